@@ -1,0 +1,1 @@
+"""One file for each eval: its functions, by name, as `FUNCTIONS`."""

@@ -1,0 +1,1 @@
+"""Differentiation: array IR function to array IR function, forward (`forward`) and reverse (`reverse`)."""

@@ -1,0 +1,81 @@
+"""Arithmetic on whole arrays, written as parfors: what tangents and adjoints of arrays are combined with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.nodes import ArrayType, Atom, Size, Var, i64
+
+
+def element(builder: Builder, array: Atom, indices: Sequence[Atom]) -> Atom:
+    """`array[indices]`, the scalar itself where there are no indices."""
+    if not indices:
+        return array
+    assert isinstance(array, Var)
+    return builder.index(array, indices)
+
+
+def add_arrays(builder: Builder, left: Atom, right: Atom) -> Atom:
+    """left + right, elementwise; scalars are arrays of shape ()."""
+    return builder.build(
+        left.type.shape,
+        lambda inner, at: inner.add(element(inner, left, at), element(inner, right, at)),
+    )
+
+
+def sum_arrays(builder: Builder, terms: Sequence[Atom]) -> Atom:
+    """The elementwise sum of one or more arrays of one shape."""
+    total = terms[0]
+    for term in terms[1:]:
+        total = add_arrays(builder, total, term)
+    return total
+
+
+def sum_elements(builder: Builder, array: Atom) -> Atom:
+    """The sum of every element."""
+    if not array.type.shape:
+        return array
+
+    def level(inner: Builder, indices: tuple[Var, ...]) -> Atom:
+        if len(indices) == len(array.type.shape):
+            return element(inner, array, indices)
+        return inner.reduce("add", array.type.shape[len(indices)], lambda b, i: level(b, (*indices, i)))
+
+    return level(builder, ())
+
+
+def move_first_axis(builder: Builder, array: Var, position: int) -> Atom:
+    """The array with axis 0 moved to `position` (the axes in between shift left)."""
+    shape = array.type.shape
+    moved = (*shape[1 : position + 1], shape[0], *shape[position + 1 :])
+    return builder.build(
+        moved,
+        lambda inner, at: element(inner, array, (at[position], *at[:position], *at[position + 1 :])),
+    )
+
+
+def transpose(builder: Builder, matrix: Atom) -> Var:
+    """The transpose of a matrix."""
+    rows, columns = matrix.type.shape
+    result = builder.build((columns, rows), lambda inner, at: element(inner, matrix, (at[1], at[0])))
+    assert isinstance(result, Var)
+    return result
+
+
+def reverse(builder: Builder, array: Var) -> Var:
+    """The array with its first axis in opposite order."""
+    extent = array.type.shape[0]
+    return builder.stack(extent, lambda inner, i: inner.index(array, (flipped(inner, extent, i),)))
+
+
+def flipped(builder: Builder, extent: Size, index: Atom) -> Atom:
+    """extent - 1 - index"""
+    last = builder.size("sub", extent, i64(1))
+    return builder.sub(last, index)
+
+
+def zeros_like(builder: Builder, atom: Atom) -> Atom:
+    """Zeros of an atom's type."""
+    assert isinstance(atom.type, ArrayType)
+    return builder.zeros(atom.type)

@@ -1,0 +1,367 @@
+"""Forward mode: a function to the function of its tangents (SC22 §III; Elliott 2018).
+
+A tangent stands beside every value that depends on an active parameter, y_tan = Σ ∂f/∂x · x_tan; a yield
+gets a second one for the tangents. Several directions at once are a trailing dimension of every tangent:
+the partials are computed once, and only the products run over the directions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from anadrome.ad.activity import varied_variables
+from anadrome.ad.arrays import element
+from anadrome.ad.canonical import canonical
+from anadrome.ad.library import forward_library
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.dead import remove_dead
+from anadrome.array_ir.nodes import (
+    Accumulate,
+    AddTo,
+    Apply,
+    ArrayType,
+    Atom,
+    Body,
+    Carry,
+    Check,
+    Expr,
+    Full,
+    Function,
+    If,
+    Index,
+    Let,
+    Library,
+    Literal,
+    Loop,
+    ParFor,
+    Reduce,
+    Reshape,
+    Scan,
+    Scatter,
+    Size,
+    Stack,
+    SumType,
+    Type,
+    Update,
+    Var,
+    WithSum,
+    Yield,
+    yield_slices,
+)
+from anadrome.array_ir.walk import Renaming
+from anadrome.errors import Span
+from anadrome.errors.ad import NotDifferentiable
+
+_Combine = Callable[[Builder, Sequence[Atom]], Atom]
+
+
+def jvp(fn: Function, active: Sequence[bool], directions: Size | None = None) -> Function:
+    """The Jacobian-vector product of `fn` with respect to its active parameters.
+
+    Parameters of the result: those of `fn`, then a tangent of each active one. Results: those of `fn`, then a
+    tangent of each float result. With `directions`, every tangent has that many directions in one more,
+    trailing dimension. Free variables of an open function are constants.
+    Raises `NotDifferentiable` with the line where a construct has no rule.
+    """
+    source = canonical(fn, active)
+    wanted = [param for param, is_active in zip(source.params, active, strict=True) if is_active]
+    builder = Builder()
+    sweep = _Forward(varied_variables(source.body, wanted), Renaming({}), {}, directions)
+    builder.bind(*sweep.renaming.fresh_all(source.sizes))
+    params = sweep.renaming.fresh_all(source.params)
+    builder.bind(*params)
+    if isinstance(directions, Var):
+        builder.bind(directions)
+    tangents = tuple(sweep.fresh(var) for var in wanted)
+    builder.bind(*tangents)
+    sweep.statements(builder, source.body)
+    results = sweep.renaming.atoms(source.body.results)
+    result_tangents = tuple(
+        sweep.tangent_or_zero(builder, atom) for atom in source.body.results if atom.type.dtype.is_float
+    )
+    body = builder.body((*results, *result_tangents))
+    return remove_dead(Function(f"{fn.name}_jvp", (*params, *tangents), body))
+
+
+@dataclass(frozen=True, slots=True)
+class _Forward:
+    """One forward sweep: the copy of the program so far and the tangents of its variables."""
+
+    varied: set[Var]
+    renaming: Renaming
+    tangents: dict[Var, Atom]
+    directions: Size | None
+
+    # ------------------------------------------------------------------ tangents
+    def fresh(self, var: Var) -> Var:
+        """A new variable for the tangent of `var`."""
+        tangent = Var(f"{var.name}_tan", self.type(var.type))
+        self.tangents[var] = tangent
+        return tangent
+
+    def type(self, primal: Type) -> Type:
+        """The type of a tangent: the primal's, with the directions as one more dimension."""
+        new = self.renaming.type(primal)
+        if self.directions is None:
+            return new
+        return type(new)(new.dtype, (*new.shape, self.directions))
+
+    def tangent(self, atom: Atom) -> Atom | None:
+        """The tangent of an atom of the original program; None where it is zero."""
+        return self.tangents.get(atom) if isinstance(atom, Var) else None
+
+    def tangent_or_zero(self, builder: Builder, atom: Atom) -> Atom:
+        """The tangent, zeros where it is zero."""
+        tangent = self.tangent(atom)
+        return builder.zeros(self.type(atom.type)) if tangent is None else tangent
+
+    def array_tangent(self, builder: Builder, var: Var) -> Var:
+        """The tangent of an array."""
+        tangent = self.tangent_or_zero(builder, var)
+        assert isinstance(tangent, Var)
+        return tangent
+
+    def is_varied(self, atom: Atom) -> bool:
+        """Whether an atom of the original program has a tangent."""
+        return isinstance(atom, Var) and atom in self.varied
+
+    # ------------------------------------------------------------------ statements
+    def statements(self, builder: Builder, body: Body) -> None:
+        """Append the statements of a body with their tangents."""
+        for let in body.lets:
+            builder.span = let.span
+            self.statement(builder, let)
+
+    def statement(self, builder: Builder, let: Let) -> None:
+        """Append one statement with its tangents."""
+        expr = let.expr
+        if not any(target in self.varied for target in let.targets):
+            builder.emit(self.renaming.let(let))
+            return
+        match expr:
+            case ParFor():
+                self.parfor(builder, let, expr)
+            case Loop():
+                self.loop(builder, let, expr)
+            case If():
+                self.branch(builder, let, expr)
+            case WithSum():
+                self.with_sum(builder, let, expr)
+            case _:
+                builder.emit(self.renaming.let(let))
+                (target,) = let.targets
+                self.tangents[target] = self.simple(builder, target, expr, let.span)
+
+    def simple(self, builder: Builder, target: Var, expr: Expr, span: Span | None) -> Atom:
+        """The tangent of a statement without bodies."""
+        renaming = self.renaming
+        match expr:
+            case Apply():
+                return self.apply(builder, target, expr, span)
+            case Index(array=array, indices=indices):
+                return builder.index(self.array_tangent(builder, array), renaming.atoms(indices))
+            case Update(array, indices, value, bounds):
+                base, row = self.array_tangent(builder, array), self.tangent_or_zero(builder, value)
+                return builder.update(base, renaming.atoms(indices), row, bounds)
+            case Full(shape=shape, value=value):
+                tangent = self.tangent_or_zero(builder, value)
+                return builder.build(renaming.atoms(shape), lambda inner, at: tangent)
+            case Literal(elements=elements):
+                return builder.literal([self.tangent_or_zero(builder, part) for part in elements])
+            case Reshape(array=array):
+                shape = self.type(target.type).shape
+                return builder.reshape(self.array_tangent(builder, array), shape)
+            case AddTo(token, indices, value, bounds):
+                sums, row = self.tangents[token], self.tangent_or_zero(builder, value)
+                assert isinstance(sums, Var)
+                return builder.add_to(sums, renaming.atoms(indices), row, bounds)
+            case Library():
+                return self.library(builder, target, expr, span)
+            case Check() | ParFor() | Loop() | If() | WithSum():
+                raise AssertionError("handled as a statement")
+            case _:
+                assert_never(expr)
+
+    def apply(self, builder: Builder, target: Var, expr: Apply, span: Span | None) -> Atom:
+        """y_tan = Σ ∂f/∂x · x_tan, with the partials of the table."""
+        prim = expr.prim
+        args = self.renaming.atoms(expr.args)
+        if prim.converts_to is not None:
+            wide = prim.converts_to
+            return self.spread(builder, self.tangents_of(expr.args), lambda b, t: b.convert(t[0], wide))
+        if prim.name == "select":
+            return self.select(builder, expr, args)
+        if prim.partials is None:
+            raise NotDifferentiable(f"`{prim.symbol or prim.name}`", span)
+        partials = prim.partials(builder, args, self.renaming.atom(target))
+        pairs = [
+            (partial, self.tangents[arg])
+            for arg, partial in zip(expr.args, partials, strict=True)
+            if partial is not None and isinstance(arg, Var) and arg in self.tangents
+        ]
+
+        def total(inner: Builder, tangents: Sequence[Atom]) -> Atom:
+            terms = [inner.mul(t, partial) for (partial, _), t in zip(pairs, tangents, strict=True)]
+            result = terms[0]
+            for term in terms[1:]:
+                result = inner.add(result, term)
+            return result
+
+        if not pairs:
+            return builder.zeros(self.type(target.type))
+        return self.spread(builder, [tangent for _, tangent in pairs], total)
+
+    def tangents_of(self, atoms: Sequence[Atom]) -> list[Atom]:
+        """The tangents of the atoms that have one."""
+        return [tangent for atom in atoms if (tangent := self.tangent(atom)) is not None]
+
+    def spread(self, builder: Builder, tangents: Sequence[Atom], combine: _Combine) -> Atom:
+        """`combine` on scalar tangents, for each direction."""
+        shape = () if self.directions is None else (self.directions,)
+        return builder.build(
+            shape, lambda inner, at: combine(inner, [element(inner, tangent, at) for tangent in tangents])
+        )
+
+    def select(self, builder: Builder, expr: Apply, args: tuple[Atom, ...]) -> Atom:
+        """The tangent of the side that is chosen."""
+        sides = [self.tangent_or_zero(builder, arg) for arg in expr.args[1:]]
+        return self.spread(builder, sides, lambda inner, pair: inner.select(args[0], pair[0], pair[1]))
+
+    def library(self, builder: Builder, target: Var, expr: Library, span: Span | None) -> Atom:
+        """A library call's own rule, direction by direction."""
+        args, result = self.renaming.atoms(expr.args), self.renaming.atom(target)
+        tangents = [self.tangent(arg) for arg in expr.args]
+
+        def one(inner: Builder, parts: Sequence[Atom | None]) -> Atom:
+            arrays = [part if isinstance(part, Var) else None for part in parts]
+            return forward_library(inner, expr, args, result, arrays, span)
+
+        if self.directions is None:
+            return one(builder, tangents)
+        stacked = builder.stack(
+            self.directions,
+            lambda inner, k: one(inner, [None if t is None else _direction(inner, t, k) for t in tangents]),
+        )
+        shape = self.type(target.type).shape
+        return builder.build(shape, lambda inner, at: element(inner, stacked, (at[-1], *at[:-1])))
+
+    # ------------------------------------------------------------------ constructs with bodies
+    def body(self, builder: Builder, body: Body, keep: Sequence[bool]) -> tuple[Atom, ...]:
+        """Append a nested body; its results, then the tangents of those that are kept."""
+        self.statements(builder, body)
+        tangents = [
+            self.tangent_or_zero(builder, atom) for atom, k in zip(body.results, keep, strict=True) if k
+        ]
+        return (*self.renaming.atoms(body.results), *tangents)
+
+    def assign(self, let: Let, keep: Sequence[bool], results: Sequence[Var]) -> None:
+        """Name the results of a construct and the tangents behind them."""
+        count = len(let.targets)
+        self.renaming.mapping.update(zip(let.targets, results[:count], strict=True))
+        kept = [target for target, k in zip(let.targets, keep, strict=True) if k]
+        self.tangents.update(zip(kept, results[count:], strict=True))
+
+    def branch(self, builder: Builder, let: Let, expr: If) -> None:
+        """The same branch with the tangents of its results."""
+        keep = [target in self.varied for target in let.targets]
+        results = builder.branch(
+            self.renaming.atom(expr.condition),
+            lambda inner: self.body(inner, expr.then, keep),
+            lambda inner: self.body(inner, expr.other, keep),
+        )
+        self.assign(let, keep, results)
+
+    def loop(self, builder: Builder, let: Let, expr: Loop) -> None:
+        """The loop with the tangents of its carried values carried as well."""
+        renaming = self.renaming
+        keep = [carried in self.varied for carried in expr.carried]
+        tangent_init = [self.start(builder, atom) for atom, k in zip(expr.init, keep, strict=True) if k]
+        init = (*renaming.atoms(expr.init), *tangent_init)
+        trip = None if expr.trip is None else renaming.atom(expr.trip)
+        carried = renaming.fresh_all(expr.carried)
+        tangents = tuple(self.fresh(var) for var, k in zip(expr.carried, keep, strict=True) if k)
+        condition, inner = None, builder.child()
+        if expr.condition is not None:
+            test = builder.child()
+            test.bind(*carried, *tangents)
+            condition = test.body(test.inline(expr.condition, renaming.mapping))
+        index = None if expr.index is None else renaming.fresh(expr.index)
+        inner.bind(*carried, *tangents, *(() if index is None else (index,)))
+        results = self.body(inner, expr.body, keep)
+        new = Loop((*carried, *tangents), init, inner.body(results), index, trip, condition)
+        self.assign(let, keep, builder.let(new))
+
+    def start(self, builder: Builder, atom: Atom) -> Atom:
+        """The tangent with which a carried value starts; an accumulator's is open already."""
+        if isinstance(atom.type, SumType):
+            assert isinstance(atom, Var)
+            return self.tangents[atom]
+        return self.tangent_or_zero(builder, atom)
+
+    def with_sum(self, builder: Builder, let: Let, expr: WithSum) -> None:
+        """Accumulators with an accumulator of tangents beside each that varies."""
+        renaming = self.renaming
+        count = len(expr.tokens)
+        keep = [target in self.varied for target in let.targets]
+        starts = [self.array_tangent(builder, var) for var, k in zip(expr.init, keep, strict=False) if k]
+        sums = tuple(renaming.variable(var) for var in expr.init)
+        tokens = renaming.fresh_all(expr.tokens)
+        tangents = tuple(self.fresh(token) for token, k in zip(expr.tokens, keep, strict=False) if k)
+        inner = builder.child()
+        inner.bind(*tokens, *tangents)
+        results = self.body(inner, expr.body, keep)
+        total = len(expr.body.results)
+        ordered = (*results[:count], *results[total : total + len(tangents)], *results[count:total])
+        ordered += results[total + len(tangents) :]
+        new = builder.let(WithSum((*sums, *starts), (*tokens, *tangents), inner.body(ordered)))
+        shift = len(tangents)
+        primals = (*new[:count], *new[count + shift : total + shift])
+        self.assign(let, keep, (*primals, *new[count : count + shift], *new[total + shift :]))
+
+    def parfor(self, builder: Builder, let: Let, expr: ParFor) -> None:
+        """The parfor with a second yield for the tangents of each that varies."""
+        extent = self.renaming.atom(expr.extent)
+        index = self.renaming.fresh(expr.index)
+        inner = builder.child()
+        inner.bind(index)
+        self.statements(inner, expr.body)
+        yields = [self.renaming.item(item) for item in expr.yields]
+        varied: list[Var] = []
+        tangent_yields: list[Yield] = []
+        for item, where in yield_slices(expr.yields):
+            (target, *_) = let.targets[where]
+            if target in self.varied:
+                varied.append(target)
+                tangent_yields.append(self.item(builder, inner, item))
+        results = builder.let(ParFor(index, extent, inner.body(), (*yields, *tangent_yields)))
+        self.assign(let, [target in self.varied for target in let.targets], results)
+
+    def item(self, builder: Builder, inner: Builder, item: Yield) -> Yield:
+        """The yield of the tangents: every rule that is left after `canonical` is linear."""
+        match item:
+            case Stack(value=value):
+                return Stack(self.tangent_or_zero(inner, value))
+            case Reduce(operator="add", values=(value,)):
+                return Reduce("add", (self.tangent_or_zero(inner, value),))
+            case Scan(operator="add", values=(value,), exclusive=exclusive):
+                return Scan("add", (self.tangent_or_zero(inner, value),), exclusive)
+            case Accumulate("add", init, at, value, bounds):
+                base, row = self.array_tangent(builder, init), self.tangent_or_zero(inner, value)
+                return Accumulate("add", base, self.renaming.atoms(at), row, bounds)
+            case Carry(source=source, token=token):
+                start, end = self.tangents[source], self.tangents[token]
+                assert isinstance(start, Var) and isinstance(end, Var)
+                return Carry(start, end)
+            case Reduce() | Scan() | Accumulate() | Scatter():
+                raise AssertionError("rewritten before the forward sweep")
+            case _:
+                assert_never(item)
+
+
+def _direction(builder: Builder, tangent: Atom, direction: Var) -> Atom:
+    """One direction of the tangent of an array."""
+    assert isinstance(tangent.type, ArrayType)
+    shape = tangent.type.shape[:-1]
+    return builder.build(shape, lambda inner, at: element(inner, tangent, (*at, direction)))

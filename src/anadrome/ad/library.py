@@ -1,0 +1,272 @@
+"""Derivatives of library calls (Giles 2008, "Collected matrix derivative results").
+
+One row per operation: its reverse rule and its forward rule, written on builders. Matrices are row-major;
+`ᵀ` of an operand is an attribute of the call where the operation has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from anadrome.ad.arrays import add_arrays, element, transpose
+from anadrome.array_ir.build import Builder, number
+from anadrome.array_ir.nodes import Atom, Library, Var
+from anadrome.errors import Span
+from anadrome.errors.ad import NotDifferentiable
+
+Lazy = Callable[[], Atom]
+ReverseRule = Callable[[Builder, Library, Sequence[Var], Var, Var], tuple[Lazy, ...]]
+"""(builder, call, arguments, result, y_adj) -> for each argument, what computes its adjoint."""
+ForwardRule = Callable[[Builder, Library, Sequence[Var], Var, Sequence[Var | None]], Atom]
+"""(builder, call, arguments, result, tangents or None where zero) -> the tangent of the result."""
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryRule:
+    """How one library operation is differentiated."""
+
+    reverse: ReverseRule
+    forward: ForwardRule
+
+
+def reverse_library(
+    builder: Builder, call: Library, args: Sequence[Atom], result: Atom, y_adj: Atom, span: Span | None
+) -> tuple[Lazy, ...]:
+    """For each argument, what computes its adjoint."""
+    arrays = [arg for arg in args if isinstance(arg, Var)]
+    assert isinstance(result, Var)
+    return _rule(call, span).reverse(builder, call, arrays, result, y_adj)  # type: ignore[arg-type]
+
+
+def forward_library(
+    builder: Builder,
+    call: Library,
+    args: Sequence[Atom],
+    result: Atom,
+    tangents: Sequence[Var | None],
+    span: Span | None,
+) -> Atom:
+    """The tangent of the result."""
+    arrays = [arg for arg in args if isinstance(arg, Var)]
+    assert isinstance(result, Var)
+    return _rule(call, span).forward(builder, call, arrays, result, tangents)
+
+
+def _rule(call: Library, span: Span | None) -> LibraryRule:
+    rule = RULES.get(call.operation)
+    if rule is None:
+        raise NotDifferentiable(f"`{call.operation}`", span)
+    return rule
+
+
+# ---------------------------------------------------------------------------- matrix arithmetic
+def _product(
+    builder: Builder, left: Var, right: Var, transpose_left: bool = False, transpose_right: bool = False
+) -> Var:
+    return builder.let_one(Library("matmul", (left, right), (transpose_left, transpose_right)))
+
+
+def _solved(builder: Builder, matrix: Var, right: Var, transposed: bool) -> Var:
+    return builder.let_one(Library("solve", (matrix, right), (transposed,)))
+
+
+def _scaled(builder: Builder, matrix: Var, factor: Atom) -> Var:
+    result = builder.build(matrix.type.shape, lambda inner, at: inner.mul(element(inner, matrix, at), factor))
+    assert isinstance(result, Var)
+    return result
+
+
+def _negated(builder: Builder, matrix: Var) -> Var:
+    result = builder.build(matrix.type.shape, lambda inner, at: inner.neg(element(inner, matrix, at)))
+    assert isinstance(result, Var)
+    return result
+
+
+def _total(builder: Builder, terms: Sequence[Var]) -> Atom:
+    total: Atom = terms[0]
+    for term in terms[1:]:
+        total = add_arrays(builder, total, term)
+    return total
+
+
+def _lower_half(builder: Builder, matrix: Var) -> Var:
+    """Φ(M): the lower triangle with the diagonal halved."""
+
+    def entry(inner: Builder, at: tuple[Var, ...]) -> Atom:
+        value = element(inner, matrix, at)
+        zero, half = inner.constant(0.0, value), inner.mul(inner.constant(0.5, value), value)
+        below = inner.apply("gt", at[0], at[1])
+        return inner.select(below, value, inner.select(inner.apply("eq", at[0], at[1]), half, zero))
+
+    result = builder.build(matrix.type.shape, entry)
+    assert isinstance(result, Var)
+    return result
+
+
+# ---------------------------------------------------------------------------- rules
+def _matmul_reverse(b: Builder, call: Library, args: Sequence[Var], y: Var, y_adj: Var) -> tuple[Lazy, ...]:
+    """Y = op(A)·op(B): op(A)_adj = Y_adj·op(B)ᵀ, op(B)_adj = op(A)ᵀ·Y_adj."""
+    left, right = args
+    turned_left, turned_right = (bool(flag) for flag in call.attributes)
+
+    def left_adj() -> Atom:
+        if turned_left:
+            return _product(b, right, y_adj, turned_right, True)
+        return _product(b, y_adj, right, False, not turned_right)
+
+    def right_adj() -> Atom:
+        if turned_right:
+            return _product(b, y_adj, left, True, turned_left)
+        return _product(b, left, y_adj, not turned_left, False)
+
+    return left_adj, right_adj
+
+
+def _matmul_forward(
+    b: Builder, call: Library, args: Sequence[Var], y: Var, tangents: Sequence[Var | None]
+) -> Atom:
+    """Y_tan = op(A_tan)·op(B) + op(A)·op(B_tan)"""
+    flags = tuple(bool(flag) for flag in call.attributes)
+    terms = []
+    if tangents[0] is not None:
+        terms.append(_product(b, tangents[0], args[1], *flags))
+    if tangents[1] is not None:
+        terms.append(_product(b, args[0], tangents[1], *flags))
+    return _total(b, terms)
+
+
+def _solve_reverse(b: Builder, call: Library, args: Sequence[Var], y: Var, y_adj: Var) -> tuple[Lazy, ...]:
+    """op(A)·Y = B: B_adj = op(A)⁻ᵀ·Y_adj, op(A)_adj = -B_adj·Yᵀ."""
+    transposed = bool(call.attributes[0])
+    right_adj = _solved(b, args[0], y_adj, not transposed)
+
+    def matrix_adj() -> Atom:
+        pair = (y, right_adj) if transposed else (right_adj, y)
+        return _negated(b, _product(b, pair[0], pair[1], False, True))
+
+    return matrix_adj, lambda: right_adj
+
+
+def _solve_forward(
+    b: Builder, call: Library, args: Sequence[Var], y: Var, tangents: Sequence[Var | None]
+) -> Atom:
+    """op(A)·Y_tan = B_tan - op(A_tan)·Y"""
+    transposed = bool(call.attributes[0])
+    terms = []
+    if tangents[1] is not None:
+        terms.append(tangents[1])
+    if tangents[0] is not None:
+        terms.append(_negated(b, _product(b, tangents[0], y, transposed)))
+    right = _total(b, terms)
+    assert isinstance(right, Var)
+    return _solved(b, args[0], right, transposed)
+
+
+def _inv_reverse(b: Builder, call: Library, args: Sequence[Var], y: Var, y_adj: Var) -> tuple[Lazy, ...]:
+    """Y = A⁻¹: A_adj = -Yᵀ·Y_adj·Yᵀ."""
+    return (lambda: _negated(b, _product(b, _product(b, y, y_adj, True), y, False, True)),)
+
+
+def _inv_forward(
+    b: Builder, call: Library, args: Sequence[Var], y: Var, tangents: Sequence[Var | None]
+) -> Atom:
+    """Y_tan = -Y·A_tan·Y"""
+    (a_tan,) = tangents
+    assert a_tan is not None
+    return _negated(b, _product(b, _product(b, y, a_tan), y))
+
+
+def _det_reverse(b: Builder, call: Library, args: Sequence[Var], y: Var, y_adj: Var) -> tuple[Lazy, ...]:
+    """y = det A, A not singular: A_adj = y_adj·y·A⁻ᵀ."""
+
+    def matrix_adj() -> Atom:
+        inverse = b.let_one(Library("inv", (args[0],)))
+        return _scaled(b, transpose(b, inverse), b.mul(y_adj, y))
+
+    return (matrix_adj,)
+
+
+def _det_forward(
+    b: Builder, call: Library, args: Sequence[Var], y: Var, tangents: Sequence[Var | None]
+) -> Atom:
+    """y_tan = y·tr(A⁻¹·A_tan)"""
+    (a_tan,) = tangents
+    assert a_tan is not None
+    quotient = b.let_one(Library("solve", (args[0], a_tan), (False,)))
+    trace = b.reduce("add", a_tan.type.shape[0], lambda inner, i: inner.index(quotient, (i, i)))
+    return b.mul(y, trace)
+
+
+def _cholesky_reverse(b: Builder, call: Library, args: Sequence[Var], y: Var, y_adj: Var) -> tuple[Lazy, ...]:
+    """A = L·Lᵀ: A_adj = ½·L⁻ᵀ·(P + Pᵀ)·L⁻¹ with P = Φ(Lᵀ·L_adj) (Murray 2016, eq. 10)."""
+
+    def matrix_adj() -> Atom:
+        inner = _lower_half(b, _product(b, y, y_adj, True))
+        symmetric = add_arrays(b, inner, transpose(b, inner))
+        assert isinstance(symmetric, Var)
+        left = b.let_one(Library("triangular_solve", (y, symmetric), (True, True)))
+        both = b.let_one(Library("triangular_solve", (y, transpose(b, left)), (True, True)))
+        return _scaled(b, both, number(0.5, y.type.dtype))
+
+    return (matrix_adj,)
+
+
+def _cholesky_forward(
+    b: Builder, call: Library, args: Sequence[Var], y: Var, tangents: Sequence[Var | None]
+) -> Atom:
+    """L_tan = L·Φ(L⁻¹·A_tan·L⁻ᵀ), with the symmetric part of A_tan (Murray 2016, eq. 8)."""
+    (a_tan,) = tangents
+    assert a_tan is not None
+    left = b.let_one(Library("triangular_solve", (y, a_tan), (True, False)))
+    both = b.let_one(Library("triangular_solve", (y, transpose(b, left)), (True, False)))
+    return _product(b, y, _lower_half(b, both))
+
+
+def _triangular_reverse(
+    b: Builder, call: Library, args: Sequence[Var], y: Var, y_adj: Var
+) -> tuple[Lazy, ...]:
+    """op(T)·Y = B with T triangular: as `solve`, the adjoint of T cut to its triangle."""
+    lower, transposed = (bool(flag) for flag in call.attributes)
+    right_adj = b.let_one(Library("triangular_solve", (args[0], y_adj), (lower, not transposed)))
+
+    def matrix_adj() -> Atom:
+        pair = (y, right_adj) if transposed else (right_adj, y)
+        return _triangle(b, _negated(b, _product(b, pair[0], pair[1], False, True)), lower)
+
+    return matrix_adj, lambda: right_adj
+
+
+def _triangular_forward(
+    b: Builder, call: Library, args: Sequence[Var], y: Var, tangents: Sequence[Var | None]
+) -> Atom:
+    """op(T)·Y_tan = B_tan - op(T_tan)·Y, the tangent of T cut to its triangle."""
+    lower, transposed = (bool(flag) for flag in call.attributes)
+    terms = []
+    if tangents[1] is not None:
+        terms.append(tangents[1])
+    if tangents[0] is not None:
+        terms.append(_negated(b, _product(b, _triangle(b, tangents[0], lower), y, transposed)))
+    right = _total(b, terms)
+    assert isinstance(right, Var)
+    return b.let_one(Library("triangular_solve", (args[0], right), (lower, transposed)))
+
+
+def _triangle(builder: Builder, matrix: Var, lower: bool) -> Var:
+    def entry(inner: Builder, at: tuple[Var, ...]) -> Atom:
+        value = element(inner, matrix, at)
+        return inner.select(inner.apply("ge" if lower else "le", *at), value, inner.constant(0.0, value))
+
+    result = builder.build(matrix.type.shape, entry)
+    assert isinstance(result, Var)
+    return result
+
+
+RULES = {
+    "matmul": LibraryRule(_matmul_reverse, _matmul_forward),
+    "solve": LibraryRule(_solve_reverse, _solve_forward),
+    "triangular_solve": LibraryRule(_triangular_reverse, _triangular_forward),
+    "inv": LibraryRule(_inv_reverse, _inv_forward),
+    "det": LibraryRule(_det_reverse, _det_forward),
+    "cholesky": LibraryRule(_cholesky_reverse, _cholesky_forward),
+}

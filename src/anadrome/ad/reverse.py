@@ -1,0 +1,302 @@
+"""Reverse mode: a function to the function of its adjoints, without a tape (SC22 §III).
+
+A body's adjoint is its forward statements, then the return sweep in reverse order. Entering a nested body,
+its forward statements are emitted again; in perfect nests they are dead and disappear. With y = f(x),
+
+    x_adj ← x_adj + (∂f/∂x)ᵀ·y_adj
+
+for every statement, and adjoints kept as sums of bracketed terms (`adjoints`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import assert_never
+
+from anadrome.ad.activity import varied_variables
+from anadrome.ad.adjoints import Term
+from anadrome.ad.arrays import element, sum_elements
+from anadrome.ad.branch import reverse_if
+from anadrome.ad.canonical import canonical
+from anadrome.ad.library import reverse_library
+from anadrome.ad.loop import forward_loop, reverse_loop
+from anadrome.ad.parfor import gathered, reverse_parfor
+from anadrome.ad.regular import irregular_arrays
+from anadrome.ad.repeat import repeated
+from anadrome.ad.scope import Residuals, Scope, Sweeps
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.dead import remove_dead
+from anadrome.array_ir.nodes import (
+    AddTo,
+    Apply,
+    ArrayType,
+    Atom,
+    Body,
+    Bounds,
+    Check,
+    Expr,
+    Full,
+    Function,
+    If,
+    Index,
+    Let,
+    Library,
+    Literal,
+    Loop,
+    ParFor,
+    Reshape,
+    SumType,
+    Update,
+    Var,
+    WithSum,
+    i64,
+)
+from anadrome.array_ir.walk import Renaming, all_lets
+from anadrome.errors.ad import NotDifferentiable
+
+
+def vjp(fn: Function, active: Sequence[bool]) -> Function:
+    """The vector-Jacobian product of `fn` with respect to its active parameters.
+
+    Parameters of the result: those of `fn`, then a cotangent for each float result of `fn`. Results: those
+    of `fn`, then the adjoint of each active parameter. Free variables of an open function are constants.
+    Raises `NotDifferentiable` with the line where a construct has no rule.
+    """
+    source = canonical(fn, active)
+    wanted = [param for param, is_active in zip(source.params, active, strict=True) if is_active]
+    builder = Builder()
+    renaming = Renaming({})
+    builder.bind(*renaming.fresh_all(source.sizes))
+    params = renaming.fresh_all(source.params)
+    builder.bind(*params)
+    definitions = {let.targets[0]: let.expr for let in all_lets(source.body) if isinstance(let.expr, Apply)}
+    scope = Scope(builder, renaming, varied_variables(source.body, wanted), definitions)
+    residuals = _forward(scope, source.body, False)
+    results = renaming.atoms(source.body.results)
+    cotangents = tuple(Var("y_adj", atom.type) for atom in results if atom.type.dtype.is_float)
+    builder.bind(*cotangents)
+    seeds = iter(cotangents)
+    for result in source.body.results:
+        if result.type.dtype.is_float:
+            scope.contribute_whole(result, next(seeds))
+    _backward(scope, source.body, residuals)
+    adjoints = tuple(scope.take_or_zero(param) for param in wanted)
+    body = builder.body((*results, *adjoints))
+    return remove_dead(Function(f"{fn.name}_vjp", (*params, *cotangents), body))
+
+
+# ---------------------------------------------------------------------------- the two sweeps
+def _forward(scope: Scope, body: Body, is_repeated: bool) -> Residuals:
+    """Emit the statements of a body; loops that carry derivatives keep what their return sweep may need."""
+    residuals: Residuals = {}
+    for let in (repeated(body) if is_repeated else body).lets:
+        scope.builder.span = let.span
+        if isinstance(let.expr, Loop) and any(target in scope.varied for target in let.targets):
+            residuals.update(forward_loop(scope, let, let.expr))
+        else:
+            scope.builder.emit(scope.renaming.let(let))
+    return residuals
+
+
+def _backward(scope: Scope, body: Body, residuals: Residuals) -> None:
+    """The return sweep over the statements of a body."""
+    for let in reversed(body.lets):
+        scope.builder.span = let.span
+        if any(target in scope.varied for target in let.targets):
+            _with_accumulators(scope, let, residuals)
+
+
+_SWEEPS = Sweeps(_forward, _backward)
+
+
+def _with_accumulators(scope: Scope, let: Let, residuals: Residuals) -> None:
+    """Reverse one statement, with accumulators open on the arrays it reads at irregular places."""
+    if not _has_seed(scope, let):
+        return
+    irregular = irregular_arrays(let, scope.varied, scope.definitions)
+    opened = [var for var in irregular if var not in scope.tokens]
+    if not opened:
+        _statement(scope, let, residuals)
+        return
+    start = [scope.take_or_zero(var) for var in opened]
+    leaving: list[tuple[Var, Term]] = []
+    changed: list[Var] = []
+
+    def body(builder: Builder, tokens: tuple[Var, ...]) -> Sequence[Atom]:
+        inner = scope.nested(builder, {**scope.tokens, **dict(zip(opened, tokens, strict=True))})
+        for target in let.targets:
+            if target in scope.adjoints:
+                inner.adjoints[target] = scope.adjoints.pop(target)
+        _statement(inner, let, residuals)
+        values: list[Atom] = []
+        for var, terms in inner.adjoints.items():
+            leaving.extend((var, term) for term in terms)
+            values.extend(term.value for term in terms)
+        changed.extend(var for var, token in scope.tokens.items() if inner.tokens[var] is not token)
+        return [inner.tokens[var] for var in opened] + values + [inner.tokens[var] for var in changed]
+
+    starts = [value for value in start if isinstance(value, Var)]
+    results = scope.builder.with_sum(starts, body)
+    count = len(opened)
+    for var, result in zip(opened, results, strict=False):
+        scope.contribute_whole(var, result)
+    for (var, term), value in zip(leaving, results[count:], strict=False):
+        scope.contribute(var, Term(term.at, value, term.is_guarded))
+    for var, token in zip(changed, results[count + len(leaving) :], strict=True):
+        scope.tokens[var] = token
+
+
+def _has_seed(scope: Scope, let: Let) -> bool:
+    return any(target in scope.adjoints or target in scope.token_adjoints for target in let.targets)
+
+
+# ---------------------------------------------------------------------------- one statement
+def _statement(scope: Scope, let: Let, residuals: Residuals) -> None:
+    expr = let.expr
+    match expr:
+        case Apply():
+            _apply(scope, let, expr)
+        case Index(array=array, indices=indices):
+            _index(scope, let.targets[0], array, scope.renaming.atoms(indices))
+        case AddTo(token=token, indices=indices, value=value, bounds=bounds):
+            _add_to(scope, let, token, indices, value, bounds)
+        case ParFor():
+            reverse_parfor(scope, let, expr, _SWEEPS)
+        case Loop():
+            reverse_loop(scope, let, expr, residuals, _SWEEPS)
+        case If():
+            reverse_if(scope, let, expr, _SWEEPS)
+        case WithSum():
+            _with_sum(scope, let, expr)
+        case Update() | Full() | Literal() | Reshape() | Library():
+            adjoints = [scope.take(target) for target in let.targets]
+            if any(adjoint is not None for adjoint in adjoints):
+                _whole(scope, let, expr, adjoints)
+        case Check():
+            pass
+        case _:
+            assert_never(expr)
+
+
+def _apply(scope: Scope, let: Let, expr: Apply) -> None:
+    """x_adj ← x_adj + ∂f/∂x · y_adj, with the partials of the table."""
+    (target,) = let.targets
+    builder = scope.builder
+    y_adj = scope.take(target)
+    if y_adj is None:
+        return
+    prim = expr.prim
+    if prim.converts_to is not None:
+        (arg,) = expr.args
+        scope.contribute_whole(arg, builder.convert(y_adj, arg.type.dtype))
+        return
+    if prim.name == "select":
+        condition, then, other = expr.args
+        zero, test = builder.constant(0.0, y_adj), scope.new(condition)
+        _part(scope, then, lambda: builder.select(test, y_adj, zero))
+        _part(scope, other, lambda: builder.select(test, zero, y_adj))
+        return
+    if prim.partials is None:
+        raise NotDifferentiable(f"`{prim.symbol or prim.name}`", let.span)
+    partials = prim.partials(builder, scope.renaming.atoms(expr.args), scope.new(target))
+    for arg, partial in zip(expr.args, partials, strict=True):
+        if partial is not None:
+            _part(scope, arg, _product(builder, y_adj, partial))
+
+
+def _product(builder: Builder, left: Atom, right: Atom) -> Callable[[], Atom]:
+    return lambda: builder.mul(left, right)
+
+
+def _element_of(builder: Builder, array: Atom, position: int) -> Callable[[], Atom]:
+    return lambda: element(builder, array, (i64(position),))
+
+
+def _part(scope: Scope, arg: Atom, value: Callable[[], Atom]) -> None:
+    if isinstance(arg, Var) and arg in scope.varied:
+        scope.contribute_whole(arg, value())
+
+
+def _index(scope: Scope, target: Var, array: Var, places: tuple[Atom, ...]) -> None:
+    """y = x[at]: the terms of y_adj, with `at` before their own brackets."""
+    terms = scope.adjoints.pop(target, [])
+    if array in scope.tokens and not all(term.at[: len(term.fixed)] == term.fixed for term in terms):
+        scope.adjoints[target] = terms
+        value = scope.take_or_zero(target)
+        terms = [Term((None,) * len(value.type.shape), value)]
+    for term in terms:
+        scope.contribute(array, Term((*places, *term.at), term.value, term.is_guarded))
+
+
+def _add_to(scope: Scope, let: Let, token: Var, at: tuple[Atom, ...], value: Atom, bounds: Bounds) -> None:
+    """s' = s + [at]·v: v_adj = s_adj[at], and s_adj is the same before and after."""
+    sum_adj = scope.token_adjoints.get(let.targets[0])
+    if sum_adj is None:
+        return
+    scope.token_adjoints[token] = sum_adj
+    if isinstance(value, Var) and value in scope.varied:
+        scope.contribute_whole(value, gathered(scope, sum_adj, at, bounds))
+
+
+def _with_sum(scope: Scope, let: Let, expr: WithSum) -> None:
+    """y = init + Σ contributions: init_adj = y_adj, and the accumulator's adjoint is y_adj."""
+    count = len(expr.tokens)
+    for target, result, init in zip(let.targets, expr.body.results, expr.init, strict=False):
+        y_adj = scope.take(target)
+        if y_adj is not None:
+            assert isinstance(result, Var)
+            scope.token_adjoints[result] = y_adj
+            scope.contribute_whole(init, y_adj)
+    for target, result in zip(let.targets[count:], expr.body.results[count:], strict=True):
+        if isinstance(target.type, SumType):
+            sum_adj = scope.token_adjoints.get(target)
+            if sum_adj is not None and isinstance(result, Var):
+                scope.token_adjoints[result] = sum_adj
+            continue
+        y_adj = scope.take(target)
+        if y_adj is not None:
+            scope.contribute_whole(result, y_adj)
+    residuals = _forward(scope, expr.body, True)
+    _backward(scope, expr.body, residuals)
+
+
+def _whole(scope: Scope, let: Let, expr: Expr, adjoints: Sequence[Atom | None]) -> None:
+    """Statements whose adjoints are taken as whole arrays."""
+    builder = scope.builder
+    match expr, adjoints[0]:
+        case Update(array=array, indices=indices, value=value, bounds=bounds), Var() as y_adj:
+            _update(scope, y_adj, array, indices, value, bounds)
+        case Full(value=value), y_adj if y_adj is not None:
+            scope.contribute_whole(value, sum_elements(builder, y_adj))
+        case Literal(elements=elements), y_adj if y_adj is not None:
+            for position, part in enumerate(elements):
+                _part(scope, part, _element_of(builder, y_adj, position))
+        case Reshape(array=array), Var() as y_adj:
+            scope.contribute_whole(array, builder.reshape(y_adj, scope.type_of(array).shape))
+        case Library(), _:
+            _library(scope, let, expr, adjoints)
+        case _:
+            raise AssertionError(f"{type(expr).__name__} has its own rule")
+
+
+def _update(
+    scope: Scope, y_adj: Var, array: Var, indices: tuple[Atom, ...], value: Atom, bounds: Bounds
+) -> None:
+    """y = x with v at `at`: v_adj = y_adj[at]; x_adj = y_adj with zero at `at`."""
+    builder = scope.builder
+    _part(scope, value, lambda: gathered(scope, y_adj, indices, bounds))
+    if array in scope.varied:
+        places = scope.renaming.atoms(indices)
+        row = y_adj.type.row(len(places)) if isinstance(y_adj.type, ArrayType) else None
+        assert row is not None
+        scope.contribute_whole(array, builder.update(y_adj, places, builder.zeros(row), bounds))
+
+
+def _library(scope: Scope, let: Let, expr: Library, adjoints: Sequence[Atom | None]) -> None:
+    (y_adj,) = adjoints
+    assert y_adj is not None
+    args = scope.renaming.atoms(expr.args)
+    result = scope.new(let.targets[0])
+    parts = reverse_library(scope.builder, expr, args, result, y_adj, let.span)
+    for arg, part in zip(expr.args, parts, strict=True):
+        _part(scope, arg, part)

@@ -1,0 +1,88 @@
+"""What the reverse sweep knows in one body: the copy of the program so far, adjoints, open accumulators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from anadrome.ad.adjoints import Term, dense_term, materialise
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.nodes import ArrayType, Atom, Body, Expr, Size, SumType, Var
+from anadrome.array_ir.walk import Renaming
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """One body of the program being differentiated, as its adjoint is written.
+
+    Keys of every table are variables of the original program; values belong to the new one.
+    `renaming` and `token_adjoints` are shared by all scopes, `adjoints` and `tokens` are this body's own.
+    """
+
+    builder: Builder
+    renaming: Renaming
+    varied: set[Var]
+    definitions: Mapping[Var, Expr]
+    token_adjoints: dict[Var, Atom] = field(default_factory=dict)
+    adjoints: dict[Var, list[Term]] = field(default_factory=dict)
+    tokens: dict[Var, Var] = field(default_factory=dict)
+
+    def nested(self, builder: Builder, tokens: Mapping[Var, Var]) -> Scope:
+        """The scope of a body nested here, with accumulators open around it."""
+        return Scope(
+            builder, self.renaming, self.varied, self.definitions, self.token_adjoints, {}, dict(tokens)
+        )
+
+    def contribute(self, atom: Atom, term: Term) -> None:
+        """Add a term to the adjoint of an atom of the original program, if it carries one."""
+        if not isinstance(atom, Var) or atom not in self.varied:
+            return
+        if atom in self.tokens:
+            fixed = term.fixed
+            assert term.at[: len(fixed)] == fixed, "accumulators take leading indices"
+            self.tokens[atom] = self.builder.add_to(self.tokens[atom], fixed, term.value, term.bounds)
+            return
+        self.adjoints.setdefault(atom, []).append(term)
+
+    def contribute_whole(self, atom: Atom, value: Atom) -> None:
+        """Add a value of the atom's own type to its adjoint."""
+        self.contribute(atom, dense_term(value))
+
+    def take(self, var: Var) -> Atom | None:
+        """The adjoint of a variable as one array, which is not asked for again; None where it is zero."""
+        terms = self.adjoints.pop(var, None)
+        if not terms:
+            return None
+        return materialise(self.builder, self.type_of(var), terms)
+
+    def take_or_zero(self, var: Var) -> Atom:
+        """The adjoint as one array, zeros where there is none."""
+        adjoint = self.take(var)
+        return self.builder.zeros(self.type_of(var)) if adjoint is None else adjoint
+
+    def type_of(self, var: Var) -> ArrayType:
+        """The array type of a variable in the new program (of an accumulator: the type of its sum)."""
+        type_ = self.renaming.type(var.type)
+        return type_.array if isinstance(type_, SumType) else type_
+
+    def new(self, atom: Atom) -> Atom:
+        """The atom in the new program."""
+        return self.renaming.atom(atom)
+
+    def new_size(self, size: Size) -> Size:
+        """A size in the new program."""
+        return self.renaming.atom(size)
+
+
+Residuals = dict[Var, Atom]
+"""What a forward sweep saved: carried variable -> array of its values; result of a loop -> its trip count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweeps:
+    """The two halves of the reverse mode of a body, for the rules of the constructs that hold bodies."""
+
+    forward: Callable[[Scope, Body, bool], Residuals]
+    """(scope, body, is_repeated) -> residuals: emit the statements; a repeated body leaves out checks."""
+    backward: Callable[[Scope, Body, Residuals], None]
+    """(scope, body, residuals): the return sweep, from the adjoints that stand in the scope."""

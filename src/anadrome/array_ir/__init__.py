@@ -1,0 +1,1 @@
+"""The array IR: functional, let-normal, pointful, with one parallel construct."""

@@ -1,0 +1,339 @@
+"""Dropping what nobody reads: statements, yields, carried values, results of branches and sums.
+
+One forward walk writes down who needs whom, one search from the results and the effects marks what lives,
+one walk rebuilds; each is linear in the size of the program, however deep it nests. The needs are:
+
+* a target of a simple statement needs its operands and the sizes in its type;
+* a yield needs what it takes of each iteration and around it; its targets and it need one another;
+* a carried value needs its start and its value after an iteration (so one that only it reads is dead);
+  the loop needs its trip count or what its condition reads;
+* a result of a branch needs the result of both branches, the branch its condition;
+* an accumulator is linear: what becomes of it lives when it lives, and the other way round, so a sum whose
+  result is unread goes with all of its contributions (unless one of them is checked).
+
+Before:
+    a, b = parfor i < n { v = x[i]; w = exp v; yield stack v; yield reduce add w }
+    return a
+After:
+    a = parfor i < n { v = x[i]; yield stack v }
+    return a
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar, assert_never
+
+from anadrome.array_ir.nodes import (
+    Accumulate,
+    AddTo,
+    Apply,
+    Atom,
+    Body,
+    Bounds,
+    Carry,
+    Check,
+    Const,
+    Expr,
+    Full,
+    Function,
+    If,
+    Index,
+    Lambda,
+    Let,
+    Library,
+    Literal,
+    Loop,
+    ParFor,
+    Reduce,
+    Reshape,
+    Scan,
+    Scatter,
+    Stack,
+    SumType,
+    Update,
+    Var,
+    WithSum,
+    Yield,
+    yield_slices,
+)
+from anadrome.array_ir.walk import inner_operands, operands, outer_operands
+
+Item = TypeVar("Item")
+Node = Var | Const | Let | Yield
+"""What can be needed: a variable, a statement as such (a structured one, or a check), a yield."""
+
+
+def remove_dead(fn: Function) -> Function:
+    """The function without what its results and run-time checks do not need."""
+    body = live_body(fn.body)
+    return fn if body is fn.body else Function(fn.name, fn.params, body)
+
+
+def live_body(body: Body, wanted: Sequence[Atom] = ()) -> Body:
+    """The body without what its results, the `wanted` atoms and its run-time checks do not need.
+
+    Kept statements keep their variables; a statement of which nothing is dropped is the same object.
+    A parfor's body has no results: give what its yields take as `wanted`.
+    """
+    needs = _Needs()
+    needs.body(body, None)
+    needs.roots += (*body.results, *wanted)
+    return _Sweep(needs.living()).body(body, body.results)
+
+
+class _Needs:
+    """The graph of who needs whom, and what is needed in any case."""
+
+    def __init__(self) -> None:
+        self.edges: dict[Node, list[Node]] = {}
+        self.roots: list[Node] = []
+
+    def living(self) -> set[Node]:
+        """Everything the roots need, directly or not."""
+        live: set[Node] = set()
+        stack = self.roots
+        edges = self.edges
+        while stack:
+            node = stack.pop()
+            if isinstance(node, Const) or node in live:
+                continue
+            live.add(node)
+            stack.extend(edges.get(node, ()))
+        return live
+
+    def need(self, node: Node, *needed: Node) -> None:
+        """Write down that `node` needs these."""
+        self.edges.setdefault(node, []).extend(needed)
+
+    def linear(self, atom: Atom, consumer: Node) -> None:
+        """An accumulator that lives is consumed: its consumer lives as well."""
+        if isinstance(atom, Var) and isinstance(atom.type, SumType):
+            self.need(atom, consumer)
+
+    def body(self, body: Body, around: Node | None) -> None:
+        """The needs of every statement of a body that stands in `around`."""
+        for let in body.lets:
+            self.statement(let, around)
+
+    def statement(self, let: Let, around: Node | None) -> None:
+        """The needs of one statement."""
+        expr = let.expr
+        match expr:
+            case ParFor():
+                self.parfor(let, expr)
+            case Loop():
+                self.loop(let, expr)
+            case If(condition=condition, then=then, other=other):
+                self.need(let, condition)
+                self.body(then, let)
+                self.body(other, let)
+                for target, left, right in zip(let.targets, then.results, other.results, strict=True):
+                    self.need(target, let, left, right, *target.type.shape)
+                    self.linear(left, target)
+                    self.linear(right, target)
+            case WithSum():
+                self.with_sum(let, expr)
+            case Check(condition=condition, values=values):
+                self.need(let, condition, *values)
+                self.root(let, around)
+            case AddTo(token=token):
+                self.simple(let, expr, around)
+                self.linear(token, let.targets[0])
+            case Apply() | Index() | Update() | Full() | Literal() | Reshape() | Library():
+                self.simple(let, expr, around)
+            case _:
+                assert_never(expr)
+        if around is not None and isinstance(expr, ParFor | Loop | If | WithSum):
+            self.need(let, around)
+
+    def root(self, node: Node, around: Node | None) -> None:
+        """Something that stays whoever reads it, and with it what it stands in."""
+        self.roots.append(node)
+        if around is not None:
+            self.roots.append(around)
+
+    def simple(self, let: Let, expr: Expr, around: Node | None) -> None:
+        """A statement without bodies."""
+        first = let.targets[0]
+        self.need(first, *operands(expr), *first.type.shape)
+        for target in let.targets[1:]:
+            self.need(target, first)
+            self.need(first, target, *target.type.shape)
+        if _is_checked(expr):
+            self.root(first, around)
+
+    def parfor(self, let: Let, expr: ParFor) -> None:
+        """A parfor and its yields."""
+        self.need(let, expr.extent)
+        self.body(expr.body, let)
+        for item, where in yield_slices(expr.yields):
+            self.need(item, let, *inner_operands(item), *outer_operands(item))
+            for target in let.targets[where]:
+                self.need(target, item)
+                self.need(item, target, *target.type.shape)
+            operator = operator_of(item)
+            if operator is not None:
+                self.need(item, *operator.identity, *operator.body.results)
+                self.body(operator.body, item)
+            if isinstance(item, Carry):
+                self.linear(item.source, item)
+                self.linear(item.token, item)
+            if _is_checked(item):
+                self.root(item, let)
+
+    def loop(self, let: Let, expr: Loop) -> None:
+        """A loop: a carried value and the result of its last iteration need one another."""
+        if expr.trip is not None:
+            self.need(let, expr.trip)
+        if expr.condition is not None:
+            self.need(let, *expr.condition.results)
+            self.body(expr.condition, let)
+        self.body(expr.body, let)
+        slots = zip(let.targets, expr.carried, expr.init, expr.body.results, strict=True)
+        for target, carried, start, after in slots:
+            self.need(target, carried)
+            self.need(carried, let, target, start, after, *target.type.shape)
+            self.linear(start, carried)
+            self.linear(after, carried)
+
+    def with_sum(self, let: Let, expr: WithSum) -> None:
+        """Accumulators with their sums, then the results that are passed through."""
+        self.body(expr.body, let)
+        count = len(expr.tokens)
+        results = expr.body.results
+        for target, token, start, after in zip(let.targets, expr.tokens, expr.init, results, strict=False):
+            self.need(target, token)
+            self.need(token, let, target, start, after, *target.type.shape)
+            self.linear(after, token)
+        for target, after in zip(let.targets[count:], results[count:], strict=True):
+            self.need(target, let, after, *target.type.shape)
+            self.linear(after, target)
+
+
+def operator_of(item: Yield) -> Lambda | None:
+    """The operator of a yield where it is a lambda."""
+    match item:
+        case Reduce(operator=operator) | Scan(operator=operator) | Accumulate(operator=operator):
+            return operator if isinstance(operator, Lambda) else None
+        case Stack() | Scatter() | Carry():
+            return None
+        case _:
+            assert_never(item)
+
+
+def _is_checked(node: Expr | Yield) -> bool:
+    match node:
+        case Index() | Update() | AddTo() | Accumulate() | Scatter():
+            return node.bounds is Bounds.CHECKED
+        case _:
+            return False
+
+
+class _Sweep:
+    """The program again, of the living parts alone."""
+
+    def __init__(self, live: set[Node]) -> None:
+        self.live = live
+
+    def body(self, body: Body, results: tuple[Atom, ...]) -> Body:
+        """A body whose results are now these; the same object where nothing changed."""
+        lets: list[Let] = []
+        is_same = len(results) == len(body.results)
+        for let in body.lets:
+            new = self.statement(let)
+            if new is not None:
+                lets.append(new)
+            is_same = is_same and new is let
+        return body if is_same else Body(tuple(lets), results)
+
+    def statement(self, let: Let) -> Let | None:
+        """A statement with its living targets, or None where it goes."""
+        expr = let.expr
+        match expr:
+            case ParFor() | Loop() | If() | WithSum():
+                if let not in self.live:
+                    return None
+            case _:
+                return let if let in self.live or (let.targets and let.targets[0] in self.live) else None
+        targets = tuple(target for target in let.targets if target in self.live)
+        match expr:
+            case ParFor():
+                new: Expr = self.parfor(expr)
+            case Loop():
+                new = self.loop(expr)
+            case If():
+                new = self.branch(let, expr)
+            case WithSum():
+                new = self.with_sum(let, expr)
+            case _:
+                assert_never(expr)
+        return let if new is expr else Let(targets, new, let.span)
+
+    def parfor(self, expr: ParFor) -> ParFor:
+        """A parfor with its living yields."""
+        body = self.body(expr.body, ())
+        yields = tuple(self.item(item) for item in expr.yields if item in self.live)
+        if body is expr.body and _is_same(yields, expr.yields):
+            return expr
+        return ParFor(expr.index, expr.extent, body, yields)
+
+    def item(self, item: Yield) -> Yield:
+        """A yield with the living statements of its operator."""
+        match item:
+            case Reduce(operator=Lambda() as operator, values=values):
+                new = self.operator(operator)
+                return item if new is operator else Reduce(new, values)
+            case Scan(operator=Lambda() as operator, values=values, exclusive=exclusive):
+                new = self.operator(operator)
+                return item if new is operator else Scan(new, values, exclusive)
+            case Accumulate(Lambda() as operator, init, at, value, bounds):
+                new = self.operator(operator)
+                return item if new is operator else Accumulate(new, init, at, value, bounds)
+            case _:
+                return item
+
+    def operator(self, operator: Lambda) -> Lambda:
+        """An operator with its living statements."""
+        body = self.body(operator.body, operator.body.results)
+        if body is operator.body:
+            return operator
+        return Lambda(operator.left, operator.right, body, operator.identity)
+
+    def loop(self, expr: Loop) -> Loop:
+        """A loop with its living carried values."""
+        keep = [carried in self.live for carried in expr.carried]
+        body = self.body(expr.body, _kept(expr.body.results, keep))
+        condition = expr.condition
+        if condition is not None:
+            condition = self.body(condition, condition.results)
+        if all(keep) and body is expr.body and condition is expr.condition:
+            return expr
+        carried, init = _kept(expr.carried, keep), _kept(expr.init, keep)
+        return Loop(carried, init, body, expr.index, expr.trip, condition)
+
+    def branch(self, let: Let, expr: If) -> If:
+        """A branch with its living results."""
+        keep = [target in self.live for target in let.targets]
+        then = self.body(expr.then, _kept(expr.then.results, keep))
+        other = self.body(expr.other, _kept(expr.other.results, keep))
+        if all(keep) and then is expr.then and other is expr.other:
+            return expr
+        return If(expr.condition, then, other)
+
+    def with_sum(self, let: Let, expr: WithSum) -> WithSum:
+        """Accumulators that live, and the living results passed through."""
+        keep = [target in self.live for target in let.targets]
+        body = self.body(expr.body, _kept(expr.body.results, keep))
+        if all(keep) and body is expr.body:
+            return expr
+        return WithSum(_kept(expr.init, keep), _kept(expr.tokens, keep), body)
+
+
+def _is_same(left: Sequence[Yield], right: Sequence[Yield]) -> bool:
+    return len(left) == len(right) and all(a is b for a, b in zip(left, right, strict=True))
+
+
+def _kept(items: tuple[Item, ...], keep: Iterable[bool]) -> tuple[Item, ...]:
+    """The items at the places that are kept; further places are none of theirs."""
+    return tuple(item for item, is_kept in zip(items, keep, strict=False) if is_kept)

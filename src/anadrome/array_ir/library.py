@@ -1,0 +1,80 @@
+"""The rows of `Library`: operations whose body is a call into BLAS, LAPACK or our runtime.
+
+A row says how many arguments it takes and how result types follow from theirs. Derivative rules stand in
+`ad.library`, lowering in `lower.library`, meaning on NumPy in `array_ir.interp_library`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from anadrome.array_ir.nodes import ArrayType
+from anadrome.dtypes import I64
+
+ResultRule = Callable[[tuple[ArrayType, ...], tuple[bool | int, ...]], tuple[ArrayType, ...] | str]
+"""(argument types, attributes) -> result types, or the rule that is broken, in words."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LibraryOperation:
+    """One row: a name, the number of arguments, the names of its attributes, and the type rule."""
+
+    name: str
+    arity: int
+    attributes: tuple[str, ...]
+    results: ResultRule
+
+
+def _matmul(args: tuple[ArrayType, ...], attributes: tuple[bool | int, ...]) -> tuple[ArrayType, ...] | str:
+    left, right = args
+    if left.rank != 2 or right.rank != 2:
+        return "matmul takes two matrices"
+    rows, inner = left.shape[::-1] if attributes[0] else left.shape
+    inner_right, columns = right.shape[::-1] if attributes[1] else right.shape
+    if inner != inner_right:
+        return f"the inner sizes of matmul differ: {inner} and {inner_right}"
+    return (ArrayType(left.dtype, (rows, columns)),)
+
+
+def _square(args: tuple[ArrayType, ...], attributes: tuple[bool | int, ...]) -> tuple[ArrayType, ...] | str:
+    (matrix,) = args[:1]
+    if matrix.rank != 2 or matrix.shape[0] != matrix.shape[1]:
+        return "expects a square matrix"
+    return (matrix,)
+
+
+def _determinant(
+    args: tuple[ArrayType, ...], attributes: tuple[bool | int, ...]
+) -> tuple[ArrayType, ...] | str:
+    checked = _square(args, attributes)
+    return checked if isinstance(checked, str) else (ArrayType(args[0].dtype),)
+
+
+def _solve(args: tuple[ArrayType, ...], attributes: tuple[bool | int, ...]) -> tuple[ArrayType, ...] | str:
+    checked = _square(args, attributes)
+    if isinstance(checked, str):
+        return checked
+    matrix, right = args
+    if right.rank != 2 or right.shape[0] != matrix.shape[0]:
+        return "the right-hand side of solve is a matrix with as many rows as the system"
+    return (right,)
+
+
+def _argsort(args: tuple[ArrayType, ...], attributes: tuple[bool | int, ...]) -> tuple[ArrayType, ...] | str:
+    (values,) = args
+    return (ArrayType(I64, values.shape),) if values.rank == 1 else "argsort takes a vector"
+
+
+LIBRARY = {
+    row.name: row
+    for row in (
+        LibraryOperation("matmul", 2, ("transpose_left", "transpose_right"), _matmul),
+        LibraryOperation("solve", 2, ("transpose",), _solve),
+        LibraryOperation("triangular_solve", 2, ("lower", "transpose"), _solve),
+        LibraryOperation("inv", 1, (), _square),
+        LibraryOperation("det", 1, (), _determinant),
+        LibraryOperation("cholesky", 1, (), _square),
+        LibraryOperation("argsort", 1, (), _argsort),
+    )
+}

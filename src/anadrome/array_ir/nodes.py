@@ -1,0 +1,373 @@
+"""The nodes of the array IR: types, atoms, expressions, yields, bodies, functions.
+
+Let-normal form: operands are variables or constants. Nodes are frozen and never compare structurally
+(shared DAGs would explode); a variable is itself and nothing else. Variables are bound once in the
+whole function. A body may read any variable bound around it.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from anadrome.dtypes import BOOL, I64, DType
+from anadrome.errors import Span
+from anadrome.prims.record import Prim
+
+
+# ---------------------------------------------------------------------------- atoms and types
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A scalar constant. `key` tells 0.0 from -0.0 and equates NaNs, which `==` does not."""
+
+    value: bool | int | float
+    dtype: DType
+
+    @property
+    def type(self) -> ArrayType:
+        """The scalar type of the constant."""
+        return ArrayType(self.dtype)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """A hashable identity of the constant for common-subexpression tables."""
+        return (self.dtype.name, repr(self.value))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Var:
+    """A variable, bound once. `name` is only for people; identity is the object."""
+
+    name: str
+    type: Type
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+Atom = Var | Const
+Size = Var | Const
+"""A dimension: a constant or a variable of type i64."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """An array of scalars; the scalar itself has shape ()."""
+
+    dtype: DType
+    shape: tuple[Size, ...] = ()
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether the shape is ()."""
+        return not self.shape
+
+    def row(self, dimensions: int = 1) -> ArrayType:
+        """The type that is left when the first `dimensions` are indexed away."""
+        return ArrayType(self.dtype, self.shape[dimensions:])
+
+
+@dataclass(frozen=True, slots=True)
+class SumType:
+    """An accumulator over an array of this type: linear, used once and passed on."""
+
+    dtype: DType
+    shape: tuple[Size, ...] = ()
+
+    @property
+    def array(self) -> ArrayType:
+        """The type of the finished sum."""
+        return ArrayType(self.dtype, self.shape)
+
+
+Type = ArrayType | SumType
+
+
+def i64(value: int) -> Const:
+    """An i64 constant: a size or an index."""
+    return Const(value, I64)
+
+
+TRUE = Const(True, BOOL)
+FALSE = Const(False, BOOL)
+
+
+class Bounds(enum.Enum):
+    """What is known of an index: proved inside; to be checked at run time; outside means ignored."""
+
+    PROVED = "proved"
+    CHECKED = "checked"
+    IGNORED = "ignored"
+
+
+# ---------------------------------------------------------------------------- expressions
+@dataclass(frozen=True, slots=True, eq=False)
+class Apply:
+    """A scalar operation: a row of the primitive table on scalar atoms."""
+
+    prim: Prim
+    args: tuple[Atom, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Index:
+    """`array[i, j]`; fewer indices than the rank give a row. Never IGNORED; no negative indices."""
+
+    array: Var
+    indices: tuple[Atom, ...]
+    bounds: Bounds = Bounds.PROVED
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Update:
+    """The array with the element or row at `indices` replaced (IGNORED: unchanged when outside)."""
+
+    array: Var
+    indices: tuple[Atom, ...]
+    value: Atom
+    bounds: Bounds = Bounds.PROVED
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Full:
+    """An array of this shape with the scalar `value` everywhere."""
+
+    shape: tuple[Size, ...]
+    value: Atom
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Literal:
+    """An array of the given rows (or scalars): one more leading dimension of constant size. Not empty."""
+
+    elements: tuple[Atom, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reshape:
+    """The same elements in row-major order under another shape; the element counts are equal."""
+
+    array: Var
+    shape: tuple[Size, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ParFor:
+    """The body for every `index < extent`, in any order, and what becomes of its results.
+
+    `body.results` is empty: the yields name the variables of the body they take. Results of the
+    expression are those of the yields, one after the other (see `yield_arity`).
+    """
+
+    index: Var
+    extent: Size
+    body: Body
+    yields: tuple[Yield, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loop:
+    """A sequential loop: `for index < trip` (condition None), or `while condition` (index, trip None).
+
+    `carried` are bound to `init` before the first iteration and to `body.results` after each.
+    `condition` is a body over `carried` with one bool result. Results are the last carried values.
+    """
+
+    carried: tuple[Var, ...]
+    init: tuple[Atom, ...]
+    body: Body
+    index: Var | None = None
+    trip: Size | None = None
+    condition: Body | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class If:
+    """One branch runs. Both give results of the same types, whose sizes are bound outside."""
+
+    condition: Atom
+    then: Body
+    other: Body
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WithSum:
+    """Open an accumulator on each `init`, run the body with `tokens` bound to them, close them.
+
+    `body.results` begins with the final tokens, in order; further results are passed through. Results
+    are, for each token, `init` plus every contribution, then the further results.
+    """
+
+    init: tuple[Var, ...]
+    tokens: tuple[Var, ...]
+    body: Body
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AddTo:
+    """Contribute `value` (a row of the sum's shape, or a scalar) at `indices`; the result is the next token."""
+
+    token: Var
+    indices: tuple[Atom, ...]
+    value: Atom
+    bounds: Bounds = Bounds.PROVED
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Check:
+    """A run-time check without results: where the condition is false the call ends in an error.
+
+    `error` names the exception class of the table in `errors.runtime`; `message` are its words, in
+    which `{0}`, `{1}` stand for the run-time values of `values`.
+    """
+
+    condition: Atom
+    error: str
+    message: str
+    values: tuple[Atom, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Library:
+    """A call with its own derivative rule; `operation` is a row of `array_ir.library`."""
+
+    operation: str
+    args: tuple[Atom, ...]
+    attributes: tuple[bool | int, ...] = ()
+
+
+Expr = (
+    Apply | Index | Update | Full | Literal | Reshape | ParFor | Loop | If | WithSum | AddTo | Check | Library
+)
+
+
+# ---------------------------------------------------------------------------- yields
+@dataclass(frozen=True, slots=True, eq=False)
+class Lambda:
+    """A monoid given by the user: `left ⊕ right` on tuples, with its identity."""
+
+    left: tuple[Var, ...]
+    right: tuple[Var, ...]
+    body: Body
+    identity: tuple[Atom, ...]
+
+
+Operator = str | Lambda
+"""A named monoid ("add", "mul", "min", "max", "and", "or") or a lambda."""
+
+NAMED_OPERATORS = ("add", "mul", "min", "max", "and", "or")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stack:
+    """The values as an array with a new leading dimension."""
+
+    value: Atom
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reduce:
+    """One value per operand: all values combined. A named operator takes one operand and works elementwise on arrays."""
+
+    operator: Operator
+    values: tuple[Atom, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scan:
+    """The prefixes of the reduction, one array per operand; exclusive ones start at the identity."""
+
+    operator: Operator
+    values: tuple[Atom, ...]
+    exclusive: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Accumulate:
+    """`init` combined with every value at its index (histogram, scatter-add): a value, not a mutation."""
+
+    operator: Operator
+    init: Var
+    at: tuple[Atom, ...]
+    value: Atom
+    bounds: Bounds = Bounds.PROVED
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scatter:
+    """`init` with every value put at its index; among several writers the last iteration wins."""
+
+    init: Var
+    at: tuple[Atom, ...]
+    value: Atom
+    bounds: Bounds = Bounds.PROVED
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Carry:
+    """The accumulator after the contributions of every iteration: `token` ends the chain that the
+    iteration began at the accumulator `source` bound outside."""
+
+    source: Var
+    token: Var
+
+
+Yield = Stack | Reduce | Scan | Accumulate | Scatter | Carry
+
+
+# ---------------------------------------------------------------------------- bodies and functions
+@dataclass(frozen=True, slots=True, eq=False)
+class Let:
+    """One statement: its targets, the expression, and the user's source it comes from."""
+
+    targets: tuple[Var, ...]
+    expr: Expr
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Body:
+    """Statements in order, and what they result in."""
+
+    lets: tuple[Let, ...]
+    results: tuple[Atom, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Function:
+    """A program. Size variables in the types of `params` that are not themselves params are implicit
+    inputs, bound by the arguments' shapes in order of first appearance (`sizes`)."""
+
+    name: str
+    params: tuple[Var, ...]
+    body: Body
+
+    @property
+    def sizes(self) -> tuple[Var, ...]:
+        """The implicit size inputs."""
+        found: dict[Var, None] = {}
+        for param in self.params:
+            for size in param.type.shape:
+                if isinstance(size, Var) and size not in self.params:
+                    found.setdefault(size)
+        return tuple(found)
+
+
+def yield_arity(item: Yield) -> int:
+    """How many results a yield makes."""
+    return len(item.values) if isinstance(item, Reduce | Scan) else 1
+
+
+def yield_slices(yields: tuple[Yield, ...]) -> Iterator[tuple[Yield, slice]]:
+    """Each yield with the slice of the ParFor's results that belongs to it."""
+    start = 0
+    for item in yields:
+        stop = start + yield_arity(item)
+        yield item, slice(start, stop)
+        start = stop

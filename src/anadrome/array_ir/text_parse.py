@@ -1,0 +1,572 @@
+"""Reading programs from text, by recursive descent; the grammar stands in `array_ir.text`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, NoReturn, TypeVar
+
+from anadrome.array_ir.infer import result_types
+from anadrome.array_ir.library import LIBRARY
+from anadrome.array_ir.nodes import (
+    FALSE,
+    NAMED_OPERATORS,
+    TRUE,
+    Accumulate,
+    AddTo,
+    Apply,
+    ArrayType,
+    Atom,
+    Body,
+    Bounds,
+    Carry,
+    Check,
+    Const,
+    Expr,
+    Full,
+    Function,
+    If,
+    Index,
+    Lambda,
+    Let,
+    Library,
+    Literal,
+    Loop,
+    Operator,
+    ParFor,
+    Reduce,
+    Reshape,
+    Scan,
+    Scatter,
+    Stack,
+    SumType,
+    Type,
+    Update,
+    Var,
+    WithSum,
+    Yield,
+)
+from anadrome.dtypes import BY_NAME, I64, DType
+from anadrome.errors.ir import IRSyntaxError
+from anadrome.prims.table import PRIMS
+
+BOUNDS = {"": Bounds.PROVED, "?": Bounds.CHECKED, "~": Bounds.IGNORED}
+"""The mark after an index -> what is known of it."""
+
+_TOKEN = re.compile(
+    r"""(?P<space>[ \t\r]+|\#[^\n]*)
+      | (?P<end>\n|;)
+      | (?P<number>-?(?:inf\b|nan\b|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)(?::\w+)?)
+      | (?P<name>[A-Za-z_]\w*)
+      | (?P<string>"(?:[^"\\\n]|\\.)*")
+      | (?P<mark>->|[][(){},=<:?~])
+      | (?P<other>.)""",
+    re.VERBOSE | re.ASCII,
+)
+
+Part = TypeVar("Part")
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    line: int
+
+
+class _RawType(NamedTuple):
+    """A type whose sizes are not looked up yet."""
+
+    is_sum: bool
+    dtype: DType
+    sizes: tuple[_Token, ...]
+
+
+def parse(text: str) -> Function:
+    """The function a text describes; raises `IRSyntaxError`, or `IRError` where a type rule is broken."""
+    parser = _Parser(_tokens(text))
+    fn = parser.function()
+    parser.skip_ends()
+    parser.expect("end of text", kind="eof")
+    return fn
+
+
+def _tokens(text: str) -> list[_Token]:
+    tokens: list[_Token] = []
+    line = 1
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup or "other"
+        if kind != "space":
+            tokens.append(_Token(kind, match.group(), line))
+        if match.group() == "\n":
+            line += 1
+    tokens.append(_Token("eof", "end of text", line))
+    return tokens
+
+
+class _Parser:
+    """One parsing: the tokens, where it is, and the variables in scope."""
+
+    def __init__(self, tokens: list[_Token]) -> None:
+        self.tokens = tokens
+        self.position = 0
+        self.scope: dict[str, Var] = {}
+
+    # ------------------------------------------------------------------ tokens
+    @property
+    def token(self) -> _Token:
+        """The next token."""
+        return self.tokens[self.position]
+
+    def fail(self, expected: str, token: _Token | None = None) -> NoReturn:
+        """Say what was expected in place of a token, the next one by default."""
+        got = token or self.token
+        raise IRSyntaxError(expected, "end of line" if got.text == "\n" else got.text, got.line)
+
+    def expect(self, what: str, kind: str = "") -> _Token:
+        """Take a token of this kind, or with this text."""
+        token = self.tokens[self.position]
+        if (token.kind != kind) if kind else (token.text != what):
+            self.fail(what if kind else f"`{what}`")
+        self.position += 1
+        return token
+
+    def accept(self, text: str) -> bool:
+        """Take the next token if it has this text."""
+        if self.tokens[self.position].text != text:
+            return False
+        self.position += 1
+        return True
+
+    def skip_ends(self) -> None:
+        """Pass over line ends and semicolons."""
+        while self.token.kind == "end":
+            self.position += 1
+
+    def sequence(self, part: Callable[[], Part], opening: str = "(", closing: str = ")") -> tuple[Part, ...]:
+        """Parts with commas between them, in brackets."""
+        self.expect(opening)
+        if self.accept(closing):
+            return ()
+        parts = [part()]
+        while self.accept(","):
+            parts.append(part())
+        self.expect(closing)
+        return tuple(parts)
+
+    # ------------------------------------------------------------------ names and atoms
+    def name(self) -> str:
+        """A name being bound."""
+        token = self.expect("a name", kind="name")
+        if token.text in RESERVED:
+            self.fail("a name that is not a word of the grammar", token)
+        return token.text
+
+    def bind(self, name: str, type_: Type) -> Var:
+        """A new variable in scope."""
+        var = self.scope[name] = Var(name, type_)
+        return var
+
+    def variable(self) -> Var:
+        """A variable in scope."""
+        token = self.expect("a variable", kind="name")
+        found = self.scope.get(token.text)
+        if found is None:
+            self.fail("a variable in scope", token)
+        return found
+
+    def atom(self) -> Atom:
+        """A variable in scope or a constant."""
+        token = self.tokens[self.position]
+        if token.kind == "number":
+            self.position += 1
+            return self.number(token)
+        if token.text == "true" or token.text == "false":
+            self.position += 1
+            return TRUE if token.text == "true" else FALSE
+        return self.variable()
+
+    def atoms(self) -> tuple[Atom, ...]:
+        """Atoms up to something else."""
+        found: list[Atom] = []
+        while self.token.kind == "number" or (self.token.kind == "name" and self.token.text != "by"):
+            found.append(self.atom())
+        return tuple(found)
+
+    def number(self, token: _Token) -> Const:
+        """A constant, of the type it says or of the default."""
+        digits, _, suffix = token.text.partition(":")
+        is_integer = digits.lstrip("-").isdigit()
+        dtype = BY_NAME.get(suffix or ("i64" if is_integer else "f64"))
+        if dtype is None or dtype.is_float == is_integer or dtype.kind == "bool":
+            self.fail("a constant and its type", token)
+        return Const(int(digits) if is_integer else float(digits), dtype)
+
+    def at(self) -> tuple[Var, tuple[Atom, ...], Bounds]:
+        """A place in an array: the array, the indices, what is known of them."""
+        array = self.variable()
+        indices = self.sequence(self.atom, "[", "]")
+        mark = self.token.text if self.token.text in ("?", "~") else ""
+        self.position += len(mark)
+        return array, indices, BOUNDS[mark]
+
+    # ------------------------------------------------------------------ types and functions
+    def raw_type(self) -> _RawType:
+        """A type whose sizes stay tokens."""
+        is_sum = self.accept("sum")
+        token = self.expect("a type", kind="name")
+        dtype = BY_NAME.get(token.text)
+        if dtype is None:
+            self.fail("a type", token)
+        sizes = self.sequence(self.size_token, "[", "]") if self.token.text == "[" else ()
+        return _RawType(is_sum, dtype, sizes)
+
+    def size_token(self) -> _Token:
+        """A size that is looked up later."""
+        kind = self.token.kind
+        return self.expect("a size", kind=kind if kind in ("name", "number") else "name")
+
+    def type(self, raw: _RawType) -> Type:
+        """The type with its sizes looked up; unknown names become implicit sizes."""
+        shape: list[Atom] = []
+        for token in raw.sizes:
+            if token.kind == "number":
+                shape.append(self.number(token))
+            else:
+                shape.append(self.scope.get(token.text) or self.bind(token.text, ArrayType(I64)))
+        return SumType(raw.dtype, tuple(shape)) if raw.is_sum else ArrayType(raw.dtype, tuple(shape))
+
+    def parameter(self) -> tuple[str, _RawType]:
+        """A parameter's name and type."""
+        name = self.name()
+        self.expect(":")
+        return name, self.raw_type()
+
+    def function(self) -> Function:
+        """A whole function."""
+        self.skip_ends()
+        self.expect("fn")
+        name = self.expect("the function's name", kind="name").text
+        raw = self.sequence(self.parameter)
+        for parameter, type_ in raw:
+            if not type_.sizes:
+                self.bind(parameter, self.type(type_))
+        params = [
+            self.bind(parameter, self.type(type_)) if type_.sizes else self.scope[parameter]
+            for parameter, type_ in raw
+        ]
+        stated = self.stated_results()
+        start = self.token
+        outer = self.scope
+        self.scope = dict(outer)
+        body, _ = self.statements()
+        if stated is not None:
+            self.check_results(stated, body, start)
+        self.scope = outer
+        return Function(name, tuple(params), body)
+
+    def stated_results(self) -> tuple[_RawType, ...] | None:
+        """The result types after the arrow, if they are given."""
+        if not self.accept("->"):
+            return None
+        if self.accept("("):
+            self.expect(")")
+            return ()
+        types = [self.raw_type()]
+        while self.accept(","):
+            types.append(self.raw_type())
+        return tuple(types)
+
+    def check_results(self, stated: tuple[_RawType, ...], body: Body, start: _Token) -> None:
+        """Hold the function to the result types it states, whose sizes its body may compute."""
+        found = tuple(atom.type for atom in body.results)
+        known = set(self.scope)
+        if any(t.kind == "name" and t.text not in known for raw in stated for t in raw.sizes):
+            self.fail("sizes of the results that are in scope", start)
+        if tuple(self.type(raw) for raw in stated) != found:
+            self.fail("the stated result types", _Token("name", ", ".join(map(str, found)), start.line))
+
+    # ------------------------------------------------------------------ statements
+    def block(self, bound: Mapping[str, Type] | None = None) -> tuple[Body, tuple[Var, ...]]:
+        """A nested body in a scope of its own, with these variables bound in it."""
+        outer = self.scope
+        self.scope = dict(outer)
+        variables = tuple(self.bind(name, type_) for name, type_ in (bound or {}).items())
+        body, _ = self.statements()
+        self.scope = outer
+        return body, variables
+
+    def statements(self) -> tuple[Body, tuple[Yield, ...]]:
+        """A braced body, with its results or its yields."""
+        self.expect("{")
+        lets: list[Let] = []
+        results: tuple[Atom, ...] = ()
+        yields: list[Yield] = []
+        self.skip_ends()
+        while not self.accept("}"):
+            if self.token.text == "yield":
+                yields.append(self.item())
+            elif yields or results:
+                self.fail("`}` after the results")
+            elif self.accept("return"):
+                results = self.results()
+            else:
+                lets.append(self.statement())
+            if self.token.text != "}":
+                self.expect("the end of the statement", kind="end")
+            self.skip_ends()
+        return Body(tuple(lets), results), tuple(yields)
+
+    def results(self) -> tuple[Atom, ...]:
+        """Atoms with commas between them."""
+        found = [self.atom()]
+        while self.accept(","):
+            found.append(self.atom())
+        return tuple(found)
+
+    def statement(self) -> Let:
+        """One statement; its targets get the types of its results."""
+        token = self.token
+        names: list[str] = []
+        if self.tokens[self.position + 1].text in ("=", ","):
+            names.append(self.name())
+            while self.accept(","):
+                names.append(self.name())
+            self.expect("=")
+        expr = self.expression()
+        types = result_types(expr)
+        if len(types) != len(names):
+            self.fail(f"{len(types)} targets", _Token("name", f"{len(names)} targets", token.line))
+        targets = tuple(self.bind(name, type_) for name, type_ in zip(names, types, strict=True))
+        return Let(targets, expr)
+
+    def expression(self) -> Expr:
+        """The right-hand side of a statement."""
+        token = self.expect("an expression", kind="name")
+        rule = _EXPRESSIONS.get(token.text)
+        if rule is not None:
+            return rule(self)
+        if self.token.text == "[":
+            self.position -= 1
+            return Index(*self.at())
+        prim = PRIMS.get(token.text)
+        if prim is None:
+            self.fail("an operation", token)
+        return Apply(prim, self.atoms())
+
+    def update(self) -> Expr:
+        """After `update`."""
+        array, indices, bounds = self.at()
+        return Update(array, indices, self.atom(), bounds)
+
+    def full(self) -> Expr:
+        """After `full`."""
+        shape = self.sequence(self.atom, "[", "]")
+        return Full(shape, self.atom())
+
+    def literal(self) -> Expr:
+        """After `literal`."""
+        return Literal(self.sequence(self.atom, "[", "]"))
+
+    def reshape(self) -> Expr:
+        """After `reshape`."""
+        array = self.variable()
+        return Reshape(array, self.sequence(self.atom, "[", "]"))
+
+    def parfor(self) -> Expr:
+        """After `parfor`."""
+        name = self.name()
+        self.expect("<")
+        extent = self.atom()
+        outer = self.scope
+        self.scope = dict(outer)
+        index = self.bind(name, ArrayType(I64))
+        body, yields = self.statements()
+        self.scope = outer
+        return ParFor(index, extent, body, yields)
+
+    def loop(self) -> Expr:
+        """After `loop`."""
+        names, init = self.inits()
+        types = {name: atom.type for name, atom in zip(names, init, strict=True)}
+        outer = self.scope
+        self.scope = dict(outer)
+        carried = tuple(self.bind(name, type_) for name, type_ in types.items())
+        condition, index, trip = None, None, None
+        if self.accept("while"):
+            condition, _ = self.block()
+            self.expect("do")
+        else:
+            self.expect("for")
+            name = self.name()
+            self.expect("<")
+            trip = self.atom()
+            index = self.bind(name, ArrayType(I64))
+        body, _ = self.block()
+        self.scope = outer
+        return Loop(carried, init, body, index, trip, condition)
+
+    def inits(self) -> tuple[tuple[str, ...], tuple[Atom, ...]]:
+        """Names and where they start."""
+
+        def pair() -> tuple[str, Atom]:
+            name = self.name()
+            self.expect("=")
+            return name, self.atom()
+
+        pairs = self.sequence(pair)
+        return tuple(name for name, _ in pairs), tuple(atom for _, atom in pairs)
+
+    def branch(self) -> Expr:
+        """After `if`."""
+        condition = self.atom()
+        then, _ = self.block()
+        self.expect("else")
+        other, _ = self.block()
+        return If(condition, then, other)
+
+    def with_sum(self) -> Expr:
+        """After `with_sum`."""
+        token = self.token
+        names, init = self.inits()
+        arrays = tuple(atom for atom in init if isinstance(atom, Var))
+        if len(arrays) != len(init):
+            self.fail("accumulators that start as arrays", token)
+        bound = {
+            name: SumType(var.type.dtype, var.type.shape) for name, var in zip(names, arrays, strict=True)
+        }
+        body, tokens = self.block(bound)
+        return WithSum(arrays, tokens, body)
+
+    def add_to(self) -> Expr:
+        """After `add_to`."""
+        token, indices, bounds = self.at()
+        return AddTo(token, indices, self.atom(), bounds)
+
+    def check(self) -> Expr:
+        """After `check`."""
+        condition = self.atom()
+        error = self.expect("the name of an error", kind="name").text
+        message = str(json.loads(self.expect("a message", kind="string").text))
+        return Check(condition, error, message, self.atoms())
+
+    def call(self) -> Expr:
+        """After `call`."""
+        token = self.expect("a library operation", kind="name")
+        row = LIBRARY.get(token.text)
+        if row is None:
+            self.fail("a library operation", token)
+        given: dict[str, bool | int] = {}
+
+        def argument() -> Atom | None:
+            if self.tokens[self.position + 1].text != "=":
+                return self.atom()
+            name = self.expect("an attribute", kind="name").text
+            self.expect("=")
+            value = self.atom()
+            if not isinstance(value, Const) or isinstance(value.value, float):
+                self.fail("a constant attribute", token)
+            given[name] = value.value
+            return None
+
+        args = tuple(atom for atom in self.sequence(argument) if atom is not None)
+        if set(given) != set(row.attributes):
+            self.fail(f"the attributes {row.attributes} of {row.name}", token)
+        return Library(row.name, args, tuple(given[name] for name in row.attributes))
+
+    # ------------------------------------------------------------------ yields
+    def item(self) -> Yield:
+        """One yield."""
+        self.expect("yield")
+        token = self.expect("a kind of yield", kind="name")
+        rule = _YIELDS.get(token.text)
+        if rule is None:
+            self.fail("a kind of yield", token)
+        return rule(self)
+
+    def operator_name(self) -> str:
+        """The name of a monoid, or `lambda`."""
+        token = self.expect("an operator", kind="name")
+        if token.text not in NAMED_OPERATORS and token.text != "lambda":
+            self.fail("an operator", token)
+        return token.text
+
+    def monoid(self, name: str, values: tuple[Atom, ...]) -> Operator:
+        """The operator of this name on these values; a lambda follows here."""
+        if name != "lambda":
+            return name
+        self.expect("by")
+        outer = self.scope
+        self.scope = dict(outer)
+        sides: list[tuple[Var, ...]] = []
+        for _ in range(2):
+            token = self.token
+            names = self.sequence(self.name)
+            if len(names) != len(values):
+                self.fail(f"{len(values)} operands", token)
+            sides.append(tuple(self.bind(n, v.type) for n, v in zip(names, values, strict=True)))
+        self.expect("from")
+        identity = self.sequence(self.atom)
+        body, _ = self.block()
+        self.scope = outer
+        return Lambda(sides[0], sides[1], body, identity)
+
+    def stack(self) -> Yield:
+        """After `stack`."""
+        return Stack(self.atom())
+
+    def reduce(self) -> Yield:
+        """After `reduce`."""
+        name, values = self.operator_name(), self.atoms()
+        return Reduce(self.monoid(name, values), values)
+
+    def scan(self) -> Yield:
+        """After `scan`."""
+        exclusive = self.accept("exclusive")
+        name, values = self.operator_name(), self.atoms()
+        return Scan(self.monoid(name, values), values, exclusive)
+
+    def accumulate(self) -> Yield:
+        """After `accumulate`."""
+        name = self.operator_name()
+        init, at, bounds = self.at()
+        value = self.atom()
+        return Accumulate(self.monoid(name, (value,)), init, at, value, bounds)
+
+    def scatter(self) -> Yield:
+        """After `scatter`."""
+        init, at, bounds = self.at()
+        return Scatter(init, at, self.atom(), bounds)
+
+    def carry(self) -> Yield:
+        """After `carry`."""
+        source = self.variable()
+        return Carry(source, self.variable())
+
+
+_EXPRESSIONS: Mapping[str, Callable[[_Parser], Expr]] = {
+    "update": _Parser.update,
+    "full": _Parser.full,
+    "literal": _Parser.literal,
+    "reshape": _Parser.reshape,
+    "parfor": _Parser.parfor,
+    "loop": _Parser.loop,
+    "if": _Parser.branch,
+    "with_sum": _Parser.with_sum,
+    "add_to": _Parser.add_to,
+    "check": _Parser.check,
+    "call": _Parser.call,
+}
+_YIELDS: Mapping[str, Callable[[_Parser], Yield]] = {
+    "stack": _Parser.stack,
+    "reduce": _Parser.reduce,
+    "scan": _Parser.scan,
+    "accumulate": _Parser.accumulate,
+    "scatter": _Parser.scatter,
+    "carry": _Parser.carry,
+}
+RESERVED = frozenset(
+    {*_EXPRESSIONS, "fn", "return", "yield", "for", "while", "do", "else", "by", "from"}
+    | {"true", "false", "nan", "inf", "sum"}
+)
+"""Words that no variable is called."""

@@ -1,0 +1,66 @@
+"""Every knob, in one frozen record that is passed where it is needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """How programs are compiled. Each field is set from `ANADROME_<FIELD>` in upper case."""
+
+    threads: int = 0
+    """Workers of a parallel loop; 0 takes one per core this process may use."""
+    checks: bool = True
+    """Whether indices, sizes and `assert`s are checked at run time."""
+    verify: bool = False
+    """Whether the verifier runs after every pass and blames it by name."""
+    dump: str = ""
+    """Comma-separated stages whose text is written to standard error."""
+    cache: bool = True
+    """Whether object code is kept on disk."""
+    cache_dir: str = ""
+    """Where object code is kept; empty means `$XDG_CACHE_HOME/anadrome` or `~/.cache/anadrome`."""
+    cache_megabytes: int = 256
+    """The size above which the least recently used object files are removed."""
+    small_dimension: int = 16
+    """Array dimensions of at most this size are compile-time constants."""
+    unroll_limit: int = 4
+    """Parallel and sequential loops of at most this constant extent are unrolled into scalars."""
+
+    @property
+    def cache_path(self) -> Path:
+        """The folder of the object cache."""
+        if self.cache_dir:
+            return Path(self.cache_dir)
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+        return Path(base) / "anadrome"
+
+    @property
+    def workers(self) -> int:
+        """How many threads a parallel loop uses."""
+        return self.threads or len(os.sched_getaffinity(0))
+
+
+def from_environment(environment: Mapping[str, str]) -> Config:
+    """The default configuration with every `ANADROME_*` variable applied.
+
+    >>> from_environment({"ANADROME_THREADS": "2", "ANADROME_CHECKS": "0"}).threads
+    2
+    """
+    changes: dict[str, int | bool | str] = {}
+    for field in fields(Config):
+        text = environment.get(f"ANADROME_{field.name.upper()}")
+        if text is None:
+            continue
+        default = field.default
+        if isinstance(default, bool):
+            changes[field.name] = text not in ("0", "", "false", "no")
+        elif isinstance(default, int):
+            changes[field.name] = int(text)
+        else:
+            changes[field.name] = text
+    return replace(Config(), **changes)  # type: ignore[arg-type]

@@ -1,0 +1,80 @@
+"""Where an error is (`Span`), what it says (`Diagnostic`), and how it is shown (`render`)."""
+
+from __future__ import annotations
+
+import linecache
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of one source line: `line` counts from 1, columns count characters from 0."""
+
+    file: str
+    line: int
+    column: int
+    end_column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column + 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """The words of one error: what happened, where, why, and what to do about it."""
+
+    message: str
+    span: Span | None = None
+    label: str = ""
+    notes: tuple[str, ...] = ()
+    help: str = ""
+
+
+class AnadromeError(Exception):
+    """The base of every error Anadrome raises on purpose.
+
+    A subclass builds its own `Diagnostic` from its fields in `__init__`, so that the words of an error
+    stand in one place. `str(error)` is the rendered diagnostic, caret included.
+    """
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic)
+        self.diagnostic = diagnostic
+
+    @property
+    def span(self) -> Span | None:
+        """The source place the error points at, if it has one."""
+        return self.diagnostic.span
+
+    def __str__(self) -> str:
+        return render(self.diagnostic)
+
+
+def render(diagnostic: Diagnostic) -> str:
+    """The diagnostic as text: message, source line with a caret, notes and help.
+
+    >>> print(render(Diagnostic("no such thing", help="try another")))
+    no such thing
+    help: try another
+    """
+    span = diagnostic.span
+    lines = [diagnostic.message if span is None else f"{diagnostic.message} ({span})"]
+    if span is not None:
+        lines += _source_excerpt(span, diagnostic.label)
+    elif diagnostic.label:
+        lines.append(diagnostic.label)
+    lines += [f"note: {note}" for note in diagnostic.notes]
+    if diagnostic.help:
+        lines.append(f"help: {diagnostic.help}")
+    return "\n".join(lines)
+
+
+def _source_excerpt(span: Span, label: str) -> list[str]:
+    source = linecache.getline(span.file, span.line).rstrip("\n")
+    if not source:
+        return [f"   = {label}"] if label else []
+    number = str(span.line)
+    margin = " " * len(number)
+    width = max(1, min(span.end_column, len(source)) - span.column)
+    caret = " " * span.column + "^" * width + (f" {label}" if label else "")
+    return [f"{margin} |", f"{number} | {source}", f"{margin} | {caret}"]

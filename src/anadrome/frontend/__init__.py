@@ -1,0 +1,1 @@
+"""Python in: a staged evaluator of the syntax tree that gives a function of the array IR."""

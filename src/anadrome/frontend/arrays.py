@@ -1,0 +1,187 @@
+"""Making IR values of what a program holds: numbers, NumPy arrays, nested lists of staged values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from anadrome.array_ir.nodes import ArrayType, Atom, Const, Size, Var
+from anadrome.dtypes import BOOL, F64, I64, DType
+from anadrome.errors.frontend import ShapeMismatch, UnsupportedType
+from anadrome.frontend.context import Context, dtype_of
+from anadrome.frontend.sizes import retype, show_shape
+from anadrome.frontend.values import Array, Scalar, Staged, Value, is_staged
+
+LITERAL_LIMIT = 64
+"""Static arrays of at most this many elements are written into the program; larger ones become parameters."""
+
+
+def type_of(context: Context, value: Value) -> tuple[DType, bool]:
+    """The scalar type of a number or array, and whether it is a Python number that adapts (NEP 50)."""
+    match value:
+        case Scalar(is_weak=is_weak):
+            return value.dtype, is_weak
+        case Array():
+            return value.dtype, False
+        case np.ndarray() | np.generic():
+            return dtype_of(value.dtype, context.span), False
+        case bool():
+            return BOOL, False
+        case int():
+            return I64, True
+        case float():
+            return F64, True
+        case list() | tuple():
+            return as_array(context, value).dtype, False
+        case _:
+            raise UnsupportedType("a number or array", describe(value), context.span)
+
+
+def describe(value: Value) -> str:
+    """What a value is, in a user's words."""
+    match value:
+        case Scalar():
+            return value.dtype.numpy_name
+        case Array():
+            return f"{value.dtype.numpy_name}{show_shape(value.shape)}"
+        case np.ndarray():
+            return f"{value.dtype}{value.shape}"
+        case bool() | int() | float() | np.generic():
+            return {"int": "int64", "float": "float64"}.get(type(value).__name__, type(value).__name__)
+        case None:
+            return "None"
+        case _:
+            return f"a {type(value).__name__}"
+
+
+def atom(context: Context, value: Value, dtype: DType | None = None) -> Atom:
+    """A number or array as an atom; `dtype` converts scalars and gives static numbers their type."""
+    match value:
+        case Scalar(atom=found):
+            return found if dtype is None else context.builder.convert(found, dtype)
+        case Array():
+            var = context.read(value)
+            return var if dtype is None else convert(context, var, dtype)
+        case bool() | int() | float() | np.generic():
+            plain, own = (value.item() if isinstance(value, np.generic) else value), type_of(context, value)[0]
+            if dtype is None or own.is_float or not dtype.is_integer:
+                return _converted(context, plain, own, dtype)
+            return context.constant(plain, dtype)
+        case _:
+            return atom(context, as_array(context, value, dtype))
+
+
+def _converted(context: Context, plain: object, own: DType, dtype: DType | None) -> Atom:
+    constant = context.constant(plain, own)
+    return constant if dtype is None else context.builder.convert(constant, dtype)
+
+
+def convert(context: Context, var: Atom, dtype: DType) -> Atom:
+    """The value with its elements as another scalar type."""
+    if var.type.dtype is dtype:
+        return var
+    if not isinstance(var, Var) or not var.type.shape:
+        return context.builder.convert(var, dtype)
+    source = var
+    return context.builder.build(
+        source.type.shape, lambda inner, indices: inner.convert(inner.index(source, indices), dtype)
+    )
+
+
+def as_array(context: Context, value: Value, dtype: DType | None = None) -> Staged:
+    """What `np.asarray` makes of a value: staged values as they are, lists as arrays of their rows."""
+    match value:
+        case Scalar() | Array():
+            if dtype is None or value.dtype is dtype:
+                return value
+            return context.wrap(atom(context, value, dtype))
+        case np.ndarray():
+            return _static_array(context, value, dtype)
+        case bool() | int() | float() | np.generic():
+            return Scalar(atom(context, value, dtype))
+        case list() | tuple():
+            return _rows(context, value, dtype)
+        case _:
+            raise UnsupportedType("an array or number", describe(value), context.span)
+
+
+def _static_array(context: Context, array: np.ndarray, dtype: DType | None) -> Staged:
+    own = dtype_of(array.dtype, context.span)
+    target = dtype or own
+    if array.ndim == 0:
+        return Scalar(atom(context, array[()], target))
+    if array.size == 0:
+        return context.wrap(context.builder.full(_constant_shape(array), context.constant(0, target)))
+    first = array.flat[0]
+    if array.size > 4 and bool(np.all(array == first)) and not np.any(np.signbit(array) != np.signbit(first)):
+        return context.wrap(context.builder.full(_constant_shape(array), atom(context, first, target)))
+    if array.size > LITERAL_LIMIT:
+        return context.wrap(convert(context, context.captured_array(array), target))
+    return context.wrap(_literal(context, array, target))
+
+
+def _constant_shape(array: np.ndarray) -> tuple[Size, ...]:
+    return tuple(Const(size, I64) for size in array.shape)
+
+
+def _literal(context: Context, array: np.ndarray, dtype: DType) -> Atom:
+    if array.ndim == 0:
+        return atom(context, array[()], dtype)
+    return context.builder.literal([_literal(context, np.asarray(row), dtype) for row in array])
+
+
+def _rows(context: Context, rows: Sequence[Value], dtype: DType | None) -> Staged:
+    """A literal of the rows, promoted to one type."""
+    if not any(is_staged(leaf) for leaf in _leaves(rows)):
+        try:
+            return _static_array(context, np.array(rows), dtype)
+        except ValueError:
+            raise UnsupportedType("an array", "rows of different lengths", context.span) from None
+    parts = [as_array(context, row, None) for row in rows]
+    target = dtype or common_type(context, rows, parts)
+    atoms = [atom(context, part, target) for part in parts]
+    first = atoms[0].type
+    assert isinstance(first, ArrayType)
+    fitted: list[Atom] = []
+    for one in atoms:
+        if len(one.type.shape) != first.rank:
+            raise ShapeMismatch("rows", show_shape(first.shape), show_shape(one.type.shape), context.span)
+        fitted.append(one if not first.shape else retype(context, _variable(one), first, "rows"))
+    return context.wrap(context.builder.literal(fitted))
+
+
+def common_type(context: Context, values: Sequence[Value], parts: Sequence[Staged]) -> DType:
+    """The type of an array of these rows: Python numbers give way to arrays and NumPy scalars."""
+    return promote(context, [v if _is_number(v) else p for v, p in zip(values, parts, strict=True)], "np.array")[0]
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, bool | int | float | np.generic | Scalar)
+
+
+def _variable(found: Atom) -> Var:
+    assert isinstance(found, Var)
+    return found
+
+
+def _leaves(value: Value) -> list[Value]:
+    if isinstance(value, list | tuple):
+        return [leaf for item in value for leaf in _leaves(item)]
+    return [value]
+
+
+def promote(context: Context, values: Sequence[Value], operation: str) -> tuple[DType, bool]:
+    """The common scalar type of operands (NEP 50), and whether the result is again a Python number."""
+    strong: list[DType] = []
+    weak: list[DType] = []
+    for value in values:
+        dtype, is_weak = type_of(context, value)
+        (weak if is_weak else strong).append(dtype)
+    numbers = [dtype for dtype in strong if dtype is not BOOL]
+    examples: list[object] = [dtype.numpy for dtype in strong]
+    examples += [0.0 if dtype.is_float else 0 for dtype in weak]
+    if not strong:
+        return (F64 if F64 in weak else I64), True
+    found = np.result_type(*examples)  # type: ignore[arg-type]
+    return dtype_of(found, context.span), not numbers and bool(weak)

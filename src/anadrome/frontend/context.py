@@ -1,0 +1,203 @@
+"""What one staging run knows: the body being filled, the scopes around it, cells, facts about sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from anadrome.array_ir.affine import Affine
+from anadrome.array_ir.build import Builder, number
+from anadrome.array_ir.nodes import ArrayType, Atom, Const, Let, Size, Var, i64
+from anadrome.config import Config
+from anadrome.dtypes import DType, from_numpy
+from anadrome.errors import Span
+from anadrome.errors.frontend import UnsupportedType, WritesArgument, WritesThroughView
+from anadrome.frontend.source import SourceCache
+from anadrome.frontend.values import Array, Cell, Scalar, Scope, ScopeKind, Value, View
+
+StagedCall = Callable[..., Value]
+"""A compiled form of a Python callable: (context, *args, **kwargs) of values -> value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluators:
+    """The parts of the evaluator that call one another, so that their files need not import one another."""
+
+    call: Callable[..., Value]
+    """(context, callable, args, kwargs) -> value"""
+
+
+class RestartLoop(Exception):
+    """A loop's body wrote an outer cell that was not carried yet: stage the loop once more, carrying it."""
+
+    def __init__(self, scope: Scope, cell: Cell) -> None:
+        super().__init__()
+        self.scope = scope
+        self.cell = cell
+
+
+class Context:
+    """The state of one staging run. The builder of the innermost open body is `builder`."""
+
+    def __init__(self, config: Config, evaluators: Evaluators, calls: Mapping[object, StagedCall]) -> None:
+        self.config = config
+        self.evaluators = evaluators
+        self.calls = calls
+        self.sources = SourceCache()
+        self.scope = Scope(ScopeKind.FUNCTION, Builder())
+        self.ranges: dict[Var, tuple[Affine, Affine]] = {}
+        self.nonnegative: set[Var] = set()
+        self.complements: dict[frozenset[Size], Size] = {}
+        self.captured: dict[int, tuple[np.ndarray, Var]] = {}
+        self.call_names: list[str] = []
+        self.tick = 0
+
+    # ------------------------------------------------------------------ where we are
+    @property
+    def builder(self) -> Builder:
+        """The builder of the innermost open body."""
+        return self.scope.builder
+
+    @property
+    def span(self) -> Span | None:
+        """The user's source place being evaluated."""
+        return self.scope.builder.span
+
+    @span.setter
+    def span(self, span: Span | None) -> None:
+        self.scope.builder.span = span
+
+    def scopes(self) -> Iterator[Scope]:
+        """The open scopes, innermost first."""
+        scope: Scope | None = self.scope
+        while scope is not None:
+            yield scope
+            scope = scope.parent
+
+    @contextmanager
+    def nested(self, kind: ScopeKind) -> Iterator[Scope]:
+        """Open a scope with a child builder; whatever is learned in it is forgotten at its end."""
+        outer = self.scope
+        self.scope = Scope(kind, outer.builder.child(), outer)
+        try:
+            yield self.scope
+        finally:
+            self.scope = outer
+
+    @contextmanager
+    def filling(self, builder: Builder, kind: ScopeKind = ScopeKind.PARFOR) -> Iterator[Scope]:
+        """Make `builder` (the inner one a `parfor` callback was handed) the innermost body for a while."""
+        outer = self.scope
+        self.scope = Scope(kind, builder, outer)
+        try:
+            yield self.scope
+        finally:
+            self.scope = outer
+
+    def runtime_scope(self) -> ScopeKind | None:
+        """The innermost run-time construct around this point, if there is one."""
+        return None if self.scope.kind is ScopeKind.FUNCTION else self.scope.kind
+
+    def call(self, function: object, *args: Value, **kwargs: Value) -> Value:
+        """Call any callable of the user's program on values."""
+        return self.evaluators.call(self, function, args, kwargs)
+
+    # ------------------------------------------------------------------ values
+    def wrap(self, atom: Atom, is_weak: bool = False) -> Scalar | Array:
+        """An IR value as a value of the program; an array gets a cell of its own."""
+        if atom.type.shape:
+            assert isinstance(atom, Var)
+            return Array(Cell(atom, self.scope))
+        return Scalar(atom, is_weak)
+
+    def view(self, base: Array, read: Callable[[Var], Var]) -> Array:
+        """A view of `base` that NumPy would share with it and that we cannot write through (a transpose)."""
+        key = base.cell.var
+        inner = base.view
+
+        def through(var: Var) -> Var:
+            return read(var if inner is None else inner.read(var))
+
+        return Array(base.cell, View(key, read(self.read(base)), through))
+
+    def read(self, array: Array) -> Var:
+        """The variable that holds the array now; a view whose base has changed is made anew."""
+        cell = array.cell
+        if cell.poisoned is not None:
+            raise WritesThroughView(f"this array may share memory with one that was changed ({cell.poisoned})", self.span)
+        self.tick += 1
+        cell.last_read = self.tick
+        view = array.view
+        if view is None:
+            return cell.var
+        return view.var if view.key is cell.var else view.read(cell.var)
+
+    def write(self, cell: Cell, var: Var) -> None:
+        """Let a cell hold another variable from here on: an in-place write."""
+        if cell.is_argument or any(alias.is_argument for alias in cell.may_alias):
+            raise WritesArgument(self.span)
+        for scope in self.scopes():
+            if scope is cell.home:
+                break
+            self._leave_mark(scope, cell)
+        for alias in cell.may_alias:
+            alias.poisoned = self.span
+            if alias.last_read > self._loop_tick(cell):
+                raise WritesThroughView("another name of this array was read in the same loop", self.span)
+        cell.var = var
+
+    def _loop_tick(self, cell: Cell) -> int:
+        return cell.last_read if cell.home.kind is not ScopeKind.LOOP else cell.home.tick
+
+    def _leave_mark(self, scope: Scope, cell: Cell) -> None:
+        match scope.kind:
+            case ScopeKind.BRANCH:
+                scope.before.setdefault(cell, cell.var)
+            case ScopeKind.LOOP:
+                if cell not in scope.carried:
+                    raise RestartLoop(scope, cell)
+            case ScopeKind.PARFOR | ScopeKind.CONDITION:
+                raise WritesThroughView(f"an array made outside is written inside {scope.kind.value}", self.span)
+            case ScopeKind.FUNCTION:
+                pass
+
+    def constant(self, value: object, dtype: DType) -> Const:
+        """A static number as a constant of a scalar type; refuses one that does not fit."""
+        plain = value.item() if isinstance(value, np.generic) else value
+        assert isinstance(plain, bool | int | float)
+        if dtype.is_integer:
+            info = np.iinfo(dtype.numpy_name)
+            if not info.min <= plain <= info.max:
+                raise UnsupportedType(f"a number of type {dtype.numpy_name}", repr(plain), self.span)
+        return number(plain, dtype)
+
+    def captured_array(self, array: np.ndarray) -> Var:
+        """The hidden parameter that brings in a static NumPy array of the program's surroundings."""
+        found = self.captured.get(id(array))
+        if found is not None:
+            return found[1]
+        dtype = dtype_of(array.dtype, self.span)
+        var = Var("captured", ArrayType(dtype, tuple(i64(size) for size in array.shape)))
+        root = list(self.scopes())[-1].builder
+        root.bind(var)
+        self.captured[id(array)] = (array, var)
+        return var
+
+    def emit(self, lets: Sequence[Let]) -> None:
+        """Append finished statements of a child body to the innermost body."""
+        for let in lets:
+            self.builder.emit(let)
+
+
+def dtype_of(numpy_dtype: object, span: Span | None) -> DType:
+    """The scalar type of a NumPy dtype (or Python type, or its name); refuses one Anadrome has not."""
+    try:
+        found = from_numpy(numpy_dtype)
+    except TypeError:
+        found = None
+    if found is None:
+        raise UnsupportedType("the scalar type of an array", str(numpy_dtype), span)
+    return found

@@ -1,0 +1,189 @@
+"""Python's operators and elementwise operations on staged values: promotion, broadcasting, one nest of stacks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
+from anadrome.dtypes import BOOL, F64, I64, DType
+from anadrome.errors.frontend import PromotionError
+from anadrome.frontend.arrays import atom, promote, type_of
+from anadrome.frontend.context import Context
+from anadrome.frontend.sizes import agree, show_shape
+from anadrome.frontend.values import Array, Scalar, Staged, Value
+from anadrome.prims.table import PRIMS
+
+BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "div",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.BitAnd: "bitand",
+    ast.BitOr: "bitor",
+    ast.BitXor: "bitxor",
+    ast.LShift: "shl",
+    ast.RShift: "shr",
+}
+"""Python's binary operators; `@` is a call of `np.matmul`."""
+
+COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+}
+
+_ON_BOOLS = {"bitand": "and", "bitor": "or", "bitxor": "xor", "add": "or", "mul": "and", "bitnot": "not"}
+_SIZES = ("add", "sub", "mul")
+
+
+# ---------------------------------------------------------------------------- broadcasting
+def broadcast_shapes(context: Context, shapes: Sequence[tuple[Size, ...]], what: str) -> tuple[Size, ...]:
+    """The shape operands are broadcast to. A constant 1 stretches; other sizes must agree, now or at run time."""
+    rank = max(len(shape) for shape in shapes)
+    result: list[Size] = [i64(1)] * rank
+    for shape in shapes:
+        for position, size in enumerate(shape, rank - len(shape)):
+            known = result[position]
+            if is_one(known):
+                result[position] = size
+            elif not is_one(size):
+                words = (show_shape(tuple(result)), show_shape(shape))
+                result[position] = agree(context, known, size, what, words)
+    return tuple(result)
+
+
+def is_one(size: Size) -> bool:
+    """Whether a size is the constant 1."""
+    return isinstance(size, Const) and size.value == 1
+
+
+def element(builder: Builder, operand: Atom, shape: tuple[Size, ...], indices: tuple[Atom, ...]) -> Atom:
+    """The element of an operand that meets `indices` of the broadcast shape."""
+    own = operand.type.shape
+    if not own:
+        return operand
+    assert isinstance(operand, Var)
+    skipped = len(shape) - len(own)
+    taken = (
+        i64(0) if is_one(size) and not is_one(shape[skipped + axis]) else indices[skipped + axis]
+        for axis, size in enumerate(own)
+    )
+    return builder.index(operand, tuple(taken))
+
+
+def map_elements(
+    context: Context,
+    operands: Sequence[Atom],
+    function: Callable[[Builder, tuple[Atom, ...]], Atom],
+    what: str,
+    is_weak: bool = False,
+) -> Staged:
+    """`function(builder, scalars)` at every place of the operands broadcast together."""
+    shape = broadcast_shapes(context, [operand.type.shape for operand in operands], what)
+
+    def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
+        return function(inner, tuple(element(inner, operand, shape, indices) for operand in operands))
+
+    return context.wrap(context.builder.build(shape, place), is_weak)
+
+
+# ---------------------------------------------------------------------------- operations
+def apply_prim(context: Context, name: str, *values: Value, is_float: bool = False) -> Staged:
+    """A row of the primitive table on values promoted to one type, elementwise.
+
+    `is_float` is for operations that are only defined on floats (division, exp): integers become float64.
+    """
+    symbol = PRIMS[name].symbol or name
+    dtype, is_weak = promote(context, values, symbol)
+    if is_float and not dtype.is_float:
+        dtype = F64
+    if dtype is BOOL:
+        name = _ON_BOOLS.get(name, name)
+    return apply_typed(context, name, dtype, values, is_weak)
+
+
+def apply_typed(
+    context: Context, name: str, dtype: DType, values: Sequence[Value], is_weak: bool = False
+) -> Staged:
+    """A row of the table on values converted to `dtype`, elementwise."""
+    prim = PRIMS[name]
+    if prim.types((dtype,) * prim.arity) is None:
+        raise PromotionError(prim.symbol or name, dtype.numpy_name, context.span)
+    atoms = [atom(context, value, None if isinstance(value, Array) else dtype) for value in values]
+    if is_weak and dtype is I64 and name in _SIZES:
+        return Scalar(context.builder.size(name, *atoms), is_weak=True)  # type: ignore[arg-type]
+
+    def scalar(builder: Builder, scalars: tuple[Atom, ...]) -> Atom:
+        return builder.apply(name, *(builder.convert(one, dtype) for one in scalars))
+
+    return map_elements(context, atoms, scalar, prim.symbol or name, is_weak)
+
+
+def binary(context: Context, operator: type[ast.operator], left: Value, right: Value) -> Staged:
+    """`left operator right` where at least one of them is staged."""
+    name = BINARY[operator]
+    if name == "pow":
+        return power(context, left, right)
+    return apply_prim(context, name, left, right, is_float=name == "div")
+
+
+def compare(context: Context, operator: type[ast.cmpop], left: Value, right: Value) -> Staged:
+    """`left operator right` where at least one of them is staged."""
+    return apply_prim(context, COMPARE[operator], left, right)
+
+
+def power(context: Context, base: Value, exponent: Value) -> Staged:
+    """base ** exponent. A small whole exponent known now is a product, which is what NumPy computes for 2."""
+    if isinstance(exponent, int | float) and exponent == int(exponent) and 0 <= exponent <= 64:
+        dtype, is_weak = promote(context, (base, exponent), "**")
+        whole = int(exponent)
+        if whole in (2, 3) or dtype.is_integer:
+            return _whole_power(context, base, whole, dtype, is_weak)
+    dtype, is_weak = promote(context, (base, exponent), "**")
+    if dtype.is_integer and is_weak and isinstance(exponent, int):  # a negative exponent: Python gives a float
+        dtype = F64
+    if dtype.is_integer:
+        raise PromotionError("**", f"{dtype.numpy_name} with an exponent known at run time only", context.span)
+    return apply_typed(context, "pow", dtype, (base, exponent), is_weak)
+
+
+def _whole_power(context: Context, base: Value, exponent: int, dtype: DType, is_weak: bool) -> Staged:
+    def scalar(builder: Builder, scalars: tuple[Atom, ...]) -> Atom:
+        square = builder.convert(scalars[0], dtype)
+        result: Atom | None = None
+        left = exponent
+        while left:
+            if left & 1:
+                result = square if result is None else builder.mul(result, square)
+            left >>= 1
+            if left:
+                square = builder.mul(square, square)
+        return builder.constant(1, square) if result is None else result
+
+    return map_elements(context, [atom(context, base)], scalar, "**", is_weak)
+
+
+def negate(context: Context, value: Value) -> Staged:
+    """-value; of an index or size it stays an affine form."""
+    if isinstance(value, Scalar) and value.is_weak and value.dtype is I64:
+        return Scalar(context.builder.size("sub", i64(0), value.atom), is_weak=True)
+    return apply_prim(context, "neg", value)
+
+
+def truth(context: Context, value: Value) -> Atom:
+    """The truth of a staged scalar as a bool atom."""
+    dtype, _ = type_of(context, value)
+    found = atom(context, value)
+    if found.type.shape:
+        raise PromotionError("bool", "an array: use np.any or np.all", context.span)
+    if dtype is BOOL:
+        return found
+    return context.builder.apply("ne", found, context.builder.constant(0, found))

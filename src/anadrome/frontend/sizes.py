@@ -1,0 +1,153 @@
+"""Sizes: static integers or variables, when two are equal, and when an index is known to be inside."""
+
+from __future__ import annotations
+
+from anadrome.array_ir.affine import Affine
+from anadrome.array_ir.nodes import ArrayType, Atom, Check, Const, Size, Var, i64
+from anadrome.dtypes import I64
+from anadrome.errors.frontend import ShapeMismatch, StaticRequired
+from anadrome.frontend.context import Context
+from anadrome.frontend.values import Array, Scalar, Value
+
+
+def size_value(context: Context, size: Size) -> Value:
+    """A size as the program sees it: an int where it is known, else a weak i64."""
+    if isinstance(size, Const):
+        return int(size.value)
+    context.nonnegative.add(size)
+    return Scalar(size, is_weak=True)
+
+
+def as_size(context: Context, value: Value, what: str = "a size") -> Size:
+    """An integer of the program, static or staged, as a size."""
+    if isinstance(value, Scalar) and value.dtype.is_integer:
+        return context.builder.convert(value.atom, I64)
+    if isinstance(value, bool | Scalar | Array):
+        raise StaticRequired(f"{what}, an integer,", context.span)
+    try:
+        return i64(value.__index__())  # type: ignore[attr-defined]
+    except AttributeError:
+        raise StaticRequired(f"{what}, an integer,", context.span) from None
+
+
+def show_shape(shape: tuple[Size, ...]) -> str:
+    """A shape for people: `(3, n)`."""
+    words = [str(size.value) if isinstance(size, Const) else size.name for size in shape]
+    return f"({', '.join(words)}{',' if len(words) == 1 else ''})"
+
+
+# ---------------------------------------------------------------------------- equality
+def canonical(context: Context, size: Size) -> Size:
+    """The size that stands for all those known to equal this one here."""
+    for scope in context.scopes():
+        found = scope.equal.get(size)
+        if found is not None:
+            return canonical(context, found)
+    return size
+
+
+def is_same_size(context: Context, left: Size, right: Size) -> bool:
+    """Whether two sizes are known to be equal."""
+    if left is right or left == right:
+        return True
+    return canonical(context, left) == canonical(context, right)
+
+
+def agree(context: Context, left: Size, right: Size, what: str, shapes: tuple[str, str] | None = None) -> Size:
+    """One size for two that must be equal: known, or checked at run time, or refused. A constant wins."""
+    if not is_same_size(context, left, right):
+        one, two = canonical(context, left), canonical(context, right)
+        if isinstance(one, Const) and isinstance(two, Const):
+            raise ShapeMismatch(what, *(shapes or (str(one.value), str(two.value))), context.span)
+        builder = context.builder
+        builder.let(Check(builder.apply("eq", left, right), "size", f"{what}: sizes {{0}} and {{1}} differ", (left, right)))
+        context.scope.equal[two if isinstance(one, Const) else one] = one if isinstance(one, Const) else two
+    return right if isinstance(right, Const) else left
+
+
+def retype(context: Context, var: Var, type_: ArrayType, what: str) -> Var:
+    """The array under a type whose sizes are other names of the same numbers (checked where not known)."""
+    assert isinstance(var.type, ArrayType)
+    if var.type == type_:
+        return var
+    if var.type.rank != type_.rank or var.type.dtype is not type_.dtype:
+        raise ShapeMismatch(what, show_shape(var.type.shape), show_shape(type_.shape), context.span)
+    for left, right in zip(var.type.shape, type_.shape, strict=True):
+        agree(context, left, right, what, (show_shape(var.type.shape), show_shape(type_.shape)))
+    return context.builder.reshape(var, type_.shape)
+
+
+# ---------------------------------------------------------------------------- arithmetic
+def add_sizes(context: Context, left: Size, right: Size) -> Size:
+    """The sum of two sizes; the two parts of `x[:c]` and `x[c:]` add up to the size of x."""
+    return context.complements.get(frozenset((left, right))) or context.builder.size("add", left, right)
+
+
+def multiply_sizes(context: Context, sizes: tuple[Size, ...]) -> Size:
+    """The product of sizes: an element count."""
+    total: Size = i64(1)
+    for size in sizes:
+        total = context.builder.size("mul", total, size)
+    return total
+
+
+def clamp_size(context: Context, size: Size) -> Size:
+    """max(size, 0): the length of a range that may be empty."""
+    if isinstance(size, Var) and is_nonnegative(context, size):
+        return size
+    return context.builder.size("max", size, i64(0))
+
+
+# ---------------------------------------------------------------------------- proofs
+def give_range(context: Context, index: Var, lo: Atom, hi: Atom) -> None:
+    """Remember that lo <= index < hi wherever the index is bound."""
+    context.ranges[index] = (context.builder.affine(lo), context.builder.affine(hi))
+
+
+def is_nonnegative(context: Context, atom: Atom) -> bool:
+    """Whether an integer is known not to be negative."""
+    form = _extreme(context, context.builder.affine(atom), -1)
+    return form.constant >= 0 and all(c > 0 and v in context.nonnegative for v, c in form.terms)
+
+
+def is_below(context: Context, atom: Atom, size: Size) -> bool:
+    """Whether an integer is known to be less than a size."""
+    builder = context.builder
+    form = _subtract(builder.affine(atom), builder.affine(size))
+    largest = _extreme(context, form, 1)
+    return largest.constant <= -1 and all(c < 0 and v in context.nonnegative for v, c in largest.terms)
+
+
+def _subtract(left: Affine, right: Affine) -> Affine:
+    return _add(left, right, -1)
+
+
+def _add(left: Affine, right: Affine, factor: int) -> Affine:
+    terms = dict(left.terms)
+    for var, coefficient in right.terms:
+        terms[var] = terms.get(var, 0) + factor * coefficient
+    kept = tuple((var, coefficient) for var, coefficient in terms.items() if coefficient)
+    return Affine(kept, left.constant + factor * right.constant)
+
+
+def _extreme(context: Context, form: Affine, sign: int) -> Affine:
+    """The form with every index replaced by its bound on the side of `sign` (1: largest, -1: smallest)."""
+    form = _renamed(context, form)
+    for _ in range(64):
+        found = next(((var, c) for var, c in form.terms if var in context.ranges), None)
+        if found is None:
+            return form
+        var, coefficient = found
+        lo, hi = context.ranges[var]
+        bound = Affine(hi.terms, hi.constant - 1) if coefficient * sign > 0 else lo
+        form = _renamed(context, _add(form.without(var), bound, coefficient))
+    return form
+
+
+def _renamed(context: Context, form: Affine) -> Affine:
+    result = Affine((), form.constant)
+    for var, coefficient in form.terms:
+        size = canonical(context, var)
+        one = Affine((), int(size.value)) if isinstance(size, Const) else Affine(((size, 1),), 0)
+        result = _add(result, one, coefficient)
+    return result

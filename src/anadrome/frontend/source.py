@@ -1,0 +1,103 @@
+"""The text of Python functions: where a function's syntax tree is, and the span of each of its nodes."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+
+from anadrome.errors import Span
+from anadrome.errors.frontend import SourceUnavailable
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """One parsed file: its name, its lines, and its functions by the line they begin on."""
+
+    file: str
+    lines: tuple[str, ...]
+    functions: dict[int, tuple[FunctionNode, ...]]
+
+    def span(self, node: ast.stmt | ast.expr | ast.comprehension | ast.arg) -> Span:
+        """The source place of a node; one that goes over several lines is shown to the end of its first."""
+        line, column = node.lineno, node.col_offset  # type: ignore[union-attr]
+        end = node.end_col_offset if node.end_lineno == line else None  # type: ignore[union-attr]
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        if not text.isascii():
+            encoded = text.encode()
+            column = len(encoded[:column].decode())
+            end = None if end is None else len(encoded[:end].decode())
+        return Span(self.file, line, column, len(text.rstrip("\n")) if end is None else end)
+
+
+class SourceCache:
+    """The files parsed in one staging run."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, Source] = {}
+        self._functions: dict[CodeType, tuple[Source, FunctionNode]] = {}
+
+    def find(self, function: FunctionType, span: Span | None = None) -> tuple[Source, FunctionNode]:
+        """The syntax tree of a Python function; raises `SourceUnavailable` where there is none."""
+        code = function.__code__
+        found = self._functions.get(code)
+        if found is None:
+            found = self._functions[code] = self._locate(function.__qualname__, code, span)
+        return found
+
+    def _locate(self, name: str, code: CodeType, span: Span | None) -> tuple[Source, FunctionNode]:
+        source = self._files.get(code.co_filename)
+        if source is None:
+            source = self._files[code.co_filename] = _parse(name, code.co_filename, span)
+        nodes = [node for node in source.functions.get(code.co_firstlineno, ()) if _name(node) == code.co_name]
+        if len(nodes) > 1:
+            nodes = [node for node in nodes if _holds(node, code)]
+        if len(nodes) != 1:
+            reason = "its file has changed since it was imported" if not nodes else "several functions stand on its line"
+            raise SourceUnavailable(name, reason, span)
+        return source, nodes[0]
+
+
+def _parse(name: str, file: str, span: Span | None) -> Source:
+    lines = tuple(linecache.getlines(file))
+    if not lines:
+        raise SourceUnavailable(name, f"no text for {file}", span)
+    try:
+        tree = ast.parse("".join(lines))
+    except SyntaxError as error:
+        raise SourceUnavailable(name, f"its file does not parse: {error.msg}", span) from None
+    functions: dict[int, tuple[FunctionNode, ...]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, FunctionNode):
+            line = _first_line(node)
+            functions[line] = (*functions.get(line, ()), node)
+    return Source(file, lines, functions)
+
+
+def _first_line(node: FunctionNode) -> int:
+    decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def _name(node: FunctionNode) -> str:
+    return "<lambda>" if isinstance(node, ast.Lambda) else node.name
+
+
+def _holds(node: FunctionNode, code: CodeType) -> bool:
+    """Whether the places of the code's instructions are exactly those of the node's body."""
+    body = node.body if isinstance(node, ast.Lambda) else node.body[-1]
+    places = list(_places(code))
+    begin, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
+    first = min(((line, column) for line, column, _, _ in places), default=begin)
+    last = max(((line, column) for _, _, line, column in places), default=end)
+    return first == begin and last == end
+
+
+def _places(code: CodeType) -> Iterator[tuple[int, int, int, int]]:
+    for line, end_line, column, end_column in code.co_positions():
+        if line and end_line and column is not None and end_column:  # the preamble has no columns
+            yield line, column, end_line, end_column

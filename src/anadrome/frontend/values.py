@@ -1,0 +1,171 @@
+"""What a staged program computes with: scalars, arrays as mutable cells, and the scopes cells live in.
+
+A value of the front end is either *static*, any Python object, or *staged*: a `Scalar` or an `Array`. Static
+containers (tuples, lists, dicts, dataclasses) may hold staged values.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.nodes import ArrayType, Atom, Size, Var
+from anadrome.dtypes import DType
+from anadrome.errors import Span
+
+Value = object
+"""Anything a name of the user's program can stand for."""
+
+
+class _NotNative:
+    """Staged values have no Python meaning outside the evaluator: native code that touches one must fail."""
+
+    __slots__ = ()
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise TypeError("a value of a compiled program reached plain Python code")
+
+    __bool__ = __iter__ = __len__ = __getitem__ = __index__ = __int__ = __float__ = __array__ = _refuse
+    __contains__ = _refuse
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scalar(_NotNative):
+    """A number known at run time: immutable. `is_weak` marks a Python number, which adapts its type (NEP 50)."""
+
+    atom: Atom
+    is_weak: bool = False
+
+    @property
+    def dtype(self) -> DType:
+        """The scalar type."""
+        return self.atom.type.dtype
+
+    @property
+    def shape(self) -> tuple[Size, ...]:
+        """()"""
+        return ()
+
+
+class ScopeKind(enum.Enum):
+    """Which body of the IR a scope fills."""
+
+    FUNCTION = "the function"
+    BRANCH = "a run-time `if`"
+    LOOP = "a run-time loop"
+    CONDITION = "the condition of a run-time loop"
+    PARFOR = "a comprehension"
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """One body under construction.
+
+    `before` keeps, for every outer cell written in a branch, the variable it had on entry. `carried` are the
+    outer cells a loop carries. `equal` maps a size to one it is known to equal within this scope. `created` holds the
+    static containers made in this scope, `tick` the reading clock when it was opened.
+    """
+
+    kind: ScopeKind
+    builder: Builder
+    parent: Scope | None = None
+    before: dict[Cell, Var] = field(default_factory=dict)
+    carried: set[Cell] = field(default_factory=set)
+    equal: dict[Size, Size] = field(default_factory=dict)
+    created: dict[int, object] = field(default_factory=dict)
+    tick: int = 0
+
+    @property
+    def depth(self) -> int:
+        """How many scopes are around this one."""
+        return 0 if self.parent is None else self.parent.depth + 1
+
+
+@dataclass(slots=True, eq=False)
+class Cell:
+    """The storage of one array: the IR variable it holds now.
+
+    `may_alias` are cells NumPy might share with this one, depending on the path taken: writing here makes them
+    unreadable (`poisoned`), and is refused where one of them belongs to the caller. `last_read` is the tick of
+    the last read, which tells whether a loop read the cell before an alias of it was written.
+    """
+
+    var: Var
+    home: Scope
+    is_argument: bool = False
+    may_alias: tuple[Cell, ...] = ()
+    poisoned: Span | None = None
+    last_read: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fixed:
+    """An index into one dimension that takes the dimension away."""
+
+    atom: Atom
+    is_proved: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Range:
+    """A slice of one dimension: elements start, start + step, …; None stands for the whole dimension."""
+
+    start: Atom
+    step: Atom
+    extent: Size
+    is_whole: bool = False
+
+
+Item = Fixed | Range
+"""What a view takes of one dimension of its base."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """An array that looks into a cell.
+
+    `key` is the variable the cell held when the view was made and `var` what the view was then. Where the cell
+    has changed since, `read` makes it anew. `place` says which elements the view holds, one item for each
+    dimension of the base; a view without a place (a transpose, a reshape) cannot be written through.
+    """
+
+    key: Var
+    var: Var
+    read: Callable[[Var], Var]
+    place: tuple[Item, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Array(_NotNative):
+    """An array known at run time: a cell, or a view into one. Aliases share the cell, as in NumPy."""
+
+    cell: Cell
+    view: View | None = None
+
+    @property
+    def type(self) -> ArrayType:
+        """Scalar type and shape."""
+        var = self.cell.var if self.view is None else self.view.var
+        assert isinstance(var.type, ArrayType)
+        return var.type
+
+    @property
+    def dtype(self) -> DType:
+        """The scalar type of the elements."""
+        return self.type.dtype
+
+    @property
+    def shape(self) -> tuple[Size, ...]:
+        """The dimensions."""
+        return self.type.shape
+
+
+Staged = Scalar | Array
+
+
+def is_staged(value: object) -> bool:
+    """Whether a value is known at run time only (containers are not looked into)."""
+    return isinstance(value, Scalar | Array)

@@ -1,0 +1,1 @@
+"""The kernel IR: structured and imperative, what a machine runs."""

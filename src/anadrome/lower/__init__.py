@@ -1,0 +1,1 @@
+"""Array IR -> kernel IR: where values live, which loops there are, what runs them."""

@@ -1,0 +1,190 @@
+"""Growing kernel programs: nested blocks, allocation hoisted out of loops, copies and fills.
+
+Scratch in a loop is allocated once, before the outermost loop in which its size does not change. The body
+of a THREADS loop is a border: what is allocated inside belongs to the worker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+from anadrome.dtypes import I64, DType
+from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.nodes import Binding, Buffer, Expr, Space, Stmt, Var
+from anadrome.lower.arithmetic import ONE, ZERO, add, product
+from anadrome.lower.values import Filled, Place, Storage, capacity
+from anadrome.prims.table import PRIMS
+
+SMALL_ARRAY = 256
+"""Arrays of at most this many elements, known at compile time, are local: registers or the stack."""
+UNROLLED_COPY = 8
+"""Copies and fills of at most this constant size are written out."""
+
+BlockKind = Literal["function", "loop", "branch", "threads"]
+ElementRule = Callable[[Expr], Expr]
+"""The offset of an element from the start of its array -> its value."""
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """A statement list being filled. `is_shared`: iterations share scratch that was hoisted out of them."""
+
+    kind: BlockKind
+    depth: int
+    parent: Block | None = None
+    stmts: list[Stmt] = field(default_factory=list)
+    owned: dict[Buffer, None] = field(default_factory=dict)
+    is_shared: bool = False
+    has_check: bool = False
+    has_loop: bool = False
+
+
+class Emitter:
+    """Appends statements to the innermost open block."""
+
+    def __init__(self) -> None:
+        self.block = Block("function", 0)
+        self._depths: dict[Var, int] = {}
+
+    # ------------------------------------------------------------------ blocks
+    @contextmanager
+    def open(self, kind: BlockKind) -> Iterator[Block]:
+        """A nested block; what it allocated is freed at its end. The caller places its statements."""
+        outer = self.block
+        self.block = Block(kind, outer.depth + 1, outer)
+        try:
+            yield self.block
+            for buffer in self.block.owned:
+                self.emit(kernel_ir.Free(buffer))
+        finally:
+            inner, self.block = self.block, outer
+        outer.is_shared |= inner.is_shared and inner.kind != "threads"
+        outer.has_check |= inner.has_check
+        outer.has_loop |= inner.has_loop or inner.kind == "loop"
+
+    def emit(self, stmt: Stmt) -> None:
+        """Append a statement."""
+        self.block.stmts.append(stmt)
+
+    @property
+    def is_host(self) -> bool:
+        """Whether the open block runs on the calling thread."""
+        block: Block | None = self.block
+        while block is not None:
+            if block.kind == "threads":
+                return False
+            block = block.parent
+        return True
+
+    @contextmanager
+    def loop(
+        self, name: str, lo: Expr, hi: Expr, binding: Binding = Binding.SEQUENTIAL, *, is_map: bool = False
+    ) -> Iterator[Var]:
+        """A `For` around what is emitted inside. A map (each iteration writes its own elements only)
+        becomes LANES where nothing in it stands against that."""
+        index = Var(name, I64)
+        with self.open("threads" if binding is Binding.THREADS else "loop") as block:
+            self._depths[index] = block.depth
+            yield index
+        if is_map and not (block.is_shared or block.has_check or block.has_loop or block.owned):
+            binding = Binding.LANES
+        self.emit(kernel_ir.For(index, lo, hi, tuple(block.stmts), binding))
+
+    # ------------------------------------------------------------------ scalars
+    def let(self, name: str, dtype: DType, value: Expr) -> Expr:
+        """Bind an expression to a fresh variable; variables and constants are themselves."""
+        match value:
+            case kernel_ir.Var() | kernel_ir.Const():
+                return value
+            case _:
+                var = Var(name, dtype)
+                self._depths[var] = self.block.depth
+                self.emit(kernel_ir.Let(var, value))
+                return var
+
+    def cell(self, name: str, dtype: DType, start: Expr) -> Buffer:
+        """A mutable scalar: a local buffer of one element."""
+        buffer = Buffer(name, dtype, Space.LOCAL)
+        self.emit(kernel_ir.Alloc(buffer, ONE))
+        self.emit(kernel_ir.Store(buffer, ZERO, start))
+        return buffer
+
+    def load(self, name: str, buffer: Buffer, offset: Expr = ZERO) -> Expr:
+        """Bind an element."""
+        return self.let(name, buffer.dtype, kernel_ir.Load(buffer, offset))
+
+    def depth(self, expr: Expr) -> int:
+        """The depth of the innermost block an expression depends on."""
+        match expr:
+            case kernel_ir.Var():
+                return self._depths.get(expr, 0)
+            case kernel_ir.Compute(args=args):
+                return max((self.depth(arg) for arg in args), default=0)
+            case kernel_ir.Load():
+                return self.block.depth
+            case _:
+                return 0
+
+    # ------------------------------------------------------------------ memory
+    def allocate(self, name: str, dtype: DType, shape: tuple[Expr, ...], *, is_shared: bool = False) -> Place:
+        """An array without a value. `is_shared`: threads opened later read it, so it is never local."""
+        size = capacity(shape)
+        if isinstance(size, kernel_ir.Const) and int(size.value) <= SMALL_ARRAY and not is_shared:
+            buffer = Buffer(name, dtype, Space.LOCAL)
+            self.emit(kernel_ir.Alloc(buffer, size))
+            return Place(Storage(buffer, is_whole=True), ZERO, shape)
+        buffer = Buffer(name, dtype, Space.GLOBAL)
+        home = self._home(size)
+        home.stmts.append(kernel_ir.Alloc(buffer, size))
+        home.owned[buffer] = None
+        if home is not self.block:
+            self.block.is_shared = True
+        return Place(Storage(buffer, is_whole=True), ZERO, shape)
+
+    def _home(self, size: Expr) -> Block:
+        """The block around the outermost loop in which the size does not change."""
+        depth = self.depth(size)
+        home = block = self.block
+        while block.kind in ("loop", "branch") and block.parent is not None and depth < block.depth:
+            if block.kind == "loop":
+                home = block.parent
+            block = block.parent
+        return home
+
+    def copy(self, target: Place, source: Place) -> None:
+        """target[k] = source[k]"""
+        self.each(target, lambda k: kernel_ir.Load(source.buffer, add(source.offset, k)))
+
+    def fill(self, target: Place, value: Expr) -> None:
+        """target[k] = value"""
+        self.each(target, lambda _: value)
+
+    def combine(self, target: Place, source: Place | Filled, operator: str) -> None:
+        """target[k] = target[k] ⊕ source[k]"""
+
+        def combined(k: Expr) -> Expr:
+            old = kernel_ir.Load(target.buffer, add(target.offset, k))
+            if isinstance(source, Filled):
+                return fold(operator, old, source.value)
+            return fold(operator, old, kernel_ir.Load(source.buffer, add(source.offset, k)))
+
+        self.each(target, combined)
+
+    def each(self, target: Place, value: ElementRule) -> None:
+        """target[k] = value(k) for every element in row-major order; `value` reads no other element of it."""
+        size = product(target.shape)
+        if isinstance(size, kernel_ir.Const) and int(size.value) <= UNROLLED_COPY:
+            for k in range(int(size.value)):
+                offset = kernel_ir.i64(k)
+                self.emit(kernel_ir.Store(target.buffer, add(target.offset, offset), value(offset)))
+            return
+        with self.loop("k", ZERO, size, is_map=True) as index:
+            self.emit(kernel_ir.Store(target.buffer, add(target.offset, index), value(index)))
+
+
+def fold(operator: str, left: Expr, right: Expr) -> Expr:
+    """left ⊕ right, of a reduction that may be taken in any order."""
+    return kernel_ir.Compute(PRIMS[operator], (left, right), is_reassociable=True)

@@ -1,0 +1,154 @@
+"""What a variable of the array IR becomes: a scalar expression, a place in memory, or a promise.
+
+A `Place` is a row-major run of elements. Places that may overlap belong to one tree of `Storage`:
+
+* A storage is a region of one buffer. Its children are the parts of it that were handed out as
+  destinations (the rows of a literal, the row of a stack), so that writing to a storage means looking at
+  whoever names the storage, an ancestor of it or a descendant of it.
+* `referrers` are the variables bound to a place in the region. Whether a region may be overwritten is one
+  question: is any referrer of its tree still going to be read? (`memory.Liveness`)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from anadrome.array_ir import nodes as array_ir
+from anadrome.dtypes import DType
+from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.nodes import Buffer, Expr
+from anadrome.lower.arithmetic import ZERO, add, at_least_one, multiply, product
+
+
+@dataclass(slots=True, eq=False)
+class Storage:
+    """A region of a buffer that one value owns.
+
+    `is_owned`: this call allocated it, so it may be written. `is_whole`: it is all of its buffer, so the
+    buffer may be exchanged with another (`Swap`) or handed to the caller.
+    """
+
+    buffer: Buffer
+    is_owned: bool = True
+    is_whole: bool = False
+    parent: Storage | None = None
+    referrers: list[array_ir.Var] = field(default_factory=list)
+    children: list[Storage] = field(default_factory=list)
+
+    def part(self) -> Storage:
+        """A region inside this one that a value is about to own."""
+        child = Storage(self.buffer, self.is_owned, False, self)
+        self.children.append(child)
+        return child
+
+    @property
+    def root(self) -> Storage:
+        """The region of the whole tree."""
+        top = self
+        while top.parent is not None:
+            top = top.parent
+        return top
+
+    def names(self) -> Iterator[array_ir.Var]:
+        """The variables that see a part of this region, those of regions around it included."""
+        above = self.parent
+        while above is not None:
+            yield from above.referrers
+            above = above.parent
+        yield from self._names_inside()
+
+    def _names_inside(self) -> Iterator[array_ir.Var]:
+        yield from self.referrers
+        for child in self.children:
+            yield from child._names_inside()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """A row-major array in memory: it begins `offset` elements into the buffer of its storage."""
+
+    storage: Storage
+    offset: Expr
+    shape: tuple[Expr, ...]
+
+    @property
+    def buffer(self) -> Buffer:
+        """The buffer the elements are in."""
+        return self.storage.buffer
+
+    @property
+    def dtype(self) -> DType:
+        """The scalar type of the elements."""
+        return self.storage.buffer.dtype
+
+    @property
+    def size(self) -> Expr:
+        """How many elements there are."""
+        return product(self.shape)
+
+    def element(self, indices: tuple[Expr, ...]) -> Expr:
+        """The offset of the element or row at these indices:
+        offset + ((i₀·n₁ + i₁)·n₂ + …)·(elements of a row)
+        """
+        total: Expr = ZERO
+        for position, index in enumerate(indices):
+            total = add(multiply(total, self.shape[position]) if position else ZERO, index)
+        return add(self.offset, multiply(total, product(self.shape[len(indices) :])))
+
+    def row(self, indices: tuple[Expr, ...]) -> Place:
+        """The row at these indices, as a view of the same storage."""
+        return Place(self.storage, self.element(indices), self.shape[len(indices) :])
+
+    def reshaped(self, shape: tuple[Expr, ...]) -> Place:
+        """The same elements under another shape."""
+        return Place(self.storage, self.offset, shape)
+
+    def part(self) -> Place:
+        """The same place as a region of its own, for a value about to be built there."""
+        return Place(self.storage.part(), self.offset, self.shape)
+
+    def is_at(self, other: Place) -> bool:
+        """Whether both begin at the same element, as far as can be seen."""
+        if self.buffer is not other.buffer:
+            return False
+        here, there = self.offset, other.offset
+        return here is there or same_constant(here, there)
+
+
+def same_constant(left: Expr, right: Expr) -> bool:
+    """Whether both are the same number."""
+    match left, right:
+        case (kernel_ir.Const(value=first), kernel_ir.Const(value=second)):
+            return first == second
+        case _:
+            return False
+
+
+def capacity(shape: tuple[Expr, ...]) -> Expr:
+    """How many elements a buffer of this shape is given: at least one row of each dimension, so that an
+    index clamped to 0 stays inside although the dimension is empty."""
+    return product(at_least_one(size) for size in shape)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Filled:
+    """An array of one value everywhere that is not in memory yet: it is written where it is needed."""
+
+    value: Expr
+    shape: tuple[Expr, ...]
+
+
+class Delivered:
+    """An array that was combined into its destination while it was computed; nobody else reads it."""
+
+
+Value = Expr | Place | Filled | Delivered
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Destination:
+    """Where a value is wanted: written there, or combined into what is there by a named operator."""
+
+    place: Place
+    operator: str | None = None

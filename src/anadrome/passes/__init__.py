@@ -1,0 +1,1 @@
+"""Array IR to array IR: one file for each pass, named as the pass is."""

@@ -1,0 +1,143 @@
+"""When two expressions are one: a key that equal expressions share, nested bodies included.
+
+Variables bound outside stand for themselves, variables bound inside for their number in order of binding, so
+that two nests that were written apart have one key. Commutative operations do not tell their arguments' order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import assert_never
+
+from anadrome.array_ir.nodes import (
+    Accumulate,
+    AddTo,
+    Apply,
+    Atom,
+    Body,
+    Carry,
+    Check,
+    Const,
+    Expr,
+    Full,
+    If,
+    Index,
+    Library,
+    Literal,
+    Loop,
+    Operator,
+    ParFor,
+    Reduce,
+    Reshape,
+    Scan,
+    Scatter,
+    Stack,
+    Update,
+    Var,
+    WithSum,
+    Yield,
+)
+
+Numbers = dict[Var, int]
+
+
+def expression_key(expr: Expr) -> Hashable:
+    """A key that another expression has exactly when it computes the same from the same variables.
+
+    The bounds of an index are left out: where an equal index dominates, it has been proved or checked.
+    """
+    return _expr(expr, {})
+
+
+def _atom(atom: Atom, inner: Numbers) -> Hashable:
+    if isinstance(atom, Const):
+        return atom.key
+    return inner.get(atom, atom)
+
+
+def _atoms(atoms: Iterable[Atom], inner: Numbers) -> Hashable:
+    return tuple([_atom(atom, inner) for atom in atoms])
+
+
+def _number(variables: Iterable[Var], inner: Numbers) -> None:
+    for var in variables:
+        inner[var] = len(inner)
+
+
+def _body(body: Body, inner: Numbers, results: Iterable[Atom]) -> Hashable:
+    lets: list[Hashable] = []
+    for let in body.lets:
+        lets.append(_expr(let.expr, inner))
+        _number(let.targets, inner)
+    return (tuple(lets), _atoms(results, inner))
+
+
+def _expr(expr: Expr, inner: Numbers) -> Hashable:
+    match expr:
+        case Apply(prim=prim, args=args):
+            if "commutative" in prim.facts:
+                return (prim.name, frozenset([_atom(arg, inner) for arg in args]))
+            return (prim.name, _atoms(args, inner))
+        case Index(array=array, indices=indices):
+            return ("Index", _atom(array, inner), _atoms(indices, inner))
+        case Update(array=array, indices=indices, value=value, bounds=bounds):
+            return ("Update", _atom(array, inner), _atoms(indices, inner), _atom(value, inner), bounds)
+        case Full(shape=shape, value=value):
+            return ("Full", _atoms(shape, inner), _atom(value, inner))
+        case Literal(elements=elements):
+            return ("Literal", _atoms(elements, inner))
+        case Reshape(array=array, shape=shape):
+            return ("Reshape", _atom(array, inner), _atoms(shape, inner))
+        case AddTo(token=token, indices=indices, value=value, bounds=bounds):
+            return ("AddTo", _atom(token, inner), _atoms(indices, inner), _atom(value, inner), bounds)
+        case Check(condition=condition):
+            return ("Check", _atom(condition, inner))
+        case Library(operation=operation, args=args, attributes=attributes):
+            return ("Library", operation, _atoms(args, inner), attributes)
+        case ParFor(index=index, extent=extent, body=body, yields=yields):
+            outer = _atom(extent, inner)
+            _number((index,), inner)
+            return ("ParFor", outer, _body(body, inner, ()), tuple([_item(item, inner) for item in yields]))
+        case Loop(carried, init, body, index, trip, condition):
+            start = (_atoms(init, inner), None if trip is None else _atom(trip, inner))
+            _number(carried, inner)
+            test = None if condition is None else _body(condition, inner, condition.results)
+            _number(() if index is None else (index,), inner)
+            return ("Loop", start, test, _body(body, inner, body.results))
+        case If(condition=condition, then=then, other=other):
+            first = _body(then, inner, then.results)
+            return ("If", _atom(condition, inner), first, _body(other, inner, other.results))
+        case WithSum(init=init, tokens=tokens, body=body):
+            start = _atoms(init, inner)
+            _number(tokens, inner)
+            return ("WithSum", start, _body(body, inner, body.results))
+        case _:
+            assert_never(expr)
+
+
+def _item(item: Yield, inner: Numbers) -> Hashable:
+    match item:
+        case Stack(value=value):
+            return ("stack", _atom(value, inner))
+        case Reduce(operator=operator, values=values):
+            return ("reduce", _operator(operator, inner), _atoms(values, inner))
+        case Scan(operator=operator, values=values, exclusive=exclusive):
+            return ("scan", _operator(operator, inner), _atoms(values, inner), exclusive)
+        case Accumulate(operator, init, at, value, bounds):
+            where = (_atom(init, inner), _atoms(at, inner), bounds)
+            return ("accumulate", _operator(operator, inner), where, _atom(value, inner))
+        case Scatter(init=init, at=at, value=value, bounds=bounds):
+            return ("scatter", _atom(init, inner), _atoms(at, inner), bounds, _atom(value, inner))
+        case Carry(source=source, token=token):
+            return ("carry", _atom(source, inner), _atom(token, inner))
+        case _:
+            assert_never(item)
+
+
+def _operator(operator: Operator, inner: Numbers) -> Hashable:
+    if isinstance(operator, str):
+        return operator
+    identity = _atoms(operator.identity, inner)
+    _number((*operator.left, *operator.right), inner)
+    return (identity, _body(operator.body, inner, operator.body.results))
+

@@ -1,0 +1,327 @@
+"""Folding, algebra, common subexpressions, forwarding of reads, copies, constant branches, dead code.
+
+One forward walk; every rule sees operands that are already simplified. Equal expressions share a number in the
+scope where the first stands (`identity`), a nest counting as one expression. Scalar algebra is a table
+(`algebra`), reads of arrays whose making is known are answered without the array (`forwarding`). Floats stay
+bit for bit what they were, save that `reduce add` and its like over equal constants are not taken one by one.
+
+Before:
+    fn f(x: f64[n], y: f64[n]) -> f64[n] {
+      a = parfor i < n { u = x[i]; yield stack u }
+      b = parfor i < n { u = a[i]; v = y[i]; p = mul u v; q = mul v u; s = add p q; t = mul s 1.0; yield stack t }
+      return b
+    }
+After:
+    fn f(x: f64[n], y: f64[n]) -> f64[n] {
+      b = parfor i < n { u = x[i]; v = y[i]; p = mul u v; s = add p p; yield stack s }
+      return b
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import assert_never
+
+from anadrome.array_ir.dead import remove_dead
+from anadrome.array_ir.infer import result_types
+from anadrome.array_ir.nodes import (
+    FALSE,
+    TRUE,
+    AddTo,
+    Apply,
+    ArrayType,
+    Atom,
+    Body,
+    Check,
+    Const,
+    Expr,
+    Full,
+    Function,
+    If,
+    Index,
+    Let,
+    Library,
+    Literal,
+    Loop,
+    ParFor,
+    Reduce,
+    Reshape,
+    Scan,
+    Stack,
+    SumType,
+    Update,
+    Var,
+    WithSum,
+    Yield,
+    i64,
+    yield_slices,
+)
+from anadrome.array_ir.walk import inner_operands
+from anadrome.config import Config
+from anadrome.errors import Span
+from anadrome.passes.algebra import Context, simplify_apply
+from anadrome.passes.forwarding import forward_index, row_of_stack
+from anadrome.passes.identity import expression_key
+from anadrome.passes.rewrite import Substitution
+from anadrome.prims.table import PRIMS
+
+
+def simplify(fn: Function, config: Config) -> Function:
+    """The function with what can be known of it at compile time used, and without what is then dead."""
+    walk = _Simplifier()
+    return remove_dead(Function(fn.name, fn.params, walk.body(fn.body)))
+
+
+class _Simplifier:
+    """One walk: what stands for each variable, who made it, and which expressions have been seen."""
+
+    def __init__(self) -> None:
+        self.known = Substitution()
+        self.definitions: dict[Var, Expr] = {}
+        self.seen: dict[Hashable, tuple[Var, ...]] = {}
+        self.trail: list[Hashable] = []
+        self.lets: list[Let] = []
+        self.span: Span | None = None
+        self.context = Context(self.definitions, self.apply)
+
+    # ------------------------------------------------------------------ bodies
+    def body(self, body: Body) -> Body:
+        """A body simplified in a scope of its own: what is seen inside is forgotten outside."""
+        lets, mark = self.open()
+        for let in body.lets:
+            self.statement(let)
+        new = Body(tuple(self.lets), self.known.atoms(body.results))
+        self.close(lets, mark)
+        return new
+
+    def open(self) -> tuple[list[Let], int]:
+        """Begin a scope; what `close` needs to end it."""
+        lets, self.lets = self.lets, []
+        return lets, len(self.trail)
+
+    def close(self, lets: list[Let], mark: int) -> None:
+        """End a scope."""
+        self.lets = lets
+        while len(self.trail) > mark:
+            del self.seen[self.trail.pop()]
+
+    def statement(self, let: Let) -> None:
+        """Simplify a statement into the body being written."""
+        self.span = let.span
+        expr = let.expr
+        match expr:
+            case Apply():
+                value = self.apply(expr.prim.name, *self.known.atoms(expr.args), target=let.targets[0])
+                self.stand(let.targets[0], value)
+            case Index(array=array, indices=indices, bounds=bounds):
+                found = Index(self.known.variable(array), self.known.atoms(indices), bounds)
+                self.read(let, found)
+            case If():
+                self.branch(let, expr)
+            case Loop():
+                self.loop(let, expr)
+            case ParFor():
+                self.parfor(let, expr)
+            case Check():
+                self.check(let, expr)
+            case Update() | Full() | Literal() | Reshape() | WithSum() | AddTo() | Library():
+                self.emit(let, self.known.expr(expr, self.body))
+            case _:
+                assert_never(expr)
+
+    def stand(self, target: Var, atom: Atom) -> None:
+        """Let `atom` stand for `target`, unless it is the target."""
+        if atom is not target:
+            self.known.replace(target, atom)
+
+    # ------------------------------------------------------------------ emission
+    def emit(self, let: Let, expr: Expr) -> tuple[Atom, ...]:
+        """Write a statement, or find that its expression has been seen."""
+        targets = self.known.all_bound(let.targets)
+        if not any(isinstance(target.type, SumType) for target in targets):
+            key = expression_key(expr)
+            before = self.seen.get(key)
+            if before is not None and all(a.type == b.type for a, b in zip(before, targets, strict=True)):
+                for target, atom in zip(let.targets, before, strict=True):
+                    self.stand(target, atom)
+                return before
+            if before is None:
+                self.seen[key] = targets
+                self.trail.append(key)
+        self.lets.append(Let(targets, expr, let.span))
+        if len(targets) == 1 or isinstance(expr, ParFor):
+            self.definitions.update(dict.fromkeys(targets, expr))
+        return targets
+
+    def apply(self, name: str, *args: Atom, target: Var | None = None) -> Atom:
+        """A scalar operation, simplified; written for `target` where it has to be written."""
+        prim = PRIMS[name]
+        found = simplify_apply(prim, args, self.context)
+        if found is not None:
+            return found
+        if target is None:
+            dtype = prim.types(tuple(arg.type.dtype for arg in args))
+            assert dtype is not None, f"{name} is not defined on {args}"
+            target = Var("v", ArrayType(dtype))
+        return self.emit(Let((target,), Apply(prim, args), self.span), Apply(prim, args))[0]
+
+    def read(self, let: Let, expr: Index) -> None:
+        """A read, of the array that holds the element in the first place."""
+        found = forward_index(expr, self.definitions, self.context)
+        target = let.targets[0]
+        if isinstance(found, Index):
+            self.emit(let, found)
+        elif found.type == self.known.type(target.type):
+            self.stand(target, found)
+        else:
+            self.emit(let, expr)
+
+    # ------------------------------------------------------------------ control
+    def check(self, let: Let, expr: Check) -> None:
+        """A check that cannot fail, or that has been made, goes."""
+        condition = self.known.atom(expr.condition)
+        if not (isinstance(condition, Const) and condition.value):
+            self.emit(let, Check(condition, expr.error, expr.message, self.known.atoms(expr.values)))
+
+    def branch(self, let: Let, expr: If) -> None:
+        """A branch on a constant is its body; a result both branches agree on needs no branch."""
+        condition = self.known.atom(expr.condition)
+        if isinstance(condition, Const):
+            taken = expr.then if condition.value else expr.other
+            for inner in taken.lets:
+                self.statement(inner)
+            for target, atom in zip(let.targets, self.known.atoms(taken.results), strict=True):
+                self.stand(target, atom)
+            return
+        then = self.assuming(expr.condition, condition, TRUE, expr.then)
+        other = self.assuming(expr.condition, condition, FALSE, expr.other)
+        if not then.lets and not other.lets and not let.targets:
+            return
+        self.emit(let, If(condition, then, other))
+        for target, left, right in zip(let.targets, then.results, other.results, strict=True):
+            if _same(left, right) and (isinstance(left, Const) or not _is_bound_in(left, then)):
+                self.stand(target, left)
+
+    def assuming(self, original: Atom, condition: Var, value: Const, body: Body) -> Body:
+        """A branch, in which the condition is known."""
+        names = {name for name in (original, condition) if isinstance(name, Var)}
+        before = {name: self.known.mapping.get(name) for name in names}
+        for name in names:
+            self.known.replace(name, value)
+        new = self.body(body)
+        for name, atom in before.items():
+            if atom is None:
+                del self.known.mapping[name]
+            else:
+                self.known.mapping[name] = atom
+        return new
+
+    def loop(self, let: Let, expr: Loop) -> None:
+        """A carried value that never changes is its start; a loop of no or one iteration is no loop."""
+        trip = None if expr.trip is None else self.known.atom(expr.trip)
+        init = self.known.atoms(expr.init)
+        if isinstance(trip, Const) and trip.value <= 1:
+            self.unrolled(let, expr, init, bool(trip.value == 1))
+            return
+        keep = []
+        slots = zip(let.targets, expr.carried, init, expr.body.results, strict=True)
+        for position, (target, carried, start, after) in enumerate(slots):
+            is_fixed = after is carried and start.type == self.known.type(carried.type)
+            if is_fixed:
+                self.stand(carried, start)
+                self.stand(target, start)
+            else:
+                keep.append(position)
+        carried_vars = self.known.all_bound(tuple(expr.carried[position] for position in keep))
+        condition = None if expr.condition is None else self.body(expr.condition)
+        body = self.body(Body(expr.body.lets, tuple(expr.body.results[position] for position in keep)))
+        starts = tuple(init[position] for position in keep)
+        if not keep and condition is None and not body.lets:
+            return
+        new = Loop(carried_vars, starts, body, expr.index, trip, condition)
+        self.emit(Let(tuple(let.targets[position] for position in keep), expr, let.span), new)
+
+    def unrolled(self, let: Let, expr: Loop, init: tuple[Atom, ...], runs: bool) -> None:
+        """A loop of one iteration, or of none."""
+        results = init
+        if runs:
+            if expr.index is not None:
+                self.stand(expr.index, i64(0))
+            for carried, start in zip(expr.carried, init, strict=True):
+                self.stand(carried, start)
+            for inner in expr.body.lets:
+                self.statement(inner)
+            results = self.known.atoms(expr.body.results)
+        for target, atom in zip(let.targets, results, strict=True):
+            self.stand(target, atom)
+
+    # ------------------------------------------------------------------ parfors
+    def parfor(self, let: Let, expr: ParFor) -> None:
+        """The body, then each yield: one that repeats another, copies an array or is constant is not needed."""
+        extent = self.known.atom(expr.extent)
+        lets, mark = self.open()
+        for inner in expr.body.lets:
+            self.statement(inner)
+        yields = tuple(self.known.item(item, self.body) for item in expr.yields)
+        body = Body(tuple(self.lets))
+        self.close(lets, mark)
+        new = ParFor(expr.index, extent, body, yields)
+        first: dict[Hashable, Var] = {}
+        kept: list[tuple[Yield, slice]] = []
+        for item, where in yield_slices(yields):
+            targets = let.targets[where]
+            if not self.replaced(new, item, targets, first):
+                kept.append((item, where))
+        if kept or body.lets:
+            final = ParFor(expr.index, extent, body, tuple(item for item, _ in kept))
+            remaining = tuple(target for _, where in kept for target in let.targets[where])
+            self.emit(Let(remaining, final, let.span), final)
+
+    def replaced(self, expr: ParFor, item: Yield, targets: tuple[Var, ...], first: dict[Hashable, Var]) -> bool:
+        """Whether the results of a yield have been found elsewhere."""
+        if not isinstance(item, Stack | Reduce | Scan) or len(targets) != 1:
+            return False
+        (target,) = targets
+        if isinstance(item, Stack):
+            found = self.stacked(expr, item, target)
+            if found is not None:
+                self.stand(target, found)
+                return True
+        elif not isinstance(item.operator, str):
+            return False
+        (value,) = inner_operands(item)
+        if isinstance(item, Reduce) and isinstance(value, Const) and item.operator in ("min", "max"):
+            return False
+        is_exclusive = isinstance(item, Scan) and item.exclusive
+        operator = "" if isinstance(item, Stack) else item.operator
+        key = (type(item).__name__, operator, is_exclusive, value.key if isinstance(value, Const) else value)
+        if key in first:
+            self.stand(target, self.known.atom(first[key]))
+            return True
+        first[key] = target
+        return False
+
+    def stacked(self, expr: ParFor, item: Stack, target: Var) -> Atom | None:
+        """A stack that is an array there is, or one value everywhere."""
+        if isinstance(item.value, Const):
+            shape = (expr.extent,)
+            full = Full(shape, item.value)
+            return self.emit(Let((Var(target.name, ArrayType(item.value.dtype, shape)),), full, self.span), full)[0]
+        found = row_of_stack(expr, item.value, self.definitions)
+        type_ = self.known.type(target.type)
+        if not isinstance(found, Index):
+            return found if found is not None and found.type == type_ else None
+        if result_types(found) != (type_,):
+            return None
+        return self.emit(Let((Var(target.name, type_),), found, self.span), found)[0]
+
+
+def _same(left: Atom, right: Atom) -> bool:
+    if isinstance(left, Const) and isinstance(right, Const):
+        return left.key == right.key
+    return left is right
+
+
+def _is_bound_in(atom: Atom, body: Body) -> bool:
+    return any(atom is target for let in body.lets for target in let.targets)

@@ -1,0 +1,1 @@
+"""Scalar operations: what a row says (`record`) and the rows (`table`)."""

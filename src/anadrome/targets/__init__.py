@@ -1,0 +1,1 @@
+"""From the kernel IR to machines: one LLVM emitter, one file for each machine."""

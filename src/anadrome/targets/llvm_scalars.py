@@ -1,0 +1,311 @@
+"""Scalar operations as LLVM.
+
+An operation of the primitive table is written by the first of these there is: its row in `ROWS` here, its
+expansion into other operations, its LLVM intrinsic, its C function. A row is a function of the text being
+written, the arguments, their type, the result's type and the floating-point flags.
+
+Where machines differ from NumPy: an integer divided by zero is zero, the smallest integer divided by -1 is
+itself, and a shift by the width or more gives what shifting one by one would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from anadrome.dtypes import ALL, BOOL, F64, I32, I64, DType
+from anadrome.errors.ir import IRError
+from anadrome.prims.record import Algebra, Prim
+from anadrome.prims.table import PRIMS
+from anadrome.targets.llvm_text import FunctionText, Value, literal
+
+Operands = Sequence[Value]
+Row = Callable[[FunctionText, Operands, DType, DType, str], Value]
+"""(text, arguments, type of the last argument, type of the result, flags) -> value"""
+
+CONTRACT = "contract "
+REASSOCIATE = "reassoc contract "
+
+
+def emit_scalar(
+    text: FunctionText, prim: Prim, args: Operands, types: Sequence[DType], result: DType, flags: str
+) -> Value:
+    """One scalar operation; the name of its value."""
+    row = ROWS.get(prim.name)
+    dtype = types[-1]
+    if row is not None:
+        return row(text, args, dtype, result, flags)
+    expansion = prim.expansion_for(dtype)
+    if expansion is not None:
+        typed = tuple(zip(args, types, strict=True))
+        value: Value = expansion(TextAlgebra(text), typed)[0]
+        return value
+    if prim.intrinsic:
+        given = [(kind.llvm, arg) for kind, arg in zip(types, args, strict=True)]
+        return text.intrinsic(f"llvm.{prim.intrinsic}.f{result.bits}", result.llvm, given, flags)
+    if prim.libm:
+        return call_libm(text, prim.libm, args, result, flags)
+    raise IRError(f"the LLVM emitter has no row for `{prim.name}`")
+
+
+def call_libm(text: FunctionText, function: str, args: Operands, dtype: DType, flags: str) -> Value:
+    """A call of the C library's function on doubles or, with the suffix f, floats."""
+    symbol = function if dtype is F64 else f"{function}f"
+    attributes = text.module.c_function(symbol, dtype, len(args))
+    given = ", ".join(f"{dtype.llvm} {arg}" for arg in args)
+    return text.value(f"call {flags}{dtype.llvm} @{symbol}({given}) {attributes}")
+
+
+class TextAlgebra(Algebra[tuple[Value, DType]]):
+    """Scalar expressions as instructions, for the expansions of the table.
+
+    They carry no `contract`: an expansion may rely on the rounding of each of its steps.
+    """
+
+    def __init__(self, text: FunctionText) -> None:
+        self.text = text
+
+    def apply(self, name: str, *args: tuple[Value, DType]) -> tuple[Value, DType]:
+        """An operation of the table."""
+        prim = PRIMS[name]
+        types = [dtype for _, dtype in args]
+        result = prim.types(tuple(types))
+        if result is None:
+            raise IRError(f"an expansion applies `{name}` to {types}")
+        return emit_scalar(self.text, prim, [value for value, _ in args], types, result, ""), result
+
+    def constant(self, value: float, like: tuple[Value, DType]) -> tuple[Value, DType]:
+        """A literal."""
+        return literal(value, like[1]), like[1]
+
+
+# ---------------------------------------------------------------------------- builders of rows
+def _arithmetic(integer: str, floating: str) -> Row:
+    def row(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
+        left, right = args
+        if dtype.is_float:
+            return text.value(f"{floating} {flags}{dtype.llvm} {left}, {right}")
+        return text.value(f"{integer} {dtype.llvm} {left}, {right}")
+
+    return row
+
+
+def _compare(signed: str, unsigned: str, floating: str) -> Row:
+    def row(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
+        left, right = args
+        if dtype.is_float:
+            return text.value(f"fcmp {floating} {dtype.llvm} {left}, {right}")
+        predicate = signed if dtype.kind == "int" else unsigned
+        return text.value(f"icmp {predicate} {dtype.llvm} {left}, {right}")
+
+    return row
+
+
+def _bitwise(instruction: str) -> Row:
+    def row(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
+        return text.value(f"{instruction} {dtype.llvm} {args[0]}, {args[1]}")
+
+    return row
+
+
+def _extremum(signed: str, unsigned: str, floating: str) -> Row:
+    """Minimum or maximum; NaN wins over numbers. The sign of a zero result is not promised (`nsz`)."""
+
+    def row(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
+        pair = [(dtype.llvm, arg) for arg in args]
+        match dtype.kind:
+            case "float":
+                return text.intrinsic(f"llvm.{floating}.f{dtype.bits}", dtype.llvm, pair, "nsz " + flags)
+            case "int":
+                return text.intrinsic(f"llvm.{signed}.i{dtype.bits}", dtype.llvm, pair)
+            case "uint" | "bool":
+                return text.intrinsic(f"llvm.{unsigned}.i{dtype.bits}", dtype.llvm, pair)
+
+    return row
+
+
+def _shift(signed: str, unsigned: str) -> Row:
+    def row(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
+        kind, (value, amount) = dtype.llvm, args
+        instruction = signed if dtype.kind == "int" else unsigned
+        most = dtype.bits - 1
+        inside = text.value(f"icmp ule {kind} {amount}, {most}")
+        safe = text.value(f"select i1 {inside}, {kind} {amount}, {kind} {most}")
+        shifted = text.value(f"{instruction} {kind} {value}, {safe}")
+        if instruction == "ashr":
+            return shifted
+        return text.value(f"select i1 {inside}, {kind} {shifted}, {kind} 0")
+
+    return row
+
+
+def _conversion(target: DType) -> Row:
+    def row(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
+        return convert(text, args[0], dtype, target)
+
+    return row
+
+
+# ---------------------------------------------------------------------------- single rows
+def _neg(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
+    if dtype.is_float:
+        return text.value(f"fneg {flags}{dtype.llvm} {args[0]}")
+    return text.value(f"sub {dtype.llvm} 0, {args[0]}")
+
+
+def _truncated_division(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
+    """The quotient rounded towards zero; x/0 = 0, and x/(-1) = -x without overflow."""
+    kind, (left, right) = dtype.llvm, args
+    is_zero = text.value(f"icmp eq {kind} {right}, 0")
+    if dtype.kind == "uint":
+        safe = text.value(f"select i1 {is_zero}, {kind} 1, {kind} {right}")
+        quotient = text.value(f"udiv {kind} {left}, {safe}")
+    else:
+        is_minus_one = text.value(f"icmp eq {kind} {right}, -1")
+        is_special = text.value(f"or i1 {is_zero}, {is_minus_one}")
+        safe = text.value(f"select i1 {is_special}, {kind} 1, {kind} {right}")
+        plain = text.value(f"sdiv {kind} {left}, {safe}")
+        negated = text.value(f"sub {kind} 0, {left}")
+        quotient = text.value(f"select i1 {is_minus_one}, {kind} {negated}, {kind} {plain}")
+    return text.value(f"select i1 {is_zero}, {kind} 0, {kind} {quotient}")
+
+
+def _abs(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
+    match dtype.kind:
+        case "float":
+            return text.intrinsic(f"llvm.fabs.f{dtype.bits}", dtype.llvm, [(dtype.llvm, args[0])])
+        case "int":
+            given = [(dtype.llvm, args[0]), ("i1", "false")]
+            return text.intrinsic(f"llvm.abs.i{dtype.bits}", dtype.llvm, given)
+        case "uint" | "bool":
+            return args[0]
+
+
+def _select(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
+    return text.value(f"select i1 {args[0]}, {dtype.llvm} {args[1]}, {dtype.llvm} {args[2]}")
+
+
+def _not(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
+    return text.value(f"xor {dtype.llvm} {args[0]}, {'true' if dtype is BOOL else '-1'}")
+
+
+_SMALL_POWERS = {literal(float(power), F64): power for power in range(-4, 5)}
+
+
+def _pow(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
+    """A small whole exponent is products; else the C function, or square and multiply on integers."""
+    kind, (base, exponent) = dtype.llvm, args
+    if not dtype.is_float:
+        name = f"anadrome.power.{dtype.name}"
+        text.module.helper(name, _integer_power_text(name, dtype))
+        return text.value(f"call {kind} @{name}({kind} {base}, {kind} {exponent})")
+    power = _SMALL_POWERS.get(exponent)
+    if power is None:
+        return call_libm(text, "pow", args, dtype, flags)
+    if power == 0:
+        return literal(1.0, dtype)
+    product = square = base
+    if abs(power) > 1:
+        product = square = text.value(f"fmul {flags}{kind} {base}, {base}")
+    if abs(power) > 2:
+        product = text.value(f"fmul {flags}{kind} {square}, {square if abs(power) == 4 else base}")
+    return text.value(f"fdiv {flags}{kind} {literal(1.0, dtype)}, {product}") if power < 0 else product
+
+
+def _integer_power_text(name: str, dtype: DType) -> str:
+    """baseᵉ by squaring: while e ≠ 0: if e is odd, result ·= base; base ·= base; e >>= 1. 0 where e < 0."""
+    kind = dtype.llvm
+    is_negative = f"icmp slt {kind} %e0, 0" if dtype.kind == "int" else "icmp eq i1 false, true"
+    return f"""define internal {kind} @{name}({kind} %b0, {kind} %e0) #1 {{
+entry:
+  %negative = {is_negative}
+  br i1 %negative, label %none, label %loop
+none:
+  ret {kind} 0
+loop:
+  %r = phi {kind} [1, %entry], [%rn, %step]
+  %b = phi {kind} [%b0, %entry], [%bn, %step]
+  %e = phi {kind} [%e0, %entry], [%en, %step]
+  %done = icmp eq {kind} %e, 0
+  br i1 %done, label %exit, label %step
+step:
+  %bit = trunc {kind} %e to i1
+  %product = mul {kind} %r, %b
+  %rn = select i1 %bit, {kind} %product, {kind} %r
+  %bn = mul {kind} %b, %b
+  %en = lshr {kind} %e, 1
+  br label %loop
+exit:
+  ret {kind} %r
+}}"""
+
+
+# ---------------------------------------------------------------------------- conversions
+def convert(text: FunctionText, value: Value, source: DType, target: DType) -> Value:
+    """A scalar as another type, as NumPy's `astype`; a float outside the integer type gives some integer."""
+    if source is target:
+        return value
+    old, new = source.llvm, target.llvm
+    match source.kind, target.kind:
+        case "float", "float":
+            return text.value(f"{'fpext' if target.bits > source.bits else 'fptrunc'} {old} {value} to {new}")
+        case "float", "bool":
+            return text.value(f"fcmp une {old} {value}, {literal(0.0, source)}")
+        case "float", _:
+            return _float_to_integer(text, value, source, target)
+        case _, "float":
+            return text.value(f"{'sitofp' if source.kind == 'int' else 'uitofp'} {old} {value} to {new}")
+        case _, "bool":
+            return text.value(f"icmp ne {old} {value}, 0")
+        case _:
+            return _resize(text, value, source, target)
+
+
+def _resize(text: FunctionText, value: Value, source: DType, target: DType) -> Value:
+    if source.bits == target.bits:
+        return value
+    if source.bits > target.bits:
+        return text.value(f"trunc {source.llvm} {value} to {target.llvm}")
+    return text.value(f"{'sext' if source.kind == 'int' else 'zext'} {source.llvm} {value} to {target.llvm}")
+
+
+def _float_to_integer(text: FunctionText, value: Value, source: DType, target: DType) -> Value:
+    """Through a signed type that holds every value of the target; `freeze` keeps what lies outside harmless."""
+    if target.kind == "uint" and target.bits == 64:
+        wide = text.value(f"fptoui {source.llvm} {value} to i64")
+        return text.value(f"freeze i64 {wide}")
+    middle = I32 if target.bits < 32 or target is I32 else I64
+    wide = text.value(f"fptosi {source.llvm} {value} to {middle.llvm}")
+    return _resize(text, text.value(f"freeze {middle.llvm} {wide}"), middle, target)
+
+
+ROWS: dict[str, Row] = {
+    "add": _arithmetic("add", "fadd"),
+    "sub": _arithmetic("sub", "fsub"),
+    "mul": _arithmetic("mul", "fmul"),
+    "div": _arithmetic("sdiv", "fdiv"),
+    "truncdiv": _truncated_division,
+    "neg": _neg,
+    "abs": _abs,
+    "min": _extremum("smin", "umin", "minimum"),
+    "max": _extremum("smax", "umax", "maximum"),
+    "pow": _pow,
+    "eq": _compare("eq", "eq", "oeq"),
+    "ne": _compare("ne", "ne", "une"),
+    "lt": _compare("slt", "ult", "olt"),
+    "le": _compare("sle", "ule", "ole"),
+    "gt": _compare("sgt", "ugt", "ogt"),
+    "ge": _compare("sge", "uge", "oge"),
+    "and": _bitwise("and"),
+    "or": _bitwise("or"),
+    "xor": _bitwise("xor"),
+    "not": _not,
+    "bitand": _bitwise("and"),
+    "bitor": _bitwise("or"),
+    "bitxor": _bitwise("xor"),
+    "bitnot": _not,
+    "select": _select,
+    "shl": _shift("shl", "shl"),
+    "shr": _shift("ashr", "lshr"),
+    **{f"to_{dtype.name}": _conversion(dtype) for dtype in ALL},
+}
+"""Operations by their name in the primitive table."""

@@ -1,0 +1,219 @@
+"""What the emitter knows while it writes one function: values of variables, places of buffers, ways out.
+
+A `Program` is one host function with everything outlined from it; a `Scope` is one LLVM function of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from anadrome.dtypes import I64, DType
+from anadrome.errors.ir import IRError
+from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, Function, Load, Space, Var, Workers
+from anadrome.kernel_ir.walk import swapped_buffers
+from anadrome.prims.record import Prim
+from anadrome.targets.llvm_scalars import CONTRACT, REASSOCIATE, convert, emit_scalar
+from anadrome.targets.llvm_text import FunctionText, ModuleText, Value, literal, memory_type
+
+MEMORY_FAILURE = -1
+"""The code of the failure that an allocation raises; it is in no function's table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One place in the code that can fail: the failure's code and the types of the values it reports."""
+
+    code: int
+    types: tuple[DType, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FrameLayout:
+    """Where things stand in the call frame, a run of 8-byte slots that caller and program share.
+
+    Slot 0: 0 or 1 + the site that failed. Slot 1: workers. Then the parameters, then per output its value
+    or pointer and its dimensions, then the values of the failed check.
+    """
+
+    params: int
+    outputs: int
+    values: int
+
+    @staticmethod
+    def of(fn: Function) -> FrameLayout:
+        """The layout for a function."""
+        params = 2
+        outputs = params + len(fn.params)
+        return FrameLayout(params, outputs, outputs + sum(1 + len(output.shape) for output in fn.outputs))
+
+
+class Program:
+    """The module being written for one host function."""
+
+    def __init__(self, fn: Function, module: ModuleText) -> None:
+        self.fn = fn
+        self.module = module
+        self.layout = FrameLayout.of(fn)
+        self.sites: list[Site] = []
+        self.swapped = swapped_buffers(fn)
+        self.unlikely = module.metadata('!{!"branch_weights", i32 1, i32 1048575}')
+        self.uses_threads = False
+        self._types: dict[tuple[Prim, tuple[DType, ...]], DType] = {}
+
+    def site(self, code: int, types: Sequence[DType]) -> int:
+        """The status of a new place that can fail."""
+        self.sites.append(Site(code, tuple(types)))
+        return len(self.sites)
+
+    def result_type(self, prim: Prim, types: tuple[DType, ...]) -> DType:
+        """The type an operation gives."""
+        found = self._types.get((prim, types))
+        if found is None:
+            found = prim.types(types)
+            if found is None:
+                raise IRError(f"{prim.name} is not defined on {types}")
+            self._types[(prim, types)] = found
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a buffer is: a root pointer (or the slot that holds it, where it may be swapped) and an offset."""
+
+    root: Value
+    offset: Value = ""
+    slot: Value = ""
+    is_swapped: bool = False
+
+
+@dataclass(slots=True)
+class PendingCheck:
+    """A check in a loop that may vectorise: its flag and values are reduced, and looked at after the nest.
+
+    A value is either an expression that does not change in the nest, or the slot of its reduction.
+    """
+
+    status: int
+    flag: Value
+    values: list[tuple[Value, Value, DType]]
+    """(slot, "", type) of a reduced value, or ("", value, type) of one that does not change."""
+
+
+@dataclass(slots=True)
+class Nest:
+    """An outermost `For`: what is bound inside, and the checks to look at when it ends."""
+
+    inner: set[Var] = field(default_factory=set)
+    pending: list[PendingCheck] = field(default_factory=list)
+
+
+class Scope:
+    """One LLVM function being written."""
+
+    def __init__(self, program: Program, text: FunctionText) -> None:
+        self.program = program
+        self.text = text
+        self.frame: Value = "%frame"
+        self.workers: Value = "%workers"
+        self.vars: dict[Var, Value] = {}
+        self.places: dict[Buffer, Place] = {}
+        self.slots: list[Value] = []
+        self.nest: Nest | None = None
+        self.may_vectorise = False
+        self.loop_depth = 0
+        self.in_threads = False
+        self.groups: list[str] = []
+        self.can_fail = False
+
+    # ------------------------------------------------------------------ expressions
+    def bind(self, var: Var, value: Value) -> None:
+        """Let a variable have a value."""
+        self.vars[var] = value
+        if self.nest is not None:
+            self.nest.inner.add(var)
+
+    def expr(self, expr: Expr) -> Value:
+        """The value of an expression."""
+        return self.typed(expr)[0]
+
+    def typed(self, expr: Expr) -> tuple[Value, DType]:
+        """The value of an expression and its type."""
+        match expr:
+            case Var(dtype=dtype):
+                return self.vars[expr], dtype
+            case Const(value=value, dtype=dtype):
+                return literal(value, dtype), dtype
+            case Compute(prim=prim, args=args, is_reassociable=is_reassociable):
+                pairs = [self.typed(arg) for arg in args]
+                types = tuple(dtype for _, dtype in pairs)
+                result = self.program.result_type(prim, types)
+                flags = REASSOCIATE if is_reassociable else CONTRACT
+                return emit_scalar(self.text, prim, [value for value, _ in pairs], types, result, flags), result
+            case Load(buffer=buffer, offset=offset):
+                return self.load(buffer, self.expr(offset)), buffer.dtype
+            case Workers():
+                return self.workers, I64
+            case _:
+                assert_never(expr)
+
+    # ------------------------------------------------------------------ memory
+    def pointer(self, buffer: Buffer) -> Value:
+        """The address of a buffer's first element."""
+        place = self.places[buffer]
+        root = self.text.value(f"load ptr, ptr {place.slot}") if place.is_swapped else place.root
+        if not place.offset:
+            return root
+        return self.text.value(f"getelementptr inbounds {memory_type(buffer.dtype)}, ptr {root}, i64 {place.offset}")
+
+    def address(self, buffer: Buffer, offset: Value) -> Value:
+        """The address of an element."""
+        base = self.pointer(buffer)
+        if offset == "0":
+            return base
+        return self.text.value(f"getelementptr inbounds {memory_type(buffer.dtype)}, ptr {base}, i64 {offset}")
+
+    def access(self, buffer: Buffer) -> str:
+        """The alignment and metadata of a load or store."""
+        align = f", align {buffer.dtype.bytes}"
+        if self.groups and buffer.space is Space.GLOBAL:
+            return f"{align}, !llvm.access.group {self.groups[-1]}"
+        return align
+
+    def load(self, buffer: Buffer, offset: Value) -> Value:
+        """An element, as a register holds it."""
+        dtype = buffer.dtype
+        address = self.address(buffer, offset)
+        loaded = self.text.value(f"load {memory_type(dtype)}, ptr {address}{self.access(buffer)}")
+        return self.text.value(f"icmp ne i8 {loaded}, 0") if dtype.kind == "bool" else loaded
+
+    def store(self, buffer: Buffer, offset: Value, value: Value) -> None:
+        """Put a register into an element."""
+        dtype = buffer.dtype
+        stored = self.in_memory(value, dtype)
+        address = self.address(buffer, offset)
+        self.text.do(f"store {memory_type(dtype)} {stored}, ptr {address}{self.access(buffer)}")
+
+    def in_memory(self, value: Value, dtype: DType) -> Value:
+        """A register's value as memory holds it."""
+        return self.text.value(f"zext i1 {value} to i8") if dtype.kind == "bool" else value
+
+    # ------------------------------------------------------------------ the frame
+    def frame_slot(self, index: int) -> Value:
+        """The address of a slot of the call frame."""
+        return self.text.value(f"getelementptr inbounds i64, ptr {self.frame}, i64 {index}")
+
+    def as_bits(self, value: Value, dtype: DType) -> Value:
+        """A scalar as the i64 that stands for it in the frame: integers extended, floats as doubles."""
+        if dtype.is_float:
+            wide = value if dtype.bits == 64 else self.text.value(f"fpext float {value} to double")
+            return self.text.value(f"bitcast double {wide} to i64")
+        return convert(self.text, value, dtype, I64)
+
+    def from_bits(self, bits: Value, dtype: DType) -> Value:
+        """The inverse of `as_bits`."""
+        if dtype.is_float:
+            wide = self.text.value(f"bitcast i64 {bits} to double")
+            return wide if dtype.bits == 64 else self.text.value(f"fptrunc double {wide} to float")
+        return convert(self.text, bits, I64, dtype)

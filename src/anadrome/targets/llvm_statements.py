@@ -1,0 +1,329 @@
+"""Statements of the kernel IR as LLVM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from anadrome.dtypes import I64
+from anadrome.errors.ir import IRError
+from anadrome.kernel_ir.nodes import (
+    Alloc,
+    Atomic,
+    Barrier,
+    Binding,
+    Call,
+    Check,
+    Const,
+    Copy,
+    Expr,
+    Fill,
+    For,
+    Free,
+    If,
+    Let,
+    Space,
+    Stmt,
+    Store,
+    Swap,
+    View,
+    While,
+)
+from anadrome.targets.llvm_checks import MEMORY_FAILURE, emit_check, fail_unless, settle
+from anadrome.targets.llvm_scope import Nest, Place, Scope
+from anadrome.targets.llvm_text import Value, memory_type
+
+SMALL_LOOP = 16
+"""Inner loops of at most this constant extent are unrolled by LLVM, so that the loop around may vectorise."""
+
+LARGEST_ALLOCATION = 1 << 46
+"""More bytes than any machine has: no size in bytes overflows below it."""
+
+
+def emit_body(scope: Scope, body: Iterable[Stmt]) -> None:
+    """Statements in order."""
+    for stmt in body:
+        emit_statement(scope, stmt)
+
+
+def emit_statement(scope: Scope, stmt: Stmt) -> None:
+    """One statement."""
+    match stmt:
+        case Let(var=var, value=value):
+            scope.bind(var, scope.expr(value))
+        case Store(buffer=buffer, offset=offset, value=value):
+            scope.store(buffer, scope.expr(offset), scope.expr(value))
+        case For():
+            _emit_for(scope, stmt)
+        case If():
+            _emit_if(scope, stmt)
+        case While():
+            _emit_while(scope, stmt)
+        case Check():
+            emit_check(scope, stmt)
+        case Alloc():
+            _emit_alloc(scope, stmt)
+        case Free(buffer=buffer):
+            _free(scope, scope.places[buffer].slot)
+        case View():
+            _emit_view(scope, stmt)
+        case Swap():
+            _emit_swap(scope, stmt)
+        case Fill():
+            _emit_fill(scope, stmt)
+        case Copy():
+            _emit_copy(scope, stmt)
+        case Atomic():
+            _emit_atomic(scope, stmt)
+        case Call():
+            emit_call(scope, stmt)
+        case Barrier():
+            raise IRError("a barrier outside a GPU block")
+        case _:
+            assert_never(stmt)
+
+
+# ---------------------------------------------------------------------------- control
+def _emit_if(scope: Scope, stmt: If) -> None:
+    text = scope.text
+    condition = scope.expr(stmt.condition)
+    then, other, after = text.fresh("then"), text.fresh("else"), text.fresh("after")
+    text.do(f"br i1 {condition}, label %{then}, label %{other if stmt.other else after}")
+    text.label(then)
+    emit_body(scope, stmt.then)
+    text.do(f"br label %{after}")
+    if stmt.other:
+        text.label(other)
+        emit_body(scope, stmt.other)
+        text.do(f"br label %{after}")
+    text.label(after)
+
+
+def _emit_for(scope: Scope, stmt: For) -> None:
+    """A loop; the outermost one opens a nest, at whose end the checks inside are looked at."""
+    if stmt.binding is Binding.THREADS and not scope.in_threads:
+        emit_threads(scope, stmt, emit_body)
+        return
+    lo, hi = scope.expr(stmt.lo), scope.expr(stmt.hi)
+    nest = Nest() if scope.nest is None else None
+    if nest is not None:
+        scope.nest = nest
+    around = scope.may_vectorise
+    scope.may_vectorise = around or may_vectorise(stmt.body)
+    _emit_loop(scope, stmt, lo, hi)
+    scope.may_vectorise = around
+    if nest is not None:
+        scope.nest = None
+        settle(scope, nest)
+
+
+def _emit_loop(scope: Scope, stmt: For, lo: Value, hi: Value) -> None:
+    """The rotated loop: if lo < hi: i = lo; do body while ++i < hi."""
+    text = scope.text
+    body, after = text.fresh("body"), text.fresh("after")
+    enters = text.value(f"icmp slt i64 {lo}, {hi}")
+    before = text.block
+    text.do(f"br i1 {enters}, label %{body}, label %{after}")
+    text.label(body)
+    index, following = text.fresh(), text.fresh()
+    phi = text.reserve()
+    scope.bind(stmt.index, index)
+    group = ""
+    if stmt.binding is Binding.LANES:
+        group = scope.program.module.metadata("!{}", is_distinct=True)
+        scope.groups.append(group)
+    scope.loop_depth += 1
+    emit_body(scope, stmt.body)
+    scope.loop_depth -= 1
+    text.fill(phi, f"{index} = phi i64 [{lo}, %{before}], [{following}, %{text.block}]")
+    wrap = "nuw nsw" if lo.isdigit() else "nsw"
+    text.do(f"{following} = add {wrap} i64 {index}, 1")
+    more = text.value(f"icmp slt i64 {following}, {hi}")
+    notes = ""
+    if group:
+        scope.groups.pop()
+        module = scope.program.module
+        accesses = module.metadata(f'!{{!"llvm.loop.parallel_accesses", {group}}}')
+        notes = ", !llvm.loop " + module.metadata(f"!{{{{self}}, {accesses}}}", is_distinct=True)
+    text.do(f"br i1 {more}, label %{body}, label %{after}{notes}")
+    text.label(after)
+
+
+def may_vectorise(body: Iterable[Stmt]) -> bool:
+    """Whether a loop with this body is innermost, apart from loops that will be unrolled."""
+    for stmt in body:
+        match stmt:
+            case For(lo=Const(value=lo), hi=Const(value=hi), body=inner):
+                if hi - lo > SMALL_LOOP or not may_vectorise(inner):
+                    return False
+            case For() | While() | Call() | Barrier() | Swap():
+                return False
+            case Alloc(buffer=buffer):
+                if buffer.space is not Space.LOCAL:
+                    return False
+            case If(then=then, other=other):
+                if not (may_vectorise(then) and may_vectorise(other)):
+                    return False
+            case Let() | Free() | View() | Store() | Atomic() | Fill() | Copy() | Check():
+                pass
+            case _:
+                assert_never(stmt)
+    return True
+
+
+def _emit_while(scope: Scope, stmt: While) -> None:
+    text = scope.text
+    outer_nest, outer_may = scope.nest, scope.may_vectorise
+    scope.nest, scope.may_vectorise = None, False
+    scope.loop_depth += 1
+    head, body, after = text.fresh("head"), text.fresh("body"), text.fresh("after")
+    text.do(f"br label %{head}")
+    text.label(head)
+    emit_body(scope, stmt.prelude)
+    condition = scope.expr(stmt.condition)
+    text.do(f"br i1 {condition}, label %{body}, label %{after}")
+    text.label(body)
+    emit_body(scope, stmt.body)
+    text.do(f"br label %{head}")
+    text.label(after)
+    scope.loop_depth -= 1
+    scope.nest, scope.may_vectorise = outer_nest, outer_may
+
+
+# ---------------------------------------------------------------------------- memory
+def _emit_alloc(scope: Scope, stmt: Alloc) -> None:
+    buffer, text = stmt.buffer, scope.text
+    kind = memory_type(buffer.dtype)
+    if buffer.space is Space.LOCAL:
+        if not isinstance(stmt.size, Const):
+            raise IRError(f"the local buffer {buffer} has no constant size")
+        count = int(stmt.size.value)
+        scope.places[buffer] = Place(text.alloca(kind if count == 1 else f"[{max(count, 1)} x {kind}]"))
+        return
+    scope.can_fail = True
+    size = scope.expr(stmt.size)
+    slot = text.alloca("ptr", "null")
+    scope.slots.append(slot)
+    if scope.loop_depth:
+        _free(scope, slot)
+    limit = LARGEST_ALLOCATION // buffer.dtype.bytes
+    fits = text.value(f"icmp ule i64 {size}, {limit}")
+    status = scope.program.site(MEMORY_FAILURE, (I64, I64))
+    reported = [size, str(buffer.dtype.bytes)]
+    fail_unless(scope, fits, status, reported)
+    declare_memory(scope)
+    exact = text.value(f"mul nuw nsw i64 {size}, {buffer.dtype.bytes}")
+    padded = text.value(f"add nuw nsw i64 {exact}, 127")
+    rounded = text.value(f"and i64 {padded}, -64")
+    root = text.value(f"call noalias ptr @aligned_alloc(i64 64, i64 {rounded})")
+    text.do(f"store ptr {root}, ptr {slot}")
+    succeeded = text.value(f"icmp ne ptr {root}, null")
+    fail_unless(scope, succeeded, status, reported)
+    scope.places[buffer] = Place(root, slot=slot, is_swapped=buffer in scope.program.swapped)
+
+
+def declare_memory(scope: Scope) -> None:
+    """Declare the C library's allocator, so that LLVM knows what it is."""
+    module = scope.program.module
+    module.declare(
+        "aligned_alloc",
+        "declare noalias ptr @aligned_alloc(i64 allocalign, i64) nounwind willreturn "
+        'allockind("alloc,uninitialized,aligned") allocsize(1) memory(inaccessiblemem: readwrite) '
+        '"alloc-family"="malloc"',
+    )
+    module.declare(
+        "free",
+        "declare void @free(ptr allocptr nocapture) nounwind willreturn "
+        'allockind("free") memory(argmem: readwrite, inaccessiblemem: readwrite) "alloc-family"="malloc"',
+    )
+
+
+def _free(scope: Scope, slot: Value) -> None:
+    """Free what the slot of an allocation holds, and remember that it holds nothing."""
+    declare_memory(scope)
+    held = scope.text.value(f"load ptr, ptr {slot}")
+    scope.text.do(f"call void @free(ptr {held})")
+    scope.text.do(f"store ptr null, ptr {slot}")
+
+
+def _emit_view(scope: Scope, stmt: View) -> None:
+    base = scope.places[stmt.base]
+    root = scope.text.value(f"load ptr, ptr {base.slot}") if base.is_swapped else base.root
+    offset = scope.expr(stmt.offset)
+    if base.offset:
+        offset = scope.text.value(f"add nsw i64 {base.offset}, {offset}")
+    scope.places[stmt.buffer] = Place(root, offset)
+
+
+def _emit_swap(scope: Scope, stmt: Swap) -> None:
+    first, second = scope.places[stmt.first].slot, scope.places[stmt.second].slot
+    if not first or not second:
+        raise IRError(f"only buffers allocated in this function are swapped, not {stmt.first} and {stmt.second}")
+    held_first = scope.text.value(f"load ptr, ptr {first}")
+    held_second = scope.text.value(f"load ptr, ptr {second}")
+    scope.text.do(f"store ptr {held_second}, ptr {first}")
+    scope.text.do(f"store ptr {held_first}, ptr {second}")
+
+
+def _is_zero(expr: Expr) -> bool:
+    return isinstance(expr, Const) and str(expr.value) in ("0", "0.0", "False")
+
+
+def _emit_fill(scope: Scope, stmt: Fill) -> None:
+    text, dtype = scope.text, stmt.buffer.dtype
+    size = text.intrinsic("llvm.smax.i64", "i64", [("i64", scope.expr(stmt.size)), ("i64", "0")])
+    pointer = scope.pointer(stmt.buffer)
+    if _is_zero(stmt.value):
+        count = text.value(f"mul i64 {size}, {dtype.bytes}")
+        text.module.declare("llvm.memset", "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        text.do(f"call void @llvm.memset.p0.i64(ptr align {dtype.bytes} {pointer}, i8 0, i64 {count}, i1 false)")
+        return
+    value = scope.in_memory(scope.expr(stmt.value), dtype)
+    kind = memory_type(dtype)
+    body, after = text.fresh("body"), text.fresh("after")
+    enters = text.value(f"icmp sgt i64 {size}, 0")
+    before, index, following = text.block, text.fresh(), text.fresh()
+    text.do(f"br i1 {enters}, label %{body}, label %{after}")
+    text.label(body)
+    text.do(f"{index} = phi i64 [0, %{before}], [{following}, %{body}]")
+    element = text.value(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {index}")
+    text.do(f"store {kind} {value}, ptr {element}, align {dtype.bytes}")
+    text.do(f"{following} = add nuw nsw i64 {index}, 1")
+    more = text.value(f"icmp slt i64 {following}, {size}")
+    text.do(f"br i1 {more}, label %{body}, label %{after}")
+    text.label(after)
+
+
+def _emit_copy(scope: Scope, stmt: Copy) -> None:
+    text, align = scope.text, stmt.target.dtype.bytes
+    size = text.intrinsic("llvm.smax.i64", "i64", [("i64", scope.expr(stmt.size)), ("i64", "0")])
+    count = text.value(f"mul i64 {size}, {align}")
+    target, source = scope.pointer(stmt.target), scope.pointer(stmt.source)
+    text.module.declare("llvm.memcpy", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+    text.do(
+        f"call void @llvm.memcpy.p0.p0.i64(ptr align {align} {target}, ptr align {align} {source}, "
+        f"i64 {count}, i1 false)"
+    )
+
+
+_ATOMICS = {
+    ("add", "float"): "fadd",
+    ("min", "float"): "fminimum",
+    ("max", "float"): "fmaximum",
+    ("add", "int"): "add",
+    ("min", "int"): "min",
+    ("max", "int"): "max",
+    ("add", "uint"): "add",
+    ("min", "uint"): "umin",
+    ("max", "uint"): "umax",
+}
+
+
+def _emit_atomic(scope: Scope, stmt: Atomic) -> None:
+    dtype = stmt.buffer.dtype
+    operation = _ATOMICS.get((stmt.operation, dtype.kind))
+    if operation is None:
+        raise IRError(f"no atomic `{stmt.operation}` on {dtype}")
+    value = scope.expr(stmt.value)
+    address = scope.address(stmt.buffer, scope.expr(stmt.offset))
+    scope.text.value(f"atomicrmw {operation} ptr {address}, {dtype.llvm} {value} monotonic, align {dtype.bytes}")

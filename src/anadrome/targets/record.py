@@ -1,0 +1,31 @@
+"""What the emitter must know of a machine: a `Target` record, filled by `cpu_machine` or another target's file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class VectorFunction:
+    """A vector version of a C function: its symbol, in which the vector ABI spells how it is called."""
+
+    symbol: str
+    lanes: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """One machine, as far as LLVM text depends on it."""
+
+    triple: str
+    data_layout: str
+    cpu: str
+    features: str
+    vector_bits: int = 128
+    """The widest vectors that pay."""
+    vector_functions: Mapping[str, tuple[VectorFunction, ...]] = field(default_factory=dict)
+    """C function -> its vector versions on this machine, widest first."""
+    fork_join: str = ""
+    """The symbol `void (void (*)(void *), void *, unsigned threads, unsigned flags)` that runs a function on
+    several threads and joins them; empty where the machine has none."""
