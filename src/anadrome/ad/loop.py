@@ -93,7 +93,7 @@ def reverse_loop(scope: Scope, let: Let, expr: Loop, residuals: Residuals, sweep
     is_needed = _pass_tokens(scope, let, expr)
     if not is_needed and all(seed is None for seed in seeds.values()):
         return
-    free = [var for var in free_variables(expr.body) if var in scope.varied]
+    free = [var for var in free_variables(expr.body) if var in scope.varied and var not in expr.carried]
     scalars = [var for var in free if isinstance(var.type, ArrayType) and not var.type.shape]
     arrays = [var for var in free if var in scope.tokens]
     trip = residuals[_key(let)] if expr.trip is None else scope.new_size(expr.trip)

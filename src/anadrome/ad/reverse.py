@@ -52,6 +52,7 @@ from anadrome.array_ir.nodes import (
     i64,
 )
 from anadrome.array_ir.walk import Renaming, all_lets
+from anadrome.dtypes import I64
 from anadrome.errors.ad import NotDifferentiable
 
 
@@ -73,16 +74,39 @@ def vjp(fn: Function, active: Sequence[bool]) -> Function:
     scope = Scope(builder, renaming, varied_variables(source.body, wanted), definitions)
     residuals = _forward(scope, source.body, False)
     results = renaming.atoms(source.body.results)
-    cotangents = tuple(Var("y_adj", atom.type) for atom in results if atom.type.dtype.is_float)
-    builder.bind(*cotangents)
-    seeds = iter(cotangents)
-    for result in source.body.results:
-        if result.type.dtype.is_float:
-            scope.contribute_whole(result, next(seeds))
+    known = {*renaming.atoms(source.sizes), *params}
+    cotangents: list[Var] = []
+    for result, value in zip(source.body.results, results, strict=True):
+        if value.type.dtype.is_float:
+            cotangent, seed = _cotangent(builder, value, known)
+            cotangents.append(cotangent)
+            scope.contribute_whole(result, seed)
     _backward(scope, source.body, residuals)
     adjoints = tuple(scope.take_or_zero(param) for param in wanted)
     body = builder.body((*results, *adjoints))
     return remove_dead(Function(f"{fn.name}_vjp", (*params, *cotangents), body))
+
+
+def _cotangent(builder: Builder, value: Atom, known: set[Atom]) -> tuple[Var, Atom]:
+    """The parameter for the cotangent of a result, and the adjoint it is in the program.
+
+    A size that the program computes is the caller's to bring: the parameter has a size of its own there,
+    checked to be the computed one.
+    """
+    shape = value.type.shape
+    given = tuple(
+        Var("size", ArrayType(I64)) if isinstance(size, Var) and size not in known else size for size in shape
+    )
+    cotangent = Var("y_adj", ArrayType(value.type.dtype, given))
+    builder.bind(cotangent)
+    if given == shape:
+        return cotangent, cotangent
+    for size, actual in zip(shape, given, strict=True):
+        if actual is not size and isinstance(actual, Var):
+            builder.bind(actual)
+            message = "a cotangent has size {1} where the result has {0}"
+            builder.let(Check(builder.apply("eq", size, actual), "size", message, (size, actual)))
+    return cotangent, builder.reshape(cotangent, shape)
 
 
 # ---------------------------------------------------------------------------- the two sweeps

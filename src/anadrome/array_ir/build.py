@@ -78,6 +78,10 @@ class Builder(Algebra[Atom]):
         """Whether an atom is bound in this very body, not around it."""
         return isinstance(atom, Var) and atom in self._bound
 
+    def binds(self, var: Var) -> bool:
+        """Whether a variable is bound in this body itself."""
+        return var in self._bound
+
     def body(self, results: Sequence[Atom] = ()) -> Body:
         """The finished body."""
         return Body(tuple(self.lets), tuple(results))

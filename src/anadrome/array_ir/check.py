@@ -278,8 +278,8 @@ class _Checker:
             self.read(expr.trip)
         self.uses(expr.init)
         outer = self.usable
-        self.bind(expr.carried)
         self.usable = set()
+        self.bind(expr.carried)
         if expr.condition is not None:
             inner = self.nested((), expr.condition)
             self.reads(expr.condition.results)

@@ -100,9 +100,8 @@ _MARKS = {bounds: mark for mark, bounds in BOUNDS.items()}
 def show(fn: Function) -> str:
     """The text of a function; `parse` of it shows the same."""
     printer = _Printer()
-    params = [
-        f"{printer.name(param)}: {printer.type(param.type)}" for param in _named_first(printer, fn.params)
-    ]
+    names = [printer.name(param) for param in fn.params]
+    params = [f"{name}: {printer.type(param.type)}" for name, param in zip(names, fn.params, strict=True)]
     printer.body(fn.body)
     types = ", ".join(printer.type(atom.type) for atom in fn.body.results) or "()"
     lines = (f"fn {_identifier(fn.name)}({', '.join(params)}) -> {types} {{", *printer.lines, "}")

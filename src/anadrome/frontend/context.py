@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,11 +13,11 @@ from anadrome.array_ir.affine import Affine
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import ArrayType, Atom, Const, Let, Size, Var, i64
 from anadrome.config import Config
-from anadrome.dtypes import DType, from_numpy
+from anadrome.dtypes import BOOL, F64, I64, DType, from_numpy
 from anadrome.errors import Span
 from anadrome.errors.frontend import UnsupportedType, WritesArgument, WritesThroughView
 from anadrome.frontend.source import SourceCache
-from anadrome.frontend.values import Array, Cell, Scalar, Scope, ScopeKind, Value, View
+from anadrome.frontend.values import Array, Cell, Exit, Frame, Scalar, Scope, ScopeKind, Value, View
 
 StagedCall = Callable[..., Value]
 """A compiled form of a Python callable: (context, *args, **kwargs) of values -> value."""
@@ -26,8 +27,12 @@ StagedCall = Callable[..., Value]
 class Evaluators:
     """The parts of the evaluator that call one another, so that their files need not import one another."""
 
-    call: Callable[..., Value]
+    call: Callable[[Context, Value, Sequence[Value], Mapping[str, Value]], Value]
     """(context, callable, args, kwargs) -> value"""
+    expression: Callable[[Context, Frame, ast.expr], Value]
+    """(context, frame, node) -> value"""
+    block: Callable[[Context, Frame, Sequence[ast.stmt]], Exit]
+    """(context, frame, statements) -> how they ended"""
 
 
 class RestartLoop(Exception):
@@ -54,6 +59,7 @@ class Context:
         self.captured: dict[int, tuple[np.ndarray, Var]] = {}
         self.call_names: list[str] = []
         self.tick = 0
+        self.is_narrow = False
 
     # ------------------------------------------------------------------ where we are
     @property
@@ -108,6 +114,8 @@ class Context:
     # ------------------------------------------------------------------ values
     def wrap(self, atom: Atom, is_weak: bool = False) -> Scalar | Array:
         """An IR value as a value of the program; an array gets a cell of its own."""
+        if atom.type.dtype not in (BOOL, I64, F64):
+            self.is_narrow = True
         if atom.type.shape:
             assert isinstance(atom, Var)
             return Array(Cell(atom, self.scope))
@@ -185,6 +193,14 @@ class Context:
         root.bind(var)
         self.captured[id(array)] = (array, var)
         return var
+
+    def at(self, frame: Frame, node: ast.stmt | ast.expr) -> None:
+        """Say that this node is being evaluated: errors and statements point at it."""
+        self.scope.builder.span = frame.source.span(node)
+
+    def evaluate(self, frame: Frame, node: ast.expr) -> Value:
+        """The value of an expression."""
+        return self.evaluators.expression(self, frame, node)
 
     def emit(self, lets: Sequence[Let]) -> None:
         """Append finished statements of a child body to the innermost body."""

@@ -6,15 +6,18 @@ containers (tuples, lists, dicts, dataclasses) may hold staged values.
 
 from __future__ import annotations
 
+import ast
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import CellType
 from typing import NoReturn
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import ArrayType, Atom, Size, Var
 from anadrome.dtypes import DType
 from anadrome.errors import Span
+from anadrome.frontend.source import Source
 
 Value = object
 """Anything a name of the user's program can stand for."""
@@ -140,10 +143,15 @@ class View:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Array(_NotNative):
-    """An array known at run time: a cell, or a view into one. Aliases share the cell, as in NumPy."""
+    """An array known at run time: a cell, or a view into one. Aliases share the cell, as in NumPy.
+
+    `list_depth` counts the leading dimensions that Python knows as a list (the result of a comprehension):
+    on those, `+` and `*` do not mean arithmetic.
+    """
 
     cell: Cell
     view: View | None = None
+    list_depth: int = 0
 
     @property
     def type(self) -> ArrayType:
@@ -169,3 +177,43 @@ Staged = Scalar | Array
 def is_staged(value: object) -> bool:
     """Whether a value is known at run time only (containers are not looked into)."""
     return isinstance(value, Scalar | Array)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Missing:
+    """What a name stands for where it has no value that can be used: reading it raises `reason`."""
+
+    reason: str
+    help: str = ""
+
+
+NEXT, BREAK, CONTINUE, RETURN = 0, 1, 2, 3
+"""How a block of statements ends."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exit:
+    """How a block ended: a code known now, or an i64 atom, and the codes it can be; `value` is returned."""
+
+    code: int | Atom
+    kinds: frozenset[int]
+    value: Value = None
+
+
+FALLS_THROUGH = Exit(NEXT, frozenset({NEXT}))
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """One call of a Python function: its names, where other names come from, and its source."""
+
+    name: str
+    source: Source
+    names: dict[str, Value]
+    local_names: frozenset[str]
+    globals: dict[str, Value]
+    closure: dict[str, CellType]
+    outer: Frame | None
+    live: dict[ast.stmt, frozenset[str]]
+    loop_live: list[frozenset[str]] = field(default_factory=list)
+    assigned: dict[str, Span] = field(default_factory=dict)

@@ -69,6 +69,10 @@ class Emitter:
         """Append a statement."""
         self.block.stmts.append(stmt)
 
+    def mark_check(self) -> None:
+        """The open block holds a check, so that it is no map of LANES."""
+        self.block.has_check = True
+
     @property
     def is_host(self) -> bool:
         """Whether the open block runs on the calling thread."""

@@ -110,19 +110,18 @@ class Place:
 
     def is_at(self, other: Place) -> bool:
         """Whether both begin at the same element, as far as can be seen."""
-        if self.buffer is not other.buffer:
-            return False
-        here, there = self.offset, other.offset
-        return here is there or same_constant(here, there)
+        return self.buffer is other.buffer and same(self.offset, other.offset)
 
 
-def same_constant(left: Expr, right: Expr) -> bool:
-    """Whether both are the same number."""
+def same(left: Expr, right: Expr) -> bool:
+    """Whether two expressions are surely the same number: the same variables, combined in the same way."""
     match left, right:
         case (kernel_ir.Const(value=first), kernel_ir.Const(value=second)):
             return first == second
+        case (kernel_ir.Compute(prim=first_prim, args=first_args), kernel_ir.Compute(prim=prim, args=args)):
+            return first_prim is prim and all(same(one, other) for one, other in zip(first_args, args, strict=True))
         case _:
-            return False
+            return left is right
 
 
 def capacity(shape: tuple[Expr, ...]) -> Expr:

@@ -86,6 +86,8 @@ class Place:
     offset: Value = ""
     slot: Value = ""
     is_swapped: bool = False
+    may_alias: bool = False
+    """Whether storage was swapped, so that another buffer's pointer may once have been this one's."""
 
 
 @dataclass(slots=True)

@@ -29,9 +29,12 @@ from anadrome.kernel_ir.nodes import (
     View,
     While,
 )
-from anadrome.targets.llvm_checks import MEMORY_FAILURE, emit_check, fail_unless, settle
-from anadrome.targets.llvm_scope import Nest, Place, Scope
+from anadrome.targets.llvm_calls import emit_call
+from anadrome.targets.llvm_checks import emit_check, fail_unless, settle
+from anadrome.targets.llvm_memory import declare_memory, free_slot
+from anadrome.targets.llvm_scope import MEMORY_FAILURE, Nest, Place, Scope
 from anadrome.targets.llvm_text import Value, memory_type
+from anadrome.targets.llvm_threads import emit_threads
 
 SMALL_LOOP = 16
 """Inner loops of at most this constant extent are unrolled by LLVM, so that the loop around may vectorise."""
@@ -64,7 +67,7 @@ def emit_statement(scope: Scope, stmt: Stmt) -> None:
         case Alloc():
             _emit_alloc(scope, stmt)
         case Free(buffer=buffer):
-            _free(scope, scope.places[buffer].slot)
+            free_slot(scope, scope.places[buffer].slot)
         case View():
             _emit_view(scope, stmt)
         case Swap():
@@ -144,7 +147,7 @@ def _emit_loop(scope: Scope, stmt: For, lo: Value, hi: Value) -> None:
         scope.groups.pop()
         module = scope.program.module
         accesses = module.metadata(f'!{{!"llvm.loop.parallel_accesses", {group}}}')
-        notes = ", !llvm.loop " + module.metadata(f"!{{{{self}}, {accesses}}}", is_distinct=True)
+        notes = ", !llvm.loop " + module.metadata("!{{self}, " + accesses + "}", is_distinct=True)
     text.do(f"br i1 {more}, label %{body}, label %{after}{notes}")
     text.label(after)
 
@@ -205,7 +208,7 @@ def _emit_alloc(scope: Scope, stmt: Alloc) -> None:
     slot = text.alloca("ptr", "null")
     scope.slots.append(slot)
     if scope.loop_depth:
-        _free(scope, slot)
+        free_slot(scope, slot)
     limit = LARGEST_ALLOCATION // buffer.dtype.bytes
     fits = text.value(f"icmp ule i64 {size}, {limit}")
     status = scope.program.site(MEMORY_FAILURE, (I64, I64))
@@ -219,31 +222,8 @@ def _emit_alloc(scope: Scope, stmt: Alloc) -> None:
     text.do(f"store ptr {root}, ptr {slot}")
     succeeded = text.value(f"icmp ne ptr {root}, null")
     fail_unless(scope, succeeded, status, reported)
-    scope.places[buffer] = Place(root, slot=slot, is_swapped=buffer in scope.program.swapped)
-
-
-def declare_memory(scope: Scope) -> None:
-    """Declare the C library's allocator, so that LLVM knows what it is."""
-    module = scope.program.module
-    module.declare(
-        "aligned_alloc",
-        "declare noalias ptr @aligned_alloc(i64 allocalign, i64) nounwind willreturn "
-        'allockind("alloc,uninitialized,aligned") allocsize(1) memory(inaccessiblemem: readwrite) '
-        '"alloc-family"="malloc"',
-    )
-    module.declare(
-        "free",
-        "declare void @free(ptr allocptr nocapture) nounwind willreturn "
-        'allockind("free") memory(argmem: readwrite, inaccessiblemem: readwrite) "alloc-family"="malloc"',
-    )
-
-
-def _free(scope: Scope, slot: Value) -> None:
-    """Free what the slot of an allocation holds, and remember that it holds nothing."""
-    declare_memory(scope)
-    held = scope.text.value(f"load ptr, ptr {slot}")
-    scope.text.do(f"call void @free(ptr {held})")
-    scope.text.do(f"store ptr null, ptr {slot}")
+    is_swapped = buffer in scope.program.swapped
+    scope.places[buffer] = Place(root, slot=slot, is_swapped=is_swapped, may_alias=is_swapped)
 
 
 def _emit_view(scope: Scope, stmt: View) -> None:
@@ -252,7 +232,7 @@ def _emit_view(scope: Scope, stmt: View) -> None:
     offset = scope.expr(stmt.offset)
     if base.offset:
         offset = scope.text.value(f"add nsw i64 {base.offset}, {offset}")
-    scope.places[stmt.buffer] = Place(root, offset)
+    scope.places[stmt.buffer] = Place(root, offset, may_alias=base.may_alias)
 
 
 def _emit_swap(scope: Scope, stmt: Swap) -> None:

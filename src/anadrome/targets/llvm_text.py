@@ -122,21 +122,30 @@ class FunctionText:
         self._lines: list[str] = []
         self._count = 0
 
-    def fresh(self, prefix: str = "%") -> Value:
+    def fresh(self, prefix: str = "%v") -> Value:
         """A name no other value or block of the function has."""
         self._count += 1
-        return f"{prefix}{self._count}v"
+        return f"{prefix}{self._count}"
 
     def value(self, instruction: str) -> Value:
         """Append an instruction; the name of its result."""
         self._count += 1
-        name = f"%{self._count}v"
+        name = f"%v{self._count}"
         self._lines.append(f"  {name} = {instruction}")
         return name
 
     def do(self, instruction: str) -> None:
         """Append an instruction without a result."""
         self._lines.append("  " + instruction)
+
+    def reserve(self) -> int:
+        """Leave a line for an instruction that is known only later: a phi of a loop."""
+        self._lines.append("")
+        return len(self._lines) - 1
+
+    def fill(self, position: int, instruction: str) -> None:
+        """Write the instruction whose line was reserved."""
+        self._lines[position] = "  " + instruction
 
     def label(self, name: str) -> None:
         """Begin a block."""

@@ -1,0 +1,1 @@
+"""What a user holds: compiled functions, the transforms of functions, and what looks into them."""

@@ -1,0 +1,143 @@
+"""A function staged into a body of its own, in the middle of another program, so that it can be differentiated.
+
+The function becomes an array-IR function of the values it is differentiated by. Everything else it reads,
+arguments and surroundings alike, stands in the enclosing program; those variables become parameters as well,
+so that differentiation sees a closed function, and are passed back when the derivative is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from anadrome.api import pytree
+from anadrome.api.pytree import Structure
+from anadrome.array_ir.nodes import Atom, Body, Function, Var
+from anadrome.array_ir.walk import free_variables
+from anadrome.frontend.arrays import as_array, atom
+from anadrome.frontend.context import Context
+from anadrome.frontend.values import Array, Cell, Scalar, ScopeKind, Staged, Value, is_staged
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """A leaf of the function's result: a static value, or one of the results of the IR function."""
+
+    static: Value = None
+    position: int | None = None
+    is_weak: bool = False
+    list_depth: int = 0
+
+    def value(self, context: Context, results: Sequence[Atom]) -> Value:
+        """The leaf, with the IR function's results in the program."""
+        if self.position is None:
+            return self.static
+        return like_leaf(context, results[self.position], self.is_weak, self.list_depth)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opened:
+    """A function of some leaves of its arguments; `outside` are the variables around it that it reads, which
+    are its first parameters."""
+
+    function: Function
+    outside: tuple[Var, ...]
+    active: tuple[bool, ...]
+    structure: Structure
+    results: tuple[Result, ...]
+
+    @property
+    def atoms(self) -> tuple[Atom, ...]:
+        """What the IR function gives, in its own variables."""
+        return self.function.body.results
+
+    def call(self, context: Context, derivative: Function, args: Sequence[Atom]) -> tuple[Atom, ...]:
+        """The results of a derivative on these arguments, as a part of the program."""
+        return context.builder.call(derivative, (*self.outside, *args))
+
+    def value(self, context: Context, results: Sequence[Atom]) -> Value:
+        """The function's result as a value of the program, from the IR function's results."""
+        return pytree.unflatten(self.structure, [leaf.value(context, results) for leaf in self.results])
+
+
+def open_function(
+    context: Context,
+    function: object,
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value],
+    leaves: Mapping[int, Staged],
+) -> Opened:
+    """Stage `function(*args, **kwargs)` as a function of some leaves.
+
+    `leaves` maps positions among the flattened positional arguments to the staged values that stand there.
+    """
+    builder = context.builder.child()
+    params = tuple(Var("x", atom(context, leaf).type) for leaf in leaves.values())
+    builder.bind(*params)
+    with context.filling(builder, ScopeKind.PARFOR):
+        given, arguments = pytree.flatten(tuple(args))
+        for (position, leaf), param in zip(leaves.items(), params, strict=True):
+            given[position] = _parameter(context, leaf, param)
+        outcome = context.call(function, *pytree.unflatten(arguments, given), **kwargs)
+        found, structure = pytree.flatten(outcome)
+        atoms: list[Atom] = []
+        results = tuple([_result(context, leaf, atoms) for leaf in found])
+    return _closed(params, builder.body(atoms), structure, results)
+
+
+def _closed(params: tuple[Var, ...], body: Body, structure: Structure, results: tuple[Result, ...]) -> Opened:
+    free = [var for var in free_variables(body) if var not in params]
+    sizes = {size for var in (*params, *free) for size in var.type.shape}
+    outside = tuple(var for var in free if var not in sizes)
+    active = (False,) * len(outside) + (True,) * len(params)
+    return Opened(Function("opened", (*outside, *params), body), outside, active, structure, results)
+
+
+def _parameter(context: Context, leaf: Staged, param: Var) -> Staged:
+    if isinstance(leaf, Scalar):
+        return Scalar(param, leaf.is_weak)
+    return replace(leaf, cell=Cell(param, context.scope, is_argument=True), view=None)
+
+
+def _result(context: Context, leaf: Value, atoms: list[Atom]) -> Result:
+    staged = staged_leaf(context, leaf)
+    if staged is None:
+        return Result(static=leaf)
+    atoms.append(atom(context, staged))
+    is_weak = staged.is_weak if isinstance(staged, Scalar) else False
+    return Result(position=len(atoms) - 1, is_weak=is_weak, list_depth=list_depth(staged))
+
+
+# ---------------------------------------------------------------------------- leaves
+def staged_leaf(context: Context, leaf: Value) -> Staged | None:
+    """A leaf as a staged value; None for what is neither a number nor an array."""
+    if is_staged(leaf):
+        return leaf  # type: ignore[return-value]
+    if isinstance(leaf, bool | int | float):
+        return Scalar(atom(context, leaf), is_weak=not isinstance(leaf, np.generic))
+    if isinstance(leaf, np.ndarray | np.generic):
+        return as_array(context, leaf)
+    return None
+
+
+def like_leaf(context: Context, found: Atom, is_weak: bool, depth: int) -> Value:
+    """An IR value as a value of the program with what the leaf it stands for says of itself."""
+    wrapped = context.wrap(found, is_weak)
+    return replace(wrapped, list_depth=depth) if depth and isinstance(wrapped, Array) else wrapped
+
+
+def like(context: Context, found: Atom, leaf: Staged) -> Value:
+    """An IR value as a value of the program, a Python number where `leaf` is one."""
+    return like_leaf(context, found, isinstance(leaf, Scalar) and leaf.is_weak, list_depth(leaf))
+
+
+def list_depth(value: Staged) -> int:
+    """How many leading dimensions of an array the program made as lists."""
+    return value.list_depth if isinstance(value, Array) else 0
+
+
+def float_positions(atoms: Iterable[Atom]) -> list[int]:
+    """Which of the atoms are floats: those carry tangents and cotangents."""
+    return [position for position, found in enumerate(atoms) if found.type.dtype.is_float]

@@ -1,0 +1,155 @@
+"""Containers of numbers: tuples, lists, dicts, named tuples and dataclasses taken apart and put together again.
+
+`flatten` gives the leaves of a value in order and its structure, which is hashable: two values of one
+structure differ in their leaves alone. `None` is a container of nothing. What is not a container is a leaf.
+Subclasses of list and dict, and dataclass types themselves, are leaves: their meaning is their own. So are the
+dataclasses of this package, staged values among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """The place of a leaf in a structure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A container: its type, the keys or field names of its parts (none for tuples and lists), and their structure."""
+
+    type: type
+    names: tuple[Hashable, ...]
+    parts: tuple[Structure, ...]
+
+
+Structure = Leaf | Node
+LEAF = Leaf()
+NOTHING = Node(type(None), (), ())
+
+
+def flatten(tree: object) -> tuple[list[Any], Structure]:
+    """The leaves of a value, in order, and its structure.
+
+    >>> leaves, structure = flatten({"weight": 1.0, "bias": (2.0, None)})
+    >>> leaves
+    [1.0, 2.0]
+    >>> unflatten(structure, [3.0, 4.0])
+    {'weight': 3.0, 'bias': (4.0, None)}
+    """
+    leaves: list[Any] = []
+    return leaves, _flatten(tree, leaves)
+
+
+def _flatten(tree: object, leaves: list[Any]) -> Structure:
+    if tree is None:
+        return NOTHING
+    found = parts_of(tree)
+    if found is None:
+        leaves.append(tree)
+        return LEAF
+    names, parts = found
+    return Node(type(tree), names, tuple([_flatten(part, leaves) for part in parts]))
+
+
+def parts_of(tree: object) -> tuple[tuple[Hashable, ...], Sequence[object]] | None:
+    """The names and parts of a container; None for a leaf."""
+    kind = type(tree)
+    if kind is tuple or kind is list:
+        return (), tree  # type: ignore[return-value]
+    if kind is dict:
+        return tuple(tree), tuple(tree.values())  # type: ignore[arg-type, attr-defined]
+    if is_named_tuple(kind):
+        return kind._fields, tree  # type: ignore[attr-defined, return-value]
+    if is_dataclass(kind) and not kind.__module__.startswith("anadrome."):
+        names = tuple(field.name for field in fields(kind))
+        return names, tuple(getattr(tree, name) for name in names)
+    return None
+
+
+def is_named_tuple(kind: type) -> bool:
+    """Whether a type is a named tuple's."""
+    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def unflatten(structure: Structure, leaves: Sequence[object]) -> Any:
+    """The value of a structure with these leaves."""
+    supply = iter(leaves)
+    tree = _unflatten(structure, supply)
+    assert next(supply, _END) is _END, "as many leaves as the structure has"
+    return tree
+
+
+_END = object()
+
+
+def _unflatten(structure: Structure, leaves: Iterator[object]) -> Any:
+    if isinstance(structure, Leaf):
+        return next(leaves)
+    kind = structure.type
+    parts = [_unflatten(part, leaves) for part in structure.parts]
+    if kind is list:
+        return parts
+    if kind is tuple:
+        return tuple(parts)
+    if kind is dict:
+        return dict(zip(structure.names, parts, strict=True))
+    if kind is type(None):
+        return None
+    if is_named_tuple(kind):
+        return kind(*parts)
+    made = object.__new__(kind)
+    for name, part in zip(structure.names, parts, strict=True):
+        object.__setattr__(made, str(name), part)
+    return made
+
+
+def leaf_paths(structure: Structure, start: str = "") -> list[str]:
+    """How Python would write the way to each leaf, after the name of the whole.
+
+    >>> leaf_paths(flatten([1, {"a": (2, 3)}])[1], "x")
+    ['x[0]', "x[1]['a'][0]", "x[1]['a'][1]"]
+    """
+    if isinstance(structure, Leaf):
+        return [start]
+    paths: list[str] = []
+    for position, part in enumerate(structure.parts):
+        if not structure.names:
+            step = f"[{position}]"
+        elif structure.type is dict:
+            step = f"[{structure.names[position]!r}]"
+        else:
+            step = f".{structure.names[position]}"
+        paths += leaf_paths(part, start + step)
+    return paths
+
+
+def map_leaves(function: Callable[[Any], object], tree: object) -> Any:
+    """The value with `function` applied to each of its leaves."""
+    leaves, structure = flatten(tree)
+    return unflatten(structure, [function(leaf) for leaf in leaves])
+
+
+def describe(structure: Structure) -> str:
+    """A structure for people: `*` is a leaf.
+
+    >>> describe(flatten((1, [2, {"a": 3}]))[1])
+    "(*, [*, {'a': *}])"
+    """
+    if isinstance(structure, Leaf):
+        return "*"
+    parts = [describe(part) for part in structure.parts]
+    if structure.type is type(None):
+        return "None"
+    if structure.type is list:
+        return f"[{', '.join(parts)}]"
+    if structure.type is tuple:
+        return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+    if structure.type is dict:
+        return "{" + ", ".join(f"{k!r}: {p}" for k, p in zip(structure.names, parts, strict=True)) + "}"
+    named = ", ".join(f"{name}={part}" for name, part in zip(structure.names, parts, strict=True))
+    return f"{structure.type.__name__}({named})"

@@ -1,0 +1,74 @@
+"""What the rows of `array_ir.library` mean on NumPy, and the work they count as."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+
+from anadrome.errors import Span
+from anadrome.errors.runtime import SingularMatrix
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LibraryMeaning:
+    """One row: the results on arrays and attributes, and the scalar operations of the usual algorithm."""
+
+    run: Callable[..., Any]
+    operations: Callable[..., float]
+
+
+def run_library(operation: str, args: list[Array], attributes: tuple[bool | int, ...], span: Span | None) -> Any:
+    """The result of a library operation; a system that has no solution raises `SingularMatrix`."""
+    try:
+        return LIBRARY_MEANING[operation].run(*args, *attributes)
+    except np.linalg.LinAlgError as error:
+        raise SingularMatrix(f"{operation}: {error}", span) from error
+
+
+def library_operations(operation: str, args: list[Array], attributes: tuple[bool | int, ...]) -> int:
+    """How many scalar operations the call counts as."""
+    return round(LIBRARY_MEANING[operation].operations(*args, *attributes))
+
+
+def _matmul(left: Array, right: Array, transpose_left: bool, transpose_right: bool) -> Array:
+    product = (left.T if transpose_left else left) @ (right.T if transpose_right else right)
+    return np.ascontiguousarray(product)
+
+
+def _matmul_operations(left: Array, right: Array, transpose_left: bool, transpose_right: bool) -> float:
+    return 2.0 * left.size * right.shape[0 if transpose_right else 1]
+
+
+def _solve(matrix: Array, right: Array, transpose: bool) -> Array:
+    return np.linalg.solve(matrix.T if transpose else matrix, right)
+
+
+def _triangular_solve(matrix: Array, right: Array, lower: bool, transpose: bool) -> Array:
+    if not matrix.size or not right.size:
+        return right.copy()
+    return scipy.linalg.solve_triangular(
+        matrix, right, lower=bool(lower), trans=1 if transpose else 0, check_finite=False
+    )
+
+
+def _argsort(values: Array) -> Array:
+    return np.argsort(values, kind="stable").astype(np.int64)
+
+
+LIBRARY_MEANING: Mapping[str, LibraryMeaning] = {
+    "matmul": LibraryMeaning(_matmul, _matmul_operations),
+    "solve": LibraryMeaning(_solve, lambda a, b, t: len(a) ** 3 * 2 / 3 + 2 * a.size * b.shape[1]),
+    "triangular_solve": LibraryMeaning(_triangular_solve, lambda a, b, lower, t: a.size * b.shape[1]),
+    "inv": LibraryMeaning(np.linalg.inv, lambda a: 2 * len(a) ** 3),
+    "det": LibraryMeaning(np.linalg.det, lambda a: len(a) ** 3 * 2 / 3),
+    "cholesky": LibraryMeaning(np.linalg.cholesky, lambda a: len(a) ** 3 / 3),
+    "argsort": LibraryMeaning(_argsort, lambda a: len(a) * max(1.0, np.log2(max(1, len(a))))),
+}
+"""Operation -> meaning; one row for each of `array_ir.library.LIBRARY`."""

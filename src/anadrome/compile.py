@@ -1,0 +1,137 @@
+"""From an array-IR function to an executable: the pipeline as a literal list, run, checked, timed and recorded.
+
+What a stage makes can be looked at: `Config.dump` writes it to standard error, and `record` hands each stage to
+a recorder, which is what `show` reads.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from anadrome.array_ir import nodes as array_ir
+from anadrome.array_ir import text as array_text
+from anadrome.array_ir.check import check as check_array
+from anadrome.config import Config
+from anadrome.errors.ir import IRError
+from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir import text as kernel_text
+from anadrome.kernel_ir.check import check as check_kernel
+from anadrome.lower.function import lower
+from anadrome.passes.fuse import fuse
+from anadrome.passes.hoist import hoist
+from anadrome.passes.scalarize import scalarize
+from anadrome.passes.simplify import simplify
+from anadrome.targets.cpu import Executable, compile_cpu
+
+Pass = Callable[[array_ir.Function, Config], array_ir.Function]
+Program = array_ir.Function | kernel_ir.Function
+Recorder = Callable[[str, Program], None]
+"""(stage, program) -> nothing: is shown what each stage made."""
+
+PIPELINE: tuple[tuple[str, Pass], ...] = (
+    ("simplify", simplify),
+    ("fuse", fuse),
+    ("scalarize", scalarize),
+    ("simplify-2", simplify),
+    ("fuse-2", fuse),
+    ("hoist", hoist),
+    ("simplify-3", simplify),
+)
+"""Array IR to array IR, in order. A pass that runs again has a number behind its name."""
+
+STAGES = ("array", *(name for name, _ in PIPELINE), "kernel")
+"""The stages a recorder is shown: the program as it came, after each pass, and lowered."""
+
+
+@dataclass(slots=True)
+class Statistics:
+    """Where the time of one compilation went, in seconds by stage."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timing(self, stage: str) -> Iterator[None]:
+        """Add the time of a `with` block to a stage."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
+
+    @property
+    def total(self) -> float:
+        """All stages together."""
+        return sum(self.seconds.values())
+
+
+def optimise(
+    fn: array_ir.Function,
+    config: Config,
+    statistics: Statistics | None = None,
+    record: Recorder | None = None,
+) -> array_ir.Function:
+    """The function after every pass of the pipeline. With `config.verify` the verifier runs after each one and
+    names the pass whose program it refuses."""
+    times = statistics or Statistics()
+    _finished("array", fn, config, record)
+    for name, run in PIPELINE:
+        with times.timing(name):
+            fn = run(fn, config)
+        _finished(name, fn, config, record)
+    return fn
+
+
+def lower_function(
+    fn: array_ir.Function,
+    config: Config,
+    statistics: Statistics | None = None,
+    record: Recorder | None = None,
+) -> kernel_ir.Function:
+    """The optimised function as kernel IR."""
+    times = statistics or Statistics()
+    optimised = optimise(fn, config, times, record)
+    with times.timing("kernel"):
+        lowered = lower(optimised, config)
+    _finished("kernel", lowered, config, record)
+    return lowered
+
+
+def compile_function(
+    fn: array_ir.Function,
+    config: Config,
+    statistics: Statistics | None = None,
+    record: Recorder | None = None,
+) -> Executable:
+    """The function as machine code."""
+    times = statistics or Statistics()
+    lowered = lower_function(fn, config, times, record)
+    with times.timing("machine"):
+        return compile_cpu(lowered, config)
+
+
+def show_program(program: Program) -> str:
+    """A program of either language as text."""
+    return array_text.show(program) if isinstance(program, array_ir.Function) else kernel_text.show(program)
+
+
+def _finished(stage: str, program: Program, config: Config, record: Recorder | None) -> None:
+    if config.verify:
+        _verify(stage, program)
+    if stage in config.dump.split(","):
+        print(f"--- {stage}\n{show_program(program)}", file=sys.stderr)
+    if record is not None:
+        record(stage, program)
+
+
+def _verify(stage: str, program: Program) -> None:
+    try:
+        if isinstance(program, array_ir.Function):
+            check_array(program)
+        else:
+            check_kernel(program)
+    except IRError as error:
+        raise IRError(error.diagnostic.message, f"after the stage `{stage}`", error.span) from error

@@ -1,0 +1,332 @@
+"""Reading `x[…]`: integers, slices, ellipsis, new axes, index arrays; and what part of a base a view is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.nodes import Atom, Bounds, Const, Size, Var, i64
+from anadrome.dtypes import BOOL, I64
+from anadrome.errors.frontend import (
+    StaticIndexError,
+    StaticRequired,
+    TooManyIndices,
+    UnsupportedArgument,
+    UnsupportedType,
+)
+from anadrome.frontend.arrays import as_array, atom, describe
+from anadrome.frontend.context import Context
+from anadrome.frontend.operators import broadcast_shapes, element
+from anadrome.frontend.sizes import canonical, clamp_size, is_below, is_nonnegative
+from anadrome.frontend.values import Array, Cell, Fixed, Item, Range, Scalar, Value, View
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NewAxis:
+    """`None` in an index: a dimension of size 1."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gather:
+    """An index array: one index for each element of its shape."""
+
+    indices: Var
+
+
+Selector = Item | NewAxis | Gather
+
+
+# ---------------------------------------------------------------------------- from Python to selectors
+def selectors(context: Context, shape: tuple[Size, ...], index: Value) -> list[Selector]:
+    """What an index expression takes of each dimension, ellipsis expanded and missing dimensions whole."""
+    parts = list(index) if isinstance(index, tuple) else [index]
+    consumed = sum(1 for part in parts if part is not None and part is not Ellipsis)
+    if consumed > len(shape):
+        raise TooManyIndices(consumed, len(shape), context.span)
+    missing = len(shape) - consumed
+    if not any(part is Ellipsis for part in parts):
+        parts.append(Ellipsis)
+    found: list[Selector] = []
+    axis = 0
+    for part in parts:
+        if part is None:
+            found.append(NewAxis())
+        elif part is Ellipsis:
+            found += [whole(size) for size in shape[axis : axis + missing]]
+            axis += missing
+        else:
+            found.append(selector(context, shape[axis], part))
+            axis += 1
+    return found
+
+
+def selector(context: Context, size: Size, part: Value) -> Selector:
+    """What one part of an index takes of its dimension."""
+    match part:
+        case slice():
+            return sliced(context, size, part)
+        case bool() | np.bool_():
+            raise UnsupportedType("an index", "a bool", context.span)
+        case int() | np.integer():
+            return static_index(context, size, int(part))
+        case Scalar():
+            if not part.dtype.is_integer:
+                raise UnsupportedType("an index", describe(part), context.span, "use an integer")
+            return staged_index(context, size, context.builder.convert(part.atom, I64))
+        case Array() | list() | np.ndarray():
+            return gather(context, size, part)
+        case _:
+            raise UnsupportedType("an index", describe(part), context.span)
+
+
+def whole(size: Size) -> Range:
+    """The whole dimension."""
+    return Range(i64(0), i64(1), size, is_whole=True)
+
+
+def static_index(context: Context, size: Size, index: int) -> Fixed:
+    """An index known now; a negative one counts from the end."""
+    known = canonical(context, size)
+    if isinstance(known, Const):
+        extent = int(known.value)
+        if not -extent <= index < extent:
+            raise StaticIndexError(index, extent, context.span)
+        return Fixed(i64(index % extent), True)
+    found: Atom = i64(index) if index >= 0 else context.builder.size("add", size, i64(index))
+    is_proved = is_nonnegative(context, found) and is_below(context, found, size)
+    return Fixed(found, is_proved)
+
+
+def staged_index(context: Context, size: Size, index: Atom) -> Fixed:
+    """An index known at run time: i, or i + size where i is negative, unless i is known not to be."""
+    builder = context.builder
+    if isinstance(index, Const):
+        return static_index(context, size, int(index.value))
+    if is_nonnegative(context, index):
+        return Fixed(index, is_below(context, index, size))
+    wrapped = builder.apply("add", index, size)
+    return Fixed(builder.select(builder.apply("lt", index, i64(0)), wrapped, index), False)
+
+
+def gather(context: Context, size: Size, part: Value) -> Gather:
+    """An index array as int64, negative indices counted from the end."""
+    found = as_array(context, part)
+    if found.dtype is BOOL:
+        raise UnsupportedArgument(
+            "[]", "a mask selects a number of elements that is not known", context.span, "use np.where(mask, x, other)"
+        )
+    if not found.dtype.is_integer:
+        raise UnsupportedType("an index array", describe(found), context.span, "use an array of integers")
+    var = atom(context, found)
+    assert isinstance(var, Var)
+
+    def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
+        index = inner.convert(inner.index(var, indices), I64)
+        return inner.select(inner.apply("lt", index, i64(0)), inner.apply("add", index, size), index)
+
+    result = context.builder.build(var.type.shape, place)
+    assert isinstance(result, Var)
+    return Gather(result)
+
+
+# ---------------------------------------------------------------------------- slices
+def sliced(context: Context, size: Size, part: slice) -> Range:
+    """The elements a slice takes: `x[:c]` has min(c, n), `x[c:]` and `x[:-c]` have max(n - c, 0)."""
+    step = 1 if part.step is None else part.step
+    if not isinstance(step, int | np.integer) or isinstance(step, bool):
+        raise StaticRequired("the step of a slice", context.span)
+    known = canonical(context, size)
+    if isinstance(known, Const) and all(bound is None or isinstance(bound, int) for bound in (part.start, part.stop)):
+        taken = range(*slice(part.start, part.stop, int(step)).indices(int(known.value)))
+        if taken == range(int(known.value)):
+            return whole(size)
+        return Range(i64(taken.start), i64(taken.step), i64(len(taken)))
+    if part.start is None and part.stop is None and step == 1:
+        return whole(size)
+    special = _from_one_end(context, known, part, int(step))
+    return special if special is not None else _general_slice(context, known, part, int(step))
+
+
+def _from_one_end(context: Context, size: Size, part: slice, step: int) -> Range | None:
+    """Slices with constant distances from the ends of a dimension whose size is not known."""
+    start = 0 if part.start is None else part.start
+    stop = part.stop
+    if step != 1 or not isinstance(start, int) or not (stop is None or isinstance(stop, int)):
+        return None
+    builder = context.builder
+    if start >= 0 and (stop is None or stop < 0):
+        cut = start - (stop or 0)
+        kept = builder.size("max", builder.size("sub", size, i64(cut)), i64(0))
+        _remember_parts(context, size, cut, kept)
+        return Range(i64(start), i64(1), kept)
+    if start == 0 and stop is not None:
+        kept = builder.size("min", size, i64(stop))
+        return Range(i64(0), i64(1), kept)
+    if start < 0 and stop is None:
+        begin = builder.size("max", builder.size("sub", size, i64(-start)), i64(0))
+        return Range(begin, i64(1), builder.size("min", size, i64(-start)))
+    return None
+
+
+def _remember_parts(context: Context, size: Size, cut: int, kept: Size) -> None:
+    context.complements[frozenset((context.builder.size("min", size, i64(cut)), kept))] = size
+    if isinstance(kept, Var):
+        context.nonnegative.add(kept)
+
+
+def _general_slice(context: Context, size: Size, part: slice, step: int) -> Range:
+    builder = context.builder
+    lower, upper = (i64(0), size) if step > 0 else (i64(-1), builder.size("sub", size, i64(1)))
+    start = _bound(context, size, part.start, lower if step > 0 else upper, lower, upper)
+    stop = _bound(context, size, part.stop, upper if step > 0 else lower, lower, upper)
+    span = builder.size("sub", stop, start) if step > 0 else builder.size("sub", start, stop)
+    extent = clamp_size(context, span)
+    if abs(step) > 1:
+        extent = builder.size("floordiv", builder.size("add", extent, i64(abs(step) - 1)), i64(abs(step)))
+    return Range(start, i64(step), extent)
+
+
+def _bound(context: Context, size: Size, value: Value, default: Atom, lower: Atom, upper: Atom) -> Atom:
+    builder = context.builder
+    if value is None:
+        return default
+    if isinstance(value, Scalar) and value.dtype.is_integer:
+        found = builder.convert(value.atom, I64)
+    elif isinstance(value, int | np.integer):
+        found = i64(int(value))
+    else:
+        raise UnsupportedType("the bound of a slice", describe(value), context.span)
+    if isinstance(found, Const) and int(found.value) < 0:
+        return builder.size("max", builder.size("add", size, found), lower)
+    if not is_nonnegative(context, found):
+        is_negative = builder.apply("lt", found, i64(0))
+        found = builder.select(is_negative, builder.apply("add", found, size), found)
+        found = builder.size("max", found, lower)
+    return found if is_below(context, found, upper) else builder.size("min", found, upper)
+
+
+# ---------------------------------------------------------------------------- reading
+def take(context: Context, array: Array, index: Value) -> Scalar | Array:
+    """`array[index]`: a scalar, a view where NumPy makes a view, else a new array."""
+    found = selectors(context, array.shape, index)
+    depth = max(0, array.list_depth - 1) if not isinstance(index, slice | tuple) else array.list_depth
+    var = context.read(array)
+    result = read(context, var, found)
+    if not result.type.shape:
+        return Scalar(result)
+    assert isinstance(result, Var)
+    if any(isinstance(item, Gather) for item in found):
+        return context.wrap(result)
+    if isinstance(index, slice) and array.list_depth:
+        return Array(Cell(result, context.scope), None, array.list_depth)  # a slice of a list is a copy
+    place = _place(context, array, found)
+    return Array(array.cell, View(array.cell.var, result, _reader(context, array, found, place), place), depth)
+
+
+def _place(context: Context, array: Array, found: Sequence[Selector]) -> tuple[Item, ...] | None:
+    items = [item for item in found if isinstance(item, Fixed | Range)]
+    if len(items) != len(found):
+        return None
+    if array.view is None:
+        return tuple(items)
+    return None if array.view.place is None else compose(context, array.view.place, items)
+
+
+def _reader(
+    context: Context, array: Array, found: Sequence[Selector], place: tuple[Item, ...] | None
+) -> Callable[[Var], Var]:
+    view = array.view
+
+    def again(base: Var) -> Var:
+        result = read(context, base, place) if place is not None else read(context, view.read(base) if view else base, found)
+        assert isinstance(result, Var)
+        return result
+
+    return again
+
+
+def compose(context: Context, outer: Sequence[Item], inner: Sequence[Item]) -> tuple[Item, ...]:
+    """What a view of a view takes of the base: start + step·i in every dimension the outer view kept."""
+    builder, rest, result = context.builder, list(inner), []
+    for item in outer:
+        if isinstance(item, Fixed):
+            result.append(item)
+            continue
+        taken = rest.pop(0)
+        if isinstance(taken, Fixed):
+            offset = builder.size("mul", item.step, taken.atom)
+            result.append(Fixed(builder.size("add", item.start, offset), taken.is_proved))
+        elif item.is_whole:
+            result.append(taken)
+        elif taken.is_whole:
+            result.append(item)
+        else:
+            start = builder.size("add", item.start, builder.size("mul", item.step, taken.start))
+            result.append(Range(start, builder.size("mul", item.step, taken.step), taken.extent))
+    return tuple(result)
+
+
+def read(context: Context, var: Var, found: Sequence[Selector]) -> Atom:
+    """The elements that selectors take: one index, or a nest of stacks over the dimensions that remain."""
+    taken = list(found)
+    while taken and isinstance(taken[-1], Range) and taken[-1].is_whole:
+        taken.pop()
+    fixed = [item for item in taken if isinstance(item, Fixed)]
+    if len(fixed) == len(taken):
+        bounds = Bounds.PROVED if all(item.is_proved for item in fixed) else Bounds.CHECKED
+        return context.builder.index(var, [item.atom for item in fixed], bounds)
+    if any(isinstance(item, Gather) for item in taken):
+        return _read_gathered(context, var, taken)
+    bounds = Bounds.PROVED if all(item.is_proved for item in fixed) else Bounds.CHECKED
+    shape = tuple(i64(1) if isinstance(item, NewAxis) else item.extent for item in taken if not isinstance(item, Fixed | Gather))
+
+    def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
+        own = iter(indices)
+        atoms: list[Atom] = []
+        for item in taken:
+            if isinstance(item, Fixed):
+                atoms.append(item.atom)
+            elif isinstance(item, Range):
+                atoms.append(range_index(inner, item, next(own)))
+            else:
+                next(own)
+        return inner.index(var, atoms, bounds)
+
+    return context.builder.build(shape, place)
+
+
+def range_index(builder: Builder, item: Range, index: Atom) -> Atom:
+    """start + step·index"""
+    return builder.apply("add", item.start, builder.apply("mul", item.step, index))
+
+
+def _read_gathered(context: Context, var: Var, taken: Sequence[Selector]) -> Atom:
+    """Index arrays are broadcast together (integers with them); their dimensions stand where the first array
+    stood, or in front if a slice separates them."""
+    positions = [p for p, item in enumerate(taken) if isinstance(item, Gather | Fixed)]
+    arrays = [item.indices for item in taken if isinstance(item, Gather)]
+    joint = broadcast_shapes(context, [array.type.shape for array in arrays], "index arrays")
+    is_adjacent = positions == list(range(positions[0], positions[-1] + 1))
+    front = sum(1 for item in taken[: positions[0]] if isinstance(item, Range | NewAxis)) if is_adjacent else 0
+    others = [i64(1) if isinstance(item, NewAxis) else item.extent for item in taken if isinstance(item, Range | NewAxis)]
+    shape = (*others[:front], *joint, *others[front:])
+
+    def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
+        own = iter((*indices[:front], *indices[front + len(joint) :]))
+        together = indices[front : front + len(joint)]
+        atoms: list[Atom] = []
+        for item in taken:
+            if isinstance(item, Fixed):
+                atoms.append(item.atom)
+            elif isinstance(item, Gather):
+                atoms.append(element(inner, item.indices, joint, together))
+            elif isinstance(item, Range):
+                atoms.append(range_index(inner, item, next(own)))
+            else:
+                next(own)
+        return inner.index(var, atoms, Bounds.CHECKED)
+
+    return context.builder.build(shape, place)

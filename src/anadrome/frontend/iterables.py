@@ -1,0 +1,183 @@
+"""What a `for` goes over: static items, or a run-time sequence with an extent and an item for each index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
+from anadrome.dtypes import I64
+from anadrome.errors.frontend import StaticRequired, UnsupportedType
+from anadrome.frontend.arrays import describe
+from anadrome.frontend.context import Context
+from anadrome.frontend.indexing import take
+from anadrome.frontend.sizes import clamp_size, is_nonnegative
+from anadrome.frontend.values import Array, Scalar, Value, is_staged
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Iterated:
+    """A run-time sequence: its extent, and the item at an index that is known to be inside."""
+
+    extent: Size
+    item: Callable[[Context, Atom], Value]
+    is_numbers: bool = False
+
+    @property
+    def static_extent(self) -> int | None:
+        """The extent where it is known now."""
+        return int(self.extent.value) if isinstance(self.extent, Const) else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unrolled:
+    """What `unroll` gives: an iterable whose loop is repeated while compiling."""
+
+    iterable: object
+
+    def __iter__(self) -> object:
+        return iter(self.iterable)  # type: ignore[call-overload]
+
+
+def unroll(iterable: Iterable[object]) -> Iterable[object]:
+    """Ask for a loop over `iterable` to be repeated while compiling; the extent must be known then.
+
+    >>> [k for k in unroll(range(3))]
+    [0, 1, 2]
+    """
+    return Unrolled(iterable)  # type: ignore[return-value]
+
+
+def staged_range(context: Context, *bounds: Value) -> Iterated:
+    """range(stop), range(start, stop), range(start, stop, step) with run-time bounds; the step is known now."""
+    start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    if not isinstance(step, int) or step == 0:
+        raise StaticRequired("the step of a range", context.span)
+    builder = context.builder
+    first, last = _integer(context, start), _integer(context, stop)
+    span = builder.size("sub", last, first) if step > 0 else builder.size("sub", first, last)
+    extent = clamp_size(context, span)
+    if abs(step) > 1:
+        extent = builder.size("floordiv", builder.size("add", extent, i64(abs(step) - 1)), i64(abs(step)))
+
+    def item(inner: Context, index: Atom) -> Value:
+        if isinstance(index, Var) and isinstance(extent, Var):
+            _remember(inner, index, span, abs(step))
+        offset = inner.builder.size("mul", i64(step), index)
+        return Scalar(inner.builder.size("add", first, offset), is_weak=True)
+
+    return Iterated(extent, item, is_numbers=True)
+
+
+def _remember(context: Context, index: Var, span: Size, step: int) -> None:
+    """0 <= index < span where the step is 1: more is known than from the clamped extent."""
+    if step == 1:
+        context.ranges[index] = (context.builder.affine(i64(0)), context.builder.affine(span))
+
+
+def _integer(context: Context, value: Value) -> Atom:
+    if isinstance(value, Scalar) and value.dtype.is_integer:
+        return context.builder.convert(value.atom, I64)
+    if isinstance(value, int):
+        return i64(value)
+    raise UnsupportedType("the bound of a range", describe(value), context.span, "use an integer")
+
+
+def zipped(context: Context, parts: Sequence[Value]) -> Iterated | list[Value]:
+    """zip: static items where a part is static, else a sequence of the least extent."""
+    items = [iterate(context, part) for part in parts]
+    if any(isinstance(part, list) for part in items):
+        columns = [part if isinstance(part, list) else _unrolled(context, part) for part in items]
+        return [tuple(row) for row in zip(*columns, strict=False)]
+    sequences = [part for part in items if isinstance(part, Iterated)]
+    extent = sequences[0].extent
+    for other in sequences[1:]:
+        extent = context.builder.size("min", extent, other.extent)
+    return Iterated(extent, lambda inner, index: tuple(part.item(inner, index) for part in sequences))
+
+
+def enumerated(context: Context, part: Value, start: Value = 0) -> Iterated | list[Value]:
+    """enumerate"""
+    items = iterate(context, part)
+    if isinstance(items, list) and isinstance(start, int):
+        return [(start + position, item) for position, item in enumerate(items)]
+    sequence = items if isinstance(items, Iterated) else None
+    if sequence is None:
+        raise StaticRequired("the start of enumerate", context.span)
+    first = _integer(context, start)
+
+    def item(inner: Context, index: Atom) -> Value:
+        return Scalar(inner.builder.size("add", first, index), is_weak=True), sequence.item(inner, index)
+
+    return Iterated(sequence.extent, item)
+
+
+def turned(context: Context, part: Value) -> Iterated | list[Value]:
+    """reversed"""
+    items = iterate(context, part)
+    if isinstance(items, list):
+        return items[::-1]
+    last = context.builder.size("sub", items.extent, i64(1))
+    return Iterated(
+        items.extent, lambda inner, index: items.item(inner, inner.builder.size("sub", last, index)), items.is_numbers
+    )
+
+
+def iterate(context: Context, value: Value) -> Iterated | list[Value]:
+    """What a `for` over a value goes over. Static ranges are run-time sequences of a known extent."""
+    match value:
+        case Iterated():
+            return value
+        case range():
+            return staged_range(context, value.start, value.stop, value.step)
+        case Array():
+            return rows(value)
+        case Scalar():
+            raise UnsupportedType("the iterable of a loop", describe(value), context.span)
+        case Unrolled(iterable=inner):
+            return unrolled(context, inner)
+        case _:
+            try:
+                return list(value)  # type: ignore[call-overload]
+            except TypeError:
+                raise UnsupportedType("the iterable of a loop", describe(value), context.span) from None
+
+
+def rows(array: Array) -> Iterated:
+    """The rows (or elements) of an array."""
+    return Iterated(array.shape[0], lambda inner, index: take(inner, array, Scalar(index, is_weak=True)))
+
+
+def unrolled(context: Context, value: Value) -> list[Value]:
+    """The items of something whose extent is known now."""
+    items = iterate(context, value)
+    return items if isinstance(items, list) else _unrolled(context, items)
+
+
+def _unrolled(context: Context, items: Iterated) -> list[Value]:
+    extent = items.static_extent
+    if extent is None:
+        raise StaticRequired("the length of what is unrolled", context.span, "loop over it without unrolling")
+    return [_plain(items.item(context, i64(position))) for position in range(extent)]
+
+
+def _plain(item: Value) -> Value:
+    """A weak constant as the Python number it is."""
+    if isinstance(item, Scalar) and item.is_weak and isinstance(item.atom, Const):
+        return item.atom.value
+    if isinstance(item, tuple):
+        return tuple(_plain(part) for part in item)
+    return item
+
+
+def has_run(context: Context, items: Iterated) -> bool:
+    """Whether the sequence is known not to be empty."""
+    extent = items.static_extent
+    if extent is not None:
+        return extent > 0
+    return is_nonnegative(context, context.builder.size("sub", items.extent, i64(1)))
+
+
+def is_runtime_iterable(value: Value) -> bool:
+    """Whether a value is a run-time sequence."""
+    return is_staged(value) or isinstance(value, Iterated)

@@ -1,0 +1,124 @@
+"""Which names are read later: what a run-time branch has to merge and a run-time loop has to carry.
+
+A backward analysis of one function body. A name that a nested function, lambda or class refers to counts as
+read everywhere, because it may be called at any time.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+Names = frozenset[str]
+_NONE: Names = frozenset()
+
+
+@dataclass(slots=True)
+class Liveness:
+    """`after[statement]` are the names live after it; for a loop `head[statement]` those live at its test."""
+
+    after: dict[ast.stmt, Names] = field(default_factory=dict)
+    head: dict[ast.stmt, Names] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Targets:
+    at_break: Names
+    at_continue: Names
+
+
+def analyse(body: Sequence[ast.stmt], captured: Names) -> Liveness:
+    """The liveness of a function's body; `captured` names are always live."""
+    found = Liveness()
+    _block(found, body, captured, _Targets(_NONE, _NONE), captured)
+    return found
+
+
+def assigned_names(nodes: Sequence[ast.AST]) -> Names:
+    """Names these statements bind themselves; nested functions and comprehensions have their own."""
+    return frozenset(name for node in nodes for name in _stores(node))
+
+
+def captured_names(nodes: Sequence[ast.AST]) -> Names:
+    """Names that functions and lambdas defined in these statements refer to."""
+    found: set[str] = set()
+    for node in nodes:
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+                found.update(name.id for name in ast.walk(inner) if isinstance(name, ast.Name))
+    return frozenset(found)
+
+
+def _stores(node: ast.AST) -> list[str]:
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            return [name]
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return [name]
+        case ast.Lambda():
+            return []
+        case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+            return [n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return [alias.asname or alias.name.partition(".")[0] for alias in names]
+        case _:
+            return [name for child in ast.iter_child_nodes(node) for name in _stores(child)]
+
+
+def reads(node: ast.AST | None) -> Names:
+    """Names an expression refers to."""
+    if node is None:
+        return _NONE
+    return frozenset(
+        inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)
+    )
+
+
+def _block(found: Liveness, body: Sequence[ast.stmt], after: Names, targets: _Targets, captured: Names) -> Names:
+    for statement in reversed(body):
+        found.after[statement] = after
+        after = _statement(found, statement, after, targets, captured)
+    return after
+
+
+def _statement(found: Liveness, node: ast.stmt, after: Names, targets: _Targets, captured: Names) -> Names:
+    match node:
+        case ast.Return(value=value) | ast.Raise(exc=value):
+            return reads(value) | captured
+        case ast.Break():
+            return targets.at_break
+        case ast.Continue():
+            return targets.at_continue
+        case ast.If(test=test, body=body, orelse=orelse):
+            then = _block(found, body, after, targets, captured)
+            return then | _block(found, orelse, after, targets, captured) | reads(test)
+        case ast.For(target=target, iter=iterable, body=body, orelse=orelse):
+            after_loop = _block(found, orelse, after, targets, captured)
+            head = _loop(found, node, body, assigned_names([target]), reads(target), after, after_loop, captured)
+            return head | reads(iterable)
+        case ast.While(test=test, body=body, orelse=orelse):
+            after_loop = _block(found, orelse, after, targets, captured)
+            return _loop(found, node, body, _NONE, reads(test), after, after_loop, captured)
+        case ast.AugAssign(target=ast.Name(id=name), value=value):
+            return after | reads(value) | {name}
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return after | reads(node)
+        case _:
+            return (after - (assigned_names([node]) - captured)) | reads(node)
+
+
+def _loop(
+    found: Liveness, node: ast.stmt, body: list[ast.stmt], bound: Names, test: Names, after: Names, done: Names,
+    captured: Names,
+) -> Names:
+    """The names live at the head of a loop, by iteration to the fixed point."""
+    head = done | test
+    while True:
+        inner = _block(found, body, head, _Targets(after, head), captured)
+        new = head | (inner - bound)
+        if new == head:
+            break
+        head = new
+    found.head[node] = head
+    return head

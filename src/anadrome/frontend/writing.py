@@ -1,0 +1,194 @@
+"""Writing `x[…] = v`: an element, a row, a slice, places given by an index array or a mask; through views too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.nodes import ArrayType, Atom, Bounds, Scatter, Size, Update, Var, Yield, i64
+from anadrome.dtypes import BOOL
+from anadrome.errors.frontend import ShapeMismatch, UnsupportedArgument, WritesThroughView
+from anadrome.frontend.arrays import as_array, atom
+from anadrome.frontend.context import Context
+from anadrome.frontend.indexing import Gather, NewAxis, Selector, compose, range_index, selectors
+from anadrome.frontend.operators import broadcast_shapes, element, is_one
+from anadrome.frontend.sizes import agree, show_shape
+from anadrome.frontend.values import Array, Fixed, Range, Value
+
+
+def put(context: Context, array: Array, index: Value, value: Value) -> None:
+    """`array[index] = value`"""
+    if _is_mask(index):
+        _put_mask(context, array, index, value)
+        return
+    found = selectors(context, array.shape, index)
+    if array.view is not None:
+        found = _through_view(context, array, found)
+    cell = array.cell
+    base = context.read(Array(cell))
+    stored = atom(context, value, base.type.dtype)
+    context.write(cell, _replaced(context, base, found, stored))
+
+
+def _is_mask(index: Value) -> bool:
+    return isinstance(index, Array) and index.dtype is BOOL
+
+
+def _through_view(context: Context, array: Array, found: Sequence[Selector]) -> list[Selector]:
+    view = array.view
+    items = [item for item in found if isinstance(item, Fixed | Range)]
+    if view is None or view.place is None or len(items) != len(found):
+        raise WritesThroughView("a transposed or reshaped view", context.span)
+    return list(compose(context, view.place, items))
+
+
+def _put_mask(context: Context, array: Array, index: Value, value: Value) -> None:
+    """x[mask] = number: the number where the mask holds."""
+    mask = as_array(context, index)
+    stored = atom(context, value, array.dtype)
+    if stored.type.shape or not isinstance(mask, Array) or array.view is not None:
+        raise UnsupportedArgument("x[mask] = v", "v is not a number", context.span, "use np.where(mask, v, x)")
+    if len(mask.shape) != len(array.shape):
+        raise ShapeMismatch("mask", show_shape(mask.shape), show_shape(array.shape), context.span)
+    base, condition = context.read(array), context.read(mask)
+    for left, right in zip(mask.shape, array.shape, strict=True):
+        agree(context, left, right, "mask")
+
+    def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
+        return inner.select(inner.index(condition, indices), stored, inner.index(base, indices))
+
+    result = context.builder.build(base.type.shape, place)
+    assert isinstance(result, Var)
+    context.write(array.cell, result)
+
+
+# ---------------------------------------------------------------------------- the array with places replaced
+def _replaced(context: Context, base: Var, found: Sequence[Selector], value: Atom) -> Var:
+    taken = list(found)
+    while taken and isinstance(taken[-1], Range) and taken[-1].is_whole:
+        taken.pop()
+    shape = _target_shape(context, base, taken)
+    bounds = _bounds(taken)
+    if all(isinstance(item, Fixed) for item in taken):
+        row = _stretched(context, value, shape)
+        if not taken:
+            assert isinstance(row, Var)
+            return row
+        indices = tuple(item.atom for item in taken if isinstance(item, Fixed))
+        return context.builder.let_one(Update(base, indices, row, bounds))
+    _check_value(context, value, shape)
+    if any(isinstance(item, Gather) for item in taken):
+        return _scatter_gathered(context, base, taken, value, shape)
+    return _scatter(context.builder, context, base, taken, value, shape, bounds)
+
+
+def _target_shape(context: Context, base: Var, taken: Sequence[Selector]) -> tuple[Size, ...]:
+    rest = base.type.shape[sum(1 for item in taken if not isinstance(item, NewAxis)) :]
+    own: list[Size] = []
+    for item in taken:
+        match item:
+            case Range(extent=extent):
+                own.append(extent)
+            case Gather(indices=indices):
+                own += list(indices.type.shape)
+            case NewAxis():
+                raise WritesThroughView("an index with a new axis", context.span)
+            case Fixed():
+                pass
+    return (*own, *rest)
+
+
+def _bounds(taken: Sequence[Selector]) -> Bounds:
+    is_proved = all(item.is_proved for item in taken if isinstance(item, Fixed))
+    return Bounds.PROVED if is_proved else Bounds.CHECKED
+
+
+def _check_value(context: Context, value: Atom, shape: tuple[Size, ...]) -> None:
+    own = value.type.shape
+    words = (show_shape(shape), show_shape(own))
+    if len(own) > len(shape):
+        raise ShapeMismatch("assignment", *words, context.span)
+    for left, right in zip(shape[len(shape) - len(own) :], own, strict=True):
+        if not is_one(right):
+            agree(context, left, right, "assignment", words)
+
+
+def _stretched(context: Context, value: Atom, shape: tuple[Size, ...]) -> Atom:
+    """The value broadcast to the shape of its place, under exactly that type."""
+    _check_value(context, value, shape)
+    if value.type == ArrayType(value.type.dtype, shape):
+        return value
+    if not value.type.shape:
+        return context.builder.full(shape, value)
+    same_rank = len(value.type.shape) == len(shape)
+    if same_rank and not any(is_one(a) and not is_one(b) for a, b in zip(value.type.shape, shape, strict=True)):
+        assert isinstance(value, Var)
+        return context.builder.reshape(value, shape)
+    return context.builder.build(shape, lambda inner, indices: element(inner, value, shape, indices))
+
+
+def _scatter(
+    builder: Builder, context: Context, base: Var, taken: Sequence[Selector], value: Atom,
+    shape: tuple[Size, ...], bounds: Bounds,
+) -> Var:
+    """One scatter per slice, outermost first; an inner slice is scattered into the row taken out.
+
+    x[a:b, c] = v:      parfor i < b - a { yield scatter x at (a + i, c) v[i] }
+    x[a:b, c:d] = v:    parfor i < b - a { r = x[a + i]; s = (r with [c:d] = v[i]); yield scatter x at a + i s }
+    """
+    first = next(p for p, item in enumerate(taken) if isinstance(item, Range))
+    item = taken[first]
+    assert isinstance(item, Range)
+    before = [one.atom for one in taken[:first] if isinstance(one, Fixed)]
+    after = list(taken[first + 1 :])
+
+    def body(inner: Builder, index: Var) -> Sequence[Yield]:
+        at: list[Atom] = [*before, range_index(inner, item, index)]
+        part = _part(inner, value, shape, index)
+        if all(isinstance(one, Fixed) for one in after):
+            at += [one.atom for one in after if isinstance(one, Fixed)]
+            with context.filling(inner):
+                row = _stretched(context, part, shape[1:])
+        else:
+            old = inner.index(base, at, bounds)
+            assert isinstance(old, Var)
+            row = _scatter(inner, context, old, after, part, shape[1:], bounds)
+        return (Scatter(base, tuple(at), row, bounds),)
+
+    (result,) = builder.parfor(item.extent, body)
+    return result
+
+
+def _part(builder: Builder, value: Atom, shape: tuple[Size, ...], index: Atom) -> Atom:
+    """The part of a value that meets the first index of the shape it is broadcast to."""
+    if len(value.type.shape) < len(shape):
+        return value
+    assert isinstance(value, Var)
+    return builder.index(value, (i64(0) if is_one(value.type.shape[0]) and not is_one(shape[0]) else index,))
+
+
+def _scatter_gathered(
+    context: Context, base: Var, taken: Sequence[Selector], value: Atom, shape: tuple[Size, ...]
+) -> Var:
+    """x[i] = v, x[i, j] = v with index vectors: the last writer of a place wins, as in NumPy."""
+    arrays = [item.indices for item in taken if isinstance(item, Gather)]
+    if any(isinstance(item, Range) for item in taken) or any(len(array.type.shape) != 1 for array in arrays):
+        raise UnsupportedArgument(
+            "[]", "a write with index arrays and slices, or with an index array of several dimensions", context.span,
+            "write in a loop",
+        )
+    (extent,) = broadcast_shapes(context, [array.type.shape for array in arrays], "index arrays")
+    rest = base.type.shape[len(taken) :]
+
+    def body(inner: Builder, index: Var) -> Sequence[Yield]:
+        at = tuple(
+            item.atom if isinstance(item, Fixed) else element(inner, item.indices, (extent,), (index,))
+            for item in taken
+            if isinstance(item, Fixed | Gather)
+        )
+        with context.filling(inner):
+            row = _stretched(context, _part(inner, value, (extent, *rest), index), rest)
+        return (Scatter(base, at, row, Bounds.CHECKED),)
+
+    (result,) = context.builder.parfor(extent, body)
+    return result

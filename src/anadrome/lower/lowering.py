@@ -1,0 +1,257 @@
+"""The state of lowering one function, and where arrays are built: destinations, deliveries, copies.
+
+Every array statement first asks for an offer: a place in which its value is wanted anyway (the row of the
+array that a parfor stacks, an element of a literal, the next state of a loop, the row of an accumulator).
+Taking it saves a copy and is never needed: `deliver` copies whatever lies elsewhere.
+
+Invariants:
+* A place offered for writing is read by nobody from the moment it is taken until its value is delivered.
+* A place offered with an operator is combined into; the value has no other reader.
+* Whoever binds a variable to a place says so in the place's storage (`bind`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from anadrome.array_ir import nodes as array_ir
+from anadrome.array_ir.walk import operands
+from anadrome.config import Config
+from anadrome.dtypes import DType
+from anadrome.errors import Span
+from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.nodes import Expr
+from anadrome.lower.emit import Emitter
+from anadrome.lower.memory import Liveness
+from anadrome.lower.values import Delivered, Destination, Filled, Place, Value
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Located:
+    """An element or row of an array: its place (of shape () for an element), and the condition under which
+    it may be written (None: always)."""
+
+    place: Place
+    guard: Expr | None = None
+
+
+Offer = Callable[[], Destination | None]
+StatementRule = Callable[["Lowering", array_ir.Let], None]
+
+
+class Lowering:
+    """Lowers one function; the rules of the constructs are functions that take this."""
+
+    def __init__(self, config: Config, statement: StatementRule, supply: SupplyRule) -> None:
+        self.config = config
+        self.emit = Emitter()
+        self.live = Liveness()
+        self.env: dict[array_ir.Var, Value] = {}
+        self.failures: dict[tuple[str, str, Span | None], int] = {}
+        self._statement = statement
+        self._supply = supply
+        self._wanted: dict[array_ir.Var, Offer] = {}
+        self._reserved: dict[array_ir.Var, Destination] = {}
+        self.located: dict[array_ir.Let, Located] = {}
+
+    # ------------------------------------------------------------------ operands
+    def scalar(self, atom: array_ir.Atom) -> Expr:
+        """The value of a scalar atom."""
+        if isinstance(atom, array_ir.Const):
+            return kernel_ir.Const(atom.value, atom.dtype)
+        value = self.env[atom]
+        assert not isinstance(value, Place | Filled | Delivered), f"{atom} is not a scalar"
+        return value
+
+    def scalars(self, atoms: Sequence[array_ir.Atom]) -> tuple[Expr, ...]:
+        """The values of several scalar atoms."""
+        return tuple(self.scalar(atom) for atom in atoms)
+
+    def value(self, atom: array_ir.Atom) -> Value:
+        """What an atom has become."""
+        return self.scalar(atom) if isinstance(atom, array_ir.Const) else self.env[atom]
+
+    def array(self, var: array_ir.Var) -> Place | Filled:
+        """What an array has become."""
+        value = self.env[var]
+        assert isinstance(value, Place | Filled), f"{var} is not an array in memory"
+        return value
+
+    def place(self, var: array_ir.Var) -> Place:
+        """Where an array is, written to memory if it was not."""
+        value = self.array(var)
+        if isinstance(value, Filled):
+            place = self.emit.allocate(var.name, var.type.dtype, value.shape)
+            self.emit.fill(place, value.value)
+            return place
+        return value
+
+    def is_known(self, atoms: Sequence[array_ir.Atom]) -> bool:
+        """Whether every atom has its value already."""
+        return all(isinstance(atom, array_ir.Const) or atom in self.env for atom in atoms)
+
+    def failure(self, error: str, message: str, span: Span | None) -> int:
+        """The code of a failure in the function's table."""
+        return self.failures.setdefault((error, message, span), len(self.failures))
+
+    # ------------------------------------------------------------------ results
+    def bind(self, var: array_ir.Var, value: Value) -> None:
+        """A variable has its value."""
+        self.env[var] = value
+        self.live.bind(var)
+        if isinstance(value, Place):
+            value.storage.referrers.append(var)
+
+    def allocate(self, var: array_ir.Var) -> Place:
+        """New memory for an array."""
+        return self.emit.allocate(var.name, var.type.dtype, self.scalars(var.type.shape))
+
+    def temporary(self, name: str, dtype: DType, shape: tuple[Expr, ...]) -> Place:
+        """New memory that no variable names."""
+        return self.emit.allocate(name, dtype, shape)
+
+    # ------------------------------------------------------------------ destinations
+    def want(self, atom: array_ir.Atom, offer: Offer) -> None:
+        """Offer a place for an array that the innermost open body defines; others are delivered later."""
+        if isinstance(atom, array_ir.Var) and not is_scalar(atom):
+            if atom in self.live.frames[-1].facts.definitions:
+                self._wanted.setdefault(atom, offer)
+
+    def offer(self, var: array_ir.Var, *consumed: array_ir.Var) -> Destination | None:
+        """Where an array about to be computed is wanted, or None. `consumed` are operands of the statement
+        that may lie there already."""
+        found = self.reserve(var)
+        self._reserved.pop(var, None)
+        self._wanted.pop(var, None)
+        if found is None or (found.operator is None and not self.live.is_free(found.place.storage, consumed)):
+            return None
+        return found
+
+    def destination(self, var: array_ir.Var, *consumed: array_ir.Var) -> Place:
+        """Where to write an array about to be computed: the place it is wanted in, or new memory."""
+        found = self.offer(var, *consumed)
+        return self.allocate(var) if found is None or found.operator is not None else found.place
+
+    def take_over(self, let: array_ir.Let, var: array_ir.Var, target: array_ir.Var) -> Place:
+        """The elements of an operand in memory that the statement may overwrite, for its result `target`:
+        where they are, if nobody needs the operand any more; else in a copy."""
+        old = self.array(var)
+        if isinstance(old, Place) and self.live.is_consumable(var, old.storage, let):
+            found = self.reserve(target)
+            if found is None or found.operator is not None or found.place.is_at(old):
+                self.offer(target, var)
+                return old
+        new = self.destination(target, var)
+        self.deliver(old, Destination(new))
+        return new
+
+    def reserve(self, var: array_ir.Var) -> Destination | None:
+        """The destination an array will be offered when it is computed, decided now."""
+        if var in self._reserved:
+            return self._reserved[var]
+        wanted = self._wanted.get(var)
+        found = wanted() if wanted is not None else self._consumer(var)
+        if found is None or (found.operator is not None and not self._is_read_once(var)):
+            return None
+        self._reserved[var] = found
+        return found
+
+    def reserve_place(self, var: array_ir.Var) -> Place:
+        """The place an array will be written to when it is computed, allocated now if need be."""
+        found = self.reserve(var)
+        if found is None or found.operator is not None:
+            found = self._reserved[var] = Destination(self.allocate(var))
+        return found.place
+
+    def _is_read_once(self, var: array_ir.Var) -> bool:
+        return len(self.live.frames[-1].facts.uses.get(var, ())) == 1
+
+    def _consumer(self, var: array_ir.Var) -> Destination | None:
+        """The place that the last statement to read an array has for it."""
+        facts = self.live.frames[-1].facts
+        used = facts.uses.get(var)
+        if not used or used[-1] == len(facts.lets):
+            return None
+        consumer = facts.lets[used[-1]]
+        if operands(consumer.expr).count(var) != 1 or var in self.live.facts.nested(consumer):
+            return None
+        return self._supply(self, var, consumer)
+
+    def deliver(self, value: Value, destination: Destination) -> None:
+        """See that a value is where it is wanted."""
+        place, operator = destination.place, destination.operator
+        match value:
+            case Delivered():
+                return
+            case Place() | Filled() if operator is not None:
+                if not (isinstance(value, Filled) and is_zero(value.value) and operator == "add"):
+                    self.emit.combine(place, value, operator)
+            case Place():
+                if not value.is_at(place):
+                    self.emit.copy(place, value)
+            case Filled(value=element):
+                self.emit.fill(place, element)
+            case _:
+                raise TypeError("a scalar has no place")
+
+    # ------------------------------------------------------------------ bodies
+    def run(
+        self,
+        body: array_ir.Body,
+        results: tuple[array_ir.Atom, ...],
+        destinations: Sequence[Destination | None] = (),
+        *,
+        is_repeating: bool,
+        binders: Sequence[tuple[array_ir.Var, Value]] = (),
+    ) -> tuple[Value, ...]:
+        """Lower a body; its results, each delivered to its destination if it has one."""
+        with self.live.enter(body, results, is_repeating=is_repeating) as frame:
+            for var, value in binders:
+                self.bind(var, value)
+            for atom, destination in zip(results, destinations, strict=False):
+                if destination is not None:
+                    self.want(atom, lambda found=destination: found)  # type: ignore[misc]
+            for position, let in enumerate(body.lets):
+                frame.position = position
+                self._statement(self, let)
+            frame.position = len(body.lets)
+            values = [self.value(atom) for atom in results]
+            return self._deliver_all(values, destinations)
+
+    def _deliver_all(
+        self, values: list[Value], destinations: Sequence[Destination | None]
+    ) -> tuple[Value, ...]:
+        """Deliver results at once: one that lies where another is going is moved out of the way first."""
+        targets = {found.place.buffer for found in destinations if found is not None}
+        for position, value in enumerate(values):
+            found = destinations[position] if position < len(destinations) else None
+            if not isinstance(value, Place) or value.buffer not in targets:
+                continue
+            if found is not None and value.is_at(found.place) and found.operator is None:
+                continue
+            values[position] = self.moved(value)
+        for position, found in enumerate(destinations):
+            if found is not None:
+                self.deliver(values[position], found)
+                values[position] = found.place if found.operator is None else Delivered()
+        return tuple(values)
+
+    def moved(self, place: Place) -> Place:
+        """A copy in memory of its own."""
+        copy = self.temporary(place.buffer.name, place.dtype, place.shape)
+        self.emit.copy(copy, place)
+        return copy
+
+
+SupplyRule = Callable[[Lowering, array_ir.Var, array_ir.Let], Destination | None]
+"""Where the consumer of an array has a place for it, if it has one."""
+
+
+def is_scalar(atom: array_ir.Atom) -> bool:
+    """Whether an atom is one number."""
+    return not atom.type.shape
+
+
+def is_zero(expr: Expr) -> bool:
+    """Whether an expression is the constant 0."""
+    return isinstance(expr, kernel_ir.Const) and expr.value == 0

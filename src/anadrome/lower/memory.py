@@ -1,0 +1,168 @@
+"""Who still reads what: the analysis that lets arrays be overwritten in place.
+
+The program is lowered in the order it runs, so liveness is a question asked at one point: the stack of open
+bodies (`Frame`), each with the position of the statement being lowered. A variable is live there if
+
+* an open body, from the one that binds the variable inwards, reads it at a later statement, or
+* an open body inside the one that binds it may run again (a loop, a parfor) and reads it anywhere.
+
+An array may be overwritten (`is_consumable`) if the call owns its storage, nothing that runs from now on
+reads it or anything else in its tree of storages, and the statement that overwrites it reads it in no other
+way: neither as another operand nor inside its bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from anadrome.array_ir import nodes as array_ir
+from anadrome.array_ir.walk import bodies, inner_operands, operands
+from anadrome.lower.values import Storage
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BodyFacts:
+    """Of one body: at which statements each variable is read, in order (the results count as the statement
+    after the last), and which statement defines a variable."""
+
+    lets: tuple[array_ir.Let, ...]
+    uses: dict[array_ir.Var, list[int]]
+    definitions: dict[array_ir.Var, array_ir.Let]
+
+
+class Facts:
+    """The facts of every body of a function, found once each."""
+
+    def __init__(self) -> None:
+        self._facts: dict[array_ir.Body, BodyFacts] = {}
+        self._nested: dict[array_ir.Let, frozenset[array_ir.Var]] = {}
+
+    def body(self, body: array_ir.Body, results: Iterable[array_ir.Atom]) -> BodyFacts:
+        """The facts of a body that ends in these results."""
+        found = self._facts.get(body)
+        if found is None:
+            found = self._facts[body] = self._find(body, results)
+        return found
+
+    def nested(self, let: array_ir.Let) -> frozenset[array_ir.Var]:
+        """The variables that the bodies inside a statement read of what is bound around it."""
+        found = self._nested.get(let)
+        if found is None:
+            inner: set[array_ir.Var] = set()
+            for binders, body, results in inner_bodies(let.expr):
+                facts = self.body(body, results)
+                inner.update(facts.uses.keys() - facts.definitions.keys() - set(binders))
+            found = self._nested[let] = frozenset(inner)
+        return found
+
+    def _find(self, body: array_ir.Body, results: Iterable[array_ir.Atom]) -> BodyFacts:
+        uses: dict[array_ir.Var, list[int]] = {}
+        definitions: dict[array_ir.Var, array_ir.Let] = {}
+        for position, let in enumerate(body.lets):
+            read = {atom for atom in operands(let.expr) if isinstance(atom, array_ir.Var)}
+            for var in read | self.nested(let):
+                uses.setdefault(var, []).append(position)
+            definitions.update(dict.fromkeys(let.targets, let))
+        for atom in results:
+            if isinstance(atom, array_ir.Var):
+                uses.setdefault(atom, []).append(len(body.lets))
+        return BodyFacts(body.lets, uses, definitions)
+
+
+def inner_bodies(
+    expr: array_ir.Expr,
+) -> Iterator[tuple[tuple[array_ir.Var, ...], array_ir.Body, tuple[array_ir.Atom, ...]]]:
+    """The bodies nested in an expression as they stand in it: what they bind, themselves, their results."""
+    match expr:
+        case array_ir.ParFor(index=index, body=body, yields=yields):
+            yield (index,), body, parfor_results(yields)
+            for item in yields:
+                match item:
+                    case (
+                        array_ir.Reduce(operator=array_ir.Lambda() as operator)
+                        | array_ir.Scan(operator=array_ir.Lambda() as operator)
+                        | array_ir.Accumulate(operator=array_ir.Lambda() as operator)
+                    ):
+                        results = (*operator.body.results, *operator.identity)
+                        yield (*operator.left, *operator.right), operator.body, results
+                    case _:
+                        pass
+        case _:
+            for binders, body in bodies(expr):
+                yield binders, body, body.results
+
+
+def parfor_results(yields: tuple[array_ir.Yield, ...]) -> tuple[array_ir.Atom, ...]:
+    """What the yields read of each iteration."""
+    return tuple(atom for item in yields for atom in inner_operands(item))
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """An open body and the statement of it that is being lowered."""
+
+    facts: BodyFacts
+    is_repeating: bool
+    position: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Liveness:
+    """The stack of open bodies and the questions asked of it."""
+
+    facts: Facts = field(default_factory=Facts)
+    frames: list[Frame] = field(default_factory=list)
+    _levels: dict[array_ir.Var, int] = field(default_factory=dict)
+
+    @contextmanager
+    def enter(
+        self, body: array_ir.Body, results: tuple[array_ir.Atom, ...], *, is_repeating: bool
+    ) -> Iterator[Frame]:
+        """A body opened inside the present ones."""
+        self.frames.append(Frame(self.facts.body(body, results), is_repeating))
+        try:
+            yield self.frames[-1]
+        finally:
+            self.frames.pop()
+
+    def bind(self, var: array_ir.Var) -> None:
+        """A variable bound in the innermost open body."""
+        self._levels[var] = len(self.frames) - 1
+
+    def is_bound_here(self, var: array_ir.Var) -> bool:
+        """Whether the innermost open body binds a variable."""
+        return self._levels.get(var) == len(self.frames) - 1
+
+    def is_live(self, var: array_ir.Var, *, here: bool = False) -> bool:
+        """Whether a variable is read after the present statement; `here`: or by it."""
+        level = self._levels.get(var, 0)
+        innermost = len(self.frames) - 1
+        for depth in range(level, innermost + 1):
+            frame = self.frames[depth]
+            used = frame.facts.uses.get(var)
+            if not used:
+                continue
+            if used[-1] > frame.position or (depth > level and frame.is_repeating):
+                return True
+            if here and depth == innermost and used[-1] == frame.position:
+                return True
+        return False
+
+    def is_free(self, storage: Storage, exempt: tuple[array_ir.Var, ...] = ()) -> bool:
+        """Whether nobody but the exempt variables reads a region, from the present statement on."""
+        return not any(name not in exempt and self.is_live(name, here=True) for name in storage.names())
+
+    def is_consumable(self, var: array_ir.Var, storage: Storage, let: array_ir.Let) -> bool:
+        """Whether a statement that has an array as an operand may overwrite its storage."""
+        return (
+            storage.is_owned
+            and self.is_sole_operand(var, let)
+            and not self.is_live(var)
+            and self.is_free(storage, (var,))
+        )
+
+    def is_sole_operand(self, var: array_ir.Var, let: array_ir.Let) -> bool:
+        """Whether a statement reads a variable as one operand and nowhere else."""
+        return operands(let.expr).count(var) == 1 and var not in self.facts.nested(let)

@@ -1,0 +1,58 @@
+"""Which array a result is an updated version of: the chain of updates, loops, branches and sums back to it."""
+
+from __future__ import annotations
+
+from anadrome.array_ir import nodes as array_ir
+from anadrome.array_ir.nodes import yield_slices
+from anadrome.lower.memory import Facts
+
+
+def origin(facts: Facts, body: array_ir.Body, atom: array_ir.Atom) -> array_ir.Var | None:
+    """The variable bound around (or on entering) a body whose array `atom` is, with places replaced.
+
+    None where the array is made anew.
+    """
+    if not isinstance(atom, array_ir.Var):
+        return None
+    let = facts.body(body, body.results).definitions.get(atom)
+    if let is None:
+        return atom
+    before = predecessor(facts, let, let.targets.index(atom))
+    return None if before is None else origin(facts, body, before)
+
+
+def predecessor(facts: Facts, let: array_ir.Let, position: int) -> array_ir.Var | None:
+    """The operand of which a result of a statement is an updated version."""
+    match let.expr:
+        case array_ir.Update(array=array):
+            return array
+        case array_ir.If(then=then, other=other):
+            first = origin(facts, then, then.results[position])
+            second = origin(facts, other, other.results[position])
+            return first if first is second else None
+        case array_ir.Loop(init=init):
+            start = init[position]
+            is_kept = isinstance(start, array_ir.Var) and is_updated_in_place(facts, let.expr, position)
+            return start if is_kept and isinstance(start, array_ir.Var) else None
+        case array_ir.WithSum(init=init):
+            return init[position] if position < len(init) else None
+        case array_ir.ParFor(yields=yields):
+            return _yield_init(yields, position)
+        case _:
+            return None
+
+
+def is_updated_in_place(facts: Facts, loop: array_ir.Loop, position: int) -> bool:
+    """Whether an iteration of a loop gives back the carried array it was given, with places replaced."""
+    return origin(facts, loop.body, loop.body.results[position]) is loop.carried[position]
+
+
+def _yield_init(yields: tuple[array_ir.Yield, ...], position: int) -> array_ir.Var | None:
+    for item, part in yield_slices(yields):
+        if part.start <= position < part.stop:
+            match item:
+                case array_ir.Accumulate(init=init) | array_ir.Scatter(init=init):
+                    return init
+                case _:
+                    return None
+    return None

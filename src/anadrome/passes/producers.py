@@ -1,0 +1,270 @@
+"""Inlining cheap producers: the element of a stacked array is computed where it is read.
+
+A *recipe* says how one element of an array comes about: the statements of the nest that stacks it, as far as
+that element needs them. A read `a[e, f]` becomes a copy of the recipe with the indices put in; transposes,
+slices, broadcasts, gathers and concatenations vanish into their readers.
+
+What it may cost: an array goes when all of its reads are replaced. With k places that read it and c operations
+in the recipe, (k - 1)·c ≤ 8 more operations for each element; where it is read oftener than it has elements
+(deeper in the nest, or at indices that are data), c ≤ 2. So work grows by at most 8 per element that was stored,
+and never in order. A recipe without operations (c = 0) is always put in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from anadrome.array_ir.nodes import (
+    AddTo,
+    Apply,
+    Atom,
+    Body,
+    Bounds,
+    Check,
+    Const,
+    Expr,
+    Full,
+    Function,
+    If,
+    Index,
+    Let,
+    Library,
+    Literal,
+    Loop,
+    ParFor,
+    Reshape,
+    Size,
+    Stack,
+    Update,
+    Var,
+    WithSum,
+    yield_slices,
+)
+from anadrome.array_ir.walk import Renaming, bodies, let_variables, operands
+from anadrome.passes.rewrite import Substitution
+
+MATCHED_COST = 40
+"""The operations of a recipe that is read in one place, each element once."""
+REPEATED_COST = 8
+"""The operations added for each element where several places read it."""
+OFTEN_COST = 2
+"""The operations of a recipe that is read oftener than there are elements."""
+MOST_STATEMENTS = 40
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recipe:
+    """How one element comes about: for these indices, these statements, this result."""
+
+    indices: tuple[Var, ...]
+    lets: tuple[Let, ...]
+    result: Atom
+    cost: int
+
+
+@dataclass(slots=True, eq=False)
+class Reads:
+    """How an array is used: the places that read elements, how, and whether anything else uses it."""
+
+    places: int = 0
+    fewest: int = 99
+    is_often: bool = False
+    is_needed: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class _Census:
+    """One walk over the program that counts how each array is used."""
+
+    reads: dict[Var, Reads] = field(default_factory=dict)
+    depths: dict[Var, int] = field(default_factory=dict)
+    extents: dict[Var, Size] = field(default_factory=dict)
+
+    def body(self, body: Body, depth: int) -> None:
+        """Count in a body that stands in this many loops."""
+        for let in body.lets:
+            for target in let.targets:
+                self.depths[target] = depth
+            self.statement(let.expr, depth)
+        for atom in body.results:
+            self.need(atom)
+
+    def need(self, atom: Atom) -> None:
+        """A use that is not the read of an element."""
+        if isinstance(atom, Var) and atom.type.shape:
+            self.reads.setdefault(atom, Reads()).is_needed = True
+
+    def statement(self, expr: Expr, depth: int) -> None:
+        """Count in one expression."""
+        if isinstance(expr, Index):
+            self.read(expr, depth)
+            return
+        for atom in operands(expr):
+            self.need(atom)
+        inside = depth + isinstance(expr, ParFor | Loop)
+        if isinstance(expr, ParFor):
+            self.extents[expr.index] = expr.extent
+        for _, body in bodies(expr):
+            self.body(body, inside)
+
+    def read(self, expr: Index, depth: int) -> None:
+        """Count a read; it is often where indices are not those of loops over the array's own sizes."""
+        reads = self.reads.setdefault(expr.array, Reads())
+        if expr.bounds is not Bounds.PROVED:
+            reads.is_needed = True
+            return
+        reads.places += 1
+        reads.fewest = min(reads.fewest, len(expr.indices))
+        pairs = list(zip(expr.indices, expr.array.type.shape, strict=False))
+        is_matched = all(isinstance(i, Const) or _same_size(self.extents.get(i), size) for i, size in pairs)
+        distinct = {i for i, _ in pairs if isinstance(i, Var)}
+        loops = depth - self.depths.get(expr.array, 0)
+        if not is_matched or loops > len(distinct):
+            reads.is_often = True
+
+
+def inline_producers(fn: Function) -> Function:
+    """The function with every cheap array computed where it is read."""
+    census = _Census()
+    census.body(fn.body, 0)
+    return Function(fn.name, fn.params, _Inliner(census.reads).body(fn.body))
+
+
+class _Inliner(Substitution):
+    """The program again, with recipes put in at the reads."""
+
+    def __init__(self, reads: dict[Var, Reads]) -> None:
+        super().__init__()
+        self.reads = reads
+        self.recipes: dict[Var, Recipe] = {}
+
+    def body(self, body: Body) -> Body:
+        """A body with its reads replaced."""
+        lets: list[Let] = []
+        for let in body.lets:
+            match let.expr:
+                case Index(array=array, indices=indices, bounds=Bounds.PROVED):
+                    recipe = self.recipes.get(self.variable(array))
+                    if recipe is not None and len(indices) >= len(recipe.indices):
+                        self.put(lets, let, recipe, self.atoms(indices))
+                        continue
+                case ParFor():
+                    new = self.let(let)
+                    lets.append(new)
+                    self.learn(new)
+                    continue
+                case _:
+                    pass
+            lets.append(self.let(let))
+        return Body(tuple(lets), self.atoms(body.results))
+
+    def put(self, lets: list[Let], let: Let, recipe: Recipe, indices: tuple[Atom, ...]) -> None:
+        """A copy of a recipe in the place of a read."""
+        count = len(recipe.indices)
+        renaming = Renaming(dict(zip(recipe.indices, indices[:count], strict=True)))
+        lets.extend(renaming.let(inner) for inner in recipe.lets)
+        result = renaming.atom(recipe.result)
+        rest = indices[count:]
+        if not rest:
+            self.replace(let.targets[0], result)
+            return
+        assert isinstance(result, Var)
+        lets.append(Let(self.all_bound(let.targets), Index(result, rest), let.span))
+
+    def learn(self, let: Let) -> None:
+        """The recipes of a parfor's stacks that may be put in."""
+        expr = let.expr
+        assert isinstance(expr, ParFor)
+        for item, where in yield_slices(expr.yields):
+            target = let.targets[where][0]
+            reads = self.reads.get(target)
+            if not isinstance(item, Stack) or reads is None or not reads.places:
+                continue
+            recipe = _recipe(expr, item)
+            if recipe is not None and _is_worth(recipe, reads):
+                self.recipes[target] = recipe
+
+
+def _is_worth(recipe: Recipe, reads: Reads) -> bool:
+    if recipe.cost == 0:
+        return True
+    if reads.is_needed or reads.fewest < len(recipe.indices):
+        return False
+    if reads.is_often:
+        return recipe.cost <= OFTEN_COST
+    if reads.places == 1:
+        return recipe.cost <= MATCHED_COST
+    return recipe.cost * (reads.places - 1) <= REPEATED_COST
+
+
+def _recipe(expr: ParFor, item: Stack) -> Recipe | None:
+    """The statements that one element of a stack needs, or None where they are not simple."""
+    made = {target: let for let in expr.body.lets for target in let.targets}
+    value = item.value
+    inner = made.get(value) if isinstance(value, Var) else None
+    if inner is None or not isinstance(inner.expr, ParFor):
+        lets = _slice(made, expr.body, [value])
+        return _finished((expr.index,), lets, value)
+    for nested, where in yield_slices(inner.expr.yields):
+        if inner.targets[where][0] is value and isinstance(nested, Stack):
+            below = _recipe(inner.expr, nested)
+            if below is None:
+                return None
+            needed = [var for let in below.lets for var in let_variables(let)]
+            outer = _slice(made, expr.body, [*needed, below.result])
+            lets = None if outer is None else (*outer, *below.lets)
+            return _finished((expr.index, *below.indices), lets, below.result)
+    return None
+
+
+def _finished(indices: tuple[Var, ...], lets: tuple[Let, ...] | None, result: Atom) -> Recipe | None:
+    if lets is None or len(lets) > MOST_STATEMENTS:
+        return None
+    cost = 0
+    for let in lets:
+        price = _price(let.expr)
+        if price is None:
+            return None
+        cost += price
+    return Recipe(indices, lets, result, cost)
+
+
+def _slice(made: dict[Var, Let], body: Body, wanted: list[Atom]) -> tuple[Let, ...] | None:
+    """The statements of a body that the wanted atoms need, in order."""
+    needed: set[Let] = set()
+    stack: list[Atom] = list(wanted)
+    while stack:
+        atom = stack.pop()
+        let = made.get(atom) if isinstance(atom, Var) else None
+        if let is not None and let not in needed:
+            if len(needed) >= MOST_STATEMENTS:
+                return None
+            needed.add(let)
+            stack.extend(let_variables(let))
+    return tuple(let for let in body.lets if let in needed)
+
+
+def _price(expr: Expr) -> int | None:
+    """The operations of a simple statement; None of one that is not simple or may fail."""
+    match expr:
+        case Apply(prim=prim):
+            return prim.cost
+        case Index(bounds=bounds):
+            return 0 if bounds is Bounds.PROVED else None
+        case Literal() | Reshape():
+            return 0
+        case If(then=then, other=other):
+            prices = [_price(let.expr) for branch in (then, other) for let in branch.lets]
+            known = [price for price in prices if price is not None]
+            return 1 + sum(known) if len(known) == len(prices) else None
+        case ParFor() | Loop() | WithSum() | Update() | Full() | AddTo() | Check() | Library():
+            return None
+        case _:
+            assert_never(expr)
+
+
+def _same_size(left: Size | None, right: Size) -> bool:
+    if isinstance(left, Const) and isinstance(right, Const):
+        return left.value == right.value
+    return left is right

@@ -1,0 +1,148 @@
+"""Calling compiled code: arguments into a frame of 8-byte slots, results out of it, failures as exceptions."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from anadrome.dtypes import DType
+from anadrome.errors.runtime import FAILURES, OutOfMemory
+from anadrome.kernel_ir.nodes import Buffer, Function, Output
+from anadrome.targets.cpu_machine import Machine
+from anadrome.targets.llvm_emit import Emitted
+from anadrome.targets.llvm_scope import MEMORY_FAILURE
+
+_ENTRY_TYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+"""The call releases the interpreter lock."""
+
+_LIBC = ctypes.CDLL(None)
+_RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(("free", _LIBC))
+
+
+class Memory:
+    """Memory a compiled function has allocated and handed over; freed when the last array on it is gone."""
+
+    __slots__ = ("__array_interface__", "_address", "_release")
+
+    def __init__(self, address: int, shape: tuple[int, ...], typestr: str) -> None:
+        self._address = address
+        self._release = _RELEASE
+        self.__array_interface__ = {"data": (address, False), "shape": shape, "typestr": typestr, "version": 3}
+
+    def __del__(self) -> None:
+        self._release(self._address)
+
+
+class Frame:
+    """One call's slots: bytes that Python packs and compiled code reads and writes."""
+
+    __slots__ = ("address", "slots")
+
+    def __init__(self, count: int) -> None:
+        self.slots = bytearray(8 * count)
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.slots))
+
+
+class Executable:
+    """A compiled host function. Calling it is safe from several threads at once."""
+
+    def __init__(
+        self, fn: Function, emitted: Emitted, address: int, owner: object, machine: Machine, workers: int
+    ) -> None:
+        self.name = fn.name
+        self.llvm_text = emitted.text
+        self._fn = fn
+        self._sites = emitted.sites
+        self._layout = emitted.layout
+        self._owner = owner
+        self._entry = _ENTRY_TYPE(address)
+        self._workers = workers
+        self._uses_threads = emitted.uses_threads
+        self._process = machine.process
+        self._pack = struct.Struct("<qq" + "".join(_parameter_code(param) for param in fn.params)).pack_into
+        self._buffers = [position for position, param in enumerate(fn.params) if isinstance(param, Buffer)]
+        codes = "".join(_output_code(output) for output in fn.outputs)
+        self._unpack = struct.Struct("<" + codes).unpack_from
+        self._outputs = [(output.dtype, output.dtype.numpy.type, output.dtype.numpy.str, len(output.shape),
+                          isinstance(output.value, Buffer)) for output in fn.outputs]
+        self._slots = emitted.layout.values + max((len(site.types) for site in emitted.sites), default=0)
+        self._frames: list[Frame] = []
+
+    def __call__(self, args: Sequence[Any]) -> list[Any]:
+        """Run on arguments in the order of the parameters.
+
+        Arrays are C-contiguous, aligned and of the right type (the caller has seen to it); the results are
+        new arrays and NumPy scalars. A failed check raises its class of `errors.runtime`.
+        """
+        values = list(args)
+        for position in self._buffers:
+            values[position] = args[position].__array_interface__["data"][0]
+        try:
+            frame = self._frames.pop()
+        except IndexError:
+            frame = Frame(self._slots)
+        workers = self._workers
+        if self._uses_threads and os.getpid() != self._process:
+            workers = 1
+        self._pack(frame.slots, 0, 0, workers, *values)
+        status = self._entry(frame.address)
+        if status:
+            failure = self._failure(status, frame)
+            self._frames.append(frame)
+            raise failure
+        results = self._results(frame)
+        self._frames.append(frame)
+        return results
+
+    def _results(self, frame: Frame) -> list[Any]:
+        found = self._unpack(frame.slots, 8 * self._layout.outputs)
+        results: list[Any] = []
+        position = 0
+        for _, scalar, typestr, rank, is_array in self._outputs:
+            value = found[position]
+            position += 1
+            if not is_array:
+                results.append(scalar(value))
+                continue
+            results.append(np.asarray(Memory(value, found[position : position + rank], typestr)))
+            position += rank
+        return results
+
+    def _failure(self, status: int, frame: Frame) -> Exception:
+        site = self._sites[status - 1]
+        codes = "".join(_value_code(dtype) for dtype in site.types)
+        values = struct.unpack_from("<" + codes, frame.slots, 8 * self._layout.values)
+        if site.code == MEMORY_FAILURE:
+            count, size = values
+            return OutOfMemory(f"{self.name} needs memory for {count} elements of {size} bytes, and there is not enough")
+        failure = self._fn.failures[site.code]
+        return FAILURES[failure.error](failure.message.format(*values), failure.span)
+
+
+def _parameter_code(param: object) -> str:
+    if isinstance(param, Buffer):
+        return "Q"
+    return _value_code(param.dtype)  # type: ignore[attr-defined]
+
+
+def _value_code(dtype: DType) -> str:
+    """The letter of `struct` for a scalar in its slot: an i64, a u64 or a double."""
+    match dtype.kind:
+        case "float":
+            return "d"
+        case "bool":
+            return "?7x"
+        case "int":
+            return "q"
+        case "uint":
+            return "Q"
+
+
+def _output_code(output: Output) -> str:
+    first = "Q" if isinstance(output.value, Buffer) else _value_code(output.dtype)
+    return first + "q" * len(output.shape)

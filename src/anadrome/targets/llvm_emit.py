@@ -1,0 +1,97 @@
+"""A host function of the kernel IR as the text of an LLVM module.
+
+The module has one entry, `i64 entry(ptr frame)`: it takes what the caller put into the frame (see
+`FrameLayout`), runs the body, whose results and failures are written into the frame, and returns the status.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anadrome.kernel_ir.nodes import Buffer, Function, Var
+from anadrome.targets.llvm_memory import finish_function
+from anadrome.targets.llvm_scope import FrameLayout, Place, Program, Scope, Site
+from anadrome.targets.llvm_statements import emit_body
+from anadrome.targets.llvm_text import FunctionText, ModuleText, Value
+from anadrome.targets.record import Target
+
+ENTRY = "anadrome_entry"
+EMITTER_VERSION = 1
+"""Part of the key of cached object code; goes up when the frame or the runtime's symbols change meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """The module's text, and what a caller must know to use it."""
+
+    text: str
+    layout: FrameLayout
+    sites: tuple[Site, ...]
+    uses_threads: bool
+
+
+def emit(fn: Function, target: Target) -> Emitted:
+    """The LLVM text of a host function for a machine."""
+    module = ModuleText(target)
+    program = Program(fn, module)
+    parameters = [_parameter(param, position) for position, param in enumerate(fn.params)]
+    listed = "".join(f", {kind} {name}" for kind, name in parameters)
+    text = FunctionText(module, f"define internal void @body(ptr noalias %frame, i64 %workers{listed}) noinline #0")
+    scope = Scope(program, text)
+    for param, (_, name) in zip(fn.params, parameters, strict=True):
+        match param:
+            case Var():
+                scope.bind(param, name)
+            case Buffer():
+                scope.places[param] = Place(name)
+    emit_body(scope, fn.body)
+    _emit_outputs(scope, fn)
+    finish_function(scope)
+    _emit_entry(program, fn)
+    return Emitted(module.text(), program.layout, tuple(program.sites), program.uses_threads)
+
+
+def _parameter(param: Var | Buffer, position: int) -> tuple[str, Value]:
+    name = f"%p{position}"
+    if isinstance(param, Var):
+        return param.dtype.llvm, name
+    return "ptr noalias readonly", name
+
+
+def _emit_outputs(scope: Scope, fn: Function) -> None:
+    """Results into the frame; the buffers among them are no longer ours to free."""
+    text, index = scope.text, scope.program.layout.outputs
+    values: list[tuple[str, Value]] = []
+    given: list[Value] = []
+    for output in fn.outputs:
+        if isinstance(output.value, Buffer):
+            slot = scope.places[output.value].slot
+            values.append(("ptr", text.value(f"load ptr, ptr {slot}")))
+            given.append(slot)
+        else:
+            value, dtype = scope.typed(output.value)
+            values.append(("i64", scope.as_bits(value, dtype)))
+        values += [("i64", scope.expr(size)) for size in output.shape]
+    for position, (kind, value) in enumerate(values):
+        text.do(f"store {kind} {value}, ptr {scope.frame_slot(index + position)}")
+    for slot in given:
+        text.do(f"store ptr null, ptr {slot}")
+
+
+def _emit_entry(program: Program, fn: Function) -> None:
+    """Unpack the frame and call the body."""
+    text = FunctionText(program.module, f"define i64 @{ENTRY}(ptr %frame) #0")
+    scope = Scope(program, text)
+    workers = text.value(f"load i64, ptr {scope.frame_slot(1)}")
+    given = [f"ptr %frame, i64 {workers}"]
+    for position, param in enumerate(fn.params):
+        slot = scope.frame_slot(program.layout.params + position)
+        if isinstance(param, Buffer):
+            given.append(f"ptr {text.value(f'load ptr, ptr {slot}')}")
+        else:
+            bits = text.value(f"load i64, ptr {slot}")
+            given.append(f"{param.dtype.llvm} {scope.from_bits(bits, param.dtype)}")
+    text.do(f"call void @body({', '.join(given)})")
+    status = text.value("load i64, ptr %frame")
+    text.do(f"ret i64 {status}")
+    text.finish()

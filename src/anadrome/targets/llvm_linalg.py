@@ -1,0 +1,373 @@
+"""The dense linear algebra routines as LLVM: row-major wrappers around BLAS and LAPACK.
+
+BLAS is column-major and takes 32-bit sizes by address. A row-major matrix read column-major is its
+transpose, so nothing is ever transposed in memory: C = A·B becomes Cᵀ = Bᵀ·Aᵀ, and A·X = B becomes
+Xᵀ·Aᵀ = Bᵀ, a solve from the right. Every wrapper returns 0, or -1 where memory or 32-bit sizes run out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from anadrome.dtypes import F32, DType
+from anadrome.targets.llvm_text import FunctionText, ModuleText, Value, literal
+
+FOREIGN_PREFIX = "anadrome.lapack."
+"""How compiled code spells a BLAS or LAPACK symbol: `anadrome.lapack.dgemm`."""
+
+LARGEST_SIZE = (1 << 31) - 1
+
+
+class Wrapper:
+    """The text of one wrapper: FunctionText with the idioms of calling Fortran."""
+
+    def __init__(self, module: ModuleText, name: str, dtype: DType, parameters: str) -> None:
+        self.text = FunctionText(module, f"define internal i64 @{name}({parameters}) noinline #0")
+        self.dtype = dtype
+        self.kind = dtype.llvm
+        self._held: list[Value] = []
+
+    def integer(self, value: Value) -> Value:
+        """The address of a 32-bit copy of an i64."""
+        narrow = self.text.value(f"trunc i64 {value} to i32")
+        return self._put("i32", narrow)
+
+    def leading(self, value: Value) -> Value:
+        """The address of a leading dimension: max(1, value)."""
+        return self.integer(self.text.intrinsic("llvm.smax.i64", "i64", [("i64", value), ("i64", "1")]))
+
+    def number(self, value: float) -> Value:
+        """The address of a float constant."""
+        return self._put(self.kind, literal(value, self.dtype))
+
+    def number_if(self, condition: Value, then: float, other: float) -> Value:
+        """The address of one of two float constants."""
+        kind = self.kind
+        chosen = self.text.value(
+            f"select i1 {condition}, {kind} {literal(then, self.dtype)}, {kind} {literal(other, self.dtype)}"
+        )
+        return self._put(kind, chosen)
+
+    def letter(self, value: str) -> Value:
+        """The address of a character."""
+        return self._put("i8", str(ord(value)))
+
+    def letter_if(self, condition: Value, then: str, other: str) -> Value:
+        """The address of one of two characters."""
+        return self._put("i8", self.text.value(f"select i1 {condition}, i8 {ord(then)}, i8 {ord(other)}"))
+
+    def _put(self, kind: str, value: Value) -> Value:
+        address = self.text.alloca(kind)
+        self.text.do(f"store {kind} {value}, ptr {address}")
+        return address
+
+    def fortran(self, function: str, *arguments: Value) -> None:
+        """Call a BLAS or LAPACK function of the wrapper's type; every argument is an address."""
+        symbol = f"{FOREIGN_PREFIX}{'s' if self.dtype is F32 else 'd'}{function}"
+        types = ", ".join(["ptr"] * len(arguments))
+        self.text.module.declare(symbol, f"declare void @{symbol}({types}) nounwind")
+        self.text.do(f"call void @{symbol}({', '.join(f'ptr {argument}' for argument in arguments)})")
+
+    def limit(self, *sizes: Value) -> None:
+        """Leave with -1 where a size does not fit 32 bits."""
+        largest = sizes[0]
+        for size in sizes[1:]:
+            largest = self.text.intrinsic("llvm.umax.i64", "i64", [("i64", largest), ("i64", size)])
+        self._leave_unless(self.text.value(f"icmp ule i64 {largest}, {LARGEST_SIZE}"))
+
+    def scratch(self, count: Value, bytes_each: int) -> Value:
+        """Memory for the call; leaves with -1 where there is none."""
+        size = self.text.value(f"mul i64 {count}, {bytes_each}")
+        padded = self.text.value(f"add i64 {size}, 127")
+        rounded = self.text.value(f"and i64 {padded}, -64")
+        slot = self.text.alloca("ptr", "null")
+        self._held.append(slot)
+        memory = self.text.value(f"call ptr @aligned_alloc(i64 64, i64 {rounded})")
+        self.text.do(f"store ptr {memory}, ptr {slot}")
+        self._leave_unless(self.text.value(f"icmp ne ptr {memory}, null"))
+        return memory
+
+    def _leave_unless(self, condition: Value) -> None:
+        good = self.text.fresh("good")
+        self.text.do(f"br i1 {condition}, label %{good}, label %refused")
+        self.text.label(good)
+
+    def copy(self, target: Value, source: Value, count: Value) -> None:
+        """Copy elements."""
+        size = self.text.value(f"mul i64 {count}, {self.dtype.bytes}")
+        self.text.module.declare("llvm.memcpy", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+        self.text.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {size}, i1 false)")
+
+    def element(self, base: Value, offset: Value, kind: str = "") -> Value:
+        """The address of an element."""
+        return self.text.value(f"getelementptr inbounds {kind or self.kind}, ptr {base}, i64 {offset}")
+
+    def loop(self, count: Value, body: Callable[[Value], None]) -> None:
+        """`body(k)` for k = 0 … count - 1."""
+        text = self.text
+        before = text.block
+        head, inside, after = text.fresh("head"), text.fresh("body"), text.fresh("after")
+        text.do(f"br label %{head}")
+        text.label(head)
+        index, following = text.fresh(), text.fresh()
+        phi = text.reserve()
+        more = text.value(f"icmp slt i64 {index}, {count}")
+        text.do(f"br i1 {more}, label %{inside}, label %{after}")
+        text.label(inside)
+        body(index)
+        text.fill(phi, f"{index} = phi i64 [0, %{before}], [{following}, %{text.block}]")
+        text.do(f"{following} = add nuw nsw i64 {index}, 1")
+        text.do(f"br label %{head}")
+        text.label(after)
+
+    def when(self, condition: Value, then: Callable[[], None], other: Callable[[], None] | None = None) -> None:
+        """`then()` where the condition holds, else `other()`."""
+        text = self.text
+        yes, no, after = text.fresh("then"), text.fresh("else"), text.fresh("after")
+        text.do(f"br i1 {condition}, label %{yes}, label %{no}")
+        text.label(yes)
+        then()
+        text.do(f"br label %{after}")
+        text.label(no)
+        if other is not None:
+            other()
+        text.do(f"br label %{after}")
+        text.label(after)
+
+    def finish(self) -> None:
+        """Both ways out; scratch memory is freed on each."""
+        for label, code in (("done", 0), ("refused", -1)):
+            if label == "done":
+                self.text.do("br label %done")
+            self.text.label(label)
+            for slot in self._held:
+                held = self.text.value(f"load ptr, ptr {slot}")
+                self.text.do(f"call void @free(ptr {held})")
+            self.text.do(f"ret i64 {code}")
+        self.text.finish()
+
+
+# ---------------------------------------------------------------------------- products
+def gemm(module: ModuleText, name: str, dtype: DType) -> None:
+    """Cᵀ = op(B)ᵀ·op(A)ᵀ; a product with a vector is a matrix-vector product, which BLAS does much faster."""
+    w = Wrapper(
+        module,
+        name,
+        dtype,
+        "ptr %left, ptr %right, ptr %out, i64 %rows, i64 %columns, i64 %inner, "
+        "i1 %transpose_left, i1 %transpose_right, i1 %accumulate",
+    )
+    text = w.text
+    w.limit("%rows", "%columns", "%inner")
+    one, beta, step = w.number(1.0), w.number_if("%accumulate", 1.0, 0.0), w.integer("1")
+    rows, columns, inner = w.integer("%rows"), w.integer("%columns"), w.integer("%inner")
+
+    def vector_product(matrix: Value, vector: Value, first: Value, second: Value, letter: Value) -> None:
+        ld = w.leading(text.value(f"load i64, ptr {first}"))
+        m, n = (w.integer(text.value(f"load i64, ptr {size}")) for size in (first, second))
+        w.fortran("gemv", letter, m, n, one, matrix, ld, vector, step, beta, "%out", step)
+
+    def sizes(condition: Value, then: Value, other: Value) -> tuple[Value, Value]:
+        first = text.value(f"select i1 {condition}, i64 {then}, i64 {other}")
+        second = text.value(f"select i1 {condition}, i64 {other}, i64 {then}")
+        return w._put("i64", first), w._put("i64", second)
+
+    def matrix_vector() -> None:
+        first, second = sizes("%transpose_left", "%rows", "%inner")
+        vector_product("%left", "%right", first, second, w.letter_if("%transpose_left", "N", "T"))
+
+    def vector_matrix() -> None:
+        first, second = sizes("%transpose_right", "%inner", "%columns")
+        vector_product("%right", "%left", first, second, w.letter_if("%transpose_right", "T", "N"))
+
+    def matrix_matrix() -> None:
+        ld_left = w.leading(text.value("select i1 %transpose_left, i64 %rows, i64 %inner"))
+        ld_right = w.leading(text.value("select i1 %transpose_right, i64 %inner, i64 %columns"))
+        trans_left = w.letter_if("%transpose_left", "T", "N")
+        trans_right = w.letter_if("%transpose_right", "T", "N")
+        w.fortran(
+            "gemm", trans_right, trans_left, columns, rows, inner, one,
+            "%right", ld_right, "%left", ld_left, beta, "%out", w.leading("%columns"),
+        )  # fmt: skip
+
+    some = text.value("icmp sgt i64 %inner, 0")
+    is_column = text.value("icmp eq i64 %columns, 1")
+    is_row = text.value("icmp eq i64 %rows, 1")
+    column_case, row_case = text.value(f"and i1 {some}, {is_column}"), text.value(f"and i1 {some}, {is_row}")
+    w.when(column_case, matrix_vector, lambda: w.when(row_case, vector_matrix, matrix_matrix))
+    w.finish()
+
+
+# ---------------------------------------------------------------------------- systems
+def solve(module: ModuleText, name: str, dtype: DType) -> None:
+    """With the column-major M = Aᵀ = S₁…Sₙ·L·U (S: the row swaps of LAPACK) and Y = Xᵀ:
+
+    A·X = B:   Y·M = Bᵀ,   Y = Bᵀ·U⁻¹·L⁻¹·Sₙ…S₁
+    Aᵀ·X = B:  Y·Mᵀ = Bᵀ,  Y = Bᵀ·S₁…Sₙ·L⁻ᵀ·U⁻ᵀ
+    """
+    w = Wrapper(
+        module, name, dtype, "ptr %matrix, ptr %right, ptr %out, ptr %status, i64 %n, i64 %m, i1 %transpose"
+    )
+    text = w.text
+    w.limit("%n", "%m")
+    factors, pivots = _factorise(w)
+    w.copy("%out", "%right", text.value("mul i64 %n, %m"))
+    n, m, ld, ld_out = w.integer("%n"), w.integer("%m"), w.leading("%n"), w.leading("%m")
+    one, step = w.number(1.0), w.integer("1")
+    right, upper, lower = w.letter("R"), w.letter("U"), w.letter("L")
+    unit, general, plain, transposed = w.letter("U"), w.letter("N"), w.letter("N"), w.letter("T")
+
+    def swap(row: Value) -> None:
+        pivot32 = text.value(f"load i32, ptr {w.element(pivots, row, 'i32')}")
+        pivot = text.value(f"sext i32 {pivot32} to i64")
+        other = text.value(f"sub i64 {pivot}, 1")
+        first = w.element("%out", text.value(f"mul i64 {row}, %m"))
+        second = w.element("%out", text.value(f"mul i64 {other}, %m"))
+        differ = text.value(f"icmp ne i64 {row}, {other}")
+        w.when(differ, lambda: w.fortran("swap", m, first, step, second, step))
+
+    def solve_with(triangle: Value, trans: Value, diagonal: Value) -> None:
+        w.fortran("trsm", right, triangle, trans, diagonal, m, n, one, factors, ld, "%out", ld_out)
+
+    def of_transpose() -> None:
+        w.loop("%n", swap)
+        solve_with(lower, transposed, unit)
+        solve_with(upper, transposed, general)
+
+    def of_matrix() -> None:
+        solve_with(upper, plain, general)
+        solve_with(lower, plain, unit)
+        last = text.value("sub i64 %n, 1")
+        w.loop("%n", lambda k: swap(text.value(f"sub i64 {last}, {k}")))
+
+    exists = text.value(f"icmp eq i64 {text.value('load i64, ptr %status')}, 0")
+    w.when(exists, lambda: w.when("%transpose", of_transpose, of_matrix))
+    w.finish()
+
+
+def _factorise(w: Wrapper) -> tuple[Value, Value]:
+    """LU factors of a copy of %matrix and their pivots; %status says whether a pivot is zero."""
+    factors = w.scratch(w.text.value("mul i64 %n, %n"), w.dtype.bytes)
+    pivots = w.scratch("%n", 4)
+    w.copy(factors, "%matrix", w.text.value("mul i64 %n, %n"))
+    _getrf(w, factors, pivots, "%status")
+    return factors, pivots
+
+
+def _getrf(w: Wrapper, matrix: Value, pivots: Value, status: Value) -> None:
+    info = w.integer("0")
+    w.fortran("getrf", w.integer("%n"), w.integer("%n"), matrix, w.leading("%n"), pivots, info)
+    _report(w, info, status)
+
+
+def _report(w: Wrapper, info: Value, status: Value) -> None:
+    wide = w.text.value(f"sext i32 {w.text.value(f'load i32, ptr {info}')} to i64")
+    w.text.do(f"store i64 {wide}, ptr {status}")
+
+
+def triangular_solve(module: ModuleText, name: str, dtype: DType) -> None:
+    """With the column-major M = Aᵀ, upper where A is lower: Y·M = Bᵀ, or Y·Mᵀ = Bᵀ."""
+    parameters = "ptr %matrix, ptr %right, ptr %out, ptr %status, i64 %n, i64 %m, i1 %lower, i1 %transpose"
+    w = Wrapper(module, name, dtype, parameters)
+    text = w.text
+    w.limit("%n", "%m")
+    w.copy("%out", "%right", text.value("mul i64 %n, %m"))
+    text.do("store i64 0, ptr %status")
+    last, stride = text.value("sub i64 %n, 1"), text.value("add i64 %n, 1")
+
+    def look(k: Value) -> None:
+        row = text.value(f"sub i64 {last}, {k}")
+        diagonal = text.value(f"load {w.kind}, ptr {w.element('%matrix', text.value(f'mul i64 {row}, {stride}'))}")
+        is_zero = text.value(f"fcmp oeq {w.kind} {diagonal}, {literal(0.0, dtype)}")
+        old = text.value("load i64, ptr %status")
+        new = text.value(f"select i1 {is_zero}, i64 {text.value(f'add i64 {row}, 1')}, i64 {old}")
+        text.do(f"store i64 {new}, ptr %status")
+
+    w.loop("%n", look)
+    w.fortran(
+        "trsm", w.letter("R"), w.letter_if("%lower", "U", "L"), w.letter_if("%transpose", "T", "N"), w.letter("N"),
+        w.integer("%m"), w.integer("%n"), w.number(1.0), "%matrix", w.leading("%n"), "%out", w.leading("%m"),
+    )  # fmt: skip
+    w.finish()
+
+
+def inv(module: ModuleText, name: str, dtype: DType) -> None:
+    """(Aᵀ)⁻¹ = (A⁻¹)ᵀ: the order of the elements does not matter."""
+    w = Wrapper(module, name, dtype, "ptr %matrix, ptr %out, ptr %status, i64 %n")
+    text = w.text
+    w.limit(text.value("mul i64 %n, 64"))
+    pivots = w.scratch("%n", 4)
+    length = text.value("mul i64 %n, 64")
+    work = w.scratch(length, dtype.bytes)
+    w.copy("%out", "%matrix", text.value("mul i64 %n, %n"))
+    _getrf(w, "%out", pivots, "%status")
+
+    def invert() -> None:
+        info = w.integer("0")
+        w.fortran("getri", w.integer("%n"), "%out", w.leading("%n"), pivots, work, w.leading(length), info)
+        _report(w, info, "%status")
+
+    w.when(text.value(f"icmp eq i64 {text.value('load i64, ptr %status')}, 0"), invert)
+    w.finish()
+
+
+def det(module: ModuleText, name: str, dtype: DType) -> None:
+    """The product of the pivots, negated for every row swap; a zero pivot makes it 0."""
+    w = Wrapper(module, name, dtype, "ptr %matrix, ptr %out, i64 %n")
+    text, kind = w.text, w.kind
+    w.limit("%n")
+    factors = w.scratch(text.value("mul i64 %n, %n"), dtype.bytes)
+    pivots = w.scratch("%n", 4)
+    w.copy(factors, "%matrix", text.value("mul i64 %n, %n"))
+    _getrf(w, factors, pivots, text.alloca("i64"))
+    text.do(f"store {kind} {literal(1.0, dtype)}, ptr %out")
+    stride = text.value("add i64 %n, 1")
+
+    def multiply(k: Value) -> None:
+        diagonal = text.value(f"load {kind}, ptr {w.element(factors, text.value(f'mul i64 {k}, {stride}'))}")
+        pivot = text.value(f"sext i32 {text.value(f'load i32, ptr {w.element(pivots, k, chr(105) + str(32))}')} to i64")
+        swapped = text.value(f"icmp ne i64 {pivot}, {text.value(f'add i64 {k}, 1')}")
+        negated = text.value(f"fneg {kind} {diagonal}")
+        factor = text.value(f"select i1 {swapped}, {kind} {negated}, {kind} {diagonal}")
+        product = text.value(f"fmul {kind} {text.value(f'load {kind}, ptr %out')}, {factor}")
+        text.do(f"store {kind} {product}, ptr %out")
+
+    w.loop("%n", multiply)
+    w.finish()
+
+
+def cholesky(module: ModuleText, name: str, dtype: DType) -> None:
+    """A = L·Lᵀ row-major is A = Uᵀ·U column-major with U the same elements as L."""
+    w = Wrapper(module, name, dtype, "ptr %matrix, ptr %out, ptr %status, i64 %n")
+    text, kind = w.text, w.kind
+    w.limit("%n")
+
+    def row(i: Value) -> None:
+        start = text.value(f"mul i64 {i}, %n")
+
+        def column(j: Value) -> None:
+            at = text.value(f"add i64 {start}, {j}")
+            value = text.value(f"load {kind}, ptr {w.element('%matrix', at)}")
+            is_lower = text.value(f"icmp sle i64 {j}, {i}")
+            kept = text.value(f"select i1 {is_lower}, {kind} {value}, {kind} {literal(0.0, dtype)}")
+            text.do(f"store {kind} {kept}, ptr {w.element('%out', at)}")
+
+        w.loop("%n", column)
+
+    w.loop("%n", row)
+    info = w.integer("0")
+    w.fortran("potrf", w.letter("U"), w.integer("%n"), "%out", w.leading("%n"), info)
+    _report(w, info, "%status")
+    w.finish()
+
+
+FORTRAN: Sequence[tuple[str, str]] = (
+    ("blas", "gemm"),
+    ("blas", "gemv"),
+    ("blas", "swap"),
+    ("blas", "trsm"),
+    ("lapack", "getrf"),
+    ("lapack", "getri"),
+    ("lapack", "potrf"),
+)
+"""What the wrappers call: library and name without its letter for the type."""
