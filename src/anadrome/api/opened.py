@@ -83,7 +83,7 @@ def open_function(
         outcome = context.call(function, *pytree.unflatten(arguments, given), **kwargs)
         found, structure = pytree.flatten(outcome)
         atoms: list[Atom] = []
-        results = tuple([_result(context, leaf, atoms) for leaf in found])
+        results = tuple([leaf_result(context, leaf, atoms) for leaf in found])
     return _closed(params, builder.body(atoms), structure, results)
 
 
@@ -101,7 +101,8 @@ def _parameter(context: Context, leaf: Staged, param: Var) -> Staged:
     return replace(leaf, cell=Cell(param, context.scope, is_argument=True), view=None)
 
 
-def _result(context: Context, leaf: Value, atoms: list[Atom]) -> Result:
+def leaf_result(context: Context, leaf: Value, atoms: list[Atom]) -> Result:
+    """Remember a leaf of a function's result: the atom it is, or the static value."""
     staged = staged_leaf(context, leaf)
     if staged is None:
         return Result(static=leaf)

@@ -12,7 +12,7 @@ last use:
 | `full`, `literal` | one write per element (a row that is copied is read as well) |
 | `update`, `scatter` | one write per element replaced (an array put in is read as well) |
 | `add_to`, `accumulate` | one read, one operation and one write per element |
-| an `update`, `accumulate`, `scatter` or `with_sum` of an array that is still needed | a copy: a read and a write per element |
+| the same, and `with_sum`, on an array that is still needed | a copy: a read and a write per element |
 | `stack` | one write per element; an array made in the iteration is built in its place: nothing more |
 | `reduce`, `scan` | one operation per element combined, or the work of the lambda; `scan` one write as well |
 | an iteration of a loop or parfor | one iteration |
@@ -23,32 +23,30 @@ A violated promise of the program (a proved index outside, a size that does not 
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 import numpy as np
 import numpy.typing as npt
 
+from anadrome.array_ir.interp_last_uses import Environment, LastUses, last_uses, take
 from anadrome.array_ir.interp_library import library_operations, run_library
+from anadrome.array_ir.interp_work import Outcome, Work
 from anadrome.array_ir.nodes import (
     Accumulate,
     AddTo,
     Apply,
-    ArrayType,
     Atom,
     Body,
     Bounds,
     Carry,
     Check,
-    Const,
     Expr,
     Full,
     Function,
     If,
     Index,
+    Lambda,
     Let,
     Library,
     Literal,
@@ -61,7 +59,6 @@ from anadrome.array_ir.nodes import (
     Scatter,
     Size,
     Stack,
-    SumType,
     Type,
     Update,
     Var,
@@ -70,8 +67,8 @@ from anadrome.array_ir.nodes import (
     yield_slices,
 )
 from anadrome.array_ir.operators import identity
-from anadrome.array_ir.walk import let_variables
-from anadrome.dtypes import ALL, I64
+from anadrome.array_ir.walk import inner_operands
+from anadrome.dtypes import ALL
 from anadrome.errors import Span
 from anadrome.errors.ir import IRError
 from anadrome.errors.runtime import FAILURES, IndexOutOfBounds, SizeMismatch
@@ -81,44 +78,10 @@ Array = npt.NDArray[Any]
 Value = Any
 """A NumPy scalar, or an array; an accumulator is the array it adds into."""
 
+Sink = tuple[Callable[[int], None], Callable[[], list[Value]]]
+"""What a yield does after every iteration, and its results after the last."""
+
 _SCALAR: dict[str, Callable[[Any], Any]] = {dtype.name: dtype.numpy.type for dtype in ALL}
-
-
-@dataclass(slots=True)
-class Work:
-    """What a run did: weighted scalar operations, elements moved, iterations; applications by name."""
-
-    operations: int = 0
-    reads: int = 0
-    writes: int = 0
-    iterations: int = 0
-    bytes: int = 0
-    """Size of the elements read and written."""
-    applied: Counter[str] = field(default_factory=Counter)
-    """Scalar and library operations by name, unweighted; those of named monoids among them."""
-
-    @property
-    def total(self) -> int:
-        """All of it in one number."""
-        return self.operations + self.reads + self.writes + self.iterations
-
-    def read(self, value: Value) -> None:
-        """Count a read of every element."""
-        self.reads += value.size
-        self.bytes += value.nbytes
-
-    def write(self, value: Value) -> None:
-        """Count a write of every element."""
-        self.writes += value.size
-        self.bytes += value.nbytes
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a run gave, and what it took."""
-
-    results: tuple[Any, ...]
-    work: Work
 
 
 def run(fn: Function, args: Sequence[object]) -> Outcome:
@@ -149,42 +112,6 @@ def _argument(param: Var, arg: object) -> Value:
     return array if array.ndim else array[()]
 
 
-# ---------------------------------------------------------------------------- last uses
-@dataclass(frozen=True, slots=True)
-class _LastUses:
-    """For each statement the variables of its body that are not needed after it; then those its results need."""
-
-    after: tuple[tuple[Var, ...], ...]
-    at_end: tuple[Var, ...]
-
-
-def _last_uses(body: Body, owned: Sequence[Var], results: Sequence[Atom]) -> _LastUses:
-    mine = {*owned, *(target for let in body.lets for target in let.targets)}
-    seen = {atom for atom in results if isinstance(atom, Var)}
-    at_end = tuple(var for var in seen if var in mine)
-    after: list[tuple[Var, ...]] = []
-    for let in reversed(body.lets):
-        used = (*let_variables(let), *let.targets)
-        dying = tuple(var for var in used if var in mine and var not in seen)
-        seen.update(dying)
-        after.append(dying)
-    return _LastUses(tuple(reversed(after)), at_end)
-
-
-Environment = dict[Var, Value]
-
-
-def _take(env: Environment, var: Var) -> tuple[Value, int]:
-    """Take a value out of the environment, with the number of references to it."""
-    value = env.pop(var)
-    return value, sys.getrefcount(value)
-
-
-_PROBE = Var("probe", ArrayType(I64))
-_UNSHARED = _take({_PROBE: np.empty(1)}, _PROBE)[1]
-"""How many references `_take` counts where nothing else holds the array."""
-
-
 class _Machine:
     """One run: values of the variables in scope, the work so far, the source place of the statement."""
 
@@ -192,7 +119,7 @@ class _Machine:
         self.env: Environment = {}
         self.work = Work()
         self.span: Span | None = None
-        self.plans: dict[Body, _LastUses] = {}
+        self.plans: dict[Body, LastUses] = {}
 
     def fail(self, rule: str) -> IRError:
         """A promise of the program that does not hold."""
@@ -245,11 +172,11 @@ class _Machine:
         """Run the statements; the variables that only the results still need."""
         plan = self.plans.get(body)
         if plan is None:
-            plan = self.plans[body] = _last_uses(body, owned, results)
+            plan = self.plans[body] = last_uses(body, owned, results)
         outer = self.span
-        for let, dying in zip(body.lets, plan.after, strict=True):
+        for let, dying, movable in zip(body.lets, plan.after, plan.movable, strict=True):
             self.span = let.span
-            self.bind(let.targets, self.expression(let, dying))
+            self.bind(let.targets, self.expression(let, dying, movable))
             self.forget(dying)
         self.span = outer
         return plan.at_end
@@ -259,25 +186,25 @@ class _Machine:
         for var in variables:
             self.env.pop(var, None)
 
-    def expression(self, let: Let, dying: tuple[Var, ...]) -> list[Value]:
+    def expression(self, let: Let, dying: Sequence[Var], movable: Sequence[Var]) -> list[Value]:
         """The values of a statement's targets."""
         expr = let.expr
         match expr:
             case Apply(prim=prim, args=args):
-                self.work.operations += prim.cost
-                self.work.applied[prim.name] += 1
+                self.work.apply(prim.name, prim.cost)
                 value = prim.numpy(*[self.atom(arg) for arg in args])
                 return [_SCALAR[let.targets[0].type.dtype.name](value)]
             case Index(array=array, indices=indices, bounds=bounds):
                 return [self.element(self.env[array], indices, bounds)]
             case ParFor():
-                return self.parfor(let, expr, dying)
+                return self.parfor(let, expr, movable)
             case Loop():
-                return self.loop(expr, dying)
+                return self.loop(expr, movable)
             case If(condition=condition, then=then, other=other):
-                return self.body(then if self.atom(condition) else other, dying)
+                branch = then if self.atom(condition) else other
+                return self.body(branch, _arrays(dying))
             case WithSum():
-                return self.with_sum(expr, dying)
+                return self.with_sum(expr, dying, movable)
             case AddTo(token, indices, value, bounds):
                 buffer = self.env[token]
                 self.add(buffer, indices, self.atom(value), bounds)
@@ -287,13 +214,13 @@ class _Machine:
                     raise FAILURES[error](_worded(message, self.atoms(values)), self.span)
                 return []
             case _:
-                return [self.array(let, expr, dying)]
+                return [self.array(let, expr, movable)]
 
-    def array(self, let: Let, expr: Expr, dying: tuple[Var, ...]) -> Value:
+    def array(self, let: Let, expr: Expr, movable: Sequence[Var]) -> Value:
         """The value of an expression without bodies that makes an array."""
         match expr:
             case Update(array, indices, value, bounds):
-                new = self.own(array, dying)
+                new = self.own(array, movable)
                 place = self.place(new, indices, bounds)
                 if place is not None:
                     self.put(new, place, self.atom(value))
@@ -322,10 +249,11 @@ class _Machine:
             case _:
                 raise AssertionError(f"{type(expr).__name__} makes no array")
 
-    def library(self, let: Let, operation: str, args: list[Value], attributes: tuple[bool | int, ...]) -> Value:
+    def library(
+        self, let: Let, operation: str, args: list[Value], attributes: tuple[bool | int, ...]
+    ) -> Value:
         """The result of a library call."""
-        self.work.operations += library_operations(operation, args, attributes)
-        self.work.applied[operation] += 1
+        self.work.apply(operation, library_operations(operation, args, attributes))
         for arg in args:
             self.work.read(arg)
         result = np.asarray(run_library(operation, args, attributes, self.span))
@@ -379,18 +307,16 @@ class _Machine:
             return
         if np.shape(value) != buffer.shape[len(place) :]:
             raise self.fail(f"a contribution of shape {np.shape(value)} to {buffer.shape}")
-        self.work.operations += value.size
-        self.work.applied["add"] += 1
+        self.work.apply("add", 1, value.size)
         self.work.read(value)
         self.work.write(value)
         buffer[place] += value
 
-    def own(self, var: Var, dying: tuple[Var, ...]) -> Array:
+    def own(self, var: Var, movable: Sequence[Var]) -> Array:
         """The array as one that may be overwritten: itself where this is its last use, else a copy."""
-        if var in dying:
-            value, references = _take(self.env, var)
-            is_array = isinstance(value, np.ndarray)
-            if is_array and references == _UNSHARED and value.base is None and value.flags.writeable:
+        if var in movable:
+            value, is_alone = take(self.env, var)
+            if is_alone:
                 return value  # type: ignore[no-any-return]
         else:
             value = self.env[var]
@@ -400,47 +326,180 @@ class _Machine:
             self.work.write(copied)
         return copied
 
-    def with_sum(self, expr: WithSum, dying: tuple[Var, ...]) -> list[Value]:
-        """Accumulators for the extent of a body."""
-        for start, token in zip(expr.init, expr.tokens, strict=True):
-            self.env[token] = self.own(start, dying)
-        results = self.body(expr.body, (*dying, *expr.tokens))
-        return [result[()] if np.ndim(result) == 0 else result for result in results]
-
     # ------------------------------------------------------------------ loops
-    def loop(self, expr: Loop, dying: tuple[Var, ...]) -> list[Value]:
+    def with_sum(self, expr: WithSum, dying: Sequence[Var], movable: Sequence[Var]) -> list[Value]:
+        """Accumulators for the extent of a body."""
+        buffers = [self.own(start, movable) for start in expr.init]
+        self.bind(expr.tokens, buffers)
+        results = self.body(expr.body, (*_arrays(dying), *expr.tokens))
+        return [result if result.ndim else result[()] for result in results]
+
+    def loop(self, expr: Loop, movable: Sequence[Var]) -> list[Value]:
         """A sequential loop."""
         values = self.atoms(expr.init)
-        self.forget(dying if expr.trip not in dying else tuple(v for v in dying if v is not expr.trip))
-        if expr.index is not None and expr.trip is not None:
-            for iteration in range(self.integer(expr.trip)):
+        trip = 0 if expr.trip is None else self.integer(expr.trip)
+        self.forget(movable)
+        if expr.condition is None:
+            for iteration in range(trip):
                 self.work.iterations += 1
                 self.bind(expr.carried, values)
-                self.env[expr.index] = np.int64(iteration)
-                values = self.body(expr.body, (*expr.carried, expr.index))
+                if expr.index is not None:
+                    self.env[expr.index] = np.int64(iteration)
+                values = self.body(expr.body, expr.carried)
             return values
-        assert expr.condition is not None
         while True:
             self.bind(expr.carried, values)
             (again,) = self.body(expr.condition)
             if not again:
-                return self.atoms(expr.carried)
+                return [self.env.pop(var) for var in expr.carried]
             self.work.iterations += 1
             values = self.body(expr.body, expr.carried)
 
-    def parfor(self, let: Let, expr: ParFor, dying: tuple[Var, ...]) -> list[Value]:
+    def parfor(self, let: Let, expr: ParFor, movable: Sequence[Var]) -> list[Value]:
         """A parfor: its yields take what they need of every iteration, in order."""
         extent = self.integer(expr.extent)
         if extent < 0:
             raise self.fail(f"the extent of a parfor is {extent}")
-        sinks = [
-            self.sink(item, let.targets[where], dying, extent) for item, where in yield_slices(expr.yields)
-        ]
+        taken = tuple(atom for item in expr.yields for atom in inner_operands(item))
+        sinks = [self.sink(item, let.targets[where], movable) for item, where in yield_slices(expr.yields)]
         for iteration in range(extent):
             self.work.iterations += 1
             self.env[expr.index] = np.int64(iteration)
-            at_end = self.statements(expr.body, (expr.index,), _taken(expr.yields))
-            for sink in sinks:
-                sink.take(iteration)
+            at_end = self.statements(expr.body, (), taken)
+            for absorb, _ in sinks:
+                absorb(iteration)
             self.forget(at_end)
-        return [value for sink in sinks for value in sink.finish()]
+        return [value for _, finish in sinks for value in finish()]
+
+    # ------------------------------------------------------------------ yields
+    def sink(self, item: Yield, targets: Sequence[Var], movable: Sequence[Var]) -> Sink:
+        """What a yield does with each iteration, and what it has made in the end."""
+        match item:
+            case Stack(value=value):
+                return self.stack(value, targets[0])
+            case Reduce(operator=operator, values=values):
+                return self.fold(operator, values, targets)
+            case Scan(operator=operator, values=values, exclusive=exclusive):
+                return self.scan(operator, values, targets, exclusive)
+            case Accumulate(operator, init, at, value, bounds):
+                return self.accumulate(operator, self.own(init, movable), at, value, bounds)
+            case Scatter(init=init, at=at, value=value, bounds=bounds):
+                return self.scatter(self.own(init, movable), at, value, bounds)
+            case Carry(source=source):
+                buffer = self.env[source]
+                return (lambda iteration: None, lambda: [buffer])
+            case _:
+                assert_never(item)
+
+    def stack(self, atom: Atom, target: Var) -> Sink:
+        """Put the values side by side."""
+        out = np.empty(self.shape(target.type), target.type.dtype.numpy)
+
+        def absorb(iteration: int) -> None:
+            value = self.atom(atom)
+            if isinstance(atom, Var) and value.ndim:
+                del value
+                value, is_alone = take(self.env, atom)
+                self.env[atom] = value
+                if value.shape != out.shape[1:]:
+                    raise self.fail(f"a row of shape {value.shape} stacked into {out.shape}")
+                if not is_alone:
+                    self.work.read(value)
+                    self.work.write(value)
+            else:
+                self.work.write(value)
+            out[iteration] = value
+
+        return absorb, lambda: [out]
+
+    def fold(self, operator: Operator, values: Sequence[Atom], targets: Sequence[Var]) -> Sink:
+        """Combine all values."""
+        total = self.identities(operator, [self.shape(target.type) for target in targets], values)
+
+        def absorb(iteration: int) -> None:
+            total[:] = self.combine(operator, total[:], self.atoms(values))
+
+        return absorb, lambda: total
+
+    def scan(
+        self, operator: Operator, values: Sequence[Atom], targets: Sequence[Var], exclusive: bool
+    ) -> Sink:
+        """Combine the values so far."""
+        shapes = [self.shape(target.type) for target in targets]
+        outs = [
+            np.empty(shape, target.type.dtype.numpy) for shape, target in zip(shapes, targets, strict=True)
+        ]
+        total = self.identities(operator, [shape[1:] for shape in shapes], values)
+
+        def absorb(iteration: int) -> None:
+            following = self.combine(operator, total[:], self.atoms(values))
+            for out, now in zip(outs, total if exclusive else following, strict=True):
+                self.work.write(now)
+                out[iteration] = now
+            total[:] = following
+
+        return absorb, lambda: list(outs)
+
+    def accumulate(
+        self, operator: Operator, out: Array, at: Sequence[Atom], atom: Atom, bounds: Bounds
+    ) -> Sink:
+        """Combine every value with what stands at its place."""
+
+        def absorb(iteration: int) -> None:
+            place = self.place(out, at, bounds)
+            if place is not None:
+                value = self.atom(atom)
+                self.work.read(value)
+                self.work.write(value)
+                if np.shape(value) != out.shape[len(place) :]:
+                    raise self.fail(f"a value of shape {np.shape(value)} accumulated into {out.shape}")
+                (out[place],) = self.combine(operator, [out[place]], [value])
+
+        return absorb, lambda: [out if out.ndim else out[()]]
+
+    def scatter(self, out: Array, at: Sequence[Atom], atom: Atom, bounds: Bounds) -> Sink:
+        """Put every value at its place."""
+
+        def absorb(iteration: int) -> None:
+            place = self.place(out, at, bounds)
+            if place is not None:
+                self.put(out, place, self.atom(atom))
+
+        return absorb, lambda: [out if out.ndim else out[()]]
+
+    def identities(
+        self, operator: Operator, shapes: Sequence[tuple[int, ...]], values: Sequence[Atom]
+    ) -> list[Value]:
+        """What an operator gives on nothing."""
+        if isinstance(operator, Lambda):
+            return self.atoms(operator.identity)
+        dtype = values[0].type.dtype
+        unit = self.atom(identity(operator, dtype))
+        return [np.full(shapes[0], unit) if shapes[0] else unit]
+
+    def combine(self, operator: Operator, left: list[Value], right: list[Value]) -> list[Value]:
+        """left ⊕ right"""
+        if isinstance(operator, Lambda):
+            self.bind(operator.left, left)
+            self.bind(operator.right, right)
+            return self.body(operator.body, (*operator.left, *operator.right))
+        prim = PRIMS[operator]
+        (first,), (second,) = left, right
+        self.work.apply(operator, prim.cost, second.size)
+        if second.ndim:
+            self.work.read(second)
+        return [
+            second.dtype.type(prim.numpy(first, second)) if not second.ndim else prim.numpy(first, second)
+        ]
+
+
+def _arrays(variables: Sequence[Var]) -> list[Var]:
+    """The variables that a body may overwrite; a scalar may be a size in a type around it."""
+    return [var for var in variables if var.type.shape]
+
+
+def _worded(message: str, values: Sequence[Value]) -> str:
+    """The message with `{0}`, `{1}` replaced by run-time values."""
+    for position, value in enumerate(values):
+        message = message.replace(f"{{{position}}}", str(value))
+    return message

@@ -25,8 +25,8 @@ Environment = dict[Var, Any]
 class LastUses:
     """What may be dropped as a body runs: after each statement; after its results are taken.
 
-    `movable` are, for each statement, those of its operands that it may overwrite itself: needed for the last
-    time, given to it once, and not read by the bodies nested in it.
+    `movable` are, for each statement, those arrays among its operands that it may overwrite itself: needed for
+    the last time, given to it once, and not read by the bodies nested in it.
     """
 
     after: tuple[tuple[Var, ...], ...]
@@ -56,8 +56,8 @@ def _dying(let: Let, mine: set[Var], seen: set[Var]) -> tuple[Var, ...]:
 
 def _movable(expr: Expr, dying: tuple[Var, ...]) -> tuple[Var, ...]:
     given = operands(expr)
-    inside = {var for binders, body in bodies(expr) for var in free_variables(body, binders)}
-    return tuple(var for var in dying if given.count(var) == 1 and var not in inside)
+    inside = {var for _, body in bodies(expr) for var in free_variables(body)}
+    return tuple(var for var in dying if var.type.shape and given.count(var) == 1 and var not in inside)
 
 
 def take(env: Environment, var: Var) -> tuple[Any, bool]:

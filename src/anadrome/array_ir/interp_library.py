@@ -24,7 +24,9 @@ class LibraryMeaning:
     operations: Callable[..., float]
 
 
-def run_library(operation: str, args: list[Array], attributes: tuple[bool | int, ...], span: Span | None) -> Any:
+def run_library(
+    operation: str, args: list[Array], attributes: tuple[bool | int, ...], span: Span | None
+) -> Any:
     """The result of a library operation; a system that has no solution raises `SingularMatrix`."""
     try:
         return LIBRARY_MEANING[operation].run(*args, *attributes)
@@ -43,7 +45,8 @@ def _matmul(left: Array, right: Array, transpose_left: bool, transpose_right: bo
 
 
 def _matmul_operations(left: Array, right: Array, transpose_left: bool, transpose_right: bool) -> float:
-    return 2.0 * left.size * right.shape[0 if transpose_right else 1]
+    columns = int(right.shape[0 if transpose_right else 1])
+    return 2.0 * left.size * columns
 
 
 def _solve(matrix: Array, right: Array, transpose: bool) -> Array:

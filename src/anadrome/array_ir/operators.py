@@ -1,4 +1,4 @@
-"""The named monoids: their identities (their operation is the row of the primitive table of the same name)."""
+"""The named monoids: their identities (what they do is the primitive of the same name)."""
 
 from __future__ import annotations
 

@@ -136,3 +136,13 @@ class UnknownStage(AnadromeError, ValueError):
 
     def __init__(self, stage: str, known: tuple[str, ...]) -> None:
         super().__init__(Diagnostic(f"there is no stage `{stage}`; there are {', '.join(known)}"))
+
+
+class SizeUnknown(CallError):
+    """A transform that makes one array of many results, whose sizes may differ."""
+
+    def __init__(self, transform: str) -> None:
+        super().__init__(
+            f"`{transform}` takes functions whose results have the same sizes for every element, and the size of "
+            "this one's is found inside it"
+        )

@@ -94,6 +94,16 @@ class Context:
             self.scope = outer
 
     @contextmanager
+    def reopened(self, scope: Scope) -> Iterator[Scope]:
+        """Make a scope that was left the innermost one again."""
+        outer = self.scope
+        self.scope = scope
+        try:
+            yield scope
+        finally:
+            self.scope = outer
+
+    @contextmanager
     def filling(self, builder: Builder, kind: ScopeKind = ScopeKind.PARFOR) -> Iterator[Scope]:
         """Make `builder` (the inner one a `parfor` callback was handed) the innermost body for a while."""
         outer = self.scope

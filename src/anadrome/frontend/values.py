@@ -215,5 +215,6 @@ class Frame:
     closure: dict[str, CellType]
     outer: Frame | None
     live: dict[ast.stmt, frozenset[str]]
+    live_head: dict[ast.stmt, frozenset[str]]
     loop_live: list[frozenset[str]] = field(default_factory=list)
     assigned: dict[str, Span] = field(default_factory=dict)

@@ -1,8 +1,8 @@
 """Reads answered without the array that is read, where it is known how the array was made.
 
-    Full(s, v)[i] = v          Literal(a, b)[1] = b          A[i][j] = A[i, j]
-    Update(A, k, v)[k] = v     Update(A, 0, v)[1] = A[1]     Reshape(A, (n, m))[i, j] = A[i·m + j] of a vector A
-    (parfor i { stack A[c, i] }) = A[c]                      (parfor i { parfor j { stack A[i, j] } }) = A
+Full(s, v)[i] = v          Literal(a, b)[1] = b          A[i][j] = A[i, j]
+Update(A, k, v)[k] = v     Update(A, 0, v)[1] = A[1]     Reshape(A, (n, m))[i, j] = A[i·m + j] of a vector A
+(parfor i { stack A[c, i] }) = A[c]                      (parfor i { parfor j { stack A[i, j] } }) = A
 """
 
 from __future__ import annotations
@@ -85,7 +85,11 @@ def _updated(
     if any(isinstance(a, Const) and isinstance(b, Const) and a.value != b.value for a, b in pairs):
         return Index(array, expr.indices, expr.bounds)
     update = definitions[expr.array]
-    if expr.bounds is not Bounds.PROVED or not isinstance(update, Update) or update.bounds is not Bounds.PROVED:
+    if (
+        expr.bounds is not Bounds.PROVED
+        or not isinstance(update, Update)
+        or update.bounds is not Bounds.PROVED
+    ):
         return None
     if len(expr.indices) < count or not all(_is_same(a, b) for a, b in pairs):
         return None

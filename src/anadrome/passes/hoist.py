@@ -163,7 +163,9 @@ class _Hoister:
         return True
 
     # ------------------------------------------------------------------ nested bodies
-    def enter(self, body: Body, bound: tuple[Var, ...], own: _Scope, runs: bool, is_barrier: bool = False) -> Body:
+    def enter(
+        self, body: Body, bound: tuple[Var, ...], own: _Scope, runs: bool, is_barrier: bool = False
+    ) -> Body:
         """A nested body; what it uses and risks is the statement's own."""
         around = self.scopes[-1]
         level = around.level + 1
@@ -191,7 +193,9 @@ class _Hoister:
                 return If(condition, first, self.enter(other, (), own, False, is_barrier=True))
             case WithSum(init=init, tokens=tokens, body=body):
                 return WithSum(init, tokens, self.enter(body, tokens, own, True))
-            case Apply() | Index() | Update() | Full() | Literal() | Reshape() | AddTo() | Check() | Library():
+            case (
+                Apply() | Index() | Update() | Full() | Literal() | Reshape() | AddTo() | Check() | Library()
+            ):
                 return expr
             case _:
                 assert_never(expr)

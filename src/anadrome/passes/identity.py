@@ -99,11 +99,11 @@ def _expr(expr: Expr, inner: Numbers) -> Hashable:
             _number((index,), inner)
             return ("ParFor", outer, _body(body, inner, ()), tuple([_item(item, inner) for item in yields]))
         case Loop(carried, init, body, index, trip, condition):
-            start = (_atoms(init, inner), None if trip is None else _atom(trip, inner))
+            begin = (_atoms(init, inner), None if trip is None else _atom(trip, inner))
             _number(carried, inner)
             test = None if condition is None else _body(condition, inner, condition.results)
             _number(() if index is None else (index,), inner)
-            return ("Loop", start, test, _body(body, inner, body.results))
+            return ("Loop", begin, test, _body(body, inner, body.results))
         case If(condition=condition, then=then, other=other):
             first = _body(then, inner, then.results)
             return ("If", _atom(condition, inner), first, _body(other, inner, other.results))
@@ -140,4 +140,3 @@ def _operator(operator: Operator, inner: Numbers) -> Hashable:
     identity = _atoms(operator.identity, inner)
     _number((*operator.left, *operator.right), inner)
     return (identity, _body(operator.body, inner, operator.body.results))
-

@@ -176,7 +176,9 @@ class _Scalarizer(Substitution):
         if isinstance(type_, SumType) or not type_.shape:
             return False
         sizes = [_constant(size) for size in type_.shape]
-        return len(sizes) <= 2 and all(size is not None and 0 < size <= self.config.unroll_limit for size in sizes)
+        return len(sizes) <= 2 and all(
+            size is not None and 0 < size <= self.config.unroll_limit for size in sizes
+        )
 
     # ------------------------------------------------------------------ statements
     def statement(self, let: Let) -> None:
@@ -245,7 +247,11 @@ class _Scalarizer(Substitution):
         rows = self.elements.get(expr.array)
         first = expr.indices[0] if expr.indices else None
         is_known = rows is not None and isinstance(first, Const) and 0 <= first.value < len(rows)
-        if not is_known or len(expr.indices) > 2 or not all(isinstance(index, Const) for index in expr.indices):
+        if (
+            not is_known
+            or len(expr.indices) > 2
+            or not all(isinstance(index, Const) for index in expr.indices)
+        ):
             self.emit(self.all_bound(let.targets), expr)
             return
         assert rows is not None and isinstance(first, Const)
@@ -339,9 +345,13 @@ class _Scalarizer(Substitution):
             carried.extend(leaves[position] if position in split else (self.bound(var),))
         condition = None if expr.condition is None else self.carried_body(expr, expr.condition, leaves, ())
         body = self.carried_body(expr, expr.body, leaves, split)
-        self.emit_split(let.targets, split, Loop(tuple(carried), tuple(init), body, expr.index, trip, condition))
+        self.emit_split(
+            let.targets, split, Loop(tuple(carried), tuple(init), body, expr.index, trip, condition)
+        )
 
-    def carried_body(self, expr: Loop, body: Body, leaves: dict[int, list[Var]], split: Sequence[int]) -> Body:
+    def carried_body(
+        self, expr: Loop, body: Body, leaves: dict[int, list[Var]], split: Sequence[int]
+    ) -> Body:
         """A body of a loop in which small carried arrays are put together first."""
         before, self.lets = self.lets, []
         for position, scalars in leaves.items():
@@ -384,7 +394,11 @@ class _Scalarizer(Substitution):
         split: list[int] = []
         for item, where in yield_slices(expr.yields):
             value = self.atom(item.values[0]) if isinstance(item, Reduce) else None
-            if isinstance(item, Reduce) and isinstance(item.operator, str) and self.is_small(item.values[0].type):
+            if (
+                isinstance(item, Reduce)
+                and isinstance(item.operator, str)
+                and self.is_small(item.values[0].type)
+            ):
                 assert value is not None
                 yields.extend(Reduce(item.operator, (leaf,)) for leaf in self.leaves(value))
                 split.append(where.start)
@@ -411,7 +425,9 @@ class _Scalarizer(Substitution):
         if count > self.config.small_dimension:
             return False
         reads = [let.expr for let in all_lets(expr.body) if isinstance(let.expr, Index)]
-        is_known = any(self.variable(read.array) in self.elements and expr.index in read.indices for read in reads)
+        is_known = any(
+            self.variable(read.array) in self.elements and expr.index in read.indices for read in reads
+        )
         return is_known and self.may_unroll(expr.body, count, MOST_TINY)
 
     def unrolled(self, let: Let, expr: ParFor, count: int) -> None:
@@ -454,7 +470,9 @@ class _Scalarizer(Substitution):
                     self.replace(target, value)
             case Scan(operator=operator):
                 parts = [part.values for part in items if isinstance(part, Scan)]
-                for target, column in zip(targets, zip(*self.prefixes(operator, parts), strict=True), strict=True):
+                for target, column in zip(
+                    targets, zip(*self.prefixes(operator, parts), strict=True), strict=True
+                ):
                     self.known(target, column)
             case Carry():
                 (*_, last) = items
@@ -468,7 +486,9 @@ class _Scalarizer(Substitution):
         found = [parts[0]]
         for part in parts[1:]:
             if isinstance(operator, Lambda):
-                renaming = Renaming(dict(zip((*operator.left, *operator.right), (*found[-1], *part), strict=True)))
+                renaming = Renaming(
+                    dict(zip((*operator.left, *operator.right), (*found[-1], *part), strict=True))
+                )
                 for inner in operator.body.lets:
                     self.statement(renaming.let(inner))
                 found.append(self.atoms(renaming.atoms(operator.body.results)))

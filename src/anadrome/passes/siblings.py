@@ -1,8 +1,8 @@
 """Merging what stands in one body: parfors of one extent, branches on one condition.
 
-Two parfors of the same extent become one where every path of dependences between them is a read of a stack at
-the reader's own index (then the stacked value itself is used), or where there is no path and they read a common
-array. Two branches on the same condition become one where no path leads through a third statement. Paths are
+Two parfors of the same extent become one where every path of dependences between them is a read of a stack
+at the reader's own index (then the stacked value itself is used), or where there is no path and they read a
+common array. Two branches on the same condition become one where no path leads through a third statement. Paths are
 held as bit sets over the statements of the body; a merged group stands where its last dependence is known.
 """
 
@@ -50,7 +50,9 @@ def _merged_body(body: Body) -> Body:
     lets = plan.written() if plan.is_changed else body.lets
     identity = Substitution()
     results = plan.renamed.atoms(body.results)
-    return Body(tuple(Let(let.targets, identity.expr(let.expr, _merged_body), let.span) for let in lets), results)
+    return Body(
+        tuple(Let(let.targets, identity.expr(let.expr, _merged_body), let.span) for let in lets), results
+    )
 
 
 @dataclass(slots=True, eq=False)

@@ -1,14 +1,22 @@
 """Folding, algebra, common subexpressions, forwarding of reads, copies, constant branches, dead code.
 
-One forward walk; every rule sees operands that are already simplified. Equal expressions share a number in the
-scope where the first stands (`identity`), a nest counting as one expression. Scalar algebra is a table
+One forward walk; every rule sees operands that are already simplified. Equal expressions share a number in
+the scope where the first stands (`identity`), a nest counting as one expression. Scalar algebra is a table
 (`algebra`), reads of arrays whose making is known are answered without the array (`forwarding`). Floats stay
 bit for bit what they were, save that `reduce add` and its like over equal constants are not taken one by one.
 
 Before:
     fn f(x: f64[n], y: f64[n]) -> f64[n] {
       a = parfor i < n { u = x[i]; yield stack u }
-      b = parfor i < n { u = a[i]; v = y[i]; p = mul u v; q = mul v u; s = add p q; t = mul s 1.0; yield stack t }
+      b = parfor i < n {
+        u = a[i]
+        v = y[i]
+        p = mul u v
+        q = mul v u
+        s = add p q
+        t = mul s 1.0
+        yield stack t
+      }
       return b
     }
 After:
@@ -258,7 +266,7 @@ class _Simplifier:
 
     # ------------------------------------------------------------------ parfors
     def parfor(self, let: Let, expr: ParFor) -> None:
-        """The body, then each yield: one that repeats another, copies an array or is constant is not needed."""
+        """The body, then the yields without those that repeat another, copy an array or are constant."""
         extent = self.known.atom(expr.extent)
         lets, mark = self.open()
         for inner in expr.body.lets:
@@ -278,7 +286,9 @@ class _Simplifier:
             remaining = tuple(target for _, where in kept for target in let.targets[where])
             self.emit(Let(remaining, final, let.span), final)
 
-    def replaced(self, expr: ParFor, item: Yield, targets: tuple[Var, ...], first: dict[Hashable, Var]) -> bool:
+    def replaced(
+        self, expr: ParFor, item: Yield, targets: tuple[Var, ...], first: dict[Hashable, Var]
+    ) -> bool:
         """Whether the results of a yield have been found elsewhere."""
         if not isinstance(item, Stack | Reduce | Scan) or len(targets) != 1:
             return False
@@ -307,7 +317,9 @@ class _Simplifier:
         if isinstance(item.value, Const):
             shape = (expr.extent,)
             full = Full(shape, item.value)
-            return self.emit(Let((Var(target.name, ArrayType(item.value.dtype, shape)),), full, self.span), full)[0]
+            return self.emit(
+                Let((Var(target.name, ArrayType(item.value.dtype, shape)),), full, self.span), full
+            )[0]
         found = row_of_stack(expr, item.value, self.definitions)
         type_ = self.known.type(target.type)
         if not isinstance(found, Index):

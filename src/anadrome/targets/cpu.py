@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
-
-import llvmlite.binding as llvm
 
 from anadrome.config import Config
 from anadrome.kernel_ir.nodes import Function
 from anadrome.targets.cpu_call import Executable
-from anadrome.targets.cpu_machine import Machine, optimise, this_machine
-from anadrome.targets.llvm_emit import ENTRY, Emitted, emit
+from anadrome.targets.cpu_machine import load, object_code, this_machine
+from anadrome.targets.llvm_emit import ENTRY, emit
 
 
 @dataclass(slots=True)
@@ -33,17 +28,10 @@ def compile_cpu(fn: Function, config: Config, statistics: Statistics | None = No
     """Machine code for a host function, ready to be called."""
     machine = this_machine()
     emitted = emit(fn, machine.target)
-    engine = _compile(emitted, machine, statistics or Statistics())
-    return Executable(fn, emitted, engine.get_function_address(ENTRY), engine, machine, config.workers)
-
-
-def _compile(emitted: Emitted, machine: Machine, statistics: Statistics) -> Any:
     began = perf_counter()
-    module = llvm.parse_assembly(emitted.text)
-    module.verify()
-    optimise(module, machine)
-    engine = llvm.create_mcjit_compiler(module, machine.target_machine)
-    engine.finalize_object()
-    statistics.compiled += 1
-    statistics.seconds += perf_counter() - began
-    return engine
+    code = object_code(emitted.text, machine)
+    if statistics is not None:
+        statistics.compiled += 1
+        statistics.seconds += perf_counter() - began
+    engine = load(code, machine)
+    return Executable(fn, emitted, engine.get_function_address(ENTRY), engine, machine, config.workers)

@@ -16,6 +16,7 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
+from anadrome.targets.cpu_foreign import add_linear_algebra
 from anadrome.targets.record import Target
 
 
@@ -24,7 +25,8 @@ class Machine:
     """What is known of this machine, and the process that found it out."""
 
     target: Target
-    target_machine: Any
+    code_generator: Any
+    """LLVM's TargetMachine, for the passes and for object code."""
     process: int
     """A child made by `fork` is another process: it must not use the parent's worker threads."""
 
@@ -34,21 +36,26 @@ def this_machine() -> Machine:
     """The machine this process runs on."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    add_linear_algebra()
     triple = llvm.get_process_triple()
     cpu = llvm.get_host_cpu_name()
     features = llvm.get_host_cpu_features()
     flat = features.flatten()
-    target_machine = llvm.Target.from_triple(triple).create_target_machine(
-        cpu=cpu, features=flat, opt=3, reloc="default", codemodel="jitdefault", jit=True
-    )
+    code_generator = _code_generator(triple, cpu, flat)
     target = Target(
         triple=triple,
-        data_layout=str(target_machine.target_data),
+        data_layout=str(code_generator.target_data),
         cpu=cpu,
         features=flat,
         vector_bits=_vector_bits(features),
     )
-    return Machine(target, target_machine, os.getpid())
+    return Machine(target, code_generator, os.getpid())
+
+
+def _code_generator(triple: str, cpu: str, features: str) -> Any:
+    return llvm.Target.from_triple(triple).create_target_machine(
+        cpu=cpu, features=features, opt=3, reloc="default", codemodel="jitdefault", jit=True
+    )
 
 
 def _vector_bits(features: Any) -> int:
@@ -57,12 +64,26 @@ def _vector_bits(features: Any) -> int:
     return 256 if features.get("avx2") else 128
 
 
-def optimise(module: Any, machine: Machine) -> None:
-    """Run LLVM's O3 pipeline with both vectorisers."""
+def object_code(text: str, machine: Machine) -> bytes:
+    """Compile a module's text: LLVM's O3 pipeline with both vectorisers, then machine code."""
+    module = llvm.parse_assembly(text)
+    module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = True
     options.slp_vectorization = True
     options.loop_interleaving = True
     options.loop_unrolling = True
-    builder = llvm.create_pass_builder(machine.target_machine, options)
+    builder = llvm.create_pass_builder(machine.code_generator, options)
     builder.getModulePassManager().run(module, builder)
+    return bytes(machine.code_generator.emit_object(module))
+
+
+def load(code: bytes, machine: Machine) -> Any:
+    """Object code as a running engine; the code lives as long as the engine does."""
+    target = machine.target
+    # The engine owns its target machine, so each has one of its own.
+    own = _code_generator(target.triple, target.cpu, target.features)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), own)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine

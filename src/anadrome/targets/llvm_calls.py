@@ -1,11 +1,49 @@
-"""Calls of the routines of `kernel_ir.routines`."""
+"""Calls of the routines of `kernel_ir.routines`: the module gets the text of those it calls."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from anadrome.dtypes import I64, DType
+from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import Buffer, Call
-from anadrome.targets.llvm_scope import Scope
+from anadrome.kernel_ir.routines import ROUTINES
+from anadrome.targets import llvm_linalg
+from anadrome.targets.llvm_checks import fail_unless
+from anadrome.targets.llvm_scope import MEMORY_FAILURE, Scope
+from anadrome.targets.llvm_sort import argsort
+from anadrome.targets.llvm_text import ModuleText
+
+Writer = Callable[[ModuleText, str, DType], None]
+
+WRITERS: dict[str, Writer] = {
+    "gemm": llvm_linalg.gemm,
+    "solve": llvm_linalg.solve,
+    "triangular_solve": llvm_linalg.triangular_solve,
+    "inv": llvm_linalg.inv,
+    "det": llvm_linalg.det,
+    "cholesky": llvm_linalg.cholesky,
+    "argsort": argsort,
+}
+"""Operation of the routine table -> what writes it."""
 
 
 def emit_call(scope: Scope, stmt: Call) -> None:
-    """A call of a routine; the module gets the routine's text."""
-    raise NotImplementedError
+    """A call; it leaves where the routine got no memory."""
+    row = ROUTINES.get(stmt.routine)
+    if row is None or len(row.arguments) != len(stmt.args):
+        raise IRError(f"`{stmt.routine}` is no routine of {len(stmt.args)} arguments")
+    program, name = scope.program, f"anadrome.{row.name}"
+    if name not in program.routines:
+        program.routines.add(name)
+        WRITERS[row.operation](program.module, name, row.dtype)
+    given: list[str] = []
+    for argument, value in zip(row.arguments, stmt.args, strict=True):
+        if isinstance(value, Buffer):
+            given.append(f"ptr {scope.pointer(value)}")
+        else:
+            given.append(f"{argument.dtype.llvm} {scope.expr(value)}")
+    code = scope.text.value(f"call i64 @{name}({', '.join(given)})")
+    succeeded = scope.text.value(f"icmp eq i64 {code}, 0")
+    scope.can_fail = True
+    fail_unless(scope, succeeded, program.site(MEMORY_FAILURE, (I64, I64)), ["-1", "0"])

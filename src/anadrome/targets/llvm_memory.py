@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anadrome.targets.llvm_scope import Scope
-from anadrome.targets.llvm_text import Value
+from anadrome.targets.llvm_text import ModuleText, Value
 
 _ALLOCATE = (
     "declare noalias ptr @aligned_alloc(i64 allocalign, i64) nounwind willreturn "
@@ -16,15 +16,15 @@ _FREE = (
 )
 
 
-def declare_memory(scope: Scope) -> None:
+def declare_memory(module: ModuleText) -> None:
     """Declare the C library's allocator, so that LLVM knows what it is."""
-    scope.program.module.declare("aligned_alloc", _ALLOCATE)
-    scope.program.module.declare("free", _FREE)
+    module.declare("aligned_alloc", _ALLOCATE)
+    module.declare("free", _FREE)
 
 
 def free_slot(scope: Scope, slot: Value) -> None:
     """Free what the slot of an allocation holds, and remember that it holds nothing."""
-    declare_memory(scope)
+    declare_memory(scope.program.module)
     held = scope.text.value(f"load ptr, ptr {slot}")
     scope.text.do(f"call void @free(ptr {held})")
     scope.text.do(f"store ptr null, ptr {slot}")

@@ -60,6 +60,7 @@ class Program:
         self.swapped = swapped_buffers(fn)
         self.unlikely = module.metadata('!{!"branch_weights", i32 1, i32 1048575}')
         self.uses_threads = False
+        self.routines: set[str] = set()
         self._types: dict[tuple[Prim, tuple[DType, ...]], DType] = {}
 
     def site(self, code: int, types: Sequence[DType]) -> int:

@@ -214,7 +214,7 @@ def _emit_alloc(scope: Scope, stmt: Alloc) -> None:
     status = scope.program.site(MEMORY_FAILURE, (I64, I64))
     reported = [size, str(buffer.dtype.bytes)]
     fail_unless(scope, fits, status, reported)
-    declare_memory(scope)
+    declare_memory(scope.program.module)
     exact = text.value(f"mul nuw nsw i64 {size}, {buffer.dtype.bytes}")
     padded = text.value(f"add nuw nsw i64 {exact}, 127")
     rounded = text.value(f"and i64 {padded}, -64")

@@ -1,0 +1,173 @@
+"""Reverse mode as rules of staging: the gradient of a function, and its vector-Jacobian product.
+
+A rule says what a transform does inside a program that is being staged: it takes the context, the function and
+its arguments, and adds the derivative to the program. Called from outside, the whole program is that rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from anadrome.ad.reverse import vjp as reverse
+from anadrome.api import pytree
+from anadrome.api.arguments import Active, Argnums, active_arguments
+from anadrome.api.opened import Opened, float_positions, like, open_function, staged_leaf
+from anadrome.api.pytree import Leaf, Structure
+from anadrome.api.stopping import stop_leaf
+from anadrome.array_ir.build import number
+from anadrome.array_ir.nodes import ArrayType, Atom
+from anadrome.errors.api import AuxiliaryMissing, NonScalarOutput, StructureMismatch
+from anadrome.frontend.arrays import atom, describe
+from anadrome.frontend.context import Context
+from anadrome.frontend.sizes import agree
+from anadrome.frontend.values import Value
+
+Kwargs = Mapping[str, Value]
+
+
+# ---------------------------------------------------------------------------- auxiliary results
+@dataclass(frozen=True, slots=True)
+class WithoutAuxiliary:
+    """A function whose result is a pair, the second part of which carries no derivative."""
+
+    function: object
+    transform: str
+
+    def __anadrome_stage__(self, context: Context, args: Sequence[Value], kwargs: Kwargs) -> Value:
+        """The pair, its second part behind a barrier."""
+        pair = context.call(self.function, *args, **kwargs)
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise AuxiliaryMissing(self.transform, outcome_words(pair))
+        return pair[0], pytree.map_leaves(lambda leaf: stop_leaf(context, leaf), pair[1])
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        """A function like any other for whoever asks whether it is one; it is only ever staged."""
+        raise NotImplementedError
+
+
+def outcome_words(value: Value) -> str:
+    """What a function gave, in words."""
+    leaves, structure = pytree.flatten(value)
+    return describe(value) if isinstance(structure, Leaf) else f"{pytree.describe(structure)} of {len(leaves)} numbers"
+
+
+# ---------------------------------------------------------------------------- gradient
+def value_and_gradient(
+    context: Context,
+    transform: str,
+    function: object,
+    args: Sequence[Value],
+    kwargs: Kwargs,
+    argnums: Argnums,
+    has_aux: bool,
+) -> tuple[Value, Value]:
+    """What the function gives (its pair where there is an auxiliary result), and its gradient."""
+    active = active_arguments(context, transform, args, argnums)
+    opened_function = WithoutAuxiliary(function, transform) if has_aux else function
+    opened = open_function(context, opened_function, args, kwargs, active.leaves)
+    seed = _scalar_result(transform, opened, has_aux)
+    cotangents = [
+        number(1.0, opened.atoms[position].type.dtype) if position == seed else _zero(context, opened, position)
+        for position in float_positions(opened.atoms)
+    ]
+    value, parts = pull_back(context, opened, active, cotangents)
+    return value, active.derivative(parts)
+
+
+def _scalar_result(transform: str, opened: Opened, has_aux: bool) -> int:
+    """Which result is differentiated: the only leaf of the result, or of its first part."""
+    structure = opened.structure
+    whole = structure.parts[0] if has_aux and not isinstance(structure, Leaf) else structure
+    if not isinstance(whole, Leaf):
+        raise NonScalarOutput(transform, pytree.describe(whole))
+    position = opened.results[0].position
+    if position is None:
+        raise NonScalarOutput(transform, describe(opened.results[0].static))
+    type_ = opened.atoms[position].type
+    assert isinstance(type_, ArrayType)
+    if type_.shape or not type_.dtype.is_float:
+        raise NonScalarOutput(transform, type_words(type_))
+    return position
+
+
+def type_words(type_: ArrayType) -> str:
+    """An array type for people: `float64 of shape (3, n)`."""
+    if type_.is_scalar:
+        return f"one {type_.dtype.numpy_name}"
+    shape = ", ".join(str(getattr(size, "value", None) or size) for size in type_.shape)
+    return f"{type_.dtype.numpy_name} of shape ({shape}{',' if type_.rank == 1 else ''})"
+
+
+def _zero(context: Context, opened: Opened, position: int) -> Atom:
+    """A zero cotangent. Its type may mention sizes bound inside the function, so it is one only for barriers:
+    an inactive result, whose cotangent is never read."""
+    type_ = opened.atoms[position].type
+    return context.builder.zeros(type_)
+
+
+def pull_back(
+    context: Context, opened: Opened, active: Active, cotangents: Sequence[Atom]
+) -> tuple[Value, list[Value]]:
+    """The function's result and a cotangent for each active leaf, from one for each float result."""
+    derivative = reverse(opened.function, opened.active)
+    primals = [atom(context, leaf) for leaf in active.leaves.values()]
+    results = opened.call(context, derivative, (*primals, *cotangents))
+    count = len(opened.atoms)
+    parts = [
+        like(context, found, leaf) for found, leaf in zip(results[count:], active.leaves.values(), strict=True)
+    ]
+    return opened.value(context, results), parts
+
+
+# ---------------------------------------------------------------------------- vector-Jacobian product
+def pull_back_values(
+    context: Context, function: object, primals: Sequence[Value], cotangent: Value, has_aux: bool
+) -> tuple[Value, Value]:
+    """The function's result and the cotangents of all its arguments, from a cotangent of its result."""
+    active = active_arguments(context, "vjp", primals, tuple(range(len(primals))))
+    opened_function = WithoutAuxiliary(function, "vjp") if has_aux else function
+    opened = open_function(context, opened_function, primals, {}, active.leaves)
+    cotangents = _cotangents(context, opened, cotangent, has_aux)
+    value, parts = pull_back(context, opened, active, cotangents)
+    return value, active.derivative(parts)
+
+
+def _cotangents(context: Context, opened: Opened, cotangent: Value, has_aux: bool) -> list[Atom]:
+    structure = opened.structure
+    if has_aux:
+        assert not isinstance(structure, Leaf)
+        structure = structure.parts[0]
+    leaves = matching_leaves(context, "the cotangent", structure, cotangent)
+    found: list[Atom] = []
+    given = {result.position: leaf for result, leaf in zip(opened.results, leaves, strict=False)}
+    for position in float_positions(opened.atoms):
+        type_ = opened.atoms[position].type
+        assert isinstance(type_, ArrayType)
+        if position in given:
+            found.append(fitted(context, "the cotangent", given[position], type_))
+        else:
+            found.append(_zero(context, opened, position))
+    return found
+
+
+def matching_leaves(context: Context, what: str, structure: Structure, value: Value) -> list[Value]:
+    """The leaves of a tangent or cotangent, whose structure must be this one."""
+    leaves, found = pytree.flatten(value)
+    if found != structure:
+        raise StructureMismatch(f"the structure of {what}", pytree.describe(structure), pytree.describe(found))
+    return leaves
+
+
+def fitted(context: Context, what: str, leaf: Value, type_: ArrayType) -> Atom:
+    """A tangent or cotangent as an atom of this type; its sizes are compared, at run time if need be."""
+    staged = staged_leaf(context, leaf)
+    if staged is None:
+        raise StructureMismatch(what, type_words(type_), describe(leaf))
+    is_convertible = not staged.shape and (staged.dtype.is_float or staged.dtype.is_integer)
+    if len(staged.shape) != type_.rank or not (staged.dtype is type_.dtype or is_convertible):
+        raise StructureMismatch(what, type_words(type_), describe(staged))
+    found = atom(context, staged, type_.dtype if is_convertible else None)
+    for left, right in zip(found.type.shape, type_.shape, strict=True):
+        agree(context, left, right, what)
+    return found

@@ -1,0 +1,300 @@
+"""Whole Jacobians as rules of staging: forward mode over input elements, reverse mode over output elements.
+
+The derivative of an output of shape s by an input of shape t has shape s + t. Inputs whose sizes are all known
+when the program is compiled are differentiated along all their elements in one program (vector forward mode);
+an input of unknown size is a parallel loop over its elements, one direction each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from anadrome.ad.forward import jvp as forward
+from anadrome.ad.reverse import vjp as reverse
+from anadrome.api import pytree
+from anadrome.api.arguments import Active, Argnums, active_arguments
+from anadrome.api.gradients import WithoutAuxiliary
+from anadrome.api.opened import Opened, float_positions, like_leaf, open_function
+from anadrome.api.pytree import Leaf, Structure
+from anadrome.array_ir.build import Builder, number
+from anadrome.array_ir.nodes import TRUE, ArrayType, Atom, Const, Function, Size, Stack, Var, Yield, i64
+from anadrome.errors.api import SizeUnknown
+from anadrome.frontend.arrays import atom
+from anadrome.frontend.context import Context
+from anadrome.frontend.values import Scalar, Value
+
+VECTOR_LIMIT = 64
+"""Inputs of at most this many elements in all, known when compiled, are differentiated in one vector program."""
+
+Blocks = dict[tuple[int, int], Atom]
+"""(position of a result, number of an active leaf) -> the derivative of the one by the other."""
+
+
+# ---------------------------------------------------------------------------- rules
+def jacobian_forward(
+    context: Context,
+    function: object,
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value],
+    argnums: Argnums,
+    has_aux: bool,
+) -> Value:
+    """The Jacobian column by column: in each result's place, its derivative by the arguments."""
+    opened, active = _opened(context, "jacfwd", function, args, kwargs, argnums, has_aux)
+    types = _leaf_types(context, active)
+    counts = [_constant_count(type_) for type_ in types]
+    total = sum(count for count in counts if count is not None)
+    blocks: Blocks = {}
+    in_one = [leaf for leaf, count in enumerate(counts) if count is not None and total <= VECTOR_LIMIT]
+    values: Sequence[Atom] | None = None
+    if in_one:
+        values = _in_one_program(context, opened, active, in_one, blocks)
+    for leaf in range(len(types)):
+        if leaf not in in_one:
+            _one_direction_each(context, opened, active, leaf, blocks)
+    return _assembled(context, opened, active, blocks, has_aux, values)
+
+
+def jacobian_reverse(
+    context: Context,
+    function: object,
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value],
+    argnums: Argnums,
+    has_aux: bool,
+) -> Value:
+    """The Jacobian row by row: in each result's place, its derivative by the arguments."""
+    opened, active = _opened(context, "jacrev", function, args, kwargs, argnums, has_aux)
+    derivative = reverse(opened.function, opened.active)
+    blocks: Blocks = {}
+    for position in _differentiated(opened, has_aux):
+        _rows(context, opened, active, derivative, position, blocks)
+    return _assembled(context, opened, active, blocks, has_aux, None)
+
+
+def _opened(
+    context: Context,
+    transform: str,
+    function: object,
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value],
+    argnums: Argnums,
+    has_aux: bool,
+) -> tuple[Opened, Active]:
+    active = active_arguments(context, transform, args, argnums)
+    inner = WithoutAuxiliary(function, transform) if has_aux else function
+    return open_function(context, inner, args, kwargs, active.leaves), active
+
+
+def _leaf_types(context: Context, active: Active) -> list[ArrayType]:
+    types = [atom(context, leaf).type for leaf in active.leaves.values()]
+    return [type_ for type_ in types if isinstance(type_, ArrayType)]
+
+
+def _constant_count(type_: ArrayType) -> int | None:
+    count = 1
+    for size in type_.shape:
+        if not isinstance(size, Const):
+            return None
+        count *= int(size.value)
+    return count
+
+
+def _differentiated(opened: Opened, has_aux: bool) -> list[int]:
+    """The results that are differentiated: the floats of the result, or of its first part."""
+    count = len(opened.results)
+    if has_aux and not isinstance(opened.structure, Leaf):
+        count = len(pytree.leaf_paths(opened.structure.parts[0]))
+    wanted = {leaf.position for leaf in opened.results[:count]}
+    return [position for position in float_positions(opened.atoms) if position in wanted]
+
+
+# ---------------------------------------------------------------------------- forward
+def _in_one_program(
+    context: Context, opened: Opened, active: Active, leaves: Sequence[int], blocks: Blocks
+) -> Sequence[Atom]:
+    """All elements of these leaves as the directions of one vector forward sweep."""
+    builder = context.builder
+    types = _leaf_types(context, active)
+    counts = {leaf: _constant_count(types[leaf]) or 0 for leaf in leaves}
+    directions = i64(sum(counts.values()))
+    starts: dict[int, int] = {}
+    for leaf in leaves:
+        starts[leaf] = sum(counts[earlier] for earlier in starts)
+    closed = _with_constants(opened, leaves)
+    primals = [atom(context, leaf) for leaf in active.leaves.values()]
+    seeds = [_identity(builder, types[leaf], starts[leaf], directions) for leaf in leaves]
+    derivative = forward(closed.function, closed.active, directions)
+    results = closed.call(context, derivative, (*primals, *seeds))
+    tangents = dict(zip(float_positions(opened.atoms), results[len(opened.atoms) :], strict=True))
+    for position, tangent in tangents.items():
+        for leaf in leaves:
+            blocks[position, leaf] = _columns(builder, tangent, types[leaf], starts[leaf], len(leaves) == 1)
+    return results[: len(opened.atoms)]
+
+
+def _with_constants(opened: Opened, leaves: Sequence[int]) -> Opened:
+    """The same function with only these leaves active."""
+    first = len(opened.outside)
+    active = tuple(position - first in leaves for position in range(len(opened.active)))
+    return replace(opened, active=active)
+
+
+def _identity(builder: Builder, type_: ArrayType, start: int, directions: Size) -> Atom:
+    """The tangent of a leaf along every direction: [place of the element + start = direction]."""
+
+    def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
+        flat: Atom = i64(start)
+        stride = 1
+        for index, size in reversed(list(zip(indices[:-1], type_.shape, strict=True))):
+            flat = inner.add(flat, inner.mul(index, i64(stride)))
+            stride *= int(size.value) if isinstance(size, Const) else 0
+        return _bracket(inner, [(flat, indices[-1])], type_)
+
+    if not type_.shape:
+        count = int(directions.value) if isinstance(directions, Const) else 0
+        return builder.literal([number(float(start == place), type_.dtype) for place in range(count)])
+    return builder.build((*type_.shape, directions), place)
+
+
+def _bracket(builder: Builder, pairs: Sequence[tuple[Atom, Atom]], type_: ArrayType) -> Atom:
+    """[left = right for every pair] as a float."""
+    hit: Atom = TRUE
+    for left, right in pairs:
+        equal = builder.apply("eq", left, right)
+        hit = equal if hit is TRUE else builder.apply("and", hit, equal)
+    return builder.select(hit, number(1.0, type_.dtype), number(0.0, type_.dtype))
+
+
+def _columns(builder: Builder, tangent: Atom, type_: ArrayType, start: int, is_whole: bool) -> Atom:
+    """The directions of one leaf: (…, directions) to (…, *shape of the leaf)."""
+    assert isinstance(tangent, Var)
+    rest = tangent.type.shape[:-1]
+    if not type_.shape:
+        return builder.build(rest, lambda inner, at: inner.index(tangent, (*at, i64(start))))
+    if is_whole:
+        return tangent if type_.rank == 1 else builder.reshape(tangent, (*rest, *type_.shape))
+
+    def place(inner: Builder, at: tuple[Var, ...]) -> Atom:
+        flat: Atom = i64(0)
+        for index, size in zip(at[len(rest) :], type_.shape, strict=True):
+            flat = inner.add(inner.mul(flat, size), index)
+        return inner.index(tangent, (*at[: len(rest)], inner.add(flat, i64(start))))
+
+    return builder.build((*rest, *type_.shape), place)
+
+
+def _one_direction_each(context: Context, opened: Opened, active: Active, leaf: int, blocks: Blocks) -> None:
+    """A parallel loop over the elements of one leaf, each a direction of its own."""
+    type_ = _leaf_types(context, active)[leaf]
+    closed = _with_constants(opened, (leaf,))
+    derivative = forward(closed.function, closed.active)
+    primals = [atom(context, value) for value in active.leaves.values()]
+    positions = float_positions(opened.atoms)
+
+    def tangents(inner: Builder, indices: tuple[Var, ...]) -> Sequence[Atom]:
+        seed = inner.build(type_.shape, lambda deep, at: _bracket(deep, list(zip(at, indices, strict=True)), type_))
+        results = inner.call(derivative, (*opened.outside, *primals, seed))
+        return results[len(opened.atoms) :]
+
+    found = _nest(context.builder, type_.shape, tangents, "jacfwd")
+    for position, stacked in zip(positions, found, strict=True):
+        blocks[position, leaf] = _inputs_last(context.builder, stacked, type_.rank)
+
+
+def _inputs_last(builder: Builder, stacked: Atom, rank: int) -> Atom:
+    """(*input, *output) to (*output, *input)."""
+    shape = stacked.type.shape
+    if not isinstance(stacked, Var) or rank in (0, len(shape)):
+        return stacked
+    split = len(shape) - rank
+    return builder.build((*shape[rank:], *shape[:rank]), lambda inner, at: inner.index(stacked, (*at[split:], *at[:split])))
+
+
+# ---------------------------------------------------------------------------- reverse
+def _rows(
+    context: Context, opened: Opened, active: Active, derivative: Function, position: int, blocks: Blocks
+) -> None:
+    """A parallel loop over the elements of one result, each a cotangent of its own."""
+    primals = [atom(context, value) for value in active.leaves.values()]
+    positions = float_positions(opened.atoms)
+    type_ = opened.atoms[position].type
+    assert isinstance(type_, ArrayType)
+
+    def adjoints(inner: Builder, indices: tuple[Var, ...]) -> Sequence[Atom]:
+        cotangents = []
+        for other in positions:
+            other_type = opened.atoms[other].type
+            assert isinstance(other_type, ArrayType)
+            if other == position:
+                pairs = lambda at: list(zip(at, indices, strict=True))  # noqa: E731
+                cotangents.append(inner.build(type_.shape, lambda deep, at: _bracket(deep, pairs(at), type_)))
+            else:
+                cotangents.append(inner.zeros(other_type))
+        results = inner.call(derivative, (*opened.outside, *primals, *cotangents))
+        return results[len(opened.atoms) :]
+
+    found = _nest(context.builder, type_.shape, adjoints, "jacrev")
+    for leaf, stacked in enumerate(found):
+        blocks[position, leaf] = stacked
+
+
+def _nest(
+    builder: Builder,
+    shape: Sequence[Size],
+    values: Callable[[Builder, tuple[Var, ...]], Sequence[Atom]],
+    transform: str,
+) -> tuple[Atom, ...]:
+    """Several arrays at once: `values(builder, indices)` stacked for all indices of the shape."""
+
+    def level(inner: Builder, indices: tuple[Var, ...]) -> Sequence[Atom]:
+        if len(indices) == len(shape):
+            return values(inner, indices)
+
+        def body(deeper: Builder, index: Var) -> list[Yield]:
+            found = level(deeper, (*indices, index))
+            if any(deeper.owns(size) for value in found for size in value.type.shape):
+                raise SizeUnknown(transform)
+            return [Stack(value) for value in found]
+
+        return inner.parfor(shape[len(indices)], body)
+
+    return tuple(level(builder, ()))
+
+
+# ---------------------------------------------------------------------------- the whole
+def _assembled(
+    context: Context,
+    opened: Opened,
+    active: Active,
+    blocks: Blocks,
+    has_aux: bool,
+    values: Sequence[Atom] | None,
+) -> Value:
+    """The blocks in the form of the results, each the form of the arguments; beside it the auxiliary result."""
+    leaves = list(active.leaves.values())
+
+    def derivative(position: int) -> Value:
+        parts = []
+        for number_, leaf in enumerate(leaves):
+            is_weak = isinstance(leaf, Scalar) and leaf.is_weak
+            parts.append(like_leaf(context, blocks[position, number_], is_weak, 0))
+        return active.derivative(parts)
+
+    structure: Structure = opened.structure
+    if has_aux:
+        assert not isinstance(structure, Leaf)
+        structure = structure.parts[0]
+    wanted = set(_differentiated(opened, has_aux))
+    count = len(pytree.leaf_paths(structure))
+    found = [
+        derivative(leaf.position) if leaf.position in wanted and leaf.position is not None else None
+        for leaf in opened.results[:count]
+    ]
+    jacobian = pytree.unflatten(structure, found)
+    if not has_aux:
+        return jacobian
+    primals = [atom(context, leaf) for leaf in leaves]
+    results = values if values is not None else opened.call(context, opened.function, primals)
+    return jacobian, opened.value(context, results)[1]

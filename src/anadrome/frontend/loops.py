@@ -1,0 +1,491 @@
+"""Staging a run-time loop: what it carries, its condition, early exits, and its results.
+
+The body is staged once with the names that are assigned in it and read again, and the arrays written in it, as
+carried variables. Where the body shows that more must be carried (a called function wrote an array), it is
+staged once more.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Body, Loop, Size, Var, i64
+from anadrome.dtypes import I64, DType
+from anadrome.errors.frontend import ChangesType, FrontendError, UnsupportedSyntax
+from anadrome.frontend.arrays import atom, describe, type_of
+from anadrome.frontend.context import Context, RestartLoop
+from anadrome.frontend.liveness import assigned_names
+from anadrome.frontend.merge import aliases, branch
+from anadrome.frontend.operators import truth
+from anadrome.frontend.sizes import retype
+from anadrome.frontend.structures import children, flatten, is_alike, is_number
+from anadrome.frontend.values import (
+    BREAK,
+    CONTINUE,
+    FALLS_THROUGH,
+    NEXT,
+    RETURN,
+    Array,
+    Cell,
+    Exit,
+    Frame,
+    Missing,
+    Scalar,
+    Scope,
+    ScopeKind,
+    Value,
+    is_staged,
+)
+
+LoopNode = ast.For | ast.While
+
+
+class RetypeLoop(Exception):
+    """A carried Python number turned out to need another type: stage the loop once more with it."""
+
+    def __init__(self, scope: Scope, key: tuple[str, int], dtype: DType) -> None:
+        super().__init__()
+        self.scope = scope
+        self.key = key
+        self.dtype = dtype
+
+
+@dataclass(slots=True, eq=False)
+class Plan:
+    """What is known of a loop before its body is staged, and what staging it has taught."""
+
+    names: list[str]
+    late: list[str]
+    assigned: frozenset[str]
+    is_endless: bool = False
+    cells: list[Cell] = field(default_factory=list)
+    types: dict[tuple[str, int], DType] = field(default_factory=dict)
+    scope: Scope | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Carried:
+    """One carried name: its leaves before the loop, the variables bound in the body, and its value there."""
+
+    name: str
+    start: list[Value]
+    variables: list[Var]
+    weak: list[bool]
+    rebuild: Callable[..., Value]
+    value: Value
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """One group of a loop's carried values: variables, starts, ends, and what to do with the results."""
+
+    variables: list[Var]
+    starts: list[Atom]
+    ends: list[Atom]
+    settle: Callable[[list[Atom]], None]
+
+
+# ---------------------------------------------------------------------------- planning
+def make_plan(frame: Frame, node: LoopNode, runs: bool) -> Plan:
+    """What the text of the loop says it carries. `runs`: it is known to run at least once."""
+    target = assigned_names([node.target]) if isinstance(node, ast.For) else frozenset()
+    assigned = assigned_names(node.body) | target
+    needed = assigned & (frame.live_head.get(node, frozenset()) | frame.live[node])
+    names, late = [], []
+    for name in sorted(needed):
+        value = frame.names.get(name, Missing("not assigned before the loop"))
+        if isinstance(value, Missing):
+            late.append(name)
+        elif _leaves(value)[0]:
+            names.append(name)
+    plan = Plan(names, late if runs else [], assigned)
+    for name in sorted(_written_names(node.body) - set(names)):
+        value = frame.names.get(name)
+        if isinstance(value, Array) and not value.cell.is_argument and value.cell not in plan.cells:
+            plan.cells.append(value.cell)
+    return plan
+
+
+def _written_names(body: Sequence[ast.stmt]) -> set[str]:
+    """Names whose elements are assigned somewhere in the body."""
+    found: set[str] = set()
+    for node in (inner for statement in body for inner in ast.walk(statement)):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            base: ast.expr = node.value
+            while isinstance(base, ast.Subscript | ast.Attribute):
+                base = base.value
+            if isinstance(base, ast.Name):
+                found.add(base.id)
+    return found
+
+
+def _leaves(value: Value) -> tuple[list[Value], Callable[..., Value]]:
+    return flatten(value, lambda leaf: is_staged(leaf) or is_number(leaf))
+
+
+# ---------------------------------------------------------------------------- staging
+def stage_loop(
+    context: Context,
+    frame: Frame,
+    node: LoopNode,
+    plan: Plan,
+    trip: Size | None,
+    begin: Callable[[Var], None],
+) -> Exit:
+    """Stage the loop, again as often as its body shows that more must be carried. `begin` binds the target."""
+    names, span = dict(frame.names), context.span
+    live_depth = len(frame.loop_live)
+    while True:
+        held = {cell: cell.var for cell in plan.cells}
+        try:
+            return _LoopStage(context, frame, node, plan, trip, begin).run()
+        except RestartLoop as restart:
+            if restart.scope is not plan.scope:
+                raise
+            plan.cells.append(restart.cell)
+        except RetypeLoop as retyped:
+            if retyped.scope is not plan.scope:
+                raise
+            plan.types[retyped.key] = retyped.dtype
+        for cell, var in held.items():
+            cell.var = var
+        frame.names = dict(names)
+        del frame.loop_live[live_depth:]
+        context.span = span
+
+
+class _LoopStage:
+    """One attempt at staging a loop."""
+
+    def __init__(
+        self, context: Context, frame: Frame, node: LoopNode, plan: Plan, trip: Size | None,
+        begin: Callable[[Var], None],
+    ) -> None:
+        self.context, self.frame, self.node, self.plan = context, frame, node, plan
+        self.trip, self.begin = trip, begin
+        self.index, self.code = Var("i", ArrayType(I64)), Var("code", ArrayType(I64))
+        self.before = dict(frame.names)
+        self.scope = Scope(ScopeKind.LOOP, context.builder.child(), context.scope, tick=context.tick)
+        plan.scope = self.scope
+
+    def run(self) -> Exit:
+        """Stage body and condition, emit the loop, and say how it ends."""
+        context, frame, span = self.context, self.frame, self.context.span
+        for cell in self.plan.cells:
+            context.write(cell, cell.var)  # whatever is around the loop must know that it writes here
+        cells = list(self.plan.cells)
+        starts = [cell.var for cell in cells]
+        cell_vars = [Var(cell.var.name, cell.var.type) for cell in cells]
+        with context.reopened(self.scope):
+            carried = [self._carry(name) for name in self.plan.names]
+            variables = [var for one in carried for var in one.variables] + cell_vars
+            self.scope.builder.bind(self.index, self.code, *variables)
+            self.scope.carried.update(cells)
+        for cell, var in zip(cells, cell_vars, strict=True):
+            cell.var = var
+        frame.names.update({one.name: one.value for one in carried})
+        test, test_body = self._condition(variables)
+        with context.reopened(self.scope):
+            exit_ = self._body()
+            parts = [self._name_part(one) for one in carried]
+            ends: list[Atom] = [cell.var for cell in cells]
+            parts.append(Part(cell_vars, list(starts), ends, lambda results: _settle_cells(cells, results)))
+            parts += self._late_parts()
+            returned: list[Value] = []
+            if RETURN in exit_.kinds:
+                parts.append(self._return_part(exit_.value, returned))
+            final_code = self._final_code(exit_)
+        for cell, start in zip(cells, starts, strict=True):
+            cell.var = start
+        context.span = span
+        self._forget_names(carried)
+        code = self._emit(parts, final_code, exit_, test, test_body)
+        return self._ending(exit_, code, returned[0] if returned else None)
+
+    def _body(self) -> Exit:
+        frame, node = self.frame, self.node
+        frame.loop_live.append(frame.live_head.get(node, frozenset()) | frame.live[node])
+        self.begin(self.index)
+        exit_ = self.context.evaluators.block(self.context, frame, node.body)
+        frame.loop_live.pop()
+        return exit_
+
+    def _condition(self, variables: Sequence[Var]) -> tuple[Atom, Scope]:
+        context, test = self.context, self.node.test if isinstance(self.node, ast.While) else None
+        with context.nested(ScopeKind.CONDITION) as scope:
+            scope.builder.bind(self.index, self.code, *variables)
+            if test is None:
+                assert self.trip is not None
+                return context.builder.apply("lt", self.index, self.trip), scope
+            if any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(test)):
+                raise UnsupportedSyntax("an assignment in the condition of a run-time `while`", context.span)
+            value = context.evaluate(self.frame, test)
+            if is_staged(value):
+                return truth(context, value), scope
+            return (TRUE if value else FALSE), scope
+
+    # -------------------------------------------------------------------- carried names
+    def _carry(self, name: str) -> Carried:
+        start, rebuild = _leaves(self.before[name])
+        carried = Carried(name, start, [], [], rebuild, None)
+        inner: list[Value] = []
+        for position, leaf in enumerate(start):
+            own, is_weak = type_of(self.context, leaf)
+            key = (name, position)
+            var = Var(name, ArrayType(self.plan.types.get(key, own), leaf.shape if isinstance(leaf, Array) else ()))
+            carried.variables.append(var)
+            carried.weak.append(is_weak and key not in self.plan.types)
+            if isinstance(leaf, Array):
+                inner.append(Array(Cell(var, self.scope, may_alias=aliases((leaf,))), None, leaf.list_depth))
+            else:
+                inner.append(Scalar(var, carried.weak[-1]))
+        carried.value = rebuild(iter(inner))
+        return carried
+
+    def _name_part(self, carried: Carried) -> Part:
+        """The carried name: before the loop, at the end of an iteration, and after the loop."""
+        context, name = self.context, carried.name
+        value = self.frame.names.get(name, Missing("deleted in the loop"))
+        before = self.before[name]
+        if not _is_same_structure(before, value):
+            raise self._changes(name, describe(before), describe(value))
+        leaves = _leaves(value)[0]
+        ends = [self._fit(carried, position, leaf) for position, leaf in enumerate(leaves)]
+        weak = [mine and _is_weak(context, leaf) for mine, leaf in zip(carried.weak, leaves, strict=True)]
+        with context.reopened(self._outer):
+            starts = [
+                atom(context, leaf, var.type.dtype)
+                for leaf, var in zip(carried.start, carried.variables, strict=True)
+            ]
+
+        def settle(results: list[Atom]) -> None:
+            values = [
+                self._result(found, is_weak, start)
+                for found, is_weak, start in zip(results, weak, carried.start, strict=True)
+            ]
+            self.frame.names[name] = carried.rebuild(iter(values))
+
+        return Part(carried.variables, starts, ends, settle)
+
+    @property
+    def _outer(self) -> Scope:
+        assert self.scope.parent is not None
+        return self.scope.parent
+
+    def _result(self, found: Atom, is_weak: bool, start: Value) -> Value:
+        wrapped = self.context.wrap(found, is_weak)
+        if isinstance(wrapped, Array) and isinstance(start, Array):
+            wrapped.cell.may_alias = aliases((start,), (self.scope,))
+            return Array(wrapped.cell, None, start.list_depth)
+        return wrapped
+
+    def _fit(self, carried: Carried, position: int, leaf: Value) -> Atom:
+        """The value at the end of an iteration under the type it is carried with, or an error."""
+        context, var = self.context, carried.variables[position]
+        assert isinstance(var.type, ArrayType)
+        dtype, is_weak = type_of(context, leaf)
+        shape = leaf.shape if isinstance(leaf, Array) else ()
+        words = (_words(var.type, carried.start[position]), describe(leaf))
+        if len(shape) != var.type.rank:
+            raise self._changes(carried.name, *words)
+        if carried.weak[position] and not is_weak and dtype is not var.type.dtype and dtype.kind == var.type.dtype.kind:
+            raise RetypeLoop(self.scope, (carried.name, position), dtype)
+        if carried.weak[position] and not is_weak and dtype is var.type.dtype and context.is_narrow:
+            raise RetypeLoop(self.scope, (carried.name, position), dtype)
+        is_number_into_float = is_weak and not shape and (var.type.dtype.is_float or dtype is var.type.dtype)
+        if dtype is not var.type.dtype and not is_number_into_float:
+            raise self._changes(carried.name, *words)
+        found = atom(context, leaf, var.type.dtype)
+        if not shape:
+            return found
+        assert isinstance(found, Var)
+        try:
+            return retype(context, found, var.type, f"`{carried.name}`")
+        except FrontendError:
+            raise self._changes(carried.name, *words) from None
+
+    def _changes(self, name: str, before: str, after: str) -> ChangesType:
+        help = f"start it as a float: `{name} = 0.0`" if (before, after) == ("int64", "float64") else ""
+        return ChangesType(name, before, after, self.frame.assigned.get(name, self.context.span), help)
+
+    def _forget_names(self, carried: Sequence[Carried]) -> None:
+        """Names the body assigned have no value after the loop, save those it carries."""
+        frame, plan = self.frame, self.plan
+        kept = {one.name for one in carried}
+        after = frame.names
+        frame.names = dict(self.before)
+        for name in plan.assigned - kept:
+            old, new = self.before.get(name), after.get(name)
+            if name in self.before and old is new:
+                continue
+            is_read = name in frame.live_head.get(self.node, frozenset()) and name in self.before
+            if is_read and not isinstance(old, Missing):
+                raise self._changes(name, describe(old), describe(new))
+            frame.names[name] = Missing(
+                "assigned inside a loop that may not run at all", f"give `{name}` a value before the loop"
+            )
+
+    # -------------------------------------------------------------------- further results
+    def _late_parts(self) -> list[Part]:
+        """Names first assigned inside a loop that is known to run: their value is that of the last iteration."""
+        parts = []
+        for name in self.plan.late:
+            value = self.frame.names.get(name)
+            if value is None or isinstance(value, Missing):
+                continue
+            leaves, rebuild = _leaves(value)
+            if leaves and not any(self._has_inner_size(leaf) for leaf in leaves):
+                parts.append(self._slots(name, leaves, rebuild, lambda found, name=name: self._define(name, found)))
+        return parts
+
+    def _define(self, name: str, value: Value) -> None:
+        self.frame.names[name] = value
+
+    def _has_inner_size(self, leaf: Value) -> bool:
+        sizes = leaf.shape if isinstance(leaf, Array) else ()
+        return any(isinstance(size, Var) and self.scope.builder.binds(size) for size in sizes)
+
+    def _return_part(self, value: Value, returned: list[Value]) -> Part:
+        leaves, rebuild = _leaves(value)
+        if any(self._has_inner_size(leaf) for leaf in leaves):
+            raise UnsupportedSyntax("returning an array whose size is known only inside the loop", self.context.span)
+        return self._slots("result", leaves, rebuild, returned.append)
+
+    def _slots(
+        self, name: str, leaves: list[Value], rebuild: Callable[..., Value], done: Callable[[Value], None]
+    ) -> Part:
+        """Results that no iteration reads: they start as zeros."""
+        context = self.context
+        ends = [atom(context, leaf) for leaf in leaves]
+        weak = [_is_weak(context, leaf) for leaf in leaves]
+        types = [ArrayType(end.type.dtype, end.type.shape) for end in ends]
+        with context.reopened(self._outer):
+            starts = [context.builder.zeros(type_) for type_ in types]
+
+        def settle(results: list[Atom]) -> None:
+            values = [context.wrap(found, is_weak) for found, is_weak in zip(results, weak, strict=True)]
+            done(rebuild(iter(values)))
+
+        return Part([Var(name, type_) for type_ in types], starts, ends, settle)
+
+    def _final_code(self, exit_: Exit) -> Atom:
+        """0 goes on, else BREAK or RETURN."""
+        builder = self.context.builder
+        if isinstance(exit_.code, int):
+            return i64(exit_.code if exit_.code in (BREAK, RETURN) else NEXT)
+        if CONTINUE not in exit_.kinds:
+            return exit_.code
+        return builder.select(builder.apply("eq", exit_.code, i64(CONTINUE)), i64(NEXT), exit_.code)
+
+    # -------------------------------------------------------------------- the loop itself
+    def _emit(self, parts: list[Part], final_code: Atom, exit_: Exit, test: Atom, test_scope: Scope) -> Atom:
+        """The `Loop`; results go to where the parts settle them, and the exit code is given back."""
+        context = self.context
+        variables = [var for part in parts for var in part.variables]
+        starts = [start for part in parts for start in part.starts]
+        ends = [end for part in parts for end in part.ends]
+        leaves = not exit_.kinds <= {NEXT, CONTINUE}
+        is_counted = self.trip is not None
+        inner = self.scope.builder
+        if is_counted and not leaves:
+            body = inner.body(ends)
+            loop = Loop(tuple(variables), tuple(starts), body, self.index, self.trip)
+        else:
+            extra: list[tuple[Var, Atom, Atom]] = []
+            if is_counted:
+                with context.reopened(self.scope):
+                    extra.append((self.index, i64(0), inner.apply("add", self.index, i64(1))))
+            if leaves:
+                extra.append((self.code, i64(NEXT), final_code))
+            variables += [var for var, _, _ in extra]
+            starts += [start for _, start, _ in extra]
+            condition = self._test_body(test, test_scope, leaves)
+            body = inner.body([*ends, *(end for _, _, end in extra)])
+            loop = Loop(tuple(variables), tuple(starts), body, condition=condition)
+        results = list(context.builder.let(loop)) if variables or loop.condition is not None else []
+        position = 0
+        for part in parts:
+            part.settle(list(results[position : position + len(part.variables)]))
+            position += len(part.variables)
+        return results[-1] if leaves else i64(NEXT)
+
+    def _test_body(self, test: Atom, scope: Scope, leaves: bool) -> Body:
+        """The condition; after an early exit it is not evaluated any more."""
+        if not leaves:
+            return scope.builder.body((test,))
+        goes_on = Var("goes_on", ArrayType(TRUE.dtype))
+        outer = self._outer.builder.child()
+        outer.bind(self.index, self.code)
+        goes_on = outer.apply("eq", self.code, i64(NEXT))  # type: ignore[assignment]
+        if test is TRUE:
+            return outer.body((goes_on,))
+        found = outer.branch(goes_on, lambda inner: self._inlined(inner, scope, test), lambda inner: (FALSE,))
+        return outer.body(found)
+
+    @staticmethod
+    def _inlined(inner: object, scope: Scope, test: Atom) -> tuple[Atom, ...]:
+        for let in scope.builder.lets:
+            inner.emit(let)  # type: ignore[attr-defined]
+        return (test,)
+
+    def _ending(self, exit_: Exit, code: Atom, returned: Value) -> Exit:
+        """How the loop ends for the statements after it; `else` runs where there was no early exit."""
+        context, node = self.context, self.node
+        kinds = exit_.kinds & {BREAK, RETURN}
+        if kinds == {RETURN} and isinstance(node, ast.While) and self.plan.is_endless:
+            return Exit(RETURN, kinds, returned)
+        if not kinds:
+            return context.evaluators.block(context, self.frame, node.orelse)
+        if not node.orelse:
+            return after_break(context, Exit(code, kinds | {NEXT}, returned))
+        is_over = context.builder.apply("ne", code, i64(NEXT))
+        live = self.frame.live[node]
+        return branch(
+            context,
+            self.frame,
+            is_over,
+            lambda: after_break(context, Exit(code, kinds, returned)),
+            lambda: context.evaluators.block(context, self.frame, node.orelse),
+            live,
+        )
+
+
+def after_break(context: Context, ended: Exit) -> Exit:
+    """A loop's exit as the statements after the loop see it: BREAK is an ordinary end."""
+    if RETURN not in ended.kinds:
+        return FALLS_THROUGH
+    if ended.kinds == {RETURN}:
+        return Exit(RETURN, ended.kinds, ended.value)
+    assert not isinstance(ended.code, int)
+    is_return = context.builder.apply("eq", ended.code, i64(RETURN))
+    code = context.builder.select(is_return, i64(RETURN), i64(NEXT))
+    return Exit(code, frozenset({NEXT, RETURN}), ended.value)
+
+
+def _settle_cells(cells: Sequence[Cell], results: list[Atom]) -> None:
+    for cell, result in zip(cells, results, strict=True):
+        assert isinstance(result, Var)
+        cell.var = result
+
+
+def _is_weak(context: Context, leaf: Value) -> bool:
+    return type_of(context, leaf)[1]
+
+
+def _words(type_: ArrayType, start: Value) -> str:
+    return describe(start) if type_.rank else type_.dtype.numpy_name
+
+
+def _is_same_structure(before: Value, after: Value) -> bool:
+    """Whether two values have leaves in the same places and equal static parts."""
+    is_leaf = [is_staged(value) or is_number(value) for value in (before, after)]
+    if any(is_leaf):
+        return all(is_leaf)
+    if children(before) is None or children(after) is None:
+        return before is after or (type(before) is type(after) and bool(before == after))
+    if not is_alike(before, after):
+        return False
+    mine, theirs = children(before) or [], children(after) or []
+    return all(_is_same_structure(one, two) for one, two in zip(mine, theirs, strict=True))

@@ -1,0 +1,223 @@
+"""Run-time checks that cannot fail go: checked indices that are proved inside, checks that hold.
+
+What is known: 0 ≤ i < n of the index of a parfor or loop; sizes are not negative; comparisons of the branch one
+stands in and of a loop's condition; a carried integer that only grows from its start; what holds of quotients,
+remainders, minima, maxima and choices (`ranges` does the proofs). A check at the top of the function (`n = m`)
+is known afterwards, since a failed one ends the call there; inside a loop or parfor it is not, since there a
+failed check lets the others run on.
+
+Before:
+    fn f(x: f64[n], k: i64) -> f64 {
+      s = parfor i < n {
+        a = add i k
+        j = mod a n
+        v = x[j]?
+        yield reduce add v
+      }
+      return s
+    }
+After:
+    fn f(x: f64[n], k: i64) -> f64 {
+      s = parfor i < n {
+        a = add i k
+        j = mod a n
+        v = x[j]
+        yield reduce add v
+      }
+      return s
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from anadrome.array_ir.nodes import (
+    Accumulate,
+    AddTo,
+    Apply,
+    ArrayType,
+    Atom,
+    Body,
+    Bounds,
+    Carry,
+    Check,
+    Const,
+    Expr,
+    Full,
+    Function,
+    If,
+    Index,
+    Let,
+    Library,
+    Literal,
+    Loop,
+    ParFor,
+    Reduce,
+    Reshape,
+    Scan,
+    Scatter,
+    Stack,
+    Update,
+    Var,
+    WithSum,
+    Yield,
+)
+from anadrome.config import Config
+from anadrome.dtypes import I64
+from anadrome.passes.ranges import Ranges
+from anadrome.passes.rewrite import Substitution
+
+
+def prove(fn: Function, config: Config) -> Function:
+    """The function with every check dropped that is known to hold."""
+    walk = _Prover()
+    walk.ranges.learn_sizes(param.type for param in fn.params)
+    return Function(fn.name, fn.params, walk.body(fn.body, 0))
+
+
+class _Prover:
+    """One walk with the facts that hold where it stands."""
+
+    def __init__(self) -> None:
+        self.ranges = Ranges()
+        self.same = Substitution()
+
+    def body(self, body: Body, depth: int) -> Body:
+        """A body, `depth` loops inside the function; its facts are its own."""
+        with self.ranges.scope():
+            lets = [new for let in body.lets if (new := self.statement(let, depth)) is not None]
+        return Body(tuple(lets), body.results)
+
+    def statement(self, let: Let, depth: int) -> Let | None:
+        """A statement without the checks that hold; None where nothing is left of it."""
+        expr = let.expr
+        ranges = self.ranges
+        match expr:
+            case Apply():
+                ranges.define(let.targets[0], expr)
+                return let
+            case Check(condition=condition):
+                if ranges.decides(condition) is True:
+                    return None
+                if depth == 0:
+                    ranges.learn_condition(condition, True)
+                return let
+            case Full() | Literal() | Reshape() | Library():
+                new: Expr = expr
+            case Index(array=array, indices=indices, bounds=bounds):
+                new = (
+                    expr
+                    if bounds is Bounds.PROVED
+                    else Index(array, indices, self.bounds(array, indices, bounds))
+                )
+            case Update(array, indices, value, bounds):
+                new = Update(array, indices, value, self.bounds(array, indices, bounds))
+            case AddTo(token, indices, value, bounds):
+                new = AddTo(token, indices, value, self.bounds(token, indices, bounds))
+            case ParFor():
+                new = self.parfor(expr, depth)
+            case Loop():
+                new = self.loop(expr, depth)
+            case If():
+                new = self.branch(expr, depth)
+            case WithSum(init=init, tokens=tokens, body=body):
+                new = WithSum(init, tokens, self.body(body, depth))
+            case _:
+                assert_never(expr)
+        ranges.learn_sizes(target.type for target in let.targets)
+        return let if new is expr else Let(let.targets, new, let.span)
+
+    def bounds(self, array: Var, indices: tuple[Atom, ...], bounds: Bounds) -> Bounds:
+        """PROVED where every index is inside."""
+        if bounds is Bounds.PROVED:
+            return bounds
+        pairs = zip(indices, array.type.shape, strict=False)
+        is_inside = all(self.ranges.is_inside(index, size) for index, size in pairs)
+        return Bounds.PROVED if is_inside else bounds
+
+    # ------------------------------------------------------------------ nested bodies
+    def parfor(self, expr: ParFor, depth: int) -> ParFor:
+        """Inside, the index is below the extent."""
+        with self.ranges.scope():
+            self.ranges.learn_below(expr.index, expr.extent)
+            lets = [new for let in expr.body.lets if (new := self.statement(let, depth + 1)) is not None]
+            yields = tuple(self.item(item, depth + 1) for item in expr.yields)
+        return ParFor(expr.index, expr.extent, Body(tuple(lets)), yields)
+
+    def item(self, item: Yield, depth: int) -> Yield:
+        """A yield; the place of an accumulation may be proved inside."""
+
+        def operator_body(body: Body) -> Body:
+            return self.body(body, depth)
+
+        item = self.same.item(item, operator_body)
+        match item:
+            case Accumulate(operator, init, at, value, bounds):
+                return Accumulate(operator, init, at, value, self.bounds(init, at, bounds))
+            case Scatter(init=init, at=at, value=value, bounds=bounds):
+                return Scatter(init, at, value, self.bounds(init, at, bounds))
+            case Stack() | Reduce() | Scan() | Carry():
+                return item
+            case _:
+                assert_never(item)
+
+    def branch(self, expr: If, depth: int) -> If:
+        """In each branch the condition is known."""
+        sides: list[Body] = []
+        for body, holds in ((expr.then, True), (expr.other, False)):
+            with self.ranges.scope():
+                self.ranges.learn_condition(expr.condition, holds)
+                sides.append(self.body(body, depth + 1))
+        return If(expr.condition, sides[0], sides[1])
+
+    def loop(self, expr: Loop, depth: int) -> Loop:
+        """Inside, the index is below the trip count, the condition holds, and counters have grown."""
+        ranges = self.ranges
+        ranges.learn_sizes(carried.type for carried in expr.carried)
+        condition = None
+        with ranges.scope():
+            if expr.index is not None and expr.trip is not None:
+                ranges.learn_below(expr.index, expr.trip)
+            self.learn_counters(expr)
+            if expr.condition is not None:
+                condition = self.body(expr.condition, depth + 1)
+                ranges.learn_condition(expr.condition.results[0], True)
+            body = self.body(expr.body, depth + 1)
+        return Loop(expr.carried, expr.init, body, expr.index, expr.trip, condition)
+
+    def learn_counters(self, expr: Loop) -> None:
+        """A carried integer whose every step adds a constant ≥ 0 (≤ 0) stays at or above (below) its start."""
+        steps = {let.targets[0]: let.expr for let in expr.body.lets if isinstance(let.expr, Apply)}
+        for carried, start, after in zip(expr.carried, expr.init, expr.body.results, strict=True):
+            if carried.type != ArrayType(I64):
+                continue
+            directions = _directions(after, carried, steps)
+            grown = {**self.ranges.form(carried)}
+            for monomial, coefficient in self.ranges.form(start).items():
+                grown[monomial] = grown.get(monomial, 0) - coefficient
+            if directions == {1}:
+                self.ranges.learn(grown)
+            elif directions == {-1}:
+                self.ranges.learn({monomial: -coefficient for monomial, coefficient in grown.items()})
+
+
+def _directions(after: Atom, carried: Var, steps: Mapping[Var, Expr]) -> set[int]:
+    """The signs of what an iteration adds to a counter, as far as known; 0 where it is not known."""
+    if after is carried:
+        return {1}
+    step = steps.get(after) if isinstance(after, Var) else None
+    if not isinstance(step, Apply):
+        return {0}
+    if step.prim.name == "select":
+        sides = _directions(step.args[1], carried, steps) | _directions(step.args[2], carried, steps)
+        return sides
+    if step.prim.name in ("add", "sub") and step.args[0] is carried and isinstance(step.args[1], Const):
+        sign = 1 if step.args[1].value >= 0 else -1
+        return {sign if step.prim.name == "add" else -sign}
+    if step.prim.name == "add" and step.args[1] is carried and isinstance(step.args[0], Const):
+        return {1 if step.args[0].value >= 0 else -1}
+    if step.prim.name == "max" and any(arg is carried for arg in step.args):
+        return {1}
+    return {0}

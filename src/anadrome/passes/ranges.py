@@ -1,0 +1,316 @@
+"""Proving that an integer expression is not negative, from inequalities between variables.
+
+Expressions are polynomials in integer variables. A fact is a polynomial known to be ≥ 0. To prove e ≥ 0, a
+variable of e is eliminated by a fact f in which it has a coefficient of the same sign,
+
+    e = c·v + …,  f = a·v + … ≥ 0,  a·c > 0:     |a|·e - |c|·f ≥ 0  ⇒  e ≥ 0,
+
+until a constant is left. A polynomial all of whose terms hold a variable that is ≥ 0 is divided by it. A
+variable defined by min, max or select is replaced by either side, each under its condition. The search is bounded
+in depth and number of steps, so the answer is "proved" or "not known".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Const, Expr, Type, Var
+from anadrome.dtypes import I64
+
+Monomial = tuple[Var, ...]
+Polynomial = dict[Monomial, int]
+
+MOST_STEPS = 60
+MOST_DEPTH = 6
+MOST_TERMS = 12
+
+
+def _plus(left: Polynomial, right: Polynomial, factor: int = 1) -> Polynomial:
+    total = dict(left)
+    for monomial, coefficient in right.items():
+        value = total.get(monomial, 0) + factor * coefficient
+        if value:
+            total[monomial] = value
+        else:
+            total.pop(monomial, None)
+    return total
+
+
+def _scaled(poly: Polynomial, factor: int) -> Polynomial:
+    return {monomial: factor * coefficient for monomial, coefficient in poly.items()} if factor else {}
+
+
+def _times(left: Polynomial, right: Polynomial) -> Polynomial:
+    total: Polynomial = {}
+    for a, c in left.items():
+        for b, d in right.items():
+            total = _plus(total, {tuple(sorted(a + b, key=id)): c * d})
+    return total
+
+
+def _constant(value: int) -> Polynomial:
+    return {(): value} if value else {}
+
+
+class Ranges:
+    """Facts that hold where the walk stands, and proofs from them."""
+
+    def __init__(self) -> None:
+        self.definitions: dict[Var, Apply] = {}
+        self.forms: dict[Var, Polynomial] = {}
+        self.facts: dict[Var, list[Polynomial]] = {}
+        self.trail: list[Var] = []
+        self.sizes: set[Var] = set()
+        self.steps = 0
+
+    # ------------------------------------------------------------------ learning
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Facts learnt inside are forgotten outside."""
+        mark = len(self.trail)
+        yield
+        while len(self.trail) > mark:
+            self.facts[self.trail.pop()].pop()
+
+    def define(self, target: Var, expr: Expr) -> None:
+        """An integer or bool operation whose result is looked through."""
+        if isinstance(expr, Apply) and target.type.dtype.name in ("i64", "bool"):
+            self.definitions[target] = expr
+            self.learn_definition(target, expr)
+
+    def learn_definition(self, target: Var, expr: Apply) -> None:
+        """What holds of a quotient, a remainder, an extremum or a magnitude."""
+        if target.type.dtype is not I64:
+            return
+        name, args = expr.prim.name, expr.args
+        own = self.form(target)
+        if name == "mod" and self.is_positive(args[1]):
+            self.learn(own)
+            self.learn(_plus(_plus(self.form(args[1]), own, -1), _constant(-1)))
+        elif name == "floordiv" and isinstance(args[1], Const) and args[1].value > 0:
+            divisor = int(args[1].value)
+            rest = _plus(self.form(args[0]), _scaled(own, divisor), -1)
+            self.learn(rest)
+            self.learn(_plus(_constant(divisor - 1), rest, -1))
+        elif name == "abs":
+            self.learn(own)
+        elif name == "to_i64" and args[0].type.dtype.kind in ("bool", "uint"):
+            self.learn(own)
+            if args[0].type.dtype.kind == "bool":
+                self.learn(_plus(_constant(1), own, -1))
+
+    def learn_sizes(self, types: Iterable[Type]) -> None:
+        """The sizes of an array are not negative."""
+        for type_ in types:
+            for size in type_.shape:
+                if isinstance(size, Var) and size not in self.sizes:
+                    self.sizes.add(size)
+                    self.facts.setdefault(size, []).insert(0, {(size,): 1})
+
+    def learn(self, poly: Polynomial) -> None:
+        """`poly` ≥ 0 holds in this scope."""
+        for var in {var for monomial in poly for var in monomial}:
+            self.facts.setdefault(var, []).append(poly)
+            self.trail.append(var)
+
+    def learn_below(self, index: Var, extent: Atom) -> None:
+        """0 ≤ index < extent"""
+        self.learn({(index,): 1})
+        self.learn(_plus(_plus(self.form(extent), {(index,): 1}, -1), _constant(-1)))
+
+    def learn_condition(self, atom: Atom, holds: bool) -> None:
+        """A condition that is known to hold, or not to."""
+        definition = self.definitions.get(atom) if isinstance(atom, Var) else None
+        if definition is None:
+            return
+        name, args = definition.prim.name, definition.args
+        if name == "not":
+            self.learn_condition(args[0], not holds)
+        elif name == ("and" if holds else "or"):
+            for arg in args:
+                self.learn_condition(arg, holds)
+        else:
+            for poly in self.differences(name, args, holds):
+                self.learn(poly)
+
+    def differences(self, name: str, args: tuple[Atom, ...], holds: bool) -> list[Polynomial]:
+        """The polynomials that are ≥ 0 exactly when a comparison of integers holds (or does not)."""
+        if len(args) != 2 or args[0].type != ArrayType(I64):
+            return []
+        name = (
+            name
+            if holds
+            else {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}.get(name, "")
+        )
+        left, right = self.form(args[0]), self.form(args[1])
+        less, more = _plus(right, left, -1), _plus(left, right, -1)
+        one = _constant(-1)
+        match name:
+            case "lt":
+                return [_plus(less, one)]
+            case "le":
+                return [less]
+            case "gt":
+                return [_plus(more, one)]
+            case "ge":
+                return [more]
+            case "eq":
+                return [less, more]
+            case _:
+                return []
+
+    # ------------------------------------------------------------------ proving
+    def form(self, atom: Atom) -> Polynomial:
+        """The polynomial an integer atom is."""
+        if isinstance(atom, Const):
+            return _constant(int(atom.value))
+        found = self.forms.get(atom)
+        if found is None:
+            found = self.forms[atom] = self._form(atom)
+        return found
+
+    def _form(self, atom: Var) -> Polynomial:
+        definition = self.definitions.get(atom)
+        if definition is not None:
+            name = definition.prim.name
+            if name in ("add", "sub"):
+                left, right = (self.form(arg) for arg in definition.args)
+                return _plus(left, right, 1 if name == "add" else -1)
+            if name == "neg":
+                return _scaled(self.form(definition.args[0]), -1)
+            if name == "mul":
+                product = _times(*(self.form(arg) for arg in definition.args))
+                if len(product) <= MOST_TERMS:
+                    return product
+        return {(atom,): 1}
+
+    def is_inside(self, index: Atom, size: Atom) -> bool:
+        """Whether 0 ≤ index < size is proved."""
+        form = self.form(index)
+        return self.proves(_plus(_plus(self.form(size), form, -1), _constant(-1))) and self.proves(form)
+
+    def is_positive(self, atom: Atom) -> bool:
+        """Whether atom ≥ 1 is proved."""
+        return self.proves(_plus(self.form(atom), _constant(-1)))
+
+    def decides(self, atom: Atom) -> bool | None:
+        """Whether a condition is proved to hold, or not to; None where neither."""
+        if isinstance(atom, Const):
+            return bool(atom.value)
+        definition = self.definitions.get(atom)
+        if definition is None:
+            return None
+        name, args = definition.prim.name, definition.args
+        if name == "not":
+            inner = self.decides(args[0])
+            return None if inner is None else not inner
+        if name in ("and", "or"):
+            sides = [self.decides(arg) for arg in args]
+            zero = name == "or"
+            return zero if zero in sides else (None if None in sides else not zero)
+        for holds in (True, False):
+            wanted = self.differences(name, args, holds)
+            if wanted and all(self.proves(poly) for poly in wanted):
+                return holds
+        return None
+
+    def proves(self, poly: Polynomial) -> bool:
+        """Whether `poly` ≥ 0 follows from the facts."""
+        self.steps = 0
+        return self.search(poly, MOST_DEPTH)
+
+    def search(self, poly: Polynomial, depth: int) -> bool:
+        """Eliminate the variables of `poly` one after the other."""
+        if not poly or set(poly) == {()}:
+            return poly.get((), 0) >= 0
+        self.steps += 1
+        if depth == 0 or self.steps > MOST_STEPS or len(poly) > MOST_TERMS:
+            return False
+        if self.search_divided(poly, depth) or self.search_cases(poly, depth):
+            return True
+        for monomial, coefficient in poly.items():
+            for fact in reversed(self.facts.get(monomial[0], ()) if monomial else ()):
+                own = fact.get(monomial, 0)
+                if own * coefficient > 0:
+                    rest = _plus(_scaled(poly, abs(own)), fact, -abs(coefficient))
+                    if len(rest) <= len(poly) + 1 and self.search(rest, depth - 1):
+                        return True
+            if len(monomial) > 1 and self.search_product(poly, monomial, coefficient, depth):
+                return True
+        return False
+
+    def search_divided(self, poly: Polynomial, depth: int) -> bool:
+        """v·p ≥ 0 where v ≥ 0 is known and p ≥ 0 is proved."""
+        common = set.intersection(*(set(monomial) for monomial in poly))
+        for var in common:
+            if var in self.sizes and self.search({_without(m, var): c for m, c in poly.items()}, depth - 1):
+                return True
+        return False
+
+    def search_product(self, poly: Polynomial, monomial: Monomial, coefficient: int, depth: int) -> bool:
+        """Facts on one factor of a product, times the other factor where that is a size."""
+        for var in set(monomial):
+            rest = _without(monomial, var)
+            if not all(other in self.sizes for other in rest):
+                continue
+            for fact in reversed(self.facts.get(var, ())):
+                own = fact.get((var,), 0)
+                if own * coefficient > 0:
+                    scaled = _times(fact, {rest: 1})
+                    left = _plus(_scaled(poly, abs(own)), scaled, -abs(coefficient))
+                    if self.search(left, depth - 1):
+                        return True
+        return False
+
+    def search_cases(self, poly: Polynomial, depth: int) -> bool:
+        """Either side of a min, max or select, under what it then known."""
+        for monomial in poly:
+            definition = self.definitions.get(monomial[0]) if len(monomial) == 1 else None
+            if definition is None or definition.prim.name not in ("min", "max", "select"):
+                continue
+            var = monomial[0]
+            if definition.prim.name == "select":
+                condition, *sides = definition.args
+                if condition.type.dtype.name != "bool":
+                    continue
+                return all(
+                    self.search_side(poly, var, side, condition, holds, depth)
+                    for side, holds in zip(sides, (True, False), strict=True)
+                )
+            left, right = definition.args
+            sign = 1 if definition.prim.name == "max" else -1
+            first = _scaled(_plus(self.form(left), self.form(right), -1), sign)
+            sides_facts = ((left, first), (right, _scaled(first, -1)))
+            return all(self.search_extremum(poly, var, side, fact, depth) for side, fact in sides_facts)
+        return False
+
+    def search_side(
+        self, poly: Polynomial, var: Var, side: Atom, condition: Atom, holds: bool, depth: int
+    ) -> bool:
+        """One side of a select."""
+        with self.scope():
+            self.learn_condition(condition, holds)
+            return self.search(_replaced(poly, var, self.form(side)), depth - 1)
+
+    def search_extremum(self, poly: Polynomial, var: Var, side: Atom, fact: Polynomial, depth: int) -> bool:
+        """One side of a min or max."""
+        with self.scope():
+            self.learn(fact)
+            return self.search(_replaced(poly, var, self.form(side)), depth - 1)
+
+
+def _without(monomial: Monomial, var: Var) -> Monomial:
+    position = monomial.index(var)
+    return monomial[:position] + monomial[position + 1 :]
+
+
+def _replaced(poly: Polynomial, var: Var, form: Mapping[Monomial, int]) -> Polynomial:
+    total: Polynomial = {}
+    for monomial, coefficient in poly.items():
+        if var in monomial:
+            rest: Polynomial = {_without(monomial, var): coefficient}
+            total = _plus(total, _times(rest, dict(form)))
+        else:
+            total = _plus(total, {monomial: coefficient})
+    return total

@@ -1,0 +1,157 @@
+"""Writing a routine of the runtime as LLVM: loops, variables, scratch memory, calls of Fortran."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from anadrome.dtypes import F32, DType
+from anadrome.targets.llvm_memory import declare_memory
+from anadrome.targets.llvm_text import FunctionText, ModuleText, Value, literal, memory_type
+
+FOREIGN_PREFIX = "anadrome.lapack."
+"""How compiled code spells a BLAS or LAPACK symbol: `anadrome.lapack.dgemm`."""
+
+LARGEST_SIZE = (1 << 31) - 1
+
+
+class Wrapper:
+    """The text of one wrapper: FunctionText with the idioms of calling Fortran."""
+
+    def __init__(self, module: ModuleText, name: str, dtype: DType, parameters: str) -> None:
+        self.text = FunctionText(module, f"define internal i64 @{name}({parameters}) noinline #0")
+        self.dtype = dtype
+        self.kind = memory_type(dtype)
+        self._held: list[Value] = []
+
+    def integer(self, value: Value) -> Value:
+        """The address of a 32-bit copy of an i64."""
+        narrow = self.text.value(f"trunc i64 {value} to i32")
+        return self.put("i32", narrow)
+
+    def leading(self, value: Value) -> Value:
+        """The address of a leading dimension: max(1, value)."""
+        return self.integer(self.text.intrinsic("llvm.smax.i64", "i64", [("i64", value), ("i64", "1")]))
+
+    def number(self, value: float) -> Value:
+        """The address of a float constant."""
+        return self.put(self.kind, literal(value, self.dtype))
+
+    def number_if(self, condition: Value, then: float, other: float) -> Value:
+        """The address of one of two float constants."""
+        kind = self.kind
+        chosen = self.text.value(
+            f"select i1 {condition}, {kind} {literal(then, self.dtype)}, {kind} {literal(other, self.dtype)}"
+        )
+        return self.put(kind, chosen)
+
+    def letter(self, value: str) -> Value:
+        """The address of a character."""
+        return self.put("i8", str(ord(value)))
+
+    def letter_if(self, condition: Value, then: str, other: str) -> Value:
+        """The address of one of two characters."""
+        return self.put("i8", self.text.value(f"select i1 {condition}, i8 {ord(then)}, i8 {ord(other)}"))
+
+    def put(self, kind: str, value: Value) -> Value:
+        """The address of a new variable with this value."""
+        address = self.text.alloca(kind)
+        self.text.do(f"store {kind} {value}, ptr {address}")
+        return address
+
+    def fortran(self, function: str, *arguments: Value) -> None:
+        """Call a BLAS or LAPACK function of the wrapper's type; every argument is an address."""
+        symbol = f"{FOREIGN_PREFIX}{'s' if self.dtype is F32 else 'd'}{function}"
+        types = ", ".join(["ptr"] * len(arguments))
+        self.text.module.declare(symbol, f"declare void @{symbol}({types}) nounwind")
+        self.text.do(f"call void @{symbol}({', '.join(f'ptr {argument}' for argument in arguments)})")
+
+    def limit(self, *sizes: Value) -> None:
+        """Leave with -1 where a size does not fit 32 bits."""
+        largest = sizes[0]
+        for size in sizes[1:]:
+            largest = self.text.intrinsic("llvm.umax.i64", "i64", [("i64", largest), ("i64", size)])
+        self._leave_unless(self.text.value(f"icmp ule i64 {largest}, {LARGEST_SIZE}"))
+
+    def scratch(self, count: Value, bytes_each: int) -> Value:
+        """Memory for the call; leaves with -1 where there is none."""
+        size = self.text.value(f"mul i64 {count}, {bytes_each}")
+        padded = self.text.value(f"add i64 {size}, 127")
+        rounded = self.text.value(f"and i64 {padded}, -64")
+        declare_memory(self.text.module)
+        slot = self.text.alloca("ptr", "null")
+        self._held.append(slot)
+        memory = self.text.value(f"call ptr @aligned_alloc(i64 64, i64 {rounded})")
+        self.text.do(f"store ptr {memory}, ptr {slot}")
+        self._leave_unless(self.text.value(f"icmp ne ptr {memory}, null"))
+        return memory
+
+    def _leave_unless(self, condition: Value) -> None:
+        good = self.text.fresh("good")
+        self.text.do(f"br i1 {condition}, label %{good}, label %refused")
+        self.text.label(good)
+
+    def copy(self, target: Value, source: Value, count: Value) -> None:
+        """Copy elements."""
+        size = self.text.value(f"mul i64 {count}, {self.dtype.bytes}")
+        self.text.module.declare("llvm.memcpy", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+        self.text.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {size}, i1 false)")
+
+    def element(self, base: Value, offset: Value, kind: str = "") -> Value:
+        """The address of an element."""
+        return self.text.value(f"getelementptr inbounds {kind or self.kind}, ptr {base}, i64 {offset}")
+
+    def loop(self, count: Value, body: Callable[[Value], None]) -> None:
+        """`body(k)` for k = 0 … count - 1."""
+        text = self.text
+        before = text.block
+        head, inside, after = text.fresh("head"), text.fresh("body"), text.fresh("after")
+        text.do(f"br label %{head}")
+        text.label(head)
+        index, following = text.fresh(), text.fresh()
+        phi = text.reserve()
+        more = text.value(f"icmp slt i64 {index}, {count}")
+        text.do(f"br i1 {more}, label %{inside}, label %{after}")
+        text.label(inside)
+        body(index)
+        text.fill(phi, f"{index} = phi i64 [0, %{before}], [{following}, %{text.block}]")
+        text.do(f"{following} = add nuw nsw i64 {index}, 1")
+        text.do(f"br label %{head}")
+        text.label(after)
+
+    def when(self, condition: Value, then: Callable[[], None], other: Callable[[], None] | None = None) -> None:
+        """`then()` where the condition holds, else `other()`."""
+        text = self.text
+        yes, no, after = text.fresh("then"), text.fresh("else"), text.fresh("after")
+        text.do(f"br i1 {condition}, label %{yes}, label %{no}")
+        text.label(yes)
+        then()
+        text.do(f"br label %{after}")
+        text.label(no)
+        if other is not None:
+            other()
+        text.do(f"br label %{after}")
+        text.label(after)
+
+    def repeat(self, condition: Callable[[], Value], body: Callable[[], None]) -> None:
+        """`body()` while the condition holds."""
+        text = self.text
+        head, inside, after = text.fresh("head"), text.fresh("body"), text.fresh("after")
+        text.do(f"br label %{head}")
+        text.label(head)
+        text.do(f"br i1 {condition()}, label %{inside}, label %{after}")
+        text.label(inside)
+        body()
+        text.do(f"br label %{head}")
+        text.label(after)
+
+    def finish(self) -> None:
+        """Both ways out; scratch memory is freed on each."""
+        for label, code in (("done", 0), ("refused", -1)):
+            if label == "done":
+                self.text.do("br label %done")
+            self.text.label(label)
+            for slot in self._held:
+                held = self.text.value(f"load ptr, ptr {slot}")
+                self.text.do(f"call void @free(ptr {held})")
+            self.text.do(f"ret i64 {code}")
+        self.text.finish()
