@@ -13,7 +13,7 @@ Only yields that carry derivatives are touched.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import assert_never
 
 from anadrome.ad.activity import varied_variables
@@ -55,20 +55,8 @@ from anadrome.array_ir.nodes import (
     i64,
     yield_slices,
 )
+from anadrome.array_ir.operators import identity
 from anadrome.array_ir.walk import Renaming, inner_operands
-from anadrome.dtypes import DType
-
-IDENTITIES: dict[str, Callable[[DType], float]] = {
-    "add": lambda dtype: 0,
-    "mul": lambda dtype: 1,
-    "and": lambda dtype: True,
-    "or": lambda dtype: False,
-    "min": lambda dtype: float("inf") if dtype.is_float else 2 ** (dtype.bits - (dtype.kind == "int")) - 1,
-    "max": lambda dtype: (
-        float("-inf") if dtype.is_float else -(2 ** (dtype.bits - 1)) * (dtype.kind == "int")
-    ),
-}
-"""Named operator -> its identity in a scalar type."""
 
 
 def canonical(fn: Function, active: Sequence[bool]) -> Function:
@@ -258,8 +246,8 @@ class _Rewriter:
             self.renaming.mapping[old.index] = first
             return self.statements(inner, repeated(old.body, (old_value,)))
 
-        identity = number(IDENTITIES[operator](values.type.dtype), values.type.dtype)
-        (result,) = builder.branch(builder.apply("lt", first, extent), again, lambda inner: (identity,))
+        empty = identity(operator, values.type.dtype)
+        (result,) = builder.branch(builder.apply("lt", first, extent), again, lambda inner: (empty,))
         return result
 
 
@@ -312,7 +300,7 @@ def _identity(builder: Builder, operator: Operator, stacked: Sequence[Var]) -> l
     if not isinstance(operator, str):
         return list(operator.identity)
     row = stacked[0].type
-    return [builder.full(row.shape[1:], number(IDENTITIES[operator](row.dtype), row.dtype))]
+    return [builder.full(row.shape[1:], identity(operator, row.dtype))]
 
 
 def _rows(builder: Builder, arrays: Sequence[Var], index: Var) -> list[Atom]:

@@ -25,8 +25,8 @@ Environment = dict[Var, Any]
 class LastUses:
     """What may be dropped as a body runs: after each statement; after its results are taken.
 
-    `movable` are, for each statement, those arrays among its operands that it may overwrite itself: needed for
-    the last time, given to it once, and not read by the bodies nested in it.
+    `movable` are, for each statement, those arrays among its operands that it may overwrite itself: needed
+    for the last time, given to it once, and not read by the bodies nested in it.
     """
 
     after: tuple[tuple[Var, ...], ...]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
-from anadrome.dtypes import BOOL, DType
+from anadrome.array_ir.operators import identity
+from anadrome.dtypes import DType
 from anadrome.kernel_ir.nodes import Compute, Const, Expr, i64
 from anadrome.prims.table import PRIMS
 
@@ -56,36 +56,6 @@ def compute(name: str, *args: Expr) -> Expr:
     return Compute(PRIMS[name], args)
 
 
-def number(value: float, dtype: DType) -> Const:
-    """A constant of a scalar type."""
-    if dtype.is_float:
-        return Const(float(value), dtype)
-    return Const(bool(value) if dtype is BOOL else int(value), dtype)
-
-
-def identity(operator: str, dtype: DType) -> Const:
+def neutral(operator: str, dtype: DType) -> Const:
     """The neutral element of a named monoid on a scalar type."""
-    match operator:
-        case "add":
-            return number(0, dtype)
-        case "mul":
-            return number(1, dtype)
-        case "and":
-            return Const(True, BOOL)
-        case "or":
-            return Const(False, BOOL)
-        case "min" | "max":
-            return _extreme(dtype, is_lowest=operator == "max")
-        case _:
-            raise KeyError(operator)
-
-
-def _extreme(dtype: DType, *, is_lowest: bool) -> Const:
-    if dtype.is_float:
-        return Const(-math.inf if is_lowest else math.inf, dtype)
-    if dtype.kind == "uint":
-        return Const(0 if is_lowest else 2**dtype.bits - 1, dtype)
-    half = 2 ** (dtype.bits - 1)
-    return Const(-half if is_lowest else half - 1, dtype)
-
-
+    return Const(identity(operator, dtype).value, dtype)

@@ -9,9 +9,9 @@ from anadrome.array_ir.nodes import SumType
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Buffer, Space, Stmt
 from anadrome.lower.arithmetic import ONE, ZERO
-from anadrome.lower.lowering import Lowering, is_scalar
+from anadrome.lower.lowering import Lowering, is_scalar, number
 from anadrome.lower.origin import origin
-from anadrome.lower.values import Delivered, Destination, Place, Value
+from anadrome.lower.values import Delivered, Destination, Place, Storage, Value
 
 
 def lower_if(low: Lowering, let: array_ir.Let, expr: array_ir.If) -> None:
@@ -27,7 +27,8 @@ def lower_if(low: Lowering, let: array_ir.Let, expr: array_ir.If) -> None:
             cells[position] = Buffer(target.name, target.type.dtype, Space.LOCAL)
             low.emit.emit(kernel_ir.Alloc(cells[position], ONE))
         else:
-            destinations[position] = _destination(low, let, expr, position)
+            taken = {found.place.storage.root for found in destinations if found is not None}
+            destinations[position] = _destination(low, let, expr, position, taken)
     then, tokens = _branch(low, expr.then, destinations, cells)
     other, _ = _branch(low, expr.other, destinations, cells)
     low.emit.emit(kernel_ir.If(low.scalar(expr.condition), then, other))
@@ -50,14 +51,16 @@ def _branch(
     with low.emit.open("branch") as block:
         values = low.run(body, body.results, destinations, is_repeating=False)
         for position, cell in cells.items():
-            low.emit.emit(kernel_ir.Store(cell, ZERO, low.scalar_value(values[position])))
+            low.emit.emit(kernel_ir.Store(cell, ZERO, number(values[position])))
     return tuple(block.stmts), values
 
 
-def _destination(low: Lowering, let: array_ir.Let, expr: array_ir.If, position: int) -> Destination:
+def _destination(
+    low: Lowering, let: array_ir.Let, expr: array_ir.If, position: int, taken: set[Storage]
+) -> Destination:
     target = let.targets[position]
     updated = _updated(low, expr, position)
-    if updated is not None:
+    if updated is not None and updated.storage.root not in taken:
         found = low.reserve(target)
         if found is None or (found.operator is None and found.place.is_at(updated)):
             low.offer(target)

@@ -52,6 +52,7 @@ class Lowering:
         self._supply = supply
         self._wanted: dict[array_ir.Var, Offer] = {}
         self._reserved: dict[array_ir.Var, Destination] = {}
+        self.is_in_parfor = False
         self.located: dict[array_ir.Let, Located] = {}
 
     # ------------------------------------------------------------------ operands
@@ -59,9 +60,7 @@ class Lowering:
         """The value of a scalar atom."""
         if isinstance(atom, array_ir.Const):
             return kernel_ir.Const(atom.value, atom.dtype)
-        value = self.env[atom]
-        assert not isinstance(value, Place | Filled | Delivered), f"{atom} is not a scalar"
-        return value
+        return number(self.env[atom])
 
     def scalars(self, atoms: Sequence[array_ir.Atom]) -> tuple[Expr, ...]:
         """The values of several scalar atoms."""
@@ -203,6 +202,7 @@ class Lowering:
         *,
         is_repeating: bool,
         binders: Sequence[tuple[array_ir.Var, Value]] = (),
+        wants: Sequence[tuple[array_ir.Atom, Offer]] = (),
     ) -> tuple[Value, ...]:
         """Lower a body; its results, each delivered to its destination if it has one."""
         with self.live.enter(body, results, is_repeating=is_repeating) as frame:
@@ -211,6 +211,8 @@ class Lowering:
             for atom, destination in zip(results, destinations, strict=False):
                 if destination is not None:
                     self.want(atom, lambda found=destination: found)  # type: ignore[misc]
+            for atom, offer in wants:
+                self.want(atom, offer)
             for position, let in enumerate(body.lets):
                 frame.position = position
                 self._statement(self, let)
@@ -250,6 +252,12 @@ SupplyRule = Callable[[Lowering, array_ir.Var, array_ir.Let], Destination | None
 def is_scalar(atom: array_ir.Atom) -> bool:
     """Whether an atom is one number."""
     return not atom.type.shape
+
+
+def number(value: Value) -> Expr:
+    """A value that is a scalar."""
+    assert not isinstance(value, Place | Filled | Delivered), "an array where a scalar is expected"
+    return value
 
 
 def is_zero(expr: Expr) -> bool:

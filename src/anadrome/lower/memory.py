@@ -151,8 +151,9 @@ class Liveness:
         return False
 
     def is_free(self, storage: Storage, exempt: tuple[array_ir.Var, ...] = ()) -> bool:
-        """Whether nobody but the exempt variables reads a region, from the present statement on."""
-        return not any(name not in exempt and self.is_live(name, here=True) for name in storage.names())
+        """Whether nobody reads a region from the present statement on; the exempt variables, which the
+        statement takes over, from the next one on."""
+        return not any(self.is_live(name, here=name not in exempt) for name in storage.names())
 
     def is_consumable(self, var: array_ir.Var, storage: Storage, let: array_ir.Let) -> bool:
         """Whether a statement that has an array as an operand may overwrite its storage."""

@@ -232,7 +232,7 @@ def _bits(mask: int) -> list[int]:
 def _other_uses(expr: ParFor) -> set[Var]:
     """The variables a parfor reads otherwise than as `a[i, …]` with its own index i."""
     found: set[Var] = set()
-    for let in all_lets(expr.body):
+    for let in (let for _, body in bodies(expr) for let in all_lets(body)):
         inner: Expr = let.expr
         if isinstance(inner, Index) and inner.indices and inner.indices[0] is expr.index:
             atoms = inner.indices

@@ -271,9 +271,9 @@ class _Simplifier:
         lets, mark = self.open()
         for inner in expr.body.lets:
             self.statement(inner)
-        yields = tuple(self.known.item(item, self.body) for item in expr.yields)
         body = Body(tuple(self.lets))
         self.close(lets, mark)
+        yields = tuple(self.known.item(item, self.body) for item in expr.yields)
         new = ParFor(expr.index, extent, body, yields)
         first: dict[Hashable, Var] = {}
         kept: list[tuple[Yield, slice]] = []

@@ -1,0 +1,167 @@
+"""What a compiled program depends on of its arguments: types, ranks, small dimensions, and static values.
+
+Every leaf of a call has a *key*: two calls whose keys agree run the same program. An array's key is its scalar
+type and its shape, in which a dimension above `Config.small_dimension` is only known to be large; a number's key
+is its type; anything else is static and is its own key.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from anadrome.api.pytree import LEAF, Structure, flatten, leaf_paths
+from anadrome.dtypes import BOOL, F64, I64, DType, from_numpy
+from anadrome.errors.api import UnhashableStatic, UnsupportedArray
+
+LARGE = -1
+"""Stands in a key for a dimension whose size the program does not depend on."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberKey:
+    """A scalar argument: its type, and whether it is a Python number, which adapts to what it meets (NEP 50)."""
+
+    dtype: DType
+    is_weak: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayKey:
+    """An array argument: its scalar type and its dimensions, large ones as `LARGE`."""
+
+    dtype: DType
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StaticKey:
+    """A value that is known when the program is compiled. Its type is part of it: 1, 1.0 and True are equal."""
+
+    type: type
+    value: Hashable
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """An argument that the user has declared static, so that its parts are not looked into."""
+
+    value: Hashable
+
+
+Key = NumberKey | ArrayKey | StaticKey
+
+NUMBERS: dict[type, NumberKey] = {
+    float: NumberKey(F64, True),
+    int: NumberKey(I64, True),
+    bool: NumberKey(BOOL, True),
+    **{
+        numpy_type: NumberKey(dtype, False)
+        for numpy_type in (
+            *(np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
+            *(np.float32, np.float64, np.longlong, np.ulonglong),
+        )
+        if (dtype := from_numpy(numpy_type)) is not None
+    },
+}
+"""The type of a scalar argument -> its key."""
+
+ARRAY_TYPES = (np.ndarray, np.memmap)
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The keys of all leaves of a call, positional arguments before keyword arguments, and their structure."""
+
+    structure: Structure
+    keys: tuple[Key, ...]
+
+
+def signature_of(
+    function: str, args: Sequence[object], kwargs: dict[str, object], names: Sequence[str], small_dimension: int
+) -> tuple[Signature, list[object]]:
+    """The signature of a call and its leaves; raises the error that names the argument."""
+    leaves, structure = flatten((tuple(args), kwargs))
+    try:
+        keys = tuple([leaf_key(leaf, small_dimension) for leaf in leaves])
+    except _NoKey as refusal:
+        position = next(place for place, leaf in enumerate(leaves) if leaf is refusal.leaf)
+        raise refusal.error(function, argument_names(structure, names)[position], refusal.words) from None
+    return Signature(structure, keys), leaves
+
+
+class _NoKey(Exception):
+    """A leaf that cannot be an argument, and the error that says so once its name is known."""
+
+    def __init__(self, leaf: object, error: type[UnsupportedArray | UnhashableStatic], words: str) -> None:
+        super().__init__()
+        self.leaf = leaf
+        self.error = error
+        self.words = words
+
+
+def leaf_key(leaf: object, small_dimension: int) -> Key:
+    """The key of one leaf."""
+    kind = type(leaf)
+    if kind in NUMBERS:
+        return NUMBERS[kind]
+    if kind in ARRAY_TYPES:
+        assert isinstance(leaf, np.ndarray)
+        dtype = from_numpy(leaf.dtype) if leaf.dtype.isnative else None
+        if dtype is None:
+            raise _NoKey(leaf, UnsupportedArray, array_words(leaf))
+        return ArrayKey(dtype, tuple([size if size <= small_dimension else LARGE for size in leaf.shape]))
+    if isinstance(leaf, Static):
+        return StaticKey(type(leaf.value), leaf.value)
+    if hasattr(leaf, "__array__") and not isinstance(leaf, type):
+        raise _NoKey(leaf, UnsupportedArray, array_words(leaf))
+    try:
+        hash(leaf)
+    except TypeError:
+        raise _NoKey(leaf, UnhashableStatic, f"a {kind.__qualname__}") from None
+    return StaticKey(kind, leaf)  # type: ignore[arg-type]
+
+
+def array_words(leaf: object) -> str:
+    """What an array is, for people."""
+    if not isinstance(leaf, np.ndarray | np.generic):
+        return f"a {type(leaf).__module__}.{type(leaf).__qualname__}"
+    order = "" if leaf.dtype.isnative else " in foreign byte order"
+    subclass = "" if type(leaf) in ARRAY_TYPES or isinstance(leaf, np.generic) else f" in a {type(leaf).__qualname__}"
+    return f"{leaf.dtype.name}{order}{subclass}"
+
+
+def argument_names(structure: Structure, names: Sequence[str]) -> list[str]:
+    """The name of every leaf of a call: `points`, `model.weights`, `layers[0]`."""
+    positional, keyword = structure.parts  # type: ignore[union-attr]
+    found: list[str] = []
+    for position, part in enumerate(positional.parts):  # type: ignore[union-attr]
+        found += leaf_paths(part, names[position] if position < len(names) else f"{position}")
+    for name, part in zip(keyword.names, keyword.parts, strict=True):  # type: ignore[union-attr]
+        found += leaf_paths(part, str(name))
+    return found
+
+
+def parameter_names(function: object) -> tuple[str, ...]:
+    """The names of the positional parameters of whatever function is behind partials, methods and transforms."""
+    skipped = 0
+    while True:
+        if isinstance(function, types.MethodType):
+            skipped, function = skipped + 1, function.__func__
+        elif isinstance(getattr(function, "func", None), types.FunctionType):
+            skipped += len(function.args)  # type: ignore[attr-defined]
+            function = function.func  # type: ignore[attr-defined]
+        elif hasattr(function, "function"):
+            function = function.function
+        else:
+            break
+    code = getattr(function, "__code__", None)
+    return code.co_varnames[skipped : code.co_argcount] if code is not None else ()
+
+
+def is_single(structure: Structure) -> bool:
+    """Whether a value is one leaf."""
+    return structure == LEAF

@@ -1,0 +1,193 @@
+"""What all compiled forms share: refusing arguments by name, axes, static numbers, operands as variables."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.nodes import Atom, Check, Size, Var, i64
+from anadrome.dtypes import DType
+from anadrome.errors.frontend import CallMismatch, StaticRequired, UnsupportedArgument
+from anadrome.frontend.arrays import as_array, atom, describe
+from anadrome.frontend.context import Context, StagedCall, dtype_of
+from anadrome.frontend.values import Array, Scalar, Staged, Value, is_staged
+
+_NEUTRAL: Mapping[str, tuple[object, ...]] = {
+    "out": (None,),
+    "where": (True,),
+    "order": ("C", "K", "A", None),
+    "casting": ("same_kind", "unsafe"),
+    "subok": (True, False),
+    "copy": (True, False, None),
+    "like": (None,),
+    "device": (None, "cpu"),
+    "optimize": (True, False, "greedy", "optimal"),
+    "kind": ("quicksort", "mergesort", "heapsort", "stable", None),
+    "stable": (None, True, False),
+    "dtype": (None,),
+    "hermitian": (False,),
+}
+"""Arguments that no compiled form takes, with the values that ask for what it does anyway."""
+
+
+# ---------------------------------------------------------------------------- arguments
+def checked(name: str, form: StagedCall) -> StagedCall:
+    """The form, with every argument it does not take refused by its name before it is called."""
+    parameters = list(inspect.signature(form).parameters.values())[1:]
+    takes_any = any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in parameters)
+    named = [one for one in parameters if one.kind is not inspect.Parameter.VAR_POSITIONAL]
+    admitted = frozenset(one.name for one in named)
+    ordered = [one.name for one in named if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    required = [one.name for one in named if one.default is inspect.Parameter.empty]
+
+    def staged(context: Context, *args: Value, **kwargs: Value) -> Value:
+        known: dict[str, Value] = {}
+        for keyword, value in kwargs.items():
+            if keyword in admitted:
+                known[keyword] = value
+            elif not is_neutral(keyword, value):
+                raise UnsupportedArgument(name, f"the argument `{keyword}={_shown(value)}` is not supported", context.span)
+        if len(args) > len(ordered) and not takes_any:
+            raise UnsupportedArgument(name, f"{len(args)} arguments, of which {len(ordered)} are supported", context.span)
+        given = set(ordered[: len(args)])
+        twice = given.intersection(known)
+        if twice:
+            raise CallMismatch(name, f"the argument `{twice.pop()}` is given twice", context.span)
+        for one in required:
+            if one not in given and one not in known:
+                raise CallMismatch(name, f"the argument `{one}` is missing", context.span)
+        return form(context, *args, **known)
+
+    return staged
+
+
+def is_neutral(keyword: str, value: Value) -> bool:
+    """Whether an argument asks for nothing but what every compiled form does."""
+    return not is_staged(value) and any(value is one or value == one for one in _NEUTRAL.get(keyword, ()))
+
+
+def _shown(value: Value) -> str:
+    return describe(value) if is_staged(value) else repr(value)
+
+
+def refused(name: str, reason: str, help: str = "") -> StagedCall:
+    """A form that refuses every call: what it would mean has no place in a compiled program."""
+
+    def staged(context: Context, *args: Value, **kwargs: Value) -> Value:
+        raise UnsupportedArgument(name, reason, context.span, help)
+
+    return staged
+
+
+def static_int(context: Context, name: str, argument: str, value: Value) -> int:
+    """An argument that must be an integer known now."""
+    if is_staged(value):
+        raise StaticRequired(f"the argument `{argument}` of `{name}`", context.span)
+    try:
+        return int(value.__index__())  # type: ignore[attr-defined]
+    except AttributeError:
+        raise UnsupportedArgument(name, f"`{argument}` is {describe(value)}, not an integer", context.span) from None
+
+
+def static_flag(context: Context, name: str, argument: str, value: Value) -> bool:
+    """An argument that must be true or false now."""
+    if is_staged(value):
+        raise StaticRequired(f"the argument `{argument}` of `{name}`", context.span)
+    return bool(value)
+
+
+def axis_of(context: Context, name: str, axis: Value, rank: int) -> int:
+    """An axis argument as a number from 0 to rank - 1."""
+    number = static_int(context, name, "axis", axis)
+    if not -rank <= number < rank:
+        raise UnsupportedArgument(name, f"axis {number} of an array of {rank} dimensions", context.span)
+    return number % rank
+
+
+def axes_of(context: Context, name: str, axis: Value, rank: int) -> tuple[int, ...]:
+    """An axis argument (None, one, several) as rising numbers from 0 to rank - 1."""
+    if axis is None:
+        return tuple(range(rank))
+    several = axis if isinstance(axis, tuple | list) else (axis,)
+    found = [axis_of(context, name, one, rank) for one in several]
+    if len(set(found)) != len(found):
+        raise UnsupportedArgument(name, f"axis {axis} names one axis twice", context.span)
+    return tuple(sorted(found))
+
+
+def optional_dtype(context: Context, dtype: Value) -> DType | None:
+    """A dtype argument, None where it is left to the function."""
+    return None if dtype is None else dtype_of(dtype, context.span)
+
+
+# ---------------------------------------------------------------------------- operands
+def array_var(context: Context, name: str, value: Value, dtype: DType | None = None) -> Var:
+    """An operand that must have at least one dimension, as the variable that holds it."""
+    found = atom(context, as_array(context, value, dtype))
+    if not found.type.shape:
+        raise UnsupportedArgument(name, "a number where an array is expected", context.span)
+    assert isinstance(found, Var)
+    return found
+
+
+def element_at(builder: Builder, operand: Atom, indices: Sequence[Atom]) -> Atom:
+    """operand[indices], where the operand may be a number and there is then no index."""
+    if not indices:
+        return operand
+    assert isinstance(operand, Var)
+    return builder.index(operand, tuple(indices))
+
+
+def rearranged(
+    context: Context, value: Staged, read: Callable[[Builder, Var], Var], is_view: bool = True
+) -> Staged:
+    """The array as `read` shows it: a view, as NumPy gives one, or a new array."""
+    assert isinstance(value, Array)
+    if is_view:
+        return context.view(value, lambda var: read(context.builder, var))
+    return context.wrap(read(context.builder, context.read(value)))
+
+
+def as_strong(value: Value) -> Value:
+    """The value as NumPy gives it: a scalar result is a NumPy scalar, which keeps its type (NEP 50)."""
+    return Scalar(value.atom) if isinstance(value, Scalar) and value.is_weak else value
+
+
+def built(builder: Builder, shape: Sequence[Size], place: Callable[[Builder, tuple[Var, ...]], Atom]) -> Var:
+    """The array with `place(inner, indices)` everywhere; the shape is not ()."""
+    result = builder.build(shape, place)
+    assert isinstance(result, Var)
+    return result
+
+
+def permuted(builder: Builder, var: Var, order: Sequence[int]) -> Var:
+    """The array whose axis k is the axis order[k] of `var`."""
+    if list(order) == list(range(len(order))):
+        return var
+    shape = var.type.shape
+
+    def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
+        source: list[Atom] = [i64(0)] * len(order)
+        for index, axis in zip(indices, order, strict=True):
+            source[axis] = index
+        return inner.index(var, source)
+
+    return built(builder, [shape[axis] for axis in order], place)
+
+
+def require(context: Context, condition: Atom, error: str, message: str, values: tuple[Atom, ...] = ()) -> None:
+    """A run-time check, left out where the condition is known to hold."""
+    from_constant = getattr(condition, "value", None)
+    if from_constant is not True:
+        context.builder.let(Check(condition, error, message, values))
+
+
+def table_name(function: object) -> str:
+    """What a user calls a function of the tables."""
+    module = getattr(function, "__module__", None) or "numpy"
+    return f"{module.replace('numpy', 'np', 1)}.{getattr(function, '__name__', function)}"
+
+
+INFINITY = math.inf

@@ -1,0 +1,80 @@
+"""Where the consumer of an array has a place for it: the last statement of its body that reads it."""
+
+from __future__ import annotations
+
+from anadrome.array_ir import nodes as array_ir
+from anadrome.array_ir.nodes import Bounds
+from anadrome.kernel_ir.nodes import i64
+from anadrome.lower.access import locate
+from anadrome.lower.lowering import Lowering, is_scalar
+from anadrome.lower.origin import predecessor
+from anadrome.lower.sums import token_place
+from anadrome.lower.values import Destination, Place
+
+
+def supply(low: Lowering, var: array_ir.Var, let: array_ir.Let) -> Destination | None:
+    """The place an array is wanted in by the statement that reads it last, or None.
+
+    The statement reads the array as one operand and nowhere else.
+    """
+    match let.expr:
+        case array_ir.Literal(elements=elements):
+            place = low.reserve_place(let.targets[0])
+            return Destination(place.row((i64(elements.index(var)),)).part())
+        case array_ir.Update(value=value) if value is var:
+            return _row_of_update(low, let, let.expr)
+        case array_ir.AddTo(value=value) if value is var:
+            return _row_of_sum(low, let, let.expr)
+        case array_ir.Reshape():
+            found = low.reserve(let.targets[0])
+            if found is None:
+                return None
+            return Destination(found.place.reshaped(low.scalars(var.type.shape)), found.operator)
+        case array_ir.Update() | array_ir.Loop() | array_ir.WithSum() | array_ir.ParFor():
+            return _successor(low, var, let)
+        case _:
+            return None
+
+
+def _successor(low: Lowering, var: array_ir.Var, let: array_ir.Let) -> Destination | None:
+    """Where the updated version of an array will be wanted."""
+    for position, target in enumerate(let.targets):
+        if not is_scalar(target) and predecessor(low.live.facts, let, position) is var:
+            found = low.reserve(target)
+            return found if found is not None and found.operator is None else None
+    return None
+
+
+def _row_of_update(low: Lowering, let: array_ir.Let, expr: array_ir.Update) -> Destination | None:
+    """The row that an update replaces, if the array may be overwritten from now on."""
+    old = low.env.get(expr.array)
+    if not isinstance(old, Place) or expr.bounds is Bounds.IGNORED or not low.is_known(expr.indices):
+        return None
+    frame = low.live.frames[-1]
+    now, then = frame.position, frame.facts.lets.index(let)
+    if any(now <= use < then for use in frame.facts.uses[expr.array]):
+        return None
+    wanted = low.reserve(let.targets[0])
+    if wanted is not None and (wanted.operator is not None or not wanted.place.is_at(old)):
+        return None
+    if not low.live.is_free(old.storage, (expr.array,)) and any(
+        low.live.is_live(name, here=True) for name in old.storage.names() if name is not expr.array
+    ):
+        return None
+    frame.position = then
+    is_consumable = low.live.is_consumable(expr.array, old.storage, let)
+    frame.position = now
+    if not is_consumable:
+        return None
+    found = locate(low, old, expr.indices, expr.bounds, let.span)
+    low.located[let] = found
+    return Destination(found.place.part())
+
+
+def _row_of_sum(low: Lowering, let: array_ir.Let, expr: array_ir.AddTo) -> Destination | None:
+    """The row of the accumulator that a contribution is added to."""
+    if expr.bounds is Bounds.IGNORED or not low.is_known((expr.token, *expr.indices)):
+        return None
+    found = locate(low, token_place(low, expr.token), expr.indices, expr.bounds, let.span)
+    low.located[let] = found
+    return Destination(found.place.part(), "add")

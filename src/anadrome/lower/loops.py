@@ -1,0 +1,118 @@
+"""`Loop`: carried scalars in cells, carried arrays updated in place or in two buffers that change roles.
+
+Parallel assignment: whatever lies elsewhere at the end of an iteration is first copied to the slot's second
+buffer; only when nothing reads the old state any more do the second buffers become the state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anadrome.array_ir import nodes as array_ir
+from anadrome.array_ir.nodes import SumType
+from anadrome.dtypes import BOOL
+from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.nodes import Buffer, Space
+from anadrome.lower.arithmetic import ZERO
+from anadrome.lower.lowering import Lowering, is_scalar, number
+from anadrome.lower.origin import is_updated_in_place
+from anadrome.lower.values import Destination, Place, Value
+
+
+@dataclass(slots=True, eq=False)
+class Slot:
+    """The storage of one carried value: a cell, the place of an array's state with a second place where the
+    next state is built, or (neither) an accumulator."""
+
+    carried: array_ir.Var
+    cell: Buffer | None = None
+    state: Place | None = None
+    following: Place | None = None
+
+
+def lower_loop(low: Lowering, let: array_ir.Let, expr: array_ir.Loop) -> None:
+    """A `For` or a `While` over the slots."""
+    slots = [_slot(low, let, expr, position) for position in range(len(expr.carried))]
+    if expr.trip is not None and expr.index is not None:
+        with low.emit.loop(expr.index.name, ZERO, low.scalar(expr.trip)) as index:
+            _iteration(low, expr, slots, (expr.index, index))
+    else:
+        _while(low, expr, slots)
+    for target, slot in zip(let.targets, slots, strict=True):
+        if slot.cell is not None:
+            low.bind(target, low.emit.load(target.name, slot.cell))
+        else:
+            low.bind(target, slot.state if slot.state is not None else low.env[slot.carried])
+
+
+def _slot(low: Lowering, let: array_ir.Let, expr: array_ir.Loop, position: int) -> Slot:
+    carried, init, target = expr.carried[position], expr.init[position], let.targets[position]
+    if isinstance(carried.type, SumType):
+        low.env[carried] = low.value(init)
+        return Slot(carried)
+    if is_scalar(carried):
+        return Slot(carried, cell=low.emit.cell(carried.name, carried.type.dtype, low.scalar(init)))
+    assert isinstance(init, array_ir.Var)
+    if is_updated_in_place(low.live.facts, expr, position):
+        return Slot(carried, state=low.take_over(let, init, target))
+    following = low.allocate(target)
+    return Slot(carried, state=_front(low, let, init, target, following), following=following)
+
+
+def _front(
+    low: Lowering, let: array_ir.Let, init: array_ir.Var, target: array_ir.Var, following: Place
+) -> Place:
+    """The first state: the initial array itself if it may be exchanged with the second buffer."""
+    value = low.array(init)
+    if isinstance(value, Place) and value.storage.is_whole and not value.storage.children:
+        is_alike = value.buffer.space is following.buffer.space
+        if is_alike and low.live.is_consumable(init, value.storage, let):
+            return value
+    place = low.allocate(target)
+    low.deliver(value, Destination(place))
+    return place
+
+
+def _while(low: Lowering, expr: array_ir.Loop, slots: list[Slot]) -> None:
+    condition = expr.condition
+    assert condition is not None
+    with low.emit.open("loop") as prelude:
+        binders = [(slot.carried, _current(low, slot)) for slot in slots]
+        (holds,) = low.run(condition, condition.results, is_repeating=True, binders=binders)
+        held = low.emit.let("holds", BOOL, number(holds))
+    with low.emit.open("loop") as body:
+        _iteration(low, expr, slots)
+    low.emit.emit(kernel_ir.While(tuple(prelude.stmts), held, tuple(body.stmts)))
+
+
+def _current(low: Lowering, slot: Slot) -> Value:
+    if slot.cell is not None:
+        return low.emit.load(slot.carried.name, slot.cell)
+    return slot.state if slot.state is not None else low.env[slot.carried]
+
+
+def _iteration(
+    low: Lowering, expr: array_ir.Loop, slots: list[Slot], *index: tuple[array_ir.Var, Value]
+) -> None:
+    binders = [*index, *((slot.carried, _current(low, slot)) for slot in slots)]
+    destinations = [None if slot.following is None else Destination(slot.following) for slot in slots]
+    results = low.run(expr.body, expr.body.results, destinations, is_repeating=True, binders=binders)
+    values = list(results)
+    for position, (slot, value) in enumerate(zip(slots, values, strict=True)):
+        if slot.state is not None and slot.following is None and isinstance(value, Place):
+            if not value.is_at(slot.state):
+                values[position] = low.moved(value)
+    for slot, value in zip(slots, values, strict=True):
+        if slot.cell is not None:
+            low.emit.emit(kernel_ir.Store(slot.cell, ZERO, number(value)))
+        elif slot.state is not None:
+            _advance(low, slot.state, slot.following, value)
+
+
+def _advance(low: Lowering, state: Place, following: Place | None, value: Value) -> None:
+    if following is None:
+        low.deliver(value, Destination(state))
+    elif state.buffer.space is Space.GLOBAL and state.storage.is_whole:
+        low.emit.emit(kernel_ir.Swap(state.buffer, following.buffer))
+    else:
+        low.emit.copy(state, following)

@@ -1,0 +1,236 @@
+"""What becomes of a parfor's results: one sink per yield, the same for one thread and for many.
+
+A sink is opened before the loop, entered by each worker (whose index is None where there is only one), told
+of every iteration, left by each worker, and closed after the join. A worker combines into memory of its own;
+the partial results are combined in the order of the workers, so that a result does not depend on timing.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from anadrome.array_ir import nodes as array_ir
+from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.nodes import Buffer, Expr, i64
+from anadrome.lower.access import bound, combine, write
+from anadrome.lower.arithmetic import ZERO, multiply, neutral
+from anadrome.lower.emit import fold
+from anadrome.lower.lowering import Located, Lowering, Offer, is_scalar
+from anadrome.lower.values import Delivered, Destination, Place, Value
+
+CACHE_LINE = i64(8)
+"""Elements between the partial results of two workers."""
+
+Wants = Iterator[tuple[array_ir.Atom, Offer]]
+
+
+@dataclass(slots=True, eq=False)
+class Sink(ABC):
+    """The results of one yield."""
+
+    low: Lowering
+    let: array_ir.Let
+    targets: tuple[array_ir.Var, ...]
+    workers: Expr | None
+    """How many workers there are; None for the calling thread alone."""
+
+    @abstractmethod
+    def open(self) -> None:
+        """Before the loop."""
+
+    def enter(self, worker: Expr | None) -> None:  # noqa: B027 - most sinks keep nothing per worker
+        """Before the iterations of a worker."""
+
+    def wants(self, index: Expr) -> Wants:
+        """The places this sink has for arrays that an iteration computes."""
+        return iter(())
+
+    @abstractmethod
+    def step(self, index: Expr) -> None:
+        """After the body of an iteration."""
+
+    def leave(self, worker: Expr | None) -> None:  # noqa: B027
+        """After the iterations of a worker."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """After the loop: bind the targets."""
+
+
+@dataclass(slots=True, eq=False)
+class StackSink(Sink):
+    """result[i] = value"""
+
+    value: array_ir.Atom
+    place: Place = field(init=False)
+    operator: str | None = field(init=False, default=None)
+    _row: Place | None = field(init=False, default=None)
+
+    def open(self) -> None:
+        found = self.low.offer(self.targets[0])
+        self.operator = None if found is None else found.operator
+        self.place = self.low.allocate(self.targets[0]) if found is None else found.place
+
+    def wants(self, index: Expr) -> Wants:
+        self._row = None
+        if not is_scalar(self.value):
+            self._row = row = bound(self.low, self.place.row((index,))).part()
+            yield self.value, lambda: Destination(row, self.operator)
+
+    def step(self, index: Expr) -> None:
+        located = Located(self._row or self.place.row((index,)))
+        value = self.low.value(self.value)
+        if self.operator is None:
+            write(self.low, located, value)
+        else:
+            combine(self.low, located, value, self.operator)
+
+    def close(self) -> None:
+        self.low.bind(self.targets[0], self.place if self.operator is None else Delivered())
+
+
+@dataclass(slots=True, eq=False)
+class ReduceScalarSink(Sink):
+    """result = result ⊕ value in a cell"""
+
+    operator: str
+    value: array_ir.Atom
+    _cell: Buffer = field(init=False)
+    _partials: Place = field(init=False)
+
+    def open(self) -> None:
+        if self.workers is not None:
+            size = multiply(self.workers, CACHE_LINE)
+            self._partials = self.low.emit.allocate("partials", self._dtype, (size,), is_shared=True)
+
+    @property
+    def _dtype(self) -> array_ir.DType:
+        return self.value.type.dtype
+
+    def enter(self, worker: Expr | None) -> None:
+        start = neutral(self.operator, self._dtype)
+        self._cell = self.low.emit.cell(self.targets[0].name, self._dtype, start)
+
+    def step(self, index: Expr) -> None:
+        self._combine(self.low.scalar(self.value))
+
+    def _combine(self, value: Expr) -> None:
+        old = kernel_ir.Load(self._cell, ZERO)
+        self.low.emit.emit(kernel_ir.Store(self._cell, ZERO, fold(self.operator, old, value)))
+
+    def leave(self, worker: Expr | None) -> None:
+        if worker is not None:
+            value = kernel_ir.Load(self._cell, ZERO)
+            self.low.emit.emit(kernel_ir.Store(self._partials.buffer, multiply(worker, CACHE_LINE), value))
+
+    def close(self) -> None:
+        if self.workers is not None:
+            self.enter(None)
+            with self.low.emit.loop("t", ZERO, self.workers) as worker:
+                self._combine(kernel_ir.Load(self._partials.buffer, multiply(worker, CACHE_LINE)))
+        self.low.bind(self.targets[0], self.low.emit.load(self.targets[0].name, self._cell))
+
+
+@dataclass(slots=True, eq=False)
+class Combined(Sink):
+    """An array that iterations combine into by a named operator: the part that reductions, histograms and
+    accumulators share. Each worker but the calling thread alone has an array of its own."""
+
+    operator: str
+    place: Place = field(init=False)
+    mine: Place = field(init=False)
+    _partials: Place | None = field(init=False, default=None)
+
+    def open(self) -> None:
+        self.place = self.result_place()
+        if self.workers is not None:
+            buffer = self.place.buffer
+            shape = (self.workers, *self.place.shape)
+            self._partials = self.low.emit.allocate(buffer.name, buffer.dtype, shape, is_shared=True)
+
+    @abstractmethod
+    def result_place(self) -> Place:
+        """The finished array's place, holding what the contributions are combined with."""
+
+    def enter(self, worker: Expr | None) -> None:
+        if worker is None or self._partials is None:
+            self.mine = self.place
+            return
+        self.mine = self.low.temporary("mine", self.place.dtype, self.place.shape)
+        if self.mine.buffer.space is kernel_ir.Space.GLOBAL:
+            self.mine = bound(self.low, self._partials.row((worker,)))
+        self.low.emit.fill(self.mine, neutral(self.operator, self.place.dtype))
+
+    def leave(self, worker: Expr | None) -> None:
+        if worker is not None and self._partials is not None:
+            if self.mine.buffer is not self._partials.buffer:
+                self.low.emit.copy(self._partials.row((worker,)), self.mine)
+
+    def close(self) -> None:
+        if self.workers is not None and self._partials is not None:
+            with self.low.emit.loop("t", ZERO, self.workers) as worker:
+                self.low.emit.combine(self.place, self._partials.row((worker,)), self.operator)
+        self.bind()
+
+    def bind(self) -> None:
+        """Bind the target to the finished array."""
+        self.low.bind(self.targets[0], self.place)
+
+
+@dataclass(slots=True, eq=False)
+class ReduceArraySink(Combined):
+    """result[k] = result[k] ⊕ value[k]; straight into the place where the result is a contribution itself."""
+
+    value: array_ir.Atom = field(kw_only=True)
+    _is_delivered: bool = field(init=False, default=False)
+
+    def result_place(self) -> Place:
+        found = self.low.offer(self.targets[0])
+        self._is_delivered = found is not None and found.operator == self.operator
+        if found is not None and self._is_delivered:
+            return found.place
+        is_free = found is not None and found.operator is None
+        place = found.place if found is not None and is_free else self.low.allocate(self.targets[0])
+        self.low.emit.fill(place, neutral(self.operator, place.dtype))
+        return place
+
+    def wants(self, index: Expr) -> Wants:
+        part = self.mine.part()
+        yield self.value, lambda: Destination(part, self.operator)
+
+    def step(self, index: Expr) -> None:
+        combine(self.low, Located(self.mine), self.low.value(self.value), self.operator)
+
+    def bind(self) -> None:
+        self.low.bind(self.targets[0], Delivered() if self._is_delivered else self.place)
+
+
+@dataclass(slots=True, eq=False)
+class State:
+    """The running value of a lambda's operand: a cell, or a place with another for the next value."""
+
+    cell: Buffer | None = None
+    place: Place | None = None
+    following: Place | None = None
+
+
+def open_states(low: Lowering, values: Sequence[array_ir.Atom], start: Sequence[Value]) -> list[State]:
+    """States that hold these values."""
+    states = []
+    for atom, value in zip(values, start, strict=True):
+        if is_scalar(atom):
+            states.append(State(low.emit.cell("state", atom.type.dtype, expression(value))))
+            continue
+        shape = low.scalars(atom.type.shape)
+        place, following = (low.temporary("state", atom.type.dtype, shape) for _ in range(2))
+        low.deliver(value, Destination(place))
+        states.append(State(place=place, following=following))
+    return states
+
+
+def expression(value: Value) -> Expr:
+    """A value that is a scalar."""
+    assert not isinstance(value, Place | Delivered) and not hasattr(value, "shape")
+    return value  # type: ignore[return-value]

@@ -1,0 +1,53 @@
+"""What a pass must keep: the verifier's rules, the interpreter's results, the work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from anadrome.array_ir.check import check
+from anadrome.array_ir.interp import run
+from anadrome.array_ir.nodes import Function
+from anadrome.array_ir.text import parse, show
+from anadrome.config import Config
+from anadrome.passes.fuse import fuse
+from anadrome.passes.hoist import hoist
+from anadrome.passes.prove import prove
+from anadrome.passes.scalarize import scalarize
+from anadrome.passes.simplify import simplify
+
+Pass = Callable[[Function, Config], Function]
+
+PASSES: dict[str, Pass] = {
+    "simplify": simplify,
+    "fuse": fuse,
+    "hoist": hoist,
+    "scalarize": scalarize,
+    "prove": prove,
+}
+
+PIPELINE = ("simplify", "prove", "scalarize", "fuse", "simplify", "hoist", "fuse", "simplify")
+
+
+def becomes(run_pass: Pass, before: str, after: str) -> None:
+    """The pass makes this text of that one, and what it makes is well formed."""
+    made = run_pass(parse(before), Config())
+    check(made)
+    assert show(made) == show(parse(after))
+
+
+def same(left: Sequence[object], right: Sequence[object], tolerance: float = 0.0) -> None:
+    """The results are equal to the last bit, or within a relative tolerance."""
+    for a, b in zip(left, right, strict=True):
+        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+def keeps(name: str, fn: Function, args: Sequence[object], tolerance: float = 0.0, slack: float = 1.0) -> Function:
+    """The pass keeps the results on these arguments and adds no work; what it made."""
+    made = PASSES[name](fn, Config())
+    check(made)
+    before, after = run(fn, args), run(made, args)
+    same(before.results, after.results, tolerance)
+    assert after.work.total <= slack * before.work.total + 8, (name, before.work, after.work)
+    return made
