@@ -2,7 +2,7 @@
 
 `programs()` gives `(Function, args)`. Sizes and index arrays are such that no check fails and nothing leaves
 its array; values stay small, so results are finite and of the size of the inputs. Sizes start at one, since a
-`min` of nothing is infinite.
+`min` of nothing is infinite. A failing test prints the program's text.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from hypothesis import note
 from hypothesis import strategies as st
 
 from anadrome.array_ir.build import Builder, number
@@ -34,6 +35,7 @@ from anadrome.array_ir.nodes import (
     Yield,
     i64,
 )
+from anadrome.array_ir.text import show
 from anadrome.dtypes import F64, I64
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
@@ -71,6 +73,7 @@ def programs(
     candidates = [*scope.reals, *(array for array in scope.arrays if array not in params)]
     count = draw(st.integers(1, min(3, len(candidates))))
     fn = Function("program", params, builder.body(candidates[-count:]))
+    note(show(fn))
     return fn, _arguments(draw)
 
 
@@ -270,7 +273,9 @@ class _Scope:
         if kind == 3:
             return Reduce(self.one("add", "mul", "min", "max"), (self.bounded(),))
         if kind == 4:
-            return Scan(self.one("add", "mul", "min", "max"), (self.bounded(),), self.draw(st.booleans()))
+            if self.draw(st.booleans()):
+                return Scan(self.one("add", "mul"), (self.bounded(),), exclusive=True)
+            return Scan(self.one("add", "mul", "min", "max"), (self.bounded(),))
         operator = linear_composition()
         values = (self.bounded(), value)
         return self.one(Reduce(operator, values), Scan(operator, values, True), Scan(operator, values))

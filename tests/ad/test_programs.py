@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ad_oracles import assert_derivatives
+from tests.ad.oracles import assert_derivatives
 
 from anadrome.array_ir.text import parse
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import textwrap
 
-from anadrome.array_ir.text import parse, show
-
 
 def example(docstring: str) -> tuple[str, str]:
     """The two texts of a docstring, dedented."""
@@ -13,7 +11,3 @@ def example(docstring: str) -> tuple[str, str]:
     before, after = rest.split("After:\n", 1)
     return textwrap.dedent(before), textwrap.dedent(after.split("\n\n", 1)[0])
 
-
-def normal(text: str) -> str:
-    """The text as the printer writes it."""
-    return show(parse(text))

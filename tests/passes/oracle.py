@@ -8,8 +8,9 @@ import numpy as np
 
 from anadrome.array_ir.check import check
 from anadrome.array_ir.interp import run
-from anadrome.array_ir.nodes import Function
+from anadrome.array_ir.nodes import Function, Var
 from anadrome.array_ir.text import parse, show
+from anadrome.array_ir.walk import Renaming
 from anadrome.config import Config
 from anadrome.passes.fuse import fuse
 from anadrome.passes.hoist import hoist
@@ -34,7 +35,23 @@ def becomes(run_pass: Pass, before: str, after: str) -> None:
     """The pass makes this text of that one, and what it makes is well formed."""
     made = run_pass(parse(before), Config())
     check(made)
-    assert show(made) == show(parse(after))
+    assert anonymous(made) == anonymous(parse(after)), show(made)
+
+
+class _Anonymous(Renaming):
+    """A copy in which every variable has the same name, so that the printer numbers them."""
+
+    def fresh(self, var: Var) -> Var:
+        new = Var("v", self.type(var.type))
+        self.mapping[var] = new
+        return new
+
+
+def anonymous(fn: Function) -> str:
+    """The text of a function whatever its variables are called."""
+    renaming = _Anonymous({})
+    renaming.fresh_all(fn.sizes)
+    return show(Function(fn.name, renaming.fresh_all(fn.params), renaming.body(fn.body)))
 
 
 def same(left: Sequence[object], right: Sequence[object], tolerance: float = 0.0) -> None:
@@ -43,11 +60,16 @@ def same(left: Sequence[object], right: Sequence[object], tolerance: float = 0.0
         np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
-def keeps(name: str, fn: Function, args: Sequence[object], tolerance: float = 0.0, slack: float = 1.0) -> Function:
-    """The pass keeps the results on these arguments and adds no work; what it made."""
+def keeps(name: str, fn: Function, args: Sequence[object], tolerance: float = 0.0) -> Function:
+    """The pass keeps the results on these arguments and adds no work; what it made.
+
+    A statement that leaves a loop runs once where the loop may not run at all, so `hoist` is not asked; `fuse`
+    may compute cheap elements again (see `producers`).
+    """
     made = PASSES[name](fn, Config())
     check(made)
     before, after = run(fn, args), run(made, args)
     same(before.results, after.results, tolerance)
-    assert after.work.total <= slack * before.work.total + 8, (name, before.work, after.work)
+    again = 8 * before.work.writes + 3 * before.work.reads if name == "fuse" else 0
+    assert name == "hoist" or after.work.total <= before.work.total + again, (name, before.work, after.work)
     return made

@@ -122,13 +122,12 @@ def reverse_loop(scope: Scope, let: Let, expr: Loop, residuals: Residuals, sweep
         return after
 
     results = builder.loop(trip, start, step)
+    first_array = len(active) + len(scalars)
+    scope.tokens.update(zip(arrays, results[first_array:], strict=True))
+    for var, result in zip(scalars, results[len(active) : first_array], strict=True):
+        scope.contribute_whole(var, result)
     for position, result in zip(active, results, strict=False):
         scope.contribute_whole(expr.init[position], result)
-    for var, result in zip((*scalars, *arrays), results[len(active) :], strict=True):
-        if var in scope.tokens:
-            scope.tokens[var] = result
-        else:
-            scope.contribute_whole(var, result)
 
 
 def _start(scope: Scope, carried: Var, seed: Atom | None) -> Atom:

@@ -76,7 +76,7 @@ def open_function(
     builder = context.builder.child()
     params = tuple(Var("x", atom(context, leaf).type) for leaf in leaves.values())
     builder.bind(*params)
-    with context.filling(builder, ScopeKind.PARFOR):
+    with context.filling(builder, ScopeKind.OPEN):
         given, arguments = pytree.flatten(tuple(args))
         for (position, leaf), param in zip(leaves.items(), params, strict=True):
             given[position] = _parameter(context, leaf, param)

@@ -7,13 +7,13 @@ is its type; anything else is static and is its own key.
 
 from __future__ import annotations
 
-import types
+import inspect
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from anadrome.api.pytree import LEAF, Structure, flatten, leaf_paths
+from anadrome.api.pytree import Structure, flatten, leaf_paths
 from anadrome.dtypes import BOOL, F64, I64, DType, from_numpy
 from anadrome.errors.api import UnhashableStatic, UnsupportedArray
 
@@ -146,22 +146,10 @@ def argument_names(structure: Structure, names: Sequence[str]) -> list[str]:
 
 
 def parameter_names(function: object) -> tuple[str, ...]:
-    """The names of the positional parameters of whatever function is behind partials, methods and transforms."""
-    skipped = 0
-    while True:
-        if isinstance(function, types.MethodType):
-            skipped, function = skipped + 1, function.__func__
-        elif isinstance(getattr(function, "func", None), types.FunctionType):
-            skipped += len(function.args)  # type: ignore[attr-defined]
-            function = function.func  # type: ignore[attr-defined]
-        elif hasattr(function, "function"):
-            function = function.function
-        else:
-            break
-    code = getattr(function, "__code__", None)
-    return code.co_varnames[skipped : code.co_argcount] if code is not None else ()
-
-
-def is_single(structure: Structure) -> bool:
-    """Whether a value is one leaf."""
-    return structure == LEAF
+    """The names of the positional parameters; none where they are not known."""
+    try:
+        parameters = inspect.signature(function).parameters.values()  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return ()
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return tuple(parameter.name for parameter in parameters if parameter.kind in positional)

@@ -46,8 +46,8 @@ def result_types(expr: Expr) -> tuple[Type, ...]:
     """The types of an expression's results; raises `IRError` where it breaks a rule."""
     match expr:
         case Apply(prim=prim, args=args):
-            dtype = prim.types(tuple(_scalar(arg, prim.name).dtype for arg in args))
             _hold(len(args) == prim.arity, f"{prim.name} takes {prim.arity} arguments, got {len(args)}")
+            dtype = prim.types(tuple(_scalar(arg, prim.name).dtype for arg in args))
             if dtype is None:
                 got = ", ".join(str(arg.type.dtype) for arg in args)
                 raise IRError(f"{prim.name} is not defined on ({got})")

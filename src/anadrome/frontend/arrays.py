@@ -64,7 +64,10 @@ def atom(context: Context, value: Value, dtype: DType | None = None) -> Atom:
             var = context.read(value)
             return var if dtype is None else convert(context, var, dtype)
         case bool() | int() | float() | np.generic():
-            plain, own = (value.item() if isinstance(value, np.generic) else value), type_of(context, value)[0]
+            plain, own = (
+                (value.item() if isinstance(value, np.generic) else value),
+                type_of(context, value)[0],
+            )
             if dtype is None or own.is_float or not dtype.is_integer:
                 return _converted(context, plain, own, dtype)
             return context.constant(plain, dtype)
@@ -153,7 +156,9 @@ def _rows(context: Context, rows: Sequence[Value], dtype: DType | None) -> Stage
 
 def common_type(context: Context, values: Sequence[Value], parts: Sequence[Staged]) -> DType:
     """The type of an array of these rows: Python numbers give way to arrays and NumPy scalars."""
-    return promote(context, [v if _is_number(v) else p for v, p in zip(values, parts, strict=True)], "np.array")[0]
+    return promote(
+        context, [v if _is_number(v) else p for v, p in zip(values, parts, strict=True)], "np.array"
+    )[0]
 
 
 def _is_number(value: Value) -> bool:

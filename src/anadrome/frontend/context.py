@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -60,6 +61,7 @@ class Context:
         self.call_names: list[str] = []
         self.tick = 0
         self.is_narrow = False
+        self.texts: dict[object, Any] = {}
 
     # ------------------------------------------------------------------ where we are
     @property
@@ -145,7 +147,9 @@ class Context:
         """The variable that holds the array now; a view whose base has changed is made anew."""
         cell = array.cell
         if cell.poisoned is not None:
-            raise WritesThroughView(f"this array may share memory with one that was changed ({cell.poisoned})", self.span)
+            raise WritesThroughView(
+                f"this array may share memory with one that was changed ({cell.poisoned})", self.span
+            )
         self.tick += 1
         cell.last_read = self.tick
         view = array.view
@@ -177,8 +181,10 @@ class Context:
             case ScopeKind.LOOP:
                 if cell not in scope.carried:
                     raise RestartLoop(scope, cell)
-            case ScopeKind.PARFOR | ScopeKind.CONDITION:
-                raise WritesThroughView(f"an array made outside is written inside {scope.kind.value}", self.span)
+            case ScopeKind.PARFOR | ScopeKind.CONDITION | ScopeKind.OPEN:
+                raise WritesThroughView(
+                    f"an array made outside is written inside {scope.kind.value}", self.span
+                )
             case ScopeKind.FUNCTION:
                 pass
 

@@ -73,7 +73,9 @@ def _iterations(
         live = frame.loop_live[-1]
         ended = Exit(exit_.code, exit_.kinds & {BREAK, RETURN}, exit_.value)
         return branch(
-            context, frame, is_over,
+            context,
+            frame,
+            is_over,
             lambda: after_break(context, ended),
             lambda: _iterations(context, frame, node, rest, assign),
             live,
@@ -96,15 +98,19 @@ def _runtime_for(
         give_range(context, index, i64(0), items.extent)
         assign(context, frame, node.target, items.item(context, index))
 
-    return stage_loop(context, frame, node, make_plan(context, frame, node, has_run(context, items)), items.extent, None, begin)
+    return stage_loop(
+        context, frame, node, make_plan(frame, node, has_run(context, items)), items.extent, begin
+    )
 
 
 def run_while(context: Context, frame: Frame, node: ast.While) -> Exit:
     """A `while`: a run-time loop, unless its condition depends on static objects alone that the body changes."""
-    plan = make_plan(context, frame, node, isinstance(node.test, ast.Constant) and bool(node.test.value))
+    is_endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+    plan = make_plan(frame, node, is_endless)
+    plan.is_endless = is_endless
     if not isinstance(node.test, ast.Constant) and _is_static_test(context, frame, node, plan):
         return _repeat_while(context, frame, node)
-    return stage_loop(context, frame, node, plan, None, node.test, lambda index: None)
+    return stage_loop(context, frame, node, plan, None, lambda index: None)
 
 
 def _is_static_test(context: Context, frame: Frame, node: ast.While, plan: Plan) -> bool:
@@ -120,12 +126,16 @@ def _repeat_while(context: Context, frame: Frame, node: ast.While) -> Exit:
     for _ in range(STATIC_ITERATIONS):
         test = context.evaluate(frame, node.test)
         if is_staged(test):
-            raise UnsupportedSyntax("a condition that is static at first and known at run time only later", context.span)
+            raise UnsupportedSyntax(
+                "a condition that is static at first and known at run time only later", context.span
+            )
         if not test:
             return context.evaluators.block(context, frame, node.orelse)
         exit_ = context.evaluators.block(context, frame, node.body)
         if not isinstance(exit_.code, int):
-            raise UnsupportedSyntax("a run-time exit from a loop that is repeated while compiling", context.span)
+            raise UnsupportedSyntax(
+                "a run-time exit from a loop that is repeated while compiling", context.span
+            )
         if exit_.code == BREAK:
             return FALLS_THROUGH
         if exit_.code == RETURN:

@@ -116,7 +116,10 @@ def gather(context: Context, size: Size, part: Value) -> Gather:
     found = as_array(context, part)
     if found.dtype is BOOL:
         raise UnsupportedArgument(
-            "[]", "a mask selects a number of elements that is not known", context.span, "use np.where(mask, x, other)"
+            "[]",
+            "a mask selects a number of elements that is not known",
+            context.span,
+            "use np.where(mask, x, other)",
         )
     if not found.dtype.is_integer:
         raise UnsupportedType("an index array", describe(found), context.span, "use an array of integers")
@@ -139,7 +142,9 @@ def sliced(context: Context, size: Size, part: slice) -> Range:
     if not isinstance(step, int | np.integer) or isinstance(step, bool):
         raise StaticRequired("the step of a slice", context.span)
     known = canonical(context, size)
-    if isinstance(known, Const) and all(bound is None or isinstance(bound, int) for bound in (part.start, part.stop)):
+    if isinstance(known, Const) and all(
+        bound is None or isinstance(bound, int) for bound in (part.start, part.stop)
+    ):
         taken = range(*slice(part.start, part.stop, int(step)).indices(int(known.value)))
         if taken == range(int(known.value)):
             return whole(size)
@@ -223,7 +228,9 @@ def take(context: Context, array: Array, index: Value) -> Scalar | Array:
     if isinstance(index, slice) and array.list_depth:
         return Array(Cell(result, context.scope), None, array.list_depth)  # a slice of a list is a copy
     place = _place(context, array, found)
-    return Array(array.cell, View(array.cell.var, result, _reader(context, array, found, place), place), depth)
+    return Array(
+        array.cell, View(array.cell.var, result, _reader(context, array, found, place), place), depth
+    )
 
 
 def _place(context: Context, array: Array, found: Sequence[Selector]) -> tuple[Item, ...] | None:
@@ -241,7 +248,11 @@ def _reader(
     view = array.view
 
     def again(base: Var) -> Var:
-        result = read(context, base, place) if place is not None else read(context, view.read(base) if view else base, found)
+        result = (
+            read(context, base, place)
+            if place is not None
+            else read(context, view.read(base) if view else base, found)
+        )
         assert isinstance(result, Var)
         return result
 
@@ -250,7 +261,8 @@ def _reader(
 
 def compose(context: Context, outer: Sequence[Item], inner: Sequence[Item]) -> tuple[Item, ...]:
     """What a view of a view takes of the base: start + step·i in every dimension the outer view kept."""
-    builder, rest, result = context.builder, list(inner), []
+    builder, rest = context.builder, list(inner)
+    result: list[Item] = []
     for item in outer:
         if isinstance(item, Fixed):
             result.append(item)
@@ -281,7 +293,11 @@ def read(context: Context, var: Var, found: Sequence[Selector]) -> Atom:
     if any(isinstance(item, Gather) for item in taken):
         return _read_gathered(context, var, taken)
     bounds = Bounds.PROVED if all(item.is_proved for item in fixed) else Bounds.CHECKED
-    shape = tuple(i64(1) if isinstance(item, NewAxis) else item.extent for item in taken if not isinstance(item, Fixed | Gather))
+    shape = tuple(
+        i64(1) if isinstance(item, NewAxis) else item.extent
+        for item in taken
+        if not isinstance(item, Fixed | Gather)
+    )
 
     def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
         own = iter(indices)
@@ -310,8 +326,14 @@ def _read_gathered(context: Context, var: Var, taken: Sequence[Selector]) -> Ato
     arrays = [item.indices for item in taken if isinstance(item, Gather)]
     joint = broadcast_shapes(context, [array.type.shape for array in arrays], "index arrays")
     is_adjacent = positions == list(range(positions[0], positions[-1] + 1))
-    front = sum(1 for item in taken[: positions[0]] if isinstance(item, Range | NewAxis)) if is_adjacent else 0
-    others = [i64(1) if isinstance(item, NewAxis) else item.extent for item in taken if isinstance(item, Range | NewAxis)]
+    front = (
+        sum(1 for item in taken[: positions[0]] if isinstance(item, Range | NewAxis)) if is_adjacent else 0
+    )
+    others = [
+        i64(1) if isinstance(item, NewAxis) else item.extent
+        for item in taken
+        if isinstance(item, Range | NewAxis)
+    ]
     shape = (*others[:front], *joint, *others[front:])
 
     def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:

@@ -119,7 +119,9 @@ def turned(context: Context, part: Value) -> Iterated | list[Value]:
         return items[::-1]
     last = context.builder.size("sub", items.extent, i64(1))
     return Iterated(
-        items.extent, lambda inner, index: items.item(inner, inner.builder.size("sub", last, index)), items.is_numbers
+        items.extent,
+        lambda inner, index: items.item(inner, inner.builder.size("sub", last, index)),
+        items.is_numbers,
     )
 
 

@@ -71,11 +71,15 @@ def reads(node: ast.AST | None) -> Names:
     if node is None:
         return _NONE
     return frozenset(
-        inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)
+        inner.id
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)
     )
 
 
-def _block(found: Liveness, body: Sequence[ast.stmt], after: Names, targets: _Targets, captured: Names) -> Names:
+def _block(
+    found: Liveness, body: Sequence[ast.stmt], after: Names, targets: _Targets, captured: Names
+) -> Names:
     for statement in reversed(body):
         found.after[statement] = after
         after = _statement(found, statement, after, targets, captured)
@@ -95,7 +99,9 @@ def _statement(found: Liveness, node: ast.stmt, after: Names, targets: _Targets,
             return then | _block(found, orelse, after, targets, captured) | reads(test)
         case ast.For(target=target, iter=iterable, body=body, orelse=orelse):
             after_loop = _block(found, orelse, after, targets, captured)
-            head = _loop(found, node, body, assigned_names([target]), reads(target), after, after_loop, captured)
+            head = _loop(
+                found, node, body, assigned_names([target]), reads(target), after, after_loop, captured
+            )
             return head | reads(iterable)
         case ast.While(test=test, body=body, orelse=orelse):
             after_loop = _block(found, orelse, after, targets, captured)
@@ -109,7 +115,13 @@ def _statement(found: Liveness, node: ast.stmt, after: Names, targets: _Targets,
 
 
 def _loop(
-    found: Liveness, node: ast.stmt, body: list[ast.stmt], bound: Names, test: Names, after: Names, done: Names,
+    found: Liveness,
+    node: ast.stmt,
+    body: list[ast.stmt],
+    bound: Names,
+    test: Names,
+    after: Names,
+    done: Names,
     captured: Names,
 ) -> Names:
     """The names live at the head of a loop, by iteration to the fixed point."""

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Body, Loop, Size, Var, i64
 from anadrome.dtypes import I64, DType
 from anadrome.errors.frontend import ChangesType, FrontendError, UnsupportedSyntax
@@ -71,6 +72,7 @@ class Carried:
 
     name: str
     start: list[Value]
+    atoms: list[Atom]
     variables: list[Var]
     weak: list[bool]
     rebuild: Callable[..., Value]
@@ -93,15 +95,18 @@ def make_plan(frame: Frame, node: LoopNode, runs: bool) -> Plan:
     target = assigned_names([node.target]) if isinstance(node, ast.For) else frozenset()
     assigned = assigned_names(node.body) | target
     needed = assigned & (frame.live_head.get(node, frozenset()) | frame.live[node])
+    changed_in_place = _augmented_only(node)
     names, late = [], []
     for name in sorted(needed):
         value = frame.names.get(name, Missing("not assigned before the loop"))
         if isinstance(value, Missing):
             late.append(name)
+        elif isinstance(value, Array) and name in changed_in_place and not value.list_depth:
+            continue
         elif _leaves(value)[0]:
             names.append(name)
     plan = Plan(names, late if runs else [], assigned)
-    for name in sorted(_written_names(node.body) - set(names)):
+    for name in sorted((_written_names(node.body) | changed_in_place) - set(names)):
         value = frame.names.get(name)
         if isinstance(value, Array) and not value.cell.is_argument and value.cell not in plan.cells:
             plan.cells.append(value.cell)
@@ -119,6 +124,19 @@ def _written_names(body: Sequence[ast.stmt]) -> set[str]:
             if isinstance(base, ast.Name):
                 found.add(base.id)
     return found
+
+
+def _augmented_only(node: LoopNode) -> frozenset[str]:
+    """Names the body changes by `x += v` alone: on an array that is a change in place."""
+    augmented: set[str] = set()
+    bound = set(assigned_names([node.target])) if isinstance(node, ast.For) else set()
+    for inner in (inner for statement in node.body for inner in ast.walk(statement)):
+        if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
+            augmented.add(inner.target.id)
+            continue
+        parts = ast.iter_child_nodes(inner) if not isinstance(inner, ast.AugAssign) else iter(())
+        bound.update(p.id for p in parts if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Store))
+    return frozenset(augmented - bound)
 
 
 def _leaves(value: Value) -> tuple[list[Value], Callable[..., Value]]:
@@ -160,7 +178,12 @@ class _LoopStage:
     """One attempt at staging a loop."""
 
     def __init__(
-        self, context: Context, frame: Frame, node: LoopNode, plan: Plan, trip: Size | None,
+        self,
+        context: Context,
+        frame: Frame,
+        node: LoopNode,
+        plan: Plan,
+        trip: Size | None,
         begin: Callable[[Var], None],
     ) -> None:
         self.context, self.frame, self.node, self.plan = context, frame, node, plan
@@ -179,6 +202,7 @@ class _LoopStage:
         starts = [cell.var for cell in cells]
         cell_vars = [Var(cell.var.name, cell.var.type) for cell in cells]
         with context.reopened(self.scope):
+            self.scope.tick = context.tick
             carried = [self._carry(name) for name in self.plan.names]
             variables = [var for one in carried for var in one.variables] + cell_vars
             self.scope.builder.bind(self.index, self.code, *variables)
@@ -229,13 +253,17 @@ class _LoopStage:
     # -------------------------------------------------------------------- carried names
     def _carry(self, name: str) -> Carried:
         start, rebuild = _leaves(self.before[name])
-        carried = Carried(name, start, [], [], rebuild, None)
+        carried = Carried(name, start, [], [], [], rebuild, None)
         inner: list[Value] = []
         for position, leaf in enumerate(start):
             own, is_weak = type_of(self.context, leaf)
             key = (name, position)
-            var = Var(name, ArrayType(self.plan.types.get(key, own), leaf.shape if isinstance(leaf, Array) else ()))
+            var = Var(
+                name, ArrayType(self.plan.types.get(key, own), leaf.shape if isinstance(leaf, Array) else ())
+            )
             carried.variables.append(var)
+            with self.context.reopened(self._outer):
+                carried.atoms.append(atom(self.context, leaf, var.type.dtype))
             carried.weak.append(is_weak and key not in self.plan.types)
             if isinstance(leaf, Array):
                 inner.append(Array(Cell(var, self.scope, may_alias=aliases((leaf,))), None, leaf.list_depth))
@@ -254,11 +282,6 @@ class _LoopStage:
         leaves = _leaves(value)[0]
         ends = [self._fit(carried, position, leaf) for position, leaf in enumerate(leaves)]
         weak = [mine and _is_weak(context, leaf) for mine, leaf in zip(carried.weak, leaves, strict=True)]
-        with context.reopened(self._outer):
-            starts = [
-                atom(context, leaf, var.type.dtype)
-                for leaf, var in zip(carried.start, carried.variables, strict=True)
-            ]
 
         def settle(results: list[Atom]) -> None:
             values = [
@@ -267,7 +290,7 @@ class _LoopStage:
             ]
             self.frame.names[name] = carried.rebuild(iter(values))
 
-        return Part(carried.variables, starts, ends, settle)
+        return Part(carried.variables, carried.atoms, ends, settle)
 
     @property
     def _outer(self) -> Scope:
@@ -290,7 +313,12 @@ class _LoopStage:
         words = (_words(var.type, carried.start[position]), describe(leaf))
         if len(shape) != var.type.rank:
             raise self._changes(carried.name, *words)
-        if carried.weak[position] and not is_weak and dtype is not var.type.dtype and dtype.kind == var.type.dtype.kind:
+        if (
+            carried.weak[position]
+            and not is_weak
+            and dtype is not var.type.dtype
+            and dtype.kind == var.type.dtype.kind
+        ):
             raise RetypeLoop(self.scope, (carried.name, position), dtype)
         if carried.weak[position] and not is_weak and dtype is var.type.dtype and context.is_narrow:
             raise RetypeLoop(self.scope, (carried.name, position), dtype)
@@ -337,7 +365,9 @@ class _LoopStage:
                 continue
             leaves, rebuild = _leaves(value)
             if leaves and not any(self._has_inner_size(leaf) for leaf in leaves):
-                parts.append(self._slots(name, leaves, rebuild, lambda found, name=name: self._define(name, found)))
+                parts.append(
+                    self._slots(name, leaves, rebuild, lambda found, name=name: self._define(name, found))
+                )
         return parts
 
     def _define(self, name: str, value: Value) -> None:
@@ -350,7 +380,9 @@ class _LoopStage:
     def _return_part(self, value: Value, returned: list[Value]) -> Part:
         leaves, rebuild = _leaves(value)
         if any(self._has_inner_size(leaf) for leaf in leaves):
-            raise UnsupportedSyntax("returning an array whose size is known only inside the loop", self.context.span)
+            raise UnsupportedSyntax(
+                "returning an array whose size is known only inside the loop", self.context.span
+            )
         return self._slots("result", leaves, rebuild, returned.append)
 
     def _slots(
@@ -415,20 +447,17 @@ class _LoopStage:
         """The condition; after an early exit it is not evaluated any more."""
         if not leaves:
             return scope.builder.body((test,))
-        goes_on = Var("goes_on", ArrayType(TRUE.dtype))
         outer = self._outer.builder.child()
-        outer.bind(self.index, self.code)
-        goes_on = outer.apply("eq", self.code, i64(NEXT))  # type: ignore[assignment]
+        goes_on = outer.apply("eq", self.code, i64(NEXT))
         if test is TRUE:
             return outer.body((goes_on,))
-        found = outer.branch(goes_on, lambda inner: self._inlined(inner, scope, test), lambda inner: (FALSE,))
-        return outer.body(found)
 
-    @staticmethod
-    def _inlined(inner: object, scope: Scope, test: Atom) -> tuple[Atom, ...]:
-        for let in scope.builder.lets:
-            inner.emit(let)  # type: ignore[attr-defined]
-        return (test,)
+        def evaluated(inner: Builder) -> tuple[Atom, ...]:
+            for let in scope.builder.lets:
+                inner.emit(let)
+            return (test,)
+
+        return outer.body(outer.branch(goes_on, evaluated, lambda inner: (FALSE,)))
 
     def _ending(self, exit_: Exit, code: Atom, returned: Value) -> Exit:
         """How the loop ends for the statements after it; `else` runs where there was no early exit."""

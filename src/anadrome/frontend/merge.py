@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Apply, ArrayType, Atom, If, Let, Size, Var, i64
 from anadrome.errors.frontend import BranchesDiffer, FrontendError
-from anadrome.frontend.arrays import atom, describe, promote, type_of
+from anadrome.frontend.arrays import atom, describe, promote
 from anadrome.frontend.context import Context
-from anadrome.frontend.sizes import is_same_size, retype
+from anadrome.frontend.sizes import retype
 from anadrome.frontend.structures import children, is_alike, is_number, with_children
 from anadrome.frontend.values import (
-    NEXT,
     RETURN,
     Array,
     Cell,
@@ -28,7 +27,7 @@ from anadrome.frontend.values import (
 )
 
 CHEAP = frozenset(
-    "add sub mul neg min max abs eq ne lt le gt ge and or not select to_i64 to_f64 to_f32 to_bool".split()
+    ["add", "sub", "mul", "neg", "min", "max", "abs", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not", "select", "to_i64", "to_f64", "to_f32", "to_bool"]
 )
 """Operations that may be computed on both ways: they cost little, never fail, and their partials are finite."""
 
@@ -55,7 +54,7 @@ class Way:
     @property
     def is_over(self) -> bool:
         """Whether nothing after the branch is reached from here."""
-        return self.exit.kinds == {RETURN}
+        return self.exit.kinds <= {RETURN}
 
 
 def branch(
@@ -114,7 +113,12 @@ Join = Callable[[Iterator[Value]], Value]
 
 
 def _join_names(
-    context: Context, before: dict[str, Value], first: Way, second: Way, live: Iterable[str], slots: list[Slot]
+    context: Context,
+    before: dict[str, Value],
+    first: Way,
+    second: Way,
+    live: Iterable[str],
+    slots: list[Slot],
 ) -> dict[str, Join]:
     joins: dict[str, Join] = {}
     for name in sorted(set(live)):
@@ -192,13 +196,20 @@ def _slot(context: Context, what: str, one: Value, two: Value, first: Way, secon
         size = right if isinstance(left, Var) and first.scope.builder.binds(left) else left
         if isinstance(size, Var) and (first.scope.builder.binds(size) or second.scope.builder.binds(size)):
             raise BranchesDiffer(f"the size of {what}", describe(one), describe(two), context.span)
-        if left.type is right.type and not isinstance(left, Var) and not isinstance(right, Var) and left != right:
+        if (
+            left.type is right.type
+            and not isinstance(left, Var)
+            and not isinstance(right, Var)
+            and left != right
+        ):
             raise BranchesDiffer(f"the shape of {what}", describe(one), describe(two), context.span)
         shape.append(size)
     return Slot(one, two, ArrayType(dtype, tuple(shape)), is_weak)
 
 
-def _join_exit(context: Context, first: Way, second: Way, slots: list[Slot]) -> Callable[[Iterator[Value]], Exit]:
+def _join_exit(
+    context: Context, first: Way, second: Way, slots: list[Slot]
+) -> Callable[[Iterator[Value]], Exit]:
     one, two = first.exit, second.exit
     kinds = one.kinds | two.kinds
     join_value: Join = lambda _: None  # noqa: E731
@@ -207,8 +218,9 @@ def _join_exit(context: Context, first: Way, second: Way, slots: list[Slot]) -> 
     elif RETURN in kinds:
         value = one.value if RETURN in one.kinds else two.value
         join_value = join(context, "the result", value, value, first, second, slots)
-    if isinstance(one.code, int) and one.code == two.code:
-        code = one.code
+    codes = [exit_.code for exit_ in (one, two) if exit_.kinds] or [one.code]
+    if isinstance(codes[0], int) and all(code == codes[0] for code in codes):
+        code = codes[0]
         return lambda results: Exit(code, kinds, join_value(results))
     one_code, two_code = (Scalar(i64(c) if isinstance(c, int) else c) for c in (one.code, two.code))
     slots.append(Slot(one_code, two_code, ArrayType(i64(0).dtype), False))
@@ -232,9 +244,7 @@ def _emit(context: Context, condition: Atom, first: Way, second: Way, slots: Seq
     scalar = all(not slot.type.shape for slot in slots)
     if scalar and slots and len(lets) <= 4 and all(_is_cheap(let) for let in lets):
         context.emit(lets)
-        atoms = [
-            context.builder.select(condition, a, b) for a, b in zip(then, other, strict=True)
-        ]
+        atoms = [context.builder.select(condition, a, b) for a, b in zip(then, other, strict=True)]
     else:
         expr = If(condition, first.scope.builder.body(then), second.scope.builder.body(other))
         atoms = list(context.builder.let(expr))
@@ -245,7 +255,9 @@ def _is_cheap(let: Let) -> bool:
     return isinstance(let.expr, Apply) and let.expr.prim.name in CHEAP
 
 
-def _finish(context: Context, way: Way, opposite: Way, values: Sequence[Value], slots: Sequence[Slot]) -> list[Atom]:
+def _finish(
+    context: Context, way: Way, opposite: Way, values: Sequence[Value], slots: Sequence[Slot]
+) -> list[Atom]:
     """The values of the slots brought to their types inside the branch; zeros where they will not be read."""
     outer = context.scope
     context.scope = way.scope
@@ -286,5 +298,7 @@ def aliases(values: Iterable[Value], inside: Sequence[Scope] = ()) -> tuple[Cell
     found: dict[Cell, None] = {}
     for value in values:
         if isinstance(value, Array):
-            found.update({cell: None for cell in (value.cell, *value.cell.may_alias) if cell.home not in inside})
+            found.update(
+                {cell: None for cell in (value.cell, *value.cell.may_alias) if cell.home not in inside}
+            )
     return tuple(found)

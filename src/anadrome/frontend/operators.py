@@ -140,6 +140,13 @@ def compare(context: Context, operator: type[ast.cmpop], left: Value, right: Val
     return apply_prim(context, COMPARE[operator], left, right)
 
 
+def compare_name(context: Context, name: str, left: Value, right: Value) -> Value:
+    """A comparison by the name of its primitive; static numbers are compared now."""
+    if isinstance(left, int | float) and isinstance(right, int | float):
+        return left < right if name == "lt" else left > right
+    return apply_prim(context, name, left, right)
+
+
 def power(context: Context, base: Value, exponent: Value) -> Staged:
     """base ** exponent. A small whole exponent known now is a product, which is what NumPy computes for 2."""
     if isinstance(exponent, int | float) and exponent == int(exponent) and 0 <= exponent <= 64:
@@ -148,10 +155,14 @@ def power(context: Context, base: Value, exponent: Value) -> Staged:
         if whole in (2, 3) or dtype.is_integer:
             return _whole_power(context, base, whole, dtype, is_weak)
     dtype, is_weak = promote(context, (base, exponent), "**")
-    if dtype.is_integer and is_weak and isinstance(exponent, int):  # a negative exponent: Python gives a float
+    if (
+        dtype.is_integer and is_weak and isinstance(exponent, int)
+    ):  # a negative exponent: Python gives a float
         dtype = F64
     if dtype.is_integer:
-        raise PromotionError("**", f"{dtype.numpy_name} with an exponent known at run time only", context.span)
+        raise PromotionError(
+            "**", f"{dtype.numpy_name} with an exponent known at run time only", context.span
+        )
     return apply_typed(context, "pow", dtype, (base, exponent), is_weak)
 
 

@@ -53,14 +53,23 @@ def is_same_size(context: Context, left: Size, right: Size) -> bool:
     return canonical(context, left) == canonical(context, right)
 
 
-def agree(context: Context, left: Size, right: Size, what: str, shapes: tuple[str, str] | None = None) -> Size:
+def agree(
+    context: Context, left: Size, right: Size, what: str, shapes: tuple[str, str] | None = None
+) -> Size:
     """One size for two that must be equal: known, or checked at run time, or refused. A constant wins."""
     if not is_same_size(context, left, right):
         one, two = canonical(context, left), canonical(context, right)
         if isinstance(one, Const) and isinstance(two, Const):
             raise ShapeMismatch(what, *(shapes or (str(one.value), str(two.value))), context.span)
         builder = context.builder
-        builder.let(Check(builder.apply("eq", left, right), "size", f"{what}: sizes {{0}} and {{1}} differ", (left, right)))
+        builder.let(
+            Check(
+                builder.apply("eq", left, right),
+                "size",
+                f"{what}: sizes {{0}} and {{1}} differ",
+                (left, right),
+            )
+        )
         context.scope.equal[two if isinstance(one, Const) else one] = one if isinstance(one, Const) else two
     return right if isinstance(right, Const) else left
 

@@ -53,11 +53,17 @@ class SourceCache:
         source = self._files.get(code.co_filename)
         if source is None:
             source = self._files[code.co_filename] = _parse(name, code.co_filename, span)
-        nodes = [node for node in source.functions.get(code.co_firstlineno, ()) if _name(node) == code.co_name]
+        nodes = [
+            node for node in source.functions.get(code.co_firstlineno, ()) if _name(node) == code.co_name
+        ]
         if len(nodes) > 1:
             nodes = [node for node in nodes if _holds(node, code)]
         if len(nodes) != 1:
-            reason = "its file has changed since it was imported" if not nodes else "several functions stand on its line"
+            reason = (
+                "its file has changed since it was imported"
+                if not nodes
+                else "several functions stand on its line"
+            )
             raise SourceUnavailable(name, reason, span)
         return source, nodes[0]
 

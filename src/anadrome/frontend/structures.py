@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def children(value: Value) -> list[Value] | None:
     return None
 
 
-def with_children(value: Value, parts: list[Value]) -> Value:
+def with_children(value: Any, parts: list[Value]) -> Value:
     """A container like `value` with other parts."""
     if isinstance(value, list):
         return parts
@@ -45,7 +46,7 @@ def with_children(value: Value, parts: list[Value]) -> Value:
     if isinstance(value, dict):
         return dict(zip(value, parts, strict=True))
     new = object.__new__(type(value))
-    for field, part in zip(dataclasses.fields(value), parts, strict=True):  # type: ignore[arg-type]
+    for field, part in zip(dataclasses.fields(value), parts, strict=True):
         object.__setattr__(new, field.name, part)
     return new
 

@@ -61,6 +61,7 @@ class ScopeKind(enum.Enum):
     LOOP = "a run-time loop"
     CONDITION = "the condition of a run-time loop"
     PARFOR = "a comprehension"
+    OPEN = "a function that is being transformed"
 
 
 @dataclass(slots=True, eq=False)

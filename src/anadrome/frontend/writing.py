@@ -47,7 +47,9 @@ def _put_mask(context: Context, array: Array, index: Value, value: Value) -> Non
     mask = as_array(context, index)
     stored = atom(context, value, array.dtype)
     if stored.type.shape or not isinstance(mask, Array) or array.view is not None:
-        raise UnsupportedArgument("x[mask] = v", "v is not a number", context.span, "use np.where(mask, v, x)")
+        raise UnsupportedArgument(
+            "x[mask] = v", "v is not a number", context.span, "use np.where(mask, v, x)"
+        )
     if len(mask.shape) != len(array.shape):
         raise ShapeMismatch("mask", show_shape(mask.shape), show_shape(array.shape), context.span)
     base, condition = context.read(array), context.read(mask)
@@ -121,15 +123,22 @@ def _stretched(context: Context, value: Atom, shape: tuple[Size, ...]) -> Atom:
     if not value.type.shape:
         return context.builder.full(shape, value)
     same_rank = len(value.type.shape) == len(shape)
-    if same_rank and not any(is_one(a) and not is_one(b) for a, b in zip(value.type.shape, shape, strict=True)):
+    if same_rank and not any(
+        is_one(a) and not is_one(b) for a, b in zip(value.type.shape, shape, strict=True)
+    ):
         assert isinstance(value, Var)
         return context.builder.reshape(value, shape)
     return context.builder.build(shape, lambda inner, indices: element(inner, value, shape, indices))
 
 
 def _scatter(
-    builder: Builder, context: Context, base: Var, taken: Sequence[Selector], value: Atom,
-    shape: tuple[Size, ...], bounds: Bounds,
+    builder: Builder,
+    context: Context,
+    base: Var,
+    taken: Sequence[Selector],
+    value: Atom,
+    shape: tuple[Size, ...],
+    bounds: Bounds,
 ) -> Var:
     """One scatter per slice, outermost first; an inner slice is scattered into the row taken out.
 
@@ -174,7 +183,9 @@ def _scatter_gathered(
     arrays = [item.indices for item in taken if isinstance(item, Gather)]
     if any(isinstance(item, Range) for item in taken) or any(len(array.type.shape) != 1 for array in arrays):
         raise UnsupportedArgument(
-            "[]", "a write with index arrays and slices, or with an index array of several dimensions", context.span,
+            "[]",
+            "a write with index arrays and slices, or with an index array of several dimensions",
+            context.span,
             "write in a loop",
         )
     (extent,) = broadcast_shapes(context, [array.type.shape for array in arrays], "index arrays")

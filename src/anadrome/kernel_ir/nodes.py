@@ -24,7 +24,7 @@ class Space(enum.Enum):
 
 
 class Binding(enum.Enum):
-    """What runs the iterations of a `For`: GPU grid or block, worker threads, SIMD lanes, or one after the other."""
+    """What runs the iterations of a `For`: GPU grid or block, worker threads, SIMD lanes, or one thread."""
 
     GRID = "grid"
     BLOCK = "block"
@@ -55,7 +55,7 @@ class Const:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compute:
-    """A scalar operation of the table. `is_reassociable` lets the target reorder a chain of it (a reduction)."""
+    """A scalar operation of the table; `is_reassociable` lets a target reorder a chain of it (a sum)."""
 
     prim: Prim
     args: tuple[Expr, ...]
@@ -233,7 +233,23 @@ class Barrier:
     """Wait for every thread of the block."""
 
 
-Stmt = Let | Alloc | Free | View | Swap | Store | Atomic | Fill | Copy | If | For | While | Check | Call | Barrier
+Stmt = (
+    Let
+    | Alloc
+    | Free
+    | View
+    | Swap
+    | Store
+    | Atomic
+    | Fill
+    | Copy
+    | If
+    | For
+    | While
+    | Check
+    | Call
+    | Barrier
+)
 
 
 # ---------------------------------------------------------------------------- functions
@@ -249,7 +265,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Failure:
-    """What a `Check` of this code says: the name of a row of `errors.runtime`, its words, the source place."""
+    """What a `Check` of this code says: a name of `errors.runtime.FAILURES`, its words, the source place."""
 
     error: str
     message: str

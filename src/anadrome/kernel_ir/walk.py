@@ -169,4 +169,8 @@ def free_names(body: Iterable[Stmt]) -> Names:
 
 def swapped_buffers(fn: Function) -> set[Buffer]:
     """The buffers whose storage a `Swap` may change."""
-    return {buffer for stmt in statements(fn.body) if isinstance(stmt, Swap) for buffer in (stmt.first, stmt.second)}
+    found: set[Buffer] = set()
+    for stmt in statements(fn.body):
+        if isinstance(stmt, Swap):
+            found |= {stmt.first, stmt.second}
+    return found

@@ -81,9 +81,11 @@ def _inside(index: Expr, size: Expr) -> Expr:
 
 
 def _checked(low: Lowering, index: Expr, size: Expr, condition: Expr, span: Span | None) -> Expr:
-    if isinstance(index, kernel_ir.Const) and isinstance(size, kernel_ir.Const):
-        if 0 <= index.value < size.value:
+    match index, size:
+        case kernel_ir.Const(value=number), kernel_ir.Const(value=limit) if 0 <= number < limit:
             return index
+        case _:
+            pass
     is_inside = low.emit.let("inside", BOOL, condition)
     low.emit.emit(kernel_ir.Check(is_inside, low.failure("index", MESSAGE, span), (index, size)))
     low.emit.mark_check()

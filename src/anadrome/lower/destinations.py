@@ -22,14 +22,15 @@ def supply(low: Lowering, var: array_ir.Var, let: array_ir.Let) -> Destination |
             place = low.reserve_place(let.targets[0])
             return Destination(place.row((i64(elements.index(var)),)).part())
         case array_ir.Update(value=value) if value is var:
-            return _row_of_update(low, let, let.expr)
+            return _row_of_update(low, var, let, let.expr)
         case array_ir.AddTo(value=value) if value is var:
             return _row_of_sum(low, let, let.expr)
         case array_ir.Reshape():
             found = low.reserve(let.targets[0])
             if found is None:
                 return None
-            return Destination(found.place.reshaped(low.scalars(var.type.shape)), found.operator)
+            shape = low.scalars(var.type.shape)
+            return Destination(found.place.reshaped(shape), found.operator, found.replaced)
         case array_ir.Update() | array_ir.Loop() | array_ir.WithSum() | array_ir.ParFor():
             return _successor(low, var, let)
         case _:
@@ -45,21 +46,22 @@ def _successor(low: Lowering, var: array_ir.Var, let: array_ir.Let) -> Destinati
     return None
 
 
-def _row_of_update(low: Lowering, let: array_ir.Let, expr: array_ir.Update) -> Destination | None:
+def _row_of_update(
+    low: Lowering, var: array_ir.Var, let: array_ir.Let, expr: array_ir.Update
+) -> Destination | None:
     """The row that an update replaces, if the array may be overwritten from now on."""
     old = low.env.get(expr.array)
     if not isinstance(old, Place) or expr.bounds is Bounds.IGNORED or not low.is_known(expr.indices):
         return None
     frame = low.live.frames[-1]
-    now, then = frame.position, frame.facts.lets.index(let)
+    now, then = frame.position, frame.facts.uses[var][-1]
     if any(now <= use < then for use in frame.facts.uses[expr.array]):
         return None
     wanted = low.reserve(let.targets[0])
     if wanted is not None and (wanted.operator is not None or not wanted.place.is_at(old)):
         return None
-    if not low.live.is_free(old.storage, (expr.array,)) and any(
-        low.live.is_live(name, here=True) for name in old.storage.names() if name is not expr.array
-    ):
+    others = (name for name in old.storage.names() if name is not expr.array)
+    if any(low.live.is_live(name, here=True) for name in others):
         return None
     frame.position = then
     is_consumable = low.live.is_consumable(expr.array, old.storage, let)
@@ -68,13 +70,15 @@ def _row_of_update(low: Lowering, let: array_ir.Let, expr: array_ir.Update) -> D
         return None
     found = locate(low, old, expr.indices, expr.bounds, let.span)
     low.located[let] = found
-    return Destination(found.place.part())
+    return Destination(found.place.part(), replaced=expr.array)
 
 
 def _row_of_sum(low: Lowering, let: array_ir.Let, expr: array_ir.AddTo) -> Destination | None:
     """The row of the accumulator that a contribution is added to."""
     if expr.bounds is Bounds.IGNORED or not low.is_known((expr.token, *expr.indices)):
         return None
-    found = locate(low, token_place(low, expr.token), expr.indices, expr.bounds, let.span)
+    found = low.located.get(let) or locate(
+        low, token_place(low, expr.token), expr.indices, expr.bounds, let.span
+    )
     low.located[let] = found
     return Destination(found.place.part(), "add")

@@ -36,7 +36,7 @@ class Block:
     depth: int
     parent: Block | None = None
     stmts: list[Stmt] = field(default_factory=list)
-    owned: dict[Buffer, None] = field(default_factory=dict)
+    owned: dict[Buffer, Storage] = field(default_factory=dict)
     is_shared: bool = False
     has_check: bool = False
     has_loop: bool = False
@@ -82,6 +82,16 @@ class Emitter:
                 return False
             block = block.parent
         return True
+
+    @property
+    def is_in_loop(self) -> bool:
+        """Whether the open block is inside a loop."""
+        block: Block | None = self.block
+        while block is not None:
+            if block.kind == "loop":
+                return True
+            block = block.parent
+        return False
 
     @contextmanager
     def loop(
@@ -136,17 +146,17 @@ class Emitter:
     def allocate(self, name: str, dtype: DType, shape: tuple[Expr, ...], *, is_shared: bool = False) -> Place:
         """An array without a value. `is_shared`: threads opened later read it, so it is never local."""
         size = capacity(shape)
-        if isinstance(size, kernel_ir.Const) and int(size.value) <= SMALL_ARRAY and not is_shared:
+        if is_small(shape) and not is_shared:
             buffer = Buffer(name, dtype, Space.LOCAL)
             self.emit(kernel_ir.Alloc(buffer, size))
             return Place(Storage(buffer, is_whole=True), ZERO, shape)
         buffer = Buffer(name, dtype, Space.GLOBAL)
         home = self._home(size)
         home.stmts.append(kernel_ir.Alloc(buffer, size))
-        home.owned[buffer] = None
+        storage = home.owned[buffer] = Storage(buffer, is_whole=True)
         if home is not self.block:
             self.block.is_shared = True
-        return Place(Storage(buffer, is_whole=True), ZERO, shape)
+        return Place(storage, ZERO, shape)
 
     def _home(self, size: Expr) -> Block:
         """The block around the outermost loop in which the size does not change."""
@@ -161,6 +171,11 @@ class Emitter:
     def copy(self, target: Place, source: Place) -> None:
         """target[k] = source[k]"""
         self.each(target, lambda k: kernel_ir.Load(source.buffer, add(source.offset, k)))
+
+    def call(self, routine: str, args: tuple[Buffer | Expr, ...]) -> None:
+        """Call a routine."""
+        self.emit(kernel_ir.Call(routine, args))
+        self.block.has_loop = True
 
     def fill(self, target: Place, value: Expr) -> None:
         """target[k] = value"""
@@ -187,6 +202,12 @@ class Emitter:
             return
         with self.loop("k", ZERO, size, is_map=True) as index:
             self.emit(kernel_ir.Store(target.buffer, add(target.offset, index), value(index)))
+
+
+def is_small(shape: tuple[Expr, ...]) -> bool:
+    """Whether an array of this shape is kept in registers or on the stack."""
+    size = capacity(shape)
+    return isinstance(size, kernel_ir.Const) and int(size.value) <= SMALL_ARRAY
 
 
 def fold(operator: str, left: Expr, right: Expr) -> Expr:

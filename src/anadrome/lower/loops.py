@@ -97,16 +97,19 @@ def _iteration(
     binders = [*index, *((slot.carried, _current(low, slot)) for slot in slots)]
     destinations = [None if slot.following is None else Destination(slot.following) for slot in slots]
     results = low.run(expr.body, expr.body.results, destinations, is_repeating=True, binders=binders)
-    values = list(results)
-    for position, (slot, value) in enumerate(zip(slots, values, strict=True)):
-        if slot.state is not None and slot.following is None and isinstance(value, Place):
-            if not value.is_at(slot.state):
-                values[position] = low.moved(value)
+    values = [_settled(low, slot, value) for slot, value in zip(slots, results, strict=True)]
     for slot, value in zip(slots, values, strict=True):
         if slot.cell is not None:
             low.emit.emit(kernel_ir.Store(slot.cell, ZERO, number(value)))
         elif slot.state is not None:
             _advance(low, slot.state, slot.following, value)
+
+
+def _settled(low: Lowering, slot: Slot, value: Value) -> Value:
+    """The next state of an array that should have been updated in place, out of the way of other states."""
+    if slot.state is None or slot.following is not None or not isinstance(value, Place):
+        return value
+    return value if value.is_at(slot.state) else low.moved(value)
 
 
 def _advance(low: Lowering, state: Place, following: Place | None, value: Value) -> None:

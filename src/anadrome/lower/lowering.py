@@ -24,7 +24,8 @@ from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Expr
 from anadrome.lower.emit import Emitter
 from anadrome.lower.memory import Liveness
-from anadrome.lower.values import Delivered, Destination, Filled, Place, Value
+from anadrome.lower.values import Delivered, Destination, Filled, Place, Storage, Value
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Located:
@@ -105,6 +106,16 @@ class Lowering:
         """New memory for an array."""
         return self.emit.allocate(var.name, var.type.dtype, self.scalars(var.type.shape))
 
+    def filled(self, element: Expr, shape: tuple[array_ir.Size, ...]) -> Filled:
+        """An array of one value, not in memory yet."""
+        return Filled(element, self.scalars(shape))
+
+    def is_kept(self, storage: Storage) -> bool:
+        """Whether a variable that is still to be read names a part of a buffer, or will be put there."""
+        if any(found.place.buffer is storage.buffer for found in self._reserved.values()):
+            return True
+        return any(self.live.is_live(name) for name in storage.names())
+
     def temporary(self, name: str, dtype: DType, shape: tuple[Expr, ...]) -> Place:
         """New memory that no variable names."""
         return self.emit.allocate(name, dtype, shape)
@@ -112,9 +123,9 @@ class Lowering:
     # ------------------------------------------------------------------ destinations
     def want(self, atom: array_ir.Atom, offer: Offer) -> None:
         """Offer a place for an array that the innermost open body defines; others are delivered later."""
-        if isinstance(atom, array_ir.Var) and not is_scalar(atom):
-            if atom in self.live.frames[-1].facts.definitions:
-                self._wanted.setdefault(atom, offer)
+        defined = self.live.frames[-1].facts.definitions
+        if isinstance(atom, array_ir.Var) and not is_scalar(atom) and atom in defined:
+            self._wanted.setdefault(atom, offer)
 
     def offer(self, var: array_ir.Var, *consumed: array_ir.Var) -> Destination | None:
         """Where an array about to be computed is wanted, or None. `consumed` are operands of the statement
@@ -122,9 +133,9 @@ class Lowering:
         found = self.reserve(var)
         self._reserved.pop(var, None)
         self._wanted.pop(var, None)
-        if found is None or (found.operator is None and not self.live.is_free(found.place.storage, consumed)):
-            return None
-        return found
+        if found is None or found.operator is not None:
+            return found
+        return found if self.live.is_free(found.place.storage, consumed, found.replaced) else None
 
     def destination(self, var: array_ir.Var, *consumed: array_ir.Var) -> Place:
         """Where to write an array about to be computed: the place it is wanted in, or new memory."""

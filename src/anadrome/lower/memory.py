@@ -150,10 +150,17 @@ class Liveness:
                 return True
         return False
 
-    def is_free(self, storage: Storage, exempt: tuple[array_ir.Var, ...] = ()) -> bool:
-        """Whether nobody reads a region from the present statement on; the exempt variables, which the
-        statement takes over, from the next one on."""
-        return not any(self.is_live(name, here=name not in exempt) for name in storage.names())
+    def is_free(
+        self,
+        storage: Storage,
+        consumed: tuple[array_ir.Var, ...] = (),
+        ignored: array_ir.Var | None = None,
+    ) -> bool:
+        """Whether nobody reads a region from the present statement on; the variables that the statement
+        takes over, from the next one on; the ignored one may."""
+        return not any(
+            self.is_live(name, here=name not in consumed) for name in storage.names() if name is not ignored
+        )
 
     def is_consumable(self, var: array_ir.Var, storage: Storage, let: array_ir.Let) -> bool:
         """Whether a statement that has an array as an operand may overwrite its storage."""

@@ -1,4 +1,4 @@
-"""Which array a result is an updated version of: the chain of updates, loops, branches and sums back to it."""
+"""Which array a result is an updated version of: the chain of updates, loops, branches and sums to it."""
 
 from __future__ import annotations
 

@@ -75,15 +75,14 @@ def _literal(low: Lowering, target: array_ir.Var, elements: tuple[array_ir.Atom,
     return place
 
 
-def _built_in(
-    low: Lowering, place: Place, elements: tuple[array_ir.Atom, ...]
-) -> Iterator[array_ir.Var]:
+def _built_in(low: Lowering, place: Place, elements: tuple[array_ir.Atom, ...]) -> Iterator[array_ir.Var]:
     """The elements that already lie in their rows."""
     for position, element in enumerate(elements):
         value = low.value(element)
-        if isinstance(element, array_ir.Var) and isinstance(value, Place):
-            if value.is_at(place.row((i64(position),))):
-                yield element
+        if not isinstance(element, array_ir.Var) or not isinstance(value, Place):
+            continue
+        if value.is_at(place.row((i64(position),))):
+            yield element
 
 
 def _reshape(low: Lowering, target: array_ir.Var, array: array_ir.Var, shape: tuple[Expr, ...]) -> Value:

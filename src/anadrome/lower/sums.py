@@ -30,9 +30,7 @@ def lower_with_sum(low: Lowering, let: array_ir.Let, expr: array_ir.WithSum) -> 
         low.bind(target, result)
 
 
-def _open(
-    low: Lowering, let: array_ir.Let, init: array_ir.Var, target: array_ir.Var
-) -> tuple[Place, Value]:
+def _open(low: Lowering, let: array_ir.Let, init: array_ir.Var, target: array_ir.Var) -> tuple[Place, Value]:
     """Where the contributions go, and what the finished sum is."""
     if is_scalar(init):
         place = low.allocate(init)

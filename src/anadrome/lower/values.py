@@ -119,7 +119,9 @@ def same(left: Expr, right: Expr) -> bool:
         case (kernel_ir.Const(value=first), kernel_ir.Const(value=second)):
             return first == second
         case (kernel_ir.Compute(prim=first_prim, args=first_args), kernel_ir.Compute(prim=prim, args=args)):
-            return first_prim is prim and all(same(one, other) for one, other in zip(first_args, args, strict=True))
+            return first_prim is prim and all(
+                same(one, other) for one, other in zip(first_args, args, strict=True)
+            )
         case _:
             return left is right
 
@@ -147,7 +149,11 @@ Value = Expr | Place | Filled | Delivered
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Destination:
-    """Where a value is wanted: written there, or combined into what is there by a named operator."""
+    """Where a value is wanted: written there, or combined into what is there by a named operator.
+
+    `replaced`: the place is part of this array, which nobody reads any more until it is replaced there.
+    """
 
     place: Place
     operator: str | None = None
+    replaced: array_ir.Var | None = None

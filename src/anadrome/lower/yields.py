@@ -8,17 +8,18 @@ the partial results are combined in the order of the workers, so that a result d
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from anadrome.array_ir import nodes as array_ir
+from anadrome.dtypes import DType
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Buffer, Expr, i64
 from anadrome.lower.access import bound, combine, write
 from anadrome.lower.arithmetic import ZERO, multiply, neutral
-from anadrome.lower.emit import fold
+from anadrome.lower.emit import fold, is_small
 from anadrome.lower.lowering import Located, Lowering, Offer, is_scalar
-from anadrome.lower.values import Delivered, Destination, Place, Value
+from anadrome.lower.values import Delivered, Destination, Place
 
 CACHE_LINE = i64(8)
 """Elements between the partial results of two workers."""
@@ -106,7 +107,7 @@ class ReduceScalarSink(Sink):
             self._partials = self.low.emit.allocate("partials", self._dtype, (size,), is_shared=True)
 
     @property
-    def _dtype(self) -> array_ir.DType:
+    def _dtype(self) -> DType:
         return self.value.type.dtype
 
     def enter(self, worker: Expr | None) -> None:
@@ -158,15 +159,16 @@ class Combined(Sink):
         if worker is None or self._partials is None:
             self.mine = self.place
             return
-        self.mine = self.low.temporary("mine", self.place.dtype, self.place.shape)
-        if self.mine.buffer.space is kernel_ir.Space.GLOBAL:
+        if is_small(self.place.shape):
+            self.mine = self.low.temporary("mine", self.place.dtype, self.place.shape)
+        else:
             self.mine = bound(self.low, self._partials.row((worker,)))
         self.low.emit.fill(self.mine, neutral(self.operator, self.place.dtype))
 
     def leave(self, worker: Expr | None) -> None:
-        if worker is not None and self._partials is not None:
-            if self.mine.buffer is not self._partials.buffer:
-                self.low.emit.copy(self._partials.row((worker,)), self.mine)
+        partials = self._partials
+        if worker is not None and partials is not None and self.mine.buffer is not partials.buffer:
+            self.low.emit.copy(partials.row((worker,)), self.mine)
 
     def close(self) -> None:
         if self.workers is not None and self._partials is not None:
@@ -205,32 +207,3 @@ class ReduceArraySink(Combined):
 
     def bind(self) -> None:
         self.low.bind(self.targets[0], Delivered() if self._is_delivered else self.place)
-
-
-@dataclass(slots=True, eq=False)
-class State:
-    """The running value of a lambda's operand: a cell, or a place with another for the next value."""
-
-    cell: Buffer | None = None
-    place: Place | None = None
-    following: Place | None = None
-
-
-def open_states(low: Lowering, values: Sequence[array_ir.Atom], start: Sequence[Value]) -> list[State]:
-    """States that hold these values."""
-    states = []
-    for atom, value in zip(values, start, strict=True):
-        if is_scalar(atom):
-            states.append(State(low.emit.cell("state", atom.type.dtype, expression(value))))
-            continue
-        shape = low.scalars(atom.type.shape)
-        place, following = (low.temporary("state", atom.type.dtype, shape) for _ in range(2))
-        low.deliver(value, Destination(place))
-        states.append(State(place=place, following=following))
-    return states
-
-
-def expression(value: Value) -> Expr:
-    """A value that is a scalar."""
-    assert not isinstance(value, Place | Delivered) and not hasattr(value, "shape")
-    return value  # type: ignore[return-value]

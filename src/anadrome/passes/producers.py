@@ -5,7 +5,7 @@ that element needs them. A read `a[e, f]` becomes a copy of the recipe with the 
 slices, broadcasts, gathers and concatenations vanish into their readers.
 
 What it may cost: an array goes when all of its reads are replaced. With k places that read it and c operations
-in the recipe, (k - 1)·c ≤ 8 more operations for each element; where it is read oftener than it has elements
+in the recipe, (k - 1)·c ≤ 8 more operations for each element (k·c, if its nest makes other arrays as well); where it is read oftener than it has elements
 (deeper in the nest, or at indices that are data), c ≤ 2. So work grows by at most 8 per element that was stored,
 and never in order. A recipe without operations (c = 0) is always put in.
 """
@@ -176,26 +176,28 @@ class _Inliner(Substitution):
         """The recipes of a parfor's stacks that may be put in."""
         expr = let.expr
         assert isinstance(expr, ParFor)
+        used = sum(target in self.reads or not target.type.shape for target in let.targets)
         for item, where in yield_slices(expr.yields):
             target = let.targets[where][0]
             reads = self.reads.get(target)
             if not isinstance(item, Stack) or reads is None or not reads.places:
                 continue
             recipe = _recipe(expr, item)
-            if recipe is not None and _is_worth(recipe, reads):
+            if recipe is not None and _is_worth(recipe, reads, used > 1):
                 self.recipes[target] = recipe
 
 
-def _is_worth(recipe: Recipe, reads: Reads) -> bool:
+def _is_worth(recipe: Recipe, reads: Reads, is_shared: bool) -> bool:
+    """Whether the array is to go; a nest that makes more than this array may compute the same again."""
     if recipe.cost == 0:
         return True
     if reads.is_needed or reads.fewest < len(recipe.indices):
         return False
     if reads.is_often:
         return recipe.cost <= OFTEN_COST
-    if reads.places == 1:
+    if reads.places == 1 and not is_shared:
         return recipe.cost <= MATCHED_COST
-    return recipe.cost * (reads.places - 1) <= REPEATED_COST
+    return recipe.cost * (reads.places - (not is_shared)) <= REPEATED_COST
 
 
 def _recipe(expr: ParFor, item: Stack) -> Recipe | None:

@@ -1,5 +1,7 @@
 """Run-time checks that cannot fail go: checked indices that are proved inside, checks that hold.
 
+So do comparisons of integers that are decided, and the clamps `min i hi`, `max i lo` that change nothing.
+
 What is known: 0 ≤ i < n of the index of a parfor or loop; sizes are not negative; comparisons of the branch one
 stands in and of a loop's condition; a carried integer that only grows from its start; what holds of quotients,
 remainders, minima, maxima and choices (`ranges` does the proofs). A check at the top of the function (`n = m`)
@@ -34,6 +36,8 @@ from collections.abc import Mapping
 from typing import assert_never
 
 from anadrome.array_ir.nodes import (
+    FALSE,
+    TRUE,
     Accumulate,
     AddTo,
     Apply,
@@ -88,30 +92,28 @@ class _Prover:
         """A body, `depth` loops inside the function; its facts are its own."""
         with self.ranges.scope():
             lets = [new for let in body.lets if (new := self.statement(let, depth)) is not None]
-        return Body(tuple(lets), body.results)
+            results = self.same.atoms(body.results)
+        return Body(tuple(lets), results)
 
     def statement(self, let: Let, depth: int) -> Let | None:
         """A statement without the checks that hold; None where nothing is left of it."""
         expr = let.expr
         ranges = self.ranges
+        if not isinstance(expr, ParFor | Loop | If | WithSum):
+            expr = self.same.expr(expr, _unchanged)
         match expr:
             case Apply():
-                ranges.define(let.targets[0], expr)
-                return let
+                return self.apply(let, expr)
             case Check(condition=condition):
                 if ranges.decides(condition) is True:
                     return None
                 if depth == 0:
                     ranges.learn_condition(condition, True)
-                return let
+                return Let((), expr, let.span)
             case Full() | Literal() | Reshape() | Library():
                 new: Expr = expr
             case Index(array=array, indices=indices, bounds=bounds):
-                new = (
-                    expr
-                    if bounds is Bounds.PROVED
-                    else Index(array, indices, self.bounds(array, indices, bounds))
-                )
+                new = Index(array, indices, self.bounds(array, indices, bounds))
             case Update(array, indices, value, bounds):
                 new = Update(array, indices, value, self.bounds(array, indices, bounds))
             case AddTo(token, indices, value, bounds):
@@ -123,11 +125,37 @@ class _Prover:
             case If():
                 new = self.branch(expr, depth)
             case WithSum(init=init, tokens=tokens, body=body):
-                new = WithSum(init, tokens, self.body(body, depth))
+                sums = self.same.variables(init)
+                new = WithSum(sums, self.same.all_bound(tokens), self.body(body, depth))
             case _:
                 assert_never(expr)
-        ranges.learn_sizes(target.type for target in let.targets)
-        return let if new is expr else Let(let.targets, new, let.span)
+        targets = self.same.all_bound(let.targets)
+        ranges.learn_sizes(target.type for target in targets)
+        return Let(targets, new, let.span)
+
+    def apply(self, let: Let, expr: Apply) -> Let | None:
+        """A scalar operation; None where the proofs say what it is."""
+        (target,) = let.targets
+        found = self.decided(expr)
+        if found is not None:
+            self.same.replace(target, found)
+            return None
+        self.ranges.define(target, expr)
+        return Let(let.targets, expr, let.span)
+
+    def decided(self, expr: Apply) -> Atom | None:
+        """The result of a comparison of integers that is decided, of an extremum whose winner is known."""
+        name, args = expr.prim.name, expr.args
+        if len(args) != 2 or args[0].type != ArrayType(I64):
+            return None
+        if name in ("min", "max"):
+            if self.ranges.proves(self.ranges.difference(args[1], args[0])):
+                return args[0 if name == "min" else 1]
+            if self.ranges.proves(self.ranges.difference(args[0], args[1])):
+                return args[1 if name == "min" else 0]
+            return None
+        holds = self.ranges.compares(name, args)
+        return None if holds is None else (TRUE if holds else FALSE)
 
     def bounds(self, array: Var, indices: tuple[Atom, ...], bounds: Bounds) -> Bounds:
         """PROVED where every index is inside."""
@@ -141,10 +169,11 @@ class _Prover:
     def parfor(self, expr: ParFor, depth: int) -> ParFor:
         """Inside, the index is below the extent."""
         with self.ranges.scope():
-            self.ranges.learn_below(expr.index, expr.extent)
+            extent = self.same.atom(expr.extent)
+            self.ranges.learn_below(expr.index, extent)
             lets = [new for let in expr.body.lets if (new := self.statement(let, depth + 1)) is not None]
             yields = tuple(self.item(item, depth + 1) for item in expr.yields)
-        return ParFor(expr.index, expr.extent, Body(tuple(lets)), yields)
+        return ParFor(expr.index, extent, Body(tuple(lets)), yields)
 
     def item(self, item: Yield, depth: int) -> Yield:
         """A yield; the place of an accumulation may be proved inside."""
@@ -165,32 +194,36 @@ class _Prover:
 
     def branch(self, expr: If, depth: int) -> If:
         """In each branch the condition is known."""
+        condition = self.same.atom(expr.condition)
         sides: list[Body] = []
         for body, holds in ((expr.then, True), (expr.other, False)):
             with self.ranges.scope():
-                self.ranges.learn_condition(expr.condition, holds)
+                self.ranges.learn_condition(condition, holds)
                 sides.append(self.body(body, depth + 1))
-        return If(expr.condition, sides[0], sides[1])
+        return If(condition, sides[0], sides[1])
 
     def loop(self, expr: Loop, depth: int) -> Loop:
         """Inside, the index is below the trip count, the condition holds, and counters have grown."""
         ranges = self.ranges
-        ranges.learn_sizes(carried.type for carried in expr.carried)
+        trip = None if expr.trip is None else self.same.atom(expr.trip)
+        init = self.same.atoms(expr.init)
+        carried = self.same.all_bound(expr.carried)
+        ranges.learn_sizes(var.type for var in carried)
         condition = None
         with ranges.scope():
-            if expr.index is not None and expr.trip is not None:
-                ranges.learn_below(expr.index, expr.trip)
-            self.learn_counters(expr)
+            if expr.index is not None and trip is not None:
+                ranges.learn_below(expr.index, trip)
+            self.learn_counters(expr, init)
             if expr.condition is not None:
                 condition = self.body(expr.condition, depth + 1)
-                ranges.learn_condition(expr.condition.results[0], True)
+                ranges.learn_condition(condition.results[0], True)
             body = self.body(expr.body, depth + 1)
-        return Loop(expr.carried, expr.init, body, expr.index, expr.trip, condition)
+        return Loop(carried, init, body, expr.index, trip, condition)
 
-    def learn_counters(self, expr: Loop) -> None:
+    def learn_counters(self, expr: Loop, init: tuple[Atom, ...]) -> None:
         """A carried integer whose every step adds a constant ≥ 0 (≤ 0) stays at or above (below) its start."""
         steps = {let.targets[0]: let.expr for let in expr.body.lets if isinstance(let.expr, Apply)}
-        for carried, start, after in zip(expr.carried, expr.init, expr.body.results, strict=True):
+        for carried, start, after in zip(expr.carried, init, expr.body.results, strict=True):
             if carried.type != ArrayType(I64):
                 continue
             directions = _directions(after, carried, steps)
@@ -201,6 +234,10 @@ class _Prover:
                 self.ranges.learn(grown)
             elif directions == {-1}:
                 self.ranges.learn({monomial: -coefficient for monomial, coefficient in grown.items()})
+
+
+def _unchanged(body: Body) -> Body:
+    return body
 
 
 def _directions(after: Atom, carried: Var, steps: Mapping[Var, Expr]) -> set[int]:

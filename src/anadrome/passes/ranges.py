@@ -209,11 +209,19 @@ class Ranges:
             sides = [self.decides(arg) for arg in args]
             zero = name == "or"
             return zero if zero in sides else (None if None in sides else not zero)
+        return self.compares(name, args)
+
+    def compares(self, name: str, args: tuple[Atom, ...]) -> bool | None:
+        """Whether a comparison is proved to hold, or not to."""
         for holds in (True, False):
             wanted = self.differences(name, args, holds)
             if wanted and all(self.proves(poly) for poly in wanted):
                 return holds
         return None
+
+    def difference(self, left: Atom, right: Atom) -> Polynomial:
+        """left - right"""
+        return _plus(self.form(left), self.form(right), -1)
 
     def proves(self, poly: Polynomial) -> bool:
         """Whether `poly` ≥ 0 follows from the facts."""

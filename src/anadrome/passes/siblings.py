@@ -13,7 +13,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from anadrome.array_ir.nodes import (
+    Atom,
     Body,
+    Carry,
     Const,
     Expr,
     Function,
@@ -23,6 +25,7 @@ from anadrome.array_ir.nodes import (
     ParFor,
     Stack,
     Var,
+    WithSum,
     Yield,
     yield_slices,
 )
@@ -35,6 +38,7 @@ from anadrome.array_ir.walk import (
     outer_operands,
     type_sizes,
 )
+from anadrome.errors import Span
 from anadrome.passes.rewrite import Substitution
 
 
@@ -77,6 +81,7 @@ class _Plan:
         self.is_changed = False
         self.makers: dict[Var, int] = {}
         self.stacks: set[Var] = set()
+        self.tokens: set[Var] = set()
         self.uses: list[dict[Var, None]] = []
         self.other: dict[int, set[Var]] = {}
         self.groups: list[_Group] = []
@@ -102,6 +107,12 @@ class _Plan:
                 for item, where in yield_slices(yields):
                     if isinstance(item, Stack):
                         self.stacks.update(let.targets[where])
+                    if isinstance(item, Carry):
+                        self.tokens.update(let.targets[where])
+            case WithSum():
+                inner = parfor_of(let)
+                if inner is not None:
+                    key = ("parfor", inner.extent.key if isinstance(inner.extent, Const) else inner.extent)
             case If(condition=condition):
                 key = ("if", condition)
             case _:
@@ -134,6 +145,8 @@ class _Plan:
         is_direct = bool(second.before & first.mask or first.before & second.mask)
         if isinstance(self.lets[first.members[0]].expr, If):
             return True
+        if self.mixes_sums(first, second):
+            return False
         if is_direct:
             return self.reads_own(first, second) and self.reads_own(second, first)
         return not self.arrays(first).isdisjoint(self.arrays(second))
@@ -155,17 +168,37 @@ class _Plan:
                 origin = self.makers.get(var)
                 if origin is None or not maker.mask >> origin & 1:
                     continue
+                if var in self.tokens and self.carries(position, var):
+                    continue
                 if var not in self.stacks or var in self.other_uses(position):
                     return False
         return True
+
+    def carries(self, position: int, token: Var) -> bool:
+        """Whether a parfor goes on with an accumulator."""
+        expr = self.lets[position].expr
+        if not isinstance(expr, ParFor):
+            return False
+        return any(isinstance(item, Carry) and item.source is token for item in expr.yields)
+
+    def mixes_sums(self, first: _Group, second: _Group) -> bool:
+        """Whether the groups hold both accumulators opened here and ones that come from around."""
+        exprs = [self.lets[position].expr for position in (*first.members, *second.members)]
+        is_opened = any(isinstance(expr, WithSum) for expr in exprs)
+        return is_opened and any(
+            isinstance(item, Carry) for expr in exprs if isinstance(expr, ParFor) for item in expr.yields
+        )
 
     def other_uses(self, position: int) -> set[Var]:
         """What a parfor reads in another way than at its own index."""
         found = self.other.get(position)
         if found is None:
-            expr = self.lets[position].expr
-            assert isinstance(expr, ParFor)
+            let = self.lets[position]
+            expr = parfor_of(let)
+            assert expr is not None
             found = self.other[position] = _other_uses(expr)
+            if isinstance(let.expr, WithSum):
+                found.update(let.expr.init)
         return found
 
     def arrays(self, group: _Group) -> set[Var]:
@@ -271,29 +304,50 @@ def _one_branch(members: list[Let]) -> Let:
     return Let(tuple(targets), merged, members[0].span)
 
 
+def parfor_of(let: Let) -> ParFor | None:
+    """The parfor a statement is, or the one that is all an accumulator is opened for."""
+    expr = let.expr
+    if isinstance(expr, ParFor):
+        return expr
+    if isinstance(expr, WithSum) and len(expr.body.lets) == 1:
+        (inner,) = expr.body.lets
+        if isinstance(inner.expr, ParFor) and set(expr.body.results) == set(inner.targets):
+            return inner.expr
+    return None
+
+
 def _one_parfor(members: list[Let]) -> Let:
-    """Parfors of one extent as one; a stack read at the index is the value that is stacked."""
+    """Parfors of one extent as one, inside the accumulators that some of them open."""
     merging = _Merging()
-    lets: list[Let] = []
-    yields: list[Yield] = []
-    targets: list[Var] = []
-    first = members[0].expr
-    assert isinstance(first, ParFor)
-    merging.index = first.index
+    opened = [member for member in members if isinstance(member.expr, WithSum)]
+    plain: list[tuple[Var, Var]] = []
     for member in members:
-        expr = member.expr
-        assert isinstance(expr, ParFor)
-        if expr is not first:
-            merging.replace(expr.index, first.index)
-        lets.extend(merging.body(expr.body).lets)
-        items = [merging.item(item, merging.body) for item in expr.yields]
-        for item, where in yield_slices(tuple(items)):
-            if isinstance(item, Stack):
-                merging.elements[member.targets[where][0]] = item.value
-        yields.extend(items)
-        targets.extend(member.targets)
-    merged = ParFor(first.index, first.extent, Body(tuple(lets)), tuple(yields))
-    return Let(tuple(targets), merged, members[-1].span)
+        expr = parfor_of(member)
+        assert expr is not None
+        inner = member.expr.body.lets[0].targets if isinstance(member.expr, WithSum) else member.targets
+        if opened and isinstance(member.expr, ParFor):
+            inner = tuple(Var(target.name, target.type) for target in member.targets)
+            plain.extend(zip(member.targets, inner, strict=True))
+        merging.member(expr, member.targets if isinstance(member.expr, ParFor) else (), inner)
+    merged = merging.merged(members[-1].span)
+    return _opened(opened, merged, plain) if opened else merged
+
+
+def _opened(opened: list[Let], merged: Let, plain: list[tuple[Var, Var]]) -> Let:
+    """One opening of all accumulators around the parfor; other results are passed through."""
+    sums: list[tuple[Var, Var, Var, Atom]] = []
+    further: list[tuple[Var, Atom]] = list(plain)
+    for let in opened:
+        expr = let.expr
+        assert isinstance(expr, WithSum)
+        count = len(expr.tokens)
+        results = expr.body.results
+        sums.extend(zip(let.targets, expr.init, expr.tokens, results, strict=False))
+        further.extend(zip(let.targets[count:], results[count:], strict=True))
+    body = Body((merged,), (*(result for *_, result in sums), *(result for _, result in further)))
+    around = WithSum(tuple(init for _, init, _, _ in sums), tuple(token for _, _, token, _ in sums), body)
+    targets = (*(target for target, *_ in sums), *(target for target, _ in further))
+    return Let(targets, around, merged.span)
 
 
 class _Merging(Substitution):
@@ -301,8 +355,45 @@ class _Merging(Substitution):
 
     def __init__(self) -> None:
         super().__init__()
-        self.elements: dict[Var, Var | Const] = {}
-        self.index: Var | None = None
+        self.elements: dict[Var, Atom] = {}
+        self.first: ParFor | None = None
+        self.lets: list[Let] = []
+        self.yields: list[tuple[Yield, tuple[Var, ...]]] = []
+
+    def member(self, expr: ParFor, names: tuple[Var, ...], targets: tuple[Var, ...]) -> None:
+        """Add a parfor; the others know its results as `names`. A stack read at the index is the stacked value,
+        an accumulator that a former member passes on is carried through both."""
+        if self.first is None:
+            self.first = expr
+        else:
+            self.replace(expr.index, self.first.index)
+        carried = self.continued(expr)
+        self.lets.extend(self.body(expr.body).lets)
+        for item, where in yield_slices(expr.yields):
+            new = self.item(item, self.body)
+            if isinstance(item, Carry) and isinstance(new, Carry) and item.source in carried:
+                new = Carry(carried[item.source], new.token)
+            if isinstance(new, Stack) and names:
+                self.elements[names[where][0]] = new.value
+            self.yields.append((new, targets[where]))
+
+    def continued(self, expr: ParFor) -> dict[Var, Var]:
+        """The accumulators with which a parfor goes on where a former member ends, and where those began."""
+        sources = {item.source for item in expr.yields if isinstance(item, Carry)}
+        found: dict[Var, Var] = {}
+        for item, targets in list(self.yields):
+            if isinstance(item, Carry) and targets[0] in sources:
+                self.yields.remove((item, targets))
+                self.replace(targets[0], item.token)
+                found[targets[0]] = item.source
+        return found
+
+    def merged(self, span: Span | None) -> Let:
+        """The statement of all members."""
+        assert self.first is not None
+        yields = tuple(item for item, _ in self.yields)
+        targets = tuple(target for _, group in self.yields for target in group)
+        return Let(targets, ParFor(self.first.index, self.first.extent, Body(tuple(self.lets)), yields), span)
 
     def body(self, body: Body) -> Body:
         """A body with everything replaced; a read that is an element disappears."""
@@ -311,7 +402,7 @@ class _Merging(Substitution):
             expr = let.expr
             if isinstance(expr, Index) and expr.array in self.elements:
                 indices = self.atoms(expr.indices)
-                if indices and indices[0] is self.index:
+                if self.first is not None and indices and indices[0] is self.first.index:
                     element = self.elements[expr.array]
                     if len(indices) == 1:
                         self.replace(let.targets[0], element)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from time import perf_counter
 
+import llvmlite
+
 from anadrome.config import Config
+from anadrome.errors.targets import MissingFunction
 from anadrome.kernel_ir.nodes import Function
+from anadrome.targets.cache import ObjectCache, key_of
 from anadrome.targets.cpu_call import Executable
-from anadrome.targets.cpu_machine import load, object_code, this_machine
-from anadrome.targets.llvm_emit import ENTRY, emit
+from anadrome.targets.cpu_machine import Machine, load, missing_symbols, object_code, this_machine
+from anadrome.targets.llvm_emit import EMITTER_VERSION, ENTRY, emit
 
 
 @dataclass(slots=True)
@@ -25,13 +29,35 @@ class Statistics:
 
 
 def compile_cpu(fn: Function, config: Config, statistics: Statistics | None = None) -> Executable:
-    """Machine code for a host function, ready to be called."""
+    """Machine code for a host function, ready to be called; from the disk cache where it is there."""
     machine = this_machine()
     emitted = emit(fn, machine.target)
-    began = perf_counter()
-    code = object_code(emitted.text, machine)
-    if statistics is not None:
-        statistics.compiled += 1
-        statistics.seconds += perf_counter() - began
+    missing = missing_symbols(emitted.symbols)
+    if missing:
+        raise MissingFunction(fn.name, missing)
+    code = _object_code(emitted.text, machine, config, statistics or Statistics())
     engine = load(code, machine)
     return Executable(fn, emitted, engine.get_function_address(ENTRY), engine, machine, config.workers)
+
+
+def _object_code(text: str, machine: Machine, config: Config, statistics: Statistics) -> bytes:
+    if not config.cache:
+        return _compile(text, machine, statistics)
+    target = machine.target
+    cache = ObjectCache(config.cache_path, config.cache_megabytes)
+    key = key_of(text, target.triple, target.cpu, target.features, llvmlite.__version__, str(EMITTER_VERSION))
+    code = cache.read(key)
+    if code is not None:
+        statistics.cache_hits += 1
+        return code
+    code = _compile(text, machine, statistics)
+    cache.write(key, code)
+    return code
+
+
+def _compile(text: str, machine: Machine, statistics: Statistics) -> bytes:
+    began = perf_counter()
+    code = object_code(text, machine)
+    statistics.compiled += 1
+    statistics.seconds += perf_counter() - began
+    return code

@@ -1,4 +1,4 @@
-"""Calling compiled code: arguments into a frame of 8-byte slots, results out of it, failures as exceptions."""
+"""Calling compiled code: arguments into a frame of 8-byte slots, results and failures out of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from anadrome.dtypes import DType
 from anadrome.errors.runtime import FAILURES, OutOfMemory
-from anadrome.kernel_ir.nodes import Buffer, Function, Output
+from anadrome.kernel_ir.nodes import Buffer, Function, Output, Var
 from anadrome.targets.cpu_machine import Machine
 from anadrome.targets.llvm_emit import Emitted
 from anadrome.targets.llvm_scope import MEMORY_FAILURE
@@ -32,7 +32,12 @@ class Memory:
     def __init__(self, address: int, shape: tuple[int, ...], typestr: str) -> None:
         self._address = address
         self._release = _RELEASE
-        self.__array_interface__ = {"data": (address, False), "shape": shape, "typestr": typestr, "version": 3}
+        self.__array_interface__ = {
+            "data": (address, False),
+            "shape": shape,
+            "typestr": typestr,
+            "version": 3,
+        }
 
     def __del__(self) -> None:
         self._release(self._address)
@@ -68,8 +73,16 @@ class Executable:
         self._buffers = [position for position, param in enumerate(fn.params) if isinstance(param, Buffer)]
         codes = "".join(_output_code(output) for output in fn.outputs)
         self._unpack = struct.Struct("<" + codes).unpack_from
-        self._outputs = [(output.dtype, output.dtype.numpy.type, output.dtype.numpy.str, len(output.shape),
-                          isinstance(output.value, Buffer)) for output in fn.outputs]
+        self._outputs = [
+            (
+                output.dtype,
+                output.dtype.numpy.type,
+                output.dtype.numpy.str,
+                len(output.shape),
+                isinstance(output.value, Buffer),
+            )
+            for output in fn.outputs
+        ]
         self._slots = emitted.layout.values + max((len(site.types) for site in emitted.sites), default=0)
         self._frames: list[Frame] = []
 
@@ -119,15 +132,17 @@ class Executable:
         values = struct.unpack_from("<" + codes, frame.slots, 8 * self._layout.values)
         if site.code == MEMORY_FAILURE:
             count, size = values
-            return OutOfMemory(f"{self.name} needs memory for {count} elements of {size} bytes, and there is not enough")
+            return OutOfMemory(
+                f"{self.name} needs memory for {count} elements of {size} bytes: not available"
+            )
         failure = self._fn.failures[site.code]
         return FAILURES[failure.error](failure.message.format(*values), failure.span)
 
 
-def _parameter_code(param: object) -> str:
+def _parameter_code(param: Var | Buffer) -> str:
     if isinstance(param, Buffer):
         return "Q"
-    return _value_code(param.dtype)  # type: ignore[attr-defined]
+    return _value_code(param.dtype)
 
 
 def _value_code(dtype: DType) -> str:

@@ -6,15 +6,35 @@ Object code holds names, never addresses, so that it can be kept on disk and use
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import llvmlite.binding as llvm
 from scipy.linalg import cython_blas, cython_lapack
 
 from anadrome.targets.llvm_linalg import FORTRAN
 from anadrome.targets.llvm_wrapper import FOREIGN_PREFIX
+from anadrome.targets.record import VectorFunction
+
+FORK_JOIN = "anadrome.fork_join"
+"""How compiled code spells the function that runs another one on a team of threads."""
+
+_OPENMP = re.compile(r"\S*/lib(?:gomp|iomp5|omp)\b[^/\s]*\.so\S*")
+_OPENMP_NAMES = ("libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so")
+
+_VECTOR_ISAS = (("avx512f", "e", 512), ("avx2", "d", 256), ("sse4.1", "b", 128), ("neon", "n", 128))
+"""(processor feature, letter of the vector ABI, bits)"""
+
+_UNARY = (
+    *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "erf", "erfc"),
+    *("sin", "cos", "tan", "asin", "acos", "atan"),
+    *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
+)
+_BINARY = ("pow", "atan2", "hypot")
 
 
+# ---------------------------------------------------------------------------- linear algebra
 def add_linear_algebra() -> None:
     """Make BLAS and LAPACK of SciPy known, as `FOREIGN_PREFIX` + name."""
     tables: Mapping[str, Mapping[str, object]] = {
@@ -34,3 +54,56 @@ def _capsule_address(capsule: object) -> int:
         ("PyCapsule_GetPointer", api)
     )
     return int(pointer_of(capsule, name_of(capsule)))
+
+
+# ---------------------------------------------------------------------------- threads
+def add_fork_join() -> str:
+    """Make the OpenMP runtime's fork and join known; its symbol, or "" where this machine has no runtime.
+
+    A runtime that is loaded already (by another library) is preferred, so that the process has one team.
+    """
+    for path in (*_loaded_runtimes(), *_OPENMP_NAMES):
+        try:
+            function = ctypes.CDLL(path).GOMP_parallel
+        except (OSError, AttributeError):
+            continue
+        address = ctypes.cast(function, ctypes.c_void_p).value
+        if address is not None:
+            llvm.add_symbol(FORK_JOIN, address)
+            return FORK_JOIN
+    return ""
+
+
+def _loaded_runtimes() -> Iterator[str]:
+    try:
+        maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return
+    yield from dict.fromkeys(_OPENMP.findall(maps))
+
+
+# ---------------------------------------------------------------------------- vector functions
+def vector_functions(features: Mapping[str, bool]) -> dict[str, tuple[VectorFunction, ...]]:
+    """The vector versions of C functions that the C library has for this processor, widest first.
+
+    The vector ABI spells a version `_ZGV`, a letter for the instruction set, `N` (no mask), the lanes, a `v`
+    for each argument, `_` and the scalar function's name. Results are within 4 ulp.
+    """
+    try:
+        library = ctypes.CDLL("libmvec.so.1")
+        llvm.load_library_permanently("libmvec.so.1")
+    except (OSError, RuntimeError):
+        return {}
+    isas = [(letter, bits) for feature, letter, bits in _VECTOR_ISAS if features.get(feature)]
+    found: dict[str, tuple[VectorFunction, ...]] = {}
+    for names, parameters in ((_UNARY, "v"), (_BINARY, "vv")):
+        for name in names:
+            for suffix, width in (("", 64), ("f", 32)):
+                versions = tuple(
+                    VectorFunction(f"_ZGV{letter}N{bits // width}{parameters}_{name}{suffix}", bits // width)
+                    for letter, bits in isas
+                )
+                present = tuple(version for version in versions if hasattr(library, version.symbol))
+                if present:
+                    found[name + suffix] = present
+    return found

@@ -5,18 +5,15 @@ Everything here is found once per process (`this_machine`) and never changes: a 
 
 from __future__ import annotations
 
-import ctypes
-import ctypes.util
 import functools
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import llvmlite
 import llvmlite.binding as llvm
 
-from anadrome.targets.cpu_foreign import add_linear_algebra
+from anadrome.targets.cpu_foreign import add_fork_join, add_linear_algebra, vector_functions
 from anadrome.targets.record import Target
 
 
@@ -48,6 +45,8 @@ def this_machine() -> Machine:
         cpu=cpu,
         features=flat,
         vector_bits=_vector_bits(features),
+        vector_functions=vector_functions(features),
+        fork_join=add_fork_join(),
     )
     return Machine(target, code_generator, os.getpid())
 
@@ -64,9 +63,14 @@ def _vector_bits(features: Any) -> int:
     return 256 if features.get("avx2") else 128
 
 
+def missing_symbols(symbols: Iterable[str]) -> list[str]:
+    """Those of the symbols that this process cannot resolve: LLVM would end the process over them."""
+    return [symbol for symbol in symbols if not llvm.address_of_symbol(symbol)]
+
+
 def object_code(text: str, machine: Machine) -> bytes:
     """Compile a module's text: LLVM's O3 pipeline with both vectorisers, then machine code."""
-    module = llvm.parse_assembly(text)
+    module = llvm.parse_assembly(text, llvm.create_context())
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = True

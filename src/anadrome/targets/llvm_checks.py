@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anadrome.dtypes import DType
-from anadrome.kernel_ir.nodes import Check, Compute, Const, Expr, Var, Workers
+from anadrome.kernel_ir.nodes import Check, Const, Expr, Var, Workers
 from anadrome.targets.llvm_scope import Nest, PendingCheck, Scope
 from anadrome.targets.llvm_text import Value
 

@@ -28,6 +28,8 @@ class Emitted:
     layout: FrameLayout
     sites: tuple[Site, ...]
     uses_threads: bool
+    symbols: tuple[str, ...]
+    """The foreign functions it calls."""
 
 
 def emit(fn: Function, target: Target) -> Emitted:
@@ -36,7 +38,8 @@ def emit(fn: Function, target: Target) -> Emitted:
     program = Program(fn, module)
     parameters = [_parameter(param, position) for position, param in enumerate(fn.params)]
     listed = "".join(f", {kind} {name}" for kind, name in parameters)
-    text = FunctionText(module, f"define internal void @body(ptr noalias %frame, i64 %workers{listed}) noinline #0")
+    header = f"define internal void @body(ptr noalias %frame, i64 %workers{listed}) noinline #0"
+    text = FunctionText(module, header)
     scope = Scope(program, text)
     for param, (_, name) in zip(fn.params, parameters, strict=True):
         match param:
@@ -48,7 +51,13 @@ def emit(fn: Function, target: Target) -> Emitted:
     _emit_outputs(scope, fn)
     finish_function(scope)
     _emit_entry(program, fn)
-    return Emitted(module.text(), program.layout, tuple(program.sites), program.uses_threads)
+    return Emitted(
+        text=module.text(),
+        layout=program.layout,
+        sites=tuple(program.sites),
+        uses_threads=program.uses_threads,
+        symbols=module.symbols(),
+    )
 
 
 def _parameter(param: Var | Buffer, position: int) -> tuple[str, Value]:

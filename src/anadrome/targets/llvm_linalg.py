@@ -144,7 +144,8 @@ def triangular_solve(module: ModuleText, name: str, dtype: DType) -> None:
 
     def look(k: Value) -> None:
         row = text.value(f"sub i64 {last}, {k}")
-        diagonal = text.value(f"load {w.kind}, ptr {w.element('%matrix', text.value(f'mul i64 {row}, {stride}'))}")
+        at = w.element("%matrix", text.value(f"mul i64 {row}, {stride}"))
+        diagonal = text.value(f"load {w.kind}, ptr {at}")
         is_zero = text.value(f"fcmp oeq {w.kind} {diagonal}, {literal(0.0, dtype)}")
         old = text.value("load i64, ptr %status")
         new = text.value(f"select i1 {is_zero}, i64 {text.value(f'add i64 {row}, 1')}, i64 {old}")
@@ -152,8 +153,9 @@ def triangular_solve(module: ModuleText, name: str, dtype: DType) -> None:
 
     w.loop("%n", look)
     w.fortran(
-        "trsm", w.letter("R"), w.letter_if("%lower", "U", "L"), w.letter_if("%transpose", "T", "N"), w.letter("N"),
-        w.integer("%m"), w.integer("%n"), w.number(1.0), "%matrix", w.leading("%n"), "%out", w.leading("%m"),
+        "trsm", w.letter("R"), w.letter_if("%lower", "U", "L"), w.letter_if("%transpose", "T", "N"),
+        w.letter("N"), w.integer("%m"), w.integer("%n"), w.number(1.0),
+        "%matrix", w.leading("%n"), "%out", w.leading("%m"),
     )  # fmt: skip
     w.finish()
 
@@ -191,7 +193,8 @@ def det(module: ModuleText, name: str, dtype: DType) -> None:
     stride = text.value("add i64 %n, 1")
 
     def multiply(k: Value) -> None:
-        diagonal = text.value(f"load {kind}, ptr {w.element(factors, text.value(f'mul i64 {k}, {stride}'))}")
+        at = w.element(factors, text.value(f"mul i64 {k}, {stride}"))
+        diagonal = text.value(f"load {kind}, ptr {at}")
         narrow = text.value(f"load i32, ptr {w.element(pivots, k, 'i32')}")
         pivot = text.value(f"sext i32 {narrow} to i64")
         swapped = text.value(f"icmp ne i64 {pivot}, {text.value(f'add i64 {k}, 1')}")

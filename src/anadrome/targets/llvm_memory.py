@@ -15,11 +15,61 @@ _FREE = (
     'memory(argmem: readwrite, inaccessiblemem: readwrite) "alloc-family"="malloc"'
 )
 
+LARGEST_ALLOCATION = 1 << 46
+"""More bytes than any machine has: no size in bytes overflows below it."""
+
+HUGE_PAGE_BYTES = 1 << 22
+"""Allocations of at least this size ask for huge pages."""
+
 
 def declare_memory(module: ModuleText) -> None:
     """Declare the C library's allocator, so that LLVM knows what it is."""
     module.declare("aligned_alloc", _ALLOCATE)
     module.declare("free", _FREE)
+
+
+def allocate(scope: Scope, count: Value, bytes_each: int) -> Value:
+    """Memory for `count` elements, aligned to 64 bytes; null where the count is absurd or memory runs out."""
+    module = scope.program.module
+    declare_memory(module)
+    module.helper("anadrome.allocate", _allocate_text(module))
+    return scope.text.value(f"call noalias ptr @anadrome.allocate(i64 {count}, i64 {bytes_each})")
+
+
+def _allocate_text(module: ModuleText) -> str:
+    """Large allocations ask for huge pages: without them, filling fresh memory is all page faults."""
+    advise = ""
+    if "linux" in module.target.triple:
+        module.declare("madvise", "declare i32 @madvise(ptr, i64, i32) nounwind")
+        advise = f"""  %is_large = icmp uge i64 %size, {HUGE_PAGE_BYTES}
+  br i1 %is_large, label %advise, label %done
+advise:
+  %address = ptrtoint ptr %memory to i64
+  %up = add i64 %address, 4095
+  %first = and i64 %up, -4096
+  %skipped = sub i64 %first, %address
+  %page = inttoptr i64 %first to ptr
+  %rest = sub i64 %size, %skipped
+  %ignored = call i32 @madvise(ptr %page, i64 %rest, i32 14)
+"""
+    return f"""define internal noalias ptr @anadrome.allocate(i64 %count, i64 %each) noinline nounwind {{
+  %limit = udiv i64 {LARGEST_ALLOCATION}, %each
+  %is_sane = icmp ule i64 %count, %limit
+  br i1 %is_sane, label %try, label %refuse
+refuse:
+  ret ptr null
+try:
+  %exact = mul nuw nsw i64 %count, %each
+  %padded = add nuw nsw i64 %exact, 127
+  %size = and i64 %padded, -64
+  %memory = call noalias ptr @aligned_alloc(i64 64, i64 %size)
+  %exists = icmp ne ptr %memory, null
+  br i1 %exists, label %got, label %refuse
+got:
+{advise}  br label %done
+done:
+  ret ptr %memory
+}}"""
 
 
 def free_slot(scope: Scope, slot: Value) -> None:

@@ -269,7 +269,7 @@ def _resize(text: FunctionText, value: Value, source: DType, target: DType) -> V
 
 
 def _float_to_integer(text: FunctionText, value: Value, source: DType, target: DType) -> Value:
-    """Through a signed type that holds every value of the target; `freeze` keeps what lies outside harmless."""
+    """Through a signed type that holds the target's values; `freeze` keeps what lies outside harmless."""
     if target.kind == "uint" and target.bits == 64:
         wide = text.value(f"fptoui {source.llvm} {value} to i64")
         return text.value(f"freeze i64 {wide}")

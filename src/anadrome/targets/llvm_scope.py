@@ -81,7 +81,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a buffer is: a root pointer (or the slot that holds it, where it may be swapped) and an offset."""
+    """Where a buffer is: a root pointer (or the slot that holds it, if it may be swapped) and an offset."""
 
     root: Value
     offset: Value = ""
@@ -153,7 +153,9 @@ class Scope:
                 types = tuple(dtype for _, dtype in pairs)
                 result = self.program.result_type(prim, types)
                 flags = REASSOCIATE if is_reassociable else CONTRACT
-                return emit_scalar(self.text, prim, [value for value, _ in pairs], types, result, flags), result
+                return emit_scalar(
+                    self.text, prim, [value for value, _ in pairs], types, result, flags
+                ), result
             case Load(buffer=buffer, offset=offset):
                 return self.load(buffer, self.expr(offset)), buffer.dtype
             case Workers():
@@ -168,14 +170,18 @@ class Scope:
         root = self.text.value(f"load ptr, ptr {place.slot}") if place.is_swapped else place.root
         if not place.offset:
             return root
-        return self.text.value(f"getelementptr inbounds {memory_type(buffer.dtype)}, ptr {root}, i64 {place.offset}")
+        return self.text.value(
+            f"getelementptr inbounds {memory_type(buffer.dtype)}, ptr {root}, i64 {place.offset}"
+        )
 
     def address(self, buffer: Buffer, offset: Value) -> Value:
         """The address of an element."""
         base = self.pointer(buffer)
         if offset == "0":
             return base
-        return self.text.value(f"getelementptr inbounds {memory_type(buffer.dtype)}, ptr {base}, i64 {offset}")
+        return self.text.value(
+            f"getelementptr inbounds {memory_type(buffer.dtype)}, ptr {base}, i64 {offset}"
+        )
 
     def access(self, buffer: Buffer) -> str:
         """The alignment and metadata of a load or store."""

@@ -159,7 +159,9 @@ class _Sorter:
         elsewhere = self.w.text.value(f"icmp ne ptr {found}, %out")
 
         def copy() -> None:
-            self.w.loop("%n", lambda i: self.set(self.w.element("%out", i, "i64"), self.get(self.place(0, i))))
+            self.w.loop(
+                "%n", lambda i: self.set(self.w.element("%out", i, "i64"), self.get(self.place(0, i)))
+            )
 
         self.w.when(elsewhere, copy)
         self.w.finish()

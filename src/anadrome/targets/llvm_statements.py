@@ -31,16 +31,13 @@ from anadrome.kernel_ir.nodes import (
 )
 from anadrome.targets.llvm_calls import emit_call
 from anadrome.targets.llvm_checks import emit_check, fail_unless, settle
-from anadrome.targets.llvm_memory import declare_memory, free_slot
+from anadrome.targets.llvm_memory import allocate, free_slot
 from anadrome.targets.llvm_scope import MEMORY_FAILURE, Nest, Place, Scope
 from anadrome.targets.llvm_text import Value, memory_type
 from anadrome.targets.llvm_threads import emit_threads
 
 SMALL_LOOP = 16
 """Inner loops of at most this constant extent are unrolled by LLVM, so that the loop around may vectorise."""
-
-LARGEST_ALLOCATION = 1 << 46
-"""More bytes than any machine has: no size in bytes overflows below it."""
 
 
 def emit_body(scope: Scope, body: Iterable[Stmt]) -> None:
@@ -209,19 +206,11 @@ def _emit_alloc(scope: Scope, stmt: Alloc) -> None:
     scope.slots.append(slot)
     if scope.loop_depth:
         free_slot(scope, slot)
-    limit = LARGEST_ALLOCATION // buffer.dtype.bytes
-    fits = text.value(f"icmp ule i64 {size}, {limit}")
-    status = scope.program.site(MEMORY_FAILURE, (I64, I64))
-    reported = [size, str(buffer.dtype.bytes)]
-    fail_unless(scope, fits, status, reported)
-    declare_memory(scope.program.module)
-    exact = text.value(f"mul nuw nsw i64 {size}, {buffer.dtype.bytes}")
-    padded = text.value(f"add nuw nsw i64 {exact}, 127")
-    rounded = text.value(f"and i64 {padded}, -64")
-    root = text.value(f"call noalias ptr @aligned_alloc(i64 64, i64 {rounded})")
+    root = allocate(scope, size, buffer.dtype.bytes)
     text.do(f"store ptr {root}, ptr {slot}")
     succeeded = text.value(f"icmp ne ptr {root}, null")
-    fail_unless(scope, succeeded, status, reported)
+    status = scope.program.site(MEMORY_FAILURE, (I64, I64))
+    fail_unless(scope, succeeded, status, [size, str(buffer.dtype.bytes)])
     is_swapped = buffer in scope.program.swapped
     scope.places[buffer] = Place(root, slot=slot, is_swapped=is_swapped, may_alias=is_swapped)
 
@@ -238,7 +227,9 @@ def _emit_view(scope: Scope, stmt: View) -> None:
 def _emit_swap(scope: Scope, stmt: Swap) -> None:
     first, second = scope.places[stmt.first].slot, scope.places[stmt.second].slot
     if not first or not second:
-        raise IRError(f"only buffers allocated in this function are swapped, not {stmt.first} and {stmt.second}")
+        raise IRError(
+            f"only buffers allocated in this function are swapped, not {stmt.first} and {stmt.second}"
+        )
     held_first = scope.text.value(f"load ptr, ptr {first}")
     held_second = scope.text.value(f"load ptr, ptr {second}")
     scope.text.do(f"store ptr {held_second}, ptr {first}")
@@ -256,7 +247,9 @@ def _emit_fill(scope: Scope, stmt: Fill) -> None:
     if _is_zero(stmt.value):
         count = text.value(f"mul i64 {size}, {dtype.bytes}")
         text.module.declare("llvm.memset", "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
-        text.do(f"call void @llvm.memset.p0.i64(ptr align {dtype.bytes} {pointer}, i8 0, i64 {count}, i1 false)")
+        text.do(
+            f"call void @llvm.memset.p0.i64(ptr align {dtype.bytes} {pointer}, i8 0, i64 {count}, i1 false)"
+        )
         return
     value = scope.in_memory(scope.expr(stmt.value), dtype)
     kind = memory_type(dtype)
@@ -306,4 +299,6 @@ def _emit_atomic(scope: Scope, stmt: Atomic) -> None:
         raise IRError(f"no atomic `{stmt.operation}` on {dtype}")
     value = scope.expr(stmt.value)
     address = scope.address(stmt.buffer, scope.expr(stmt.offset))
-    scope.text.value(f"atomicrmw {operation} ptr {address}, {dtype.llvm} {value} monotonic, align {dtype.bytes}")
+    scope.text.value(
+        f"atomicrmw {operation} ptr {address}, {dtype.llvm} {value} monotonic, align {dtype.bytes}"
+    )

@@ -91,6 +91,10 @@ class ModuleText:
         names = ",".join(variant.symbol for variant in variants)
         return f'#1 "vector-function-abi-variant"="{names}"'
 
+    def symbols(self) -> tuple[str, ...]:
+        """The foreign functions that the module calls."""
+        return tuple(symbol for symbol in self._declarations if not symbol.startswith("llvm."))
+
     def text(self) -> str:
         """The whole module."""
         target = self.target
@@ -164,7 +168,9 @@ class FunctionText:
         """Append a line to the entry block."""
         self._entry.append("  " + line)
 
-    def intrinsic(self, name: str, result: str, arguments: Sequence[tuple[str, Value]], flags: str = "") -> Value:
+    def intrinsic(
+        self, name: str, result: str, arguments: Sequence[tuple[str, Value]], flags: str = ""
+    ) -> Value:
         """Call an intrinsic, declared on the way."""
         types = ", ".join(kind for kind, _ in arguments)
         self.module.declare(name, f"declare {result} @{name}({types})")
@@ -173,5 +179,7 @@ class FunctionText:
 
     def finish(self) -> None:
         """Close the function and put it into its module."""
-        body = "\n".join([self.header + " {", "entry:", *self._entry, "  br label %start", "start:", *self._lines, "}"])
+        body = "\n".join(
+            [self.header + " {", "entry:", *self._entry, "  br label %start", "start:", *self._lines, "}"]
+        )
         self.module.functions.append(body)

@@ -79,7 +79,9 @@ def _outline(
     program = scope.program
     captured = _Captured(scope, stmt)
     listed = "".join(f", {kind} {inside}" for kind, _, inside in captured.parameters)
-    header = f"define internal void @{name}.body(ptr noalias %frame, i64 %workers, i64 %index{listed}) noinline #0"
+    header = (
+        f"define internal void @{name}.body(ptr noalias %frame, i64 %workers, i64 %index{listed}) noinline #0"
+    )
     inner = Scope(program, FunctionText(program.module, header))
     inner.in_threads = True
     inner.vars = captured.vars

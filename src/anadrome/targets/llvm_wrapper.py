@@ -118,7 +118,9 @@ class Wrapper:
         text.do(f"br label %{head}")
         text.label(after)
 
-    def when(self, condition: Value, then: Callable[[], None], other: Callable[[], None] | None = None) -> None:
+    def when(
+        self, condition: Value, then: Callable[[], None], other: Callable[[], None] | None = None
+    ) -> None:
         """`then()` where the condition holds, else `other()`."""
         text = self.text
         yes, no, after = text.fresh("then"), text.fresh("else"), text.fresh("after")

@@ -1,4 +1,4 @@
-"""What the emitter must know of a machine: a `Target` record, filled by `cpu_machine` or another target's file."""
+"""What the emitter must know of a machine: a `Target`, filled by `cpu_machine` or another target's file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The compiled forms of NumPy and `math` functions, array methods and array attributes: three literal tables.
+"""The compiled forms of NumPy, SciPy and `math` functions, methods and attributes: three literal tables.
 
 A compiled form takes the context and the call's arguments, each a static or a staged value, and gives a
-value. It is called when an argument is staged, or when its result would be an array.
+value. It is called when an argument is staged, or when its result would be an array. Values, scalar types and
+shapes are NumPy's. An argument a form does not take is refused by its name (`common.checked`).
 """
 
 from __future__ import annotations
@@ -9,14 +10,34 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anadrome.frontend.context import StagedCall
+from anadrome.frontend.library import (
+    contraction,
+    creation,
+    elementwise,
+    joining,
+    linear,
+    mathematics,
+    order,
+    reductions,
+    shape,
+)
 from anadrome.frontend.library.attributes import ATTRIBUTES
-from anadrome.frontend.library.basics import CALLS as BASIC_CALLS
-from anadrome.frontend.library.basics import METHODS as BASIC_METHODS
+from anadrome.frontend.library.common import checked, table_name
 
-CALLS: dict[Callable[..., object], StagedCall] = {**BASIC_CALLS}
+_FAMILIES = (elementwise, mathematics, reductions, contraction, linear, shape, joining, creation, order)
+
+CALLS: dict[Callable[..., object], StagedCall] = {
+    function: checked(table_name(function), form)
+    for family in _FAMILIES
+    for function, form in family.CALLS.items()
+}
 """A Python callable -> its compiled form: function(context, *args, **kwargs) -> value."""
 
-METHODS: dict[str, StagedCall] = {**BASIC_METHODS}
+METHODS: dict[str, StagedCall] = {
+    name: checked(name, form)
+    for family in (elementwise, reductions, contraction, linear, shape, creation, order)
+    for name, form in family.METHODS.items()
+}
 """The name of an array method -> function(context, array, *args, **kwargs) -> value."""
 
 __all__ = ["ATTRIBUTES", "CALLS", "METHODS"]

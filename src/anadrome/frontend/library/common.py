@@ -48,9 +48,13 @@ def checked(name: str, form: StagedCall) -> StagedCall:
             if keyword in admitted:
                 known[keyword] = value
             elif not is_neutral(keyword, value):
-                raise UnsupportedArgument(name, f"the argument `{keyword}={_shown(value)}` is not supported", context.span)
+                raise UnsupportedArgument(
+                    name, f"the argument `{keyword}={_shown(value)}` is not supported", context.span
+                )
         if len(args) > len(ordered) and not takes_any:
-            raise UnsupportedArgument(name, f"{len(args)} arguments, of which {len(ordered)} are supported", context.span)
+            raise UnsupportedArgument(
+                name, f"{len(args)} arguments, of which {len(ordered)} are supported", context.span
+            )
         given = set(ordered[: len(args)])
         twice = given.intersection(known)
         if twice:
@@ -88,7 +92,9 @@ def static_int(context: Context, name: str, argument: str, value: Value) -> int:
     try:
         return int(value.__index__())  # type: ignore[attr-defined]
     except AttributeError:
-        raise UnsupportedArgument(name, f"`{argument}` is {describe(value)}, not an integer", context.span) from None
+        raise UnsupportedArgument(
+            name, f"`{argument}` is {describe(value)}, not an integer", context.span
+        ) from None
 
 
 def static_flag(context: Context, name: str, argument: str, value: Value) -> bool:
@@ -177,7 +183,9 @@ def permuted(builder: Builder, var: Var, order: Sequence[int]) -> Var:
     return built(builder, [shape[axis] for axis in order], place)
 
 
-def require(context: Context, condition: Atom, error: str, message: str, values: tuple[Atom, ...] = ()) -> None:
+def require(
+    context: Context, condition: Atom, error: str, message: str, values: tuple[Atom, ...] = ()
+) -> None:
     """A run-time check, left out where the condition is known to hold."""
     from_constant = getattr(condition, "value", None)
     if from_constant is not True:

@@ -67,7 +67,9 @@ def over_elements(
     ]
 
     def scalar(builder: Builder, scalars: tuple[Atom, ...]) -> Atom:
-        return rule(builder, tuple(builder.convert(one, dtype) for one, dtype in zip(scalars, types, strict=True)))
+        return rule(
+            builder, tuple(builder.convert(one, dtype) for one, dtype in zip(scalars, types, strict=True))
+        )
 
     return map_elements(context, atoms, scalar, what)
 
@@ -85,7 +87,9 @@ def universal(ufunc: np.ufunc, name: str) -> StagedCall:
         row = _ON_BOOLS.get(name, name) if first is BOOL else name
         if PRIMS[row].types((first,) * ufunc.nin) is None:
             return over_elements(context, values, types, _without_row(context, row, first, what), what)
-        return over_elements(context, values, types, lambda builder, scalars: builder.apply(row, *scalars), what)
+        return over_elements(
+            context, values, types, lambda builder, scalars: builder.apply(row, *scalars), what
+        )
 
     return staged
 
@@ -161,7 +165,7 @@ def _heaviside(builder: Builder, scalars: tuple[Atom, ...]) -> Atom:
 
 
 def _log_of_sum(base: float) -> ScalarRule:
-    """log_b(b^x + b^y) = hi + log_b(1 + b^(lo - hi)), where hi is the larger operand, the first of equal ones.
+    """log_b(b^x + b^y) = hi + log_b(1 + b^(lo - hi)), hi the larger operand, the first of equal ones.
 
     hi and lo are chosen by one comparison, so that at a tie each operand has half of the derivative.
     Two equal infinities have no difference: the result is hi.
@@ -181,7 +185,7 @@ def _log_of_sum(base: float) -> ScalarRule:
     return rule
 
 
-# ---------------------------------------------------------------------------- functions that are not universal
+# ---------------------------------------------------------------------------- other functions
 def where(context: Context, condition: Value, *choices: Value) -> Value:
     """np.where with three arguments."""
     if len(choices) != 2:
@@ -272,7 +276,9 @@ def conversion(dtype: DType) -> StagedCall:
 def converted(context: Context, x: Value, dtype: DType) -> Value:
     """A new array (or number) of another scalar type."""
     own, _ = type_of(context, x)
-    return over_elements(context, (x,), (own,), lambda builder, scalars: builder.convert(scalars[0], dtype), "astype")
+    return over_elements(
+        context, (x,), (own,), lambda builder, scalars: builder.convert(scalars[0], dtype), "astype"
+    )
 
 
 def itself(context: Context, x: Value) -> Value:
@@ -375,7 +381,9 @@ _LOGICAL: dict[np.ufunc, str] = {
 def _square(context: Context, x: Value) -> Value:
     """np.square"""
     types = loop_types(context, np.square, (x,))
-    return over_elements(context, (x,), types, lambda builder, scalars: builder.mul(scalars[0], scalars[0]), "np.square")
+    return over_elements(
+        context, (x,), types, lambda builder, scalars: builder.mul(scalars[0], scalars[0]), "np.square"
+    )
 
 
 CALLS: dict[Callable[..., object], StagedCall] = {

@@ -21,7 +21,9 @@ from anadrome.frontend.values import Array, Scalar, Staged, Value
 def number(context: Context, name: str, value: Value) -> Atom:
     """An operand of a `math` function as a float64; an array is refused, as Python does."""
     if isinstance(value, Array | np.ndarray | list | tuple):
-        raise UnsupportedArgument(f"math.{name}", "an array where a number is expected", context.span, _instead(name))
+        raise UnsupportedArgument(
+            f"math.{name}", "an array where a number is expected", context.span, _instead(name)
+        )
     return atom(context, value, F64)
 
 
@@ -34,7 +36,9 @@ def row(python_name: str, prim: str, count: int = 1) -> StagedCall:
 
     def staged(context: Context, *values: Value) -> Value:
         if len(values) != count:
-            raise UnsupportedArgument(f"math.{python_name}", f"{len(values)} arguments, not {count}", context.span)
+            raise UnsupportedArgument(
+                f"math.{python_name}", f"{len(values)} arguments, not {count}", context.span
+            )
         return weak(context.builder.apply(prim, *(number(context, python_name, value) for value in values)))
 
     return staged
@@ -105,25 +109,31 @@ def product(context: Context, iterable: Value, start: Value = 1) -> Value:
     first = atom(context, start)
     dtype = found.dtype if found.dtype.is_float or first.type.dtype is F64 else I64
     dtype = F64 if dtype is I64 and first.type.dtype is F64 else dtype
-    total = fold_all(context, "mul", (found,), lambda builder, one: builder.convert(one[0], dtype), "math.prod")
+    total = fold_all(
+        context, "mul", (found,), lambda builder, one: builder.convert(one[0], dtype), "math.prod"
+    )
     return context.wrap(context.builder.mul(total, atom(context, start, dtype)), is_weak=dtype in (I64, F64))
 
 
 def exact_sum(context: Context, seq: Value) -> Value:
     """math.fsum: a float64 sum; its rounding is that of a plain sum"""
     found = _sequence(context, "fsum", seq)
-    return weak(fold_all(context, "add", (found,), lambda builder, one: builder.convert(one[0], F64), "math.fsum"))
+    return weak(
+        fold_all(context, "add", (found,), lambda builder, one: builder.convert(one[0], F64), "math.fsum")
+    )
 
 
 def _sequence(context: Context, name: str, values: Value) -> Staged:
     found = as_array(context, values)
     if len(found.shape) != 1:
-        raise UnsupportedArgument(f"math.{name}", "a sequence of numbers is expected", context.span, _instead(name))
+        raise UnsupportedArgument(
+            f"math.{name}", "a sequence of numbers is expected", context.span, _instead(name)
+        )
     return found
 
 
 def near(context: Context, a: Value, b: Value, *, rel_tol: Value = 1e-09, abs_tol: Value = 0.0) -> Value:
-    """math.isclose: |a - b| ≤ max(rel_tol·max(|a|, |b|), abs_tol), or a = b; infinities are close to themselves"""
+    """math.isclose: |a - b| ≤ max(rel_tol·max(|a|, |b|), abs_tol), or a = b (two infinities)"""
     builder = context.builder
     x, y, relative, absolute = (number(context, "isclose", value) for value in (a, b, rel_tol, abs_tol))
     largest = builder.apply("max", builder.apply("abs", x), builder.apply("abs", y))

@@ -1,0 +1,206 @@
+"""Calling a compiled function: the program for these arguments is found, or made, and run.
+
+The way of a call whose arguments are plain numbers and arrays is short: a key from their types and shapes, one
+look into a dictionary, the native call. Other calls take their arguments apart first.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import struct
+import threading
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anadrome.api.program import Program, make_program
+from anadrome.api.signature import (
+    LARGE,
+    NUMBERS,
+    Signature,
+    Static,
+    argument_names,
+    parameter_names,
+    signature_of,
+)
+from anadrome.compile import Recorder, Statistics
+from anadrome.config import Config, from_environment
+from anadrome.errors.api import IntegerOutOfRange, NotCallable
+from anadrome.frontend.context import Context
+from anadrome.frontend.values import Value
+
+Rule = Callable[[Context, object, Sequence[Value], Mapping[str, Value]], Value]
+"""(context, function, args, kwargs) -> value: what a transform of the function does inside a program."""
+
+
+def plain_call(context: Context, function: object, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+    """The rule of `jit`: the function itself."""
+    return context.call(function, *args, **kwargs)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a user has said of a compiled function beside the function."""
+
+    config: Config
+    static_argnums: tuple[int, ...] = ()
+    static_argnames: tuple[str, ...] = ()
+
+    @property
+    def has_statics(self) -> bool:
+        """Whether some arguments are declared static."""
+        return bool(self.static_argnums or self.static_argnames)
+
+
+class Compiled:
+    """A function, or a transform of one, that is compiled when it is called: once for each signature.
+
+    `rule` says what it is inside a program. `has_own_arguments` is for transforms whose arguments are not those
+    of the function, so that its parameter names and annotations do not count for them.
+
+    `python` is the original function and `compilations` counts the programs made so far. Inside another
+    compiled function it is staged as a part of that program. Calls are safe from several threads.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        function: object,
+        rule: Rule,
+        options: Options | None = None,
+        has_own_arguments: bool = False,
+    ) -> None:
+        if not callable(function):
+            raise NotCallable(name, f"a {type(function).__name__}")
+        self.function = function
+        self.transform = name
+        self.options = options or options_of(function)
+        self.compilations = 0
+        self._rule = rule
+        self._small = self.options.config.small_dimension
+        self._plain: dict[object, Program] = {}
+        self._programs: dict[Signature, Program] = {}
+        self._lock = threading.RLock()
+        self.__name__ = name
+        functools.update_wrapper(self, function, updated=())
+        if has_own_arguments:
+            del self.__wrapped__
+
+    def __repr__(self) -> str:
+        return f"{self.transform}({getattr(self.function, '__qualname__', self.function)!s})"
+
+    def __get__(self, instance: object, owner: type | None = None) -> object:
+        """A compiled function in a class body is a method."""
+        return self if instance is None else types.MethodType(self, instance)
+
+    @property
+    def python(self) -> Callable[..., Any]:
+        """The original function, run by Python on NumPy."""
+        inner = self.function
+        while isinstance(inner, Compiled):
+            inner = inner.function
+        return inner  # type: ignore[return-value]
+
+    # ------------------------------------------------------------------ calling
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The result for these arguments, as new arrays and numbers."""
+        if not kwargs:
+            key = self._plain_key(args)
+            program = self._plain.get(key)
+            if program is not None:
+                try:
+                    return program.run(args)
+                except struct.error:
+                    raise self._overflow(args, kwargs) from None
+        return self._general_call(args, kwargs)
+
+    def _plain_key(self, args: tuple[Any, ...]) -> object:
+        """A key for arguments that are numbers and arrays; None, which no program has, for others."""
+        small = self._small
+        parts: list[object] = []
+        for arg in args:
+            kind = type(arg)
+            if kind is np.ndarray:
+                parts.append(arg.dtype)
+                parts.append(tuple([size if size <= small else LARGE for size in arg.shape]))
+            elif kind in NUMBERS:
+                parts.append(kind)
+            else:
+                return None
+        return tuple(parts)
+
+    def _general_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        program, leaves = self.program(args, kwargs)
+        try:
+            return program.run(leaves)
+        except struct.error:
+            raise self._overflow(args, kwargs) from None
+
+    def program(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, list[object]]:
+        """The program for a call, made if need be, and the leaves of its arguments."""
+        given, named = self._declared(args, kwargs)
+        signature, leaves = self._signature(given, named)
+        program = self._programs.get(signature)
+        if program is None:
+            with self._lock:
+                program = self._programs.get(signature)
+                if program is None:
+                    program = self.make(signature)
+                    self._programs[signature] = program
+                    self.compilations += 1
+        if not kwargs and not self.options.has_statics:
+            key = self._plain_key(args)
+            if key is not None:
+                self._plain[key] = program
+        return program, leaves
+
+    def make(
+        self, signature: Signature, record: Recorder | None = None, statistics: Statistics | None = None
+    ) -> Program:
+        """Compile the program for a signature."""
+        names = parameter_names(self)
+        return make_program(self, self.__name__, names, signature, self.options.config, record, statistics)
+
+    def signature(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Signature:
+        """What a program for this call depends on."""
+        return self._signature(*self._declared(args, kwargs))[0]
+
+    def _signature(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Signature, list[object]]:
+        return signature_of(self.__name__, args, kwargs, parameter_names(self), self._small)
+
+    def _declared(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments with those declared static marked as such."""
+        if not self.options.has_statics:
+            return args, kwargs
+        names = parameter_names(self)
+        numbers = {number + len(args) if number < 0 else number for number in self.options.static_argnums}
+        numbers |= {names.index(name) for name in self.options.static_argnames if name in names}
+        keywords = {names[number] for number in numbers if number < len(names)} | set(self.options.static_argnames)
+        given = tuple(Static(arg) if place in numbers else arg for place, arg in enumerate(args))
+        return given, {name: Static(arg) if name in keywords else arg for name, arg in kwargs.items()}
+
+    def _overflow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
+        signature, leaves = self._signature(args, kwargs)
+        names = argument_names(signature.structure, parameter_names(self))
+        for name, leaf in zip(names, leaves, strict=True):
+            if type(leaf) is int and not -(2**63) <= leaf < 2**63:
+                return IntegerOutOfRange(self.__name__, name, leaf)
+        raise AssertionError("only integers overflow")
+
+    # ------------------------------------------------------------------ inside another program
+    def __anadrome_stage__(self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+        """This function as a part of the program that is being staged."""
+        return self._rule(context, self.function, args, kwargs)
+
+
+def options_of(function: object) -> Options:
+    """The options of a compiled function go over to its transforms; others start with the environment's."""
+    while isinstance(function, functools.partial | types.MethodType):
+        function = function.func if isinstance(function, functools.partial) else function.__func__
+    if isinstance(function, Compiled):
+        return function.options
+    return Options(from_environment(os.environ))

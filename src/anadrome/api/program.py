@@ -1,0 +1,159 @@
+"""One compiled program of a compiled function: how a call's leaves become native arguments, and results values.
+
+Native arguments are the sizes of large dimensions, then the leaves that are numbers and arrays, then the NumPy
+arrays of the function's surroundings that it reads. Static leaves are in the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anadrome.api import pytree
+from anadrome.api.signature import LARGE, ArrayKey, Key, NumberKey, Signature, StaticKey, argument_names
+from anadrome.array_ir.nodes import Const, Function, Size, Var
+from anadrome.compile import Recorder, Statistics, compile_function
+from anadrome.config import Config
+from anadrome.errors.frontend import AnnotationMismatch
+from anadrome.frontend.stage import ArgumentSpec, Staged, stage
+from anadrome.targets.cpu import Executable
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A dimension that an annotation has fixed: it must be `size`, or equal the one at another leaf and axis."""
+
+    leaf: int
+    axis: int
+    size: int | tuple[int, int]
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """An executable with what it takes of a call's leaves and what it gives.
+
+    `sizes` says where the size arguments are found: (leaf, axis). `taken` are the positions of the leaves that
+    are passed (None: all), `arrays` the places among the passed ones that hold arrays.
+    """
+
+    executable: Executable
+    staged: Staged
+    sizes: tuple[tuple[int, int], ...]
+    held: tuple[Held, ...]
+    taken: tuple[int, ...] | None
+    arrays: tuple[int, ...]
+    present: Callable[[list[Any]], Any]
+    statistics: Statistics
+
+    def run(self, leaves: Sequence[Any]) -> Any:
+        """The result for the leaves of a call whose signature is this program's."""
+        values: list[Any] = list(leaves) if self.taken is None else [leaves[position] for position in self.taken]
+        for place in self.arrays:
+            flags = values[place].flags
+            if not (flags.c_contiguous and flags.aligned):
+                values[place] = np.array(values[place], order="C", copy=True, subok=False)
+        if self.held:
+            self._hold(leaves)
+        if self.sizes:
+            values[:0] = [leaves[leaf].shape[axis] for leaf, axis in self.sizes]
+        if self.staged.captured:
+            values += [_native(array) for array in self.staged.captured]
+        return self.present(self.executable(values))
+
+    def _hold(self, leaves: Sequence[Any]) -> None:
+        for held in self.held:
+            got = leaves[held.leaf].shape[held.axis]
+            size = held.size if isinstance(held.size, int) else leaves[held.size[0]].shape[held.size[1]]
+            if got != size:
+                raise AnnotationMismatch(held.name, f"size {size} in dimension {held.axis}", f"{got}")
+
+
+def _native(array: np.ndarray) -> np.ndarray:
+    """The array in the memory order and byte order that compiled code reads; a copy only where it must be."""
+    return np.require(array, array.dtype.newbyteorder("="), ("C_CONTIGUOUS", "ALIGNED"))
+
+
+def make_program(
+    function: object,
+    name: str,
+    names: Sequence[str],
+    signature: Signature,
+    config: Config,
+    record: Recorder | None = None,
+    statistics: Statistics | None = None,
+) -> Program:
+    """Stage and compile a callable for the calls of one signature."""
+    times = statistics or Statistics()
+    args, kwargs = pytree.unflatten(signature.structure, [_specification(key) for key in signature.keys])
+    with times.timing("stage"):
+        staged = stage(function, args, kwargs, config)
+    executable = compile_function(staged.function, config, times, record)
+    taken = tuple(place for place, key in enumerate(signature.keys) if not isinstance(key, StaticKey))
+    sizes, held = _sizes(staged.function, signature, taken, argument_names(signature.structure, names))
+    return Program(
+        executable,
+        staged,
+        sizes,
+        held,
+        None if len(taken) == len(signature.keys) else taken,
+        tuple(place for place, leaf in enumerate(taken) if isinstance(signature.keys[leaf], ArrayKey)),
+        _presentation(staged),
+        times,
+    )
+
+
+def _specification(key: Key) -> object:
+    match key:
+        case NumberKey(dtype=dtype, is_weak=is_weak):
+            return ArgumentSpec(dtype, (), is_weak)
+        case ArrayKey(dtype=dtype, shape=shape):
+            return ArgumentSpec(dtype, tuple(None if size == LARGE else size for size in shape))
+        case StaticKey(value=value):
+            return value
+
+
+def _sizes(
+    fn: Function, signature: Signature, taken: Sequence[int], names: Sequence[str]
+) -> tuple[tuple[tuple[int, int], ...], tuple[Held, ...]]:
+    """Where each implicit size of the function is found, and which dimensions must be held to others."""
+    first: dict[Size, tuple[int, int]] = {}
+    held: list[Held] = []
+    for param, leaf in zip(fn.params, taken, strict=False):
+        key = signature.keys[leaf]
+        if not isinstance(key, ArrayKey):
+            continue
+        for axis, (size, given) in enumerate(zip(param.type.shape, key.shape, strict=True)):
+            if isinstance(size, Var):
+                place = first.setdefault(size, (leaf, axis))
+                if place != (leaf, axis):
+                    held.append(Held(leaf, axis, place, names[leaf]))
+            elif given == LARGE:
+                assert isinstance(size, Const)
+                held.append(Held(leaf, axis, int(size.value), names[leaf]))
+    return tuple(first[size] for size in fn.sizes), tuple(held)
+
+
+# ---------------------------------------------------------------------------- results
+def _presentation(staged: Staged) -> Callable[[list[Any]], Any]:
+    """From the executable's results to the function's: a Python number where Python would have one."""
+    rebuild, weak = staged.rebuild, staged.is_weak
+    if rebuild is next:
+        return _first_plain if weak[0] else _first
+    return lambda results: rebuild(_plain(results, weak))
+
+
+def _first(results: list[Any]) -> Any:
+    return results[0]
+
+
+def _first_plain(results: list[Any]) -> Any:
+    return results[0].item()
+
+
+def _plain(results: list[Any], weak: tuple[bool, ...]) -> Iterator[Any]:
+    for result, is_weak in zip(results, weak, strict=True):
+        yield result.item() if is_weak else result

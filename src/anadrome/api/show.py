@@ -1,0 +1,80 @@
+"""`show`: the program of a function at any stage of its compilation, as text."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from anadrome.api.call import Compiled, plain_call
+from anadrome.api.signature import Signature
+from anadrome.compile import STAGES, Program, show_program
+from anadrome.errors.api import UnknownStage
+
+MACHINE_STAGES = ("llvm", "asm")
+ALIASES = {"optimised": STAGES[-2], "optimized": STAGES[-2]}
+KNOWN_STAGES = (*STAGES[:-1], "optimised", STAGES[-1], *MACHINE_STAGES)
+
+
+def show(function: Callable[..., Any], *args: Any, stage: str = "optimised", **kwargs: Any) -> str:
+    """The program that `function(*args, **kwargs)` runs, as text.
+
+    Stages, in order: `array` (as the front end and differentiation made it), each pass of `compile.PIPELINE` by
+    its name, `optimised` (after all of them), `kernel` (loops and memory), `llvm` and `asm`.
+
+    >>> import anadrome as ad
+    >>> print(ad.show(lambda x: x * x, 2.0).splitlines()[0])
+    fn <lambda>(x: f64) -> f64 {
+    """
+    compiled = as_compiled(function)
+    return show_stages(compiled, compiled.signature(args, kwargs))(stage)
+
+
+def as_compiled(function: Callable[..., Any]) -> Compiled:
+    """The function itself if it is a compiled one or a transform, else the function compiled."""
+    return function if isinstance(function, Compiled) else Compiled("jit", function, plain_call)
+
+
+def show_stages(compiled: Compiled, signature: Signature) -> Callable[[str], str]:
+    """Compile once and give each stage's text on request."""
+    recorded: dict[str, Program] = {}
+
+    def record(stage: str, program: Program) -> None:
+        recorded[stage] = program
+
+    executable = compiled.make(signature, record).executable
+
+    def text(stage: str) -> str:
+        name = ALIASES.get(stage, stage)
+        if name == "llvm":
+            return executable.llvm_text
+        if name == "asm":
+            return executable.assembly
+        if name not in recorded:
+            raise UnknownStage(stage, KNOWN_STAGES)
+        return show_program(recorded[name])
+
+    return text
+
+
+def stage_before(stage: str) -> str:
+    """The stage whose program a stage starts from."""
+    name = ALIASES.get(stage, stage)
+    if name not in STAGES[1:]:
+        raise UnknownStage(stage, STAGES[1:])
+    return STAGES[STAGES.index(name) - 1]
+
+
+def difference(stage: str, text: Callable[[str], str]) -> str:
+    """What a stage changed, as a unified diff."""
+    before = stage_before(stage)
+    lines = difflib.unified_diff(
+        text(before).splitlines(), text(stage).splitlines(), f"before {stage}", f"after {stage}", lineterm="", n=3
+    )
+    return "\n".join(lines)
+
+
+def timings(seconds: Mapping[str, float]) -> str:
+    """Seconds by stage, as a table."""
+    rows = [f"{stage:<12} {1e3 * spent:8.1f} ms" for stage, spent in seconds.items()]
+    return "\n".join([*rows, f"{'total':<12} {1e3 * sum(seconds.values()):8.1f} ms"])

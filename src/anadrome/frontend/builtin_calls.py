@@ -1,0 +1,257 @@
+"""The compiled forms of Python's builtins, in a literal table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from anadrome.dtypes import F64, I64
+from anadrome.errors.frontend import (
+    StaticRequired,
+    UnsupportedArgument,
+    UnsupportedCall,
+    UnsupportedType,
+)
+from anadrome.frontend.arrays import atom, describe, promote
+from anadrome.frontend.comprehension import LazyGenerator, RowList, evaluate_list
+from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.iterables import (
+    Iterated,
+    enumerated,
+    staged_range,
+    turned,
+    unrolled,
+    zipped,
+)
+from anadrome.frontend.operators import apply_prim, compare_name, power, truth
+from anadrome.frontend.reductions import ALL, ANY, GREATEST, LEAST, PRODUCT, SUM, Monoid, reduce_values
+from anadrome.frontend.sizes import size_value
+from anadrome.frontend.values import Array, Scalar, Value, is_staged
+
+
+def _reduction(monoid: Monoid) -> StagedCall:
+    def staged(context: Context, values: Value) -> Value:
+        return reduce_values(context, monoid, values)
+
+    return staged
+
+
+def _sum(context: Context, values: Value, start: Value = 0) -> Value:
+    total = reduce_values(context, SUM, values)
+    if isinstance(start, int) and start == 0:
+        return total
+    if not is_staged(total) and not is_staged(start):
+        return total + start  # type: ignore[operator]
+    return apply_prim(context, "add", start, total)
+
+
+def _product(context: Context, values: Value, *, start: Value = 1) -> Value:
+    product = reduce_values(context, PRODUCT, values)
+    return product if isinstance(start, int) and start == 1 else apply_prim(context, "mul", start, product)
+
+
+def _extreme(monoid: Monoid, better: str) -> StagedCall:
+    """min and max: of the items of one argument, or of several arguments, where the first of equals is kept."""
+
+    def staged(context: Context, *values: Value, **kwargs: Value) -> Value:
+        if kwargs:
+            raise UnsupportedArgument(monoid.name, f"`{next(iter(kwargs))}=` is not supported", context.span)
+        if len(values) == 1:
+            return reduce_values(context, monoid, values[0])
+        best = values[0]
+        for value in values[1:]:
+            if isinstance(best, Array) or isinstance(value, Array):
+                raise UnsupportedType(
+                    f"an argument of `{monoid.name}`",
+                    describe(value),
+                    context.span,
+                    f"use np.{monoid.name}imum for arrays",
+                )
+            is_better = compare_name(context, better, value, best)
+            best = choose(context, is_better, value, best)
+        return best
+
+    return staged
+
+
+def choose(context: Context, condition: Value, then: Value, other: Value) -> Value:
+    """One of two numbers."""
+    if not is_staged(condition):
+        return then if condition else other
+    return apply_select(context, condition, then, other)
+
+
+def apply_select(context: Context, condition: Value, then: Value, other: Value) -> Scalar:
+    """select on scalars promoted to one type."""
+    both = apply_types(context, then, other)
+    found = context.builder.select(truth(context, condition), both[0], both[1])
+    return Scalar(found, both[2])
+
+
+def apply_types(context: Context, then: Value, other: Value) -> tuple[Any, Any, bool]:
+    """Two scalars under their common type."""
+    dtype, is_weak = promote(context, (then, other), "select")
+    return atom(context, then, dtype), atom(context, other, dtype), is_weak
+
+
+def _length(context: Context, value: Value) -> Value:
+    match value:
+        case Array():
+            return size_value(context, value.shape[0])
+        case RowList(extent=extent) | Iterated(extent=extent):
+            return size_value(context, extent)
+        case _:
+            raise UnsupportedType("the argument of `len`", describe(value), context.span)
+
+
+def _absolute(context: Context, value: Value) -> Value:
+    return apply_prim(context, "abs", value)
+
+
+def _float(context: Context, value: Value = 0.0) -> Value:
+    return Scalar(_number(context, value, "float", F64), is_weak=True)
+
+
+def _int(context: Context, value: Value = 0) -> Value:
+    return Scalar(_number(context, value, "int", I64), is_weak=True)
+
+
+def _bool(context: Context, value: Value = False) -> Value:
+    return Scalar(truth(context, value))
+
+
+def _number(context: Context, value: Value, name: str, dtype: Any) -> Any:
+    if not isinstance(value, Scalar):
+        raise UnsupportedType(
+            f"the argument of `{name}`", describe(value), context.span, "give it one number"
+        )
+    return context.builder.convert(value.atom, dtype)
+
+
+def _round(context: Context, value: Value, digits: Value = None) -> Value:
+    if digits is not None:
+        raise UnsupportedArgument("round", "a number of digits is not supported", context.span)
+    if isinstance(value, Scalar) and value.dtype.is_integer:
+        return value
+    rounded = apply_prim(context, "round", value)
+    return Scalar(atom(context, rounded, I64), is_weak=True)
+
+
+def _power(context: Context, base: Value, exponent: Value, modulus: Value = None) -> Value:
+    if modulus is not None:
+        raise UnsupportedArgument("pow", "a modulus is not supported", context.span)
+    return power(context, base, exponent)
+
+
+def _divmod(context: Context, left: Value, right: Value) -> Value:
+    return apply_prim(context, "floordiv", left, right), apply_prim(context, "mod", left, right)
+
+
+def _items(context: Context, value: Value) -> list[Value]:
+    if isinstance(value, LazyGenerator):
+        value = evaluate_list(context, value.frame, value.node)
+    items = unrolled(context, value) if not isinstance(value, RowList) else None
+    if items is None:
+        raise StaticRequired("the length of a list", context.span)
+    return items
+
+
+def _list(context: Context, value: Value = ()) -> Value:
+    if isinstance(value, LazyGenerator):
+        return evaluate_list(context, value.frame, value.node)
+    if isinstance(value, Array) and not hasattr(value.shape[0], "value"):
+        return Array(context.wrap(context.read(value)).cell, None, 1)  # type: ignore[union-attr]
+    items = _items(context, value)
+    context.scope.created[id(items)] = items
+    return items
+
+
+def _tuple(context: Context, value: Value = ()) -> Value:
+    return tuple(_items(context, value))
+
+
+def _zip(context: Context, *parts: Value, strict: Value = False) -> Value:
+    return zipped(
+        context,
+        [evaluate_list(context, p.frame, p.node) if isinstance(p, LazyGenerator) else p for p in parts],
+    )
+
+
+def _map(context: Context, function: Value, *parts: Value) -> Value:
+    items = zipped(context, parts)
+    if isinstance(items, list):
+        return [context.call(function, *item) for item in items]  # type: ignore[misc]
+    sequence = items
+    return Iterated(sequence.extent, lambda inner, index: inner.call(function, *sequence.item(inner, index)))  # type: ignore[misc]
+
+
+def _isinstance(context: Context, value: Value, kinds: Value) -> Value:
+    return isinstance(_example(value), kinds)  # type: ignore[arg-type]
+
+
+def _type(context: Context, value: Value) -> Value:
+    return type(_example(value))
+
+
+def _example(value: Value) -> object:
+    """A Python value of the type that the program would hold here."""
+    match value:
+        case Array(list_depth=depth) if depth:
+            return []
+        case Array():
+            return np.zeros((0,) * len(value.shape), value.dtype.numpy)
+        case Scalar(is_weak=True):
+            return 0.0 if value.dtype.is_float else 0
+        case Scalar():
+            return value.dtype.numpy.type(0)
+        case Iterated():
+            return range(0)
+        case _:
+            return value
+
+
+def _hasattr(context: Context, value: Value, name: Value) -> Value:
+    return hasattr(_example(value), str(name))
+
+
+def _refused(name: str, reason: str) -> StagedCall:
+    def staged(context: Context, *args: Value, **kwargs: Value) -> Value:
+        raise UnsupportedCall(name, context.span, reason)
+
+    return staged
+
+
+BUILTINS: dict[Callable[..., Any], StagedCall] = {
+    len: _length,
+    abs: _absolute,
+    sum: _sum,
+    min: _extreme(LEAST, "lt"),
+    max: _extreme(GREATEST, "gt"),
+    any: _reduction(ANY),
+    all: _reduction(ALL),
+    math.prod: _product,
+    range: staged_range,
+    zip: _zip,
+    enumerate: lambda context, values, start=0: enumerated(context, values, start),
+    reversed: lambda context, values: turned(context, values),
+    map: _map,
+    float: _float,
+    int: _int,
+    bool: _bool,
+    round: _round,
+    pow: _power,
+    divmod: _divmod,
+    list: _list,
+    tuple: _tuple,
+    isinstance: _isinstance,
+    type: _type,
+    hasattr: _hasattr,
+    print: _refused("print", "its output would be written once, while compiling"),
+    sorted: _refused("sorted", "use np.sort"),
+    iter: _refused("iter", "an iterator has a state that only Python can follow"),
+    next: _refused("next", "an iterator has a state that only Python can follow"),
+}
+"""A builtin -> its compiled form, used where an argument is staged."""

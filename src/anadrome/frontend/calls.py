@@ -1,0 +1,447 @@
+"""Calling: tables of compiled forms, Python functions evaluated inline, plain Python run while compiling."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import inspect
+import sys
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType
+
+import numpy as np
+
+from anadrome.errors.frontend import (
+    CallMismatch,
+    EscapingMutation,
+    RecursionTooDeep,
+    StaticCallFailed,
+    Undefined,
+    UnsupportedCall,
+    UnsupportedSyntax,
+)
+from anadrome.frontend.arrays import as_array
+from anadrome.frontend.builtin_calls import BUILTINS
+from anadrome.frontend.comprehension import LazyGenerator, RowList, evaluate_list
+from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.iterables import Iterated
+from anadrome.frontend.library import CALLS, METHODS
+from anadrome.frontend.liveness import Liveness, analyse, assigned_names, captured_names
+from anadrome.frontend.source import FunctionNode, Source
+from anadrome.frontend.structures import children, has_staged
+from anadrome.frontend.values import NEXT, RETURN, Array, Exit, Frame, Missing, Scalar, Value
+
+CALL_LIMIT = 60
+"""Inline calls may be nested this deep."""
+
+NATIVE_MODULES = frozenset({*sys.stdlib_module_names, "numpy", "scipy", "anadrome"})
+"""Functions of these packages run as they are where all arguments are static."""
+
+READING_METHODS = frozenset({"items", "keys", "values", "get", "copy", "count", "index"})
+CHANGING_METHODS = frozenset(
+    {
+        "append",
+        "extend",
+        "insert",
+        "pop",
+        "remove",
+        "clear",
+        "reverse",
+        "update",
+        "setdefault",
+        "popitem",
+        "add",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundMethod:
+    """A method of an array, looked up and not yet called."""
+
+    name: str
+    owner: Scalar | Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FunctionText:
+    """What is known of a function from its text alone."""
+
+    source: Source
+    node: FunctionNode
+    liveness: Liveness
+    local_names: frozenset[str]
+
+
+class StagedFunction:
+    """A function or lambda defined inside the program: its text, its defaults, and the names around it."""
+
+    def __init__(
+        self, text: FunctionText, frame: Frame, defaults: Sequence[Value], kw_defaults: Mapping[str, Value]
+    ):
+        self.text = text
+        self.frame = frame
+        self.defaults = defaults
+        self.kw_defaults = kw_defaults
+        node = text.node
+        self.__name__ = "<lambda>" if isinstance(node, ast.Lambda) else node.name
+        self.__qualname__ = self.__name__
+        self.__doc__ = None
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        raise TypeError(f"`{self.__name__}` belongs to a program being compiled; plain Python code called it")
+
+
+# ---------------------------------------------------------------------------- the dispatch
+def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+    """Call any callable of the program on values."""
+    stage = getattr(type(function), "__anadrome_stage__", None)
+    if stage is not None:
+        return stage(function, context, tuple(args), dict(kwargs))
+    match function:
+        case StagedFunction():
+            return _call_staged_function(context, function, args, kwargs)
+        case BoundMethod(name=name, owner=owner):
+            return run_row(context, METHODS[name], f".{name}", (owner, *args), kwargs)
+        case functools.partial():
+            return call(context, function.func, (*function.args, *args), {**function.keywords, **kwargs})
+        case MethodType():
+            return call(context, function.__func__, (function.__self__, *args), kwargs)
+    row = _row(context, function)
+    is_staged_call = any(_is_runtime(value) for value in (*args, *kwargs.values()))
+    if is_staged_call and row is not None:
+        return run_row(context, row, name_of(function), args, kwargs)
+    if not is_staged_call and not _is_inlined(function):
+        return _call_static(context, function, row, args, kwargs)
+    return _call_python(context, function, args, kwargs)
+
+
+def _row(context: Context, function: Value) -> StagedCall | None:
+    try:
+        for table in (context.calls, BUILTINS, CALLS):
+            if function in table:
+                return table[function]  # type: ignore[index]
+    except TypeError:
+        return None
+    return None
+
+
+def _is_runtime(value: Value) -> bool:
+    if isinstance(value, LazyGenerator | Iterated | RowList | StagedFunction | BoundMethod):
+        return True
+    if has_staged(value):
+        return True
+    parts = children(value)
+    return parts is not None and any(_is_runtime(part) for part in parts)
+
+
+def _is_inlined(function: Value) -> bool:
+    """Whether a function is the user's own, whose calls are evaluated even where every argument is static."""
+    if isinstance(function, FunctionType):
+        return (function.__module__ or "").partition(".")[0] not in NATIVE_MODULES
+    return False
+
+
+def name_of(function: Value) -> str:
+    """How a user would call a callable."""
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def run_row(
+    context: Context, row: StagedCall, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> Value:
+    """Call a compiled form; arguments its signature does not have are refused in the user's words."""
+    try:
+        inspect.signature(row).bind(context, *args, **kwargs)
+    except TypeError as error:
+        raise CallMismatch(name, str(error), context.span) from None
+    return row(context, *args, **kwargs)
+
+
+# ---------------------------------------------------------------------------- plain Python
+def _call_static(
+    context: Context,
+    function: Value,
+    row: StagedCall | None,
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value],
+) -> Value:
+    """Run a callable while compiling; a NumPy array it makes belongs to the program."""
+    if not callable(function):
+        raise UnsupportedCall(repr(function), context.span, "it is not callable")
+    if function is print and context.runtime_scope() is not None:
+        raise UnsupportedCall("print", context.span, "inside a run-time construct it would print once")
+    if isinstance(function, BuiltinMethodType) and function.__name__ in CHANGING_METHODS:
+        _may_change(context, function.__self__, function.__name__)
+    try:
+        result = function(*args, **kwargs)
+    except Exception as error:
+        raise StaticCallFailed(f"`{name_of(function)}`", error, context.span) from None
+    if isinstance(result, np.ndarray):
+        if row is not None and result.ndim and result.size > 16:
+            return run_row(context, row, name_of(function), args, kwargs)
+        return as_array(context, result)
+    if isinstance(result, list | dict | set):
+        context.scope.created[id(result)] = result
+    return result
+
+
+def _may_change(context: Context, owner: Value, what: str) -> None:
+    """A container may be changed only in the scope it was made in: elsewhere the change would happen once."""
+    if id(owner) in context.scope.created or not isinstance(owner, list | dict | set):
+        return
+    where = context.runtime_scope()
+    if where is None and any(id(owner) in scope.created for scope in context.scopes()):
+        return
+    place = where.value if where is not None else "a compiled function that did not make it"
+    raise EscapingMutation(f"a {type(owner).__name__}, by `{what}`,", place, context.span)
+
+
+def _call_python(
+    context: Context, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> Value:
+    """A call that is not in the tables: inline where there is source."""
+    if isinstance(function, FunctionType) and _is_inlined(function):
+        return call_function(context, function, args, kwargs)
+    if isinstance(function, type):
+        return _construct(context, function, args, kwargs)
+    if isinstance(function, BuiltinFunctionType) and isinstance(function.__self__, list | dict | tuple | set):
+        return _call_container(context, function, args, kwargs)
+    wrapped = getattr(function, "__wrapped__", None)
+    if isinstance(wrapped, FunctionType) and _is_inlined(wrapped):
+        return call(context, wrapped, args, kwargs)
+    method = getattr(type(function), "__call__", None)
+    if isinstance(method, FunctionType):
+        return call(context, method, (function, *args), kwargs)
+    raise UnsupportedCall(name_of(function), context.span)
+
+
+def _call_container(
+    context: Context, function: BuiltinFunctionType, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> Value:
+    name = function.__name__
+    if name in CHANGING_METHODS:
+        _may_change(context, function.__self__, name)
+    elif name not in READING_METHODS - {"count", "index"}:
+        raise UnsupportedCall(name, context.span)
+    plain = [
+        evaluate_list(context, arg.frame, arg.node) if isinstance(arg, LazyGenerator) else arg for arg in args
+    ]
+    try:
+        return function(*plain, **kwargs)  # type: ignore[no-any-return]
+    except Exception as error:
+        raise StaticCallFailed(f"`.{name}`", error, context.span) from None
+
+
+def _construct(context: Context, cls: type, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+    """Make an object: a dataclass or namedtuple that holds the arguments, or a class with a Python `__init__`."""
+    if issubclass(cls, np.generic) and len(args) == 1:
+        scalar = np.dtype(cls)
+        return context.call(np.asarray, args[0], dtype=scalar)
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return cls(*args, **kwargs)
+    if issubclass(cls, BaseException):
+        return cls(*args, **kwargs)
+    if cls in (dict, set):
+        raise UnsupportedCall(cls.__name__, context.span)
+    new = object.__new__(cls)
+    context.scope.created[id(new)] = new
+    if dataclasses.is_dataclass(cls) and "__init__" in vars(cls) and _is_generated(cls):
+        _fill_dataclass(context, cls, new, args, kwargs)
+        return new
+    init = cls.__init__
+    if not isinstance(init, FunctionType):
+        raise UnsupportedCall(cls.__name__, context.span)
+    call_function(context, init, (new, *args), kwargs)
+    return new
+
+
+def _is_generated(cls: type) -> bool:
+    return vars(cls)["__init__"].__code__.co_filename == "<string>"
+
+
+def _fill_dataclass(
+    context: Context, cls: type, new: object, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> None:
+    try:
+        bound = inspect.signature(cls).bind(*args, **kwargs)
+    except TypeError as error:
+        raise CallMismatch(cls.__name__, str(error), context.span) from None
+    for field in dataclasses.fields(cls):
+        if field.name in bound.arguments:
+            value = bound.arguments[field.name]
+        elif field.default_factory is not dataclasses.MISSING:
+            value = context.call(field.default_factory)
+        else:
+            value = field.default
+        object.__setattr__(new, field.name, value)
+    after = getattr(cls, "__post_init__", None)
+    if after is not None:
+        context.call(after, new)
+
+
+# ---------------------------------------------------------------------------- inline calls
+def call_function(
+    context: Context, function: FunctionType, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> Value:
+    """Evaluate a Python function's text on values."""
+    text = function_text(context, function)
+    names = bind_arguments(
+        context,
+        function.__qualname__,
+        text.node.args,
+        (args, kwargs),
+        function.__defaults__ or (),
+        function.__kwdefaults__ or {},
+    )
+    closure = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    frame = _frame(function.__qualname__, text, names, function.__globals__, closure, None)
+    return _run(context, frame, text.node)
+
+
+def _call_staged_function(
+    context: Context, function: StagedFunction, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> Value:
+    text = function.text
+    names = bind_arguments(
+        context, function.__name__, text.node.args, (args, kwargs), function.defaults, function.kw_defaults
+    )
+    outer = function.frame
+    return _run(context, _frame(function.__name__, text, names, outer.globals, {}, outer), text.node)
+
+
+def _frame(
+    name: str,
+    text: FunctionText,
+    names: dict[str, Value],
+    globals_: dict[str, Value],
+    closure: dict[str, types.CellType],
+    outer: Frame | None,
+) -> Frame:
+    return Frame(
+        name,
+        text.source,
+        names,
+        text.local_names,
+        globals_,
+        closure,
+        outer,
+        text.liveness.after,
+        text.liveness.head,
+    )
+
+
+def _run(context: Context, frame: Frame, node: FunctionNode) -> Value:
+    if len(context.call_names) >= CALL_LIMIT:
+        raise RecursionTooDeep(frame.name, CALL_LIMIT, context.span)
+    span = context.span
+    context.call_names.append(frame.name)
+    try:
+        if isinstance(node, ast.Lambda):
+            return context.evaluate(frame, node.body)
+        return _result(context, frame, context.evaluators.block(context, frame, node.body))
+    finally:
+        context.call_names.pop()
+        context.span = span
+
+
+def _result(context: Context, frame: Frame, exit_: Exit) -> Value:
+    if exit_.kinds <= {RETURN}:
+        if isinstance(exit_.value, Missing):
+            raise Undefined(f"the result of {frame.name}", context.span, exit_.value.reason)
+        return exit_.value
+    if exit_.kinds == {NEXT} or exit_.value is None:
+        return None
+    raise UnsupportedSyntax(
+        f"`{frame.name}` returns a value on some paths and none on others, which",
+        context.span,
+        "return on every path",
+    )
+
+
+def function_text(context: Context, function: FunctionType) -> FunctionText:
+    """The text of a Python function, analysed once in a staging run."""
+    code = function.__code__
+    if code not in context.texts:
+        source, node = context.sources.find(function, context.span)
+        context.texts[code] = _analysed(context, source, node)
+    return context.texts[code]
+
+
+def staged_function(context: Context, frame: Frame, node: ast.FunctionDef | ast.Lambda) -> StagedFunction:
+    """The function object a `def` or lambda of the program makes."""
+    if node not in context.texts:
+        context.texts[node] = _analysed(context, frame.source, node)
+    defaults = [context.evaluate(frame, default) for default in node.args.defaults]
+    kw_defaults = {
+        arg.arg: context.evaluate(frame, default)
+        for arg, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        if default is not None
+    }
+    return StagedFunction(context.texts[node], frame, defaults, kw_defaults)
+
+
+def _analysed(context: Context, source: Source, node: FunctionNode) -> FunctionText:
+    body: list[ast.stmt] = [ast.Expr(node.body)] if isinstance(node, ast.Lambda) else node.body
+    if isinstance(node, ast.AsyncFunctionDef):
+        raise UnsupportedSyntax("an `async` function", source.span(node))
+    for inner in _own_nodes(body):
+        if isinstance(inner, ast.Yield | ast.YieldFrom | ast.Await):
+            raise UnsupportedSyntax(
+                f"`{type(inner).__name__.lower()}`", source.span(inner), "return an array or a tuple"
+            )
+    arguments = node.args
+    names = {arg.arg for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    names |= {arg.arg for arg in (arguments.vararg, arguments.kwarg) if arg is not None}
+    captured = captured_names(body)
+    return FunctionText(source, node, analyse(body, captured), frozenset(names) | assigned_names(body))
+
+
+def _own_nodes(body: Sequence[ast.AST]) -> list[ast.AST]:
+    found: list[ast.AST] = []
+    pending = list(body)
+    while pending:
+        node = pending.pop()
+        found.append(node)
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            pending += list(ast.iter_child_nodes(node))
+    return found
+
+
+def bind_arguments(
+    context: Context,
+    name: str,
+    parameters: ast.arguments,
+    given: tuple[Sequence[Value], Mapping[str, Value]],
+    defaults: Sequence[Value],
+    kw_defaults: Mapping[str, Value],
+) -> dict[str, Value]:
+    """The names a call binds, by Python's rules."""
+    args, kwargs = list(given[0]), dict(given[1])
+    positional = [arg.arg for arg in (*parameters.posonlyargs, *parameters.args)]
+    names: dict[str, Value] = dict(zip(positional, args, strict=False))
+    extra = args[len(positional) :]
+    if parameters.vararg is not None:
+        names[parameters.vararg.arg] = tuple(extra)
+    elif extra:
+        raise CallMismatch(name, f"{len(args)} arguments for {len(positional)} parameters", context.span)
+    allowed = {arg.arg for arg in (*parameters.args, *parameters.kwonlyargs)}
+    for key in [key for key in kwargs if key in allowed]:
+        if key in names:
+            raise CallMismatch(name, f"two values for `{key}`", context.span)
+        names[key] = kwargs.pop(key)
+    if parameters.kwarg is not None:
+        names[parameters.kwarg.arg] = kwargs
+    elif kwargs:
+        raise CallMismatch(name, f"no parameter is named `{next(iter(kwargs))}`", context.span)
+    for key, default in zip(positional[len(positional) - len(defaults) :], defaults, strict=True):
+        names.setdefault(key, default)
+    for key, default in kw_defaults.items():
+        names.setdefault(key, default)
+    missing = [key for key in (*positional, *(arg.arg for arg in parameters.kwonlyargs)) if key not in names]
+    if missing:
+        raise CallMismatch(name, f"no value for `{missing[0]}`", context.span)
+    return names

@@ -1,0 +1,305 @@
+"""Comprehensions and generator reductions: nests of the parallel construct.
+
+[e for x in xs]                  parfor i < n { …; yield stack e }
+sum(e for x in xs if p)          parfor i < n { …; v = if p { e } else { 0 }; yield reduce add v }
+[e for x in xs if p]             positions by a scan of p, then parfor i < n { …; yield scatter … }
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.nodes import (
+    ArrayType,
+    Atom,
+    Bounds,
+    Full,
+    ParFor,
+    Reduce,
+    Reshape,
+    Scan,
+    Scatter,
+    Size,
+    Stack,
+    Var,
+    Yield,
+    i64,
+)
+from anadrome.dtypes import BOOL, I64
+from anadrome.errors.frontend import StaticRequired, UnsupportedSyntax, UnsupportedType
+from anadrome.frontend.arrays import as_array, atom, type_of
+from anadrome.frontend.context import Context
+from anadrome.frontend.indexing import take
+from anadrome.frontend.iterables import Iterated, Unrolled, iterate, unrolled
+from anadrome.frontend.liveness import assigned_names
+from anadrome.frontend.merge import branch
+from anadrome.frontend.operators import truth
+from anadrome.frontend.sizes import give_range, multiply_sizes
+from anadrome.frontend.structures import flatten, is_number
+from anadrome.frontend.values import RETURN, Array, Exit, Frame, Scalar, Value, is_staged
+
+Comprehension = ast.ListComp | ast.GeneratorExp
+RETURNED = frozenset({RETURN})
+
+
+@dataclass(slots=True, eq=False)
+class LazyGenerator:
+    """A generator expression that nothing has asked for items yet."""
+
+    node: ast.GeneratorExp
+    frame: Frame
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowList:
+    """A run-time list of tuples (or other containers): one array for each leaf of a row."""
+
+    extent: Size
+    columns: tuple[Array, ...]
+    rebuild: Callable[..., Value]
+
+    def item(self, context: Context, index: Atom) -> Value:
+        """The row at an index."""
+        return self.rebuild(
+            iter([take(context, column, Scalar(index, is_weak=True)) for column in self.columns])
+        )
+
+
+def take_row(context: Context, rows: RowList, index: Value) -> Value:
+    """`rows[index]`"""
+    if isinstance(index, slice | tuple):
+        raise UnsupportedSyntax("a slice of a run-time list of tuples", context.span)
+    return rows.rebuild(iter([take(context, column, index) for column in rows.columns]))
+
+
+def clause_frame(frame: Frame, node: Comprehension) -> Frame:
+    """The scope of a comprehension: its targets are its own."""
+    targets = assigned_names([clause.target for clause in node.generators])
+    return replace(frame, names={}, local_names=targets, closure={}, outer=frame, loop_live=[], assigned={})
+
+
+def clause_items(context: Context, frame: Frame, clause: ast.comprehension) -> Iterated | list[Value]:
+    """What a `for` clause goes over; short static sequences are repeated now."""
+    if clause.is_async:
+        raise UnsupportedSyntax("an asynchronous comprehension", context.span)
+    value = context.evaluate(frame, clause.iter)
+    return short_items(context, value)
+
+
+def short_items(context: Context, value: Value) -> Iterated | list[Value]:
+    """A run-time sequence, or the items where there are few and their number is known."""
+    if isinstance(value, LazyGenerator):
+        value = evaluate_list(context, value.frame, value.node)
+    if isinstance(value, RowList):
+        return Iterated(value.extent, value.item)
+    if isinstance(value, Unrolled):
+        return unrolled(context, value.iterable)
+    items = iterate(context, value)
+    if isinstance(items, Iterated) and items.static_extent is not None:
+        if items.static_extent <= context.config.unroll_limit:
+            return unrolled(context, items)
+    return items
+
+
+def bind_target(context: Context, frame: Frame, target: ast.expr, value: Value) -> None:
+    """Bind the target of a clause: a name or a nest of names."""
+    if isinstance(target, ast.Name):
+        frame.names[target.id] = value
+        return
+    if isinstance(target, ast.Tuple | ast.List):
+        parts = unrolled(context, value)
+        if len(parts) == len(target.elts) and not any(isinstance(part, ast.Starred) for part in target.elts):
+            for part, item in zip(target.elts, parts, strict=True):
+                bind_target(context, frame, part, item)
+            return
+    raise UnsupportedSyntax("this target of a comprehension", context.span)
+
+
+# ---------------------------------------------------------------------------- lists
+def evaluate_list(context: Context, frame: Frame, node: Comprehension) -> Value:
+    """A list comprehension: a static list where its items are, else arrays of the run-time extent."""
+    inner = clause_frame(frame, node)
+    context.at(frame, node)
+    result = _list_level(context, inner, node, 0)
+    if isinstance(result, list):
+        context.scope.created[id(result)] = result
+    return result
+
+
+def _list_level(context: Context, frame: Frame, node: Comprehension, depth: int) -> Value:
+    clause = node.generators[depth]
+    items = clause_items(context, frame, clause)
+    if isinstance(items, Iterated):
+        try:
+            return _parallel_list(context, frame, node, depth, items)
+        except _NotStackable:
+            if items.static_extent is None:
+                raise UnsupportedType("an item of a run-time list", "this value", context.span) from None
+        except StaticRequired:
+            if items.static_extent is None or items.static_extent > 64:
+                raise
+        items = unrolled(context, items)
+    return _static_list(context, frame, node, depth, items)
+
+
+def _static_list(
+    context: Context, frame: Frame, node: Comprehension, depth: int, items: Sequence[Value]
+) -> list[Value]:
+    clause = node.generators[depth]
+    found: list[Value] = []
+    for item in items:
+        bind_target(context, frame, clause.target, item)
+        if not all(_static_filter(context, frame, test) for test in clause.ifs):
+            continue
+        if depth + 1 == len(node.generators):
+            found.append(context.evaluate(frame, node.elt))
+        else:
+            found += unrolled(context, _list_level(context, frame, node, depth + 1))
+    return found
+
+
+def _static_filter(context: Context, frame: Frame, test: ast.expr) -> bool:
+    value = context.evaluate(frame, test)
+    if is_staged(value):
+        raise StaticRequired("the filter of a comprehension over static items", context.span)
+    return bool(value)
+
+
+class _NotStackable(Exception):
+    """The items are not numbers or arrays of one shape."""
+
+
+def _parallel_list(context: Context, frame: Frame, node: Comprehension, depth: int, items: Iterated) -> Value:
+    clause = node.generators[depth]
+    if clause.ifs:
+        return _filtered_list(context, frame, node, depth, items)
+    rebuilds: list[tuple[Callable[..., Value], list[Value]]] = []
+
+    def body(inner: Builder, index: Var) -> Sequence[Yield]:
+        with context.filling(inner):
+            give_range(context, index, i64(0), items.extent)
+            bind_target(context, frame, clause.target, items.item(context, index))
+            leaves, rebuild = _row(context, _element(context, frame, node, depth))
+            rebuilds.append((rebuild, leaves))
+            return [Stack(atom(context, leaf)) for leaf in leaves]
+
+    results = context.builder.parfor(items.extent, body)
+    ((rebuild, leaves),) = rebuilds
+    columns = [_column(context, var, leaf) for var, leaf in zip(results, leaves, strict=True)]
+    if depth + 1 < len(node.generators):
+        columns = [_flattened(context, column) for column in columns]
+    return _assembled(columns, rebuild, items.extent)
+
+
+def _element(context: Context, frame: Frame, node: Comprehension, depth: int) -> Value:
+    if depth + 1 == len(node.generators):
+        return context.evaluate(frame, node.elt)
+    return _list_level(context, frame, node, depth + 1)
+
+
+def _row(context: Context, value: Value) -> tuple[list[Value], Callable[..., Value]]:
+    """The leaves of one item: an inner list becomes a row; a tuple makes several columns."""
+    if isinstance(value, list) and value:
+        found = as_array(context, value)
+        assert isinstance(found, Array)
+        return [Array(found.cell, found.view, 1)], next
+    if isinstance(value, RowList):
+        raise _NotStackable
+    leaves, rebuild = flatten(value, lambda leaf: is_staged(leaf) or is_number(leaf))
+    if not leaves:
+        raise _NotStackable
+    return leaves, rebuild
+
+
+def _column(context: Context, var: Var, leaf: Value) -> Array:
+    wrapped = context.wrap(var)
+    assert isinstance(wrapped, Array)
+    return Array(wrapped.cell, None, 1 + (leaf.list_depth if isinstance(leaf, Array) else 0))
+
+
+def _flattened(context: Context, column: Array) -> Array:
+    """Two nested `for` clauses make one list."""
+    outer, inner, *rest = column.shape
+    if isinstance(inner, Var) and not _is_visible(context, inner):
+        raise UnsupportedSyntax(
+            "a list comprehension whose inner length depends on the outer item", context.span
+        )
+    total = multiply_sizes(context, (outer, inner))
+    var = context.builder.let_one(Reshape(context.read(column), (total, *rest)))
+    wrapped = context.wrap(var)
+    assert isinstance(wrapped, Array)
+    return Array(wrapped.cell, None, column.list_depth - 1)
+
+
+def _is_visible(context: Context, size: Var) -> bool:
+    return any(scope.builder.binds(size) for scope in context.scopes())
+
+
+def _assembled(columns: list[Array], rebuild: Callable[..., Value], extent: Size) -> Value:
+    return columns[0] if rebuild is next else RowList(columns[0].shape[0], tuple(columns), rebuild)
+
+
+def _filtered_list(context: Context, frame: Frame, node: Comprehension, depth: int, items: Iterated) -> Value:
+    """The items that pass, in order; how many there are is known at run time.
+
+    keep_i = [p(i)],  place_i = Σ_{j<i} keep_j,  result = scatter of e(i) at place_i where keep_i
+    """
+    if len(node.generators) > 1:
+        raise UnsupportedSyntax("a filter in a list comprehension with several `for`s", context.span)
+    clause, builder = node.generators[depth], context.builder
+
+    def tests(inner: Builder, index: Var) -> Sequence[Yield]:
+        with context.filling(inner):
+            give_range(context, index, i64(0), items.extent)
+            bind_target(context, frame, clause.target, items.item(context, index))
+            keep = _all_of(context, frame, clause.ifs)
+            count = inner.convert(keep, I64)
+        return [Stack(keep), Scan("add", (count,), exclusive=True), Reduce("add", (count,))]
+
+    keeps, places, total = builder.parfor(items.extent, tests)
+    context.nonnegative.add(total)
+    rows: list[tuple[list[Value], Callable[..., Value]]] = []
+    inner, index = builder.child(), Var("i", ArrayType(I64))
+    inner.bind(index)
+    with context.filling(inner):
+        give_range(context, index, i64(0), items.extent)
+        keep = inner.index(keeps, (index,))
+
+        def value() -> Exit:
+            bind_target(context, frame, clause.target, items.item(context, index))
+            rows.append(_row(context, context.evaluate(frame, node.elt)))
+            return Exit(RETURN, RETURNED, tuple(rows[0][0]))
+
+        found = branch(context, frame, keep, value, lambda: _zeros_like(context, rows[0][0])).value
+        assert isinstance(found, tuple)
+        atoms = [atom(context, leaf) for leaf in found]
+        at = inner.select(keep, inner.index(places, (index,)), total)
+    inits = [builder.let_one(Full((total, *one.type.shape), builder.constant(0, one))) for one in atoms]
+    yields = tuple(Scatter(init, (at,), one, Bounds.IGNORED) for init, one in zip(inits, atoms, strict=True))
+    results = builder.let(ParFor(index, items.extent, inner.body(), yields))
+    columns = [_column(context, var, leaf) for var, leaf in zip(results, rows[0][0], strict=True)]
+    return _assembled(columns, rows[0][1], total)
+
+
+def _zeros_like(context: Context, leaves: Sequence[Value]) -> Exit:
+    zeros: list[Value] = []
+    for leaf in leaves:
+        dtype, is_weak = type_of(context, leaf)
+        shape = leaf.shape if isinstance(leaf, Array) else ()
+        zeros.append(context.wrap(context.builder.zeros(ArrayType(dtype, shape)), is_weak))
+    return Exit(RETURN, RETURNED, tuple(zeros))
+
+
+def _all_of(context: Context, frame: Frame, tests: Sequence[ast.expr]) -> Atom:
+    """The conjunction of the filters, each evaluated only where those before it hold."""
+    value: Value = _conjunction(context, frame, tests)
+    return truth(context, value) if is_staged(value) else context.constant(bool(value), BOOL)
+
+
+def _conjunction(context: Context, frame: Frame, tests: Sequence[ast.expr]) -> Value:
+    if len(tests) == 1:
+        return context.evaluate(frame, tests[0])
+    return context.evaluate(frame, ast.copy_location(ast.BoolOp(ast.And(), list(tests)), tests[0]))

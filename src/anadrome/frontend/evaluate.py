@@ -1,0 +1,400 @@
+"""Expressions: one function for each kind of node, in a literal table."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from anadrome.array_ir.nodes import FALSE, TRUE
+from anadrome.errors.frontend import (
+    StaticCallFailed,
+    StaticRequired,
+    Undefined,
+    UnsupportedSyntax,
+    UnsupportedType,
+)
+from anadrome.frontend.arrays import as_array, describe
+from anadrome.frontend.calls import BoundMethod, staged_function
+from anadrome.frontend.comprehension import LazyGenerator, RowList, evaluate_list, take_row
+from anadrome.frontend.context import Context
+from anadrome.frontend.indexing import take
+from anadrome.frontend.iterables import unrolled
+from anadrome.frontend.library import ATTRIBUTES, METHODS
+from anadrome.frontend.merge import branch
+from anadrome.frontend.operators import apply_prim, binary, compare, negate, truth
+from anadrome.frontend.structures import has_staged
+from anadrome.frontend.values import (
+    RETURN,
+    Array,
+    Exit,
+    Frame,
+    Missing,
+    Scalar,
+    Value,
+    is_staged,
+)
+
+RETURNED = frozenset({RETURN})
+
+
+def evaluate(context: Context, frame: Frame, node: ast.expr) -> Value:
+    """The value of an expression, static or staged."""
+    context.at(frame, node)
+    handler = EXPRESSIONS.get(type(node))
+    if handler is None:
+        raise UnsupportedSyntax(f"`{ast.unparse(node)[:40]}` ({type(node).__name__})", context.span)
+    return handler(context, frame, node)
+
+
+# ---------------------------------------------------------------------------- names and attributes
+def _name(context: Context, frame: Frame, node: ast.Name) -> Value:
+    value = lookup(frame, node.id)
+    if isinstance(value, Missing):
+        raise Undefined(node.id, context.span, value.reason, value.help)
+    return value
+
+
+def lookup(frame: Frame, name: str) -> Value:
+    """What a name stands for: in this call, the functions around it, its module, or among the builtins."""
+    scope: Frame | None = frame
+    while scope is not None:
+        if name in scope.names:
+            return scope.names[name]
+        if name in scope.local_names:
+            return Missing("no value has been assigned yet")
+        if name in scope.closure:
+            try:
+                return scope.closure[name].cell_contents
+            except ValueError:
+                return Missing("the enclosing function has not assigned it yet")
+        if scope.outer is None:
+            break
+        scope = scope.outer
+    assert scope is not None
+    if name in scope.globals:
+        return scope.globals[name]
+    return getattr(builtins, name, Missing("not defined"))
+
+
+def _attribute(context: Context, frame: Frame, node: ast.Attribute) -> Value:
+    base = context.evaluate(frame, node.value)
+    context.at(frame, node)
+    return attribute(context, base, node.attr)
+
+
+def attribute(context: Context, base: Value, name: str) -> Value:
+    """`base.name`"""
+    if is_staged(base):
+        assert isinstance(base, Scalar | Array)
+        if isinstance(base, Array) and base.list_depth:
+            raise UnsupportedType(
+                "a list made by a comprehension", f"asked for `.{name}`", context.span, _LIST_HELP
+            )
+        if name in ATTRIBUTES:
+            return ATTRIBUTES[name](context, base)
+        if name in METHODS:
+            return BoundMethod(name, base)
+        raise UnsupportedType(f"a {describe(base)} value", f"asked for `.{name}`", context.span)
+    try:
+        return getattr(base, name)
+    except AttributeError as error:
+        raise StaticCallFailed(f"`.{name}`", error, context.span) from None
+
+
+_LIST_HELP = "make it an array first: `np.array([...])`"
+
+
+# ---------------------------------------------------------------------------- subscripts
+def _subscript(context: Context, frame: Frame, node: ast.Subscript) -> Value:
+    base = context.evaluate(frame, node.value)
+    index = context.evaluate(frame, node.slice)
+    context.at(frame, node)
+    return subscript(context, base, index)
+
+
+def subscript(context: Context, base: Value, index: Value) -> Value:
+    """`base[index]`"""
+    if isinstance(base, Array):
+        return take(context, base, index)
+    if isinstance(base, RowList):
+        return take_row(context, base, index)
+    if isinstance(base, Scalar):
+        raise UnsupportedType("the base of an index", describe(base), context.span)
+    if has_staged(index):
+        if isinstance(base, np.ndarray):
+            found = as_array(context, base)
+            assert isinstance(found, Array)
+            return take(context, found, index)
+        raise StaticRequired(
+            f"the index of a {type(base).__name__}",
+            context.span,
+            "loop over the container itself, or make it an array with np.array",
+        )
+    try:
+        return base[index]  # type: ignore[index]
+    except Exception as error:
+        raise StaticCallFailed("this index", error, context.span) from None
+
+
+def _slice(context: Context, frame: Frame, node: ast.Slice) -> Value:
+    parts = (node.lower, node.upper, node.step)
+    return slice(*(None if part is None else context.evaluate(frame, part) for part in parts))
+
+
+# ---------------------------------------------------------------------------- operators
+_STATIC_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.MatMult: operator.matmul,
+}
+
+_STATIC_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda left, right: left in right,
+    ast.NotIn: lambda left, right: left not in right,
+}
+
+
+def _binary(context: Context, frame: Frame, node: ast.BinOp) -> Value:
+    left = context.evaluate(frame, node.left)
+    right = context.evaluate(frame, node.right)
+    context.at(frame, node)
+    return operate(context, type(node.op), left, right)
+
+
+def operate(context: Context, kind: type[ast.operator], left: Value, right: Value) -> Value:
+    """`left kind right`; operators of static values are Python's own."""
+    if is_staged(left) or is_staged(right):
+        for side in (left, right):
+            if isinstance(side, Array) and side.list_depth:
+                raise UnsupportedType(
+                    "an operand", "a list made by a comprehension", context.span, _LIST_HELP
+                )
+            if isinstance(side, list | tuple) and not (isinstance(left, Array) or isinstance(right, Array)):
+                raise UnsupportedType(
+                    "an operand", describe(side), context.span, "make it an array: `np.array(...)`"
+                )
+        if kind is ast.MatMult:
+            return context.call(np.matmul, left, right)
+        return binary(context, kind, left, right)
+    try:
+        result = _STATIC_BINARY[kind](left, right)
+    except Exception as error:
+        raise StaticCallFailed("this operation", error, context.span) from None
+    return remember(context, result)
+
+
+def remember(context: Context, value: Value) -> Value:
+    """A container made here may be changed here; NumPy arrays made here belong to the program."""
+    if isinstance(value, list | dict | set):
+        context.scope.created[id(value)] = value
+    if isinstance(value, np.ndarray):
+        return as_array(context, value)
+    return value
+
+
+def _unary(context: Context, frame: Frame, node: ast.UnaryOp) -> Value:
+    value = context.evaluate(frame, node.operand)
+    context.at(frame, node)
+    if isinstance(node.op, ast.Not):
+        if not is_staged(value):
+            return not value
+        return Scalar(context.builder.apply("not", truth(context, value)))
+    if is_staged(value):
+        if isinstance(node.op, ast.USub):
+            return negate(context, value)
+        return value if isinstance(node.op, ast.UAdd) else apply_prim(context, "bitnot", value)
+    operations = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
+    try:
+        return operations[type(node.op)](value)  # type: ignore[arg-type, index]
+    except Exception as error:
+        raise StaticCallFailed("this operation", error, context.span) from None
+
+
+def _boolean(context: Context, frame: Frame, node: ast.BoolOp) -> Value:
+    return _short_circuit(context, frame, isinstance(node.op, ast.And), node.values)
+
+
+def _short_circuit(context: Context, frame: Frame, is_and: bool, parts: Sequence[ast.expr]) -> Value:
+    """`a and b` is b where a holds, else a; b is only evaluated where it decides."""
+    first = context.evaluate(frame, parts[0])
+    if len(parts) == 1:
+        return first
+    if not is_staged(first):
+        return _short_circuit(context, frame, is_and, parts[1:]) if bool(first) == is_and else first
+    condition = truth(context, first)
+    rest = lambda: Exit(RETURN, RETURNED, _short_circuit(context, frame, is_and, parts[1:]))  # noqa: E731
+    same = lambda: Exit(RETURN, RETURNED, first)  # noqa: E731
+    return branch(context, frame, condition, rest if is_and else same, same if is_and else rest).value
+
+
+def _compare(context: Context, frame: Frame, node: ast.Compare) -> Value:
+    """A chain `a < b < c` is `a < b and b < c`."""
+    left = context.evaluate(frame, node.left)
+    result: Value = True
+    for kind, operand in zip(node.ops, node.comparators, strict=True):
+        right = context.evaluate(frame, operand)
+        context.at(frame, node)
+        found = _compare_two(context, type(kind), left, right)
+        if result is True:
+            result = found
+        elif is_staged(found) or is_staged(result):
+            result = apply_prim(context, "and", result, found)
+        else:
+            result = result and found
+        if not is_staged(result) and not result:
+            return result
+        left = right
+    return result
+
+
+def _compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
+    if kind in (ast.Is, ast.IsNot):
+        return _STATIC_COMPARE[kind](left, right)
+    if is_staged(left) or is_staged(right):
+        if kind in (ast.In, ast.NotIn):
+            return _member(context, kind, left, right)
+        if kind in (ast.Eq, ast.NotEq) and (left is None or right is None):
+            return kind is ast.NotEq
+        return compare(context, kind, left, right)
+    if has_staged(left) or has_staged(right):
+        raise UnsupportedSyntax("a comparison of containers that hold run-time values", context.span)
+    try:
+        return _STATIC_COMPARE[kind](left, right)
+    except Exception as error:
+        raise StaticCallFailed("this comparison", error, context.span) from None
+
+
+def _member(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
+    """`x in (a, b)`: any of the comparisons."""
+    found: Value = False
+    for item in unrolled(context, right):
+        found = apply_prim(context, "or", found, compare(context, ast.Eq, left, item))
+    return apply_prim(context, "not", found) if kind is ast.NotIn else found
+
+
+def _conditional(context: Context, frame: Frame, node: ast.IfExp) -> Value:
+    test = context.evaluate(frame, node.test)
+    context.at(frame, node)
+    if not is_staged(test):
+        return context.evaluate(frame, node.body if test else node.orelse)
+    condition = truth(context, test)
+    if condition in (TRUE, FALSE):
+        return context.evaluate(frame, node.body if condition == TRUE else node.orelse)
+    return branch(
+        context,
+        frame,
+        condition,
+        lambda: Exit(RETURN, RETURNED, context.evaluate(frame, node.body)),
+        lambda: Exit(RETURN, RETURNED, context.evaluate(frame, node.orelse)),
+    ).value
+
+
+# ---------------------------------------------------------------------------- containers, functions, strings
+def _items(context: Context, frame: Frame, nodes: Sequence[ast.expr]) -> list[Value]:
+    items: list[Value] = []
+    for node in nodes:
+        if isinstance(node, ast.Starred):
+            items += unrolled(context, context.evaluate(frame, node.value))
+        else:
+            items.append(context.evaluate(frame, node))
+    return items
+
+
+def _dict(context: Context, frame: Frame, node: ast.Dict) -> Value:
+    result: dict[Value, Value] = {}
+    for key, value in zip(node.keys, node.values, strict=True):
+        found = context.evaluate(frame, value)
+        if key is None:
+            result.update(found)  # type: ignore[call-overload]
+            continue
+        name = context.evaluate(frame, key)
+        if has_staged(name):
+            raise StaticRequired("the key of a dict", context.span)
+        result[name] = found
+    return remember(context, result)
+
+
+def _lambda(context: Context, frame: Frame, node: ast.Lambda) -> Value:
+    return staged_function(context, frame, node)
+
+
+def _call(context: Context, frame: Frame, node: ast.Call) -> Value:
+    function = context.evaluate(frame, node.func)
+    args = _items(context, frame, node.args)
+    kwargs: dict[str, Value] = {}
+    for keyword in node.keywords:
+        found = context.evaluate(frame, keyword.value)
+        if keyword.arg is None:
+            kwargs.update(found)  # type: ignore[call-overload]
+        else:
+            kwargs[keyword.arg] = found
+    context.at(frame, node)
+    return context.evaluators.call(context, function, args, kwargs)
+
+
+def _walrus(context: Context, frame: Frame, node: ast.NamedExpr) -> Value:
+    value = context.evaluate(frame, node.value)
+    frame.names[node.target.id] = value
+    return value
+
+
+def _string(context: Context, frame: Frame, node: ast.JoinedStr) -> Value:
+    parts: list[str] = []
+    for part in node.values:
+        if isinstance(part, ast.FormattedValue):
+            value = context.evaluate(frame, part.value)
+            if has_staged(value):
+                raise StaticRequired("the value in a string", context.span)
+            spec = "" if part.format_spec is None else str(context.evaluate(frame, part.format_spec))
+            shown = {115: str, 114: repr, 97: ascii}.get(part.conversion, lambda found: found)(value)
+            parts.append(format(shown, spec))
+        else:
+            parts.append(str(context.evaluate(frame, part)))
+    return "".join(parts)
+
+
+EXPRESSIONS: dict[type[ast.expr], Callable[[Context, Frame, Any], Value]] = {
+    ast.Constant: lambda context, frame, node: node.value,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.Subscript: _subscript,
+    ast.Slice: _slice,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _boolean,
+    ast.Compare: _compare,
+    ast.IfExp: _conditional,
+    ast.Call: _call,
+    ast.Lambda: _lambda,
+    ast.NamedExpr: _walrus,
+    ast.JoinedStr: _string,
+    ast.Tuple: lambda context, frame, node: tuple(_items(context, frame, node.elts)),
+    ast.List: lambda context, frame, node: remember(context, _items(context, frame, node.elts)),
+    ast.Set: lambda context, frame, node: remember(context, set(_items(context, frame, node.elts))),
+    ast.Dict: _dict,
+    ast.ListComp: lambda context, frame, node: evaluate_list(context, frame, node),
+    ast.GeneratorExp: lambda context, frame, node: LazyGenerator(node, frame),
+}

@@ -1,0 +1,239 @@
+"""New arrays: filled, counted, copied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
+from anadrome.dtypes import BOOL, F64, I64, DType
+from anadrome.errors.frontend import UnsupportedArgument
+from anadrome.frontend.arrays import as_array, atom, promote
+from anadrome.frontend.context import Context, StagedCall, dtype_of
+from anadrome.frontend.library.common import built, optional_dtype, require, static_flag
+from anadrome.frontend.library.shape import broadcast_to
+from anadrome.frontend.sizes import as_size, clamp_size, show_shape, size_value
+from anadrome.frontend.values import Array, Scalar, Staged, Value
+
+
+# ---------------------------------------------------------------------------- filled
+def shape_argument(context: Context, name: str, shape: Value) -> tuple[Size, ...]:
+    """A shape argument: one size or several, none of them negative."""
+    parts = shape if isinstance(shape, tuple | list) else (shape,)
+    sizes = tuple(as_size(context, part, "a shape") for part in parts)
+    for size in sizes:
+        if isinstance(size, Const) and int(size.value) < 0:
+            raise UnsupportedArgument(name, f"a negative size in {show_shape(sizes)}", context.span)
+        if clamp_size(context, size) is not size:
+            condition = context.builder.apply("ge", size, i64(0))
+            require(context, condition, "size", f"{name}: the size {{0}} is negative", (size,))
+            if isinstance(size, Var):
+                context.nonnegative.add(size)
+    return sizes
+
+
+def filled(name: str, value: int) -> StagedCall:
+    """np.zeros, np.ones; np.empty, whose elements are zeros"""
+
+    def staged(context: Context, shape: Value, dtype: Value = np.float64) -> Value:
+        number = context.constant(value, dtype_of(dtype, context.span))
+        return context.wrap(context.builder.full(shape_argument(context, name, shape), number))
+
+    return staged
+
+
+def filled_like(name: str, value: int) -> StagedCall:
+    """np.zeros_like, np.ones_like, np.empty_like"""
+
+    def staged(context: Context, a: Value, dtype: Value = None, *, shape: Value = None) -> Value:
+        found = as_array(context, a)
+        number = context.constant(value, optional_dtype(context, dtype) or found.dtype)
+        sizes = found.shape if shape is None else shape_argument(context, name, shape)
+        return context.wrap(context.builder.full(sizes, number))
+
+    return staged
+
+
+def full(context: Context, shape: Value, fill_value: Value, dtype: Value = None) -> Value:
+    """np.full"""
+    found = as_array(context, fill_value)
+    return _full(
+        context,
+        shape_argument(context, "np.full", shape),
+        found,
+        optional_dtype(context, dtype) or found.dtype,
+    )
+
+
+def full_like(
+    context: Context, a: Value, fill_value: Value, dtype: Value = None, *, shape: Value = None
+) -> Value:
+    """np.full_like"""
+    like = as_array(context, a)
+    sizes = like.shape if shape is None else shape_argument(context, "np.full_like", shape)
+    return _full(context, sizes, as_array(context, fill_value), optional_dtype(context, dtype) or like.dtype)
+
+
+def _full(context: Context, sizes: tuple[Size, ...], found: Staged, dtype: DType) -> Value:
+    if not found.shape:
+        return context.wrap(context.builder.full(sizes, atom(context, found, dtype)))
+    cast = context.wrap(atom(context, found, dtype))
+    return broadcast_to(context, cast, tuple(size_value(context, size) for size in sizes))
+
+
+# ---------------------------------------------------------------------------- counted
+def arange(
+    context: Context, start: Value, stop: Value = None, step: Value = None, dtype: Value = None
+) -> Value:
+    """np.arange: start, start + step, … before stop."""
+    low, high = (0, start) if stop is None else (start, stop)
+    given = [low, high, *([] if step is None else [step])]
+    found, _ = promote(context, given, "np.arange")
+    target = optional_dtype(context, dtype) or found
+    if found is BOOL or target is BOOL:
+        raise UnsupportedArgument("np.arange", "bools", context.span)
+    if found.is_integer:
+        return _whole_numbers(context, low, high, 1 if step is None else step, target)
+    return _even_numbers(context, low, high, 1.0 if step is None else step, target)
+
+
+def _whole_numbers(context: Context, low: Value, high: Value, step: Value, dtype: DType) -> Value:
+    builder = context.builder
+    first, last = as_size(context, low, "an integer"), as_size(context, high, "an integer")
+    stride = as_size(context, step, "an integer")
+    count = _count(context, first, last, stride)
+
+    def place(inner: Builder, index: Var) -> Atom:
+        return inner.convert(inner.apply("add", inner.apply("mul", index, stride), first), dtype)
+
+    return context.wrap(builder.stack(count, place))
+
+
+def _count(context: Context, first: Size, last: Size, stride: Size) -> Size:
+    """max(0, ⌈(last - first) / stride⌉)"""
+    builder = context.builder
+    distance = builder.size("sub", last, first)
+    if isinstance(stride, Const):
+        if not stride.value:
+            raise UnsupportedArgument("np.arange", "a step of 0", context.span)
+        if stride.value == 1:
+            return clamp_size(context, distance)
+    else:
+        require(context, builder.apply("ne", stride, i64(0)), "raise", "np.arange: the step is 0")
+    quotient = builder.size("floordiv", builder.size("sub", i64(0), distance), stride)
+    return clamp_size(context, builder.size("sub", i64(0), quotient))
+
+
+def _even_numbers(context: Context, low: Value, high: Value, step: Value, dtype: DType) -> Value:
+    """⌈(stop - start) / step⌉ numbers start + i·((start + step) - start), counted in float64 as NumPy's."""
+    builder = context.builder
+    first, last, stride = (atom(context, value, F64) for value in (low, high, step))
+    quotient = builder.apply("ceil", builder.div(builder.sub(last, first), stride))
+    count = builder.convert(builder.apply("max", quotient, builder.constant(0.0, quotient)), I64)
+    if isinstance(count, Var):
+        context.nonnegative.add(count)
+    start = builder.convert(first, dtype)
+    second = builder.convert(builder.add(first, stride), dtype)
+    delta = builder.sub(second, start)
+
+    def place(inner: Builder, index: Var) -> Atom:
+        return inner.add(start, inner.mul(inner.convert(index, dtype), delta))
+
+    return context.wrap(builder.stack(count, place))
+
+
+def linspace(
+    context: Context, start: Value, stop: Value, num: Value = 50, endpoint: Value = True, dtype: Value = None
+) -> Value:
+    """np.linspace: start + i·(stop - start)/(num - 1), the last one exactly stop."""
+    if any(as_array(context, value).shape for value in (start, stop)):
+        raise UnsupportedArgument("np.linspace", "arrays as bounds", context.span)
+    is_closed = static_flag(context, "np.linspace", "endpoint", endpoint)
+    own, _ = promote(context, (start, stop, 0.0), "np.linspace")
+    target = optional_dtype(context, dtype) or own
+    builder = context.builder
+    (count,) = shape_argument(context, "np.linspace", num)
+    first, last = atom(context, start, own), atom(context, stop, own)
+    intervals = builder.size("sub", count, i64(1)) if is_closed else count
+    divisor = builder.convert(builder.apply("max", intervals, i64(1)), own)
+    step = builder.div(builder.sub(last, first), divisor)
+    has_end = builder.apply("gt", count, i64(1))
+
+    def place(inner: Builder, index: Var) -> Atom:
+        value = inner.add(inner.mul(inner.convert(index, own), step), first)
+        if is_closed:
+            is_last = inner.apply("and", inner.apply("eq", index, intervals), has_end)
+            value = inner.select(is_last, last, value)
+        return inner.convert(inner.apply("floor", value) if target.is_integer else value, target)
+
+    return context.wrap(builder.stack(count, place))
+
+
+# ---------------------------------------------------------------------------- copied
+def new_array(context: Context, object: Value, dtype: Value = None, *, ndmin: Value = 0) -> Value:
+    """np.array: always a copy."""
+    if ndmin != 0:
+        raise UnsupportedArgument("np.array", "`ndmin` is not supported", context.span, "reshape the array")
+    found = as_array(context, object, optional_dtype(context, dtype))
+    return copied(context, found)
+
+
+def same_array(context: Context, a: Value, dtype: Value = None) -> Value:
+    """np.asarray: the array itself, where it is one of that type."""
+    return as_array(context, a, optional_dtype(context, dtype))
+
+
+def copied(context: Context, a: Value) -> Value:
+    """np.copy, x.copy(): a cell of its own that holds the same."""
+    found = as_array(context, a)
+    return context.wrap(context.read(found)) if isinstance(found, Array) else Scalar(found.atom)
+
+
+def vandermonde(
+    context: Context,
+    x: Value,
+    N: Value = None,  # noqa: N803
+    increasing: Value = False,
+) -> Value:
+    """np.vander: the powers of every element, of known number, each the product of the one before and x"""
+    operand = atom(context, as_array(context, x))
+    if len(operand.type.shape) != 1 or not isinstance(N, int) or N < 1:
+        raise UnsupportedArgument(
+            "np.vander", "a vector and a known number of columns are expected", context.span
+        )
+    rising = static_flag(context, "np.vander", "increasing", increasing)
+    assert isinstance(operand, Var)
+    dtype = promote(context, (context.wrap(operand), 0), "np.vander")[0]
+
+    def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
+        value = inner.convert(inner.index(operand, indices), dtype)
+        powers = [inner.constant(1, value)]
+        for _ in range(N - 1):
+            powers.append(inner.mul(powers[-1], value))
+        return inner.literal(powers if rising else powers[::-1])
+
+    return context.wrap(built(context.builder, operand.type.shape, place))
+
+
+CALLS: dict[Callable[..., object], StagedCall] = {
+    np.zeros: filled("np.zeros", 0),
+    np.ones: filled("np.ones", 1),
+    np.empty: filled("np.empty", 0),
+    np.zeros_like: filled_like("np.zeros_like", 0),
+    np.ones_like: filled_like("np.ones_like", 1),
+    np.empty_like: filled_like("np.empty_like", 0),
+    np.full: full,
+    np.full_like: full_like,
+    np.arange: arange,
+    np.linspace: linspace,
+    np.array: new_array,
+    np.asarray: same_array,
+    np.asanyarray: same_array,
+    np.ascontiguousarray: same_array,
+    np.copy: copied,
+    np.vander: vandermonde,
+}
+
+METHODS: dict[str, StagedCall] = {"copy": copied}

@@ -1,0 +1,373 @@
+"""Linear algebra: systems, inverses, determinants, factors, norms, and matrices by their diagonals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from anadrome.array_ir.build import Builder, number
+from anadrome.array_ir.nodes import ArrayType, Atom, Library, Size, Var, i64
+from anadrome.dtypes import BOOL, F64, DType
+from anadrome.errors.frontend import UnsupportedArgument
+from anadrome.frontend.arrays import as_array, atom, promote
+from anadrome.frontend.context import Context, StagedCall, dtype_of
+from anadrome.frontend.library.common import (
+    array_var,
+    axes_of,
+    axis_of,
+    built,
+    is_neutral,
+    permuted,
+    static_flag,
+    static_int,
+)
+from anadrome.frontend.library.contraction import contract
+from anadrome.frontend.library.reductions import Nest, over_axes, sum_type
+from anadrome.frontend.operators import broadcast_shapes, element
+from anadrome.frontend.sizes import agree, as_size, clamp_size, is_same_size, retype, show_shape
+from anadrome.frontend.values import Value
+
+
+# ---------------------------------------------------------------------------- systems
+def square_matrix(context: Context, name: str, value: Value, dtype: DType | None = None) -> Var:
+    """A float operand whose last two sizes are one."""
+    found = as_array(context, value)
+    target = dtype or (found.dtype if found.dtype.is_float else F64)
+    var = array_var(context, name, value, target)
+    if var.type.shape[1:] == ():
+        raise UnsupportedArgument(name, "a vector where a matrix is expected", context.span)
+    rows, columns = var.type.shape[-2:]
+    size = agree(context, rows, columns, name, (show_shape(var.type.shape), "(n, n)"))
+    return retype(context, var, ArrayType(target, (*var.type.shape[:-2], size, size)), name)
+
+
+def of_matrices(name: str, operation: str) -> StagedCall:
+    """A library operation on one matrix, at every place of the leading dimensions."""
+
+    def staged(context: Context, a: Value) -> Value:
+        var = square_matrix(context, name, a)
+
+        def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:
+            matrix = builder.index(var, indices)
+            assert isinstance(matrix, Var)
+            return builder.let_one(Library(operation, (matrix,)))
+
+        return context.wrap(context.builder.build(var.type.shape[:-2], place))
+
+    return staged
+
+
+def cholesky(context: Context, a: Value, *, upper: Value = False) -> Value:
+    """np.linalg.cholesky: the lower factor"""
+    if not is_neutral("hermitian", upper):
+        raise UnsupportedArgument("np.linalg.cholesky", "`upper=True` is not supported", context.span)
+    return of_matrices("np.linalg.cholesky", "cholesky")(context, a)
+
+
+def solve(context: Context, a: Value, b: Value) -> Value:
+    """np.linalg.solve: one right-hand side (a vector), or the columns of a matrix; stacks of both."""
+    name = "np.linalg.solve"
+    dtype, _ = promote(context, (a, b), name)
+    target = dtype if dtype.is_float else F64
+    matrix = square_matrix(context, name, a, target)
+    right = array_var(context, name, b, target)
+    is_vector = right.type.rank == 1  # type: ignore[union-attr]
+    size = matrix.type.shape[-1]
+    rows = right.type.shape[0 if is_vector else -2]
+    agree(context, rows, size, name, (show_shape(matrix.type.shape), show_shape(right.type.shape)))
+    if is_vector:
+        right = context.builder.reshape(right, (size, i64(1)))
+    else:
+        fitted = (*right.type.shape[:-2], size, right.type.shape[-1])
+        right = retype(context, right, ArrayType(target, fitted), name)
+    batch = broadcast_shapes(context, (matrix.type.shape[:-2], right.type.shape[:-2]), name)
+
+    def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:
+        parts = [_row(builder, one, batch, indices) for one in (matrix, right)]
+        return builder.let_one(Library("solve", tuple(parts), (False,)))
+
+    result = context.builder.build(batch, place)
+    assert isinstance(result, Var)
+    return context.wrap(context.builder.reshape(result, (*batch, size)) if is_vector else result)
+
+
+def _row(builder: Builder, operand: Var, batch: tuple[Size, ...], indices: tuple[Var, ...]) -> Var:
+    """The matrix of a stack that meets `indices` of the broadcast leading dimensions."""
+    own = operand.type.shape[:-2]
+    skipped = len(batch) - len(own)
+    at = [i64(0) if size == i64(1) else index for size, index in zip(own, indices[skipped:], strict=True)]
+    found = builder.index(operand, at)
+    assert isinstance(found, Var)
+    return found
+
+
+def sign_and_log(context: Context, a: Value) -> Value:
+    """np.linalg.slogdet is refused by its own words: there is no factorisation to read the sign from."""
+    raise UnsupportedArgument(
+        "np.linalg.slogdet",
+        "not supported",
+        context.span,
+        "use `np.log(np.abs(np.linalg.det(a)))`, or a Cholesky factor",
+    )
+
+
+# ---------------------------------------------------------------------------- norms
+def norm(context: Context, x: Value, ord: Value = None, axis: Value = None, keepdims: Value = False) -> Value:
+    """np.linalg.norm: of vectors 2, 1, 0, ∞, -∞ and other orders; of matrices Frobenius, 1, ∞, -1, -∞."""
+    found = as_array(context, x)
+    rank = len(found.shape)
+    if not rank:
+        raise UnsupportedArgument("np.linalg.norm", "a number where an array is expected", context.span)
+    if axis is None and ord is None:
+        return _vector_norm(context, found, None, 2, keepdims)
+    axes = axes_of(context, "np.linalg.norm", axis, rank)
+    if len(axes) == 1:
+        return _vector_norm(context, found, axes, 2 if ord is None else ord, keepdims)
+    if len(axes) != 2:
+        raise UnsupportedArgument("np.linalg.norm", f"a norm over {len(axes)} dimensions", context.span)
+    if ord is None or ord == "fro":
+        return _vector_norm(context, found, axes, 2, keepdims)
+    if axis is not None and rank != 2:
+        raise UnsupportedArgument("np.linalg.norm", "this order of matrices in a stack", context.span)
+    return _matrix_norm(context, found, ord, keepdims)
+
+
+def _vector_norm(
+    context: Context, x: Value, axes: tuple[int, ...] | None, order: Value, keepdims: Value
+) -> Value:
+    dtype = as_array(context, x).dtype
+    target = dtype if dtype.is_float else F64
+    if isinstance(order, bool) or not isinstance(order, int | float):
+        raise UnsupportedArgument("np.linalg.norm", f"the order {order!r}", context.span)
+    exponent = float(order)
+
+    def magnitude(inner: Builder, one: Atom, _: tuple[Atom, ...]) -> Atom:
+        return inner.apply("abs", inner.convert(one, target))
+
+    def square(inner: Builder, one: Atom, _: tuple[Atom, ...]) -> Atom:
+        value = inner.convert(one, target)
+        return inner.mul(value, value)
+
+    def is_there(inner: Builder, one: Atom, _: tuple[Atom, ...]) -> Atom:
+        return inner.convert(inner.convert(one, BOOL), target)
+
+    def power(inner: Builder, one: Atom, _: tuple[Atom, ...]) -> Atom:
+        value = magnitude(inner, one, _)
+        return inner.apply("pow", value, inner.constant(exponent, value))
+
+    def place(builder: Builder, nest: Nest) -> Atom:
+        if exponent == 2.0:
+            return builder.apply("sqrt", nest.fold(builder, "add", square))
+        if exponent in (np.inf, -np.inf):
+            return nest.fold(builder, "max" if exponent > 0 else "min", magnitude)
+        if exponent in (0.0, 1.0):
+            return nest.fold(builder, "add", magnitude if exponent else is_there)
+        total = nest.fold(builder, "add", power)
+        return builder.apply("pow", total, builder.constant(1.0 / exponent, total))
+
+    is_checked = exponent in (np.inf, -np.inf)
+    return over_axes(context, "np.linalg.norm", x, axes, keepdims, place, is_checked)
+
+
+def _matrix_norm(context: Context, x: Value, order: Value, keepdims: Value) -> Value:
+    """The largest (smallest, for negative orders) sum of magnitudes of a column (±1) or a row (±∞)."""
+    if order not in (1, -1, np.inf, -np.inf):
+        raise UnsupportedArgument(
+            "np.linalg.norm", f"the order {order!r} of a matrix", context.span, "take `'fro'`, 1 or np.inf"
+        )
+    axis, sign = (0 if abs(order) == 1 else 1), ("max" if order > 0 else "min")
+    sums = _vector_norm(context, x, (axis,), 1, False)
+    result = over_axes(
+        context,
+        "np.linalg.norm",
+        sums,
+        None,
+        False,
+        lambda builder, nest: nest.fold(builder, sign, lambda i, one, _: one),
+        True,
+    )
+    if static_flag(context, "np.linalg.norm", "keepdims", keepdims):
+        return context.wrap(context.builder.full((i64(1), i64(1)), atom(context, result)))
+    return result
+
+
+# ---------------------------------------------------------------------------- diagonals
+def diagonal_length(context: Context, rows: Size, columns: Size, offset: int) -> Size:
+    """How many elements the diagonal `offset` steps right of the main one has."""
+    if not offset and is_same_size(context, rows, columns):
+        return columns
+    builder = context.builder
+    left = builder.size("add", rows, i64(offset)) if offset < 0 else rows
+    right = builder.size("sub", columns, i64(offset)) if offset > 0 else columns
+    return clamp_size(context, builder.size("min", left, right))
+
+
+def diagonal(context: Context, a: Value, offset: Value = 0, axis1: Value = 0, axis2: Value = 1) -> Value:
+    """np.diagonal, as a new array: the elements a[i, i + offset] of two axes, along a new last one."""
+    name = "np.diagonal"
+    var = array_var(context, name, a)
+    rank = len(var.type.shape)
+    one, two = axis_of(context, name, axis1, rank), axis_of(context, name, axis2, rank)
+    if one == two:
+        raise UnsupportedArgument(name, "`axis1` and `axis2` are one axis", context.span)
+    shift = static_int(context, name, "offset", offset)
+    shape = var.type.shape
+    others = [axis for axis in range(rank) if axis not in (one, two)]
+    length = diagonal_length(context, shape[one], shape[two], shift)
+
+    def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:
+        at: dict[int, Atom] = dict(zip(others, indices, strict=False))
+        at[one] = builder.apply("add", indices[-1], i64(max(-shift, 0)))
+        at[two] = builder.apply("add", indices[-1], i64(max(shift, 0)))
+        return builder.index(var, [at[axis] for axis in range(rank)])
+
+    return context.wrap(built(context.builder, [*(shape[axis] for axis in others), length], place))
+
+
+def trace(context: Context, a: Value, offset: Value = 0, axis1: Value = 0, axis2: Value = 1) -> Value:
+    """np.trace: the sum of a diagonal"""
+    found = diagonal(context, a, offset, axis1, axis2)
+    target = sum_type(as_array(context, found).dtype)
+
+    def place(builder: Builder, nest: Nest) -> Atom:
+        return nest.fold(builder, "add", lambda inner, one, _: inner.convert(one, target))
+
+    return over_axes(context, "np.trace", found, -1, False, place)
+
+
+def diag(context: Context, v: Value, k: Value = 0) -> Value:
+    """np.diag: the diagonal of a matrix, or the matrix of a diagonal."""
+    var = array_var(context, "np.diag", v)
+    if len(var.type.shape) == 2:
+        return diagonal(context, v, k)
+    if len(var.type.shape) != 1:
+        raise UnsupportedArgument("np.diag", f"an array of {len(var.type.shape)} dimensions", context.span)
+    shift = static_int(context, "np.diag", "k", k)
+    size = context.builder.size("add", var.type.shape[0], i64(abs(shift)))
+    zero = number(0, var.type.dtype)
+
+    def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:
+        row, column = indices
+        is_on = builder.apply("eq", builder.apply("add", row, i64(shift)), column)
+        at = row if shift >= 0 else column
+        return builder.branch(is_on, lambda inner: (inner.index(var, (at,)),), lambda inner: (zero,))[0]
+
+    return context.wrap(built(context.builder, (size, size), place))
+
+
+def triangle(name: str, order: str) -> StagedCall:
+    """np.tril, np.triu: the elements on one side of a diagonal, zeros elsewhere"""
+
+    def staged(context: Context, m: Value, k: Value = 0) -> Value:
+        var = array_var(context, name, m)
+        if len(var.type.shape) < 2:
+            raise UnsupportedArgument(name, "a vector where a matrix is expected", context.span)
+        shift = static_int(context, name, "k", k)
+        zero = number(0, var.type.dtype)
+
+        def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:
+            is_kept = builder.apply(order, indices[-1], builder.apply("add", indices[-2], i64(shift)))
+            return builder.select(is_kept, builder.index(var, indices), zero)
+
+        return context.wrap(built(context.builder, var.type.shape, place))
+
+    return staged
+
+
+def eye(
+    context: Context,
+    N: Value,  # noqa: N803
+    M: Value = None,  # noqa: N803
+    k: Value = 0,
+    dtype: Value = float,
+) -> Value:
+    """np.eye: ones on one diagonal"""
+    target = dtype_of(dtype, context.span)
+    rows = as_size(context, N)
+    columns = rows if M is None else as_size(context, M)
+    shift = static_int(context, "np.eye", "k", k)
+
+    def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:
+        row, column = indices
+        is_on = builder.apply("eq", builder.apply("add", row, i64(shift)), column)
+        return builder.convert(is_on, target)
+
+    return context.wrap(built(context.builder, (rows, columns), place))
+
+
+def identity(context: Context, n: Value, dtype: Value = float) -> Value:
+    """np.identity"""
+    return eye(context, n, None, 0, float if dtype is None else dtype)
+
+
+# ---------------------------------------------------------------------------- products
+def cross(context: Context, a: Value, b: Value) -> Value:
+    """np.cross of 3-vectors along the last axis: c_k = a_{k+1}·b_{k+2} - a_{k+2}·b_{k+1}, modulo 3"""
+    left, right = array_var(context, "np.cross", a), array_var(context, "np.cross", b)
+    dtype, _ = promote(context, (context.wrap(left), context.wrap(right)), "np.cross")
+    if dtype is BOOL or any(one.type.shape[-1] != i64(3) for one in (left, right)):
+        raise UnsupportedArgument(
+            "np.cross", "anything but vectors of 3 numbers along the last axis", context.span
+        )
+    shape = broadcast_shapes(context, (left.type.shape, right.type.shape), "np.cross")
+
+    def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:
+        def at(operand: Var, k: int) -> Atom:
+            return builder.convert(element(builder, operand, shape, (*indices, i64(k % 3))), dtype)
+
+        def component(k: int) -> Atom:
+            ahead = builder.mul(at(left, k + 1), at(right, k + 2))
+            return builder.sub(ahead, builder.mul(at(left, k + 2), at(right, k + 1)))
+
+        return builder.literal([component(k) for k in range(3)])
+
+    return context.wrap(built_rows(context.builder, shape[:-1], place))
+
+
+def built_rows(
+    builder: Builder, shape: tuple[Size, ...], place: Callable[[Builder, tuple[Var, ...]], Atom]
+) -> Var:
+    """The array of rows `place(inner, indices)`, the row itself for shape ()."""
+    result = builder.build(shape, place)
+    assert isinstance(result, Var)
+    return result
+
+
+def kron(context: Context, a: Value, b: Value) -> Value:
+    """np.kron of two vectors or two matrices: blocks a[i, j]·b"""
+    left, right = array_var(context, "np.kron", a), array_var(context, "np.kron", b)
+    rank = len(left.type.shape)
+    if rank != len(right.type.shape) or rank > 2:
+        raise UnsupportedArgument("np.kron", "anything but two vectors or two matrices", context.span)
+    first, second = tuple("ij"[:rank]), tuple("kl"[:rank])
+    product = contract(
+        context, "np.kron", (context.wrap(left), context.wrap(right)), (first, second), (*first, *second)
+    )
+    var = permuted(
+        context.builder, array_var(context, "np.kron", product), [0, 1] if rank == 1 else [0, 2, 1, 3]
+    )
+    builder = context.builder
+    shape = [builder.size("mul", *sizes) for sizes in zip(left.type.shape, right.type.shape, strict=True)]
+    return context.wrap(builder.reshape(var, shape))
+
+
+CALLS: dict[Callable[..., object], StagedCall] = {
+    np.linalg.norm: norm,
+    np.linalg.solve: solve,
+    np.linalg.inv: of_matrices("np.linalg.inv", "inv"),
+    np.linalg.det: of_matrices("np.linalg.det", "det"),
+    np.linalg.cholesky: cholesky,
+    np.linalg.slogdet: sign_and_log,
+    np.trace: trace,
+    np.diag: diag,
+    np.diagonal: diagonal,
+    np.tril: triangle("np.tril", "le"),
+    np.triu: triangle("np.triu", "ge"),
+    np.eye: eye,
+    np.identity: identity,
+    np.cross: cross,
+    np.kron: kron,
+}
+
+METHODS: dict[str, StagedCall] = {"trace": trace, "diagonal": diagonal}

@@ -1,0 +1,465 @@
+"""Reductions and prefixes along axes: sum, mean, max, argmin, cumsum and their kin.
+
+A reduction is one nest: stacks over the axes that stay, reductions over the others, straight over the elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.special
+
+from anadrome.array_ir.build import Builder, number
+from anadrome.array_ir.nodes import Atom, Scan, Size, Var, Yield, i64
+from anadrome.dtypes import BOOL, F64, I64, U64, DType
+from anadrome.errors.frontend import PromotionError
+from anadrome.frontend.arrays import as_array, atom
+from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.library.common import (
+    array_var,
+    axes_of,
+    axis_of,
+    built,
+    element_at,
+    optional_dtype,
+    permuted,
+    require,
+    static_flag,
+)
+from anadrome.frontend.operators import broadcast_shapes, element
+from anadrome.frontend.sizes import is_nonnegative, multiply_sizes
+from anadrome.frontend.values import Staged, Value
+
+_LARGEST = np.iinfo(np.int64).max
+
+Summand = Callable[[Builder, Atom, tuple[Atom, ...]], Atom]
+"""(builder, element, its indices) -> what is combined."""
+
+
+# ---------------------------------------------------------------------------- nests
+@dataclass(frozen=True, slots=True, eq=False)
+class Nest:
+    """An operand, the axes that are reduced, and the indices of one place of the result."""
+
+    operand: Atom
+    axes: tuple[int, ...]
+    outer: dict[int, Atom]
+
+    def fold(self, builder: Builder, operator: str, value: Summand) -> Atom:
+        """`value` of every element at this place, combined; the last axis is innermost."""
+
+        def level(inner: Builder, position: int, indices: dict[int, Atom]) -> Atom:
+            if position == len(self.axes):
+                ordered = tuple(indices[axis] for axis in range(len(indices)))
+                return value(inner, element_at(inner, self.operand, ordered), ordered)
+            axis = self.axes[position]
+
+            def inside(deeper: Builder, index: Var) -> Atom:
+                return level(deeper, position + 1, {**indices, axis: index})
+
+            return inner.reduce(operator, self.operand.type.shape[axis], inside)
+
+        return level(builder, 0, self.outer)
+
+
+def over_axes(
+    context: Context,
+    name: str,
+    values: Value,
+    axis: Value,
+    keepdims: Value,
+    place: Callable[[Builder, Nest], Atom],
+    is_checked: bool = False,
+) -> Staged:
+    """The array of `place(builder, nest)` over the axes that stay. `is_checked` refuses a fold of nothing."""
+    operand = atom(context, as_array(context, values))
+    shape = operand.type.shape
+    axes = axes_of(context, name, axis, len(shape))
+    kept = [one for one in range(len(shape)) if one not in axes]
+    if is_checked:
+        require_elements(context, name, [shape[one] for one in axes], [shape[one] for one in kept])
+
+    def at(builder: Builder, indices: tuple[Var, ...]) -> Atom:
+        return place(builder, Nest(operand, axes, dict(zip(kept, indices, strict=True))))
+
+    result = context.builder.build([shape[one] for one in kept], at)
+    if static_flag(context, name, "keepdims", keepdims) and axes:
+        full = [i64(1) if one in axes else size for one, size in enumerate(shape)]
+        result = (
+            context.builder.reshape(result, full)
+            if kept and isinstance(result, Var)
+            else context.builder.full(full, result)
+        )
+    return context.wrap(result)
+
+
+def fold_all(
+    context: Context,
+    operator: str,
+    operands: Sequence[Staged],
+    value: Callable[[Builder, Sequence[Atom]], Atom],
+    what: str,
+) -> Atom:
+    """`value` of the elements of operands broadcast together, all combined."""
+    atoms = [atom(context, operand) for operand in operands]
+    shape = broadcast_shapes(context, [one.type.shape for one in atoms], what)
+
+    def level(builder: Builder, indices: tuple[Atom, ...]) -> Atom:
+        if len(indices) == len(shape):
+            return value(builder, [element(builder, one, shape, indices) for one in atoms])
+        return builder.reduce(
+            operator, shape[len(indices)], lambda inner, index: level(inner, (*indices, index))
+        )
+
+    return level(context.builder, ())
+
+
+def require_elements(context: Context, name: str, reduced: Sequence[Size], kept: Sequence[Size]) -> None:
+    """Check that there is something to reduce, or no place that would hold the result."""
+    builder = context.builder
+    condition: Atom = number(True, BOOL)
+    for size in reduced:
+        condition = _both(builder, condition, builder.apply("gt", size, i64(0)))
+    if getattr(condition, "value", None) is True:
+        return
+    for size in kept:
+        condition = builder.apply("or", condition, builder.apply("eq", size, i64(0)))
+    require(context, condition, "empty", f"{name} of an empty array")
+
+
+def _both(builder: Builder, left: Atom, right: Atom) -> Atom:
+    constant = getattr(left, "value", None)
+    return right if constant is True else builder.apply("and", left, right)
+
+
+# ---------------------------------------------------------------------------- sums and products
+def sum_type(dtype: DType) -> DType:
+    """The type NumPy adds and multiplies in: bools and small integers become 64 bits wide."""
+    if dtype.is_float:
+        return dtype
+    return U64 if dtype.kind == "uint" else I64
+
+
+_ON_BOOLS = {"add": "or", "mul": "and", "min": "and", "max": "or"}
+
+
+def folding(name: str, operator: str) -> StagedCall:
+    """np.sum, np.prod"""
+
+    def staged(
+        context: Context, a: Value, axis: Value = None, dtype: Value = None, *, keepdims: Value = False
+    ) -> Value:
+        own = as_array(context, a)
+        target = optional_dtype(context, dtype) or sum_type(own.dtype)
+        named = _ON_BOOLS[operator] if target is BOOL else operator
+
+        def place(builder: Builder, nest: Nest) -> Atom:
+            return nest.fold(builder, named, lambda inner, one, _: inner.convert(one, target))
+
+        return over_axes(context, name, own, axis, keepdims, place)
+
+    return staged
+
+
+def average(
+    context: Context, a: Value, axis: Value = None, dtype: Value = None, *, keepdims: Value = False
+) -> Value:
+    """np.mean: Σx / n"""
+    own = as_array(context, a)
+    target = optional_dtype(context, dtype) or (own.dtype if own.dtype.is_float else F64)
+    if not target.is_float:
+        raise PromotionError("np.mean", f"dtype={target.numpy_name}", context.span)
+    return over_axes(
+        context, "np.mean", own, axis, keepdims, lambda builder, nest: _mean(builder, nest, target)
+    )
+
+
+def _mean(builder: Builder, nest: Nest, dtype: DType) -> Atom:
+    total = nest.fold(builder, "add", lambda inner, one, _: inner.convert(one, dtype))
+    return builder.div(total, builder.convert(_count(builder, nest), dtype))
+
+
+def _count(builder: Builder, nest: Nest) -> Size:
+    total: Size = i64(1)
+    for axis in nest.axes:
+        total = builder.size("mul", total, nest.operand.type.shape[axis])
+    return total
+
+
+def spread(name: str, is_root: bool) -> StagedCall:
+    """np.var, np.std: Σ(x - mean)² / (n - ddof), and its root"""
+
+    def staged(
+        context: Context,
+        a: Value,
+        axis: Value = None,
+        dtype: Value = None,
+        *,
+        ddof: Value = 0,
+        keepdims: Value = False,
+    ) -> Value:
+        own = as_array(context, a)
+        target = optional_dtype(context, dtype) or (own.dtype if own.dtype.is_float else F64)
+        less = atom(context, ddof, target)
+
+        def place(builder: Builder, nest: Nest) -> Atom:
+            mean = _mean(builder, nest, target)
+
+            def square(inner: Builder, one: Atom, _: tuple[Atom, ...]) -> Atom:
+                step = inner.sub(inner.convert(one, target), mean)
+                return inner.mul(step, step)
+
+            total = nest.fold(builder, "add", square)
+            degrees = builder.sub(builder.convert(_count(builder, nest), target), less)
+            degrees = builder.apply("max", degrees, builder.constant(0.0, degrees))
+            variance = builder.div(total, degrees)
+            return builder.apply("sqrt", variance) if is_root else variance
+
+        return over_axes(context, name, own, axis, keepdims, place)
+
+    return staged
+
+
+# ---------------------------------------------------------------------------- extrema and logic
+def extremum(name: str, operator: str) -> StagedCall:
+    """np.min, np.max: a NaN wins; of nothing there is none"""
+
+    def staged(context: Context, a: Value, axis: Value = None, *, keepdims: Value = False) -> Value:
+        own = as_array(context, a)
+        named = _ON_BOOLS[operator] if own.dtype is BOOL else operator
+
+        def place(builder: Builder, nest: Nest) -> Atom:
+            return nest.fold(builder, named, lambda inner, one, _: one)
+
+        return over_axes(context, name, own, axis, keepdims, place, is_checked=True)
+
+    return staged
+
+
+def peak_to_peak(context: Context, a: Value, axis: Value = None, *, keepdims: Value = False) -> Value:
+    """np.ptp: max - min"""
+    own = as_array(context, a)
+    if own.dtype is BOOL:
+        raise PromotionError("np.ptp", "bool", context.span)
+
+    def place(builder: Builder, nest: Nest) -> Atom:
+        high, low = (nest.fold(builder, operator, lambda inner, one, _: one) for operator in ("max", "min"))
+        return builder.sub(high, low)
+
+    return over_axes(context, "np.ptp", own, axis, keepdims, place, is_checked=True)
+
+
+def logic(name: str, operator: str) -> StagedCall:
+    """np.any, np.all"""
+
+    def staged(context: Context, a: Value, axis: Value = None, *, keepdims: Value = False) -> Value:
+        def place(builder: Builder, nest: Nest) -> Atom:
+            return nest.fold(builder, operator, lambda inner, one, _: inner.convert(one, BOOL))
+
+        return over_axes(context, name, a, axis, keepdims, place)
+
+    return staged
+
+
+def count_nonzero(context: Context, a: Value, axis: Value = None, *, keepdims: Value = False) -> Value:
+    """np.count_nonzero: Σ[x ≠ 0]"""
+
+    def place(builder: Builder, nest: Nest) -> Atom:
+        return nest.fold(builder, "add", lambda inner, one, _: inner.convert(inner.convert(one, BOOL), I64))
+
+    return over_axes(context, "np.count_nonzero", a, axis, keepdims, place)
+
+
+def position(name: str, operator: str) -> StagedCall:
+    """np.argmin, np.argmax: the smallest index at which the extremum, or a NaN, stands.
+
+    m = min x;  argmin = min { i : x[i] = m or x[i] is NaN }: two reductions that run in lanes.
+    """
+
+    def staged(context: Context, a: Value, axis: Value = None, *, keepdims: Value = False) -> Value:
+        if axis is not None and isinstance(axis, tuple | list):
+            axis_of(context, name, axis, 0)  # refuses what is not one integer
+        own = as_array(context, a)
+        sizes = own.shape
+
+        def place(builder: Builder, nest: Nest) -> Atom:
+            return _position(builder, nest, operator, sizes)
+
+        return over_axes(context, name, own, axis, keepdims, place, is_checked=True)
+
+    return staged
+
+
+def _position(builder: Builder, nest: Nest, operator: str, sizes: tuple[Size, ...]) -> Atom:
+    dtype = nest.operand.type.dtype
+    ordered = I64 if dtype is BOOL else dtype
+    winner = nest.fold(builder, operator, lambda inner, one, _: inner.convert(one, ordered))
+
+    def candidate(inner: Builder, one: Atom, indices: tuple[Atom, ...]) -> Atom:
+        value = inner.convert(one, ordered)
+        is_winner = inner.apply("eq", value, winner)
+        if dtype.is_float:
+            is_winner = inner.apply("or", is_winner, inner.apply("isnan", value))
+        place: Atom = i64(0)
+        for axis in nest.axes:
+            place = inner.apply("add", inner.apply("mul", place, sizes[axis]), indices[axis])
+        return inner.select(is_winner, place, i64(_LARGEST))
+
+    return nest.fold(builder, "min", candidate)
+
+
+def log_sum_exp(context: Context, a: Value, axis: Value = None, *, keepdims: Value = False) -> Value:
+    """scipy.special.logsumexp: log Σ exp(x - m) + m, with m = max x held constant: nothing depends on it"""
+    own = as_array(context, a)
+    target = own.dtype if own.dtype.is_float else F64
+    return over_axes(
+        context,
+        "scipy.special.logsumexp",
+        own,
+        axis,
+        keepdims,
+        lambda builder, nest: _log_sum_exp(builder, nest, target),
+    )
+
+
+def _log_sum_exp(builder: Builder, nest: Nest, dtype: DType) -> Atom:
+    largest = nest.fold(builder, "max", lambda inner, one, _: inner.convert(one, dtype))
+    is_finite = builder.apply("isfinite", largest)
+    shift = builder.apply("stop_gradient", builder.select(is_finite, largest, builder.constant(0.0, largest)))
+
+    def power(inner: Builder, one: Atom, _: tuple[Atom, ...]) -> Atom:
+        return inner.apply("exp", inner.sub(inner.convert(one, dtype), shift))
+
+    return builder.add(builder.apply("log", nest.fold(builder, "add", power)), shift)
+
+
+def soft_max(name: str, is_log: bool) -> StagedCall:
+    """scipy.special.softmax, log_softmax: exp(x - logsumexp x), and its logarithm"""
+
+    def staged(context: Context, x: Value, axis: Value = None) -> Value:
+        own = as_array(context, x)
+        target = own.dtype if own.dtype.is_float else F64
+        operand = atom(context, own)
+        shape = operand.type.shape
+        axes = axes_of(context, name, axis, len(shape))
+        totals = atom(context, log_sum_exp(context, own, axis))
+
+        def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:
+            kept = [index for one, index in enumerate(indices) if one not in axes]
+            value = builder.convert(element_at(builder, operand, indices), target)
+            logarithm = builder.sub(value, element_at(builder, totals, kept))
+            return logarithm if is_log else builder.apply("exp", logarithm)
+
+        return context.wrap(context.builder.build(shape, place))
+
+    return staged
+
+
+# ---------------------------------------------------------------------------- prefixes
+def prefixes(name: str, operator: str) -> StagedCall:
+    """np.cumsum, np.cumprod: the inclusive scan along one axis, or over the elements in row-major order"""
+
+    def staged(context: Context, a: Value, axis: Value = None, dtype: Value = None) -> Value:
+        own = as_array(context, a)
+        target = optional_dtype(context, dtype) or sum_type(own.dtype)
+        if target is BOOL:
+            raise PromotionError(name, "dtype=bool", context.span)
+        if not own.shape:
+            return context.wrap(context.builder.full((i64(1),), atom(context, own, target)))
+        var = array_var(context, name, own)
+        if axis is None and len(own.shape) > 1:
+            var = context.builder.reshape(var, (multiply_sizes(context, own.shape),))
+        along = 0 if axis is None else axis_of(context, name, axis, var.type.rank)  # type: ignore[union-attr]
+        return context.wrap(_scan(context.builder, var, along, operator, target))
+
+    return staged
+
+
+def _scan(builder: Builder, var: Var, axis: int, operator: str, dtype: DType) -> Var:
+    shape = var.type.shape
+    others = [one for one in range(len(shape)) if one != axis]
+
+    def row(inner: Builder, outer: tuple[Var, ...]) -> Atom:
+        def body(deeper: Builder, index: Var) -> Sequence[Yield]:
+            indices = [*outer[:axis], index, *outer[axis:]]
+            return (Scan(operator, (deeper.convert(deeper.index(var, indices), dtype),)),)
+
+        (result,) = inner.parfor(shape[axis], body)
+        return result
+
+    rows = built(builder, [shape[one] for one in others], row) if others else row(builder, ())
+    assert isinstance(rows, Var)
+    order = [*range(axis), len(shape) - 1, *range(axis, len(shape) - 1)]
+    return permuted(builder, rows, order)
+
+
+def differences(context: Context, a: Value, n: Value = 1, axis: Value = -1) -> Value:
+    """np.diff: x[i + 1] - x[i] along an axis, n times; of bools whether they differ"""
+    var = array_var(context, "np.diff", a)
+    times = n if isinstance(n, int) else 1
+    if not isinstance(n, int) or times < 0:
+        raise PromotionError("np.diff", "an order `n` that is not a known whole number", context.span)
+    along = axis_of(context, "np.diff", axis, len(var.type.shape))
+    for _ in range(times):
+        var = _difference(context, var, along)
+    return context.wrap(var)
+
+
+def _difference(context: Context, var: Var, axis: int) -> Var:
+    shape = list(var.type.shape)
+    shape[axis] = _one_less(context, shape[axis])
+
+    def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
+        later = [inner.apply("add", one, i64(1)) if at == axis else one for at, one in enumerate(indices)]
+        left, right = inner.index(var, later), inner.index(var, indices)
+        return inner.apply("ne", left, right) if var.type.dtype is BOOL else inner.sub(left, right)
+
+    return built(context.builder, shape, place)
+
+
+def _one_less(context: Context, size: Size) -> Size:
+    less = context.builder.size("sub", size, i64(1))
+    return less if is_nonnegative(context, less) else context.builder.size("max", less, i64(0))
+
+
+CALLS: dict[Callable[..., object], StagedCall] = {
+    np.sum: folding("np.sum", "add"),
+    np.prod: folding("np.prod", "mul"),
+    np.mean: average,
+    np.var: spread("np.var", is_root=False),
+    np.std: spread("np.std", is_root=True),
+    np.min: extremum("np.min", "min"),
+    np.max: extremum("np.max", "max"),
+    np.amin: extremum("np.amin", "min"),
+    np.amax: extremum("np.amax", "max"),
+    np.ptp: peak_to_peak,
+    np.any: logic("np.any", "or"),
+    np.all: logic("np.all", "and"),
+    np.count_nonzero: count_nonzero,
+    np.argmin: position("np.argmin", "min"),
+    np.argmax: position("np.argmax", "max"),
+    np.cumsum: prefixes("np.cumsum", "add"),
+    np.cumprod: prefixes("np.cumprod", "mul"),
+    np.diff: differences,
+    scipy.special.logsumexp: log_sum_exp,
+    scipy.special.softmax: soft_max("scipy.special.softmax", is_log=False),
+    scipy.special.log_softmax: soft_max("scipy.special.log_softmax", is_log=True),
+}
+
+METHODS: dict[str, StagedCall] = {
+    "sum": folding("sum", "add"),
+    "prod": folding("prod", "mul"),
+    "mean": average,
+    "var": spread("var", is_root=False),
+    "std": spread("std", is_root=True),
+    "min": extremum("min", "min"),
+    "max": extremum("max", "max"),
+    "any": logic("any", "or"),
+    "all": logic("all", "and"),
+    "argmin": position("argmin", "min"),
+    "argmax": position("argmax", "max"),
+    "cumsum": prefixes("cumsum", "add"),
+    "cumprod": prefixes("cumprod", "mul"),
+}

@@ -1,0 +1,407 @@
+"""The same elements under another shape or in another order of axes: views, where NumPy gives views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
+from anadrome.errors.frontend import ShapeMismatch, UnsupportedArgument
+from anadrome.frontend.arrays import as_array, atom
+from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.library.common import array_var, axes_of, axis_of, built, permuted, rearranged
+from anadrome.frontend.operators import broadcast_shapes, element, is_one
+from anadrome.frontend.sizes import agree, as_size, is_same_size, multiply_sizes, show_shape
+from anadrome.frontend.values import Array, Staged, Value
+
+
+# ---------------------------------------------------------------------------- reshape
+def target_shape(context: Context, source: tuple[Size, ...], shape: Value) -> tuple[Size, ...]:
+    """A shape argument for the elements of `source`, with -1 filled in and the counts made sure of."""
+    parts = list(shape) if isinstance(shape, tuple | list) else [shape]
+    unknown = [
+        position for position, part in enumerate(parts) if isinstance(part, int | np.integer) and part == -1
+    ]
+    if len(unknown) > 1:
+        raise UnsupportedArgument("np.reshape", "two unknown sizes (-1)", context.span)
+    sizes = [
+        i64(1) if position in unknown else as_size(context, part, "a shape")
+        for position, part in enumerate(parts)
+    ]
+    if any(isinstance(size, Const) and int(size.value) < 0 for size in sizes):
+        raise UnsupportedArgument(
+            "np.reshape", f"a negative size in {show_shape(tuple(sizes))}", context.span
+        )
+    if unknown:
+        sizes[unknown[0]] = _quotient(context, source, sizes)
+    count, wanted = multiply_sizes(context, source), multiply_sizes(context, tuple(sizes))
+    agree(context, count, wanted, "np.reshape", (show_shape(source), show_shape(tuple(sizes))))
+    return tuple(_known(context, size, source) for size in sizes)
+
+
+def _known(context: Context, size: Size, source: tuple[Size, ...]) -> Size:
+    """The size's name in the source, where it is one of its sizes."""
+    return next((one for one in source if is_same_size(context, one, size)), size)
+
+
+def _quotient(context: Context, source: tuple[Size, ...], known: Sequence[Size]) -> Size:
+    """count / Π known, with the sizes both have in common left out, so that (n, m) over m is n itself."""
+    left, right = list(source), []
+    for size in known:
+        twin = next((one for one in left if is_same_size(context, one, size)), None)
+        if twin is None:
+            right.append(size)
+        else:
+            left.remove(twin)
+    count, divisor = multiply_sizes(context, tuple(left)), multiply_sizes(context, tuple(right))
+    if isinstance(divisor, Const):
+        return _divided(context, count, int(divisor.value), source, known)
+    return context.builder.size("floordiv", count, context.builder.size("max", divisor, i64(1)))
+
+
+def _divided(
+    context: Context, count: Size, divisor: int, source: tuple[Size, ...], known: Sequence[Size]
+) -> Size:
+    if divisor == 1:
+        return count
+    if divisor == 0:
+        raise ShapeMismatch("np.reshape", show_shape(source), show_shape(tuple(known)), context.span)
+    form = context.builder.affine(count)
+    if form.constant % divisor == 0 and all(coefficient % divisor == 0 for _, coefficient in form.terms):
+        terms = tuple((var, coefficient // divisor) for var, coefficient in form.terms)
+        return context.builder.emit_affine(type(form)(terms, form.constant // divisor))
+    return context.builder.size("floordiv", count, i64(divisor))
+
+
+def reshaped(context: Context, a: Value, shape: Value) -> Value:
+    """np.reshape in row-major order: a view."""
+    found = as_array(context, a)
+    sizes = target_shape(context, found.shape, shape)
+    if not isinstance(found, Array):
+        return context.wrap(context.builder.full(sizes, atom(context, found)))
+    if not sizes:
+        return context.wrap(_only_element(context, context.read(found)))
+    if _is_same_shape(found.shape, sizes):
+        return found
+    return rearranged(context, found, lambda builder, var: builder.reshape(var, sizes))
+
+
+def _is_same_shape(left: tuple[Size, ...], right: tuple[Size, ...]) -> bool:
+    return len(left) == len(right) and all(
+        one is two or one == two for one, two in zip(left, right, strict=True)
+    )
+
+
+def _only_element(context: Context, var: Var) -> Atom:
+    return context.builder.index(var, (i64(0),) * len(var.type.shape))
+
+
+def reshape_method(context: Context, array: Staged, *shape: Value) -> Value:
+    """x.reshape(shape) or x.reshape(n, m)"""
+    return reshaped(context, array, shape[0] if len(shape) == 1 else shape)
+
+
+def raveled(context: Context, a: Value) -> Value:
+    """np.ravel: the elements in row-major order, a view"""
+    found = as_array(context, a)
+    return _as_shape(context, found, (multiply_sizes(context, found.shape),))
+
+
+def flatten(context: Context, array: Staged) -> Value:
+    """x.flatten(): a copy"""
+    found = raveled(context, array)
+    assert isinstance(found, Array)
+    return context.wrap(context.read(found))
+
+
+# ---------------------------------------------------------------------------- axes
+def transposed(context: Context, a: Value, axes: Value = None) -> Value:
+    """np.transpose: the axes in reverse, or in the given order; a view"""
+    found = as_array(context, a)
+    rank = len(found.shape)
+    if axes is None:
+        return _permute(context, found, range(rank)[::-1])
+    order = [
+        axis_of(context, "np.transpose", axis, rank)
+        for axis in (axes if isinstance(axes, tuple | list) else [axes])
+    ]
+    if sorted(order) != list(range(rank)):
+        raise UnsupportedArgument(
+            "np.transpose", f"the axes {axes} of an array of {rank} dimensions", context.span
+        )
+    return _permute(context, found, order)
+
+
+def _permute(context: Context, found: Staged, order: Sequence[int]) -> Value:
+    if list(order) == list(range(len(order))):
+        return found
+    return rearranged(context, found, lambda builder, var: permuted(builder, var, order))
+
+
+def transpose_method(context: Context, array: Staged, *axes: Value) -> Value:
+    """x.transpose(), x.transpose(1, 0), x.transpose((1, 0))"""
+    if not axes or (len(axes) == 1 and axes[0] is None):
+        return transposed(context, array)
+    return transposed(
+        context, array, axes[0] if len(axes) == 1 and isinstance(axes[0], tuple | list) else axes
+    )
+
+
+def swapaxes(context: Context, a: Value, axis1: Value, axis2: Value) -> Value:
+    """np.swapaxes: a view"""
+    found = as_array(context, a)
+    order = list(range(len(found.shape)))
+    one, two = (axis_of(context, "np.swapaxes", axis, len(order)) for axis in (axis1, axis2))
+    order[one], order[two] = order[two], order[one]
+    return _permute(context, found, order)
+
+
+def moveaxis(context: Context, a: Value, source: Value, destination: Value) -> Value:
+    """np.moveaxis: a view"""
+    found = as_array(context, a)
+    rank = len(found.shape)
+    sides = [
+        [
+            axis_of(context, "np.moveaxis", axis, rank)
+            for axis in (side if isinstance(side, tuple | list) else [side])
+        ]
+        for side in (source, destination)
+    ]
+    if len(sides[0]) != len(sides[1]) or any(len(set(side)) != len(side) for side in sides):
+        raise UnsupportedArgument(
+            "np.moveaxis", "as many different axes to as from are expected", context.span
+        )
+    order = [axis for axis in range(rank) if axis not in sides[0]]
+    for target, origin in sorted(zip(sides[1], sides[0], strict=True)):
+        order.insert(target, origin)
+    return _permute(context, found, order)
+
+
+def expand_dims(context: Context, a: Value, axis: Value) -> Value:
+    """np.expand_dims: a view with axes of size 1"""
+    found = as_array(context, a)
+    several = axis if isinstance(axis, tuple | list) else (axis,)
+    rank = len(found.shape) + len(several)
+    new = axes_of(context, "np.expand_dims", several, rank)
+    old = iter(found.shape)
+    return _as_shape(context, found, tuple(i64(1) if one in new else next(old) for one in range(rank)))
+
+
+def squeeze(context: Context, a: Value, axis: Value = None) -> Value:
+    """np.squeeze: a view without the axes whose size is known to be 1"""
+    found = as_array(context, a)
+    if axis is None:
+        dropped = tuple(one for one, size in enumerate(found.shape) if is_one(size))
+    else:
+        dropped = axes_of(context, "np.squeeze", axis, len(found.shape))
+        for one in dropped:
+            agree(context, found.shape[one], i64(1), "np.squeeze")
+    return _as_shape(
+        context, found, tuple(size for one, size in enumerate(found.shape) if one not in dropped)
+    )
+
+
+def _as_shape(context: Context, found: Staged, sizes: tuple[Size, ...]) -> Value:
+    if not isinstance(found, Array):
+        return context.wrap(context.builder.full(sizes, atom(context, found)))
+    if not sizes:
+        return context.wrap(_only_element(context, context.read(found)))
+    if _is_same_shape(found.shape, sizes):
+        return found
+    return rearranged(context, found, lambda builder, var: builder.reshape(var, sizes))
+
+
+def at_least(name: str, rank: int) -> StagedCall:
+    """np.atleast_1d, np.atleast_2d, np.atleast_3d of one array"""
+
+    def staged(context: Context, ary: Value) -> Value:
+        found = as_array(context, ary)
+        missing = rank - len(found.shape)
+        if missing <= 0:
+            return found
+        if rank == 3:
+            padded = {0: (i64(1),) * 3, 1: (i64(1), *found.shape, i64(1)), 2: (*found.shape, i64(1))}
+            return _as_shape(context, found, padded[len(found.shape)])
+        return _as_shape(context, found, (*(i64(1),) * missing, *found.shape))
+
+    return staged
+
+
+# ---------------------------------------------------------------------------- elements at other places
+def broadcast_to(context: Context, array: Value, shape: Value) -> Value:
+    """np.broadcast_to, as a new array"""
+    parts = shape if isinstance(shape, tuple | list) else (shape,)
+    sizes = tuple(as_size(context, part, "a shape") for part in parts)
+    operand = atom(context, as_array(context, array))
+    if len(operand.type.shape) > len(sizes):
+        raise ShapeMismatch(
+            "np.broadcast_to", show_shape(operand.type.shape), show_shape(sizes), context.span
+        )
+    for own, wanted in zip(operand.type.shape[::-1], sizes[::-1], strict=False):
+        if not is_one(own):
+            agree(
+                context, own, wanted, "np.broadcast_to", (show_shape(operand.type.shape), show_shape(sizes))
+            )
+    return context.wrap(
+        context.builder.build(sizes, lambda builder, indices: element(builder, operand, sizes, indices))
+    )
+
+
+def broadcast_arrays(context: Context, *args: Value) -> Value:
+    """np.broadcast_arrays, as new arrays"""
+    atoms = [atom(context, as_array(context, value)) for value in args]
+    shape = broadcast_shapes(context, [one.type.shape for one in atoms], "np.broadcast_arrays")
+
+    def spread(one: Atom) -> Staged:
+        return context.wrap(
+            context.builder.build(shape, lambda builder, indices: element(builder, one, shape, indices))
+        )
+
+    return tuple(spread(one) for one in atoms)
+
+
+def flip(context: Context, m: Value, axis: Value = None) -> Value:
+    """np.flip: the elements of the axes in reverse order; a view"""
+    found = as_array(context, m)
+    axes = axes_of(context, "np.flip", axis, len(found.shape))
+
+    def read(builder: Builder, var: Var) -> Var:
+        def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
+            at: list[Atom] = list(indices)
+            for one in axes:
+                last = inner.apply("sub", var.type.shape[one], i64(1))
+                at[one] = inner.apply("sub", last, indices[one])
+            return inner.index(var, at)
+
+        return built(builder, var.type.shape, place)
+
+    return rearranged(context, found, read) if isinstance(found, Array) else found
+
+
+def flip_axis(name: str, axis: int) -> StagedCall:
+    """np.flipud, np.fliplr"""
+
+    def staged(context: Context, m: Value) -> Value:
+        if len(as_array(context, m).shape) <= axis:
+            raise UnsupportedArgument(name, "too few dimensions", context.span)
+        return flip(context, m, axis)
+
+    return staged
+
+
+def roll(context: Context, a: Value, shift: Value, axis: Value = None) -> Value:
+    """np.roll: y[i] = x[(i - shift) mod n], along one axis or over all elements"""
+    found = as_array(context, a)
+    if not found.shape:
+        return found
+    if axis is None:
+        flat = array_var(context, "np.roll", raveled(context, found))
+        return _as_shape(context, context.wrap(_rolled(context, flat, shift, 0)), found.shape)
+    if isinstance(axis, tuple | list):
+        shifts = shift if isinstance(shift, tuple | list) else [shift] * len(axis)
+        var = array_var(context, "np.roll", found)
+        for one, step in zip(axis, shifts, strict=True):
+            var = _rolled(context, var, step, axis_of(context, "np.roll", one, len(found.shape)))
+        return context.wrap(var)
+    var = array_var(context, "np.roll", found)
+    return context.wrap(_rolled(context, var, shift, axis_of(context, "np.roll", axis, len(found.shape))))
+
+
+def _rolled(context: Context, var: Var, shift: Value, axis: int) -> Var:
+    """With s = shift mod n: the first s elements come from n - s + i, the others from i - s."""
+    builder = context.builder
+    size = var.type.shape[axis]
+    divisor = builder.apply("max", size, i64(1))
+    start = builder.apply("mod", as_size(context, shift, "a shift"), divisor)
+
+    def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
+        index = indices[axis]
+        back = inner.apply("sub", index, start)
+        at: list[Atom] = list(indices)
+        at[axis] = inner.select(inner.apply("lt", index, start), inner.apply("add", back, size), back)
+        return inner.index(var, at)
+
+    return built(builder, var.type.shape, place)
+
+
+def repeat(context: Context, a: Value, repeats: Value, axis: Value = None) -> Value:
+    """np.repeat by one number: y[i] = x[i // r]"""
+    found = as_array(context, a)
+    if axis is None:
+        found = as_array(context, raveled(context, found))
+    var = array_var(context, "np.repeat", found)
+    along = 0 if axis is None else axis_of(context, "np.repeat", axis, len(found.shape))
+    if isinstance(repeats, tuple | list | np.ndarray | Array):
+        raise UnsupportedArgument("np.repeat", "a number of repeats for each element", context.span)
+    count = as_size(context, repeats, "the number of repeats")
+    shape = list(var.type.shape)
+
+    def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
+        outer, rest = indices[: along + 1], indices[along + 2 :]
+        return inner.index(var, (*outer, *rest))
+
+    wide = built(context.builder, [*shape[: along + 1], count, *shape[along + 1 :]], place)
+    shape[along] = context.builder.size("mul", shape[along], count)
+    return context.wrap(context.builder.reshape(wide, shape))
+
+
+def tile(
+    context: Context,
+    A: Value,  # noqa: N803
+    reps: Value,
+) -> Value:
+    """np.tile: the array put side by side along every axis"""
+    counts: list[Size] = [
+        as_size(context, one, "the number of tiles")
+        for one in (reps if isinstance(reps, tuple | list) else [reps])
+    ]
+    found = as_array(context, A)
+    rank = max(len(counts), len(found.shape))
+    counts = [*(i64(1),) * (rank - len(counts)), *counts]
+    if not rank:
+        return found
+    base = array_var(
+        context, "np.tile", _as_shape(context, found, (*(i64(1),) * (rank - len(found.shape)), *found.shape))
+    )
+    builder, source = context.builder, base
+    wide: list[Size] = [size for pair in zip(counts, base.type.shape, strict=True) for size in pair]
+    spread = built(builder, wide, lambda inner, indices: inner.index(source, indices[1::2]))
+    return context.wrap(
+        builder.reshape(
+            spread, [builder.size("mul", *pair) for pair in zip(counts, base.type.shape, strict=True)]
+        )
+    )
+
+
+CALLS: dict[Callable[..., object], StagedCall] = {
+    np.reshape: reshaped,
+    np.ravel: raveled,
+    np.transpose: transposed,
+    np.swapaxes: swapaxes,
+    np.moveaxis: moveaxis,
+    np.expand_dims: expand_dims,
+    np.squeeze: squeeze,
+    np.atleast_1d: at_least("np.atleast_1d", 1),
+    np.atleast_2d: at_least("np.atleast_2d", 2),
+    np.atleast_3d: at_least("np.atleast_3d", 3),
+    np.broadcast_to: broadcast_to,
+    np.broadcast_arrays: broadcast_arrays,
+    np.flip: flip,
+    np.flipud: flip_axis("np.flipud", 0),
+    np.fliplr: flip_axis("np.fliplr", 1),
+    np.roll: roll,
+    np.repeat: repeat,
+    np.tile: tile,
+}
+
+METHODS: dict[str, StagedCall] = {
+    "reshape": reshape_method,
+    "ravel": raveled,
+    "flatten": flatten,
+    "transpose": transpose_method,
+    "swapaxes": swapaxes,
+    "squeeze": squeeze,
+    "repeat": repeat,
+}

@@ -1,0 +1,234 @@
+"""`sum`, `min`, `max`, `any`, `all`, `math.prod` over generators, lists and arrays.
+
+A filter is an Iverson bracket: where it does not hold the item is the identity. The item is evaluated only
+where the filter holds, so a guarded read outside an array never happens.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anadrome.array_ir.build import Builder, number
+from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, Const, Reduce, Var, Yield, i64
+from anadrome.dtypes import BOOL, I64, DType
+from anadrome.errors.frontend import StaticCallFailed, UnsupportedArgument, UnsupportedType
+from anadrome.frontend.arrays import atom, describe, type_of
+from anadrome.frontend.comprehension import LazyGenerator, bind_target, clause_frame, short_items
+from anadrome.frontend.context import Context
+from anadrome.frontend.iterables import Iterated
+from anadrome.frontend.merge import branch
+from anadrome.frontend.operators import apply_prim, truth
+from anadrome.frontend.sizes import give_range, is_nonnegative
+from anadrome.frontend.structures import has_staged, is_number
+from anadrome.frontend.values import RETURN, Array, Exit, Frame, Scalar, Value, is_staged
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Monoid:
+    """One of Python's reductions: its operator on all types and on bools, its name, and whether it has to have
+    an item."""
+
+    name: str
+    operator: str
+    needs_item: bool = False
+    is_logic: bool = False
+
+
+SUM = Monoid("sum", "add")
+PRODUCT = Monoid("math.prod", "mul")
+LEAST = Monoid("min", "min", needs_item=True)
+GREATEST = Monoid("max", "max", needs_item=True)
+ANY = Monoid("any", "or", is_logic=True)
+ALL = Monoid("all", "and", is_logic=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partial:
+    """The reduction so far: its value (None: no item yet) and whether there was an item."""
+
+    value: Value
+    has_item: Atom
+
+
+NOTHING = Partial(None, FALSE)
+
+
+def reduce_values(context: Context, monoid: Monoid, values: Value) -> Value:
+    """The reduction of a generator, a container or an array."""
+    if isinstance(values, LazyGenerator):
+        frame = clause_frame(values.frame, values.node)
+        found = _clause(context, frame, values.node, 0, monoid)
+    else:
+        items = short_items(context, values)
+        found = _over(context, monoid, items, lambda item: _item(context, monoid, item), None)
+    if not monoid.needs_item:
+        return _identity_value(monoid) if found.value is None else found.value
+    if found.value is None:
+        raise StaticCallFailed(f"`{monoid.name}`", ValueError("nothing to compare"), context.span)
+    if found.has_item is not TRUE and found.has_item != TRUE:
+        context.builder.let(Check(found.has_item, "empty", f"{monoid.name}() of nothing"))
+    return found.value
+
+
+def _identity_value(monoid: Monoid) -> Value:
+    return {"add": 0, "mul": 1, "or": False, "and": True}[monoid.operator]
+
+
+def _item(context: Context, monoid: Monoid, value: Value) -> Partial:
+    if monoid.is_logic:
+        return Partial(Scalar(truth(context, value)) if is_staged(value) else bool(value), TRUE)
+    if not is_staged(value) and not is_number(value):
+        raise UnsupportedType(f"an item of `{monoid.name}`", describe(value), context.span)
+    if monoid.needs_item and isinstance(value, Array):
+        raise UnsupportedType(f"an item of `{monoid.name}`", describe(value), context.span, "reduce numbers")
+    if type_of(context, value)[0] is BOOL:  # True counts as 1
+        return Partial(int(value) if is_number(value) else Scalar(atom(context, value, I64)), TRUE)  # type: ignore[call-overload]
+    return Partial(value, TRUE)
+
+
+# ---------------------------------------------------------------------------- clauses
+def _clause(context: Context, frame: Frame, node: ast.GeneratorExp, depth: int, monoid: Monoid) -> Partial:
+    clause = node.generators[depth]
+    items = short_items(context, context.evaluate(frame, clause.iter))
+
+    def partial(item: Value) -> Partial:
+        bind_target(context, frame, clause.target, item)
+        return _filtered(context, frame, clause.ifs, monoid, inner)
+
+    def inner() -> Partial:
+        if depth + 1 < len(node.generators):
+            return _clause(context, frame, node, depth + 1, monoid)
+        return _item(context, monoid, context.evaluate(frame, node.elt))
+
+    return _over(context, monoid, items, partial, frame)
+
+
+def _over(
+    context: Context,
+    monoid: Monoid,
+    items: Iterated | list[Value],
+    partial: Callable[[Value], Partial],
+    frame: Frame | None,
+) -> Partial:
+    if isinstance(items, list):
+        found = NOTHING
+        for item in items:
+            found = _combined(context, monoid, found, partial(item))
+        return found
+    parts: list[Partial] = []
+
+    def body(builder: Builder, index: Var) -> Sequence[Yield]:
+        with context.filling(builder):
+            give_range(context, index, i64(0), items.extent)
+            part = partial(items.item(context, index))
+            parts.append(part)
+            yields = [Reduce(monoid.operator, (atom(context, part.value),))]
+            if monoid.needs_item and not isinstance(part.has_item, Const):
+                yields.append(Reduce("or", (part.has_item,)))
+        return yields
+
+    results = context.builder.parfor(items.extent, body)
+    is_weak = type_of(context, parts[0].value)[1]
+    has_item = results[1] if len(results) > 1 else _is_not_empty(context, items)
+    return Partial(context.wrap(results[0], is_weak), has_item)
+
+
+def _is_not_empty(context: Context, items: Iterated) -> Atom:
+    builder = context.builder
+    if is_nonnegative(context, builder.size("sub", items.extent, i64(1))):
+        return TRUE
+    return builder.apply("gt", items.extent, i64(0))
+
+
+def _combined(context: Context, monoid: Monoid, left: Partial, right: Partial) -> Partial:
+    if left.value is None:
+        return right
+    if right.value is None:
+        return left
+    value = combine(context, monoid, left.value, right.value)
+    return Partial(value, context.builder.apply("or", left.has_item, right.has_item))
+
+
+def combine(context: Context, monoid: Monoid, left: Any, right: Any) -> Value:
+    """left ⊕ right; min and max keep the first of equals, as Python's do."""
+    if not is_staged(left) and not is_staged(right):
+        match monoid.operator:
+            case "add":
+                return left + right
+            case "mul":
+                return left * right
+            case "min":
+                return min(left, right)
+            case "max":
+                return max(left, right)
+            case "or":
+                return left or right
+            case _:
+                return left and right
+    return apply_prim(context, monoid.operator, left, right)
+
+
+# ---------------------------------------------------------------------------- filters
+def _filtered(
+    context: Context, frame: Frame, tests: Sequence[ast.expr], monoid: Monoid, inner: Callable[[], Partial]
+) -> Partial:
+    """The item where the filters hold, else the identity; nothing is evaluated where a filter fails."""
+    if not tests:
+        return inner()
+    test = context.evaluate(frame, tests[0])
+    if not is_staged(test):
+        return _filtered(context, frame, tests[1:], monoid, inner) if test else _empty(context, monoid, inner)
+    condition = truth(context, test)
+    kept: list[Partial] = []
+
+    def then() -> Exit:
+        kept.append(_filtered(context, frame, tests[1:], monoid, inner))
+        return Exit(RETURN, frozenset({RETURN}), (kept[0].value, Scalar(kept[0].has_item)))
+
+    def other() -> Exit:
+        identity = _identity(context, monoid, kept[0].value)
+        return Exit(RETURN, frozenset({RETURN}), (identity, Scalar(FALSE)))
+
+    found = branch(context, frame, condition, then, other).value
+    assert isinstance(found, tuple)
+    value, has_item = found
+    assert isinstance(has_item, Scalar)
+    return Partial(value, has_item.atom)
+
+
+def _empty(context: Context, monoid: Monoid, inner: Callable[[], Partial]) -> Partial:
+    return NOTHING
+
+
+def _identity(context: Context, monoid: Monoid, value: Value) -> Value:
+    dtype, is_weak = type_of(context, value)
+    constant = identity_of(monoid.operator, dtype)
+    if isinstance(value, Array):
+        return context.wrap(context.builder.full(value.shape, constant))
+    return Scalar(constant, is_weak)
+
+
+def identity_of(operator: str, dtype: DType) -> Const:
+    """The number that leaves the other operand of a named operator as it is."""
+    if operator in ("min", "max"):
+        if dtype.is_float:
+            return number(np.inf if operator == "min" else -np.inf, dtype)
+        info = np.iinfo(dtype.numpy_name)
+        return number(int(info.max if operator == "min" else info.min), dtype)
+    return number({"add": 0, "mul": 1, "or": 0, "and": 1}[operator], dtype)
+
+
+def refuse_keywords(context: Context, name: str, kwargs: dict[str, Value]) -> None:
+    """Keywords such as `key=` have no compiled form."""
+    if kwargs:
+        raise UnsupportedArgument(name, f"`{next(iter(kwargs))}=` is not supported", context.span)
+
+
+def is_static_iterable(value: Value) -> bool:
+    """Whether a reduction of the value can be left to Python."""
+    return not isinstance(value, LazyGenerator | Iterated) and not has_staged(value)

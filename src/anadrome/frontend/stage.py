@@ -1,0 +1,219 @@
+"""The door of the front end: a Python function and the types of its arguments in, an array IR function out."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from anadrome.array_ir.nodes import ArrayType, Atom, Function, Size, Var, i64
+from anadrome.config import Config
+from anadrome.dtypes import I64, DType
+from anadrome.frontend.annotations import Annotation, bind_annotation
+from anadrome.frontend.arrays import atom
+from anadrome.frontend.calls import call
+from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
+from anadrome.frontend.context import Context, Evaluators, StagedCall
+from anadrome.frontend.evaluate import evaluate
+from anadrome.frontend.statements import run_block
+from anadrome.frontend.structures import flatten, is_number
+from anadrome.frontend.values import Array, Cell, Scalar, ScopeKind, Value, is_staged
+
+RECURSION_LIMIT = 20_000
+"""Python's own limit while a function is being staged."""
+
+EVALUATORS = Evaluators(call, evaluate, run_block)
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentSpec:
+    """The type of one array or number that comes in.
+
+    A dimension is a constant (int), a name (dimensions of one name are equal), or None: a size of its own.
+    `is_weak` marks a Python number, which adapts its type to the arrays it meets.
+    """
+
+    dtype: DType
+    shape: tuple[int | str | None, ...] = ()
+    is_weak: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Staged:
+    """A staged function: parameters are the `ArgumentSpec`s of args and kwargs in order, then `captured`.
+
+    `captured` are NumPy arrays of the function's surroundings that the program reads: they are passed behind
+    the arguments at every call. `rebuild` makes the Python result of the function's results; `is_weak` says
+    of each result whether Python would have a plain number there.
+    """
+
+    function: Function
+    captured: tuple[np.ndarray, ...]
+    rebuild: Callable[[Iterator[object]], object]
+    is_weak: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Open:
+    """A function staged inside another: its free variables are those of the program around it.
+
+    `args` are the atoms its parameters stand for; `rebuild` makes the value of results wrapped as values.
+    """
+
+    function: Function
+    args: tuple[Atom, ...]
+    rebuild: Callable[[Iterator[Value]], Value]
+    is_weak: tuple[bool, ...]
+
+
+def stage(
+    function: object,
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+    config: Config,
+    calls: Mapping[object, StagedCall] | None = None,
+) -> Staged:
+    """The array IR function of a Python callable for arguments whose leaves are `ArgumentSpec`s or static.
+
+    `calls` are further compiled forms of callables, beside those of NumPy, `math` and the builtins. Raises a
+    `FrontendError` with the user's line for what cannot be compiled.
+    """
+    context = Context(config, EVALUATORS, calls or {})
+    root = context.scope.builder
+    params: list[Var] = []
+    sizes: dict[str, Size] = {}
+    annotations = _annotations(function, args, kwargs)
+
+    def parameter(spec: ArgumentSpec, name: str, annotation: Annotation | None) -> Value:
+        shape = tuple(_dimension(size, sizes) for size in spec.shape)
+        if annotation is not None:
+            shape = bind_annotation(name, annotation, spec.dtype, shape, sizes)
+        context.nonnegative.update(size for size in shape if isinstance(size, Var))
+        var = Var(name, ArrayType(spec.dtype, shape))
+        root.bind(var, *(size for size in shape if isinstance(size, Var)))
+        params.append(var)
+        wrapped = context.wrap(var, spec.is_weak)
+        if isinstance(wrapped, Array):
+            wrapped.cell.is_argument = True
+        return wrapped
+
+    def enter(value: object, name: str) -> Value:
+        leaves, rebuild = flatten(value, lambda leaf: isinstance(leaf, ArgumentSpec))
+        annotation = annotations.get(name)
+        return rebuild(iter([parameter(leaf, name, annotation) for leaf in leaves]))  # type: ignore[arg-type]
+
+    names = _names(function, len(args))
+    values = [enter(value, name) for value, name in zip(args, names, strict=True)]
+    keywords = {name: enter(value, name) for name, value in kwargs.items()}
+    with _deep_recursion():
+        result = call(context, function, values, keywords)
+    leaves, rebuild, weak = _results(context, result)
+    body = root.body([atom(context, leaf) for leaf in leaves])
+    hidden = tuple(context.captured.values())
+    name = getattr(function, "__name__", "program")
+    staged = Function(
+        name if name.isidentifier() else "program", (*params, *(var for _, var in hidden)), body
+    )
+    return Staged(staged, tuple(array for array, _ in hidden), rebuild, weak)
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """A nested expression of the program is a deep recursion of the evaluator: calls are limited instead."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def open_function(
+    context: Context, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value] | None = None
+) -> Open:
+    """Stage a callable on values of the program being staged, into a function of its own.
+
+    Every staged leaf of the arguments becomes a parameter; static values stay static (use
+    `frontend.arrays.as_array` first for a number that is to be a parameter). Everything else the callable
+    reads is free in the function.
+    """
+    leaves, rebuild = flatten([list(args), dict(kwargs or {})], is_staged)
+    atoms = [atom(context, leaf) for leaf in leaves]
+    with context.nested(ScopeKind.OPEN) as scope:
+        params = [Var(_name(value), value.type) for value in atoms]
+        scope.builder.bind(*params)
+        inner = [_parameter_value(scope, var, leaf) for var, leaf in zip(params, leaves, strict=True)]
+        positional, keywords = rebuild(iter(inner))  # type: ignore[misc]
+        result = call(context, function, positional, keywords)
+        found, rebuild_result, weak = _results(context, result)
+        body = scope.builder.body([atom(context, leaf) for leaf in found])
+    name = getattr(function, "__name__", "inner")
+    staged = Function(name if name.isidentifier() else "inner", tuple(params), body)
+    return Open(staged, tuple(atoms), rebuild_result, weak)
+
+
+def call_open(context: Context, function: Function, args: Sequence[Atom]) -> list[Value]:
+    """Put a copy of a function (an `Open.function`, or its derivative) into the program; its results as values."""
+    return [context.wrap(result) for result in context.builder.call(function, args)]
+
+
+def _parameter_value(scope: object, var: Var, leaf: Value) -> Value:
+    if isinstance(leaf, Scalar):
+        return Scalar(var, leaf.is_weak)
+    assert isinstance(leaf, Array)
+    return Array(Cell(var, scope, is_argument=True), None, leaf.list_depth)  # type: ignore[arg-type]
+
+
+def _results(
+    context: Context, result: Value
+) -> tuple[list[Value], Callable[[Iterator[Value]], Value], tuple[bool, ...]]:
+    """The leaves of a result: numbers known while compiling are results as well."""
+    if isinstance(result, LazyGenerator):
+        result = evaluate_list(context, result.frame, result.node)
+    leaves, rebuild = flatten(result, lambda leaf: is_staged(leaf) or is_number(leaf))
+    weak = tuple(
+        leaf.is_weak if isinstance(leaf, Scalar) else isinstance(leaf, int | float) for leaf in leaves
+    )
+    return leaves, rebuild, weak
+
+
+def _dimension(size: int | str | None, sizes: dict[str, Size]) -> Size:
+    if isinstance(size, int):
+        return i64(size)
+    if size is None:
+        return Var("n", ArrayType(I64))
+    return sizes.setdefault(size, Var(size, ArrayType(I64)))
+
+
+def _name(value: Atom) -> str:
+    return value.name if isinstance(value, Var) else "x"
+
+
+def _signature(function: object) -> inspect.Signature | None:
+    try:
+        return inspect.signature(function)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+
+
+def _names(function: object, count: int) -> list[str]:
+    signature = _signature(function)
+    parameters = [] if signature is None else list(signature.parameters)
+    return [
+        parameters[position] if position < len(parameters) else f"x{position}" for position in range(count)
+    ]
+
+
+def _annotations(
+    function: object, args: Sequence[object], kwargs: Mapping[str, object]
+) -> dict[str, Annotation]:
+    signature = _signature(function)
+    found: dict[str, Annotation] = {}
+    for name, parameter in ({} if signature is None else signature.parameters).items():
+        if isinstance(parameter.annotation, Annotation):
+            found[name] = parameter.annotation
+    return found

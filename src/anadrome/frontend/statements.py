@@ -1,0 +1,403 @@
+"""Statements: one function for each kind of node, in a literal table; blocks with run-time exits."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, i64
+from anadrome.errors.frontend import (
+    EscapingMutation,
+    FrontendError,
+    StaticCallFailed,
+    StaticRequired,
+    UnsupportedSyntax,
+    UnsupportedType,
+    WritesArgument,
+)
+from anadrome.frontend.arrays import atom, describe, promote
+from anadrome.frontend.calls import staged_function
+from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
+from anadrome.frontend.context import Context
+from anadrome.frontend.control import run_for, run_while
+from anadrome.frontend.evaluate import operate, subscript
+from anadrome.frontend.iterables import unrolled
+from anadrome.frontend.merge import branch
+from anadrome.frontend.operators import truth
+from anadrome.frontend.structures import has_staged
+from anadrome.frontend.values import (
+    BREAK,
+    CONTINUE,
+    FALLS_THROUGH,
+    NEXT,
+    RETURN,
+    Array,
+    Exit,
+    Frame,
+    Missing,
+    Scalar,
+    ScopeKind,
+    Value,
+    is_staged,
+)
+from anadrome.frontend.writing import put
+
+NOWHERE = Exit(RETURN, frozenset())
+"""How a block ends that raises: nothing after it is reached."""
+
+
+def run_block(context: Context, frame: Frame, body: Sequence[ast.stmt]) -> Exit:
+    """Evaluate statements in order; where an exit is decided at run time the rest is conditional."""
+    for position, statement in enumerate(body):
+        rest = body[position + 1 :]
+        context.at(frame, statement)
+        if isinstance(statement, ast.If):
+            exit_, is_rest_done = _run_if(context, frame, statement, rest)
+            if is_rest_done:
+                return exit_
+        else:
+            handler = STATEMENTS.get(type(statement))
+            if handler is None:
+                raise UnsupportedSyntax(_what(statement), context.span, _HELP.get(type(statement), ""))
+            exit_ = handler(context, frame, statement) or FALLS_THROUGH
+        if exit_.kinds == {NEXT}:
+            continue
+        if NEXT not in exit_.kinds or not rest:
+            return exit_
+        return _guarded(context, frame, exit_, rest)
+    return FALLS_THROUGH
+
+
+def _what(node: ast.stmt) -> str:
+    return f"`{type(node).__name__.lower()}`"
+
+
+_HELP: dict[type[ast.stmt], str] = {
+    ast.Global: "return the value instead",
+    ast.Nonlocal: "return the value instead",
+    ast.Try: "test the condition with `if`",
+    ast.Import: "import at the top of the file",
+    ast.ImportFrom: "import at the top of the file",
+    ast.ClassDef: "define the class outside",
+    ast.Match: "write it with `if`",
+}
+
+
+def _guarded(context: Context, frame: Frame, exit_: Exit, rest: Sequence[ast.stmt]) -> Exit:
+    """The rest of a block where a statement before it may have left the block at run time."""
+    assert not isinstance(exit_.code, int)
+    goes_on = context.builder.apply("eq", exit_.code, i64(NEXT))
+    left = exit_.kinds - {NEXT}
+    code: int | Atom = next(iter(left)) if len(left) == 1 else exit_.code
+    return branch(
+        context,
+        frame,
+        goes_on,
+        lambda: run_block(context, frame, rest),
+        lambda: Exit(code, left, exit_.value),
+        _live(frame, rest[-1], exit_.kinds),
+    )
+
+
+def _live(frame: Frame, last: ast.stmt, kinds: frozenset[int]) -> frozenset[str]:
+    """Names that may be read after a branch."""
+    around = frame.loop_live[-1] if frame.loop_live else frozenset()
+    return frame.live.get(last, frozenset()) | (around if kinds != {NEXT} else frozenset())
+
+
+# ---------------------------------------------------------------------------- if
+def _run_if(context: Context, frame: Frame, node: ast.If, rest: Sequence[ast.stmt]) -> tuple[Exit, bool]:
+    """The exit of an `if`, and whether the statements after it were evaluated as part of it: where one way
+    always leaves the block, they belong to the other way."""
+    test = context.evaluate(frame, node.test)
+    context.at(frame, node.test)
+    if not is_staged(test):
+        return run_block(context, frame, node.body if _static_truth(context, test) else node.orelse), False
+    condition = truth(context, test)
+    if condition in (TRUE, FALSE):
+        return run_block(context, frame, node.body if condition == TRUE else node.orelse), False
+    if not node.orelse and len(node.body) == 1 and isinstance(node.body[0], ast.Raise):
+        holds = context.builder.apply("not", condition)
+        _emit_raise(context, frame, node.body[0], holds)
+        return FALLS_THROUGH, False
+    then, other, is_rest_done = list(node.body), list(node.orelse), False
+    if rest and always_leaves(node.body):
+        other, is_rest_done = [*other, *rest], True
+    elif rest and always_leaves(node.orelse):
+        then, is_rest_done = [*then, *rest], True
+    live = _live(frame, rest[-1] if is_rest_done else node, _possible(node, rest if is_rest_done else ()))
+    exit_ = branch(
+        context,
+        frame,
+        condition,
+        lambda: run_block(context, frame, then),
+        lambda: run_block(context, frame, other),
+        live,
+    )
+    return exit_, is_rest_done
+
+
+def _static_truth(context: Context, value: Value) -> bool:
+    try:
+        return bool(value)
+    except Exception as error:
+        raise StaticCallFailed("this condition", error, context.span) from None
+
+
+def _possible(node: ast.If, rest: Sequence[ast.stmt]) -> frozenset[int]:
+    leaves = any(
+        isinstance(inner, ast.Break | ast.Continue) for part in (node, *rest) for inner in ast.walk(part)
+    )
+    return frozenset({NEXT, BREAK}) if leaves else frozenset({NEXT})
+
+
+def always_leaves(body: Sequence[ast.stmt]) -> bool:
+    """Whether every way through these statements ends in return, break, continue or raise."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, ast.If):
+        return always_leaves(last.body) and always_leaves(last.orelse)
+    return isinstance(last, ast.Return | ast.Break | ast.Continue | ast.Raise)
+
+
+# ---------------------------------------------------------------------------- assignment
+def assign(context: Context, frame: Frame, target: ast.expr, value: Value) -> None:
+    """Bind a target: a name, an element or slice, an attribute, or a nest of these."""
+    match target:
+        case ast.Name(id=name):
+            frame.names[name] = value
+            frame.assigned[name] = frame.source.span(target)
+        case ast.Tuple(elts=targets) | ast.List(elts=targets):
+            _unpack(context, frame, targets, value)
+        case ast.Subscript():
+            base = context.evaluate(frame, target.value)
+            index = context.evaluate(frame, target.slice)
+            context.at(frame, target)
+            _put(context, base, index, value)
+        case ast.Attribute(attr=name):
+            base = context.evaluate(frame, target.value)
+            context.at(frame, target)
+            _may_change(context, base, f"an object, by `.{name} =`,")
+            setattr(base, name, value)
+        case _:
+            raise UnsupportedSyntax("this target of an assignment", frame.source.span(target))
+
+
+def _unpack(context: Context, frame: Frame, targets: Sequence[ast.expr], value: Value) -> None:
+    context.at(frame, targets[0])
+    parts = unrolled(context, value)
+    starred = [position for position, target in enumerate(targets) if isinstance(target, ast.Starred)]
+    if starred:
+        first = starred[0]
+        last = len(parts) - (len(targets) - first - 1)
+        middle = parts[first:last]
+        context.scope.created[id(middle)] = middle
+        parts = [*parts[:first], middle, *parts[last:]]
+    if len(parts) != len(targets):
+        error = ValueError(f"{len(parts)} values for {len(targets)} names")
+        raise StaticCallFailed("unpacking", error, context.span)
+    for target, part in zip(targets, parts, strict=True):
+        assign(context, frame, target.value if isinstance(target, ast.Starred) else target, part)
+
+
+def _put(context: Context, base: Value, index: Value, value: Value) -> None:
+    if isinstance(base, Array):
+        put(context, base, index, value)
+        return
+    if isinstance(base, np.ndarray):
+        raise WritesArgument(context.span)
+    if has_staged(index):
+        raise StaticRequired(
+            f"the index of a {type(base).__name__}", context.span, "make it an array with np.array"
+        )
+    _may_change(context, base, f"a {type(base).__name__}")
+    try:
+        base[index] = value  # type: ignore[index]
+    except Exception as error:
+        raise StaticCallFailed("this assignment", error, context.span) from None
+
+
+def _may_change(context: Context, owner: Value, what: str) -> None:
+    if id(owner) in context.scope.created:
+        return
+    where = context.runtime_scope()
+    if where is None and any(id(owner) in scope.created for scope in context.scopes()):
+        return
+    raise EscapingMutation(
+        what, where.value if where else "a compiled function that did not make it", context.span
+    )
+
+
+def _assignment(context: Context, frame: Frame, node: ast.Assign) -> None:
+    value = context.evaluate(frame, node.value)
+    for target in node.targets:
+        assign(context, frame, target, value)
+
+
+def _annotated(context: Context, frame: Frame, node: ast.AnnAssign) -> None:
+    if node.value is not None:
+        assign(context, frame, node.target, context.evaluate(frame, node.value))
+
+
+def _augmented(context: Context, frame: Frame, node: ast.AugAssign) -> None:
+    """`x += v`: in place on an array and on the elements of one, a new value otherwise."""
+    target, kind = node.target, type(node.op)
+    if isinstance(target, ast.Subscript):
+        base = context.evaluate(frame, target.value)
+        index = context.evaluate(frame, target.slice)
+        value = context.evaluate(frame, node.value)
+        context.at(frame, node)
+        old = subscript(context, base, index)
+        new = operate(context, kind, old, value)
+        _check_cast(context, base, new)
+        _put(context, base, index, new)
+        return
+    load: ast.expr
+    if isinstance(target, ast.Name):
+        load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+    else:
+        load = ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
+    old = context.evaluate(frame, load)
+    value = context.evaluate(frame, node.value)
+    context.at(frame, node)
+    new = _extended(context, old, value) if isinstance(old, list) else operate(context, kind, old, value)
+    if isinstance(old, Array) and not old.list_depth:
+        _check_cast(context, old, new)
+        put(context, old, Ellipsis, new)
+        return
+    assign(context, frame, target, new)
+
+
+def _extended(context: Context, old: list[Value], value: Value) -> Value:
+    _may_change(context, old, "a list, by `+=`,")
+    old.extend(unrolled(context, value))
+    return old
+
+
+def _check_cast(context: Context, base: Value, new: Value) -> None:
+    """An in-place operation keeps the array's type; NumPy refuses one that would lose the kind."""
+    if not isinstance(base, Array) or not is_staged(new):
+        return
+    own, other = base.dtype, promote(context, (new,), "+=")[0]
+    if not np.can_cast(other.numpy, own.numpy, "same_kind") and not (isinstance(new, Scalar) and new.is_weak):
+        raise UnsupportedType(
+            f"the result of an in-place operation on a {own.numpy_name} array",
+            describe(new),
+            context.span,
+            "write `x = x + v`",
+        )
+
+
+# ---------------------------------------------------------------------------- the other statements
+def _expression(context: Context, frame: Frame, node: ast.Expr) -> None:
+    if not isinstance(node.value, ast.Constant):
+        context.evaluate(frame, node.value)
+
+
+def _return(context: Context, frame: Frame, node: ast.Return) -> Exit:
+    value = None if node.value is None else context.evaluate(frame, node.value)
+    if isinstance(value, LazyGenerator):
+        value = evaluate_list(context, value.frame, value.node)
+    return Exit(RETURN, frozenset({RETURN}), value)
+
+
+def _function(context: Context, frame: Frame, node: ast.FunctionDef) -> None:
+    value: Value = staged_function(context, frame, node)
+    for decorator in reversed(node.decorator_list):
+        value = context.call(context.evaluate(frame, decorator), value)
+    frame.names[node.name] = value
+
+
+def _delete(context: Context, frame: Frame, node: ast.Delete) -> None:
+    for target in node.targets:
+        if not isinstance(target, ast.Name):
+            raise UnsupportedSyntax("`del` of an element", context.span)
+        frame.names[target.id] = Missing("deleted")
+
+
+def _assert(context: Context, frame: Frame, node: ast.Assert) -> Exit:
+    test = context.evaluate(frame, node.test)
+    holds = truth(context, test) if is_staged(test) else (TRUE if _static_truth(context, test) else FALSE)
+    if holds == TRUE:
+        return FALLS_THROUGH
+    message, values = (
+        ("the assertion does not hold", ()) if node.msg is None else _message(context, frame, node.msg)
+    )
+    context.at(frame, node.test)
+    if holds == FALSE and context.scope.kind is ScopeKind.FUNCTION:
+        raise StaticCallFailed("this assertion", AssertionError(_plain(message)), context.span)
+    context.builder.let(Check(holds, "assert", message, tuple(values)))
+    return FALLS_THROUGH
+
+
+def _raise(context: Context, frame: Frame, node: ast.Raise) -> Exit:
+    _emit_raise(context, frame, node, FALSE)
+    return NOWHERE
+
+
+def _emit_raise(context: Context, frame: Frame, node: ast.Raise, holds: Atom) -> None:
+    """`raise E("message")` as a run-time check; where it is certain while compiling, an error now."""
+    name, message, values = "", "", ()
+    if isinstance(node.exc, ast.Call):
+        name = ast.unparse(node.exc.func)
+        if node.exc.args:
+            message, values = _message(context, frame, node.exc.args[0])  # type: ignore[assignment]
+    elif node.exc is not None:
+        name = ast.unparse(node.exc)
+    words = f"{name}: {message}" if message else name or "raise"
+    context.at(frame, node)
+    if holds == FALSE and context.scope.kind is ScopeKind.FUNCTION:
+        raise StaticCallFailed("the function", RuntimeError(_plain(words)), context.span)
+    context.builder.let(Check(holds, "raise", words, tuple(values)))
+
+
+def _message(context: Context, frame: Frame, node: ast.expr) -> tuple[str, Sequence[Atom]]:
+    """The words of an error; run-time numbers in an f-string become placeholders."""
+    values: list[Atom] = []
+    if not isinstance(node, ast.JoinedStr):
+        try:
+            return _escaped(str(context.evaluate(frame, node))), values
+        except FrontendError:
+            return _escaped(ast.unparse(node)), values
+    words: list[str] = []
+    for part in node.values:
+        if isinstance(part, ast.FormattedValue):
+            value = context.evaluate(frame, part.value)
+            if isinstance(value, Scalar):
+                words.append(f"{{{len(values)}}}")
+                values.append(atom(context, value))
+            else:
+                words.append(_escaped(describe(value) if is_staged(value) else str(value)))
+        else:
+            words.append(_escaped(str(context.evaluate(frame, part))))
+    return "".join(words), values
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _plain(text: str) -> str:
+    return text.replace("{{", "{").replace("}}", "}")
+
+
+STATEMENTS: dict[type[ast.stmt], Callable[[Context, Frame, Any], Exit | None]] = {
+    ast.Assign: _assignment,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augmented,
+    ast.Expr: _expression,
+    ast.For: lambda context, frame, node: run_for(context, frame, node, assign),
+    ast.While: run_while,
+    ast.Return: _return,
+    ast.Break: lambda context, frame, node: Exit(BREAK, frozenset({BREAK})),
+    ast.Continue: lambda context, frame, node: Exit(CONTINUE, frozenset({CONTINUE})),
+    ast.Pass: lambda context, frame, node: None,
+    ast.FunctionDef: _function,
+    ast.Delete: _delete,
+    ast.Assert: _assert,
+    ast.Raise: _raise,
+}

@@ -1,0 +1,285 @@
+"""The verifier of the kernel IR: scopes, types, memory.
+
+What it holds to:
+
+* a variable or buffer is bound once, before it is used, in a body around the use;
+* operands have types the operation takes; offsets, sizes and loop bounds are i64; conditions are bool;
+* parameters are only read; a LOCAL buffer has a constant size of at most `LOCAL_BYTES`;
+* what is freed, swapped or returned was allocated in the function, on the heap; nothing is used after it was
+  freed in the same body; what a THREADS loop found outside it neither frees nor swaps;
+* calls fit the table of routines, checks the table of failures, results their buffers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from anadrome.dtypes import BOOL, I64, DType
+from anadrome.errors.ir import IRError
+from anadrome.errors.runtime import FAILURES
+from anadrome.kernel_ir.nodes import (
+    Alloc,
+    Atomic,
+    Barrier,
+    Binding,
+    Buffer,
+    Call,
+    Check,
+    Compute,
+    Const,
+    Copy,
+    Expr,
+    Fill,
+    For,
+    Free,
+    Function,
+    If,
+    Let,
+    Load,
+    Output,
+    Space,
+    Stmt,
+    Store,
+    Swap,
+    Var,
+    View,
+    While,
+    Workers,
+)
+from anadrome.kernel_ir.routines import ROUTINES
+
+LOCAL_BYTES = 1 << 16
+"""The largest LOCAL buffer: it stands on a thread's stack."""
+
+
+def check(fn: Function) -> None:
+    """Raise `IRError` where the function breaks a rule."""
+    _Checker(fn).function()
+
+
+class _Checker:
+    """The walk over one function: what is in scope, and how buffers came to be."""
+
+    def __init__(self, fn: Function) -> None:
+        self.fn = fn
+        self._vars: set[Var] = set()
+        self._buffers: set[Buffer] = set()
+        self._ever: set[Var | Buffer] = set()
+        self._params = {param for param in fn.params if isinstance(param, Buffer)}
+        self._read_only = set(self._params)
+        self._heap: set[Buffer] = set()
+        self._shared: set[Buffer] = set()
+        """Heap buffers that a THREADS loop around found outside."""
+
+    def fail(self, rule: str) -> IRError:
+        """The error for a broken rule."""
+        return IRError(rule, f"in kernel function {self.fn.name}")
+
+    # ------------------------------------------------------------------ function
+    def function(self) -> None:
+        """Parameters, body, results, failures."""
+        for param in self.fn.params:
+            self._bind(param)
+        for stmt in self.fn.body:
+            self.statement(stmt)
+        returned: set[Buffer] = set()
+        for output in self.fn.outputs:
+            self._output(output, returned)
+        for failure in self.fn.failures:
+            if failure.error not in FAILURES:
+                raise self.fail(f"`{failure.error}` is no failure")
+
+    def _output(self, output: Output, returned: set[Buffer]) -> None:
+        for size in output.shape:
+            self._index(size, "a result's dimension")
+        if not isinstance(output.value, Buffer):
+            if output.shape:
+                raise self.fail("a result with a shape is a buffer")
+            self._expect(self.expr(output.value), output.dtype, "a result")
+            return
+        buffer = self._use(output.value)
+        self._expect(buffer.dtype, output.dtype, f"the result {buffer}")
+        if buffer not in self._heap or buffer in returned:
+            raise self.fail(f"the result {buffer} is not allocated in the function, or is returned twice")
+        returned.add(buffer)
+
+    # ------------------------------------------------------------------ names
+    def _bind(self, item: Var | Buffer) -> None:
+        if item in self._ever:
+            raise self.fail(f"{item} is bound twice")
+        self._ever.add(item)
+        if isinstance(item, Var):
+            self._vars.add(item)
+        else:
+            self._buffers.add(item)
+
+    def _use(self, buffer: Buffer) -> Buffer:
+        if buffer not in self._buffers:
+            raise self.fail(f"the buffer {buffer} is used where it has no storage")
+        return buffer
+
+    def _write(self, buffer: Buffer) -> Buffer:
+        if buffer in self._read_only:
+            raise self.fail(f"the parameter {buffer} is written")
+        return self._use(buffer)
+
+    def _own(self, buffer: Buffer, what: str) -> None:
+        self._use(buffer)
+        if buffer not in self._heap or buffer in self._shared:
+            raise self.fail(f"{buffer} is {what}, but was not allocated on the heap here")
+
+    def _expect(self, got: DType, expected: DType, what: str) -> None:
+        if got is not expected:
+            raise self.fail(f"{what} has type {got}, not {expected}")
+
+    def _index(self, expr: Expr, what: str) -> None:
+        self._expect(self.expr(expr), I64, what)
+
+    # ------------------------------------------------------------------ statements
+    def body(self, body: Iterable[Stmt], *bound: Var) -> None:
+        """A body in a scope of its own. What it frees stays freed."""
+        vars_, buffers = set(self._vars), set(self._buffers)
+        for var in bound:
+            self._bind(var)
+        for stmt in body:
+            self.statement(stmt)
+        self._vars = vars_
+        self._buffers &= buffers
+
+    def statement(self, stmt: Stmt) -> None:
+        """One statement."""
+        match stmt:
+            case Let(var=var, value=value):
+                self._expect(self.expr(value), var.dtype, f"the value of {var}")
+                self._bind(var)
+            case Alloc():
+                self._alloc(stmt)
+            case Free(buffer=buffer):
+                self._own(buffer, "freed")
+                self._buffers.discard(buffer)
+            case View(buffer=buffer, base=base, offset=offset):
+                self._index(offset, "an offset")
+                self._view(buffer, self._use(base))
+            case Swap(first=first, second=second):
+                self._own(first, "swapped")
+                self._own(second, "swapped")
+                self._expect(first.dtype, second.dtype, f"the swapped {first}")
+            case Store(buffer=buffer, offset=offset, value=value):
+                self._store(buffer, offset, value)
+            case Atomic(operation=operation, buffer=buffer, offset=offset, value=value):
+                self._store(buffer, offset, value)
+                if operation not in ("add", "min", "max"):
+                    raise self.fail(f"no atomic `{operation}`")
+            case Fill(buffer=buffer, size=size, value=value):
+                self._index(size, "a size")
+                self._expect(self.expr(value), self._write(buffer).dtype, f"what fills {buffer}")
+            case Copy(target=target, source=source, size=size):
+                self._index(size, "a size")
+                self._expect(
+                    self._use(source).dtype, self._write(target).dtype, f"what {target} is copied from"
+                )
+            case If(condition=condition, then=then, other=other):
+                self._expect(self.expr(condition), BOOL, "a condition")
+                self.body(then)
+                self.body(other)
+            case For():
+                self._for(stmt)
+            case While(prelude=prelude, condition=condition, body=body):
+                self._while(prelude, condition, body)
+            case Check(condition=condition, code=code, values=values):
+                self._expect(self.expr(condition), BOOL, "a check")
+                for value in values:
+                    self.expr(value)
+                if not 0 <= code < len(self.fn.failures):
+                    raise self.fail(f"check {code} has no failure")
+            case Call():
+                self._call(stmt)
+            case Barrier():
+                pass
+            case _:
+                assert_never(stmt)
+
+    def _store(self, buffer: Buffer, offset: Expr, value: Expr) -> None:
+        self._index(offset, "an offset")
+        self._expect(self.expr(value), self._write(buffer).dtype, f"what is stored in {buffer}")
+
+    def _alloc(self, stmt: Alloc) -> None:
+        buffer = stmt.buffer
+        self._index(stmt.size, "a size")
+        self._bind(buffer)
+        if buffer.space is Space.GLOBAL:
+            self._heap.add(buffer)
+            return
+        if not isinstance(stmt.size, Const):
+            raise self.fail(f"the size of the {buffer.space.value} buffer {buffer} is not constant")
+        if not 0 <= stmt.size.value * buffer.dtype.bytes <= LOCAL_BYTES:
+            raise self.fail(f"the {buffer.space.value} buffer {buffer} takes more than {LOCAL_BYTES} bytes")
+
+    def _view(self, buffer: Buffer, base: Buffer) -> None:
+        self._expect(buffer.dtype, base.dtype, f"the view {buffer}")
+        if buffer.space is not base.space:
+            raise self.fail(f"the view {buffer} is in another space than {base}")
+        self._bind(buffer)
+        if base in self._read_only:
+            self._read_only.add(buffer)
+
+    def _for(self, stmt: For) -> None:
+        self._index(stmt.lo, "a loop's start")
+        self._index(stmt.hi, "a loop's end")
+        self._expect(stmt.index.dtype, I64, f"the index {stmt.index}")
+        shared = self._shared
+        if stmt.binding is Binding.THREADS:
+            self._shared = shared | self._heap
+        self.body(stmt.body, stmt.index)
+        self._shared = shared
+
+    def _while(self, prelude: tuple[Stmt, ...], condition: Expr, body: tuple[Stmt, ...]) -> None:
+        vars_, buffers = set(self._vars), set(self._buffers)
+        for stmt in prelude:
+            self.statement(stmt)
+        self._expect(self.expr(condition), BOOL, "a condition")
+        for stmt in body:
+            self.statement(stmt)
+        self._vars = vars_
+        self._buffers &= buffers
+
+    def _call(self, stmt: Call) -> None:
+        row = ROUTINES.get(stmt.routine)
+        if row is None:
+            raise self.fail(f"`{stmt.routine}` is no routine")
+        if len(row.arguments) != len(stmt.args):
+            raise self.fail(f"{stmt.routine} takes {len(row.arguments)} arguments, got {len(stmt.args)}")
+        for argument, given in zip(row.arguments, stmt.args, strict=True):
+            what = f"the argument {argument.name} of {stmt.routine}"
+            if isinstance(given, Buffer) is not argument.is_buffer:
+                raise self.fail(f"{what} is {'a buffer' if argument.is_buffer else 'a value'}")
+            if isinstance(given, Buffer):
+                buffer = self._use(given) if argument.role == "in" else self._write(given)
+                self._expect(buffer.dtype, argument.dtype, what)
+            else:
+                self._expect(self.expr(given), argument.dtype, what)
+
+    # ------------------------------------------------------------------ expressions
+    def expr(self, expr: Expr) -> DType:
+        """The type of an expression whose names are in scope."""
+        match expr:
+            case Var():
+                if expr not in self._vars:
+                    raise self.fail(f"the variable {expr} is used where it is not bound")
+                return expr.dtype
+            case Const(dtype=dtype):
+                return dtype
+            case Compute(prim=prim, args=args):
+                types = tuple(self.expr(arg) for arg in args)
+                result = prim.types(types) if len(types) == prim.arity else None
+                if result is None:
+                    raise self.fail(f"{prim.name} is not defined on ({', '.join(map(str, types))})")
+                return result
+            case Load(buffer=buffer, offset=offset):
+                self._index(offset, "an offset")
+                return self._use(buffer).dtype
+            case Workers():
+                return I64
+            case _:
+                assert_never(expr)

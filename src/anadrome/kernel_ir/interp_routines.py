@@ -1,0 +1,93 @@
+"""The meaning of the routines on NumPy, for the interpreter: buffers are flat arrays, changed in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+Meaning = Callable[..., None]
+
+_LAPACK: Any = scipy.linalg.lapack
+
+
+def _matrix(buffer: Any, rows: int, columns: int, is_transposed: bool = False) -> Any:
+    if is_transposed:
+        return buffer[: rows * columns].reshape(columns, rows).T
+    return buffer[: rows * columns].reshape(rows, columns)
+
+
+def _gemm(
+    left: Any, right: Any, out: Any, rows: int, columns: int, inner: int, tl: bool, tr: bool, accumulate: bool
+) -> None:
+    product = _matrix(left, rows, inner, tl) @ _matrix(right, inner, columns, tr)
+    result = _matrix(out, rows, columns)
+    result[...] = result + product if accumulate else product
+
+
+def _status_of_pivots(factors: Any) -> int:
+    zeros = np.flatnonzero(np.diagonal(factors) == 0)
+    return 0 if not len(zeros) else int(zeros[0]) + 1
+
+
+def _solve(matrix: Any, right: Any, out: Any, status: Any, n: int, m: int, transpose: bool) -> None:
+    square = _matrix(matrix, n, n)
+    status[0] = 0 if n == 0 else _status_of_pivots(_factors(square))
+    if status[0] == 0:
+        system = square.T if transpose else square
+        _matrix(out, n, m)[...] = np.linalg.solve(system, _matrix(right, n, m))
+
+
+def _factors(square: Any) -> Any:
+    """LU factors as LAPACK's getrf of the transpose leaves them."""
+    getrf = _LAPACK.sgetrf if square.dtype == np.float32 else _LAPACK.dgetrf
+    return getrf(square.T)[0]
+
+
+def _triangular_solve(
+    matrix: Any, right: Any, out: Any, status: Any, n: int, m: int, lower: bool, transpose: bool
+) -> None:
+    square = _matrix(matrix, n, n)
+    status[0] = _status_of_pivots(square)
+    if status[0] == 0 and n:
+        system = square.T if transpose else square
+        is_lower = lower is not transpose
+        _matrix(out, n, m)[...] = scipy.linalg.solve_triangular(system, _matrix(right, n, m), lower=is_lower)
+
+
+def _inv(matrix: Any, out: Any, status: Any, n: int) -> None:
+    square = _matrix(matrix, n, n)
+    status[0] = 0 if n == 0 else _status_of_pivots(_factors(square))
+    if status[0] == 0:
+        _matrix(out, n, n)[...] = np.linalg.inv(square)
+
+
+def _det(matrix: Any, out: Any, n: int) -> None:
+    out[0] = np.linalg.det(_matrix(matrix, n, n))
+
+
+def _cholesky(matrix: Any, out: Any, status: Any, n: int) -> None:
+    square = _matrix(matrix, n, n)
+    potrf = _LAPACK.spotrf if square.dtype == np.float32 else _LAPACK.dpotrf
+    factor, info = potrf(square, lower=1, clean=1) if n else (square, 0)
+    status[0] = info
+    if info == 0:
+        _matrix(out, n, n)[...] = factor
+
+
+def _argsort(values: Any, out: Any, n: int) -> None:
+    out[:n] = np.argsort(values[:n], kind="stable")
+
+
+MEANINGS: dict[str, Meaning] = {
+    "gemm": _gemm,
+    "solve": _solve,
+    "triangular_solve": _triangular_solve,
+    "inv": _inv,
+    "det": _det,
+    "cholesky": _cholesky,
+    "argsort": _argsort,
+}
+"""Operation of the routine table -> what it does to buffers and values, in the row's order."""

@@ -1,0 +1,362 @@
+"""The parser of the kernel IR's text; its grammar is shown in `kernel_ir.text`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from anadrome.dtypes import BOOL, BY_NAME, F64, I64, DType
+from anadrome.errors import Span
+from anadrome.errors.ir import IRSyntaxError
+from anadrome.kernel_ir.nodes import (
+    Alloc,
+    Atomic,
+    Barrier,
+    Binding,
+    Buffer,
+    Call,
+    Check,
+    Compute,
+    Const,
+    Copy,
+    Expr,
+    Failure,
+    Fill,
+    For,
+    Free,
+    Function,
+    If,
+    Let,
+    Load,
+    Output,
+    Space,
+    Stmt,
+    Store,
+    Swap,
+    Var,
+    View,
+    While,
+    Workers,
+)
+from anadrome.prims.table import PRIMS
+
+_STATEMENTS = (
+    *("let", "alloc", "free", "view", "swap", "atomic", "fill", "copy", "call", "barrier"),
+    *("if", "else", "for", "while", "test", "check", "return", "failure"),
+)
+_WORDS = ("fn", "in", "at", "as", "true", "false", "workers", "inf", "nan", "buffer")
+RESERVED = frozenset({*_STATEMENTS, *_WORDS, *BY_NAME, *PRIMS})
+"""Words that are no names of variables or buffers."""
+
+_TOKEN = re.compile(
+    r"""(?P<space>[ \t\r]+|\#[^\n]*)
+      | (?P<line>\n)
+      | (?P<string>"(?:[^"\\]|\\.)*")
+      | (?P<number>-?(?:\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+|\d+|inf\b|nan\b))
+      | (?P<word>[A-Za-z_]\w*)
+      | (?P<mark>\.\.|[()\[\]{},:=~])""",
+    re.VERBOSE,
+)
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    text: str
+    line: int
+
+
+def _tokens(text: str) -> list[_Token]:
+    found: list[_Token] = []
+    position, line = 0, 1
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise IRSyntaxError("a token", text[position : position + 10], line)
+        kind = str(match.lastgroup)
+        if kind == "line":
+            line += 1
+        elif kind != "space":
+            found.append(_Token(kind, match.group(), line))
+        position = match.end()
+    found.append(_Token("end", "the end of the text", line))
+    return found
+
+
+class Parser:
+    """One text being read: tokens, and what names mean so far."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens = _tokens(text)
+        self._position = 0
+        self._vars: dict[str, Var] = {}
+        self._buffers: dict[str, Buffer] = {}
+
+    # ------------------------------------------------------------------ tokens
+    @property
+    def _token(self) -> _Token:
+        return self._tokens[self._position]
+
+    def _fail(self, expected: str) -> IRSyntaxError:
+        return IRSyntaxError(expected, self._token.text, self._token.line)
+
+    def _accept(self, text: str) -> bool:
+        if self._token.text == text and self._token.kind != "string":
+            self._position += 1
+            return True
+        return False
+
+    def _expect(self, text: str) -> None:
+        if not self._accept(text):
+            raise self._fail(f"`{text}`")
+
+    def _take(self, kind: str, expected: str) -> str:
+        token = self._token
+        if token.kind != kind:
+            raise self._fail(expected)
+        self._position += 1
+        return token.text
+
+    def _word(self, expected: str) -> str:
+        return self._take("word", expected)
+
+    def _integer(self) -> int:
+        return int(self._take("number", "a whole number"))
+
+    def _string(self) -> str:
+        quoted = self._take("string", "a text in quotes")[1:-1]
+        return quoted.replace('\\"', '"').encode("ascii").decode("unicode_escape")
+
+    def _list(self, item: Callable[[], Item], end: str) -> tuple[Item, ...]:
+        items: list[Item] = []
+        if self._accept(end):
+            return ()
+        while True:
+            items.append(item())
+            if self._accept(end):
+                return tuple(items)
+            self._expect(",")
+
+    def _row(self, table: dict[str, Item], expected: str) -> Item:
+        word = self._word(expected)
+        if word not in table:
+            self._position -= 1
+            raise self._fail(expected)
+        return table[word]
+
+    def _dtype(self) -> DType:
+        return self._row(BY_NAME, "a scalar type")
+
+    def _buffer(self) -> Buffer:
+        return self._row(self._buffers, "a buffer")
+
+    # ------------------------------------------------------------------ function
+    def function(self) -> Function:
+        """The whole text as a function."""
+        self._expect("fn")
+        name = self._word("the function's name")
+        self._expect("(")
+        params = self._list(self._param, ")")
+        self._expect("{")
+        body: list[Stmt] = []
+        while not self._accept("return"):
+            body.append(self._statement())
+        outputs: tuple[Output, ...] = ()
+        if not self._accept("}"):
+            outputs = self._list(self._output, "}")
+        failures: list[Failure] = []
+        while self._accept("failure"):
+            failures.append(self._failure())
+        if self._token.kind != "end":
+            raise self._fail("the end of the text")
+        return Function(name, params, tuple(body), outputs, tuple(failures))
+
+    def _param(self) -> Var | Buffer:
+        name = self._word("a parameter")
+        self._expect(":")
+        dtype = self._dtype()
+        return self._new_buffer(name, dtype) if self._accept("buffer") else self._new_var(name, dtype)
+
+    def _new_var(self, name: str, dtype: DType) -> Var:
+        self._vars[name] = var = Var(name, dtype)
+        return var
+
+    def _new_buffer(self, name: str, dtype: DType, space: Space = Space.GLOBAL) -> Buffer:
+        self._buffers[name] = buffer = Buffer(name, dtype, space)
+        return buffer
+
+    def _output(self) -> Output:
+        value = self._argument()
+        self._expect("as")
+        dtype = self._dtype()
+        return Output(value, dtype, self._list(self._expr, "]") if self._accept("[") else ())
+
+    def _failure(self) -> Failure:
+        error = self._word("the name of a failure")
+        message = self._string()
+        if not self._accept("at"):
+            return Failure(error, message, None)
+        span = Span(self._string(), self._integer(), self._integer(), self._integer())
+        return Failure(error, message, span)
+
+    # ------------------------------------------------------------------ statements
+    def _block(self) -> tuple[Stmt, ...]:
+        self._expect("{")
+        body: list[Stmt] = []
+        while not self._accept("}"):
+            body.append(self._statement())
+        return tuple(body)
+
+    def _statement(self) -> Stmt:
+        word = self._word("a statement")
+        match word:
+            case "let":
+                return self._let()
+            case "alloc":
+                return self._alloc()
+            case "free":
+                return Free(self._buffer())
+            case "view":
+                return self._view()
+            case "swap":
+                first = self._buffer()
+                self._expect(",")
+                return Swap(first, self._buffer())
+            case "atomic":
+                operation = self._word("an operation")
+                buffer, offset, value = self._assignment(self._buffer())
+                return Atomic(operation, buffer, offset, value)
+            case "fill":
+                buffer, size, value = self._assignment(self._buffer())
+                return Fill(buffer, size, value)
+            case "copy":
+                return self._copy()
+            case "if":
+                condition, then = self._expr(), self._block()
+                return If(condition, then, self._block() if self._accept("else") else ())
+            case "for":
+                return self._for()
+            case "while":
+                prelude = self._block()
+                self._expect("test")
+                return While(prelude, self._expr(), self._block())
+            case "check":
+                return self._check()
+            case "call":
+                routine = self._word("a routine")
+                self._expect("(")
+                return Call(routine, self._list(self._argument, ")"))
+            case "barrier":
+                return Barrier()
+            case _ if word in self._buffers:
+                buffer, offset, value = self._assignment(self._buffers[word])
+                return Store(buffer, offset, value)
+            case _:
+                self._position -= 1
+                raise self._fail("a statement")
+
+    def _let(self) -> Let:
+        name = self._word("a variable")
+        self._expect(":")
+        dtype = self._dtype()
+        self._expect("=")
+        value = self._expr()
+        return Let(self._new_var(name, dtype), value)
+
+    def _alloc(self) -> Alloc:
+        name = self._word("a buffer")
+        self._expect(":")
+        dtype = self._dtype()
+        space = self._row({space.value: space for space in Space}, "a memory space")
+        self._expect("[")
+        size = self._expr()
+        self._expect("]")
+        return Alloc(self._new_buffer(name, dtype, space), size)
+
+    def _view(self) -> View:
+        name = self._word("a buffer")
+        self._expect("=")
+        base = self._buffer()
+        self._expect("[")
+        offset = self._expr()
+        self._expect("]")
+        return View(self._new_buffer(name, base.dtype, base.space), base, offset)
+
+    def _copy(self) -> Copy:
+        target = self._buffer()
+        self._expect("[")
+        size = self._expr()
+        self._expect("]")
+        self._expect("=")
+        return Copy(target, self._buffer(), size)
+
+    def _assignment(self, buffer: Buffer) -> tuple[Buffer, Expr, Expr]:
+        self._expect("[")
+        inside = self._expr()
+        self._expect("]")
+        self._expect("=")
+        return buffer, inside, self._expr()
+
+    def _for(self) -> For:
+        name = self._word("an index")
+        self._expect("in")
+        lo = self._expr()
+        self._expect("..")
+        hi = self._expr()
+        binding = self._row({binding.value: binding for binding in Binding}, "a binding")
+        index = self._new_var(name, I64)
+        return For(index, lo, hi, self._block(), binding)
+
+    def _check(self) -> Check:
+        code = self._integer()
+        self._expect(":")
+        condition = self._expr()
+        values: list[Expr] = []
+        while self._accept(","):
+            values.append(self._expr())
+        return Check(condition, code, tuple(values))
+
+    # ------------------------------------------------------------------ expressions
+    def _argument(self) -> Buffer | Expr:
+        token = self._token
+        is_bare = self._tokens[self._position + 1].text != "["
+        if token.kind == "word" and token.text in self._buffers and is_bare:
+            self._position += 1
+            return self._buffers[token.text]
+        return self._expr()
+
+    def _expr(self) -> Expr:
+        if self._token.kind == "number":
+            return self._number(self._take("number", "a number"))
+        word = self._word("an expression")
+        match word:
+            case "true" | "false":
+                return Const(word == "true", BOOL)
+            case "workers":
+                return Workers()
+            case _ if word in self._vars:
+                return self._vars[word]
+            case _ if word in self._buffers:
+                self._expect("[")
+                offset = self._expr()
+                self._expect("]")
+                return Load(self._buffers[word], offset)
+            case _ if word in PRIMS:
+                is_reassociable = self._accept("~")
+                self._expect("(")
+                return Compute(PRIMS[word], self._list(self._expr, ")"), is_reassociable)
+            case _:
+                self._position -= 1
+                raise self._fail("a variable, a buffer or an operation")
+
+    def _number(self, text: str) -> Const:
+        looks_whole = text.lstrip("-").isdigit()
+        dtype = I64 if looks_whole else F64
+        if self._token.text == ":" and self._tokens[self._position + 1].text in BY_NAME:
+            self._position += 1
+            dtype = self._dtype()
+        return Const(float(text) if dtype.is_float else int(text), dtype)

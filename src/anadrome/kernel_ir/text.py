@@ -1,0 +1,220 @@
+"""The text of the kernel IR: printer and parser, so that `show(parse(show(fn))) == show(fn)`.
+
+    fn scale(x: f64 buffer, n: i64) {
+      alloc out: f64 global [n]
+      for i in 0 .. n lanes {
+        let v: f64 = x[i]
+        check 0: lt(v, 100.0), v
+        out[i] = mul(v, 2.0)
+      }
+      return out as f64 [n]
+    }
+    failure assert "{0} is too large" at "user.py" 3 4 9
+
+An operation that may be reordered is marked `add~`. Numbers are i64 or f64 by their look, or say their type:
+`1:i32`, `0.5:f32`. A name that is taken already gets a number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import assert_never
+
+from anadrome.dtypes import BOOL, F64, I64, DType
+from anadrome.kernel_ir.nodes import (
+    Alloc,
+    Atomic,
+    Barrier,
+    Buffer,
+    Call,
+    Check,
+    Compute,
+    Const,
+    Copy,
+    Expr,
+    Failure,
+    Fill,
+    For,
+    Free,
+    Function,
+    If,
+    Let,
+    Load,
+    Output,
+    Stmt,
+    Store,
+    Swap,
+    Var,
+    View,
+    While,
+    Workers,
+)
+from anadrome.kernel_ir.parse import RESERVED, Parser
+
+__all__ = ["parse", "show"]
+
+
+def parse(text: str) -> Function:
+    """The function a text spells. Raises `IRSyntaxError` with the line where it spells none."""
+    return Parser(text).function()
+
+
+def show(fn: Function) -> str:
+    """The text of a function."""
+    return _Printer().function(fn)
+
+
+class _Printer:
+    """Lines of text, and a name in the text for every variable and buffer."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.depth = 0
+        self._names: dict[Var | Buffer, str] = {}
+        self._taken: set[str] = set(RESERVED)
+
+    def name(self, item: Var | Buffer) -> str:
+        """The name of a variable or buffer: its own, with a number where that is taken."""
+        found = self._names.get(item)
+        if found is None:
+            base = re.sub(r"\W", "_", item.name) or "v"
+            base = base if not base[0].isdigit() else f"v{base}"
+            found, count = base, 0
+            while found in self._taken:
+                count += 1
+                found = f"{base}_{count}"
+            self._taken.add(found)
+            self._names[item] = found
+        return found
+
+    def line(self, text: str) -> None:
+        """One line, indented."""
+        self.lines.append("  " * self.depth + text)
+
+    # ------------------------------------------------------------------ function
+    def function(self, fn: Function) -> str:
+        """The whole text."""
+        params = ", ".join(self._param(param) for param in fn.params)
+        self.line(f"fn {re.sub(r'[^0-9A-Za-z_]', '_', fn.name) or 'f'}({params}) {{")
+        self.body(fn.body)
+        self.depth += 1
+        self.line("return " + ", ".join(self._output(output) for output in fn.outputs))
+        self.depth -= 1
+        self.line("}")
+        for failure in fn.failures:
+            self.line(_failure(failure))
+        return "\n".join(self.lines) + "\n"
+
+    def _param(self, param: Var | Buffer) -> str:
+        suffix = " buffer" if isinstance(param, Buffer) else ""
+        return f"{self.name(param)}: {param.dtype.name}{suffix}"
+
+    def _output(self, output: Output) -> str:
+        value = self.name(output.value) if isinstance(output.value, Buffer) else self.expr(output.value)
+        sizes = ", ".join(self.expr(size) for size in output.shape)
+        return f"{value} as {output.dtype.name}" + (f" [{sizes}]" if output.shape else "")
+
+    # ------------------------------------------------------------------ statements
+    def body(self, body: Iterable[Stmt]) -> None:
+        """Statements, one level deeper."""
+        self.depth += 1
+        for stmt in body:
+            self.statement(stmt)
+        self.depth -= 1
+
+    def statement(self, stmt: Stmt) -> None:
+        """One statement."""
+        match stmt:
+            case If(condition=condition, then=then, other=other):
+                self.line(f"if {self.expr(condition)} {{")
+                self.body(then)
+                if other:
+                    self.line("} else {")
+                    self.body(other)
+                self.line("}")
+            case For(index=index, lo=lo, hi=hi, body=body, binding=binding):
+                self.line(f"for {self.name(index)} in {self.expr(lo)} .. {self.expr(hi)} {binding.value} {{")
+                self.body(body)
+                self.line("}")
+            case While(prelude=prelude, condition=condition, body=body):
+                self.line("while {")
+                self.body(prelude)
+                self.line(f"}} test {self.expr(condition)} {{")
+                self.body(body)
+                self.line("}")
+            case _:
+                self.line(self._simple(stmt))
+
+    def _simple(
+        self, stmt: Let | Alloc | Free | View | Swap | Store | Atomic | Fill | Copy | Check | Call | Barrier
+    ) -> str:
+        match stmt:
+            case Let(var=var, value=value):
+                return f"let {self.name(var)}: {var.dtype.name} = {self.expr(value)}"
+            case Alloc(buffer=buffer, size=size):
+                kind = f"{buffer.dtype.name} {buffer.space.value}"
+                return f"alloc {self.name(buffer)}: {kind} [{self.expr(size)}]"
+            case Free(buffer=buffer):
+                return f"free {self.name(buffer)}"
+            case View(buffer=buffer, base=base, offset=offset):
+                return f"view {self.name(buffer)} = {self.name(base)} [{self.expr(offset)}]"
+            case Swap(first=first, second=second):
+                return f"swap {self.name(first)}, {self.name(second)}"
+            case Store(buffer=buffer, offset=offset, value=value):
+                return f"{self.name(buffer)}[{self.expr(offset)}] = {self.expr(value)}"
+            case Atomic(operation=operation, buffer=buffer, offset=offset, value=value):
+                return f"atomic {operation} {self.name(buffer)}[{self.expr(offset)}] = {self.expr(value)}"
+            case Fill(buffer=buffer, size=size, value=value):
+                return f"fill {self.name(buffer)} [{self.expr(size)}] = {self.expr(value)}"
+            case Copy(target=target, source=source, size=size):
+                return f"copy {self.name(target)} [{self.expr(size)}] = {self.name(source)}"
+            case Check(condition=condition, code=code, values=values):
+                return f"check {code}: " + ", ".join(self.expr(expr) for expr in (condition, *values))
+            case Call(routine=routine, args=args):
+                return f"call {routine}(" + ", ".join(self._argument(arg) for arg in args) + ")"
+            case Barrier():
+                return "barrier"
+            case _:
+                assert_never(stmt)
+
+    def _argument(self, arg: Buffer | Expr) -> str:
+        return self.name(arg) if isinstance(arg, Buffer) else self.expr(arg)
+
+    # ------------------------------------------------------------------ expressions
+    def expr(self, expr: Expr) -> str:
+        """An expression on one line."""
+        match expr:
+            case Var():
+                return self.name(expr)
+            case Const(value=value, dtype=dtype):
+                return _number(value, dtype)
+            case Compute(prim=prim, args=args, is_reassociable=is_reassociable):
+                mark = "~" if is_reassociable else ""
+                return f"{prim.name}{mark}({', '.join(self.expr(arg) for arg in args)})"
+            case Load(buffer=buffer, offset=offset):
+                return f"{self.name(buffer)}[{self.expr(offset)}]"
+            case Workers():
+                return "workers"
+            case _:
+                assert_never(expr)
+
+
+def _number(value: bool | int | float, dtype: DType) -> str:
+    if dtype is BOOL:
+        return "true" if value else "false"
+    if dtype.is_float:
+        text = repr(float(value))
+        return text if dtype is F64 else f"{text}:{dtype.name}"
+    return str(int(value)) if dtype is I64 else f"{int(value)}:{dtype.name}"
+
+
+def _failure(failure: Failure) -> str:
+    span = failure.span
+    place = "" if span is None else f" at {_quoted(span.file)} {span.line} {span.column} {span.end_column}"
+    return f"failure {failure.error} {_quoted(failure.message)}{place}"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.encode("unicode_escape").decode().replace('"', '\\"')
+    return f'"{escaped}"'

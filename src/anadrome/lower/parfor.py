@@ -1,0 +1,111 @@
+"""`ParFor`: one loop for all its yields, on the calling thread or split among workers.
+
+for t < workers  [threads]
+  for i in the t-th part of the extent
+    body; every sink takes its value
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from anadrome.array_ir import nodes as array_ir
+from anadrome.array_ir.nodes import yield_slices
+from anadrome.dtypes import I64
+from anadrome.kernel_ir.nodes import Binding, Expr
+from anadrome.lower.arithmetic import ONE, ZERO, add, compute, multiply
+from anadrome.lower.lowering import Lowering, is_scalar
+from anadrome.lower.memory import parfor_results
+from anadrome.lower.monoids import ReduceLambdaSink, ScanSink
+from anadrome.lower.scatters import AccumulateLambdaSink, AccumulateSink, CarrySink, ScatterSink
+from anadrome.lower.schedule import workers
+from anadrome.lower.yields import ReduceArraySink, ReduceScalarSink, Sink, StackSink
+
+
+def lower_parfor(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> None:
+    """Emit the loops and bind the results."""
+    count = workers(low, let, expr)
+    sinks = [_sink(low, let, item, let.targets[part], count) for item, part in yield_slices(expr.yields)]
+    for sink in sinks:
+        sink.open()
+    extent = low.scalar(expr.extent)
+    outer, low.is_in_parfor = low.is_in_parfor, True
+    if count is None:
+        _run(low, expr, sinks, None, ZERO, extent)
+    else:
+        with low.emit.loop("t", ZERO, count, Binding.THREADS) as worker:
+            lo, hi = _part(low, worker, count, extent)
+            _run(low, expr, sinks, worker, lo, hi)
+    low.is_in_parfor = outer
+    for sink in sinks:
+        sink.close()
+
+
+def _part(low: Lowering, worker: Expr, count: Expr, extent: Expr) -> tuple[Expr, Expr]:
+    """The t-th of `count` parts of the extent: ⌊t·extent/count⌋ up to ⌊(t+1)·extent/count⌋"""
+    lo = compute("truncdiv", multiply(worker, extent), count)
+    hi = compute("truncdiv", multiply(add(worker, ONE), extent), count)
+    return low.emit.let("lo", I64, lo), low.emit.let("hi", I64, hi)
+
+
+def _run(
+    low: Lowering, expr: array_ir.ParFor, sinks: list[Sink], worker: Expr | None, lo: Expr, hi: Expr
+) -> None:
+    for sink in sinks:
+        sink.enter(worker)
+    is_map = all(isinstance(sink, StackSink) for sink in sinks)
+    with low.emit.loop(expr.index.name, lo, hi, is_map=is_map) as index:
+        wants = [want for sink in sinks for want in sink.wants(index)]
+        low.run(
+            expr.body,
+            parfor_results(expr.yields),
+            is_repeating=True,
+            binders=[(expr.index, index)],
+            wants=wants,
+        )
+        for sink in sinks:
+            sink.step(index)
+    for sink in sinks:
+        sink.leave(worker)
+
+
+def _sink(
+    low: Lowering,
+    let: array_ir.Let,
+    item: array_ir.Yield,
+    targets: tuple[array_ir.Var, ...],
+    count: Expr | None,
+) -> Sink:
+    match item:
+        case array_ir.Stack(value=value):
+            return StackSink(low, let, targets, count, value)
+        case array_ir.Reduce(operator=operator, values=values):
+            return _reduce(low, let, operator, values, targets, count)
+        case array_ir.Scan(operator=operator, values=values, exclusive=exclusive):
+            return ScanSink(low, let, targets, count, operator, values, exclusive)
+        case array_ir.Accumulate(operator=operator):
+            if isinstance(operator, str):
+                return AccumulateSink(low, let, targets, count, operator, item=item)
+            return AccumulateLambdaSink(low, let, targets, count, operator, item)
+        case array_ir.Scatter():
+            return ScatterSink(low, let, targets, count, item)
+        case array_ir.Carry():
+            return CarrySink(low, let, targets, count, "add", item=item)
+        case _:
+            assert_never(item)
+
+
+def _reduce(
+    low: Lowering,
+    let: array_ir.Let,
+    operator: array_ir.Operator,
+    values: tuple[array_ir.Atom, ...],
+    targets: tuple[array_ir.Var, ...],
+    count: Expr | None,
+) -> Sink:
+    if not isinstance(operator, str):
+        return ReduceLambdaSink(low, let, targets, count, operator, values)
+    (value,) = values
+    if is_scalar(value):
+        return ReduceScalarSink(low, let, targets, count, operator, value)
+    return ReduceArraySink(low, let, targets, count, operator, value=value)

@@ -1,0 +1,101 @@
+"""What runs a parfor: the calling thread, or worker threads. All rules of that decision stand here.
+
+1. Only a parfor at host level is given to threads: one that is inside no other parfor. Sequential loops and
+   branches around it do not matter.
+2. A scan or a scatter keeps its order, so its parfor stays on one thread; so does a histogram by a lambda.
+3. A histogram or an accumulator inside a sequential loop stays on one thread: private copies would cost as
+   much as the whole array in every iteration of that loop.
+4. Whether it pays is decided at run time: the work (extent × estimated cost of the body) must exceed
+   `LEAST_WORK`, and several times the elements of the private copies of all workers. Else one worker runs
+   the same code.
+5. Loops that stay on one thread are maps (`LANES`) where each iteration writes only its own elements and
+   holds no check, inner loop or shared scratch.
+"""
+
+from __future__ import annotations
+
+from anadrome.array_ir import nodes as array_ir
+from anadrome.array_ir.nodes import yield_slices
+from anadrome.dtypes import BOOL, I64
+from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.nodes import Expr, Workers, i64
+from anadrome.lower.arithmetic import ONE, add, compute, multiply, product
+from anadrome.lower.lowering import Lowering
+
+LEAST_WORK = 100_000
+"""Scalar operations below which a fork and join costs more than it saves."""
+UNKNOWN_EXTENT = 8
+"""The extent assumed of an inner loop whose extent is computed in the body."""
+COPY_FACTOR = 4
+"""Scalar operations that one element of a private copy costs: filled, combined, evicted."""
+LIBRARY_COST = 1000
+
+
+def workers(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> Expr | None:
+    """How many workers a parfor is given (an i64 variable of at least 1), or None for a plain loop."""
+    if low.config.workers == 1 or low.is_in_parfor or not low.emit.is_host:
+        return None
+    if not all(_is_splittable(low, item) for item in expr.yields):
+        return None
+    work = multiply(low.scalar(expr.extent), _body_cost(low, expr.body))
+    if isinstance(work, kernel_ir.Const) and int(work.value) <= LEAST_WORK:
+        return None
+    copied = _copied_elements(low, let, expr)
+    least = add(i64(LEAST_WORK), multiply(multiply(copied, i64(COPY_FACTOR)), Workers()))
+    pays = low.emit.let("pays", BOOL, compute("gt", work, least))
+    several = compute("max", compute("min", Workers(), low.scalar(expr.extent)), ONE)
+    return low.emit.let("workers", I64, compute("select", pays, several, ONE))
+
+
+def _is_splittable(low: Lowering, item: array_ir.Yield) -> bool:
+    match item:
+        case array_ir.Stack() | array_ir.Reduce():
+            return True
+        case array_ir.Accumulate(operator=operator):
+            return isinstance(operator, str) and not low.emit.is_in_loop
+        case array_ir.Carry():
+            return not low.emit.is_in_loop
+        case array_ir.Scan() | array_ir.Scatter():
+            return False
+
+
+def _copied_elements(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> Expr:
+    """The elements of one worker's private copies."""
+    total: Expr = i64(0)
+    for item, part in yield_slices(expr.yields):
+        if not isinstance(item, array_ir.Stack):
+            for target in let.targets[part]:
+                total = add(total, product(low.scalars(target.type.shape)))
+    return total
+
+
+def _body_cost(low: Lowering, body: array_ir.Body) -> Expr:
+    """Estimated scalar operations of one run of a body."""
+    fixed, rest = 1, i64(0)
+    total: Expr = rest
+    for let in body.lets:
+        match let.expr:
+            case array_ir.Apply(prim=prim):
+                fixed += prim.cost
+            case array_ir.Index() | array_ir.Check() | array_ir.Reshape():
+                fixed += 1
+            case array_ir.Full() | array_ir.Literal() | array_ir.Update() | array_ir.AddTo():
+                fixed += 2
+            case array_ir.Library():
+                fixed += LIBRARY_COST
+            case array_ir.ParFor(extent=extent, body=inner):
+                total = add(total, multiply(_known_size(low, extent), _body_cost(low, inner)))
+            case array_ir.Loop(trip=trip, body=inner):
+                times = i64(UNKNOWN_EXTENT) if trip is None else _known_size(low, trip)
+                total = add(total, multiply(times, _body_cost(low, inner)))
+            case array_ir.If(then=then, other=other):
+                total = add(total, add(_body_cost(low, then), _body_cost(low, other)))
+            case array_ir.WithSum(body=inner):
+                total = add(total, _body_cost(low, inner))
+    return add(i64(fixed), total)
+
+
+def _known_size(low: Lowering, size: array_ir.Size) -> Expr:
+    if isinstance(size, array_ir.Var) and size not in low.env:
+        return i64(UNKNOWN_EXTENT)
+    return low.scalar(size)

@@ -1,0 +1,1 @@
+"""What looks at programs from outside: gradient checks, the demonstration, the state of an installation."""

@@ -1,0 +1,219 @@
+"""The demonstration: a Gaussian mixture fitted to points by gradient descent on a compiled gradient.
+
+K Gaussians in D dimensions, with weights softmax(logits), means μ_k and precisions Q_kᵀQ_k, where Q_k is lower
+triangular with exp(q_k) on its diagonal and the part below it packed column by column. Per point x_i,
+
+    -log p(x_i) = D/2·log 2π - LSE_k (log softmax(logits)_k + Σ_j q_kj - ½‖Q_k (x_i - μ_k)‖²)
+
+and the mean over all points, with a weak pull on Q that keeps a component from collapsing onto one point, is
+what is minimised. `negative_log_likelihood` is plain Python: nothing here differentiates by hand.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anadrome.api.transforms import jit, value_and_grad
+from anadrome.errors.tools import DataFileError
+from anadrome.tools.progress import Progress
+from anadrome.tools.report import Report
+
+PULL = 1e-4
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """The parameters: logits [K], means [K, D], log diagonals of Q [K, D], packed lower parts [K, D(D-1)/2]."""
+
+    logits: Any
+    means: Any
+    log_diagonals: Any
+    lowers: Any
+
+
+# ---------------------------------------------------------------------------- the program
+def log_sum_exp(values: Any) -> Any:
+    """log Σ exp, shifted by the largest so that nothing overflows."""
+    largest = max(values)
+    return largest + math.log(sum(math.exp(value - largest) for value in values))
+
+
+def packed(row: int, column: int, dimension: int) -> int:
+    """Where an element below the diagonal stands when the columns are packed one after the other."""
+    return column * (2 * dimension - column - 3) // 2 + row - 1
+
+
+def squared_distance(scale: Any, lower: Any, offset: Any) -> Any:
+    """‖Q v‖², row by row."""
+    dimension = len(offset)
+    return sum(
+        (scale[r] * offset[r] + sum(lower[packed(r, c, dimension)] * offset[c] for c in range(r))) ** 2
+        for r in range(dimension)
+    )
+
+
+def negative_log_likelihood(mixture: Mixture, points: Any) -> Any:
+    """The mean of -log p over the points [N, D], and the pull."""
+    components, dimension = mixture.means.shape
+    scales = np.exp(mixture.log_diagonals)
+    heights = mixture.logits - log_sum_exp(mixture.logits) + np.sum(mixture.log_diagonals, axis=1)
+    total = sum(
+        log_sum_exp(
+            [
+                heights[k] - 0.5 * squared_distance(scales[k], mixture.lowers[k], point - mixture.means[k])
+                for k in range(components)
+            ]
+        )
+        for point in points
+    )
+    pull = PULL * (np.sum(scales**2) + np.sum(mixture.lowers**2)) / components
+    return 0.5 * dimension * math.log(2.0 * math.pi) - total / len(points) + pull
+
+
+# ---------------------------------------------------------------------------- data
+@dataclass(frozen=True)
+class Problem:
+    """Points [N, D] and how many components to fit."""
+
+    name: str
+    points: np.ndarray
+    components: int
+
+
+def generated(components: int, count: int, seed: int) -> Problem:
+    """Points drawn from Gaussians in the plane, of random places, widths and directions."""
+    random = np.random.default_rng(seed)
+    angles = 2.0 * np.pi * (np.arange(components) + random.uniform(0.0, 0.5, components)) / components
+    centres = np.stack((np.cos(angles), np.sin(angles)), axis=1) * random.uniform(3.0, 6.0, (components, 1))
+    parts = []
+    for centre, share in zip(centres, random.multinomial(count, random.dirichlet(np.full(components, 8.0))), strict=True):
+        angle, widths = random.uniform(0.0, np.pi), random.uniform(0.3, 1.2, 2)
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        parts.append(centre + (random.normal(size=(share, 2)) * widths) @ turn.T)
+    points = random.permutation(np.concatenate(parts))
+    return Problem(f"{components} generated clusters", points, components)
+
+
+def read_adbench(path: Path) -> Problem:
+    """The points of an ADBench GMM file: `D K N`, then logits, means, factors, the points, and two numbers more."""
+    try:
+        numbers = [float(word) for word in path.read_text(encoding="utf-8").split()]
+        dimension, components, count = (int(number) for number in numbers[:3])
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        raise DataFileError(str(path), str(error)) from None
+    start = 3 + components * (1 + dimension + dimension * (dimension + 1) // 2)
+    values = np.array(numbers[start : start + count * dimension])
+    if min(dimension, components, count) < 1 or values.size != count * dimension:
+        raise DataFileError(str(path), f"{count} points of {dimension} coordinates do not fit into {len(numbers)} numbers")
+    return Problem(path.name, values.reshape(count, dimension), components)
+
+
+def first_guess(problem: Problem, seed: int) -> Mixture:
+    """Means at points far from one another, widths those of all points, equal weights."""
+    random = np.random.default_rng(seed)
+    points, dimension = problem.points, problem.points.shape[1]
+    means = [points[random.integers(len(points))]]
+    while len(means) < problem.components:
+        distances = np.min([np.sum((points - mean) ** 2, axis=1) for mean in means], axis=0)
+        means.append(points[random.choice(len(points), p=distances / np.sum(distances))])
+    width = np.log(np.std(points, axis=0) / math.sqrt(problem.components) + 1e-12)
+    return Mixture(
+        np.zeros(problem.components),
+        np.array(means),
+        np.tile(-width, (problem.components, 1)),
+        np.zeros((problem.components, dimension * (dimension - 1) // 2)),
+    )
+
+
+# ---------------------------------------------------------------------------- descent
+def combine(function: Callable[..., Any], *mixtures: Mixture) -> Mixture:
+    """A mixture of `function` of the others' fields."""
+    return Mixture(*(function(*(getattr(mixture, field.name) for mixture in mixtures)) for field in fields(Mixture)))
+
+
+def descend(
+    gradient: Callable[..., Any], start: Mixture, points: np.ndarray, steps: int, rate: float, progress: Progress
+) -> tuple[Mixture, list[float]]:
+    """Adam (Kingma and Ba, 2015) with a rate that falls to zero; the best mixture met, and the values."""
+    mixture, best = start, start
+    first = second = combine(np.zeros_like, start)
+    values: list[float] = []
+    for step in range(1, steps + 1):
+        value, slope = gradient(mixture, points)
+        if not values or value < min(values):
+            best = mixture
+        values.append(float(value))
+        first = combine(lambda m, g: 0.9 * m + 0.1 * g, first, slope)
+        second = combine(lambda v, g: 0.999 * v + 0.001 * g * g, second, slope)
+        length = rate * 0.5 * (1.0 + math.cos(math.pi * step / steps))
+        scale = length * math.sqrt(1.0 - 0.999**step) / (1.0 - 0.9**step)
+        mixture = combine(lambda p, m, v, s=scale: p - s * m / (np.sqrt(v) + 1e-9), mixture, first, second)
+        progress.show(step, f"negative log-likelihood {value:.5f}")
+    return best, values
+
+
+# ---------------------------------------------------------------------------- measuring
+def directional_check(slope: Mixture, mixture: Mixture, points: np.ndarray, seed: int) -> tuple[float, float]:
+    """The derivative in a random direction, by the compiled gradient and by the central difference of the plain
+    Python function, which is summed with NumPy numbers."""
+    random = np.random.default_rng(seed)
+    direction = combine(lambda part: random.normal(size=part.shape), mixture)
+    compiled = sum(float(np.sum(getattr(slope, f.name) * getattr(direction, f.name))) for f in fields(Mixture))
+    step = 1e-6
+    ahead, behind = (
+        negative_log_likelihood(combine(lambda p, d, s=sign: p + s * step * d, mixture, direction), points)
+        for sign in (1.0, -1.0)
+    )
+    return compiled, float(ahead - behind) / (2.0 * step)
+
+
+def median_time(call: Callable[[], Any], seconds: float = 0.5) -> float:
+    """The median duration of a call, in seconds, over about this long."""
+    durations: list[float] = []
+    while len(durations) < 5 or (sum(durations) < seconds and len(durations) < 1000):
+        start = time.perf_counter()
+        call()
+        durations.append(time.perf_counter() - start)
+    return statistics.median(durations)
+
+
+def first_call(call: Callable[[], Any]) -> float:
+    """How long a call takes the first time, compilation included, in seconds."""
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+# ---------------------------------------------------------------------------- the whole
+def run_demo(problem: Problem, steps: int, rate: float, seed: int, out: Path, report: Report) -> None:
+    """Compile, measure, check, fit, and draw."""
+    points, start = problem.points, first_guess(problem, seed)
+    count, dimension = points.shape
+    report.line(f"Gaussian mixture: {problem.name}, {count} points in {dimension} dimensions, {problem.components} components")
+    objective = jit(negative_log_likelihood)
+    gradient = value_and_grad(objective)
+    compile_objective = first_call(lambda: objective(start, points))
+    compile_gradient = first_call(lambda: gradient(start, points))
+    time_objective = median_time(lambda: objective(start, points))
+    time_gradient = median_time(lambda: gradient(start, points))
+    report.row("compile", f"objective {compile_objective - time_objective:.2f} s, gradient {compile_gradient - time_gradient:.2f} s")
+    report.row("objective", f"{1e3 * time_objective:.3f} ms")
+    report.row("gradient", f"{1e3 * time_gradient:.3f} ms, value included")
+    report.row("ratio", f"{time_gradient / time_objective:.2f}")
+    few = points[: max(1, min(count, 20_000 // problem.components // dimension**2))]
+    compiled, numeric = directional_check(gradient(start, few)[1], start, few, seed)
+    relative = abs(compiled - numeric) / max(abs(numeric), 1e-300)
+    report.row("check", f"compiled {compiled:.12g}, finite differences {numeric:.12g}, relative difference {relative:.1e}")
+    progress = Progress(report.stream, steps)
+    fit, values = descend(gradient, start, points, steps, rate, progress)
+    progress.finish()
+    report.row("fit", f"negative log-likelihood per point {values[0]:.4f} at first, {min(values):.4f} at the end")
+    report.picture(points, start, fit, values, out)

@@ -1,0 +1,62 @@
+"""The state of an installation: versions, processor, libraries that compiled code uses, the object cache."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+
+import llvmlite.binding as llvm
+
+from anadrome.config import Config
+from anadrome.targets.cache import ObjectCache
+from anadrome.targets.cpu_machine import this_machine
+
+NO_THREADS = "none found: programs run on one thread; install an OpenMP runtime (the package libgomp1 or libomp)"
+NO_VECTORS = "none found: exp, log and their like run one element at a time"
+
+
+def findings(config: Config) -> Iterator[tuple[str, str]]:
+    """(what, how it is), one after the other."""
+    yield "anadrome", _version("anadrome")
+    yield "python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    for package in ("numpy", "scipy", "llvmlite"):
+        yield package, _version(package)
+    yield "llvm", ".".join(str(part) for part in llvm.llvm_version_info)
+    machine = this_machine()
+    target = machine.target
+    yield "processor", f"{target.cpu}, vectors of {target.vector_bits} bits"
+    yield "target", target.triple
+    yield "threads", f"{config.workers}, by `{target.fork_join}`" if target.fork_join else NO_THREADS
+    names = sorted(target.vector_functions)
+    yield "vector math", f"{len(names)} functions: {', '.join(names)}" if names else NO_VECTORS
+    yield "cache", cache_state(config)
+    yield "plots", _version("matplotlib")
+
+
+def cache_state(config: Config) -> str:
+    """Where object code is kept, and how much of it there is."""
+    if not config.cache:
+        return "off"
+    size = ObjectCache(config.cache_path, config.cache_megabytes).size()
+    return f"{config.cache_path}, {size / 2**20:.1f} of {config.cache_megabytes} MiB"
+
+
+def clear_cache(config: Config) -> int:
+    """Remove all object code; how many bytes that freed."""
+    size = ObjectCache(config.cache_path, config.cache_megabytes).size()
+    for path in config.cache_path.glob("*.object"):
+        path.unlink(missing_ok=True)
+    for path in config.cache_path.glob("*.part"):
+        path.unlink(missing_ok=True)
+    if config.cache_path.is_dir() and not any(config.cache_path.iterdir()):
+        shutil.rmtree(config.cache_path, ignore_errors=True)
+    return size
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,211 @@
+"""Where arrays live: built in their destination, overwritten only when dead, never allocated in a loop."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from anadrome.config import Config
+from anadrome.kernel_ir import nodes as kernel_ir
+from tests.lower.oracle import agree, loop_allocations, lowered, statements_of
+
+ONE_THREAD = Config(threads=1)
+X = np.array([3.0, -1.0, 4.0, 1.0, -5.0])
+A = np.arange(12.0).reshape(4, 3) - 5.0
+
+IN_PLACE = {
+    "update in a loop": (
+        "fn f(x: f64[n], k: i64) -> f64[n] { "
+        "y = loop (c = x) for i < k { v = c[i]; w = mul v 2.0; d = update c[i] w; return d }; return y }",
+        (X, 3),
+        1,
+    ),
+    "update in a branch of a loop": (
+        "fn f(x: f64[n], k: i64) -> f64[n] { y = loop (c = x) for i < k { v = c[i]; p = gt v 0.0; "
+        "e = if p { w = mul v 2.0; d = update c[i] w; return d } else { return c }; return e }; return y }",
+        (X, 4),
+        1,
+    ),
+    "loop in a loop": (
+        "fn f(x: f64[n], k: i64) -> f64[n] { y = loop (c = x) for t < k { "
+        "e = loop (b = c) for i < n { v = b[i]; w = mul v 1.5; d = update b[i] w; return d }; return e }; return y }",
+        (X, 3),
+        1,
+    ),
+    "a row built where it is put": (
+        "fn f(x: f64[n, m], k: i64) -> f64[n, m] { y = loop (c = x) for i < k { g = to_f64 i; "
+        "row = parfor j < m { v = to_f64 j; w = mul g v; yield stack w }; d = update c[i] row; return d }; return y }",
+        (A, 3),
+        1,
+    ),
+    "a histogram carried by a loop": (
+        "fn f(x: f64[n], k: i64) -> f64[n] { y = loop (c = x) for t < k { "
+        "h = parfor i < n { v = to_f64 i; j = sub n 1; g = sub j i; yield accumulate add c[g] v }; return h }; return y }",
+        (X, 3),
+        1,
+    ),
+    "updates in a row": (
+        "fn f(x: f64[n]) -> f64[n] { a = parfor i < n { v = x[i]; w = add v 1.0; yield stack w }; "
+        "b = update a[0] 7.0; c = update b[1] 8.0; return c }",
+        (X,),
+        1,
+    ),
+    "stack of rows of a loop": (
+        "fn f(x: f64[n], k: i64) -> f64[n, n] { y = parfor r < n { z = full [n] 0.0; "
+        "l = loop (c = z) for i < n { v = x[i]; d = update c[i] v; return d }; yield stack l }; return y }",
+        (X, 3),
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_in_place(name):
+    text, args, allocations = IN_PLACE[name]
+    agree(text, *args)
+    kernel = lowered(text, ONE_THREAD)
+    heap = [one for one in statements_of(kernel, kernel_ir.Alloc) if one.buffer.space is kernel_ir.Space.GLOBAL]
+    assert len(heap) == allocations
+    assert loop_allocations(kernel) == []
+
+
+ALIASING = {
+    "the old version is read later": (
+        "fn f(x: f64[n]) -> f64[n], f64 { a = parfor i < n { v = x[i]; w = add v 1.0; yield stack w }; "
+        "b = update a[0] 7.0; s = a[0]; return b, s }",
+        (X,),
+    ),
+    "a row that is a view is read later": (
+        "fn f(x: f64[n, m]) -> f64[n, m], f64[m] { a = parfor i < n { r = x[i]; yield stack r }; "
+        "v = a[1]; z = a[0]; b = update a[1] z; return b, v }",
+        (A,),
+    ),
+    "a reshaped view is read later": (
+        "fn f(x: f64[n, 3]) -> f64[n, 3], f64[m] { a = parfor i < n { r = x[i]; yield stack r }; m = mul n 3; "
+        "v = reshape a [m]; b = update a[1, 1] 9.0; return b, v }",
+        (A,),
+    ),
+    "a parameter": ("fn f(x: f64[n]) -> f64[n] { b = update x[0] 7.0; return b }", (X,)),
+    "a parameter is a result": ("fn f(x: f64[n]) -> f64[n], f64[n] { return x, x }", (X,)),
+    "one array twice": (
+        "fn f(x: f64[n]) -> f64[n], f64[n] { a = parfor i < n { v = x[i]; yield stack v }; return a, a }",
+        (X,),
+    ),
+    "a row is a result": (
+        "fn f(x: f64[n, m]) -> f64[m], f64[n, m] { a = parfor i < n { r = x[i]; yield stack r }; v = a[0]; return v, a }",
+        (A,),
+    ),
+    "two carried arrays change places": (
+        "fn f(x: f64[n], y: f64[n], k: i64) -> f64[n], f64[n] { "
+        "a, b = loop (c = x, d = y) for t < k { return d, c }; return a, b }",
+        (X, X * 2, 3),
+    ),
+    "three carried arrays rotate, one is updated": (
+        "fn f(x: f64[n], k: i64) -> f64[n], f64[n], f64[n] { p = full [n] 1.0; q = full [n] 2.0; "
+        "a, b, e = loop (c = x, d = p, g = q) for t < k { u = update c[0] 9.0; return d, g, u }; return a, b, e }",
+        (X, 4),
+    ),
+    "the old state is kept beside the new": (
+        "fn f(x: f64[n], k: i64) -> f64[n], f64[n] { a, b = loop (c = x, d = x) for t < k { "
+        "w = c[t]; v = mul w 3.0; u = update c[t] v; return u, c }; return a, b }",
+        (X, 4),
+    ),
+    "a loop starts from an array that its body reads": (
+        "fn f(x: f64[n], k: i64) -> f64[n] { s = parfor i < n { v = x[i]; w = mul v 2.0; yield stack w }; "
+        "y = loop (c = s) for i < k { v = s[0]; o = c[i]; w = add v o; d = update c[0] w; return d }; return y }",
+        (X, 3),
+    ),
+    "a sum starts from an array that its body reads": (
+        "fn f(x: f64[n]) -> f64[n] { s = parfor i < n { v = x[i]; w = mul v 2.0; yield stack w }; "
+        "y = with_sum (t = s) { u = parfor i < n { v = s[0]; a = add_to t[0] v; yield carry t a }; return u }; return y }",
+        (X,),
+    ),
+    "a loop invariant is a result": (
+        "fn f(x: f64[n], k: i64) -> f64[n] { z = full [n] 0.0; y = loop (c = z) for i < k { return x }; return y }",
+        (X, 2),
+    ),
+    "no iteration": (
+        "fn f(x: f64[n], k: i64) -> f64[n] { y = loop (c = x) for i < k { d = parfor j < n { v = c[j]; w = exp v; "
+        "yield stack w }; return d }; return y }",
+        (X, 0),
+    ),
+    "both results of a branch from one array": (
+        "fn f(x: f64[n], p: bool) -> f64[n], f64[n] { a = parfor i < n { v = x[i]; yield stack v }; "
+        "b, c = if p { d = update a[0] 9.0; return d, a } else { return a, a }; return b, c }",
+        (X, True),
+    ),
+    "a branch exchanges two arrays": (
+        "fn f(x: f64[n], p: bool) -> f64[n], f64[n] { a = parfor i < n { v = x[i]; yield stack v }; "
+        "e = parfor i < n { v = x[i]; w = neg v; yield stack w }; "
+        "b, c = if p { return e, a } else { return a, e }; return b, c }",
+        (X, True),
+    ),
+    "the elements of a literal are read later": (
+        "fn f(x: f64[n]) -> f64[2, n], f64[n] { a = parfor i < n { v = x[i]; yield stack v }; "
+        "b = parfor i < n { v = x[i]; w = neg v; yield stack w }; c = literal [a, b]; d = update c[0, 0] 7.0; "
+        "return d, a }",
+        (X,),
+    ),
+    "a row is put into another row of the same array": (
+        "fn f(x: f64[n, m]) -> f64[n, m] { a = parfor i < n { r = x[i]; yield stack r }; v = a[2]; "
+        "b = update a[0] v; return b }",
+        (A,),
+    ),
+    "a while loop with two arrays": (
+        "fn f(x: f64[n]) -> f64[n], f64[n] { a, b, k = loop (c = x, d = x, t = 0) while { p = lt t 5; return p } "
+        "do { u = add t 1; e = parfor i < n { v = c[i]; w = d[i]; s = sub v w; q = add s 1.0; yield stack q }; "
+        "return d, e, u }; return a, b }",
+        (X,),
+    ),
+    "an update of a view of a carried array": (
+        "fn f(x: f64[n, m], k: i64) -> f64[n, m] { y = loop (c = x) for i < k { r = c[i]; q = update r[0] 100.0; "
+        "d = update c[0] q; return d }; return y }",
+        (A, 3),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ALIASING)
+def test_aliasing(name):
+    text, args = ALIASING[name]
+    agree(text, *args)
+    agree(text, *args, config=ONE_THREAD)
+    assert loop_allocations(lowered(text, ONE_THREAD)) == []
+
+
+def test_a_fresh_state_is_exchanged_not_copied():
+    text = (
+        "fn f(x: f64[n], k: i64) -> f64[n] { y = loop (c = x) for t < k { "
+        "d = parfor i < n { v = c[i]; w = mul v 0.5; yield stack w }; return d }; return y }"
+    )
+    agree(text, X, 5)
+    kernel = lowered(text, ONE_THREAD)
+    assert len(statements_of(kernel, kernel_ir.Swap)) == 1
+    assert len(statements_of(kernel, kernel_ir.Alloc)) == 2
+
+
+def test_a_sum_of_rows_needs_no_row():
+    text = (
+        "fn f(a: f64[n, m], y: f64[n]) -> f64[m] { z = parfor i < n { u = y[i]; "
+        "row = parfor j < m { v = a[i, j]; w = mul u v; yield stack w }; yield reduce add row }; return z }"
+    )
+    agree(text, A, A[:, 0])
+    assert len(statements_of(lowered(text, ONE_THREAD), kernel_ir.Alloc)) == 1
+
+
+def test_small_arrays_are_local():
+    text = (
+        "fn f(x: f64[3], k: i64) -> f64[3] { y = loop (c = x) for t < k { "
+        "d = parfor i < 3 { v = c[i]; w = mul v 0.5; yield stack w }; return d }; return y }"
+    )
+    agree(text, X[:3], 5)
+    heap = [one.buffer for one in statements_of(lowered(text, ONE_THREAD), kernel_ir.Alloc)]
+    assert sum(buffer.space is kernel_ir.Space.GLOBAL for buffer in heap) == 1
+
+
+def test_ragged_scratch_is_freed_by_the_iteration():
+    text = (
+        "fn f(x: f64[n]) -> f64[n] { y = parfor i < n { a = parfor j < i { v = x[j]; w = exp v; yield stack w }; "
+        "b = update a[0]~ 2.0; s = parfor j < i { v = b[j]; yield reduce add v }; yield stack s }; return y }"
+    )
+    agree(text, X)

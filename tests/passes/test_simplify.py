@@ -1,0 +1,140 @@
+"""Text in, text out: one rule of `simplify` at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle import becomes, same
+
+from anadrome.array_ir.interp import run
+from anadrome.array_ir.text import parse
+from anadrome.config import Config
+from anadrome.passes.simplify import simplify
+
+SCALAR = {
+    "x + -0.0": ("a = add x -0.0", "x"),
+    "-0.0 + x": ("a = add -0.0 x", "x"),
+    "x - 0.0": ("a = sub x 0.0", "x"),
+    "1·x": ("a = mul 1.0 x", "x"),
+    "x / 1": ("a = div x 1.0", "x"),
+    "--x": ("b = neg x\n a = neg b", "x"),
+    "| |x| |": ("b = abs x\n a = abs b", ("b = abs x", "b")),
+    "|-x|": ("b = neg x\n a = abs b", ("b = abs x", "b")),
+    "x·(-1)": ("a = mul x -1.0", ("b = neg x", "b")),
+    "x / 4": ("a = div x 4.0", ("b = mul x 0.25", "b")),
+    "x²": ("a = pow x 2.0", ("b = mul x x", "b")),
+    "x¹": ("a = pow x 1.0", "x"),
+    "x⁰": ("a = pow x 0.0", "1.0"),
+    "x + (-y)": ("b = neg y\n a = add x b", ("b = sub x y", "b")),
+    "(-x)·(-y)": ("b = neg x\n c = neg y\n a = mul b c", ("b = mul x y", "b")),
+    "min x x": ("a = min x x", "x"),
+    "constants": ("b = add 1.0 2.0\n a = mul b 2.0", "6.0"),
+    "select p x x": ("p = lt x y\n a = select p x x", "x"),
+    "select ¬p": ("p = lt x y\n q = not p\n a = select q x y", ("p = lt x y\n a = select p y x", "a")),
+    "repeated": ("b = add x y\n c = add y x\n a = mul b c", ("b = add x y\n a = mul b b", "a")),
+}
+
+KEPT = ("a = mul x 0.0", "a = add x 0.0", "a = sub 0.0 x", "a = pow x 0.5", "a = sub x x", "a = div x 3.0")
+
+
+@pytest.mark.parametrize("rule", SCALAR)
+def test_scalar_rule(rule: str) -> None:
+    before, after = SCALAR[rule]
+    lets, result = ("", after) if isinstance(after, str) else after
+    head = "fn f(x: f64, y: f64) -> f64 {\n"
+    becomes(simplify, f"{head}{before}\n return a\n}}", f"{head}{lets}\n return {result}\n}}")
+
+
+@pytest.mark.parametrize("statement", KEPT)
+def test_what_is_not_exact_stays(statement: str) -> None:
+    text = f"fn f(x: f64, y: f64) -> f64 {{\n{statement}\n return a\n}}"
+    becomes(simplify, text, text)
+
+
+SPECIAL = (0.0, -0.0, 1.0, -1.0, 2.5, float("inf"), float("-inf"), float("nan"), 5e-324, 1e308)
+
+
+@given(st.sampled_from(sorted(SCALAR)), st.sampled_from(SPECIAL), st.sampled_from(SPECIAL))
+def test_scalar_rules_are_exact(rule: str, x: float, y: float) -> None:
+    fn = parse(f"fn f(x: f64, y: f64) -> f64 {{\n{SCALAR[rule][0]}\n return a\n}}")
+    before, after = (run(g, [x, y]).results for g in (fn, simplify(fn, Config())))
+    same(before, after)
+    assert np.isnan(before[0]) or np.signbit(before[0]) == np.signbit(after[0])
+
+
+INTEGER = {
+    "0·i": ("a = mul i 0", "0"),
+    "i - i": ("a = sub i i", "0"),
+    "(i + 1) - 1": ("b = add i 1\n a = sub b 1", "i"),
+    "(i - k) + k": ("b = sub i k\n a = add b k", "i"),
+    "(i + k) - i": ("b = add i k\n a = sub b i", "k"),
+    "i mod 1": ("a = mod i 1", "0"),
+}
+
+
+@pytest.mark.parametrize("rule", INTEGER)
+def test_integer_rule(rule: str) -> None:
+    before, result = INTEGER[rule]
+    head = "fn f(i: i64, k: i64) -> i64 {\n"
+    becomes(simplify, f"{head}{before}\n return a\n}}", f"{head} return {result}\n}}")
+
+
+ARRAYS = {
+    "full": ("a = full [n] 2.0\n r = a[k]", "return 2.0"),
+    "literal": ("a = literal [y, 3.0]\n r = a[0]", "return y"),
+    "row of row": ("b = x[k]\n r = b[k]", "r = x[k, k]\n return r"),
+    "update, read there": ("b = x[k]\n a = update b[k] y\n r = a[k]", "return y"),
+    "update, read elsewhere": ("b = x[k]\n a = update b[0] y\n r = a[1]", "r = x[k, 1]\n return r"),
+    "copy nest": (
+        "a = parfor i < n { b = parfor j < m { v = x[i, j]; yield stack v }; yield stack b }\n r = a[k, k]",
+        "r = x[k, k]\n return r",
+    ),
+    "constant stack": ("a = parfor i < n { yield stack 1.5 }\n r = a[k]", "return 1.5"),
+    "true branch": ("r = if true { a = sin y; return a } else { return y }", "r = sin y\n return r"),
+    "agreeing branches": ("p = lt y 0.0\n r = if p { return y } else { return y }", "return y"),
+    "known condition": (
+        "p = lt y 0.0\n r = if p { q = if p { return 1.0 } else { return y }; return q } else { return 2.0 }",
+        "p = lt y 0.0\n r = if p { return 1.0 } else { return 2.0 }\n return r",
+    ),
+    "loop of none": ("r = loop (s = y) for i < 0 { t = sin s; return t }", "return y"),
+    "loop of one": ("r = loop (s = y) for i < 1 { t = sin s; return t }", "t = sin y\n return t"),
+    "fixed carried value": (
+        "q, r = loop (c = y, s = y) for i < n { t = mul s c; return c, t }",
+        "r = loop (s = y) for i < n { t = mul s y; return t }\n return r",
+    ),
+    "equal nests": (
+        "a = parfor i < n { v = x[i, 0]; yield reduce add v }\n"
+        "b = parfor j < n { u = x[j, 0]; yield reduce add u }\n r = mul a b",
+        "a = parfor i < n { v = x[i, 0]; yield reduce add v }\n r = mul a a\n return r",
+    ),
+    "repeated check": (
+        'p = lt y 0.0\n check p assert "no"\n check p assert "no"\n r = sin y',
+        'p = lt y 0.0\n check p assert "no"\n r = sin y\n return r',
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", ARRAYS)
+def test_array_rule(rule: str) -> None:
+    before, after = ARRAYS[rule]
+    head = "fn f(x: f64[n, m], y: f64, k: i64) -> f64 {\n"
+    becomes(simplify, f"{head}{before}\n return r\n}}", f"{head}{after}\n}}")
+
+
+def test_an_operator_does_not_read_the_iteration() -> None:
+    text = """
+    fn f(x: f64[n]) -> f64 {
+      s = parfor i < n {
+        v = x[i]
+        c = add 1.0 2.0
+        w = mul v c
+        yield reduce lambda w by (a) (b) from (0.0) { c = add 1.0 2.0; d = mul a 1.0; e = add d b; return e }
+      }
+      return s
+    }
+    """
+    fn = parse(text)
+    x = np.linspace(0, 1, 5)
+    same(run(fn, [x]).results, run(simplify(fn, Config()), [x]).results)
