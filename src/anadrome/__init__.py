@@ -20,6 +20,7 @@ from anadrome.api.transforms import (
 from anadrome.config import Config
 from anadrome.errors import AnadromeError
 from anadrome.frontend.annotations import bool_, f32, f64, i8, i16, i32, i64_ as i64, u8, u16, u32, u64
+from anadrome.frontend.iterables import unroll
 from anadrome.tools.check_grads import check_grads
 
 __version__ = "0.1.0"
@@ -37,6 +38,7 @@ __all__ = [
     "hvp",
     "vmap",
     "stop_gradient",
+    "unroll",
     # looking into them
     "check_grads",
     "show",

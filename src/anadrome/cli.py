@@ -33,10 +33,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The commands and their options."""
-    top = argparse.ArgumentParser(prog="anadrome", description="A compiler that differentiates plain numerical Python.")
+    top = argparse.ArgumentParser(
+        prog="anadrome", description="A compiler that differentiates plain numerical Python."
+    )
     commands = top.add_subparsers(required=True, metavar="COMMAND")
-    _demo_options(_command(commands, "demo", _demo, "fit a Gaussian mixture with a compiled gradient, and draw it"))
-    _show_options(_command(commands, "show", _show, "print a function's program at a stage of its compilation"))
+    _demo_options(
+        _command(commands, "demo", _demo, "fit a Gaussian mixture with a compiled gradient, and draw it")
+    )
+    _show_options(
+        _command(commands, "show", _show, "print a function's program at a stage of its compilation")
+    )
     _command(commands, "doctor", _doctor, "print versions, processor, libraries and cache")
     cache = _command(commands, "cache", _cache, "print where object code is kept, and how much")
     cache.add_argument("--clear", action="store_true", help="remove it")
@@ -72,13 +78,19 @@ def _demo(options: argparse.Namespace, config: Config) -> None:
 def _show_options(options: argparse.ArgumentParser) -> None:
     options.add_argument("function", metavar="FILE:FUNCTION")
     options.add_argument(
-        "--arg", action="append", default=[], metavar="TYPE", help="an argument: f64[100,3], i64 or a literal; repeat it"
+        "--arg",
+        action="append",
+        default=[],
+        metavar="TYPE",
+        help="an argument: f64[100,3], i64 or a literal; repeat it",
     )
     options.add_argument("--args", nargs="*", default=[], metavar="TYPE", help="all arguments at once")
     options.add_argument("--grad", action="store_true", help="the gradient instead of the function")
     options.add_argument("--argnums", type=int, nargs="+", default=[0], help="what the gradient is by")
     where = options.add_mutually_exclusive_group()
-    where.add_argument("--stage", default="optimised", metavar="STAGE", help=f"one of {', '.join(KNOWN_STAGES)}")
+    where.add_argument(
+        "--stage", default="optimised", metavar="STAGE", help=f"one of {', '.join(KNOWN_STAGES)}"
+    )
     where.add_argument("--after", metavar="PASS", help="the program after this pass")
     options.add_argument("--diff", action="store_true", help="what that stage changed")
 

@@ -28,19 +28,22 @@ IN_PLACE = {
     ),
     "loop in a loop": (
         "fn f(x: f64[n], k: i64) -> f64[n] { y = loop (c = x) for t < k { "
-        "e = loop (b = c) for i < n { v = b[i]; w = mul v 1.5; d = update b[i] w; return d }; return e }; return y }",
+        "e = loop (b = c) for i < n { v = b[i]; w = mul v 1.5; d = update b[i] w; return d }; return e }; "
+        "return y }",
         (X, 3),
         1,
     ),
     "a row built where it is put": (
         "fn f(x: f64[n, m], k: i64) -> f64[n, m] { y = loop (c = x) for i < k { g = to_f64 i; "
-        "row = parfor j < m { v = to_f64 j; w = mul g v; yield stack w }; d = update c[i] row; return d }; return y }",
+        "row = parfor j < m { v = to_f64 j; w = mul g v; yield stack w }; d = update c[i] row; "
+        "return d }; return y }",
         (A, 3),
         1,
     ),
     "a histogram carried by a loop": (
         "fn f(x: f64[n], k: i64) -> f64[n] { y = loop (c = x) for t < k { "
-        "h = parfor i < n { v = to_f64 i; j = sub n 1; g = sub j i; yield accumulate add c[g] v }; return h }; return y }",
+        "h = parfor i < n { v = to_f64 i; j = sub n 1; g = sub j i; yield accumulate add c[g] v }; "
+        "return h }; return y }",
         (X, 3),
         1,
     ),
@@ -64,7 +67,9 @@ def test_in_place(name):
     text, args, allocations = IN_PLACE[name]
     agree(text, *args)
     kernel = lowered(text, ONE_THREAD)
-    heap = [one for one in statements_of(kernel, kernel_ir.Alloc) if one.buffer.space is kernel_ir.Space.GLOBAL]
+    heap = [
+        one for one in statements_of(kernel, kernel_ir.Alloc) if one.buffer.space is kernel_ir.Space.GLOBAL
+    ]
     assert len(heap) == allocations
     assert loop_allocations(kernel) == []
 
@@ -81,7 +86,8 @@ ALIASING = {
         (A,),
     ),
     "a reshaped view is read later": (
-        "fn f(x: f64[n, 3]) -> f64[n, 3], f64[m] { a = parfor i < n { r = x[i]; yield stack r }; m = mul n 3; "
+        "fn f(x: f64[n, 3]) -> f64[n, 3], f64[m] { a = parfor i < n { r = x[i]; yield stack r }; "
+        "m = mul n 3; "
         "v = reshape a [m]; b = update a[1, 1] 9.0; return b, v }",
         (A,),
     ),
@@ -92,7 +98,8 @@ ALIASING = {
         (X,),
     ),
     "a row is a result": (
-        "fn f(x: f64[n, m]) -> f64[m], f64[n, m] { a = parfor i < n { r = x[i]; yield stack r }; v = a[0]; return v, a }",
+        "fn f(x: f64[n, m]) -> f64[m], f64[n, m] { a = parfor i < n { r = x[i]; yield stack r }; "
+        "v = a[0]; return v, a }",
         (A,),
     ),
     "two carried arrays change places": (
@@ -102,7 +109,8 @@ ALIASING = {
     ),
     "three carried arrays rotate, one is updated": (
         "fn f(x: f64[n], k: i64) -> f64[n], f64[n], f64[n] { p = full [n] 1.0; q = full [n] 2.0; "
-        "a, b, e = loop (c = x, d = p, g = q) for t < k { u = update c[0] 9.0; return d, g, u }; return a, b, e }",
+        "a, b, e = loop (c = x, d = p, g = q) for t < k { u = update c[0] 9.0; return d, g, u }; "
+        "return a, b, e }",
         (X, 4),
     ),
     "the old state is kept beside the new": (
@@ -112,20 +120,24 @@ ALIASING = {
     ),
     "a loop starts from an array that its body reads": (
         "fn f(x: f64[n], k: i64) -> f64[n] { s = parfor i < n { v = x[i]; w = mul v 2.0; yield stack w }; "
-        "y = loop (c = s) for i < k { v = s[0]; o = c[i]; w = add v o; d = update c[0] w; return d }; return y }",
+        "y = loop (c = s) for i < k { v = s[0]; o = c[i]; w = add v o; d = update c[0] w; return d }; "
+        "return y }",
         (X, 3),
     ),
     "a sum starts from an array that its body reads": (
         "fn f(x: f64[n]) -> f64[n] { s = parfor i < n { v = x[i]; w = mul v 2.0; yield stack w }; "
-        "y = with_sum (t = s) { u = parfor i < n { v = s[0]; a = add_to t[0] v; yield carry t a }; return u }; return y }",
+        "y = with_sum (t = s) { u = parfor i < n { v = s[0]; a = add_to t[0] v; yield carry t a }; "
+        "return u }; return y }",
         (X,),
     ),
     "a loop invariant is a result": (
-        "fn f(x: f64[n], k: i64) -> f64[n] { z = full [n] 0.0; y = loop (c = z) for i < k { return x }; return y }",
+        "fn f(x: f64[n], k: i64) -> f64[n] { z = full [n] 0.0; y = loop (c = z) for i < k { return x }; "
+        "return y }",
         (X, 2),
     ),
     "no iteration": (
-        "fn f(x: f64[n], k: i64) -> f64[n] { y = loop (c = x) for i < k { d = parfor j < n { v = c[j]; w = exp v; "
+        "fn f(x: f64[n], k: i64) -> f64[n] { y = loop (c = x) for i < k { d = parfor j < n { v = c[j]; "
+        "w = exp v; "
         "yield stack w }; return d }; return y }",
         (X, 0),
     ),
@@ -142,7 +154,8 @@ ALIASING = {
     ),
     "the elements of a literal are read later": (
         "fn f(x: f64[n]) -> f64[2, n], f64[n] { a = parfor i < n { v = x[i]; yield stack v }; "
-        "b = parfor i < n { v = x[i]; w = neg v; yield stack w }; c = literal [a, b]; d = update c[0, 0] 7.0; "
+        "b = parfor i < n { v = x[i]; w = neg v; yield stack w }; c = literal [a, b]; "
+        "d = update c[0, 0] 7.0; "
         "return d, a }",
         (X,),
     ),
@@ -152,13 +165,16 @@ ALIASING = {
         (A,),
     ),
     "a while loop with two arrays": (
-        "fn f(x: f64[n]) -> f64[n], f64[n] { a, b, k = loop (c = x, d = x, t = 0) while { p = lt t 5; return p } "
-        "do { u = add t 1; e = parfor i < n { v = c[i]; w = d[i]; s = sub v w; q = add s 1.0; yield stack q }; "
+        "fn f(x: f64[n]) -> f64[n], f64[n] { a, b, k = loop (c = x, d = x, t = 0) while { p = lt t 5; "
+        "return p } "
+        "do { u = add t 1; e = parfor i < n { v = c[i]; w = d[i]; s = sub v w; q = add s 1.0; "
+        "yield stack q }; "
         "return d, e, u }; return a, b }",
         (X,),
     ),
     "an update of a view of a carried array": (
-        "fn f(x: f64[n, m], k: i64) -> f64[n, m] { y = loop (c = x) for i < k { r = c[i]; q = update r[0] 100.0; "
+        "fn f(x: f64[n, m], k: i64) -> f64[n, m] { y = loop (c = x) for i < k { r = c[i]; "
+        "q = update r[0] 100.0; "
         "d = update c[0] q; return d }; return y }",
         (A, 3),
     ),
@@ -205,7 +221,8 @@ def test_small_arrays_are_local():
 
 def test_ragged_scratch_is_freed_by_the_iteration():
     text = (
-        "fn f(x: f64[n]) -> f64[n] { y = parfor i < n { a = parfor j < i { v = x[j]; w = exp v; yield stack w }; "
+        "fn f(x: f64[n]) -> f64[n] { y = parfor i < n { a = parfor j < i { v = x[j]; w = exp v; "
+        "yield stack w }; "
         "b = update a[0]~ 2.0; s = parfor j < i { v = b[j]; yield reduce add v }; yield stack s }; return y }"
     )
     agree(text, X)

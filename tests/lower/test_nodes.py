@@ -20,9 +20,18 @@ S = A.T @ A + np.eye(5)
 NAN = np.array([1.0, np.nan, 3.0])
 
 PROGRAMS = {
-    "reduce add": ("fn f(x: f64[n]) -> f64 { s = parfor i < n { v = x[i]; yield reduce add v }; return s }", X),
-    "reduce mul": ("fn f(x: f64[n]) -> f64 { s = parfor i < n { v = x[i]; yield reduce mul v }; return s }", X),
-    "reduce min": ("fn f(x: f64[n]) -> f64 { s = parfor i < n { v = x[i]; yield reduce min v }; return s }", X),
+    "reduce add": (
+        "fn f(x: f64[n]) -> f64 { s = parfor i < n { v = x[i]; yield reduce add v }; return s }",
+        X,
+    ),
+    "reduce mul": (
+        "fn f(x: f64[n]) -> f64 { s = parfor i < n { v = x[i]; yield reduce mul v }; return s }",
+        X,
+    ),
+    "reduce min": (
+        "fn f(x: f64[n]) -> f64 { s = parfor i < n { v = x[i]; yield reduce min v }; return s }",
+        X,
+    ),
     "reduce max of NaN": (
         "fn f(x: f64[n]) -> f64 { s = parfor i < n { v = x[i]; yield reduce max v }; return s }",
         NAN,
@@ -37,7 +46,8 @@ PROGRAMS = {
         X,
     ),
     "reduce of integers": (
-        "fn f(x: i64[n]) -> i64, i64 { a, b = parfor i < n { v = x[i]; yield reduce max v; yield reduce mul v }; "
+        "fn f(x: i64[n]) -> i64, i64 { a, b = parfor i < n { v = x[i]; yield reduce max v; "
+        "yield reduce mul v }; "
         "return a, b }",
         P,
     ),
@@ -46,13 +56,15 @@ PROGRAMS = {
         A,
     ),
     "argmax": (
-        "fn f(x: f64[n]) -> f64, i64 { a, b = parfor i < n { v = x[i]; yield reduce lambda v i by (l, j) (r, k) "
+        "fn f(x: f64[n]) -> f64, i64 { a, b = parfor i < n { v = x[i]; "
+        "yield reduce lambda v i by (l, j) (r, k) "
         "from (-inf, -1) { p = ge l r; u = select p l r; w = select p j k; return u, w } }; return a, b }",
         X,
     ),
     "reduce of rows by a lambda": (
         "fn f(a: f64[n, m]) -> f64[m] { z = full [m] 0.0; s = parfor i < n { v = a[i]; yield reduce lambda v "
-        "by (l) (r) from (z) { u = parfor j < m { p = l[j]; q = r[j]; w = add p q; yield stack w }; return u } }; return s }",
+        "by (l) (r) from (z) { u = parfor j < m { p = l[j]; q = r[j]; w = add p q; yield stack w }; "
+        "return u } }; return s }",
         A,
     ),
     "scan": (
@@ -66,23 +78,27 @@ PROGRAMS = {
     ),
     "scan by a lambda": (
         "fn f(x: f64[n]) -> f64[n], f64[n] { a, b = parfor i < n { v = x[i]; yield scan lambda v 0.5 "
-        "by (l, m) (r, k) from (0.0, 1.0) { p = mul k l; q = add p r; c = mul m k; return q, c } }; return a, b }",
+        "by (l, m) (r, k) from (0.0, 1.0) { p = mul k l; q = add p r; c = mul m k; return q, c } }; "
+        "return a, b }",
         X,
     ),
     "accumulate": (
-        "fn f(x: f64[n], p: i64[n]) -> f64[n] { h = parfor i < n { j = p[i]; v = x[i]; yield accumulate add x[j] v }; "
+        "fn f(x: f64[n], p: i64[n]) -> f64[n] { h = parfor i < n { j = p[i]; v = x[i]; "
+        "yield accumulate add x[j] v }; "
         "return h }",
         X,
         P,
     ),
     "accumulate rows, max": (
-        "fn f(a: f64[n, m], p: i64[k]) -> f64[n, m] { h = parfor i < 6 { j = p[i]; g = min j 5; r = parfor t < m "
+        "fn f(a: f64[n, m], p: i64[k]) -> f64[n, m] { h = parfor i < 6 { j = p[i]; g = min j 5; "
+        "r = parfor t < m "
         "{ v = a[i, t]; w = mul v 2.0; yield stack w }; yield accumulate max a[g] r }; return h }",
         A,
         P,
     ),
     "accumulate by a lambda": (
-        "fn f(x: f64[n], p: i64[n]) -> f64[n] { h = parfor i < n { j = p[i]; v = x[i]; yield accumulate lambda x[j] v "
+        "fn f(x: f64[n], p: i64[n]) -> f64[n] { h = parfor i < n { j = p[i]; v = x[i]; "
+        "yield accumulate lambda x[j] v "
         "by (l) (r) from (1.0) { u = mul l r; return u } }; return h }",
         X,
         P,
@@ -99,7 +115,8 @@ PROGRAMS = {
         A,
     ),
     "accumulate, ignored outside": (
-        "fn f(x: f64[n]) -> f64[n] { h = parfor i < n { j = sub i 2; v = x[i]; yield accumulate add x[j]~ v }; return h }",
+        "fn f(x: f64[n]) -> f64[n] { h = parfor i < n { j = sub i 2; v = x[i]; "
+        "yield accumulate add x[j]~ v }; return h }",
         X,
     ),
     "with_sum of rows": (
@@ -110,40 +127,47 @@ PROGRAMS = {
     ),
     "with_sum through a loop and a branch": (
         "fn f(x: f64[n], k: i64) -> f64[n], f64 { z = full [n] 1.0; s, y = with_sum (t = z) { "
-        "u, q = loop (w = t, p = 0.0) for i < k { v = x[i]; c = gt v 0.0; e = if c { g = add_to w[i] v; return g } "
+        "u, q = loop (w = t, p = 0.0) for i < k { v = x[i]; c = gt v 0.0; e = if c { g = add_to w[i] v; "
+        "return g } "
         "else { return w }; r = add p v; return e, r }; return u, q }; return s, y }",
         X,
         5,
     ),
     "with_sum of a scalar": (
-        "fn f(x: f64[n], y: f64) -> f64 { s = with_sum (t = y) { u = parfor i < n { v = x[i]; a = add_to t[] v; "
+        "fn f(x: f64[n], y: f64) -> f64 { s = with_sum (t = y) { u = parfor i < n { v = x[i]; "
+        "a = add_to t[] v; "
         "yield carry t a }; return u }; return s }",
         X,
         2.0,
     ),
     "nested sums": (
         "fn f(a: f64[n, m]) -> f64[m] { s = parfor i < n { z = full [m] 0.0; r = with_sum (t = z) { "
-        "u = parfor j < m { v = a[i, j]; b = add_to t[0] v; c = add_to b[j] v; yield carry t c }; return u }; "
+        "u = parfor j < m { v = a[i, j]; b = add_to t[0] v; c = add_to b[j] v; yield carry t c }; "
+        "return u }; "
         "yield reduce add r }; return s }",
         A,
     ),
     "a contribution that is a branch": (
-        "fn f(a: f64[n, m]) -> f64[m] { s = parfor i < n { v = a[i, 0]; p = gt v 0.0; r = if p { q = a[i]; return q } "
+        "fn f(a: f64[n, m]) -> f64[m] { s = parfor i < n { v = a[i, 0]; p = gt v 0.0; r = if p { "
+        "q = a[i]; return q } "
         "else { z = full [m] 0.0; return z }; yield reduce add r }; return s }",
         A,
     ),
     "literals of rows": (
-        "fn f(x: f64[n]) -> f64[3, n] { a = parfor i < n { v = x[i]; w = exp v; yield stack w }; z = full [n] 2.0; "
+        "fn f(x: f64[n]) -> f64[3, n] { a = parfor i < n { v = x[i]; w = exp v; yield stack w }; "
+        "z = full [n] 2.0; "
         "l = literal [a, x, z]; return l }",
         X,
     ),
     "reshapes": (
-        "fn f(a: f64[6, 5]) -> f64[5, 6], f64, f64[1, 1] { b = reshape a [5, 6]; v = a[0, 0]; s = literal [v]; "
+        "fn f(a: f64[6, 5]) -> f64[5, 6], f64, f64[1, 1] { b = reshape a [5, 6]; v = a[0, 0]; "
+        "s = literal [v]; "
         "r = reshape s [1, 1]; t = r[0, 0]; return b, t, r }",
         A,
     ),
     "matrix products": (
-        "fn f(a: f64[n, m]) -> f64[n, n], f64[m, m] { b = call matmul(a, a, transpose_left=0, transpose_right=1); "
+        "fn f(a: f64[n, m]) -> f64[n, n], f64[m, m] { "
+        "b = call matmul(a, a, transpose_left=0, transpose_right=1); "
         "c = call matmul(a, a, transpose_left=1, transpose_right=0); return b, c }",
         A,
     ),
@@ -154,12 +178,14 @@ PROGRAMS = {
         A[:5, :2],
     ),
     "small matrix products": (
-        "fn f(a: f64[3, 2]) -> f64[2, 2] { c = call matmul(a, a, transpose_left=1, transpose_right=0); return c }",
+        "fn f(a: f64[3, 2]) -> f64[2, 2] { c = call matmul(a, a, transpose_left=1, transpose_right=0); "
+        "return c }",
         A[:3, :2],
     ),
     "linear systems": (
         "fn f(a: f64[n, n], b: f64[n, m]) -> f64[n, m], f64[n, n], f64, f64[n, n] { "
-        "x = call solve(a, b, transpose=0); y = call inv(a); d = call det(a); l = call cholesky(a); return x, y, d, l }",
+        "x = call solve(a, b, transpose=0); y = call inv(a); d = call det(a); l = call cholesky(a); "
+        "return x, y, d, l }",
         S,
         A[:5, :2],
     ),
@@ -170,12 +196,17 @@ PROGRAMS = {
         X.astype(np.float32),
     ),
     "newton": (
-        "fn f(a: f64) -> f64, i64 { y, k = loop (x = 1.0, t = 0) while { s = mul x x; d = sub s a; e = abs d; "
-        "p = gt e 1.0e-9; return p } do { q = div a x; r = add q x; h = mul r 0.5; u = add t 1; return h, u }; "
+        "fn f(a: f64) -> f64, i64 { y, k = loop (x = 1.0, t = 0) while { s = mul x x; d = sub s a; "
+        "e = abs d; "
+        "p = gt e 1.0e-9; return p } do { q = div a x; r = add q x; h = mul r 0.5; u = add t 1; "
+        "return h, u }; "
         "return y, k }",
         2.0,
     ),
-    "nothing": ("fn f(x: f64[n]) -> f64[n] { y = parfor i < n { v = x[i]; yield stack v }; return y }", X[:0]),
+    "nothing": (
+        "fn f(x: f64[n]) -> f64[n] { y = parfor i < n { v = x[i]; yield stack v }; return y }",
+        X[:0],
+    ),
 }
 
 
@@ -195,7 +226,10 @@ def test_threads_are_used_and_decided_at_run_time():
 
 
 GATHER = "fn f(x: f64[n], j: i64) -> f64 { v = x[j]?; return v }"
-ROW = "fn f(a: f64[n, m], j: i64) -> f64 { r = a[j]?; s = parfor i < m { v = r[i]; yield reduce add v }; return s }"
+ROW = (
+    "fn f(a: f64[n, m], j: i64) -> f64 { r = a[j]?; "
+    "s = parfor i < m { v = r[i]; yield reduce add v }; return s }"
+)
 
 
 @pytest.mark.parametrize("text", [GATHER, ROW])
@@ -219,7 +253,10 @@ def agree_fails(text, *args):
 
 
 def test_checks():
-    text = 'fn f(x: f64) -> f64 { p = gt x 0.0; check p assert "x is {0}" x; q = lt x 9.0; check q raise "big"; return x }'
+    text = (
+        'fn f(x: f64) -> f64 { p = gt x 0.0; check p assert "x is {0}" x; '
+        'q = lt x 9.0; check q raise "big"; return x }'
+    )
     assert agree(text, 2.0) == [2.0]
     with pytest.raises(AssertionFailed, match=r"x is -1\.0"):
         agree_fails(text, -1.0)

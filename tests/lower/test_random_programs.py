@@ -1,4 +1,4 @@
-"""Random programs: lowered and interpreted, lowered and compiled, they give what the array IR's interpreter gives."""
+"""Random programs give the same interpreted, lowered and interpreted, lowered and compiled."""
 
 from __future__ import annotations
 

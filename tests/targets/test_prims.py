@@ -15,7 +15,7 @@ C_LIBRARY = 6.0
 """Two libraries of at most four ulps each do not differ by more in practice."""
 
 ULPS = {
-    **dict.fromkeys(("lgamma", "digamma", "trigamma"), 64.0),
+    **dict.fromkeys(("lgamma", "digamma", "trigamma"), 512.0),
     **dict.fromkeys(("pow", "sigmoid"), 8.0),
     "erfc": 16.0,
     "fma": 1.0,
@@ -24,7 +24,8 @@ ULPS = {
 
 CORNERS = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.5, -2.5, 1e-3, 700.0, -700.0)
 
-SIGN_OF_ZERO_FREE = {"min", "max"}
+POLES_AT_MINUS_INFINITY = {"lgamma", "digamma", "trigamma"}
+"""Their poles accumulate there, and libraries disagree on what that makes of them."""
 
 
 def overloads(prim):
@@ -50,6 +51,8 @@ def samples(prim, dtype, position, rng):
     """Numbers from the row's interval; for floats the corners as well."""
     low, high = prim.interval(position)
     drawn = rng.uniform(low, high, 512)
+    if prim.converts_to is not None and prim.converts_to.kind == "uint":
+        drawn = np.abs(drawn)
     if dtype.is_float:
         return drawn.astype(dtype.numpy)
     if dtype.kind == "bool":
@@ -108,6 +111,8 @@ def test_rows_on_floats_agree_at_the_corners(name):
             continue
         run = mapped(prim, types)
         given = corner_grid(prim.arity, types[-1])
+        if name in POLES_AT_MINUS_INFINITY:
+            given = [given[0][given[0] != -np.inf]]
         with np.errstate(all="ignore"):
             expected = np.asarray(prim.numpy(*given))
         (got,) = run([*given, len(given[0])])

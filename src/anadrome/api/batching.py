@@ -105,9 +105,7 @@ def _axis_moved(builder: Builder, array: Var, axis: int) -> Atom:
     assert isinstance(array.type, ArrayType)
     shape = array.type.shape
     moved = (*shape[1 : axis + 1], shape[0], *shape[axis + 1 :])
-    return builder.build(
-        moved, lambda inner, at: inner.index(array, (at[axis], *at[:axis], *at[axis + 1 :]))
-    )
+    return builder.build(moved, lambda inner, at: inner.index(array, (at[axis], *at[:axis], *at[axis + 1 :])))
 
 
 def prefix_axes(what: str, axes: Axes, structure: Structure) -> list[int | None]:
@@ -120,4 +118,8 @@ def prefix_axes(what: str, axes: Axes, structure: Structure) -> list[int | None]
         raise AxisMismatch(
             f"{what} is {outcome_words(axes)}, which is no form of {pytree.describe(structure)}"
         )
-    return [axis for part, inner in zip(parts, structure.parts, strict=True) for axis in prefix_axes(what, part, inner)]
+    return [
+        axis
+        for part, inner in zip(parts, structure.parts, strict=True)
+        for axis in prefix_axes(what, part, inner)
+    ]

@@ -37,7 +37,9 @@ Rule = Callable[[Context, object, Sequence[Value], Mapping[str, Value]], Value]
 """(context, function, args, kwargs) -> value: what a transform of the function does inside a program."""
 
 
-def plain_call(context: Context, function: object, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+def plain_call(
+    context: Context, function: object, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> Value:
     """The rule of `jit`: the function itself."""
     return context.call(function, *args, **kwargs)
 
@@ -172,14 +174,18 @@ class Compiled:
     def _signature(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Signature, list[object]]:
         return signature_of(self.__name__, args, kwargs, parameter_names(self), self._small)
 
-    def _declared(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def _declared(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments with those declared static marked as such."""
         if not self.options.has_statics:
             return args, kwargs
         names = parameter_names(self)
         numbers = {number + len(args) if number < 0 else number for number in self.options.static_argnums}
         numbers |= {names.index(name) for name in self.options.static_argnames if name in names}
-        keywords = {names[number] for number in numbers if number < len(names)} | set(self.options.static_argnames)
+        keywords = {names[number] for number in numbers if number < len(names)} | set(
+            self.options.static_argnames
+        )
         given = tuple(Static(arg) if place in numbers else arg for place, arg in enumerate(args))
         return given, {name: Static(arg) if name in keywords else arg for name, arg in kwargs.items()}
 
@@ -192,7 +198,9 @@ class Compiled:
         raise AssertionError("only integers overflow")
 
     # ------------------------------------------------------------------ inside another program
-    def __anadrome_stage__(self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+    def __anadrome_stage__(
+        self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]
+    ) -> Value:
         """This function as a part of the program that is being staged."""
         return self._rule(context, self.function, args, kwargs)
 

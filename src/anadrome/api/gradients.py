@@ -49,7 +49,11 @@ class WithoutAuxiliary:
 def outcome_words(value: Value) -> str:
     """What a function gave, in words."""
     leaves, structure = pytree.flatten(value)
-    return describe(value) if isinstance(structure, Leaf) else f"{pytree.describe(structure)} of {len(leaves)} numbers"
+    return (
+        describe(value)
+        if isinstance(structure, Leaf)
+        else f"{pytree.describe(structure)} of {len(leaves)} numbers"
+    )
 
 
 # ---------------------------------------------------------------------------- gradient
@@ -68,7 +72,9 @@ def value_and_gradient(
     opened = open_function(context, opened_function, args, kwargs, active.leaves)
     seed = _scalar_result(transform, opened, has_aux)
     cotangents = [
-        number(1.0, opened.atoms[position].type.dtype) if position == seed else _zero(context, opened, position)
+        number(1.0, opened.atoms[position].type.dtype)
+        if position == seed
+        else _zero(context, opened, position)
         for position in float_positions(opened.atoms)
     ]
     value, parts = pull_back(context, opened, active, cotangents)
@@ -115,7 +121,8 @@ def pull_back(
     results = opened.call(context, derivative, (*primals, *cotangents))
     count = len(opened.atoms)
     parts = [
-        like(context, found, leaf) for found, leaf in zip(results[count:], active.leaves.values(), strict=True)
+        like(context, found, leaf)
+        for found, leaf in zip(results[count:], active.leaves.values(), strict=True)
     ]
     return opened.value(context, results), parts
 
@@ -155,7 +162,9 @@ def matching_leaves(context: Context, what: str, structure: Structure, value: Va
     """The leaves of a tangent or cotangent, whose structure must be this one."""
     leaves, found = pytree.flatten(value)
     if found != structure:
-        raise StructureMismatch(f"the structure of {what}", pytree.describe(structure), pytree.describe(found))
+        raise StructureMismatch(
+            f"the structure of {what}", pytree.describe(structure), pytree.describe(found)
+        )
     return leaves
 
 

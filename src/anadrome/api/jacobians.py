@@ -194,7 +194,9 @@ def _one_direction_each(context: Context, opened: Opened, active: Active, leaf: 
     positions = float_positions(opened.atoms)
 
     def tangents(inner: Builder, indices: tuple[Var, ...]) -> Sequence[Atom]:
-        seed = inner.build(type_.shape, lambda deep, at: _bracket(deep, list(zip(at, indices, strict=True)), type_))
+        seed = inner.build(
+            type_.shape, lambda deep, at: _bracket(deep, list(zip(at, indices, strict=True)), type_)
+        )
         results = inner.call(derivative, (*opened.outside, *primals, seed))
         return results[len(opened.atoms) :]
 
@@ -209,7 +211,9 @@ def _inputs_last(builder: Builder, stacked: Atom, rank: int) -> Atom:
     if not isinstance(stacked, Var) or rank in (0, len(shape)):
         return stacked
     split = len(shape) - rank
-    return builder.build((*shape[rank:], *shape[:rank]), lambda inner, at: inner.index(stacked, (*at[split:], *at[:split])))
+    return builder.build(
+        (*shape[rank:], *shape[:rank]), lambda inner, at: inner.index(stacked, (*at[split:], *at[:split]))
+    )
 
 
 # ---------------------------------------------------------------------------- reverse

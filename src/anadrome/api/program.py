@@ -51,7 +51,9 @@ class Program:
 
     def run(self, leaves: Sequence[Any]) -> Any:
         """The result for the leaves of a call whose signature is this program's."""
-        values: list[Any] = list(leaves) if self.taken is None else [leaves[position] for position in self.taken]
+        values: list[Any] = (
+            list(leaves) if self.taken is None else [leaves[position] for position in self.taken]
+        )
         for place in self.arrays:
             flags = values[place].flags
             if not (flags.c_contiguous and flags.aligned):

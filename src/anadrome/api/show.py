@@ -69,7 +69,12 @@ def difference(stage: str, text: Callable[[str], str]) -> str:
     """What a stage changed, as a unified diff."""
     before = stage_before(stage)
     lines = difflib.unified_diff(
-        text(before).splitlines(), text(stage).splitlines(), f"before {stage}", f"after {stage}", lineterm="", n=3
+        text(before).splitlines(),
+        text(stage).splitlines(),
+        f"before {stage}",
+        f"after {stage}",
+        lineterm="",
+        n=3,
     )
     return "\n".join(lines)
 

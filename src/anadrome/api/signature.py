@@ -81,7 +81,11 @@ class Signature:
 
 
 def signature_of(
-    function: str, args: Sequence[object], kwargs: dict[str, object], names: Sequence[str], small_dimension: int
+    function: str,
+    args: Sequence[object],
+    kwargs: dict[str, object],
+    names: Sequence[str],
+    small_dimension: int,
 ) -> tuple[Signature, list[object]]:
     """The signature of a call and its leaves; raises the error that names the argument."""
     leaves, structure = flatten((tuple(args), kwargs))
@@ -130,7 +134,11 @@ def array_words(leaf: object) -> str:
     if not isinstance(leaf, np.ndarray | np.generic):
         return f"a {type(leaf).__module__}.{type(leaf).__qualname__}"
     order = "" if leaf.dtype.isnative else " in foreign byte order"
-    subclass = "" if type(leaf) in ARRAY_TYPES or isinstance(leaf, np.generic) else f" in a {type(leaf).__qualname__}"
+    subclass = (
+        ""
+        if type(leaf) in ARRAY_TYPES or isinstance(leaf, np.generic)
+        else f" in a {type(leaf).__qualname__}"
+    )
     return f"{leaf.dtype.name}{order}{subclass}"
 
 

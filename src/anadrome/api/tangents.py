@@ -16,7 +16,9 @@ from anadrome.frontend.context import Context
 from anadrome.frontend.values import Value
 
 
-def push_forward_values(context: Context, function: object, primals: Value, tangents: Value) -> tuple[Value, Value]:
+def push_forward_values(
+    context: Context, function: object, primals: Value, tangents: Value
+) -> tuple[Value, Value]:
     """What the function gives, and its tangent along `tangents`, which have the form of `primals`."""
     arguments = as_tuple("the primals", primals)
     directions = as_tuple("the tangents", tangents)

@@ -198,7 +198,9 @@ def jvp(function: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> 
 
 
 def _hvp_rule(context: Context, inner: object, args: Sequence[Value], kwargs: Kwargs) -> Value:
-    primals, tangents = (as_tuple(what, arg) for what, arg in zip(("the primals", "the tangents"), args, strict=True))
+    primals, tangents = (
+        as_tuple(what, arg) for what, arg in zip(("the primals", "the tangents"), args, strict=True)
+    )
     gradient = grad(inner, argnums=tuple(range(len(primals))))  # type: ignore[arg-type]
     product = push_forward_values(context, gradient, primals, tangents)[1]
     assert isinstance(product, tuple)

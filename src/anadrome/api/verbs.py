@@ -35,7 +35,9 @@ class Verb(Generic[P, R]):
     def __repr__(self) -> str:
         return f"anadrome.{self._outside.__name__}"
 
-    def __anadrome_stage__(self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+    def __anadrome_stage__(
+        self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]
+    ) -> Value:
         """The verb inside a compiled function."""
         if self._inside is None:
             return self._outside(*args, **kwargs)  # type: ignore[arg-type]

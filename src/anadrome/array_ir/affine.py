@@ -10,7 +10,7 @@ from anadrome.array_ir.nodes import Apply, Atom, Const, Expr, Var
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """constant + Σ coefficient·variable; no coefficient is zero, terms are in order of the variables' identity."""
+    """constant + Σ coefficient·variable; no coefficient is zero, terms are ordered by their variables."""
 
     terms: tuple[tuple[Var, int], ...]
     constant: int

@@ -239,7 +239,7 @@ class Builder(Algebra[Atom]):
         return result
 
     def build(self, shape: Sequence[Size], element: Callable[[Builder, tuple[Var, ...]], Atom]) -> Atom:
-        """The array with `element(inner, indices)` at every place: a nest of stacks, or a scalar for shape ()."""
+        """The array with `element(inner, indices)` at every place: a nest of stacks, a scalar for shape ()."""
 
         def level(builder: Builder, outer: tuple[Var, ...]) -> Atom:
             if len(outer) == len(shape):
@@ -352,7 +352,7 @@ _UNITS = {
     ("div", 1): 1.0,
     ("add", 0): -0.0,
 }
-"""(operation, argument) -> the float constant that leaves the other argument as it is, signs of zero included."""
+"""(operation, argument) -> the float constant that leaves the other argument as it is, zeros' signs too."""
 
 
 def _fold(name: str, args: Sequence[Atom]) -> Atom | None:

@@ -1,4 +1,4 @@
-"""The type rules: what each expression results in. The builder asks them, the verifier holds programs to them."""
+"""The type rules: what each expression results in. The builder asks them, the verifier insists on them."""
 
 from __future__ import annotations
 

@@ -211,7 +211,7 @@ class WithSum:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AddTo:
-    """Contribute `value` (a row of the sum's shape, or a scalar) at `indices`; the result is the next token."""
+    """Contribute `value` (a row of the sum, or a scalar) at `indices`; the result is the next token."""
 
     token: Var
     indices: tuple[Atom, ...]
@@ -273,7 +273,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reduce:
-    """One value per operand: all values combined. A named operator takes one operand and works elementwise on arrays."""
+    """One value per operand: all values combined. A named operator takes one operand, elementwise on arrays."""
 
     operator: Operator
     values: tuple[Atom, ...]

@@ -39,7 +39,9 @@ class IntegerOutOfRange(CallError, OverflowError):
     """A Python integer that does not fit into 64 bits."""
 
     def __init__(self, function: str, argument: str, value: int) -> None:
-        super().__init__(f"argument `{argument}` of `{function}`: {value} does not fit into a signed 64-bit integer")
+        super().__init__(
+            f"argument `{argument}` of `{function}`: {value} does not fit into a signed 64-bit integer"
+        )
 
 
 class IntegerArgument(CallError):
@@ -75,7 +77,9 @@ class AuxiliaryMissing(CallError):
     """`has_aux=True` with a function that does not give a pair."""
 
     def __init__(self, transform: str, got: str) -> None:
-        super().__init__(f"`{transform}` with `has_aux=True` takes a function that gives a pair, and this one gives {got}")
+        super().__init__(
+            f"`{transform}` with `has_aux=True` takes a function that gives a pair, and this one gives {got}"
+        )
 
 
 class StructureMismatch(CallError):
@@ -120,7 +124,9 @@ class StagedOutside(CallError):
 class GradientMismatch(AnadromeError, AssertionError):
     """`check_grads` found two derivatives that differ."""
 
-    def __init__(self, argument: str, order: int, left: str, left_value: float, right: str, right_value: float) -> None:
+    def __init__(
+        self, argument: str, order: int, left: str, left_value: float, right: str, right_value: float
+    ) -> None:
         super().__init__(
             Diagnostic(
                 f"derivative of order {order} by argument `{argument}`: {left} gives {left_value:.17g}, "

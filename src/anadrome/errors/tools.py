@@ -17,7 +17,9 @@ class TargetError(AnadromeError, ValueError):
 
     def __init__(self, target: str, reason: str) -> None:
         super().__init__(
-            Diagnostic(f"cannot take `{target}`: {reason}", help="name it as FILE:FUNCTION, for example fit.py:cost")
+            Diagnostic(
+                f"cannot take `{target}`: {reason}", help="name it as FILE:FUNCTION, for example fit.py:cost"
+            )
         )
 
 

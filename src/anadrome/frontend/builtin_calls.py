@@ -54,7 +54,7 @@ def _product(context: Context, values: Value, *, start: Value = 1) -> Value:
 
 
 def _extreme(monoid: Monoid, better: str) -> StagedCall:
-    """min and max: of the items of one argument, or of several arguments, where the first of equals is kept."""
+    """min and max: of the items of one argument, or of several arguments; the first of equals is kept."""
 
     def staged(context: Context, *values: Value, **kwargs: Value) -> Value:
         if kwargs:

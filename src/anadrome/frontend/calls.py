@@ -11,6 +11,7 @@ import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType
+from typing import Any
 
 import numpy as np
 
@@ -110,6 +111,8 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
             return call(context, function.func, (*function.args, *args), {**function.keywords, **kwargs})
         case MethodType():
             return call(context, function.__func__, (function.__self__, *args), kwargs)
+        case _:
+            pass
     row = _row(context, function)
     is_staged_call = any(_is_runtime(value) for value in (*args, *kwargs.values()))
     if is_staged_call and row is not None:
@@ -213,7 +216,7 @@ def _call_python(
     wrapped = getattr(function, "__wrapped__", None)
     if isinstance(wrapped, FunctionType) and _is_inlined(wrapped):
         return call(context, wrapped, args, kwargs)
-    method = getattr(type(function), "__call__", None)
+    method = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(method, FunctionType):
         return call(context, method, (function, *args), kwargs)
     raise UnsupportedCall(name_of(function), context.span)
@@ -231,13 +234,13 @@ def _call_container(
         evaluate_list(context, arg.frame, arg.node) if isinstance(arg, LazyGenerator) else arg for arg in args
     ]
     try:
-        return function(*plain, **kwargs)  # type: ignore[no-any-return]
+        return function(*plain, **kwargs)
     except Exception as error:
         raise StaticCallFailed(f"`.{name}`", error, context.span) from None
 
 
-def _construct(context: Context, cls: type, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
-    """Make an object: a dataclass or namedtuple that holds the arguments, or a class with a Python `__init__`."""
+def _construct(context: Context, cls: Any, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+    """Make an object: a dataclass or namedtuple of the arguments, or of a class with a Python `__init__`."""
     if issubclass(cls, np.generic) and len(args) == 1:
         scalar = np.dtype(cls)
         return context.call(np.asarray, args[0], dtype=scalar)
@@ -260,7 +263,7 @@ def _construct(context: Context, cls: type, args: Sequence[Value], kwargs: Mappi
 
 
 def _is_generated(cls: type) -> bool:
-    return vars(cls)["__init__"].__code__.co_filename == "<string>"
+    return bool(vars(cls)["__init__"].__code__.co_filename == "<string>")
 
 
 def _fill_dataclass(
@@ -365,10 +368,11 @@ def _result(context: Context, frame: Frame, exit_: Exit) -> Value:
 def function_text(context: Context, function: FunctionType) -> FunctionText:
     """The text of a Python function, analysed once in a staging run."""
     code = function.__code__
-    if code not in context.texts:
+    found: FunctionText | None = context.texts.get(code)
+    if found is None:
         source, node = context.sources.find(function, context.span)
-        context.texts[code] = _analysed(context, source, node)
-    return context.texts[code]
+        found = context.texts[code] = _analysed(context, source, node)
+    return found
 
 
 def staged_function(context: Context, frame: Frame, node: ast.FunctionDef | ast.Lambda) -> StagedFunction:

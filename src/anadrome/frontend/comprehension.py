@@ -98,10 +98,8 @@ def short_items(context: Context, value: Value) -> Iterated | list[Value]:
     if isinstance(value, Unrolled):
         return unrolled(context, value.iterable)
     items = iterate(context, value)
-    if isinstance(items, Iterated) and items.static_extent is not None:
-        if items.static_extent <= context.config.unroll_limit:
-            return unrolled(context, items)
-    return items
+    extent = items.static_extent if isinstance(items, Iterated) else None
+    return items if extent is None or extent > context.config.unroll_limit else unrolled(context, items)
 
 
 def bind_target(context: Context, frame: Frame, target: ast.expr, value: Value) -> None:

@@ -50,7 +50,7 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
 def _repeat(
     context: Context, frame: Frame, node: ast.For, items: Sequence[Value], assign: Callable[..., None]
 ) -> Exit:
-    """Iterations one after the other; where one may have ended the loop at run time, the rest is conditional."""
+    """Iterations one after the other; after one that may end the loop at run time the rest is conditional."""
     frame.loop_live.append(frame.live_head.get(node, frozenset()) | frame.live[node])
     try:
         return _iterations(context, frame, node, list(items), assign)
@@ -68,19 +68,29 @@ def _iterations(
             continue
         if isinstance(exit_.code, int):
             return FALLS_THROUGH if exit_.code == BREAK else exit_
-        rest = items[position + 1 :]
-        is_over = _is_one_of(context, exit_.code, exit_.kinds & {BREAK, RETURN})
-        live = frame.loop_live[-1]
-        ended = Exit(exit_.code, exit_.kinds & {BREAK, RETURN}, exit_.value)
-        return branch(
-            context,
-            frame,
-            is_over,
-            lambda: after_break(context, ended),
-            lambda: _iterations(context, frame, node, rest, assign),
-            live,
-        )
+        return _conditional_rest(context, frame, node, exit_, items[position + 1 :], assign)
     return context.evaluators.block(context, frame, node.orelse)
+
+
+def _conditional_rest(
+    context: Context,
+    frame: Frame,
+    node: ast.For,
+    exit_: Exit,
+    rest: list[Value],
+    assign: Callable[..., None],
+) -> Exit:
+    assert not isinstance(exit_.code, int)
+    kinds = exit_.kinds & {BREAK, RETURN}
+    is_over = _is_one_of(context, exit_.code, kinds)
+    return branch(
+        context,
+        frame,
+        is_over,
+        lambda: after_break(context, Exit(exit_.code, kinds, exit_.value)),
+        lambda: _iterations(context, frame, node, rest, assign),
+        frame.loop_live[-1],
+    )
 
 
 def _is_one_of(context: Context, code: Atom, kinds: Iterable[int]) -> Atom:
@@ -104,7 +114,7 @@ def _runtime_for(
 
 
 def run_while(context: Context, frame: Frame, node: ast.While) -> Exit:
-    """A `while`: a run-time loop, unless its condition depends on static objects alone that the body changes."""
+    """A `while`: a run-time loop, unless its condition depends on static objects alone."""
     is_endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
     plan = make_plan(frame, node, is_endless)
     plan.is_endless = is_endless

@@ -163,6 +163,12 @@ _STATIC_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.MatMult: operator.matmul,
 }
 
+_STATIC_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+}
+
 _STATIC_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
@@ -226,9 +232,8 @@ def _unary(context: Context, frame: Frame, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.USub):
             return negate(context, value)
         return value if isinstance(node.op, ast.UAdd) else apply_prim(context, "bitnot", value)
-    operations = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
     try:
-        return operations[type(node.op)](value)  # type: ignore[arg-type, index]
+        return _STATIC_UNARY[type(node.op)](value)
     except Exception as error:
         raise StaticCallFailed("this operation", error, context.span) from None
 
@@ -361,6 +366,9 @@ def _walrus(context: Context, frame: Frame, node: ast.NamedExpr) -> Value:
     return value
 
 
+_CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda found: found, 115: str, 114: repr, 97: ascii}
+
+
 def _string(context: Context, frame: Frame, node: ast.JoinedStr) -> Value:
     parts: list[str] = []
     for part in node.values:
@@ -369,7 +377,7 @@ def _string(context: Context, frame: Frame, node: ast.JoinedStr) -> Value:
             if has_staged(value):
                 raise StaticRequired("the value in a string", context.span)
             spec = "" if part.format_spec is None else str(context.evaluate(frame, part.format_spec))
-            shown = {115: str, 114: repr, 97: ascii}.get(part.conversion, lambda found: found)(value)
+            shown = _CONVERSIONS[part.conversion](value)
             parts.append(format(shown, spec))
         else:
             parts.append(str(context.evaluate(frame, part)))

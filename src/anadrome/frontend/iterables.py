@@ -49,7 +49,7 @@ def unroll(iterable: Iterable[object]) -> Iterable[object]:
 
 
 def staged_range(context: Context, *bounds: Value) -> Iterated:
-    """range(stop), range(start, stop), range(start, stop, step) with run-time bounds; the step is known now."""
+    """`range` with run-time bounds; the step must be known now."""
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     if not isinstance(step, int) or step == 0:
         raise StaticRequired("the step of a range", context.span)
@@ -140,9 +140,10 @@ def iterate(context: Context, value: Value) -> Iterated | list[Value]:
             return unrolled(context, inner)
         case _:
             try:
-                return list(value)  # type: ignore[call-overload]
+                items: list[Value] = list(value)  # type: ignore[call-overload]
             except TypeError:
                 raise UnsupportedType("the iterable of a loop", describe(value), context.span) from None
+            return items
 
 
 def rows(array: Array) -> Iterated:

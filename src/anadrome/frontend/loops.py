@@ -1,7 +1,7 @@
 """Staging a run-time loop: what it carries, its condition, early exits, and its results.
 
-The body is staged once with the names that are assigned in it and read again, and the arrays written in it, as
-carried variables. Where the body shows that more must be carried (a called function wrote an array), it is
+The body is staged once with the names that are assigned in it and read again, and the arrays written in
+it, as carried variables. Where the body shows that more must be carried (a called function wrote an array), it is
 staged once more.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Body, Loop, Size, Var, i64
@@ -152,7 +153,7 @@ def stage_loop(
     trip: Size | None,
     begin: Callable[[Var], None],
 ) -> Exit:
-    """Stage the loop, again as often as its body shows that more must be carried. `begin` binds the target."""
+    """Stage the loop, again where its body shows that more must be carried. `begin` binds the target."""
     names, span = dict(frame.names), context.span
     live_depth = len(frame.loop_live)
     while True:
@@ -357,7 +358,7 @@ class _LoopStage:
 
     # -------------------------------------------------------------------- further results
     def _late_parts(self) -> list[Part]:
-        """Names first assigned inside a loop that is known to run: their value is that of the last iteration."""
+        """Names first assigned inside a loop that is known to run: the value of the last iteration."""
         parts = []
         for name in self.plan.late:
             value = self.frame.names.get(name)
@@ -365,9 +366,7 @@ class _LoopStage:
                 continue
             leaves, rebuild = _leaves(value)
             if leaves and not any(self._has_inner_size(leaf) for leaf in leaves):
-                parts.append(
-                    self._slots(name, leaves, rebuild, lambda found, name=name: self._define(name, found))
-                )
+                parts.append(self._slots(name, leaves, rebuild, partial(self._define, name)))
         return parts
 
     def _define(self, name: str, value: Value) -> None:

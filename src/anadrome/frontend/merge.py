@@ -27,9 +27,10 @@ from anadrome.frontend.values import (
 )
 
 CHEAP = frozenset(
-    ["add", "sub", "mul", "neg", "min", "max", "abs", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not", "select", "to_i64", "to_f64", "to_f32", "to_bool"]
+    {"add", "sub", "mul", "neg", "min", "max", "abs", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not"}
+    | {"select", "to_i64", "to_f64", "to_f32", "to_bool"}
 )
-"""Operations that may be computed on both ways: they cost little, never fail, and their partials are finite."""
+"""Operations that may be computed on both ways: cheap, never failing, with finite partials."""
 
 
 @dataclass(slots=True, eq=False)
@@ -44,7 +45,7 @@ class Slot:
 
 @dataclass(slots=True, eq=False)
 class Way:
-    """One branch after it was evaluated: its scope, names, exit, and the cells it wrote with their last values."""
+    """One branch after it was evaluated: scope, names, exit, and the cells it wrote with their last values."""
 
     scope: Scope
     names: dict[str, Value]
@@ -65,7 +66,7 @@ def branch(
     other: Callable[[], Exit],
     live: Iterable[str] = (),
 ) -> Exit:
-    """Evaluate both ways of a run-time condition into bodies of their own and merge what they leave behind."""
+    """Evaluate both ways of a run-time condition into bodies of their own and merge what they leave."""
     span = context.span
     before = dict(frame.names)
     first = _walk(context, frame, then)
@@ -133,7 +134,7 @@ def _join_names(
 def _join_name(
     context: Context, name: str, one: Value, two: Value, first: Way, second: Way, slots: list[Slot]
 ) -> Join:
-    """A name that is only read where one way led takes that way's type; one without a common type is unusable."""
+    """A name read only where one way led takes that way's type; one without a common type is unusable."""
     if isinstance(one, Missing) or isinstance(two, Missing):
         found = two if isinstance(one, Missing) else one
         is_unreached = first.is_over if isinstance(one, Missing) else second.is_over

@@ -1,4 +1,4 @@
-"""Python's operators and elementwise operations on staged values: promotion, broadcasting, one nest of stacks."""
+"""Python's operators and elementwise operations on staged values: promotion, broadcasting, a nest of stacks."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _SIZES = ("add", "sub", "mul")
 
 # ---------------------------------------------------------------------------- broadcasting
 def broadcast_shapes(context: Context, shapes: Sequence[tuple[Size, ...]], what: str) -> tuple[Size, ...]:
-    """The shape operands are broadcast to. A constant 1 stretches; other sizes must agree, now or at run time."""
+    """The shape operands are broadcast to. A constant 1 stretches; other sizes must agree."""
     rank = max(len(shape) for shape in shapes)
     result: list[Size] = [i64(1)] * rank
     for shape in shapes:

@@ -30,8 +30,7 @@ from anadrome.frontend.values import RETURN, Array, Exit, Frame, Scalar, Value, 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Monoid:
-    """One of Python's reductions: its operator on all types and on bools, its name, and whether it has to have
-    an item."""
+    """One of Python's reductions: its name, its operator, and whether there has to be an item."""
 
     name: str
     operator: str

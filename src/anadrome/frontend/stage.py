@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -147,8 +148,8 @@ def open_function(
         params = [Var(_name(value), value.type) for value in atoms]
         scope.builder.bind(*params)
         inner = [_parameter_value(scope, var, leaf) for var, leaf in zip(params, leaves, strict=True)]
-        positional, keywords = rebuild(iter(inner))  # type: ignore[misc]
-        result = call(context, function, positional, keywords)
+        given: Any = rebuild(iter(inner))
+        result = call(context, function, given[0], given[1])
         found, rebuild_result, weak = _results(context, result)
         body = scope.builder.body([atom(context, leaf) for leaf in found])
     name = getattr(function, "__name__", "inner")
@@ -157,7 +158,7 @@ def open_function(
 
 
 def call_open(context: Context, function: Function, args: Sequence[Atom]) -> list[Value]:
-    """Put a copy of a function (an `Open.function`, or its derivative) into the program; its results as values."""
+    """Put a copy of a function (an `Open.function` or its derivative) into the program; results as values."""
     return [context.wrap(result) for result in context.builder.call(function, args)]
 
 

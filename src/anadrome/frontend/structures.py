@@ -42,7 +42,7 @@ def with_children(value: Any, parts: list[Value]) -> Value:
     if isinstance(value, list):
         return parts
     if isinstance(value, tuple):
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        return value._make(parts) if hasattr(value, "_make") else tuple(parts)
     if isinstance(value, dict):
         return dict(zip(value, parts, strict=True))
     new = object.__new__(type(value))

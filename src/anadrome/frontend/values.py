@@ -37,7 +37,7 @@ class _NotNative:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scalar(_NotNative):
-    """A number known at run time: immutable. `is_weak` marks a Python number, which adapts its type (NEP 50)."""
+    """A number known at run time: immutable. `is_weak`: a Python number, which adapts its type (NEP 50)."""
 
     atom: Atom
     is_weak: bool = False
@@ -69,8 +69,8 @@ class Scope:
     """One body under construction.
 
     `before` keeps, for every outer cell written in a branch, the variable it had on entry. `carried` are the
-    outer cells a loop carries. `equal` maps a size to one it is known to equal within this scope. `created` holds the
-    static containers made in this scope, `tick` the reading clock when it was opened.
+    outer cells a loop carries. `equal` maps a size to one it is known to equal within this scope. `created`
+    holds the static containers made in this scope, `tick` the reading clock when it was opened.
     """
 
     kind: ScopeKind
@@ -92,9 +92,9 @@ class Scope:
 class Cell:
     """The storage of one array: the IR variable it holds now.
 
-    `may_alias` are cells NumPy might share with this one, depending on the path taken: writing here makes them
-    unreadable (`poisoned`), and is refused where one of them belongs to the caller. `last_read` is the tick of
-    the last read, which tells whether a loop read the cell before an alias of it was written.
+    `may_alias` are cells NumPy might share with this one, depending on the path taken: writing here makes
+    them unreadable (`poisoned`), and is refused where one of them belongs to the caller. `last_read` is the
+    tick of the last read, which tells whether a loop read the cell before an alias of it was written.
     """
 
     var: Var
@@ -131,8 +131,8 @@ Item = Fixed | Range
 class View:
     """An array that looks into a cell.
 
-    `key` is the variable the cell held when the view was made and `var` what the view was then. Where the cell
-    has changed since, `read` makes it anew. `place` says which elements the view holds, one item for each
+    `key` is the variable the cell held when the view was made and `var` what the view was then. Where the
+    cell has changed since, `read` makes it anew. `place` says which elements the view holds, one item for each
     dimension of the base; a view without a place (a transpose, a reshape) cannot be written through.
     """
 

@@ -1,4 +1,4 @@
-"""Writing `x[…] = v`: an element, a row, a slice, places given by an index array or a mask; through views too."""
+"""Writing `x[…] = v`: an element, a row, a slice, places given by an index array or a mask; views too."""
 
 from __future__ import annotations
 
@@ -143,7 +143,8 @@ def _scatter(
     """One scatter per slice, outermost first; an inner slice is scattered into the row taken out.
 
     x[a:b, c] = v:      parfor i < b - a { yield scatter x at (a + i, c) v[i] }
-    x[a:b, c:d] = v:    parfor i < b - a { r = x[a + i]; s = (r with [c:d] = v[i]); yield scatter x at a + i s }
+    x[a:b, c:d] = v:    parfor i < b - a { r = x[a + i]; s = (r with [c:d] = v[i]);
+                                           yield scatter x at a + i s }
     """
     first = next(p for p, item in enumerate(taken) if isinstance(item, Range))
     item = taken[first]

@@ -53,7 +53,7 @@ def _run(low: Lowering, body: array_ir.Body, frame: Frame) -> None:
     """The statements, each followed by freeing what nobody reads any more."""
     for position, let in enumerate(body.lets):
         frame.position = position
-        lower_statement(low, let)
+        low.lower(let)
         _free_dead(low)
     frame.position = len(body.lets)
 

@@ -205,6 +205,15 @@ class Lowering:
                 raise TypeError("a scalar has no place")
 
     # ------------------------------------------------------------------ bodies
+    def lower(self, let: array_ir.Let) -> None:
+        """Emit a statement and bind its targets. Offers that it did not take are void, since the body of a
+        lambda may be lowered once more, elsewhere."""
+        self._statement(self, let)
+        self.located.pop(let, None)
+        for target in let.targets:
+            self._wanted.pop(target, None)
+            self._reserved.pop(target, None)
+
     def run(
         self,
         body: array_ir.Body,
@@ -226,7 +235,7 @@ class Lowering:
                 self.want(atom, offer)
             for position, let in enumerate(body.lets):
                 frame.position = position
-                self._statement(self, let)
+                self.lower(let)
             frame.position = len(body.lets)
             values = [self.value(atom) for atom in results]
             return self._deliver_all(values, destinations)

@@ -22,7 +22,7 @@ from anadrome.kernel_ir.nodes import Expr, Workers, i64
 from anadrome.lower.arithmetic import ONE, add, compute, multiply, product
 from anadrome.lower.lowering import Lowering
 
-LEAST_WORK = 100_000
+LEAST_WORK = 250_000
 """Scalar operations below which a fork and join costs more than it saves."""
 UNKNOWN_EXTENT = 8
 """The extent assumed of an inner loop whose extent is computed in the body."""

@@ -77,7 +77,9 @@ class _OfFloats:
         """The function with its float leaves replaced, run by Python."""
         return self.function(*self._given(leaves))  # type: ignore[operator]
 
-    def __anadrome_stage__(self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+    def __anadrome_stage__(
+        self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]
+    ) -> Value:
         """The same as a part of a program."""
         (leaves,) = args
         assert isinstance(leaves, list)
@@ -87,7 +89,9 @@ class _OfFloats:
         given = list(self.args)
         supply = iter(leaves)
         for position in self.positions:
-            given[position] = pytree.map_leaves(lambda leaf: next(supply) if _is_float(leaf) else leaf, given[position])
+            given[position] = pytree.map_leaves(
+                lambda leaf: next(supply) if _is_float(leaf) else leaf, given[position]
+            )
         return given
 
 
@@ -113,7 +117,9 @@ def _reverse_rule(position: int) -> Rule:
     return rule
 
 
-def _gradient_rule(context: Context, inner: object, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+def _gradient_rule(
+    context: Context, inner: object, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> Value:
     """(*args, weights) to the cotangents of every float leaf of the arguments."""
     *arguments, weights = args
     places = tuple(place for place, arg in enumerate(arguments) if floats_of(arg))
@@ -134,7 +140,12 @@ class _Check:
     names: Sequence[str]
 
     def run(
-        self, function: Callable[..., Any], python: Callable[..., Any], args: tuple[Any, ...], count: int, order: int
+        self,
+        function: Callable[..., Any],
+        python: Callable[..., Any],
+        args: tuple[Any, ...],
+        count: int,
+        order: int,
     ) -> None:
         """Compare the derivatives by each of the first `count` arguments that holds floats."""
         for position in range(count):
@@ -142,12 +153,19 @@ class _Check:
                 self.argument(function, python, args, position, order)
 
     def argument(
-        self, function: Callable[..., Any], python: Callable[..., Any], args: tuple[Any, ...], position: int, order: int
+        self,
+        function: Callable[..., Any],
+        python: Callable[..., Any],
+        args: tuple[Any, ...],
+        position: int,
+        order: int,
     ) -> None:
         """Compare the derivatives by one argument."""
         start = floats_of(args[position])
         direction = [_direction(leaf, self.random) for leaf in start]
-        out, tangent = Compiled("jvp", function, _forward_rule(position), has_own_arguments=True)(args, direction)
+        out, tangent = Compiled("jvp", function, _forward_rule(position), has_own_arguments=True)(
+            args, direction
+        )
         leaves, structure = pytree.flatten(out)
         weights = [_direction(leaf, self.random) for leaf in leaves]
         found: dict[str, float] = {}
@@ -155,7 +173,9 @@ class _Check:
             found[FORWARD] = _inner(weights, pytree.flatten(tangent)[0])
         if "rev" in self.modes:
             cotangent = pytree.unflatten(structure, weights)
-            adjoint = Compiled("vjp", function, _reverse_rule(position), has_own_arguments=True)(args, cotangent)
+            adjoint = Compiled("vjp", function, _reverse_rule(position), has_own_arguments=True)(
+                args, cotangent
+            )
             found[REVERSE] = _inner(direction, adjoint)
         numeric = _numeric(_OfFloats(python, args, (position,)), start, direction, weights, self.eps)
         name = self.names[position] if position < len(self.names) else str(position)
@@ -182,7 +202,9 @@ def _numeric(
     size = max((float(np.max(np.abs(leaf), initial=0.0)) for leaf in start), default=0.0)
     step = eps * max(1.0, size)
     ahead, behind = (
-        pytree.flatten(function([_moved(leaf, sign * step, way) for leaf, way in zip(start, direction, strict=True)]))[0]
+        pytree.flatten(
+            function([_moved(leaf, sign * step, way) for leaf, way in zip(start, direction, strict=True)])
+        )[0]
         for sign in (1.0, -1.0)
     )
     parts = [
@@ -222,4 +244,6 @@ def _direction(leaf: Any, random: np.random.Generator) -> Any:
 
 def _inner(left: Sequence[Any], right: Sequence[Any]) -> float:
     pairs = zip(left, right, strict=True)
-    return float(sum(np.sum(np.asarray(a, dtype=np.float64) * np.asarray(b, dtype=np.float64)) for a, b in pairs))
+    return float(
+        sum(np.sum(np.asarray(a, dtype=np.float64) * np.asarray(b, dtype=np.float64)) for a, b in pairs)
+    )

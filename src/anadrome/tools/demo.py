@@ -94,7 +94,9 @@ def generated(components: int, count: int, seed: int) -> Problem:
     angles = 2.0 * np.pi * (np.arange(components) + random.uniform(0.0, 0.5, components)) / components
     centres = np.stack((np.cos(angles), np.sin(angles)), axis=1) * random.uniform(3.0, 6.0, (components, 1))
     parts = []
-    for centre, share in zip(centres, random.multinomial(count, random.dirichlet(np.full(components, 8.0))), strict=True):
+    for centre, share in zip(
+        centres, random.multinomial(count, random.dirichlet(np.full(components, 8.0))), strict=True
+    ):
         angle, widths = random.uniform(0.0, np.pi), random.uniform(0.3, 1.2, 2)
         turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
         parts.append(centre + (random.normal(size=(share, 2)) * widths) @ turn.T)
@@ -112,7 +114,9 @@ def read_adbench(path: Path) -> Problem:
     start = 3 + components * (1 + dimension + dimension * (dimension + 1) // 2)
     values = np.array(numbers[start : start + count * dimension])
     if min(dimension, components, count) < 1 or values.size != count * dimension:
-        raise DataFileError(str(path), f"{count} points of {dimension} coordinates do not fit into {len(numbers)} numbers")
+        raise DataFileError(
+            str(path), f"{count} points of {dimension} coordinates do not fit into {len(numbers)} numbers"
+        )
     return Problem(path.name, values.reshape(count, dimension), components)
 
 
@@ -136,11 +140,18 @@ def first_guess(problem: Problem, seed: int) -> Mixture:
 # ---------------------------------------------------------------------------- descent
 def combine(function: Callable[..., Any], *mixtures: Mixture) -> Mixture:
     """A mixture of `function` of the others' fields."""
-    return Mixture(*(function(*(getattr(mixture, field.name) for mixture in mixtures)) for field in fields(Mixture)))
+    return Mixture(
+        *(function(*(getattr(mixture, field.name) for mixture in mixtures)) for field in fields(Mixture))
+    )
 
 
 def descend(
-    gradient: Callable[..., Any], start: Mixture, points: np.ndarray, steps: int, rate: float, progress: Progress
+    gradient: Callable[..., Any],
+    start: Mixture,
+    points: np.ndarray,
+    steps: int,
+    rate: float,
+    progress: Progress,
 ) -> tuple[Mixture, list[float]]:
     """Adam (Kingma and Ba, 2015) with a rate that falls to zero; the best mixture met, and the values."""
     mixture, best = start, start
@@ -166,7 +177,9 @@ def directional_check(slope: Mixture, mixture: Mixture, points: np.ndarray, seed
     Python function, which is summed with NumPy numbers."""
     random = np.random.default_rng(seed)
     direction = combine(lambda part: random.normal(size=part.shape), mixture)
-    compiled = sum(float(np.sum(getattr(slope, f.name) * getattr(direction, f.name))) for f in fields(Mixture))
+    compiled = sum(
+        float(np.sum(getattr(slope, f.name) * getattr(direction, f.name))) for f in fields(Mixture)
+    )
     step = 1e-6
     ahead, behind = (
         negative_log_likelihood(combine(lambda p, d, s=sign: p + s * step * d, mixture, direction), points)
@@ -197,23 +210,33 @@ def run_demo(problem: Problem, steps: int, rate: float, seed: int, out: Path, re
     """Compile, measure, check, fit, and draw."""
     points, start = problem.points, first_guess(problem, seed)
     count, dimension = points.shape
-    report.line(f"Gaussian mixture: {problem.name}, {count} points in {dimension} dimensions, {problem.components} components")
+    report.line(
+        f"Gaussian mixture: {problem.name}, {count} points in {dimension} dimensions, {problem.components} components"
+    )
     objective = jit(negative_log_likelihood)
     gradient = value_and_grad(objective)
     compile_objective = first_call(lambda: objective(start, points))
     compile_gradient = first_call(lambda: gradient(start, points))
     time_objective = median_time(lambda: objective(start, points))
     time_gradient = median_time(lambda: gradient(start, points))
-    report.row("compile", f"objective {compile_objective - time_objective:.2f} s, gradient {compile_gradient - time_gradient:.2f} s")
+    report.row(
+        "compile",
+        f"objective {compile_objective - time_objective:.2f} s, gradient {compile_gradient - time_gradient:.2f} s",
+    )
     report.row("objective", f"{1e3 * time_objective:.3f} ms")
     report.row("gradient", f"{1e3 * time_gradient:.3f} ms, value included")
     report.row("ratio", f"{time_gradient / time_objective:.2f}")
     few = points[: max(1, min(count, 20_000 // problem.components // dimension**2))]
     compiled, numeric = directional_check(gradient(start, few)[1], start, few, seed)
     relative = abs(compiled - numeric) / max(abs(numeric), 1e-300)
-    report.row("check", f"compiled {compiled:.12g}, finite differences {numeric:.12g}, relative difference {relative:.1e}")
+    report.row(
+        "check",
+        f"compiled {compiled:.12g}, finite differences {numeric:.12g}, relative difference {relative:.1e}",
+    )
     progress = Progress(report.stream, steps)
     fit, values = descend(gradient, start, points, steps, rate, progress)
     progress.finish()
-    report.row("fit", f"negative log-likelihood per point {values[0]:.4f} at first, {min(values):.4f} at the end")
+    report.row(
+        "fit", f"negative log-likelihood per point {values[0]:.4f} at first, {min(values):.4f} at the end"
+    )
     report.picture(points, start, fit, values, out)

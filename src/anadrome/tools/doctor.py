@@ -13,7 +13,9 @@ from anadrome.config import Config
 from anadrome.targets.cache import ObjectCache
 from anadrome.targets.cpu_machine import this_machine
 
-NO_THREADS = "none found: programs run on one thread; install an OpenMP runtime (the package libgomp1 or libomp)"
+NO_THREADS = (
+    "none found: programs run on one thread; install an OpenMP runtime (the package libgomp1 or libomp)"
+)
 NO_VECTORS = "none found: exp, log and their like run one element at a time"
 
 

@@ -73,7 +73,9 @@ def _draw_mixture(axes: Any, mixture: Mixture, colour: str, label: str, is_dashe
         width, turn = np.linalg.eigh(plane)
         outline = mean[:2, None] + 2.0 * turn @ (np.sqrt(np.maximum(width, 0.0))[:, None] * circle)
         style = "--" if is_dashed else "-"
-        axes.plot(outline[0], outline[1], style, color=colour, linewidth=1.4, label=label if place == 0 else None)
+        axes.plot(
+            outline[0], outline[1], style, color=colour, linewidth=1.4, label=label if place == 0 else None
+        )
         axes.plot(*mean[:2], "+", color=colour)
 
 

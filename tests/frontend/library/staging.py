@@ -26,6 +26,11 @@ class Case:
     args: tuple[Any, ...]
     name: str = field(default="")
 
+    @property
+    def needs_sizes(self) -> bool:
+        """Whether the size of a dimension must be known when the function is compiled."""
+        return np.cross in self.keys
+
     def __repr__(self) -> str:
         return self.name
 

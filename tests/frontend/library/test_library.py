@@ -1,0 +1,38 @@
+"""Every row of the library gives what NumPy gives: values, scalar types, shapes; sizes known or symbolic."""
+
+from __future__ import annotations
+
+import pytest
+
+from anadrome.frontend.library import CALLS, METHODS
+from tests.frontend.library import algebra_cases, array_cases, elementwise_cases, reduction_cases
+from tests.frontend.library.staging import Case, assert_like_numpy
+
+REFUSED = {"np.nonzero", "np.argwhere", "np.flatnonzero", "np.unique", "np.linalg.slogdet"}
+REFUSED_METHODS = {"sort", "nonzero", "fill", "tolist", "put", "resize", "partition"}
+FAMILIES = {
+    "elementwise": elementwise_cases.CASES,
+    "mathematics": elementwise_cases.MATH_CASES,
+    "reductions": reduction_cases.CASES,
+    "algebra": algebra_cases.CASES,
+    "arrays": array_cases.CASES,
+}
+ALL_CASES = [one for cases in FAMILIES.values() for one in cases]
+
+
+@pytest.mark.parametrize("one", ALL_CASES, ids=repr)
+def test_constant_sizes(one: Case) -> None:
+    assert_like_numpy(one, is_symbolic=False)
+
+
+@pytest.mark.parametrize("one", [one for one in ALL_CASES if not one.needs_sizes], ids=repr)
+def test_symbolic_sizes(one: Case) -> None:
+    assert_like_numpy(one, is_symbolic=True)
+
+
+def test_every_row_has_a_case() -> None:
+    exercised = {key for one in ALL_CASES for key in one.keys}
+    missing = [function for function in CALLS if function not in exercised]
+    names = {f"np.{'linalg.' if 'linalg' in function.__module__ else ''}{function.__name__}" for function in missing}
+    assert names == REFUSED
+    assert {name for name in METHODS if name not in exercised} == REFUSED_METHODS

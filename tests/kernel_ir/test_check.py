@@ -1,0 +1,83 @@
+"""The verifier of the kernel IR: each rule, broken once."""
+
+import pytest
+
+from anadrome.dtypes import F64, I64
+from anadrome.errors.ir import IRError
+from anadrome.kernel_ir.check import check
+from anadrome.kernel_ir.nodes import Alloc, Buffer, Function, Let, Load, Output, Space, Var, i64
+from anadrome.kernel_ir.text import parse
+
+BROKEN = {
+    "offset": ("x[0.5] = 1.0", "an offset has type f64"),
+    "stored type": ("alloc a: f64 global [n] a[0] = 1", "what is stored in a has type i64"),
+    "parameter": ("x[0] = 1.0", "the parameter x is written"),
+    "view of a parameter": ("view v = x [1] v[0] = 1.0", "the parameter v is written"),
+    "operand types": ("let v: f64 = add(1, 2.0)", "add is not defined on"),
+    "let type": ("let v: f64 = add(1, 2)", "the value of v has type i64"),
+    "arity": ("let v: f64 = add(1.0)", "add is not defined on"),
+    "condition": ("if 1 { }", "a condition has type i64"),
+    "loop bounds": ("for i in 0.5 .. n lanes { }", "a loop's start has type f64"),
+    "local size": ("alloc a: f64 local [n]", "is not constant"),
+    "large local": ("alloc a: f64 local [100000]", "takes more than"),
+    "free of a parameter": ("free x", "x is freed, but was not allocated"),
+    "use after free": ("alloc a: f64 global [n] free a let v: f64 = a[0]", "the buffer a is used where"),
+    "use after free in a loop": (
+        "alloc a: f64 global [n] for i in 0 .. n sequential { free a } let v: f64 = a[0]",
+        "the buffer a is used where",
+    ),
+    "swap of types": ("alloc a: f64 global [n] alloc b: i64 global [n] swap a, b", "the swapped a"),
+    "swap between threads": (
+        "alloc a: f64 global [n] alloc b: f64 global [n] for t in 0 .. 2 threads { swap a, b }",
+        "a is swapped, but was not allocated",
+    ),
+    "check without failure": ("check 3: true", "check 3 has no failure"),
+    "routine": ("call frobnicate(x)", "is no routine"),
+    "routine arity": ("call argsort_f64(x)", "takes 3 arguments"),
+    "routine argument": ("alloc a: i64 global [n] call argsort_f64(x, a, x)", "is a value"),
+    "routine type": ("alloc a: f64 global [n] call argsort_f64(x, a, n)", "has type f64, not i64"),
+    "copy of types": ("alloc a: i64 global [n] copy a [n] = x", "what a is copied from"),
+    "atomic": ("alloc a: f64 global [n] atomic mul a[0] = 1.0", "no atomic `mul`"),
+    "scope": ("if true { let v: f64 = 1.0 } let w: f64 = v", "the variable v is used where"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_rule_is_named(name):
+    body, message = BROKEN[name]
+    fn = parse(f"fn f(x: f64 buffer, n: i64) {{ {body} return }} failure assert \"no\"")
+    with pytest.raises(IRError, match=message):
+        check(fn)
+
+
+RESULTS = {
+    "parameter": ("", "x as f64 [n]", "is not allocated in the function"),
+    "twice": ("alloc a: f64 global [n]", "a as f64 [n], a as f64 [n]", "returned twice"),
+    "local": ("alloc a: f64 local [1]", "a as f64 [1]", "is not allocated in the function"),
+    "type": ("alloc a: f64 global [n]", "a as f32 [n]", "the result a has type f64"),
+    "scalar type": ("", "n as f64", "a result has type i64"),
+    "dimension": ("alloc a: f64 global [n]", "a as f64 [0.5]", "a result's dimension has type f64"),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_are_checked(name):
+    body, outputs, message = RESULTS[name]
+    with pytest.raises(IRError, match=message):
+        check(parse(f"fn f(x: f64 buffer, n: i64) {{ {body} return {outputs} }}"))
+
+
+def test_names_are_bound_once():
+    v = Var("v", I64)
+    with pytest.raises(IRError, match="v is bound twice"):
+        check(Function("f", (v,), (Let(v, i64(1)),), ()))
+
+
+def test_a_buffer_bound_in_a_branch_is_not_returned():
+    a = Buffer("a", F64)
+    with pytest.raises(IRError, match="used where it has no storage"):
+        check(Function("f", (), (), (Output(Load(a, i64(0)), F64),)))
+
+
+def test_local_buffers_may_hold_nothing():
+    check(Function("f", (), (Alloc(Buffer("a", F64, Space.LOCAL), i64(0)),), ()))
