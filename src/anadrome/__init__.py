@@ -19,7 +19,8 @@ from anadrome.api.transforms import (
 )
 from anadrome.config import Config
 from anadrome.errors import AnadromeError
-from anadrome.frontend.annotations import bool_, f32, f64, i8, i16, i32, i64_ as i64, u8, u16, u32, u64
+from anadrome.frontend.annotations import bool_, f32, f64, i8, i16, i32, u8, u16, u32, u64
+from anadrome.frontend.annotations import i64_ as i64
 from anadrome.frontend.iterables import unroll
 from anadrome.tools.check_grads import check_grads
 

@@ -1,7 +1,8 @@
-"""From an array-IR function to an executable: the pipeline as a literal list, run, checked, timed and recorded.
+"""From an array-IR function to an executable: the pipeline as a literal list, run, checked, timed and
+recorded.
 
-What a stage makes can be looked at: `Config.dump` writes it to standard error, and `record` hands each stage to
-a recorder, which is what `show` reads.
+What a stage makes can be looked at: `Config.dump` writes it to standard error, and `record` hands each
+stage to a recorder, which is what `show` reads.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from anadrome.passes.fuse import fuse
 from anadrome.passes.hoist import hoist
 from anadrome.passes.scalarize import scalarize
 from anadrome.passes.simplify import simplify
-from anadrome.targets.cpu import Executable, compile_cpu
+from anadrome.targets.cpu import compile_cpu
+from anadrome.targets.cpu_call import Executable
 
 Pass = Callable[[array_ir.Function, Config], array_ir.Function]
 Program = array_ir.Function | kernel_ir.Function
@@ -74,8 +76,8 @@ def optimise(
     statistics: Statistics | None = None,
     record: Recorder | None = None,
 ) -> array_ir.Function:
-    """The function after every pass of the pipeline. With `config.verify` the verifier runs after each one and
-    names the pass whose program it refuses."""
+    """The function after every pass of the pipeline. With `config.verify` the verifier runs after each one
+    and names the pass whose program it refuses."""
     times = statistics or Statistics()
     _finished("array", fn, config, record)
     for name, run in PIPELINE:

@@ -40,7 +40,7 @@ def specs(args: object, small: int = 4) -> object:
 
 
 def staged(function: Callable[..., object], *args: object, small: int = 4) -> Staged:
-    result = stage(function, specs(list(args), small), {}, Config())
+    result = stage(function, specs(list(args), small), {}, Config(), least_size=small + 1 if small else 0)
     check(result.function)
     text = show(result.function)
     assert show(parse(text)) == text

@@ -45,7 +45,7 @@ BROKEN = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_rule_is_named(name):
     body, message = BROKEN[name]
-    fn = parse(f"fn f(x: f64 buffer, n: i64) {{ {body} return }} failure assert \"no\"")
+    fn = parse(f'fn f(x: f64 buffer, n: i64) {{ {body} return }} failure assert "no"')
     with pytest.raises(IRError, match=message):
         check(fn)
 

@@ -92,7 +92,9 @@ def test_sequential_iterations_may_depend_on_each_other():
 
 
 def test_checks_raise_their_class():
-    fn = program("for i in 0 .. n lanes { check 0: lt(x[i], 1.0), x[i], i }", failures='failure assert "{0} at {1}"')
+    fn = program(
+        "for i in 0 .. n lanes { check 0: lt(x[i], 1.0), x[i], i }", failures='failure assert "{0} at {1}"'
+    )
     run(fn, [np.zeros(3), 3])
     with pytest.raises(AssertionFailed, match=r"2\.0 at 1"):
         run(fn, [np.array([0.0, 2.0, 3.0]), 3])

@@ -65,7 +65,9 @@ def test_text_round_trips():
     ],
 )
 def test_constants_round_trip(value, dtype, text):
-    fn = Function("f", (), (Let(Var("v", dtype), Const(value, dtype)),), (Output(i := Const(value, dtype), dtype),))
+    fn = Function(
+        "f", (), (Let(Var("v", dtype), Const(value, dtype)),), (Output(i := Const(value, dtype), dtype),)
+    )
     shown = show(fn)
     assert f"= {text}\n" in shown
     assert f"return {text} as {dtype.name}" in shown

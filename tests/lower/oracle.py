@@ -85,7 +85,7 @@ def loop_allocations(kernel: kernel_ir.Function) -> list[str]:
     return search(kernel.body, False)
 
 
-def statements_of(kernel: kernel_ir.Function, kind: type) -> list[Any]:
+def statements_of(kernel: kernel_ir.Function | kernel_ir.For, kind: type) -> list[Any]:
     """Every statement of a kind, wherever it stands."""
 
     def search(body: Sequence[kernel_ir.Stmt]) -> list[Any]:

@@ -189,6 +189,25 @@ PROGRAMS = {
         S,
         A[:5, :2],
     ),
+    "sums of columns": (
+        "fn f(a: f64[n, m]) -> f64[m] { s = parfor j < m { "
+        "r = parfor i < n { v = a[i, j]; yield reduce add v }; yield stack r }; return s }",
+        A,
+    ),
+    "means of scaled columns": (
+        "fn f(a: f64[n, m], y: f64[m]) -> f64[m], f64[m] { c = to_f64 n; s, t = parfor j < m { k = y[j]; "
+        "r = parfor i < n { v = a[i, j]; w = mul v k; yield reduce add w }; q = div r c; z = mul q k; "
+        "yield stack q; yield stack z }; return s, t }",
+        A,
+        X[:5],
+    ),
+    "a product of matrices in loops": (
+        "fn f(a: f64[n, m], b: f64[m, k]) -> f64[n, k] { s = parfor i < n { row = parfor j < k { "
+        "r = parfor t < m { u = a[i, t]; v = b[t, j]; w = mul u v; yield reduce add w }; yield stack r }; "
+        "yield stack row }; return s }",
+        A,
+        A.T.copy(),
+    ),
     "argsort": ("fn f(x: f64[n]) -> i64[n] { p = call argsort(x); return p }", X),
     "float32": (
         "fn f(x: f32[n]) -> f32[n], f32 { y, s = parfor i < n { v = x[i]; w = mul v v; yield stack w; "
@@ -216,6 +235,13 @@ def test_agrees(name, threads, monkeypatch):
     monkeypatch.setattr(schedule, "LEAST_WORK", -(10**9))
     text, *args = PROGRAMS[name]
     agree(text, *args, config=Config(threads=threads))
+
+
+def test_strided_sums_run_along_rows():
+    """The innermost loops write neighbours: one over columns each."""
+    for name in ("sums of columns", "means of scaled columns", "a product of matrices in loops"):
+        loops = statements_of(lowered(PROGRAMS[name][0], Config(threads=1)), kernel_ir.For)
+        assert all(loop.index.name != "i" or statements_of(loop, kernel_ir.For) for loop in loops), name
 
 
 def test_threads_are_used_and_decided_at_run_time():

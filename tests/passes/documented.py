@@ -10,4 +10,3 @@ def example(docstring: str) -> tuple[str, str]:
     _, rest = docstring.split("Before:\n", 1)
     before, after = rest.split("After:\n", 1)
     return textwrap.dedent(before), textwrap.dedent(after.split("\n\n", 1)[0])
-

@@ -63,8 +63,8 @@ def same(left: Sequence[object], right: Sequence[object], tolerance: float = 0.0
 def keeps(name: str, fn: Function, args: Sequence[object], tolerance: float = 0.0) -> Function:
     """The pass keeps the results on these arguments and adds no work; what it made.
 
-    A statement that leaves a loop runs once where the loop may not run at all, so `hoist` is not asked; `fuse`
-    may compute cheap elements again (see `producers`).
+    A statement that leaves a loop runs once where the loop may not run at all, so `hoist` is not asked;
+    `fuse` may compute cheap elements again (see `producers`).
     """
     made = PASSES[name](fn, Config())
     check(made)

@@ -6,7 +6,19 @@ import pytest
 from anadrome.config import Config
 from anadrome.dtypes import ALL, F64, I64
 from anadrome.kernel_ir.check import check
-from anadrome.kernel_ir.nodes import Alloc, Binding, Buffer, Compute, For, Function, Load, Output, Store, Var, i64
+from anadrome.kernel_ir.nodes import (
+    Alloc,
+    Binding,
+    Buffer,
+    Compute,
+    For,
+    Function,
+    Load,
+    Output,
+    Store,
+    Var,
+    i64,
+)
 from anadrome.prims.table import PRIMS
 from anadrome.targets.cpu import compile_cpu
 

@@ -20,8 +20,9 @@ Argnums = int | Sequence[int]
 class Active:
     """The arguments a transform differentiates by.
 
-    `leaves` are their numbers and arrays by position among all flattened arguments. `structure` is that of the
-    derivative, whose leaves stand in the order of `leaves`, with static leaves (strings and their like) kept.
+    `leaves` are their numbers and arrays by position among all flattened arguments. `structure` is that of
+    the derivative, whose leaves stand in the order of `leaves`, with static leaves (strings and their like)
+    kept.
     """
 
     leaves: Mapping[int, Staged]
@@ -36,8 +37,10 @@ class Active:
         return pytree.unflatten(self.structure, found)
 
 
-def active_arguments(context: Context, transform: str, args: Sequence[Value], argnums: Argnums) -> Active:
-    """The leaves of the arguments that `argnums` names; they must all be floats."""
+def active_arguments(
+    context: Context, transform: str, args: Sequence[Value], argnums: Argnums, names: Sequence[str] = ()
+) -> Active:
+    """The leaves of the arguments that `argnums` names; they must all be floats. `names` are for messages."""
     numbers = normal_argnums(transform, argnums, len(args))
     leaves: dict[int, Staged] = {}
     statics: dict[int, Value] = {}
@@ -46,19 +49,20 @@ def active_arguments(context: Context, transform: str, args: Sequence[Value], ar
     for number in numbers:
         found, structure = pytree.flatten(args[number])
         start = places.index(number) if found else 0
-        names = pytree.leaf_paths(structure, f"{number}")
+        name = names[number] if number < len(names) else str(number)
+        paths = pytree.leaf_paths(structure, name)
         taken = 0
-        for offset, (leaf, name) in enumerate(zip(found, names, strict=True)):
+        for offset, (leaf, path) in enumerate(zip(found, paths, strict=True)):
             staged = staged_leaf(context, leaf)
             if staged is None:
                 statics[len(leaves) + len(statics)] = leaf
                 continue
             if not staged.dtype.is_float:
-                raise IntegerArgument(transform, name, describe(staged))
+                raise IntegerArgument(transform, path, describe(staged))
             leaves[start + offset] = staged
             taken += 1
         if not taken:
-            raise NothingToDifferentiate(transform, str(number))
+            raise NothingToDifferentiate(transform, name)
         structures.append(structure)
     if isinstance(argnums, int):
         return Active(leaves, structures[0], statics)

@@ -1,6 +1,7 @@
 """`vmap` as a rule of staging: a function of one row becomes a parallel loop over rows.
 
-The function is staged as it stands inside the loop, so its branches and loops stay what they are for each row.
+The function is staged as it stands inside the loop, so its branches and loops stay what they are for each
+row.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Calling a compiled function: the program for these arguments is found, or made, and run.
 
-The way of a call whose arguments are plain numbers and arrays is short: a key from their types and shapes, one
-look into a dictionary, the native call. Other calls take their arguments apart first.
+The way of a call whose arguments are plain numbers and arrays is short: a key from their types and shapes,
+one look into a dictionary, the native call. Other calls take their arguments apart first.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Options:
 class Compiled:
     """A function, or a transform of one, that is compiled when it is called: once for each signature.
 
-    `rule` says what it is inside a program. `has_own_arguments` is for transforms whose arguments are not those
-    of the function, so that its parameter names and annotations do not count for them.
+    `rule` says what it is inside a program. `has_own_arguments` is for transforms whose arguments are not
+    those of the function, so that its parameter names and annotations do not count for them.
 
     `python` is the original function and `compilations` counts the programs made so far. Inside another
     compiled function it is staged as a part of that program. Calls are safe from several threads.
@@ -90,7 +90,7 @@ class Compiled:
         self.__name__ = name
         functools.update_wrapper(self, function, updated=())
         if has_own_arguments:
-            del self.__wrapped__
+            vars(self).pop("__wrapped__", None)
 
     def __repr__(self) -> str:
         return f"{self.transform}({getattr(self.function, '__qualname__', self.function)!s})"
@@ -105,7 +105,7 @@ class Compiled:
         inner = self.function
         while isinstance(inner, Compiled):
             inner = inner.function
-        return inner  # type: ignore[return-value]
+        return inner
 
     # ------------------------------------------------------------------ calling
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

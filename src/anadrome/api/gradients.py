@@ -1,7 +1,8 @@
 """Reverse mode as rules of staging: the gradient of a function, and its vector-Jacobian product.
 
-A rule says what a transform does inside a program that is being staged: it takes the context, the function and
-its arguments, and adds the derivative to the program. Called from outside, the whole program is that rule.
+A rule says what a transform does inside a program that is being staged: it takes the context, the function
+and its arguments, and adds the derivative to the program. Called from outside, the whole program is that
+rule.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from anadrome.api import pytree
 from anadrome.api.arguments import Active, Argnums, active_arguments
 from anadrome.api.opened import Opened, float_positions, like, open_function, staged_leaf
 from anadrome.api.pytree import Leaf, Structure
+from anadrome.api.signature import parameter_names
 from anadrome.api.stopping import stop_leaf
 from anadrome.array_ir.build import number
 from anadrome.array_ir.nodes import ArrayType, Atom
@@ -67,14 +69,14 @@ def value_and_gradient(
     has_aux: bool,
 ) -> tuple[Value, Value]:
     """What the function gives (its pair where there is an auxiliary result), and its gradient."""
-    active = active_arguments(context, transform, args, argnums)
+    active = active_arguments(context, transform, args, argnums, parameter_names(function))
     opened_function = WithoutAuxiliary(function, transform) if has_aux else function
     opened = open_function(context, opened_function, args, kwargs, active.leaves)
     seed = _scalar_result(transform, opened, has_aux)
     cotangents = [
         number(1.0, opened.atoms[position].type.dtype)
         if position == seed
-        else _zero(context, opened, position)
+        else _zero(context, transform, opened, position)
         for position in float_positions(opened.atoms)
     ]
     value, parts = pull_back(context, opened, active, cotangents)
@@ -105,11 +107,9 @@ def type_words(type_: ArrayType) -> str:
     return f"{type_.dtype.numpy_name} of shape ({shape}{',' if type_.rank == 1 else ''})"
 
 
-def _zero(context: Context, opened: Opened, position: int) -> Atom:
-    """A zero cotangent. Its type may mention sizes bound inside the function, so it is one only for barriers:
-    an inactive result, whose cotangent is never read."""
-    type_ = opened.atoms[position].type
-    return context.builder.zeros(type_)
+def _zero(context: Context, transform: str, opened: Opened, position: int) -> Atom:
+    """A zero cotangent, of an auxiliary result."""
+    return context.builder.zeros(opened.result_type(transform, position))
 
 
 def pull_back(
@@ -132,7 +132,7 @@ def pull_back_values(
     context: Context, function: object, primals: Sequence[Value], cotangent: Value, has_aux: bool
 ) -> tuple[Value, Value]:
     """The function's result and the cotangents of all its arguments, from a cotangent of its result."""
-    active = active_arguments(context, "vjp", primals, tuple(range(len(primals))))
+    active = active_arguments(context, "vjp", primals, tuple(range(len(primals))), parameter_names(function))
     opened_function = WithoutAuxiliary(function, "vjp") if has_aux else function
     opened = open_function(context, opened_function, primals, {}, active.leaves)
     cotangents = _cotangents(context, opened, cotangent, has_aux)
@@ -149,12 +149,11 @@ def _cotangents(context: Context, opened: Opened, cotangent: Value, has_aux: boo
     found: list[Atom] = []
     given = {result.position: leaf for result, leaf in zip(opened.results, leaves, strict=False)}
     for position in float_positions(opened.atoms):
-        type_ = opened.atoms[position].type
-        assert isinstance(type_, ArrayType)
+        type_ = opened.result_type("vjp", position)
         if position in given:
             found.append(fitted(context, "the cotangent", given[position], type_))
         else:
-            found.append(_zero(context, opened, position))
+            found.append(_zero(context, "vjp", opened, position))
     return found
 
 

@@ -1,14 +1,14 @@
 """Whole Jacobians as rules of staging: forward mode over input elements, reverse mode over output elements.
 
-The derivative of an output of shape s by an input of shape t has shape s + t. Inputs whose sizes are all known
-when the program is compiled are differentiated along all their elements in one program (vector forward mode);
-an input of unknown size is a parallel loop over its elements, one direction each.
+The derivative of an output of shape s by an input of shape t has shape s + t. Inputs whose sizes are all
+known when the program is compiled are differentiated along all their elements in one program (vector
+forward mode); an input of unknown size is a parallel loop over its elements, one direction each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from anadrome.ad.forward import jvp as forward
 from anadrome.ad.reverse import vjp as reverse
@@ -17,6 +17,7 @@ from anadrome.api.arguments import Active, Argnums, active_arguments
 from anadrome.api.gradients import WithoutAuxiliary
 from anadrome.api.opened import Opened, float_positions, like_leaf, open_function
 from anadrome.api.pytree import Leaf, Structure
+from anadrome.api.signature import parameter_names
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import TRUE, ArrayType, Atom, Const, Function, Size, Stack, Var, Yield, i64
 from anadrome.errors.api import SizeUnknown
@@ -25,7 +26,8 @@ from anadrome.frontend.context import Context
 from anadrome.frontend.values import Scalar, Value
 
 VECTOR_LIMIT = 64
-"""Inputs of at most this many elements in all, known when compiled, are differentiated in one vector program."""
+"""Inputs of at most this many elements in all, known when compiled, are differentiated in one vector
+program."""
 
 Blocks = dict[tuple[int, int], Atom]
 """(position of a result, number of an active leaf) -> the derivative of the one by the other."""
@@ -82,7 +84,7 @@ def _opened(
     argnums: Argnums,
     has_aux: bool,
 ) -> tuple[Opened, Active]:
-    active = active_arguments(context, transform, args, argnums)
+    active = active_arguments(context, transform, args, argnums, parameter_names(function))
     inner = WithoutAuxiliary(function, transform) if has_aux else function
     return open_function(context, inner, args, kwargs, active.leaves), active
 
@@ -158,6 +160,13 @@ def _identity(builder: Builder, type_: ArrayType, start: int, directions: Size) 
     return builder.build((*type_.shape, directions), place)
 
 
+def _one_hot(builder: Builder, type_: ArrayType, indices: Sequence[Atom]) -> Atom:
+    """An array of this type that is one at `indices` and zero elsewhere."""
+    return builder.build(
+        type_.shape, lambda inner, at: _bracket(inner, list(zip(at, indices, strict=True)), type_)
+    )
+
+
 def _bracket(builder: Builder, pairs: Sequence[tuple[Atom, Atom]], type_: ArrayType) -> Atom:
     """[left = right for every pair] as a float."""
     hit: Atom = TRUE
@@ -194,9 +203,7 @@ def _one_direction_each(context: Context, opened: Opened, active: Active, leaf: 
     positions = float_positions(opened.atoms)
 
     def tangents(inner: Builder, indices: tuple[Var, ...]) -> Sequence[Atom]:
-        seed = inner.build(
-            type_.shape, lambda deep, at: _bracket(deep, list(zip(at, indices, strict=True)), type_)
-        )
+        seed = _one_hot(inner, type_, indices)
         results = inner.call(derivative, (*opened.outside, *primals, seed))
         return results[len(opened.atoms) :]
 
@@ -223,19 +230,15 @@ def _rows(
     """A parallel loop over the elements of one result, each a cotangent of its own."""
     primals = [atom(context, value) for value in active.leaves.values()]
     positions = float_positions(opened.atoms)
-    type_ = opened.atoms[position].type
-    assert isinstance(type_, ArrayType)
+    type_ = opened.result_type("jacrev", position)
 
     def adjoints(inner: Builder, indices: tuple[Var, ...]) -> Sequence[Atom]:
-        cotangents = []
-        for other in positions:
-            other_type = opened.atoms[other].type
-            assert isinstance(other_type, ArrayType)
-            if other == position:
-                pairs = lambda at: list(zip(at, indices, strict=True))  # noqa: E731
-                cotangents.append(inner.build(type_.shape, lambda deep, at: _bracket(deep, pairs(at), type_)))
-            else:
-                cotangents.append(inner.zeros(other_type))
+        cotangents = [
+            _one_hot(inner, type_, indices)
+            if other == position
+            else inner.zeros(opened.result_type("jacrev", other))
+            for other in positions
+        ]
         results = inner.call(derivative, (*opened.outside, *primals, *cotangents))
         return results[len(opened.atoms) :]
 
@@ -276,7 +279,8 @@ def _assembled(
     has_aux: bool,
     values: Sequence[Atom] | None,
 ) -> Value:
-    """The blocks in the form of the results, each the form of the arguments; beside it the auxiliary result."""
+    """The blocks in the form of the results, each the form of the arguments; beside it the auxiliary
+    result."""
     leaves = list(active.leaves.values())
 
     def derivative(position: int) -> Value:
@@ -301,4 +305,6 @@ def _assembled(
         return jacobian
     primals = [atom(context, leaf) for leaf in leaves]
     results = values if values is not None else opened.call(context, opened.function, primals)
-    return jacobian, opened.value(context, results)[1]
+    pair = opened.value(context, results)
+    assert isinstance(pair, tuple)
+    return jacobian, pair[1]

@@ -1,4 +1,5 @@
-"""A function staged into a body of its own, in the middle of another program, so that it can be differentiated.
+"""A function staged into a body of its own, in the middle of another program, so that it can be
+differentiated.
 
 The function becomes an array-IR function of the values it is differentiated by. Everything else it reads,
 arguments and surroundings alike, stands in the enclosing program; those variables become parameters as well,
@@ -14,9 +15,11 @@ import numpy as np
 
 from anadrome.api import pytree
 from anadrome.api.pytree import Structure
-from anadrome.array_ir.nodes import Atom, Body, Function, Var
+from anadrome.array_ir.nodes import ArrayType, Atom, Body, Function, Var
 from anadrome.array_ir.walk import free_variables
+from anadrome.errors.api import SizeUnknown
 from anadrome.frontend.arrays import as_array, atom
+from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Array, Cell, Scalar, ScopeKind, Staged, Value, is_staged
 
@@ -39,19 +42,31 @@ class Result:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opened:
-    """A function of some leaves of its arguments; `outside` are the variables around it that it reads, which
-    are its first parameters."""
+    """A function of some leaves of its arguments.
+
+    `outside` are the variables around it that it reads, which are its first parameters; `own_sizes` the
+    results whose sizes are found inside it.
+    """
 
     function: Function
     outside: tuple[Var, ...]
     active: tuple[bool, ...]
     structure: Structure
     results: tuple[Result, ...]
+    own_sizes: frozenset[int]
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
         """What the IR function gives, in its own variables."""
         return self.function.body.results
+
+    def result_type(self, transform: str, position: int) -> ArrayType:
+        """The type of a result, which must be known outside: that of a cotangent, say."""
+        type_ = self.atoms[position].type
+        if position in self.own_sizes:
+            raise SizeUnknown(transform)
+        assert isinstance(type_, ArrayType)
+        return type_
 
     def call(self, context: Context, derivative: Function, args: Sequence[Atom]) -> tuple[Atom, ...]:
         """The results of a derivative on these arguments, as a part of the program."""
@@ -81,18 +96,33 @@ def open_function(
         for (position, leaf), param in zip(leaves.items(), params, strict=True):
             given[position] = _parameter(context, leaf, param)
         outcome = context.call(function, *pytree.unflatten(arguments, given), **kwargs)
-        found, structure = pytree.flatten(outcome)
+        if isinstance(outcome, LazyGenerator):
+            outcome = evaluate_list(context, outcome.frame, outcome.node)
+        leaves_out, structure = pytree.flatten(outcome)
         atoms: list[Atom] = []
-        results = tuple([leaf_result(context, leaf, atoms) for leaf in found])
-    return _closed(params, builder.body(atoms), structure, results)
+        results = tuple([leaf_result(context, leaf, atoms) for leaf in leaves_out])
+    own_sizes = frozenset(
+        position
+        for position, found in enumerate(atoms)
+        if any(builder.owns(size) for size in found.type.shape)
+    )
+    return _closed(params, builder.body(atoms), structure, results, own_sizes)
 
 
-def _closed(params: tuple[Var, ...], body: Body, structure: Structure, results: tuple[Result, ...]) -> Opened:
+def _closed(
+    params: tuple[Var, ...],
+    body: Body,
+    structure: Structure,
+    results: tuple[Result, ...],
+    own_sizes: frozenset[int],
+) -> Opened:
     free = [var for var in free_variables(body) if var not in params]
     sizes = {size for var in (*params, *free) for size in var.type.shape}
     outside = tuple(var for var in free if var not in sizes)
     active = (False,) * len(outside) + (True,) * len(params)
-    return Opened(Function("opened", (*outside, *params), body), outside, active, structure, results)
+    return Opened(
+        Function("opened", (*outside, *params), body), outside, active, structure, results, own_sizes
+    )
 
 
 def _parameter(context: Context, leaf: Staged, param: Var) -> Staged:

@@ -1,7 +1,8 @@
-"""One compiled program of a compiled function: how a call's leaves become native arguments, and results values.
+"""One compiled program of a compiled function: how a call's leaves become native arguments, and results
+values.
 
-Native arguments are the sizes of large dimensions, then the leaves that are numbers and arrays, then the NumPy
-arrays of the function's surroundings that it reads. Static leaves are in the program.
+Native arguments are the sizes of large dimensions, then the leaves that are numbers and arrays, then the
+NumPy arrays of the function's surroundings that it reads. Static leaves are in the program.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from anadrome.compile import Recorder, Statistics, compile_function
 from anadrome.config import Config
 from anadrome.errors.frontend import AnnotationMismatch
 from anadrome.frontend.stage import ArgumentSpec, Staged, stage
-from anadrome.targets.cpu import Executable
+from anadrome.targets.cpu_call import Executable
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A dimension that an annotation has fixed: it must be `size`, or equal the one at another leaf and axis."""
+    """A dimension that an annotation has fixed: it must be `size`, or equal the one at another leaf and
+    axis."""
 
     leaf: int
     axis: int
@@ -36,8 +38,8 @@ class Held:
 class Program:
     """An executable with what it takes of a call's leaves and what it gives.
 
-    `sizes` says where the size arguments are found: (leaf, axis). `taken` are the positions of the leaves that
-    are passed (None: all), `arrays` the places among the passed ones that hold arrays.
+    `sizes` says where the size arguments are found: (leaf, axis). `taken` are the positions of the leaves
+    that are passed (None: all), `arrays` the places among the passed ones that hold arrays.
     """
 
     executable: Executable

@@ -1,9 +1,10 @@
-"""Containers of numbers: tuples, lists, dicts, named tuples and dataclasses taken apart and put together again.
+"""Containers of numbers: tuples, lists, dicts, named tuples and dataclasses taken apart and put together
+again.
 
 `flatten` gives the leaves of a value in order and its structure, which is hashable: two values of one
 structure differ in their leaves alone. `None` is a container of nothing. What is not a container is a leaf.
-Subclasses of list and dict, and dataclass types themselves, are leaves: their meaning is their own. So are the
-dataclasses of this package, staged values among them.
+Subclasses of list and dict, and dataclass types themselves, are leaves: their meaning is their own. So are
+the dataclasses of this package, staged values among them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A container: its type, the keys or field names of its parts (none for tuples and lists), and their structure."""
+    """A container: its type, the keys or field names of its parts (none for tuples and lists), and their
+    structure."""
 
     type: type
     names: tuple[Hashable, ...]
@@ -102,7 +104,7 @@ def _unflatten(structure: Structure, leaves: Iterator[object]) -> Any:
         return None
     if is_named_tuple(kind):
         return kind(*parts)
-    made = object.__new__(kind)
+    made: Any = object.__new__(kind)
     for name, part in zip(structure.names, parts, strict=True):
         object.__setattr__(made, str(name), part)
     return made

@@ -10,8 +10,15 @@ from anadrome.api.call import Compiled, plain_call
 from anadrome.api.signature import Signature
 from anadrome.compile import STAGES, Program, show_program
 from anadrome.errors.api import UnknownStage
+from anadrome.targets.cpu_machine import Machine, assembly, optimised_text, this_machine
 
-MACHINE_STAGES = ("llvm", "asm")
+MACHINE_STAGES: dict[str, Callable[[str, Machine], str]] = {
+    "llvm": lambda text, machine: text,
+    "llvm-optimised": optimised_text,
+    "asm": assembly,
+}
+"""The stages after the kernel IR, from the module's text."""
+
 ALIASES = {"optimised": STAGES[-2], "optimized": STAGES[-2]}
 KNOWN_STAGES = (*STAGES[:-1], "optimised", STAGES[-1], *MACHINE_STAGES)
 
@@ -19,8 +26,9 @@ KNOWN_STAGES = (*STAGES[:-1], "optimised", STAGES[-1], *MACHINE_STAGES)
 def show(function: Callable[..., Any], *args: Any, stage: str = "optimised", **kwargs: Any) -> str:
     """The program that `function(*args, **kwargs)` runs, as text.
 
-    Stages, in order: `array` (as the front end and differentiation made it), each pass of `compile.PIPELINE` by
-    its name, `optimised` (after all of them), `kernel` (loops and memory), `llvm` and `asm`.
+    Stages, in order: `array` (as the front end and differentiation made it), each pass of
+    `compile.PIPELINE` by its name, `optimised` (after all of them), `kernel` (loops and memory), `llvm` and
+    `asm`.
 
     >>> import anadrome as ad
     >>> print(ad.show(lambda x: x * x, 2.0).splitlines()[0])
@@ -46,10 +54,8 @@ def show_stages(compiled: Compiled, signature: Signature) -> Callable[[str], str
 
     def text(stage: str) -> str:
         name = ALIASES.get(stage, stage)
-        if name == "llvm":
-            return executable.llvm_text
-        if name == "asm":
-            return executable.assembly
+        if name in MACHINE_STAGES:
+            return MACHINE_STAGES[name](executable.llvm_text, this_machine())
         if name not in recorded:
             raise UnknownStage(stage, KNOWN_STAGES)
         return show_program(recorded[name])

@@ -1,8 +1,8 @@
 """What a compiled program depends on of its arguments: types, ranks, small dimensions, and static values.
 
-Every leaf of a call has a *key*: two calls whose keys agree run the same program. An array's key is its scalar
-type and its shape, in which a dimension above `Config.small_dimension` is only known to be large; a number's key
-is its type; anything else is static and is its own key.
+Every leaf of a call has a *key*: two calls whose keys agree run the same program. An array's key is its
+scalar type and its shape, in which a dimension above `Config.small_dimension` is only known to be large; a
+number's key is its type; anything else is static and is its own key.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ LARGE = -1
 
 @dataclass(frozen=True, slots=True)
 class NumberKey:
-    """A scalar argument: its type, and whether it is a Python number, which adapts to what it meets (NEP 50)."""
+    """A scalar argument: its type, and whether it is a Python number, which adapts to what it meets (NEP
+    50)."""
 
     dtype: DType
     is_weak: bool
@@ -39,7 +40,8 @@ class ArrayKey:
 
 @dataclass(frozen=True, slots=True)
 class StaticKey:
-    """A value that is known when the program is compiled. Its type is part of it: 1, 1.0 and True are equal."""
+    """A value that is known when the program is compiled. Its type is part of it: 1, 1.0 and True are
+    equal."""
 
     type: type
     value: Hashable
@@ -74,7 +76,8 @@ ARRAY_TYPES = (np.ndarray, np.memmap)
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The keys of all leaves of a call, positional arguments before keyword arguments, and their structure."""
+    """The keys of all leaves of a call, positional arguments before keyword arguments, and their
+    structure."""
 
     structure: Structure
     keys: tuple[Key, ...]
@@ -126,7 +129,7 @@ def leaf_key(leaf: object, small_dimension: int) -> Key:
         hash(leaf)
     except TypeError:
         raise _NoKey(leaf, UnhashableStatic, f"a {kind.__qualname__}") from None
-    return StaticKey(kind, leaf)  # type: ignore[arg-type]
+    return StaticKey(kind, leaf)
 
 
 def array_words(leaf: object) -> str:

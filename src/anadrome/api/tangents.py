@@ -8,7 +8,8 @@ from anadrome.ad.forward import jvp as forward
 from anadrome.api import pytree
 from anadrome.api.arguments import Active, active_arguments
 from anadrome.api.gradients import fitted, matching_leaves
-from anadrome.api.opened import Opened, Result, float_positions, open_function
+from anadrome.api.opened import Opened, float_positions, open_function
+from anadrome.api.signature import parameter_names
 from anadrome.array_ir.nodes import ArrayType, Atom
 from anadrome.errors.api import StructureMismatch
 from anadrome.frontend.arrays import atom, describe
@@ -22,7 +23,9 @@ def push_forward_values(
     """What the function gives, and its tangent along `tangents`, which have the form of `primals`."""
     arguments = as_tuple("the primals", primals)
     directions = as_tuple("the tangents", tangents)
-    active = active_arguments(context, "jvp", arguments, tuple(range(len(arguments))))
+    active = active_arguments(
+        context, "jvp", arguments, tuple(range(len(arguments))), parameter_names(function)
+    )
     structure = pytree.flatten(arguments)[1]
     leaves = matching_leaves(context, "the tangents", structure, directions)
     given: list[Atom] = []
@@ -44,22 +47,18 @@ def as_tuple(what: str, value: Value) -> tuple[Value, ...]:
 def push_forward(
     context: Context, opened: Opened, active: Active, tangents: Sequence[Atom]
 ) -> tuple[Value, Value]:
-    """The function's result and its tangent, from a tangent for each active leaf."""
+    """The function's result and its tangent, from a tangent for each active leaf.
+
+    The tangents of integers and bools are zeros of their own type; static leaves stay.
+    """
     derivative = forward(opened.function, opened.active)
     primals = [atom(context, leaf) for leaf in active.leaves.values()]
     results = opened.call(context, derivative, (*primals, *tangents))
     count = len(opened.atoms)
-    found = dict(zip(float_positions(opened.atoms), results[count:], strict=True))
-    parts = [_tangent(context, leaf, results, found.get(leaf.position)) for leaf in opened.results]
-    return opened.value(context, results), pytree.unflatten(opened.structure, parts)
-
-
-def _tangent(context: Context, leaf: Result, results: Sequence[Atom], found: Atom | None) -> Value:
-    """The tangent of a leaf of the result; integers and bools have zeros of their own type."""
-    if leaf.position is None:
-        return leaf.static
-    if found is None:
-        type_ = results[leaf.position].type
-        assert isinstance(type_, ArrayType)
-        found = context.builder.zeros(type_)
-    return leaf.value(context, {leaf.position: found})
+    found = list(results[:count])
+    for position, primal in enumerate(found):
+        if not primal.type.dtype.is_float:
+            found[position] = context.builder.zeros(primal.type)
+    for position, tangent in zip(float_positions(opened.atoms), results[count:], strict=True):
+        found[position] = tangent
+    return opened.value(context, results), opened.value(context, found)

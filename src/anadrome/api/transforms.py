@@ -14,14 +14,14 @@ from anadrome.api import pytree
 from anadrome.api.arguments import Argnums
 from anadrome.api.batching import Axes, map_rows
 from anadrome.api.call import Compiled, Options, options_of, plain_call
-from anadrome.api.gradients import pull_back_values, value_and_gradient
+from anadrome.api.gradients import outcome_words, pull_back_values, value_and_gradient
 from anadrome.api.jacobians import jacobian_forward, jacobian_reverse
 from anadrome.api.opened import like, staged_leaf
 from anadrome.api.stopping import stop_values
 from anadrome.api.tangents import as_tuple, push_forward_values
 from anadrome.api.verbs import Verb, verb
 from anadrome.config import Config
-from anadrome.errors.api import StagedOutside
+from anadrome.errors.api import AuxiliaryMissing, StagedOutside
 from anadrome.frontend.arrays import atom
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Scope, Value
@@ -41,8 +41,8 @@ def _jit(
     """Compile a function: `@ad.jit`, `ad.jit(f)` or `@ad.jit(config=…)`.
 
     Numbers and arrays are run-time values, so one program serves all their values and, above
-    `config.small_dimension`, all sizes. Strings, functions and other hashable objects are static: a program is
-    made for each. `static_argnums` and `static_argnames` declare further arguments static.
+    `config.small_dimension`, all sizes. Strings, functions and other hashable objects are static: a program
+    is made for each. `static_argnums` and `static_argnames` declare further arguments static.
 
     >>> import anadrome as ad
     >>> @ad.jit
@@ -69,8 +69,8 @@ jit = Verb(_jit)
 def _grad(function: Function, argnums: Argnums = 0, has_aux: bool = False) -> Compiled:
     """The gradient of a function whose result is one float, by the arguments that `argnums` names.
 
-    The gradient has the form of the argument; for several `argnums` it is a tuple. With `has_aux` the function
-    gives a pair and so does its gradient: the second part is passed through.
+    The gradient has the form of the argument; for several `argnums` it is a tuple. With `has_aux` the
+    function gives a pair and so does its gradient: the second part is passed through.
 
     >>> import anadrome as ad
     >>> float(ad.grad(lambda x: x**3)(2.0))
@@ -143,8 +143,9 @@ def _stage_vjp(context: Context, function: object, *primals: Value, has_aux: boo
     pullback = Pullback(context, function, primals, has_aux)
     if not has_aux:
         return outcome, pullback
-    value, auxiliary = outcome  # type: ignore[misc]
-    return value, pullback, auxiliary
+    if not isinstance(outcome, tuple) or len(outcome) != 2:
+        raise AuxiliaryMissing("vjp", outcome_words(outcome))
+    return outcome[0], pullback, outcome[1]
 
 
 @verb(_stage_vjp)
@@ -171,8 +172,9 @@ def vjp(function: Function, *primals: Any, has_aux: bool = False) -> Any:
 
     if not has_aux:
         return outcome, pullback
-    value, auxiliary = outcome
-    return value, pullback, auxiliary
+    if not isinstance(outcome, tuple) or len(outcome) != 2:
+        raise AuxiliaryMissing("vjp", outcome_words(outcome))
+    return outcome[0], pullback, outcome[1]
 
 
 # ---------------------------------------------------------------------------- forward mode

@@ -1,7 +1,7 @@
 """Functions of the package that may be called both outside and inside compiled functions.
 
-Outside, a verb is a Python function. Inside, it is staged by a rule of its own, because its arguments may then
-be values of the program being compiled.
+Outside, a verb is a Python function. Inside, it is staged by a rule of its own, because its arguments may
+then be values of the program being compiled.
 """
 
 from __future__ import annotations

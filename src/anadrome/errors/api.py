@@ -17,21 +17,22 @@ class UnsupportedArray(CallError):
 
     def __init__(self, function: str, argument: str, got: str) -> None:
         super().__init__(
-            f"argument `{argument}` of `{function}`: expected an array of bool, int8 to int64, uint8 to uint64, "
-            f"float32 or float64 in native byte order, got {got}",
+            f"argument `{argument}` of `{function}`: expected an array of bool, int8 to int64, uint8 to "
+            f"uint64, float32 or float64 in native byte order, got {got}",
             help="convert it, for example with `.astype(np.float64)`",
         )
 
 
 class UnhashableStatic(CallError):
-    """An argument that is neither a number, an array nor a container of them, and cannot be a static value."""
+    """An argument that is neither a number, an array nor a container of them, and cannot be a static
+    value."""
 
     def __init__(self, function: str, argument: str, got: str) -> None:
         super().__init__(
-            f"argument `{argument}` of `{function}`: {got} is neither a number or array nor a container of them, "
-            "and it cannot be hashed",
-            help="a value that is known when the function is compiled must be hashable; arrays and numbers travel "
-            "in tuples, lists, dicts and dataclasses",
+            f"argument `{argument}` of `{function}`: {got} is neither a number or array nor a container of "
+            "them, and it cannot be hashed",
+            help="a value that is known when the function is compiled must be hashable; arrays and numbers "
+            "travel in tuples, lists, dicts and dataclasses",
         )
 
 
@@ -50,8 +51,8 @@ class IntegerArgument(CallError):
     def __init__(self, transform: str, argument: str, got: str) -> None:
         super().__init__(
             f"`{transform}` differentiates by floats, and argument `{argument}` is {got}",
-            help="pass a float: `2.0` for `2`, `x.astype(np.float64)` for an array; or choose other arguments "
-            "with `argnums`",
+            help="pass a float: `2.0` for `2`, `x.astype(np.float64)` for an array; or choose other "
+            "arguments with `argnums`",
         )
 
 
@@ -68,8 +69,8 @@ class NonScalarOutput(CallError):
     def __init__(self, transform: str, got: str) -> None:
         super().__init__(
             f"`{transform}` takes a function whose result is one float, and this one gives {got}",
-            help="sum or average the result; for every derivative of several numbers take `jacrev` or `jacfwd`; "
-            "for further results beside the float take `has_aux=True`",
+            help="sum or average the result; for every derivative of several numbers take `jacrev` or "
+            "`jacfwd`; for further results beside the float take `has_aux=True`",
         )
 
 
@@ -131,8 +132,8 @@ class GradientMismatch(AnadromeError, AssertionError):
             Diagnostic(
                 f"derivative of order {order} by argument `{argument}`: {left} gives {left_value:.17g}, "
                 f"{right} gives {right_value:.17g}",
-                help="away from a kink, the derivative is wrong if forward and reverse mode differ; if only finite "
-                "differences do, the function may be rough there: try other arguments, `eps` or `rtol`",
+                help="where forward and reverse mode differ, one is wrong; where only finite differences do, "
+                "the function may have a kink or be rough there: try other arguments, `eps` or `rtol`",
             )
         )
 
@@ -145,10 +146,10 @@ class UnknownStage(AnadromeError, ValueError):
 
 
 class SizeUnknown(CallError):
-    """A transform that makes one array of many results, whose sizes may differ."""
+    """A transform that must know the sizes of a result before the function runs."""
 
     def __init__(self, transform: str) -> None:
         super().__init__(
-            f"`{transform}` takes functions whose results have the same sizes for every element, and the size of "
-            "this one's is found inside it"
+            f"`{transform}`: the size of a result must follow from the sizes of the arguments, and this one "
+            "is found inside the function"
         )

@@ -30,6 +30,6 @@ class ArgumentTextError(AnadromeError, ValueError):
         super().__init__(
             Diagnostic(
                 f"cannot take the argument `{text}`",
-                help="write a scalar type (f64), an array type with its sizes (f64[100,3]) or a Python literal (2.5)",
+                help="write a scalar type (f64), an array type (f64[100,3]) or a Python literal (2.5)",
             )
         )

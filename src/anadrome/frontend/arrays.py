@@ -21,7 +21,7 @@ def type_of(context: Context, value: Value) -> tuple[DType, bool]:
     """The scalar type of a number or array, and whether it is a Python number that adapts (NEP 50)."""
     match value:
         case Scalar(is_weak=is_weak):
-            return value.dtype, is_weak
+            return value.dtype, is_weak and value.dtype is not BOOL
         case Array():
             return value.dtype, False
         case np.ndarray() | np.generic():
@@ -189,4 +189,5 @@ def promote(context: Context, values: Sequence[Value], operation: str) -> tuple[
     if not strong:
         return (F64 if F64 in weak else I64), True
     found = np.result_type(*examples)  # type: ignore[arg-type]
-    return dtype_of(found, context.span), not numbers and bool(weak)
+    has_array = any(isinstance(value, Array | np.ndarray | list | tuple) for value in values)
+    return dtype_of(found, context.span), bool(weak) and not numbers and not has_array

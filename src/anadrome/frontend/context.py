@@ -56,6 +56,7 @@ class Context:
         self.scope = Scope(ScopeKind.FUNCTION, Builder())
         self.ranges: dict[Var, tuple[Affine, Affine]] = {}
         self.nonnegative: set[Var] = set()
+        self.least: dict[Var, int] = {}
         self.complements: dict[frozenset[Size], Size] = {}
         self.captured: dict[int, tuple[np.ndarray, Var]] = {}
         self.call_names: list[str] = []
@@ -131,7 +132,7 @@ class Context:
         if atom.type.shape:
             assert isinstance(atom, Var)
             return Array(Cell(atom, self.scope))
-        return Scalar(atom, is_weak)
+        return Scalar(atom, is_weak and atom.type.dtype is not BOOL)
 
     def view(self, base: Array, read: Callable[[Var], Var]) -> Array:
         """A view of `base` that NumPy would share with it and that we cannot write through (a transpose)."""

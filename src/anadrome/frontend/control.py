@@ -25,6 +25,9 @@ from anadrome.frontend.values import (
     is_staged,
 )
 
+STATIC_REPEATS = 64
+"""A `for` over a range known while compiling whose index is needed then is repeated, if it is not longer."""
+
 STATIC_ITERATIONS = 10_000
 """A `while` whose condition is known while compiling is repeated at most this often."""
 
@@ -41,7 +44,7 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
             try:
                 return _runtime_for(context, frame, node, items, assign)
             except StaticRequired:
-                if extent is None or extent > 64 or context.scope.kind is not ScopeKind.FUNCTION:
+                if extent is None or extent > STATIC_REPEATS:
                     raise
         items = unrolled(context, items)
     return _repeat(context, frame, node, items, assign)

@@ -20,7 +20,7 @@ from anadrome.errors.frontend import (
 from anadrome.frontend.arrays import as_array, atom, describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.operators import broadcast_shapes, element
-from anadrome.frontend.sizes import canonical, clamp_size, is_below, is_nonnegative
+from anadrome.frontend.sizes import canonical, clamp_size, is_below, is_nonnegative, least_size
 from anadrome.frontend.values import Array, Cell, Fixed, Item, Range, Scalar, Value, View
 
 
@@ -164,20 +164,21 @@ def _from_one_end(context: Context, size: Size, part: slice, step: int) -> Range
     builder = context.builder
     if start >= 0 and (stop is None or stop < 0):
         cut = start - (stop or 0)
-        kept = builder.size("max", builder.size("sub", size, i64(cut)), i64(0))
+        kept = clamp_size(context, builder.size("sub", size, i64(cut)))
         _remember_parts(context, size, cut, kept)
         return Range(i64(start), i64(1), kept)
     if start == 0 and stop is not None:
-        kept = builder.size("min", size, i64(stop))
-        return Range(i64(0), i64(1), kept)
+        return Range(i64(0), i64(1), least_size(context, size, i64(stop)))
     if start < 0 and stop is None:
-        begin = builder.size("max", builder.size("sub", size, i64(-start)), i64(0))
-        return Range(begin, i64(1), builder.size("min", size, i64(-start)))
+        begin = clamp_size(context, builder.size("sub", size, i64(-start)))
+        return Range(begin, i64(1), least_size(context, size, i64(-start)))
+    if 0 <= start <= (stop or 0) and is_nonnegative(context, builder.size("sub", size, i64(stop or 0))):
+        return Range(i64(start), i64(1), i64((stop or 0) - start))
     return None
 
 
 def _remember_parts(context: Context, size: Size, cut: int, kept: Size) -> None:
-    context.complements[frozenset((context.builder.size("min", size, i64(cut)), kept))] = size
+    context.complements[frozenset((least_size(context, size, i64(cut)), kept))] = size
     if isinstance(kept, Var):
         context.nonnegative.add(kept)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
+from anadrome.array_ir.nodes import Atom, Check, Const, Size, Var, i64
 from anadrome.dtypes import I64
 from anadrome.errors.frontend import StaticRequired, UnsupportedType
 from anadrome.frontend.arrays import describe
@@ -49,12 +49,14 @@ def unroll(iterable: Iterable[object]) -> Iterable[object]:
 
 
 def staged_range(context: Context, *bounds: Value) -> Iterated:
-    """`range` with run-time bounds; the step must be known now."""
+    """`range` with run-time bounds."""
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
-    if not isinstance(step, int) or step == 0:
-        raise StaticRequired("the step of a range", context.span)
     builder = context.builder
     first, last = _integer(context, start), _integer(context, stop)
+    if isinstance(step, Scalar) and step.dtype.is_integer:
+        return _range_of_any_step(context, first, last, builder.convert(step.atom, I64))
+    if not isinstance(step, int) or step == 0:
+        raise UnsupportedType("the step of a range", describe(step), context.span)
     span = builder.size("sub", last, first) if step > 0 else builder.size("sub", first, last)
     extent = clamp_size(context, span)
     if abs(step) > 1:
@@ -65,6 +67,22 @@ def staged_range(context: Context, *bounds: Value) -> Iterated:
             _remember(inner, index, span, abs(step))
         offset = inner.builder.size("mul", i64(step), index)
         return Scalar(inner.builder.size("add", first, offset), is_weak=True)
+
+    return Iterated(extent, item, is_numbers=True)
+
+
+def _range_of_any_step(context: Context, first: Atom, last: Atom, step: Atom) -> Iterated:
+    """A range whose step is known at run time: ⌈(stop - start) / step⌉ numbers, none where that is negative."""
+    builder = context.builder
+    not_zero = builder.apply("ne", step, i64(0))
+    builder.let(Check(not_zero, "raise", "ValueError: the step of a range is zero"))
+    divisor = builder.select(not_zero, step, i64(1))
+    negative = builder.apply("floordiv", builder.apply("sub", first, last), divisor)
+    extent = builder.apply("max", builder.apply("sub", i64(0), negative), i64(0))
+
+    def item(inner: Context, index: Atom) -> Value:
+        offset = inner.builder.apply("mul", step, index)
+        return Scalar(inner.builder.apply("add", first, offset), is_weak=True)
 
     return Iterated(extent, item, is_numbers=True)
 

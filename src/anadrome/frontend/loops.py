@@ -160,19 +160,18 @@ def stage_loop(
         held = {cell: cell.var for cell in plan.cells}
         try:
             return _LoopStage(context, frame, node, plan, trip, begin).run()
-        except RestartLoop as restart:
-            if restart.scope is not plan.scope:
+        except (RestartLoop, RetypeLoop, FrontendError) as stopped:
+            for cell, var in held.items():
+                cell.var = var
+            frame.names = dict(names)
+            del frame.loop_live[live_depth:]
+            if isinstance(stopped, FrontendError) or stopped.scope is not plan.scope:
                 raise
-            plan.cells.append(restart.cell)
-        except RetypeLoop as retyped:
-            if retyped.scope is not plan.scope:
-                raise
-            plan.types[retyped.key] = retyped.dtype
-        for cell, var in held.items():
-            cell.var = var
-        frame.names = dict(names)
-        del frame.loop_live[live_depth:]
-        context.span = span
+            context.span = span
+            if isinstance(stopped, RestartLoop):
+                plan.cells.append(stopped.cell)
+            else:
+                plan.types[stopped.key] = stopped.dtype
 
 
 class _LoopStage:

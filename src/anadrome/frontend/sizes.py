@@ -103,8 +103,17 @@ def multiply_sizes(context: Context, sizes: tuple[Size, ...]) -> Size:
 def clamp_size(context: Context, size: Size) -> Size:
     """max(size, 0): the length of a range that may be empty."""
     if isinstance(size, Var) and is_nonnegative(context, size):
+        context.nonnegative.add(size)
         return size
     return context.builder.size("max", size, i64(0))
+
+
+def least_size(context: Context, left: Size, right: Size) -> Size:
+    """min(left, right), one of them where it is known to be no larger."""
+    builder = context.builder
+    if is_nonnegative(context, builder.size("sub", left, right)):
+        return right
+    return left if is_nonnegative(context, builder.size("sub", right, left)) else builder.size("min", left, right)
 
 
 # ---------------------------------------------------------------------------- proofs
@@ -115,8 +124,14 @@ def give_range(context: Context, index: Var, lo: Atom, hi: Atom) -> None:
 
 def is_nonnegative(context: Context, atom: Atom) -> bool:
     """Whether an integer is known not to be negative."""
-    form = _extreme(context, context.builder.affine(atom), -1)
-    return form.constant >= 0 and all(c > 0 and v in context.nonnegative for v, c in form.terms)
+    return _is_at_least_zero(context, _extreme(context, context.builder.affine(atom), -1))
+
+
+def _is_at_least_zero(context: Context, form: Affine) -> bool:
+    """Whether constant + Σ cᵢ·xᵢ >= 0 for every size xᵢ not below what is known of it."""
+    if any(coefficient < 0 or size not in context.nonnegative for size, coefficient in form.terms):
+        return False
+    return form.constant + sum(c * context.least.get(size, 0) for size, c in form.terms) >= 0
 
 
 def is_below(context: Context, atom: Atom, size: Size) -> bool:
@@ -124,7 +139,7 @@ def is_below(context: Context, atom: Atom, size: Size) -> bool:
     builder = context.builder
     form = _subtract(builder.affine(atom), builder.affine(size))
     largest = _extreme(context, form, 1)
-    return largest.constant <= -1 and all(c < 0 and v in context.nonnegative for v, c in largest.terms)
+    return _is_at_least_zero(context, _subtract(Affine((), -1), largest))
 
 
 def _subtract(left: Affine, right: Affine) -> Affine:

@@ -77,10 +77,13 @@ def stage(
     kwargs: Mapping[str, object],
     config: Config,
     calls: Mapping[object, StagedCall] | None = None,
+    least_size: int = 0,
 ) -> Staged:
     """The array IR function of a Python callable for arguments whose leaves are `ArgumentSpec`s or static.
 
-    `calls` are further compiled forms of callables, beside those of NumPy, `math` and the builtins. Raises a
+    `calls` are further compiled forms of callables, beside those of NumPy, `math` and the builtins. The
+    caller promises that a dimension without a constant is at least `least_size` long, which saves checks and
+    makes `x[:3]` a small array of constant size; where the argument is annotated, nothing is promised. Raises a
     `FrontendError` with the user's line for what cannot be compiled.
     """
     context = Context(config, EVALUATORS, calls or {})
@@ -94,6 +97,8 @@ def stage(
         if annotation is not None:
             shape = bind_annotation(name, annotation, spec.dtype, shape, sizes)
         context.nonnegative.update(size for size in shape if isinstance(size, Var))
+        if annotation is None:
+            context.least.update({size: least_size for size in shape if isinstance(size, Var)})
         var = Var(name, ArrayType(spec.dtype, shape))
         root.bind(var, *(size for size in shape if isinstance(size, Var)))
         params.append(var)

@@ -14,6 +14,7 @@ from anadrome.array_ir.nodes import yield_slices
 from anadrome.dtypes import I64
 from anadrome.kernel_ir.nodes import Binding, Expr
 from anadrome.lower.arithmetic import ONE, ZERO, add, compute, multiply
+from anadrome.lower.interchange import interchange
 from anadrome.lower.lowering import Lowering, is_scalar
 from anadrome.lower.memory import parfor_results
 from anadrome.lower.monoids import ReduceLambdaSink, ScanSink
@@ -24,6 +25,16 @@ from anadrome.lower.yields import ReduceArraySink, ReduceScalarSink, Sink, Stack
 
 def lower_parfor(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> None:
     """Emit the loops and bind the results."""
+    turned = interchange(let, expr)
+    if turned:
+        for part in turned:
+            assert isinstance(part.expr, array_ir.ParFor)
+            _lower(low, part, part.expr)
+    else:
+        _lower(low, let, expr)
+
+
+def _lower(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> None:
     count = workers(low, let, expr)
     sinks = [_sink(low, let, item, let.targets[part], count) for item, part in yield_slices(expr.yields)]
     for sink in sinks:

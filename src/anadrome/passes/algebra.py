@@ -123,7 +123,7 @@ def _add(context: Context, args: Args) -> Atom | None:
 
 
 def _add_integers(context: Context, left: Atom, right: Atom) -> Atom | None:
-    """Constants gather on the right: (x + c) + d = x + (c + d), (x - c) + d = x + (d - c), (x - y) + y = x."""
+    """Constants gather on the right: (x + c) + d = x + (c + d), (x - c) + d = x + (d - c); (x - y) + y = x"""
     if isinstance(left, Const):
         left, right = right, left
     for one, two in ((left, right), (right, left)):

@@ -1,10 +1,10 @@
-"""Moving what does not change out of loops and parfors, at most as far as the branch or operator it stands in.
+"""Moving what does not change out of loops and parfors, as far as the branch or operator it stands in.
 
 Every scalar operation is total, so it may move to where all it reads is bound. So may a parfor, a loop or a
 branch without run-time checks, a matrix product and a reshape, where each of their reads is inside its array
-whether or not the loops they leave run at all: an index is then a constant below a constant size, or the index
-of a loop over that very size. Statements that may fail stay, unless every loop they leave surely runs. Arrays
-that are often changed in place (`full`) stay where they are made.
+whether or not the loops they leave run at all: an index is then a constant below a constant size, or the
+index of a loop over that very size. Statements that may fail stay, unless every loop they leave surely
+runs. Arrays that are often changed in place (`full`) stay where they are made.
 
 Before:
     fn f(x: f64[n], c: f64[m]) -> f64[n] {

@@ -1,7 +1,8 @@
 """When two expressions are one: a key that equal expressions share, nested bodies included.
 
 Variables bound outside stand for themselves, variables bound inside for their number in order of binding, so
-that two nests that were written apart have one key. Commutative operations do not tell their arguments' order.
+that two nests that were written apart have one key. Commutative operations do not tell their arguments'
+order.
 """
 
 from __future__ import annotations

@@ -4,10 +4,11 @@ A *recipe* says how one element of an array comes about: the statements of the n
 that element needs them. A read `a[e, f]` becomes a copy of the recipe with the indices put in; transposes,
 slices, broadcasts, gathers and concatenations vanish into their readers.
 
-What it may cost: an array goes when all of its reads are replaced. With k places that read it and c operations
-in the recipe, (k - 1)·c ≤ 8 more operations for each element (k·c, if its nest makes other arrays as well); where it is read oftener than it has elements
-(deeper in the nest, or at indices that are data), c ≤ 2. So work grows by at most 8 per element that was stored,
-and never in order. A recipe without operations (c = 0) is always put in.
+What it may cost: an array goes when all of its reads are replaced. With k places that read it and c
+operations in the recipe, (k - 1)·c ≤ 8 more operations for each element (k·c, if its nest makes other
+arrays as well); where it is read oftener than it has elements (deeper in the nest, or at indices that are
+data), c ≤ 2. So work grows by at most 8 per element that was stored, and never in order. A recipe without
+operations (c = 0) is always put in.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
 So do comparisons of integers that are decided, and the clamps `min i hi`, `max i lo` that change nothing.
 
-What is known: 0 ≤ i < n of the index of a parfor or loop; sizes are not negative; comparisons of the branch one
-stands in and of a loop's condition; a carried integer that only grows from its start; what holds of quotients,
-remainders, minima, maxima and choices (`ranges` does the proofs). A check at the top of the function (`n = m`)
-is known afterwards, since a failed one ends the call there; inside a loop or parfor it is not, since there a
-failed check lets the others run on.
+What is known: 0 ≤ i < n of the index of a parfor or loop; sizes are not negative; comparisons of the branch
+one stands in and of a loop's condition; a carried integer that only grows from its start; what holds of
+quotients, remainders, minima, maxima and choices (`ranges` does the proofs). A check at the top of the
+function (`n = m`) is known afterwards, since a failed one ends the call there; inside a loop or parfor it
+is not, since there a failed check lets the others run on.
 
 Before:
     fn f(x: f64[n], k: i64) -> f64 {
@@ -146,6 +146,8 @@ class _Prover:
     def decided(self, expr: Apply) -> Atom | None:
         """The result of a comparison of integers that is decided, of an extremum whose winner is known."""
         name, args = expr.prim.name, expr.args
+        if name == "select" and isinstance(args[0], Const):
+            return args[1 if args[0].value else 2]
         if len(args) != 2 or args[0].type != ArrayType(I64):
             return None
         if name in ("min", "max"):
@@ -221,7 +223,7 @@ class _Prover:
         return Loop(carried, init, body, expr.index, trip, condition)
 
     def learn_counters(self, expr: Loop, init: tuple[Atom, ...]) -> None:
-        """A carried integer whose every step adds a constant ≥ 0 (≤ 0) stays at or above (below) its start."""
+        """A carried integer to which only constants ≥ 0 (≤ 0) are added stays at or above (below) its start."""
         steps = {let.targets[0]: let.expr for let in expr.body.lets if isinstance(let.expr, Apply)}
         for carried, start, after in zip(expr.carried, init, expr.body.results, strict=True):
             if carried.type != ArrayType(I64):
@@ -248,8 +250,7 @@ def _directions(after: Atom, carried: Var, steps: Mapping[Var, Expr]) -> set[int
     if not isinstance(step, Apply):
         return {0}
     if step.prim.name == "select":
-        sides = _directions(step.args[1], carried, steps) | _directions(step.args[2], carried, steps)
-        return sides
+        return _directions(step.args[1], carried, steps) | _directions(step.args[2], carried, steps)
     if step.prim.name in ("add", "sub") and step.args[0] is carried and isinstance(step.args[1], Const):
         sign = 1 if step.args[1].value >= 0 else -1
         return {sign if step.prim.name == "add" else -sign}

@@ -3,17 +3,18 @@
 Expressions are polynomials in integer variables. A fact is a polynomial known to be ≥ 0. To prove e ≥ 0, a
 variable of e is eliminated by a fact f in which it has a coefficient of the same sign,
 
-    e = c·v + …,  f = a·v + … ≥ 0,  a·c > 0:     |a|·e - |c|·f ≥ 0  ⇒  e ≥ 0,
+    e = c·v + …,  f = a·v + … ≥ 0,  a·c > 0:     |a|·e - |c|·f ≥ 0  ⇒  e ≥ 0  (> -|a| will do, e is whole),
 
 until a constant is left. A polynomial all of whose terms hold a variable that is ≥ 0 is divided by it. A
-variable defined by min, max or select is replaced by either side, each under its condition. The search is bounded
-in depth and number of steps, so the answer is "proved" or "not known".
+variable defined by min, max or select is replaced by either side, each under its condition. The search is
+bounded in depth and number of steps, so the answer is "proved" or "not known".
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from math import gcd
 
 from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Const, Expr, Type, Var
 from anadrome.dtypes import I64
@@ -22,7 +23,8 @@ Monomial = tuple[Var, ...]
 Polynomial = dict[Monomial, int]
 
 MOST_STEPS = 60
-MOST_DEPTH = 6
+DEPTHS = (2, 4, 6)
+"""Short proofs are looked for first."""
 MOST_TERMS = 12
 
 
@@ -45,8 +47,12 @@ def _times(left: Polynomial, right: Polynomial) -> Polynomial:
     total: Polynomial = {}
     for a, c in left.items():
         for b, d in right.items():
-            total = _plus(total, {tuple(sorted(a + b, key=id)): c * d})
+            total = _plus(total, {tuple(sorted(a + b, key=_order)): c * d})
     return total
+
+
+def _order(var: Var) -> tuple[str, int]:
+    return (var.name, id(var))
 
 
 def _constant(value: int) -> Polynomial:
@@ -225,26 +231,31 @@ class Ranges:
 
     def proves(self, poly: Polynomial) -> bool:
         """Whether `poly` ≥ 0 follows from the facts."""
-        self.steps = 0
-        return self.search(poly, MOST_DEPTH)
+        for depth in DEPTHS:
+            self.steps = 0
+            if self.search(poly, depth, 1):
+                return True
+        return False
 
-    def search(self, poly: Polynomial, depth: int) -> bool:
-        """Eliminate the variables of `poly` one after the other."""
+    def search(self, poly: Polynomial, depth: int, scale: int) -> bool:
+        """Whether `poly`, which is scale times what is to be proved, is at least 1 - scale."""
         if not poly or set(poly) == {()}:
-            return poly.get((), 0) >= 0
+            return poly.get((), 0) > -scale
         self.steps += 1
         if depth == 0 or self.steps > MOST_STEPS or len(poly) > MOST_TERMS:
             return False
-        if self.search_divided(poly, depth) or self.search_cases(poly, depth):
+        if (scale == 1 and self.search_divided(poly, depth)) or self.search_cases(poly, depth, scale):
             return True
         for monomial, coefficient in poly.items():
             for fact in reversed(self.facts.get(monomial[0], ()) if monomial else ()):
                 own = fact.get(monomial, 0)
                 if own * coefficient > 0:
-                    rest = _plus(_scaled(poly, abs(own)), fact, -abs(coefficient))
-                    if len(rest) <= len(poly) + 1 and self.search(rest, depth - 1):
+                    common = gcd(own, coefficient)
+                    factor = abs(own) // common
+                    rest = _plus(_scaled(poly, factor), fact, -abs(coefficient) // common)
+                    if len(rest) <= len(poly) + 1 and self.search(rest, depth - 1, scale * factor):
                         return True
-            if len(monomial) > 1 and self.search_product(poly, monomial, coefficient, depth):
+            if len(monomial) > 1 and self.search_product(poly, monomial, coefficient, depth, scale):
                 return True
         return False
 
@@ -252,13 +263,17 @@ class Ranges:
         """v·p ≥ 0 where v ≥ 0 is known and p ≥ 0 is proved."""
         common = set.intersection(*(set(monomial) for monomial in poly))
         for var in common:
-            if var in self.sizes and self.search({_without(m, var): c for m, c in poly.items()}, depth - 1):
+            if var in self.sizes and self.search(
+                {_without(m, var): c for m, c in poly.items()}, depth - 1, 1
+            ):
                 return True
         return False
 
-    def search_product(self, poly: Polynomial, monomial: Monomial, coefficient: int, depth: int) -> bool:
+    def search_product(
+        self, poly: Polynomial, monomial: Monomial, coefficient: int, depth: int, scale: int
+    ) -> bool:
         """Facts on one factor of a product, times the other factor where that is a size."""
-        for var in set(monomial):
+        for var in dict.fromkeys(monomial):
             rest = _without(monomial, var)
             if not all(other in self.sizes for other in rest):
                 continue
@@ -267,11 +282,11 @@ class Ranges:
                 if own * coefficient > 0:
                     scaled = _times(fact, {rest: 1})
                     left = _plus(_scaled(poly, abs(own)), scaled, -abs(coefficient))
-                    if self.search(left, depth - 1):
+                    if len(left) <= len(poly) and self.search(left, depth - 1, scale * abs(own)):
                         return True
         return False
 
-    def search_cases(self, poly: Polynomial, depth: int) -> bool:
+    def search_cases(self, poly: Polynomial, depth: int, scale: int) -> bool:
         """Either side of a min, max or select, under what it then known."""
         for monomial in poly:
             definition = self.definitions.get(monomial[0]) if len(monomial) == 1 else None
@@ -283,29 +298,33 @@ class Ranges:
                 if condition.type.dtype.name != "bool":
                     continue
                 return all(
-                    self.search_side(poly, var, side, condition, holds, depth)
+                    self.search_side(poly, var, side, condition, holds, depth, scale)
                     for side, holds in zip(sides, (True, False), strict=True)
                 )
             left, right = definition.args
             sign = 1 if definition.prim.name == "max" else -1
             first = _scaled(_plus(self.form(left), self.form(right), -1), sign)
             sides_facts = ((left, first), (right, _scaled(first, -1)))
-            return all(self.search_extremum(poly, var, side, fact, depth) for side, fact in sides_facts)
+            return all(
+                self.search_extremum(poly, var, side, fact, depth, scale) for side, fact in sides_facts
+            )
         return False
 
     def search_side(
-        self, poly: Polynomial, var: Var, side: Atom, condition: Atom, holds: bool, depth: int
+        self, poly: Polynomial, var: Var, side: Atom, condition: Atom, holds: bool, depth: int, scale: int
     ) -> bool:
         """One side of a select."""
         with self.scope():
             self.learn_condition(condition, holds)
-            return self.search(_replaced(poly, var, self.form(side)), depth - 1)
+            return self.search(_replaced(poly, var, self.form(side)), depth - 1, scale)
 
-    def search_extremum(self, poly: Polynomial, var: Var, side: Atom, fact: Polynomial, depth: int) -> bool:
+    def search_extremum(
+        self, poly: Polynomial, var: Var, side: Atom, fact: Polynomial, depth: int, scale: int
+    ) -> bool:
         """One side of a min or max."""
         with self.scope():
             self.learn(fact)
-            return self.search(_replaced(poly, var, self.form(side)), depth - 1)
+            return self.search(_replaced(poly, var, self.form(side)), depth - 1, scale)
 
 
 def _without(monomial: Monomial, var: Var) -> Monomial:

@@ -108,7 +108,7 @@ class Substitution:
         return Body(lets, self.atoms(body.results))
 
     def expr(self, expr: Expr, change: BodyChange) -> Expr:
-        """An expression with its operands replaced and its bodies changed by `change`, which replaces in them."""
+        """An expression with its operands replaced; `change` makes its bodies, and replaces in them."""
         match expr:
             case ParFor(index=index, extent=extent, body=body, yields=yields):
                 outer = self.atom(extent)

@@ -2,8 +2,9 @@
 
 Two parfors of the same extent become one where every path of dependences between them is a read of a stack
 at the reader's own index (then the stacked value itself is used), or where there is no path and they read a
-common array. Two branches on the same condition become one where no path leads through a third statement. Paths are
-held as bit sets over the statements of the body; a merged group stands where its last dependence is known.
+common array. Two branches on the same condition become one where no path leads through a third statement.
+Paths are held as bit sets over the statements of the body; a merged group stands where its last dependence
+is known.
 """
 
 from __future__ import annotations
@@ -361,8 +362,11 @@ class _Merging(Substitution):
         self.yields: list[tuple[Yield, tuple[Var, ...]]] = []
 
     def member(self, expr: ParFor, names: tuple[Var, ...], targets: tuple[Var, ...]) -> None:
-        """Add a parfor; the others know its results as `names`. A stack read at the index is the stacked value,
-        an accumulator that a former member passes on is carried through both."""
+        """Add a parfor; the others know its results as `names`.
+
+        A stack read at the index is the stacked value; an accumulator that a former member passes on is carried
+        through both.
+        """
         if self.first is None:
             self.first = expr
         else:

@@ -147,7 +147,8 @@ class _Simplifier:
     def emit(self, let: Let, expr: Expr) -> tuple[Atom, ...]:
         """Write a statement, or find that its expression has been seen."""
         targets = self.known.all_bound(let.targets)
-        if not any(isinstance(target.type, SumType) for target in targets):
+        is_linear = any(isinstance(target.type, SumType) for target in targets)
+        if not is_linear and not isinstance(expr, Full):  # an array to be changed in place is made afresh
             key = expression_key(expr)
             before = self.seen.get(key)
             if before is not None and all(a.type == b.type for a, b in zip(before, targets, strict=True)):

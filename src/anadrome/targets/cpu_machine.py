@@ -69,7 +69,22 @@ def missing_symbols(symbols: Iterable[str]) -> list[str]:
 
 
 def object_code(text: str, machine: Machine) -> bytes:
-    """Compile a module's text: LLVM's O3 pipeline with both vectorisers, then machine code."""
+    """A module's text as machine code."""
+    return bytes(machine.code_generator.emit_object(_optimised(text, machine)))
+
+
+def optimised_text(text: str, machine: Machine) -> str:
+    """What LLVM's passes make of a module: for people and tests."""
+    return str(_optimised(text, machine))
+
+
+def assembly(text: str, machine: Machine) -> str:
+    """A module's text as the assembly of this machine: for people and tests."""
+    return str(machine.code_generator.emit_assembly(_optimised(text, machine)))
+
+
+def _optimised(text: str, machine: Machine) -> Any:
+    """The module after LLVM's O3 pipeline with both vectorisers."""
     module = llvm.parse_assembly(text, llvm.create_context())
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
@@ -79,7 +94,7 @@ def object_code(text: str, machine: Machine) -> bytes:
     options.loop_unrolling = True
     builder = llvm.create_pass_builder(machine.code_generator, options)
     builder.getModulePassManager().run(module, builder)
-    return bytes(machine.code_generator.emit_object(module))
+    return module
 
 
 def load(code: bytes, machine: Machine) -> Any:

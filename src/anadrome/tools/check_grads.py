@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -42,9 +43,9 @@ def check_grads(
 ) -> None:
     """Raise `GradientMismatch`, which names the argument and the numbers, unless all derivatives agree.
 
-    Arguments that hold no floats are passed as they are. `order` is 1 or 2; `modes` are checked against finite
-    differences of step `eps` (relative to the size of the argument) to `rtol` and `atol`, and against each other
-    a thousand times as sharply. Single precision wants a larger `eps` and `rtol`.
+    Arguments that hold no floats are passed as they are. `order` is 1 or 2; `modes` are checked against
+    finite differences of step `eps` (relative to the size of the argument) to `rtol` and `atol`, and
+    against each other a thousand times as sharply. Single precision wants a larger `eps` and `rtol`.
 
     >>> import anadrome as ad
     >>> ad.check_grads(lambda x, y: x * np.sin(y), (2.0, 3.0), order=2)
@@ -187,7 +188,7 @@ def _compare(
 ) -> None:
     pairs = list(found.items())
     difference, size = numeric
-    for (left, one), (right, other) in zip(pairs, pairs[1:], strict=False):
+    for (left, one), (right, other) in pairwise(pairs):
         if not np.isclose(one, other, rtol=1e-3 * rtol, atol=1e-3 * atol + 1e-3 * rtol * size):
             raise GradientMismatch(name, order, left, one, right, other)
     for mode, value in pairs:

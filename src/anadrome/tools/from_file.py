@@ -19,7 +19,8 @@ _TYPE = re.compile(r"(?P<dtype>\w+)(?:\[(?P<shape>[\d\s,]*)\])?")
 
 
 def load_function(target: str) -> Callable[..., Any]:
-    """The function of FILE:FUNCTION (or FILE:Class.method); the file is imported, with its folder on the path."""
+    """The function of FILE:FUNCTION (or FILE:Class.method); the file is imported, with its folder on the
+    path."""
     file, colon, name = target.rpartition(":")
     if not colon or not name:
         raise TargetError(target, "no function is named")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from anadrome.tools.demo import Mixture
+from anadrome.tools.mixture import Mixture
 
-HINT = "no picture: matplotlib is not installed; `pip install 'anadrome[plot]'` (or `pip install matplotlib`) brings it"
+NO_PICTURE = "no picture: matplotlib is not installed (`pip install 'anadrome[plot]'`)"
 
 
 class Report:
@@ -33,9 +32,9 @@ class Report:
     ) -> None:
         """Points with the mixture before and after, and the descent, as a PNG; a line says where it is."""
         try:
-            from matplotlib.figure import Figure
+            from matplotlib.figure import Figure  # noqa: PLC0415 - an optional package
         except ImportError:
-            self.line(HINT)
+            self.row("picture", NO_PICTURE)
             return
         figure = Figure(figsize=(11.0, 5.0), layout="constrained")
         plane, curve = figure.subplots(1, 2, width_ratios=(1.15, 1.0))
@@ -63,7 +62,8 @@ def _draw_points(axes: Any, points: np.ndarray) -> None:
 
 
 def _draw_mixture(axes: Any, mixture: Mixture, colour: str, label: str, is_dashed: bool) -> None:
-    """An ellipse at two standard deviations for each component, in the first two coordinates, and its mean."""
+    """An ellipse at two standard deviations for each component, in the first two coordinates, and its
+    mean."""
     angles = np.linspace(0.0, 2.0 * math.pi, 100)
     circle = np.stack((np.cos(angles), np.sin(angles)))
     for place, (mean, covariance) in enumerate(zip(mixture.means, covariances(mixture), strict=True)):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 from tests.frontend.library.staging import Case, case
 
 RANDOM = np.random.default_rng(9)
@@ -31,14 +32,26 @@ def einsum(subscripts: str) -> Callable[..., Any]:
 
 
 CASES: list[Case] = [
-    *(case(np.matmul, lambda x, y: x @ y, *pair) for pair in ((A, B), (A, U), (W, A), (U, V), (BATCH, B), (A, drawn(6, 3, 2)))),
-    *(case(np.matmul, lambda x, y: np.matmul(x, y), *pair) for pair in ((BATCH, drawn(2, 3, 2)), (BATCH, U), (W, BATCH))),
-    *(case(np.matmul, lambda x, y: x @ y, *pair) for pair in ((LARGE, LARGE.T), (WHOLE, WHOLE.T.astype(np.int32)))),
+    *(
+        case(np.matmul, lambda x, y: x @ y, *pair)
+        for pair in ((A, B), (A, U), (W, A), (U, V), (BATCH, B), (A, drawn(6, 3, 2)))
+    ),
+    *(
+        case(np.matmul, lambda x, y: np.matmul(x, y), *pair)
+        for pair in ((BATCH, drawn(2, 3, 2)), (BATCH, U), (W, BATCH))
+    ),
+    *(
+        case(np.matmul, lambda x, y: x @ y, *pair)
+        for pair in ((LARGE, LARGE.T), (WHOLE, WHOLE.T.astype(np.int32)))
+    ),
     case(np.matmul, lambda x, y: x @ y, np.zeros((1, 2, 18, 20)), drawn(3, 1, 20, 17)),
     case(np.matmul, lambda x, y: x @ y, A.astype(np.float32), B),
     case(np.matmul, lambda x, y: x @ y, A > 0, B > 0),
     case(np.matmul, lambda x, y: x @ y, np.zeros((3, 0)), np.zeros((0, 2))),
-    *(case(np.dot, lambda x, y: np.dot(x, y), *pair) for pair in ((A, B), (A, U), (W, A), (U, V), (BATCH, B), (BATCH, drawn(2, 3, 5)))),
+    *(
+        case(np.dot, lambda x, y: np.dot(x, y), *pair)
+        for pair in ((A, B), (A, U), (W, A), (U, V), (BATCH, B), (BATCH, drawn(2, 3, 5)))
+    ),
     case(np.dot, lambda x, y: np.dot(x, y), 2.5, A),
     case("dot", lambda x, y: x.dot(y), A, B),
     *(case(np.inner, lambda x, y: np.inner(x, y), *pair) for pair in ((U, V), (A, U), (A, drawn(5, 3)))),
@@ -48,32 +61,67 @@ CASES: list[Case] = [
     case(np.tensordot, lambda x, y: (np.tensordot(x, y, 1), np.tensordot(x, y, 0)), A, B),
     case(np.tensordot, lambda x, y: np.tensordot(x, y, axes=([1, 0], [0, 1])), A, drawn(3, 4, 2)),
     case(np.tensordot, lambda x, y: np.tensordot(x, y, axes=(1, 0)), A, B),
-    *(case(np.einsum, einsum(s), A, B) for s in ("ij,jk->ik", "ij,jk", "ij,jk->ki", "ij,jk->", "ij,jk->j", "ij,jk->ijk", "ab,bc->ba")),
-    *(case(np.einsum, einsum(s), LARGE, LARGE) for s in ("ij,ik->jk", "ij,kj->ik", "ij,kj->ki", "ij,ik->kj", "ij,ij->i", "ij,ij->")),
+    *(
+        case(np.einsum, einsum(s), A, B)
+        for s in ("ij,jk->ik", "ij,jk", "ij,jk->ki", "ij,jk->", "ij,jk->j", "ij,jk->ijk", "ab,bc->ba")
+    ),
+    *(
+        case(np.einsum, einsum(s), LARGE, LARGE)
+        for s in ("ij,ik->jk", "ij,kj->ik", "ij,kj->ki", "ij,ik->kj", "ij,ij->i", "ij,ij->")
+    ),
     *(case(np.einsum, einsum(s), SQUARE) for s in ("ii", "ii->i", "ij->ji", "ij->", "ij->j", "ba")),
-    *(case(np.einsum, einsum(s), BATCH, drawn(2, 3, 2)) for s in ("...ij,...jk->...ik", "bij,bjk->bik", "bij,bjk->b", "...ij,...jk")),
+    *(
+        case(np.einsum, einsum(s), BATCH, drawn(2, 3, 2))
+        for s in ("...ij,...jk->...ik", "bij,bjk->bik", "bij,bjk->b", "...ij,...jk")
+    ),
     case(np.einsum, einsum("i,ij,j->"), W, A, U),
     case(np.einsum, einsum("i,i,i->i"), U, V, U),
     case(np.einsum, einsum("ij,j->i"), WHOLE.astype(np.int32), U.astype(np.int32)),
     case(np.einsum, einsum("...,i->...i"), A, U),
-    *(case(np.linalg.norm, lambda x: np.linalg.norm(x), x) for x in (U, A, BATCH, WHOLE, U.astype(np.float32))),
-    *(case(np.linalg.norm, lambda x, o=o: np.linalg.norm(x, o), U) for o in (1, 2, 3, 0, np.inf, -np.inf, 2.5)),
-    *(case(np.linalg.norm, lambda x, o=o: np.linalg.norm(x, ord=o), A) for o in ("fro", 1, -1, np.inf, -np.inf)),
-    case(np.linalg.norm, lambda x: (np.linalg.norm(x, axis=1), np.linalg.norm(x, 1, axis=0, keepdims=True)), A),
+    *(
+        case(np.linalg.norm, lambda x: np.linalg.norm(x), x)
+        for x in (U, A, BATCH, WHOLE, U.astype(np.float32))
+    ),
+    *(
+        case(np.linalg.norm, lambda x, o=o: np.linalg.norm(x, o), U)
+        for o in (1, 2, 3, 0, np.inf, -np.inf, 2.5)
+    ),
+    *(
+        case(np.linalg.norm, lambda x, o=o: np.linalg.norm(x, ord=o), A)
+        for o in ("fro", 1, -1, np.inf, -np.inf)
+    ),
+    case(
+        np.linalg.norm, lambda x: (np.linalg.norm(x, axis=1), np.linalg.norm(x, 1, axis=0, keepdims=True)), A
+    ),
     case(np.linalg.norm, lambda x: (np.linalg.norm(x, axis=(1, 2)), np.linalg.norm(x, keepdims=True)), BATCH),
     case(np.linalg.norm, lambda x: np.linalg.norm(x, 1, keepdims=True), A),
-    *(case(np.linalg.solve, lambda x, y: np.linalg.solve(x, y), *pair) for pair in ((SQUARE, U), (SQUARE, B))),
-    case(np.linalg.solve, lambda x, y: np.linalg.solve(x, y), SQUARE.astype(np.float32), U.astype(np.float32)),
+    *(
+        case(np.linalg.solve, lambda x, y: np.linalg.solve(x, y), *pair)
+        for pair in ((SQUARE, U), (SQUARE, B))
+    ),
+    case(
+        np.linalg.solve, lambda x, y: np.linalg.solve(x, y), SQUARE.astype(np.float32), U.astype(np.float32)
+    ),
     case(np.linalg.solve, lambda x, y: np.linalg.solve(x, y), np.stack([SQUARE, POSITIVE]), np.stack([B, B])),
-    *(case(f, lambda x, f=f: f(x), x) for f in (np.linalg.inv, np.linalg.det, np.linalg.cholesky) for x in (POSITIVE, np.stack([POSITIVE, POSITIVE + np.eye(3)]))),
+    *(
+        case(f, lambda x, f=f: f(x), x)
+        for f in (np.linalg.inv, np.linalg.det, np.linalg.cholesky)
+        for x in (POSITIVE, np.stack([POSITIVE, POSITIVE + np.eye(3)]))
+    ),
     case(np.linalg.det, lambda x: np.linalg.det(x), np.array([[2, 1], [0, 3]])),
     *(case(np.trace, lambda x, k=k: np.trace(x, k), A) for k in (0, 1, -2, 7)),
     case((np.trace, "trace"), lambda x: (x.trace(), np.trace(x > 0)), A),
     *(case(np.diag, lambda x, k=k: np.diag(x, k), x) for k in (0, 1, -2) for x in (U, A, SQUARE)),
-    case((np.diagonal, "diagonal"), lambda x: (np.diagonal(x), x.diagonal(1), np.diagonal(x, 0, 1, 2)), BATCH),
+    case(
+        (np.diagonal, "diagonal"), lambda x: (np.diagonal(x), x.diagonal(1), np.diagonal(x, 0, 1, 2)), BATCH
+    ),
     *(case(f, lambda x, f=f, k=k: f(x, k), A) for f in (np.tril, np.triu) for k in (0, 1, -1)),
     case(np.tril, lambda x: np.tril(x), np.full((3, 3), np.nan)),
-    case((np.eye, np.identity), lambda x: (np.eye(len(x)), np.eye(len(x), 7, k=1), np.identity(x.shape[1], dtype=int)), A),
+    case(
+        (np.eye, np.identity),
+        lambda x: (np.eye(len(x)), np.eye(len(x), 7, k=1), np.identity(x.shape[1], dtype=int)),
+        A,
+    ),
     case(np.cross, lambda x, y: np.cross(x, y), np.ones((5, 3)), RANDOM.normal(size=(5, 3))),
     case(np.cross, lambda x, y: np.cross(x[:3], y[:3]), drawn(4), drawn(4)),
     case(np.kron, lambda x, y: np.kron(x, y), A, B),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.special
+
 from tests.frontend.library.staging import Case, case
 
 RANDOM = np.random.default_rng(8)
@@ -25,7 +26,20 @@ def along(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     return lambda x: function(x, **options)
 
 
-FOLDS = (np.sum, np.prod, np.mean, np.var, np.std, np.min, np.max, np.amin, np.amax, np.any, np.all, np.count_nonzero)
+FOLDS = (
+    np.sum,
+    np.prod,
+    np.mean,
+    np.var,
+    np.std,
+    np.min,
+    np.max,
+    np.amin,
+    np.amax,
+    np.any,
+    np.all,
+    np.count_nonzero,
+)
 METHODS = ("sum", "prod", "mean", "var", "std", "min", "max", "any", "all")
 
 CASES: list[Case] = [
@@ -34,19 +48,35 @@ CASES: list[Case] = [
     *(case(f, along(f, axis=0, keepdims=True), x) for f in FOLDS for x in OPERANDS),
     *(case(f, along(f, axis=(0, -1)), CUBE) for f in FOLDS),
     *(case(f, along(f, keepdims=True), X) for f in FOLDS),
-    *(case(f, along(f), np.zeros((0, 3))) for f in (np.sum, np.prod, np.any, np.all, np.count_nonzero, np.mean, np.var)),
+    *(
+        case(f, along(f), np.zeros((0, 3)))
+        for f in (np.sum, np.prod, np.any, np.all, np.count_nonzero, np.mean, np.var)
+    ),
     *(case(f, along(f, axis=0), np.zeros((3, 0))) for f in FOLDS),
-    *(case(f, along(f, dtype=np.float64), X.astype(np.float32)) for f in (np.sum, np.mean, np.var, np.cumsum)),
+    *(
+        case(f, along(f, dtype=np.float64), X.astype(np.float32))
+        for f in (np.sum, np.mean, np.var, np.cumsum)
+    ),
     *(case(f, along(f, dtype=bool), NUMBERS) for f in (np.sum, np.prod)),
     *(case(f, along(f), TIES) for f in (np.min, np.max, np.argmin, np.argmax)),
     *(case(f, along(f, axis=1), TIES) for f in (np.min, np.max, np.argmin, np.argmax)),
-    *(case(f, along(f, axis=axis), x) for f in (np.argmin, np.argmax) for axis in (None, 0, -1) for x in OPERANDS),
+    *(
+        case(f, along(f, axis=axis), x)
+        for f in (np.argmin, np.argmax)
+        for axis in (None, 0, -1)
+        for x in OPERANDS
+    ),
     case(np.argmin, lambda x: np.argmin(x, axis=1, keepdims=True), X),
     case(np.argmin, lambda x: np.argmin(x), np.full(3, np.inf)),
     case(np.var, lambda x: np.var(x, ddof=1), X),
     case(np.std, lambda x: np.std(x, axis=0, ddof=1.5), X),
     case(np.ptp, lambda x: (np.ptp(x), np.ptp(x, axis=0), np.ptp(x, -1, keepdims=True)), X),
-    *(case(f, along(f, axis=axis), x) for f in (np.cumsum, np.cumprod) for axis in (None, 0, -1) for x in OPERANDS),
+    *(
+        case(f, along(f, axis=axis), x)
+        for f in (np.cumsum, np.cumprod)
+        for axis in (None, 0, -1)
+        for x in OPERANDS
+    ),
     *(case(f, along(f, axis=1), CUBE) for f in (np.cumsum, np.cumprod)),
     case(np.cumsum, lambda x: np.cumsum(x), np.zeros(0)),
     case(np.diff, lambda x: (np.diff(x), np.diff(x, axis=0), np.diff(x, n=2), np.diff(x, 0)), X),
@@ -54,12 +84,20 @@ CASES: list[Case] = [
     case(np.diff, lambda x: np.diff(x), np.zeros(0)),
     case(np.diff, lambda x: np.diff(x), LINE),
     case(scipy.special.logsumexp, lambda x: scipy.special.logsumexp(x), X * 100),
-    case(scipy.special.logsumexp, lambda x: scipy.special.logsumexp(x, axis=1, keepdims=True), X.astype(np.float32)),
+    case(
+        scipy.special.logsumexp,
+        lambda x: scipy.special.logsumexp(x, axis=1, keepdims=True),
+        X.astype(np.float32),
+    ),
     case(scipy.special.logsumexp, lambda x: scipy.special.logsumexp(x), np.full(3, -np.inf)),
     case(scipy.special.logsumexp, lambda x: scipy.special.logsumexp(x), np.array([np.inf, 1.0])),
     case(scipy.special.softmax, lambda x: (scipy.special.softmax(x), scipy.special.softmax(x, axis=0)), X),
     case(scipy.special.log_softmax, lambda x: scipy.special.log_softmax(x, axis=-1), X),
-    case(METHODS, lambda x: (x.sum(), x.prod(), x.mean(), x.var(), x.std(), x.min(), x.max(), x.any(), x.all()), X),
+    case(
+        METHODS,
+        lambda x: (x.sum(), x.prod(), x.mean(), x.var(), x.std(), x.min(), x.max(), x.any(), x.all()),
+        X,
+    ),
     case(
         ("argmin", "argmax", "cumsum", "cumprod"),
         lambda x: (x.argmin(), x.argmax(axis=0), x.cumsum(0), x.cumprod(axis=1), x.sum(0), x.max(axis=1)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,14 +45,14 @@ def case(keys: object, function: Callable[..., Any], *args: Any) -> Case:
 
 
 def spec(arg: Any, is_symbolic: bool) -> object:
-    """The type of an argument; sizes are constants, or each a size of its own."""
+    """The type of an argument; sizes are constants, or equal ones one variable (a 1 is known)."""
     if isinstance(arg, bool):
         return ArgumentSpec(BOOL)
     if isinstance(arg, int | float) and not isinstance(arg, np.generic):
         return ArgumentSpec(I64 if isinstance(arg, int) else F64, (), is_weak=True)
     dtype = from_numpy(arg.dtype)
     assert dtype is not None
-    return ArgumentSpec(dtype, tuple(f"n{size}" if is_symbolic else size for size in arg.shape))
+    return ArgumentSpec(dtype, tuple(f"n{size}" if is_symbolic and size != 1 else size for size in arg.shape))
 
 
 def compiled(function: Callable[..., Any], args: Sequence[Any], is_symbolic: bool = True) -> Any:
@@ -72,11 +73,14 @@ def assert_same(got: Any, wanted: Any) -> None:
     assert np.shape(got) == np.shape(wanted)
     assert np.asarray(got).dtype == np.asarray(wanted).dtype
     is_single = np.asarray(wanted).dtype == np.float32
-    np.testing.assert_allclose(got, wanted, rtol=2e-5 if is_single else 1e-12, atol=1e-6 if is_single else 1e-13)
+    np.testing.assert_allclose(
+        got, wanted, rtol=2e-5 if is_single else 1e-12, atol=1e-6 if is_single else 1e-13
+    )
 
 
 def assert_like_numpy(one: Case, is_symbolic: bool) -> None:
     """The compiled function gives what NumPy gives."""
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
         wanted = one.function(*(np.copy(arg) if isinstance(arg, np.ndarray) else arg for arg in one.args))
     assert_same(compiled(one.function, one.args, is_symbolic), wanted)

@@ -33,6 +33,9 @@ def test_symbolic_sizes(one: Case) -> None:
 def test_every_row_has_a_case() -> None:
     exercised = {key for one in ALL_CASES for key in one.keys}
     missing = [function for function in CALLS if function not in exercised]
-    names = {f"np.{'linalg.' if 'linalg' in function.__module__ else ''}{function.__name__}" for function in missing}
+    names = {
+        f"np.{'linalg.' if 'linalg' in function.__module__ else ''}{function.__name__}"
+        for function in missing
+    }
     assert names == REFUSED
     assert {name for name in METHODS if name not in exercised} == REFUSED_METHODS

@@ -37,7 +37,9 @@ def checked(name: str, form: StagedCall) -> StagedCall:
     """The form, with every argument it does not take refused by its name before it is called."""
     parameters = list(inspect.signature(form).parameters.values())[1:]
     takes_any = any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in parameters)
-    named = [one for one in parameters if one.kind is not inspect.Parameter.VAR_POSITIONAL]
+    takes_any_name = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    named = [one for one in parameters if one.kind not in variadic]
     admitted = frozenset(one.name for one in named)
     ordered = [one.name for one in named if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     required = [one.name for one in named if one.default is inspect.Parameter.empty]
@@ -45,7 +47,7 @@ def checked(name: str, form: StagedCall) -> StagedCall:
     def staged(context: Context, *args: Value, **kwargs: Value) -> Value:
         known: dict[str, Value] = {}
         for keyword, value in kwargs.items():
-            if keyword in admitted:
+            if keyword in admitted or takes_any_name:
                 known[keyword] = value
             elif not is_neutral(keyword, value):
                 raise UnsupportedArgument(
@@ -135,6 +137,14 @@ def array_var(context: Context, name: str, value: Value, dtype: DType | None = N
     if not found.type.shape:
         raise UnsupportedArgument(name, "a number where an array is expected", context.span)
     assert isinstance(found, Var)
+    return found
+
+
+def plain(context: Context, value: Value) -> Staged:
+    """What `np.asarray` makes of a value: an array stays itself, a list (a comprehension's result) is copied."""
+    found = as_array(context, value)
+    if isinstance(found, Array) and found.list_depth:
+        return context.wrap(context.read(found))
     return found
 
 

@@ -12,7 +12,7 @@ from anadrome.dtypes import BOOL, F64, I64, DType
 from anadrome.errors.frontend import UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom, promote
 from anadrome.frontend.context import Context, StagedCall, dtype_of
-from anadrome.frontend.library.common import built, optional_dtype, require, static_flag
+from anadrome.frontend.library.common import built, optional_dtype, plain, require, static_flag
 from anadrome.frontend.library.shape import broadcast_to
 from anadrome.frontend.sizes import as_size, clamp_size, show_shape, size_value
 from anadrome.frontend.values import Array, Scalar, Staged, Value
@@ -182,7 +182,9 @@ def new_array(context: Context, object: Value, dtype: Value = None, *, ndmin: Va
 
 def same_array(context: Context, a: Value, dtype: Value = None) -> Value:
     """np.asarray: the array itself, where it is one of that type."""
-    return as_array(context, a, optional_dtype(context, dtype))
+    target = optional_dtype(context, dtype)
+    found = plain(context, a)
+    return found if target is None else as_array(context, found, target)
 
 
 def copied(context: Context, a: Value) -> Value:

@@ -13,8 +13,8 @@ from anadrome.dtypes import DType
 from anadrome.errors.frontend import ShapeMismatch, UnsupportedArgument
 from anadrome.frontend.arrays import as_array, common_type
 from anadrome.frontend.context import Context, StagedCall, dtype_of
-from anadrome.frontend.library.common import array_var, axis_of, built, rearranged, static_int
-from anadrome.frontend.library.shape import at_least, expand_dims, swapaxes
+from anadrome.frontend.library.common import array_var, axis_of, built, optional_dtype, rearranged, static_int
+from anadrome.frontend.library.shape import at_least, expand_dims, moveaxis, swapaxes
 from anadrome.frontend.sizes import add_sizes, agree, show_shape
 from anadrome.frontend.values import Array, Value
 
@@ -32,8 +32,25 @@ def parts_of(context: Context, name: str, arrays: Value) -> list[Value]:
     return [context.wrap(context.builder.index(var, (i64(k),))) for k in range(int(found.shape[0].value))]
 
 
+def merged(context: Context, arrays: Value) -> Var | None:
+    """The rows of an array (a comprehension's result) as an array, where their number is known at run time only."""
+    if isinstance(arrays, Array) and len(arrays.shape) > 1 and not isinstance(arrays.shape[0], Const):
+        return context.read(arrays)
+    return None
+
+
+def _run_together(context: Context, var: Var, dtype: Value) -> Value:
+    """The rows of an array one after the other along their first axis."""
+    first, second, *rest = var.type.shape
+    joined = context.builder.reshape(var, (context.builder.size("mul", first, second), *rest))
+    return as_array(context, context.wrap(joined), optional_dtype(context, dtype))
+
+
 def concatenate(context: Context, arrays: Value, axis: Value = 0, *, dtype: Value = None) -> Value:
     """np.concatenate: the arrays one after the other along an axis."""
+    rows = merged(context, arrays)
+    if rows is not None and axis == 0:
+        return _run_together(context, rows, dtype)
     return _joined(context, "np.concatenate", parts_of(context, "np.concatenate", arrays), axis, dtype)
 
 
@@ -132,6 +149,10 @@ def _typed_row(
 
 def stacked(context: Context, arrays: Value, axis: Value = 0, *, dtype: Value = None) -> Value:
     """np.stack: the arrays along a new axis."""
+    rows = merged(context, arrays)
+    if rows is not None:
+        turned = moveaxis(context, context.wrap(rows), 0, axis)
+        return as_array(context, turned, optional_dtype(context, dtype))
     values = parts_of(context, "np.stack", arrays)
     parts = [as_array(context, value) for value in values]
     rank = len(parts[0].shape)
@@ -149,12 +170,20 @@ def stacked(context: Context, arrays: Value, axis: Value = 0, *, dtype: Value = 
 
 def vertical(context: Context, tup: Value, *, dtype: Value = None) -> Value:
     """np.vstack: rows, or matrices, one below the other"""
+    found = merged(context, tup)
+    if found is not None:
+        is_rows = len(found.type.shape) == 2
+        together = context.wrap(found) if is_rows else _run_together(context, found, None)
+        return as_array(context, together, optional_dtype(context, dtype))
     rows = [at_least("np.vstack", 2)(context, one) for one in parts_of(context, "np.vstack", tup)]
     return _joined(context, "np.vstack", rows, 0, dtype)
 
 
 def horizontal(context: Context, tup: Value, *, dtype: Value = None) -> Value:
     """np.hstack: vectors one after the other, matrices side by side"""
+    found = merged(context, tup)
+    if found is not None and len(found.type.shape) == 2:
+        return _run_together(context, found, dtype)
     parts = [at_least("np.hstack", 1)(context, one) for one in parts_of(context, "np.hstack", tup)]
     axis = 0 if len(as_array(context, parts[0]).shape) == 1 else 1
     return _joined(context, "np.hstack", parts, axis, dtype)
@@ -162,6 +191,9 @@ def horizontal(context: Context, tup: Value, *, dtype: Value = None) -> Value:
 
 def columns(context: Context, tup: Value) -> Value:
     """np.column_stack: vectors as the columns of a matrix, matrices side by side"""
+    rows = merged(context, tup)
+    if rows is not None and len(rows.type.shape) == 2:
+        return swapaxes(context, context.wrap(rows), 0, 1)
     parts: list[Value] = []
     for one in parts_of(context, "np.column_stack", tup):
         found = as_array(context, one)

@@ -103,18 +103,6 @@ def distance(context: Context, p: Value, q: Value) -> Value:
     return weak(context.builder.apply("sqrt", fold_all(context, "add", (left, right), square, "math.dist")))
 
 
-def product(context: Context, iterable: Value, start: Value = 1) -> Value:
-    """math.prod of an array's or sequence's numbers"""
-    found = _sequence(context, "prod", iterable)
-    first = atom(context, start)
-    dtype = found.dtype if found.dtype.is_float or first.type.dtype is F64 else I64
-    dtype = F64 if dtype is I64 and first.type.dtype is F64 else dtype
-    total = fold_all(
-        context, "mul", (found,), lambda builder, one: builder.convert(one[0], dtype), "math.prod"
-    )
-    return context.wrap(context.builder.mul(total, atom(context, start, dtype)), is_weak=dtype in (I64, F64))
-
-
 def exact_sum(context: Context, seq: Value) -> Value:
     """math.fsum: a float64 sum; its rounding is that of a plain sum"""
     found = _sequence(context, "fsum", seq)
@@ -188,7 +176,6 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     math.log: logarithm,
     math.hypot: distance_from_origin,
     math.dist: distance,
-    math.prod: product,
     math.fsum: exact_sum,
     math.isclose: near,
 }

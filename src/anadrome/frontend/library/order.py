@@ -213,6 +213,7 @@ def interpolate(
         )
         slope = builder.div(builder.sub(y_high, y_low), builder.sub(x_high, x_low))
         inside = builder.add(builder.mul(slope, builder.sub(value, x_low)), y_low)
+        inside = builder.select(builder.apply("eq", size, i64(1)), y_low, inside)
         first = builder.index(places, (i64(0),))
         end = builder.index(places, (last,))
         low_end = builder.index(heights, (i64(0),)) if ends[0] is None else ends[0]

@@ -1,6 +1,6 @@
 """Reductions and prefixes along axes: sum, mean, max, argmin, cumsum and their kin.
 
-A reduction is one nest straight over the elements: stacks over the axes that stay, reductions over the others.
+A reduction is one nest straight over the elements: stacks over the axes that stay, folds over the others.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def _divided(
 
 def reshaped(context: Context, a: Value, shape: Value) -> Value:
     """np.reshape in row-major order: a view."""
-    found = as_array(context, a)
+    found = plain(context, a)
     sizes = target_shape(context, found.shape, shape)
     if not isinstance(found, Array):
         return context.wrap(context.builder.full(sizes, atom(context, found)))
@@ -105,7 +105,7 @@ def reshape_method(context: Context, array: Staged, *shape: Value) -> Value:
 
 def raveled(context: Context, a: Value) -> Value:
     """np.ravel: the elements in row-major order, a view"""
-    found = as_array(context, a)
+    found = plain(context, a)
     return _as_shape(context, found, (multiply_sizes(context, found.shape),))
 
 
@@ -119,7 +119,7 @@ def flatten(context: Context, array: Staged) -> Value:
 # ---------------------------------------------------------------------------- axes
 def transposed(context: Context, a: Value, axes: Value = None) -> Value:
     """np.transpose: the axes in reverse, or in the given order; a view"""
-    found = as_array(context, a)
+    found = plain(context, a)
     rank = len(found.shape)
     if axes is None:
         return _permute(context, found, range(rank)[::-1])
@@ -151,7 +151,7 @@ def transpose_method(context: Context, array: Staged, *axes: Value) -> Value:
 
 def swapaxes(context: Context, a: Value, axis1: Value, axis2: Value) -> Value:
     """np.swapaxes: a view"""
-    found = as_array(context, a)
+    found = plain(context, a)
     order = list(range(len(found.shape)))
     one, two = (axis_of(context, "np.swapaxes", axis, len(order)) for axis in (axis1, axis2))
     order[one], order[two] = order[two], order[one]
@@ -160,7 +160,7 @@ def swapaxes(context: Context, a: Value, axis1: Value, axis2: Value) -> Value:
 
 def moveaxis(context: Context, a: Value, source: Value, destination: Value) -> Value:
     """np.moveaxis: a view"""
-    found = as_array(context, a)
+    found = plain(context, a)
     rank = len(found.shape)
     sides = [
         [
@@ -181,7 +181,7 @@ def moveaxis(context: Context, a: Value, source: Value, destination: Value) -> V
 
 def expand_dims(context: Context, a: Value, axis: Value) -> Value:
     """np.expand_dims: a view with axes of size 1"""
-    found = as_array(context, a)
+    found = plain(context, a)
     several = axis if isinstance(axis, tuple | list) else (axis,)
     rank = len(found.shape) + len(several)
     new = axes_of(context, "np.expand_dims", several, rank)
@@ -191,7 +191,7 @@ def expand_dims(context: Context, a: Value, axis: Value) -> Value:
 
 def squeeze(context: Context, a: Value, axis: Value = None) -> Value:
     """np.squeeze: a view without the axes whose size is known to be 1"""
-    found = as_array(context, a)
+    found = plain(context, a)
     if axis is None:
         dropped = tuple(one for one, size in enumerate(found.shape) if is_one(size))
     else:
@@ -217,7 +217,7 @@ def at_least(name: str, rank: int) -> StagedCall:
     """np.atleast_1d, np.atleast_2d, np.atleast_3d of one array"""
 
     def staged(context: Context, ary: Value) -> Value:
-        found = as_array(context, ary)
+        found = plain(context, ary)
         missing = rank - len(found.shape)
         if missing <= 0:
             return found
@@ -264,7 +264,7 @@ def broadcast_arrays(context: Context, *args: Value) -> Value:
 
 def flip(context: Context, m: Value, axis: Value = None) -> Value:
     """np.flip: the elements of the axes in reverse order; a view"""
-    found = as_array(context, m)
+    found = plain(context, m)
     axes = axes_of(context, "np.flip", axis, len(found.shape))
 
     def read(builder: Builder, var: Var) -> Var:
@@ -293,7 +293,7 @@ def flip_axis(name: str, axis: int) -> StagedCall:
 
 def roll(context: Context, a: Value, shift: Value, axis: Value = None) -> Value:
     """np.roll: y[i] = x[(i - shift) mod n], along one axis or over all elements"""
-    found = as_array(context, a)
+    found = plain(context, a)
     if not found.shape:
         return found
     if axis is None:
@@ -328,9 +328,9 @@ def _rolled(context: Context, var: Var, shift: Value, axis: int) -> Var:
 
 def repeat(context: Context, a: Value, repeats: Value, axis: Value = None) -> Value:
     """np.repeat by one number: y[i] = x[i // r]"""
-    found = as_array(context, a)
+    found = plain(context, a)
     if axis is None:
-        found = as_array(context, raveled(context, found))
+        found = plain(context, raveled(context, found))
     var = array_var(context, "np.repeat", found)
     along = 0 if axis is None else axis_of(context, "np.repeat", axis, len(found.shape))
     if isinstance(repeats, tuple | list | np.ndarray | Array):
@@ -357,7 +357,7 @@ def tile(
         as_size(context, one, "the number of tiles")
         for one in (reps if isinstance(reps, tuple | list) else [reps])
     ]
-    found = as_array(context, A)
+    found = plain(context, A)
     rank = max(len(counts), len(found.shape))
     counts = [*(i64(1),) * (rank - len(counts)), *counts]
     if not rank:

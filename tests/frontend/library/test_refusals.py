@@ -1,0 +1,120 @@
+"""What the library refuses: arguments by name, results of unknown size, writes, shapes that do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anadrome.errors.frontend import (
+    CallMismatch,
+    FrontendError,
+    PromotionError,
+    ShapeMismatch,
+    StaticRequired,
+    UnsupportedArgument,
+    UnsupportedType,
+)
+from anadrome.errors.runtime import EmptyReduction, IndexOutOfBounds, SizeMismatch
+from tests.frontend.library.staging import compiled
+
+X = np.arange(12.0).reshape(4, 3)
+ROW = np.arange(3)
+
+REFUSED: list[tuple[Callable[..., Any], type[FrontendError], str]] = [
+    (lambda x: np.sum(x, where=x > 0), UnsupportedArgument, "where"),
+    (lambda x: np.sum(x, initial=1.0), UnsupportedArgument, "initial"),
+    (lambda x: np.exp(x, out=x), UnsupportedArgument, "out"),
+    (lambda x: np.reshape(x, (3, 4), order="F"), UnsupportedArgument, "order"),
+    (lambda x: np.add(x, x, casting="no"), UnsupportedArgument, "casting"),
+    (lambda x: np.mean(x, 5), UnsupportedArgument, "axis 5"),
+    (lambda x: np.sum(x, axis=(0, 0)), UnsupportedArgument, "twice"),
+    (lambda x: np.sum(x, axis=len(x) * x[0, 0]), FrontendError, "axis"),
+    (lambda x: np.where(x > 0), UnsupportedArgument, "run time"),
+    (lambda x: np.nonzero(x), UnsupportedArgument, "size"),
+    (lambda x: np.unique(x), UnsupportedArgument, "size"),
+    (lambda x: x.fill(1.0), UnsupportedArgument, "in place"),
+    (lambda x: x.tolist(), UnsupportedArgument, "list"),
+    (lambda x: x.sort(), UnsupportedArgument, "in place"),
+    (lambda x: np.reshape(x, (5, 3)), ShapeMismatch, "(5, 3)"),
+    (lambda x: np.reshape(x, (-1, -1)), UnsupportedArgument, "unknown"),
+    (lambda x: np.matmul(x, x), ShapeMismatch, "(4, 3)"),
+    (lambda x: np.dot(x, x), ShapeMismatch, "fit"),
+    (lambda x: np.linalg.norm(x, 2), UnsupportedArgument, "order"),
+    (lambda x: np.linalg.inv(x), ShapeMismatch, "(4, 3)"),
+    (lambda x: np.linalg.slogdet(x), UnsupportedArgument, "slogdet"),
+    (lambda x: np.einsum("ij,jk", x), UnsupportedArgument, "2 subscripts"),
+    (lambda x: np.einsum("ijk", x), ShapeMismatch, "ijk"),
+    (lambda x: np.einsum("ij->ik", x), UnsupportedArgument, "ik"),
+    (lambda x: np.concatenate([x, x[0]]), ShapeMismatch, "(3,)"),
+    (lambda x: np.negative(x > 0), PromotionError, "bool"),
+    (lambda x: np.exp(x > 0), UnsupportedType, "float16"),
+    (lambda x: np.dot(x), CallMismatch, "missing"),
+    (lambda x: np.arange(0, len(x), 0 * len(x)), FrontendError, "0"),
+    (lambda x: np.full(-1, x[0, 0]), UnsupportedArgument, "negative"),
+    (lambda x: np.bincount(x[0]), UnsupportedArgument, "whole numbers"),
+]
+
+
+@pytest.mark.parametrize(("function", "error", "words"), REFUSED)
+def test_refusal_names_the_reason(
+    function: Callable[..., Any], error: type[FrontendError], words: str
+) -> None:
+    with pytest.raises(error) as caught:
+        compiled(function, [X], is_symbolic=False)
+    assert words in str(caught.value)
+    assert caught.value.span is not None
+
+
+def test_static_arguments_must_be_known() -> None:
+    with pytest.raises(StaticRequired, match="axis"):
+        compiled(lambda x, k: np.sum(x, axis=k), [X, 1])
+
+
+@pytest.mark.parametrize("function", [np.min, np.max, np.argmin, np.argmax, lambda x: np.max(x, axis=0)])
+def test_extremum_of_nothing_fails_at_run_time(function: Callable[..., Any]) -> None:
+    with pytest.raises(EmptyReduction):
+        compiled(lambda x: function(x), [np.zeros((0, 3))])
+
+
+@pytest.mark.parametrize("at", [3, -4])
+def test_take_outside_fails_at_run_time(at: int) -> None:
+    with pytest.raises(IndexOutOfBounds):
+        compiled(lambda x, i: np.take(x, i), [np.zeros(3), np.array([0, at])])
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (lambda x, y: np.dot(x, y), (np.ones(3), np.ones(4))),
+        (lambda x, y: np.concatenate([x, y]), (np.ones((20, 3)), np.ones((4, 5)))),
+        (lambda x, y: np.maximum(x, y), (np.ones(3), np.ones(4))),
+        (lambda x, y: np.reshape(x, (len(y), -1)), (np.ones(30), np.ones(4))),
+        (lambda x, y: np.split(x, 3)[0], (np.ones(31), np.ones(4))),
+    ],
+)
+def test_sizes_that_differ_fail_at_run_time(function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    with pytest.raises(SizeMismatch):
+        compiled(function, args)
+
+
+def test_views_see_later_writes_and_copies_do_not() -> None:
+    def program(x: Any) -> Any:
+        y = x.copy()
+        views = (
+            np.transpose(y),
+            y.reshape(-1),
+            y.ravel(),
+            np.flip(y),
+            y.T,
+            np.expand_dims(y, 0),
+            np.split(y, 2)[0],
+        )
+        copies = (y.copy(), y.flatten(), np.array(y), y.astype(float))
+        y[0, 0] = 99.0
+        return (*views, *copies)
+
+    for got, wanted in zip(compiled(program, [X]), program(X), strict=True):
+        np.testing.assert_array_equal(got, wanted)

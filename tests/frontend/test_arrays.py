@@ -1,0 +1,308 @@
+"""Arrays: indexing, slices, views, in-place writes, aliases, promotion, broadcasting."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.frontend.oracle import agree
+
+rng = np.random.default_rng(2)
+VECTOR = rng.normal(size=9)
+OTHER = rng.normal(size=9)
+MATRIX = rng.normal(size=(6, 5))
+CUBE = rng.normal(size=(5, 6, 7))
+INDEX = np.array([3, -1, 0, 3, 5])
+
+
+def elements(x):
+    return x[0], x[-1], x[3] + x[-2]
+
+
+def slices(x):
+    return x[1:], x[:-1], x[2:-2], x[:3], x[-3:], x[::2], x[::-1], x[1:7:3], x[7:2:-2], x[:]
+
+
+def slices_of_runtime_bounds(x, a, b):
+    return x[a:b], x[a:], x[:b], x[-a:], x[a:-1]
+
+
+def matrix_slices(a):
+    return a[1:, :-1], a[0], a[:, 0], a[-1, 1:], a[..., 2], a[1:3][:, 1], a[:, None, 0], a[None]
+
+
+def cube_slices(c):
+    return c[0, 1], c[..., 0], c[:, 1:3, ::2], c[1, ..., -1], c[2][1:, 3]
+
+
+def gathers(x, a, index):
+    return x[index], a[index], a[index, 0], a[:, np.array([0, 2])], a[index, np.array([0, 1, 2, 3, 4])]
+
+
+def gather_with_list(x):
+    return x[[0, 2, -1]]
+
+
+def split_parts_add_up(x):
+    y = np.zeros_like(x)
+    z = np.concatenate((x[:2], x[2:]))
+    return z + y, y + z
+
+
+def neighbours(x):
+    return x[1:] - x[:-1]
+
+
+def write_elements(x):
+    y = x.copy()
+    y[0] = 5.0
+    y[-1] = y[0] + 1
+    y[1] += y[2]
+    y[2] *= 3
+    return y
+
+
+def write_slices(a):
+    b = a.copy()
+    b[0] = 1.0
+    b[1:3] = b[3:5] * 2
+    b[:, 0] = 7.0
+    b[2:4, 1:3] = 9.0
+    b[-1, 2:] = b[0, 2:] + 1
+    b[:, -1] += b[:, 0]
+    return b
+
+
+def write_strided(x):
+    y = x.copy()
+    y[::2] = 0.5
+    y[7:2:-2] = y[0:3]
+    return y
+
+
+def write_broadcast(a, x):
+    b = a.copy()
+    b[1:4] = x
+    b[:, 1:3] = b[:, 0:1]
+    b[...] = b + 1
+    return b
+
+
+def write_through_view(a):
+    b = a.copy()
+    row = b[2]
+    row[0] = 100.0
+    part = b[1:4]
+    part[0, 1] = 50.0
+    part[1:, 2] = 25.0
+    b[3][4] = 12.0
+    row += 1.0
+    return b, row, part
+
+
+def alias(x):
+    y = x.copy()
+    z = y
+    z[0] = 9.0
+    w = y[1:]
+    y[1] = 4.0
+    t = y.reshape(3, 3)
+    u = t.T
+    y[2] = 8.0
+    return y, z, w, t, u
+
+
+def fancy_write(x, index):
+    y = x.copy()
+    y[index] = 1.5
+    y[index] += 1.0
+    y[np.array([0, 0, 1])] = np.array([1.0, 2.0, 3.0])
+    return y
+
+
+def mask_write(x):
+    y = x.copy()
+    y[y > 0] = 0.0
+    return y
+
+
+def write_in_loop(x):
+    y = np.zeros(len(x))
+    for i in range(len(x)):
+        y[i] = x[i] ** 2
+        if i > 0:
+            y[i] += y[i - 1]
+    return y
+
+
+def square_twice_in_place(x):
+    y = x.copy()
+    for i in range(len(y)):
+        y[i] = y[i] ** 2
+    for i in range(len(y)):
+        y[i] = y[i] ** 2
+    return y
+
+
+def overwritten_and_read_again(x):
+    y = x.copy()
+    s = y[0]
+    y[0] = y[1] * 2
+    y = y + s
+    y[1] = y[0]
+    return y, x
+
+
+def fill(y, i, value):
+    y[i] = value
+
+
+def write_in_called_function(x):
+    y = np.zeros_like(x)
+    for i in range(len(x)):
+        fill(y, i, x[i] * 2)
+    return y
+
+
+def write_rows_in_loop(a):
+    b = np.zeros_like(a)
+    for i in range(a.shape[0]):
+        row = b[i]
+        for j in range(a.shape[1]):
+            row[j] = a[i, j] * (i + j)
+        row += 1
+    return b
+
+
+def write_in_branch(x, flag):
+    y = x.copy()
+    if flag > 0:
+        y[0] = 10.0
+    else:
+        y[1] = 20.0
+        y[2] = 30.0
+    return y
+
+
+def accumulate_in_place(a):
+    total = np.zeros(a.shape[1])
+    for row in a:
+        total += row * 2
+    return total
+
+
+def rebound_array(x, n):
+    y = np.zeros_like(x)
+    for i in range(n):
+        y = y + x * i
+        y[0] = i
+    return y
+
+
+def sieve(n):
+    composite = np.zeros(n, dtype=bool)
+    count = 0
+    for i in range(2, n):
+        if not composite[i]:
+            count += 1
+            for j in range(i * i, n, i):
+                composite[j] = True
+    return count, composite
+
+
+def promotions(single, integer, flags):
+    return (
+        single * 2.0,
+        single + 1,
+        single * single[0],
+        integer * 2,
+        integer / 2,
+        integer * 1.5,
+        integer // 3,
+        integer % 3,
+        integer**2,
+        single + integer,
+        flags + 1,
+        flags & flags,
+        ~flags,
+        -integer,
+        single ** 2,
+        single**-1,
+        abs(single) ** 1.5,
+        integer > 1,
+        flags * 2.0,
+    )
+
+
+def single_accumulator(x):
+    total = 0.0
+    for v in x:
+        total = total + v * v
+    return total
+
+
+def single_index(x):
+    s = x[0]
+    for i in range(len(x)):
+        s = s + i * x[i]
+    return s
+
+
+def broadcasting(a, x, c):
+    return a + x, a * a[:, 0:1], x[None, :] * a[:, 0][:, None], c - a[0, 0], 2 - x, c + x[0]
+
+
+def comparisons(x, y):
+    return x < y, (x < 0) | (y > 0), x == y, x != y, (x > 0) & ~(y > 0)
+
+
+def shapes(a):
+    n, m = a.shape
+    return n * m, a.size, len(a), a.ndim, len(a[0]), a.shape[-1] - 1
+
+
+@pytest.mark.parametrize("small", [2, 16])
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (elements, (VECTOR,)),
+        (slices, (VECTOR,)),
+        (slices, (VECTOR[:2],)),
+        (slices_of_runtime_bounds, (VECTOR, 2, 5)),
+        (slices_of_runtime_bounds, (VECTOR, 5, 20)),
+        (matrix_slices, (MATRIX,)),
+        (cube_slices, (CUBE,)),
+        (gathers, (VECTOR, MATRIX, INDEX)),
+        (gather_with_list, (VECTOR,)),
+        (split_parts_add_up, (VECTOR,)),
+        (neighbours, (VECTOR,)),
+        (write_elements, (VECTOR,)),
+        (write_slices, (MATRIX,)),
+        (write_strided, (VECTOR,)),
+        (write_broadcast, (MATRIX, MATRIX[0].copy())),
+        (write_through_view, (MATRIX,)),
+        (alias, (VECTOR,)),
+        (fancy_write, (VECTOR, INDEX)),
+        (mask_write, (VECTOR,)),
+        (write_in_loop, (VECTOR,)),
+        (square_twice_in_place, (VECTOR,)),
+        (overwritten_and_read_again, (VECTOR,)),
+        (write_in_called_function, (VECTOR,)),
+        (write_rows_in_loop, (MATRIX,)),
+        (write_in_branch, (VECTOR, 1.0)),
+        (write_in_branch, (VECTOR, -1.0)),
+        (accumulate_in_place, (MATRIX,)),
+        (rebound_array, (VECTOR, 4)),
+        (sieve, (50,)),
+        (promotions, (VECTOR.astype(np.float32), np.arange(9), VECTOR > 0)),
+        (promotions, (VECTOR.astype(np.float32), np.arange(9, dtype=np.int32), VECTOR > 0)),
+        (single_accumulator, (VECTOR.astype(np.float32),)),
+        (single_index, (VECTOR.astype(np.float32),)),
+        (broadcasting, (MATRIX, MATRIX[0].copy(), np.float64(2.5))),
+        (comparisons, (VECTOR, OTHER)),
+        (shapes, (MATRIX,)),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_agrees_with_numpy(function, args, small):
+    agree(function, *args, small=small)

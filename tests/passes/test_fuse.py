@@ -1,0 +1,81 @@
+"""Text in, text out: one rule of `fuse` at a time."""
+
+from __future__ import annotations
+
+import pytest
+from oracle import becomes
+
+from anadrome.passes.fuse import fuse
+
+RULES = {
+    "transpose": (
+        "t = parfor j < m { r = parfor i < n { v = x[i, j]; yield stack v }; yield stack r }\n"
+        "s = parfor j < m { r = parfor i < n { v = t[j, i]; w = exp v; yield reduce add w }; "
+        "yield reduce add r }",
+        "s = parfor j < m { r = parfor i < n { v = x[i, j]; w = exp v; yield reduce add w }; "
+        "yield reduce add r }",
+    ),
+    "gather of a cheap array": (
+        "t = parfor i < n { v = y[i]; w = mul v 2.0; yield stack w }\n"
+        "s = parfor j < m { k = p[j]; v = t[k]; w = exp v; yield reduce add w }",
+        "s = parfor j < m { k = p[j]; v = y[k]; u = mul v 2.0; w = exp u; yield reduce add w }",
+    ),
+    "siblings": (
+        "t = parfor i < n { v = y[i]; w = exp v; yield reduce add w }\n"
+        "u = parfor i < n { v = y[i]; w = sin v; yield reduce add w }\n s = mul t u",
+        "t, u = parfor i < n { v = y[i]; w = exp v; v2 = y[i]; w2 = sin v2; yield reduce add w; "
+        "yield reduce add w2 }\n"
+        "s = mul t u",
+    ),
+    "no merging along a path": (
+        "t = parfor i < n { v = y[i]; yield reduce max v }\n"
+        "s = parfor i < n { v = y[i]; d = sub v t; w = exp d; yield reduce add w }",
+        "t = parfor i < n { v = y[i]; yield reduce max v }\n"
+        "s = parfor i < n { v = y[i]; d = sub v t; w = exp d; yield reduce add w }",
+    ),
+    "expensive and read often": (
+        "t = parfor i < n { v = y[i]; w = exp v; yield stack w }\n"
+        "s = parfor j < m { r = parfor i < n { v = t[i]; u = x[i, j]; q = mul u v; "
+        "yield reduce add q }; yield reduce add r }",
+        None,
+    ),
+    "branches on one condition": (
+        "c = lt z 0.0\n"
+        "a = if c { q = exp z; return q } else { return z }\n"
+        "s = if c { w = mul a 2.0; return w } else { return a }",
+        "c = lt z 0.0\n s = if c { q = exp z; w = mul q 2.0; return w } else { return z }",
+    ),
+    "into an accumulator": (
+        "t = parfor i < n { v = y[i]; w = exp v; yield reduce add w }\n"
+        "o = full [m] 0.0\n"
+        "b = with_sum (a = o) {\n"
+        "  c = parfor i < n { k = p[i]; v = y[i]; d = add_to a[k] v; yield carry a d }\n  return c\n }\n"
+        "u = b[0]\n s = add t u",
+        "o = full [m] 0.0\n"
+        "b, t = with_sum (a = o) {\n"
+        "  t, c = parfor i < n {\n   v = y[i]\n   w = exp v\n   k = p[i]\n   v2 = y[i]\n"
+        "   d = add_to a[k] v2\n"
+        "   yield reduce add w\n   yield carry a d\n  }\n  return c, t\n }\n"
+        "u = b[0]\n s = add t u",
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rule(rule: str) -> None:
+    before, after = RULES[rule]
+    head = "fn f(x: f64[n, m], y: f64[n], p: i64[m], z: f64) -> f64 {\n"
+    if rule == "into an accumulator":
+        head = head.replace("p: i64[m]", "p: i64[n]")
+    becomes(fuse, f"{head}{before}\n return s\n}}", f"{head}{after or before}\n return s\n}}")
+
+
+def test_a_check_is_not_lost() -> None:
+    text = """
+    fn f(y: f64[n], p: i64[n]) -> f64 {
+      t = parfor i < n { k = p[i]; v = y[k]?; yield stack v }
+      s = t[0]
+      return s
+    }
+    """
+    becomes(fuse, text, text)

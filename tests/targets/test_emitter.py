@@ -1,0 +1,259 @@
+"""Statements and expressions of the kernel IR on the CPU: the same results as the interpreter's."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from anadrome.config import Config
+from anadrome.dtypes import ALL
+from anadrome.errors.ir import IRError
+from tests.targets.oracle import NO_CACHE, agree, compiled
+
+RNG = np.random.default_rng(3)
+X = RNG.uniform(-2, 2, 37)
+
+
+def test_let_load_store_and_reductions():
+    agree(
+        """fn f(x: f64 buffer, n: i64) {
+          alloc out: f64 global [n]
+          alloc s: f64 local [1]
+          s[0] = 0.0
+          for i in 0 .. n sequential {
+            let v: f64 = exp(x[i])
+            out[i] = v
+            s[0] = add~(s[0], mul(v, v))
+          }
+          return out as f64 [n], s[0] as f64
+        }""",
+        X,
+        len(X),
+    )
+
+
+@pytest.mark.parametrize("operation", ["add~", "mul~", "min", "max"])
+def test_reductions_of_any_operator(operation):
+    agree(
+        f"""fn f(x: f64 buffer, n: i64) {{
+          alloc s: f64 local [1]
+          s[0] = x[0]
+          for i in 1 .. n sequential {{ s[0] = {operation}(s[0], x[i]) }}
+          return s[0] as f64
+        }}""",
+        X,
+        len(X),
+    )
+
+
+def test_branches_with_and_without_else():
+    agree(
+        """fn f(x: f64 buffer, n: i64) {
+          alloc out: f64 global [n]
+          for i in 0 .. n lanes {
+            out[i] = 0.0
+            if gt(x[i], 0.0) { out[i] = sqrt(x[i]) } else { out[i] = neg(x[i]) }
+            if lt(x[i], -1.0) { if lt(x[i], -1.5) { out[i] = 7.0 } }
+          }
+          return out as f64 [n]
+        }""",
+        X,
+        len(X),
+    )
+
+
+def test_while_loops_read_what_their_prelude_binds():
+    agree(
+        """fn f(a: f64) {
+          alloc v: f64 local [2]
+          v[0] = 1.0
+          v[1] = 0.0
+          while {
+            let next: f64 = div(add(v[0], div(a, v[0])), 2.0)
+            let off: f64 = abs(sub(next, v[0]))
+          } test gt(off, 1e-14) {
+            v[0] = next
+            v[1] = add(v[1], 1.0)
+          }
+          return v[0] as f64, v[1] as f64
+        }""",
+        2.0,
+    )
+
+
+def test_nested_loops_of_runtime_extent_and_loops_that_do_not_run():
+    agree(
+        """fn f(x: f64 buffer, n: i64, m: i64) {
+          alloc out: f64 global [n]
+          alloc s: f64 local [1]
+          for i in 0 .. n lanes {
+            s[0] = 0.0
+            for j in 0 .. i sequential { s[0] = add~(s[0], x[j]) }
+            for k in 5 .. m sequential { s[0] = inf }
+            for l in -2 .. 2 sequential { s[0] = add(s[0], to_f64(l)) }
+            out[i] = s[0]
+          }
+          return out as f64 [n]
+        }""",
+        X,
+        len(X),
+        5,
+    )
+
+
+def test_views_copies_and_fills():
+    agree(
+        """fn f(x: f64 buffer, n: i64) {
+          alloc a: f64 global [n]
+          alloc flags: bool global [n]
+          alloc words: i64 global [n]
+          copy a [n] = x
+          view tail = a [10]
+          view last = tail [20]
+          fill last [3] = 2.5
+          tail[0] = last[1]
+          fill flags [n] = true
+          fill words [n] = -7
+          flags[3] = lt(a[3], 0.0)
+          fill words [2] = 0
+          fill words [-5] = 1
+          return a as f64 [n], flags as bool [n], words as i64 [n]
+        }""",
+        X,
+        len(X),
+    )
+
+
+def test_swapped_buffers_keep_their_contents():
+    text = """fn f(x: f64 buffer, n: i64, steps: i64) {
+      alloc a: f64 global [n]
+      alloc b: f64 global [n]
+      copy a [n] = x
+      for t in 0 .. steps sequential {
+        for i in 0 .. n lanes {
+          let left: f64 = a[max(sub(i, 1), 0)]
+          b[i] = div(add(left, a[i]), 2.0)
+        }
+        swap a, b
+      }
+      free b
+      return a as f64 [n]
+    }"""
+    for steps in (0, 1, 2, 7):
+        agree(text, X, len(X), steps)
+
+
+def test_memory_allocated_in_loops_is_reused_and_freed():
+    agree(
+        """fn f(x: f64 buffer, n: i64) {
+          alloc s: f64 local [1]
+          s[0] = 0.0
+          for i in 0 .. n sequential {
+            alloc work: f64 global [add(i, 1)]
+            work[i] = x[i]
+            s[0] = add(s[0], work[i])
+            if gt(x[i], 0.0) { free work }
+          }
+          return s[0] as f64
+        }""",
+        X,
+        len(X),
+    )
+
+
+@pytest.mark.parametrize("dtype", ALL, ids=str)
+def test_every_type_goes_in_and_out(dtype):
+    values = RNG.integers(0, 2 if dtype.bits == 1 else 100, 11).astype(dtype.numpy)
+    scalar = values[3].item()
+    agree(
+        f"""fn f(x: {dtype} buffer, n: i64, s: {dtype}) {{
+          alloc out: {dtype} global [n]
+          for i in 0 .. n lanes {{ out[i] = x[i] }}
+          return out as {dtype} [n], x[2] as {dtype}, s as {dtype}
+        }}""",
+        values,
+        len(values),
+        scalar,
+    )
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in ALL if dtype.is_integer], ids=str)
+def test_limits_of_integers_go_in_and_out(dtype):
+    limits = np.iinfo(dtype.numpy)
+    for value in (limits.min, limits.max):
+        (got,) = compiled(f"fn f(s: {dtype}) {{ return s as {dtype} }}")([value])
+        assert got == value
+
+
+@pytest.mark.parametrize(
+    ("dtype", "operation"), [(d, o) for d in ("f64", "f32", "i64", "u32") for o in ("add", "min", "max")]
+)
+def test_atomics(dtype, operation):
+    agree(
+        f"""fn f(x: {dtype} buffer, n: i64) {{
+          alloc out: {dtype} global [2]
+          fill out [2] = x[0]
+          for i in 0 .. n lanes {{ atomic {operation} out[mod(i, 2)] = x[i] }}
+          return out as {dtype} [2]
+        }}""",
+        np.abs(X) * 10,
+        len(X),
+    )
+
+
+def test_results_may_be_empty_and_may_have_several_dimensions():
+    (empty,) = agree("fn f(n: i64) { alloc a: f64 global [n] return a as f64 [n, 3] }", 0)
+    assert empty.shape == (0, 3)
+    (cube,) = agree("fn f(n: i64) { alloc a: i64 global [8] fill a [8] = 5 return a as i64 [n, 2, 2] }", 2)
+    assert cube.flags.writeable
+    cube[...] = 6
+    assert cube.sum() == 48
+
+
+def test_empty_arguments_are_accepted():
+    agree("fn f(x: f64 buffer, n: i64) { alloc a: f64 global [n] copy a [n] = x return a as f64 [n] }", [], 0)
+
+
+def test_results_own_their_memory():
+    run = compiled("fn f(n: i64) { alloc a: f64 global [n] fill a [n] = 1.5 return a as f64 [n] }")
+    kept = [run([1000])[0] for _ in range(50)]
+    views = [array[10:20] for array in kept]
+    del kept
+    for _ in range(50):
+        run([1000])[0][...] = 0.0
+    assert all((view == 1.5).all() for view in views)
+
+
+def test_loops_of_one_instruction_set_become_vector_code():
+    run = compiled(
+        """fn f(x: f64 buffer, n: i64) {
+          alloc out: f64 global [n]
+          for i in 0 .. n lanes { out[i] = mul(x[i], 2.0) }
+          return out as f64 [n]
+        }"""
+    )
+    assert "parallel_accesses" in run.llvm_text
+
+
+def test_compiled_code_is_called_from_several_threads_at_once():
+
+    run = compiled(
+        """fn f(x: f64 buffer, n: i64, c: f64) {
+          alloc out: f64 global [n]
+          for i in 0 .. n lanes { out[i] = mul(sin(x[i]), c) }
+          return out as f64 [n], c as f64
+        }""",
+        Config(cache=False, threads=1),
+    )
+    x = np.linspace(0, 1, 2000)
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda c: run([x, len(x), c]), map(float, range(64))))
+    for c, (array, scalar) in enumerate(results):
+        assert scalar == c
+        np.testing.assert_allclose(array, np.sin(x) * c, rtol=1e-14)
+
+
+def test_a_barrier_outside_a_block_is_refused():
+
+    with pytest.raises(IRError, match="barrier"):
+        compiled("fn f() { barrier return 1.0 as f64 }", NO_CACHE)

@@ -1,0 +1,48 @@
+"""Loops over C functions call their vector versions where the C library has them."""
+
+import llvmlite.binding as llvm
+import numpy as np
+import pytest
+
+from anadrome.kernel_ir.text import parse
+from anadrome.targets.cpu_machine import object_code, optimised_text, this_machine
+from anadrome.targets.llvm_emit import emit
+from tests.targets.oracle import compiled
+
+LOOP = """fn f(x: f64 buffer, y: f32 buffer, n: i64) {
+  alloc a: f64 global [n]
+  alloc b: f32 global [n]
+  for i in 0 .. n lanes { a[i] = exp(x[i]) }
+  for j in 0 .. n lanes { b[j] = pow(y[j], sin(y[j])) }
+  return a as f64 [n], b as f32 [n]
+}"""
+
+
+@pytest.fixture
+def machine():
+    machine = this_machine()
+    if not machine.target.vector_functions:
+        pytest.skip("the C library of this machine has no vector functions")
+    return machine
+
+
+def test_loops_become_vector_calls(machine):
+    text = optimised_text(emit(parse(LOOP), machine.target).text, machine)
+    widest = {name: versions[0] for name, versions in machine.target.vector_functions.items()}
+    for name in ("exp", "powf", "sinf"):
+        kind = "float" if name.endswith("f") else "double"
+        assert f"call contract <{widest[name].lanes} x {kind}> @{widest[name].symbol}(" in text
+
+
+def test_vector_calls_agree_with_numpy(machine):
+    x = np.linspace(-20, 20, 1003)
+    y = np.linspace(0.1, 5, 1003, dtype=np.float32)
+    a, b = compiled(LOOP)([x, y, len(x)])
+    np.testing.assert_allclose(a, np.exp(x), rtol=1e-15)
+    np.testing.assert_allclose(b, y ** np.sin(y), rtol=1e-6)
+
+
+def test_object_code_names_its_functions(machine):
+    code = object_code(emit(parse(LOOP), machine.target).text, machine)
+    assert machine.target.vector_functions["exp"][0].symbol.encode() in code
+    assert llvm.address_of_symbol(machine.target.vector_functions["exp"][0].symbol)
