@@ -59,7 +59,7 @@ def _pass_token(scope: Scope, expr: If, position: int, adjoint: Atom | None) -> 
 
 def _side(scope: Scope, body: Body, seeds: Sequence[Atom | None], sweeps: Sweeps) -> Scope:
     side = scope.nested(scope.builder.child(), scope.tokens)
-    residuals = sweeps.forward(side, body, True)
+    residuals = sweeps.forward(side, body, True, {})
     for result, seed in zip(body.results, seeds, strict=True):
         if seed is not None:
             side.contribute_whole(result, seed)

@@ -109,7 +109,7 @@ def reverse_loop(scope: Scope, let: Let, expr: Loop, residuals: Residuals, sweep
             inner_builder, dict(zip(arrays, carried[len(active) + len(scalars) :], strict=True))
         )
         _restore(inner, expr, flipped(inner_builder, trip, index), residuals)
-        inner_residuals = sweeps.forward(inner, expr.body, True)
+        inner_residuals = sweeps.forward(inner, expr.body, True, {})
         for position, adjoint in zip(active, adjoints, strict=True):
             inner.contribute_whole(expr.body.results[position], adjoint)
         sweeps.backward(inner, expr.body, inner_residuals)

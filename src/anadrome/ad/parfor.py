@@ -17,20 +17,21 @@ and a term [at]·v of a variable bound around the parfor leaves it (design §6, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
 from anadrome.ad.adjoints import Term, merge
 from anadrome.ad.arrays import element, flipped, move_first_axis, reverse
 from anadrome.ad.canonical import is_inside
-from anadrome.ad.scope import Scope, Sweeps
+from anadrome.ad.scope import Residuals, Scope, Sweeps
 from anadrome.array_ir.affine import Affine
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import (
     Accumulate,
     ArrayType,
     Atom,
+    Body,
     Bounds,
     Carry,
     Let,
@@ -63,7 +64,7 @@ class _Leaving:
     is_guarded: bool
 
 
-def reverse_parfor(scope: Scope, let: Let, expr: ParFor, sweeps: Sweeps) -> None:
+def reverse_parfor(scope: Scope, let: Let, expr: ParFor, residuals: Residuals, sweeps: Sweeps) -> None:
     """The adjoint of one parfor, from the adjoints of its results that stand in the scope."""
     seeds = [_seed(scope, item, let.targets[where][0]) for item, where in yield_slices(expr.yields)]
     carries = any(seed is not None for seed in seeds) or any(
@@ -82,11 +83,12 @@ def reverse_parfor(scope: Scope, let: Let, expr: ParFor, sweeps: Sweeps) -> None
     def body(inner_builder: Builder, index: Var) -> list[Yield]:
         scope.renaming.mapping[expr.index] = index
         inner = scope.nested(inner_builder, scope.tokens)
-        residuals = sweeps.forward(inner, expr.body, True)
+        kept = _rows(inner_builder, expr.body, residuals, index)
+        inner_residuals = sweeps.forward(inner, expr.body, True, kept)
         for item, seed in zip(expr.yields, seeds, strict=True):
             if seed is not None:
                 _plant(inner, item, seed, index)
-        sweeps.backward(inner, expr.body, residuals)
+        sweeps.backward(inner, expr.body, inner_residuals)
         yields: list[Yield] = []
         for var, terms in inner.adjoints.items():
             for term in merge(inner_builder, terms):
@@ -104,6 +106,24 @@ def reverse_parfor(scope: Scope, let: Let, expr: ParFor, sweeps: Sweeps) -> None
         scope.contribute(way.var, _outside(scope, way, result))
     for (var, _), token in zip(sources, results[len(leaving) :], strict=True):
         scope.tokens[var] = token
+
+
+def _rows(builder: Builder, body: Body, residuals: Residuals, index: Var) -> Residuals:
+    """What was kept of this iteration: the values of the body's variables, rows of those deeper inside."""
+    rows: Residuals = {}
+    for var in _inside(body):
+        array = residuals.get(var)
+        if isinstance(array, Var):
+            rows[var] = builder.index(array, (index,))
+    return rows
+
+
+def _inside(body: Body) -> Iterator[Var]:
+    """The variables of a body and of the parfors nested in it."""
+    for let in body.lets:
+        yield from let.targets
+        if isinstance(let.expr, ParFor):
+            yield from _inside(let.expr.body)
 
 
 def _seed(scope: Scope, item: Yield, target: Var) -> Atom | None:

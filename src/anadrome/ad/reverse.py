@@ -18,6 +18,7 @@ from anadrome.ad.adjoints import Term
 from anadrome.ad.arrays import element, sum_elements
 from anadrome.ad.branch import reverse_if
 from anadrome.ad.canonical import canonical
+from anadrome.ad.keep import keeping
 from anadrome.ad.library import reverse_library
 from anadrome.ad.loop import forward_loop, reverse_loop
 from anadrome.ad.parfor import gathered, reverse_parfor
@@ -72,7 +73,7 @@ def vjp(fn: Function, active: Sequence[bool]) -> Function:
     builder.bind(*params)
     definitions = {let.targets[0]: let.expr for let in all_lets(source.body) if isinstance(let.expr, Apply)}
     scope = Scope(builder, renaming, varied_variables(source.body, wanted), definitions)
-    residuals = _forward(scope, source.body, False)
+    residuals = _forward(scope, source.body, False, {})
     results = renaming.atoms(source.body.results)
     known = {*renaming.atoms(source.sizes), *params}
     cotangents: list[Var] = []
@@ -110,15 +111,22 @@ def _cotangent(builder: Builder, value: Atom, known: set[Atom]) -> tuple[Var, At
 
 
 # ---------------------------------------------------------------------------- the two sweeps
-def _forward(scope: Scope, body: Body, is_repeated: bool) -> Residuals:
-    """Emit the statements of a body; loops that carry derivatives keep what their return sweep may need."""
-    residuals: Residuals = {}
+def _forward(scope: Scope, body: Body, is_repeated: bool, kept: Residuals) -> Residuals:
+    """Emit the statements of a body; what carries derivatives keeps what its return sweep may need."""
+    residuals: Residuals = dict(kept)
+    mapping = scope.renaming.mapping
     for let in (repeated(body) if is_repeated else body).lets:
         scope.builder.span = let.span
-        if isinstance(let.expr, Loop) and any(target in scope.varied for target in let.targets):
+        is_varied = any(target in scope.varied for target in let.targets)
+        if isinstance(let.expr, Loop) and is_varied:
             residuals.update(forward_loop(scope, let, let.expr))
+        elif isinstance(let.expr, ParFor) and is_varied and is_repeated and not kept:
+            keeper, found = keeping(let)
+            scope.builder.emit(scope.renaming.let(keeper))
+            residuals.update({var: mapping[array] for var, array in found.items()})
         else:
             scope.builder.emit(scope.renaming.let(let))
+        mapping.update({target: kept[target] for target in let.targets if target in kept})
     return residuals
 
 
@@ -185,7 +193,7 @@ def _statement(scope: Scope, let: Let, residuals: Residuals) -> None:
         case AddTo(token=token, indices=indices, value=value, bounds=bounds):
             _add_to(scope, let, token, indices, value, bounds)
         case ParFor():
-            reverse_parfor(scope, let, expr, _SWEEPS)
+            reverse_parfor(scope, let, expr, residuals, _SWEEPS)
         case Loop():
             reverse_loop(scope, let, expr, residuals, _SWEEPS)
         case If():
@@ -280,7 +288,7 @@ def _with_sum(scope: Scope, let: Let, expr: WithSum) -> None:
         y_adj = scope.take(target)
         if y_adj is not None:
             scope.contribute_whole(result, y_adj)
-    residuals = _forward(scope, expr.body, True)
+    residuals = _forward(scope, expr.body, True, {})
     _backward(scope, expr.body, residuals)
 
 

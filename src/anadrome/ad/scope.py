@@ -75,14 +75,16 @@ class Scope:
 
 
 Residuals = dict[Var, Atom]
-"""What a forward sweep saved: carried variable -> array of its values; result of a loop -> its trip count."""
+"""What a forward sweep saved: carried variable -> array of its values; result of a loop -> its trip count;
+variable inside a parfor -> array of its values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sweeps:
     """The two halves of the reverse mode of a body, for the rules of the constructs that hold bodies."""
 
-    forward: Callable[[Scope, Body, bool], Residuals]
-    """(scope, body, is_repeated) -> residuals: emit the statements; a repeated body leaves out checks."""
+    forward: Callable[[Scope, Body, bool, Residuals], Residuals]
+    """(scope, body, is_repeated, kept) -> residuals: emit the statements; a repeated body leaves out checks.
+    What an earlier run kept of it is read instead of computed."""
     backward: Callable[[Scope, Body, Residuals], None]
     """(scope, body, residuals): the return sweep, from the adjoints that stand in the scope."""

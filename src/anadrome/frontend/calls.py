@@ -41,6 +41,9 @@ CALL_LIMIT = 60
 NATIVE_MODULES = frozenset({*sys.stdlib_module_names, "numpy", "scipy", "anadrome"})
 """Functions of these packages run as they are where all arguments are static."""
 
+PROGRAM_MODULES = frozenset({"anadrome.tools.mixture"})
+"""Modules of these packages that hold programs to be compiled, like a user's."""
+
 READING_METHODS = frozenset({"items", "keys", "values", "get", "copy", "count", "index"})
 CHANGING_METHODS = frozenset(
     {
@@ -144,7 +147,8 @@ def _is_runtime(value: Value) -> bool:
 def _is_inlined(function: Value) -> bool:
     """Whether a function is the user's own, whose calls are evaluated even where every argument is static."""
     if isinstance(function, FunctionType):
-        return (function.__module__ or "").partition(".")[0] not in NATIVE_MODULES
+        module = function.__module__ or ""
+        return module.partition(".")[0] not in NATIVE_MODULES or module in PROGRAM_MODULES
     return False
 
 

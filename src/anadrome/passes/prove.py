@@ -223,7 +223,7 @@ class _Prover:
         return Loop(carried, init, body, expr.index, trip, condition)
 
     def learn_counters(self, expr: Loop, init: tuple[Atom, ...]) -> None:
-        """A carried integer to which only constants ≥ 0 (≤ 0) are added stays at or above (below) its start."""
+        """A carried integer to which only constants ≥ 0 (≤ 0) are added stays above (below) its start."""
         steps = {let.targets[0]: let.expr for let in expr.body.lets if isinstance(let.expr, Apply)}
         for carried, start, after in zip(expr.carried, init, expr.body.results, strict=True):
             if carried.type != ArrayType(I64):

@@ -498,7 +498,7 @@ class _Scalarizer(Substitution):
 
 
 def _is_plain(expr: ParFor) -> bool:
-    """Whether all yields can be written out: stacks, accumulators, reductions and inclusive scans of scalars."""
+    """Whether all yields can be written out: stacks, accumulators, reductions, inclusive scans of scalars."""
     for item in expr.yields:
         match item:
             case Stack() | Carry():

@@ -364,7 +364,7 @@ class _Merging(Substitution):
     def member(self, expr: ParFor, names: tuple[Var, ...], targets: tuple[Var, ...]) -> None:
         """Add a parfor; the others know its results as `names`.
 
-        A stack read at the index is the stacked value; an accumulator that a former member passes on is carried
+        A stack read at the index is the stacked value; an accumulator passed on by a former member is carried
         through both.
         """
         if self.first is None:

@@ -59,6 +59,7 @@ class Program:
         self.sites: list[Site] = []
         self.swapped = swapped_buffers(fn)
         self.unlikely = module.metadata('!{!"branch_weights", i32 1, i32 1048575}')
+        self.no_runtime_unrolling = module.metadata('!{!"llvm.loop.unroll.runtime.disable"}')
         self.uses_threads = False
         self.routines: set[str] = set()
         self._types: dict[tuple[Prim, tuple[DType, ...]], DType] = {}

@@ -139,13 +139,13 @@ def _emit_loop(scope: Scope, stmt: For, lo: Value, hi: Value) -> None:
     wrap = "nuw nsw" if lo.isdigit() else "nsw"
     text.do(f"{following} = add {wrap} i64 {index}, 1")
     more = text.value(f"icmp slt i64 {following}, {hi}")
-    notes = ""
+    module = scope.program.module
+    notes = [scope.program.no_runtime_unrolling]
     if group:
         scope.groups.pop()
-        module = scope.program.module
-        accesses = module.metadata(f'!{{!"llvm.loop.parallel_accesses", {group}}}')
-        notes = ", !llvm.loop " + module.metadata("!{{self}, " + accesses + "}", is_distinct=True)
-    text.do(f"br i1 {more}, label %{body}, label %{after}{notes}")
+        notes.append(module.metadata(f'!{{!"llvm.loop.parallel_accesses", {group}}}'))
+    loop = module.metadata("!{" + ", ".join(["{self}", *notes]) + "}", is_distinct=True)
+    text.do(f"br i1 {more}, label %{body}, label %{after}, !llvm.loop {loop}")
     text.label(after)
 
 

@@ -13,16 +13,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 PULL = 1e-4
 
 
-@dataclass(frozen=True)
-class Mixture:
+class Mixture(NamedTuple):
     """The parameters: logits [K], means [K, D], log diagonals of Q [K, D], packed lower parts [K,
     D(D-1)/2]."""
 
@@ -34,9 +32,7 @@ class Mixture:
 
 def combine(function: Callable[..., Any], *mixtures: Mixture) -> Mixture:
     """A mixture of `function` of the others' fields."""
-    return Mixture(
-        *(function(*(getattr(mixture, field.name) for mixture in mixtures)) for field in fields(Mixture))
-    )
+    return Mixture(*(function(*parts) for parts in zip(*mixtures, strict=True)))
 
 
 def log_sum_exp(values: Any) -> Any:

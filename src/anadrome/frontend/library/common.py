@@ -141,7 +141,7 @@ def array_var(context: Context, name: str, value: Value, dtype: DType | None = N
 
 
 def plain(context: Context, value: Value) -> Staged:
-    """What `np.asarray` makes of a value: an array stays itself, a list (a comprehension's result) is copied."""
+    """What `np.asarray` makes of a value: an array stays itself, a comprehension's list is copied."""
     found = as_array(context, value)
     if isinstance(found, Array) and found.list_depth:
         return context.wrap(context.read(found))

@@ -33,7 +33,7 @@ def parts_of(context: Context, name: str, arrays: Value) -> list[Value]:
 
 
 def merged(context: Context, arrays: Value) -> Var | None:
-    """The rows of an array (a comprehension's result) as an array, where their number is known at run time only."""
+    """A comprehension's list of arrays as one array, where its length is known at run time only."""
     if isinstance(arrays, Array) and len(arrays.shape) > 1 and not isinstance(arrays.shape[0], Const):
         return context.read(arrays)
     return None

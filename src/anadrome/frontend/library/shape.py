@@ -11,7 +11,7 @@ from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
 from anadrome.errors.frontend import ShapeMismatch, UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom
 from anadrome.frontend.context import Context, StagedCall
-from anadrome.frontend.library.common import array_var, axes_of, axis_of, built, permuted, rearranged
+from anadrome.frontend.library.common import array_var, axes_of, axis_of, built, permuted, plain, rearranged
 from anadrome.frontend.operators import broadcast_shapes, element, is_one
 from anadrome.frontend.sizes import agree, as_size, is_same_size, multiply_sizes, show_shape
 from anadrome.frontend.values import Array, Staged, Value
