@@ -25,9 +25,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command: Callable[[argparse.Namespace, Config], None] = options.command
     try:
         command(options, from_environment(os.environ))
+        sys.stdout.flush()
     except AnadromeError as error:
         print(error, file=sys.stderr)
         return 1
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
@@ -58,9 +61,9 @@ def _command(commands: Any, name: str, run: Callable[..., None], words: str) -> 
 # ---------------------------------------------------------------------------- demo
 def _demo_options(options: argparse.ArgumentParser) -> None:
     options.add_argument("--data", type=Path, metavar="FILE", help="fit the points of an ADBench GMM file")
-    options.add_argument("--points", type=int, default=2000, help="how many points to generate")
+    options.add_argument("--points", type=int, default=3000, help="how many points to generate")
     options.add_argument("--components", type=int, default=6, help="how many clusters to generate and fit")
-    options.add_argument("--steps", type=int, default=400, help="steps of gradient descent")
+    options.add_argument("--steps", type=int, default=200, help="steps of gradient descent")
     options.add_argument("--rate", type=float, default=0.05, help="the step length at first")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--out", type=Path, default=Path("out"), help="the folder of the picture")

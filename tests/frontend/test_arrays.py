@@ -226,7 +226,7 @@ def promotions(single, integer, flags):
         flags & flags,
         ~flags,
         -integer,
-        single ** 2,
+        single**2,
         single**-1,
         abs(single) ** 1.5,
         integer > 1,

@@ -75,7 +75,7 @@ def signatures(x):
     return (
         helper(x, c=1.0),
         helper(x, 3.0, 4.0, 5.0, c=x, d=2.0, e=7.0),
-        helper(*(x, 1.0), **{"c": 2.0}),
+        helper(*(x, 1.0), c=2.0),
         helper(b=x, a=1.0, c=0.0),
     )
 
@@ -153,11 +153,28 @@ def lists(x):
 
 
 def conversions(x, i):
-    return float(i), int(x * 10), bool(i), abs(-x), round(x * 3), divmod(i, 3), pow(x, 2), x**3, 2**i, i // 2, -i % 3
+    return (
+        float(i),
+        int(x * 10),
+        bool(i),
+        abs(-x),
+        round(x * 3),
+        divmod(i, 3),
+        pow(x, 2),
+        x**3,
+        i // 2,
+        -i % 3,
+    )
 
 
 def questions(x, a):
-    return isinstance(x, float), isinstance(a, np.ndarray), isinstance(x, int), hasattr(a, "shape"), type(x) is float
+    return (
+        isinstance(x, float),
+        isinstance(a, np.ndarray),
+        isinstance(x, int),
+        hasattr(a, "shape"),
+        type(x) is float,
+    )
 
 
 def powers(x):
@@ -172,7 +189,6 @@ def walrus(x):
 
 def docstring_and_pass(x):
     """A docstring is no statement."""
-    pass
     x: float = x + 1
     del_me = x
     del del_me

@@ -65,7 +65,7 @@ def guarded(x):
 
 def sums(x, y):
     return (
-        sum(a * b for a, b in zip(x, y)),
+        sum(a * b for a, b in zip(x, y, strict=True)),
         sum(x),
         sum(v > 0 for v in x),
         sum((v for v in x), 10.0),
@@ -76,7 +76,13 @@ def sums(x, y):
 
 
 def extremes(x):
-    return max(x), min(x), max(v * v for v in x), min(abs(v) for v in x if v < 0), max(i for i in range(len(x)))
+    return (
+        max(x),
+        min(x),
+        max(v * v for v in x),
+        min(abs(v) for v in x if v < 0),
+        max(i for i in range(len(x))),
+    )
 
 
 def few(a, b, c):
@@ -87,7 +93,7 @@ def products(x):
     return math.prod(x), math.prod(v + 1 for v in x), math.prod(range(1, 6))
 
 
-def tests(x):
+def questions(x):
     return any(v > 1 for v in x), all(v > -9 for v in x), any(x > 5), all(v for v in x > -9)
 
 
@@ -113,7 +119,7 @@ def static_items(x):
 
 
 def static_filter(x):
-    return [k * x for k in range(6) if k % 2 == 0]
+    return np.array([k * x for k in range(6) if k % 2 == 0])
 
 
 def list_of_static(x):
@@ -186,7 +192,7 @@ def mapped(x):
         (extremes, (VECTOR,)),
         (few, (0.3, 0.1, 0.7)),
         (products, (VECTOR,)),
-        (tests, (VECTOR,)),
+        (questions, (VECTOR,)),
         (nested, (MATRIX,)),
         (nested_with_filters, (MATRIX,)),
         (nearest, (MATRIX, MATRIX[:3] + 1)),

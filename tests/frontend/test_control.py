@@ -219,7 +219,7 @@ def static_unrolled(x):
     layers = [2.0, 3.0, 4.0]
     for i in range(3):
         x = x * layers[i] + i
-    for scale, shift in zip(layers, (1, 2, 3)):
+    for scale, shift in zip(layers, (1, 2, 3), strict=True):
         x = x * scale - shift
     return x
 
@@ -233,9 +233,9 @@ def static_index_in_long_range(x):
 
 def zip_of_arrays(xs, ys):
     s = 0.0
-    for x, y in zip(xs, ys):
+    for x, y in zip(xs, ys, strict=True):
         s += x * y
-    for i, (x, y) in enumerate(zip(xs, ys)):
+    for i, (x, y) in enumerate(zip(xs, ys, strict=False)):
         s += i * x - y
     for x in reversed(xs):
         s = s / 2 + x

@@ -6,6 +6,7 @@ import pytest
 from anadrome.config import Config
 from anadrome.errors import Span
 from anadrome.errors.runtime import AssertionFailed, IndexOutOfBounds, OutOfMemory
+from anadrome.targets.cpu_machine import optimised_text, this_machine
 from tests.targets.oracle import compiled
 
 GATHER = """fn gather(x: f64 buffer, n: i64, at: i64 buffer, m: i64) {
@@ -43,8 +44,13 @@ def test_a_check_that_fails_names_value_and_line(position, bad):
 
 def test_loops_with_checks_still_become_vector_code():
     run = compiled(GATHER)
-    assert "br i1" in run.llvm_text
-    assert "smax" in run.llvm_text
+    assert "vector.body" in optimised_text(run.llvm_text, this_machine())
+
+
+def test_an_index_into_nothing_fails_and_does_not_crash():
+    run = compiled(GATHER)
+    with pytest.raises(IndexOutOfBounds, match="index 3 is outside of 0"):
+        run([np.arange(10.0)[10:], 0, np.array([3]), 1])
 
 
 def test_several_failing_iterations_report_one_of_them():

@@ -8,6 +8,7 @@ import pytest
 from anadrome.config import Config
 from anadrome.dtypes import ALL
 from anadrome.errors.ir import IRError
+from anadrome.targets.cpu_machine import optimised_text, this_machine
 from tests.targets.oracle import NO_CACHE, agree, compiled
 
 RNG = np.random.default_rng(3)
@@ -224,7 +225,7 @@ def test_results_own_their_memory():
     assert all((view == 1.5).all() for view in views)
 
 
-def test_loops_of_one_instruction_set_become_vector_code():
+def test_loops_over_lanes_become_vector_code():
     run = compiled(
         """fn f(x: f64 buffer, n: i64) {
           alloc out: f64 global [n]
@@ -232,7 +233,7 @@ def test_loops_of_one_instruction_set_become_vector_code():
           return out as f64 [n]
         }"""
     )
-    assert "parallel_accesses" in run.llvm_text
+    assert "vector.body" in optimised_text(run.llvm_text, this_machine())
 
 
 def test_compiled_code_is_called_from_several_threads_at_once():

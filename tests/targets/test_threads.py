@@ -79,6 +79,7 @@ def test_a_threads_loop_inside_another_runs_on_its_thread():
     agree(text, 7, config=THREADS)
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_fork_after_threads_were_used_does_not_hang():
     run = compiled(SQUARES, THREADS)
     x = np.linspace(0, 1, 1000)

@@ -199,7 +199,10 @@ def _det_forward(
 
 
 def _cholesky_reverse(b: Builder, call: Library, args: Sequence[Var], y: Var, y_adj: Var) -> tuple[Lazy, ...]:
-    """A = L·Lᵀ: A_adj = ½·L⁻ᵀ·(P + Pᵀ)·L⁻¹ with P = Φ(Lᵀ·L_adj) (Murray 2016, eq. 10)."""
+    """S = L·Lᵀ with S = Φ(A) + Φ(A)ᵀ, for only the lower triangle of A is read:
+
+    S_adj = ½·L⁻ᵀ·(P + Pᵀ)·L⁻¹ with P = Φ(Lᵀ·L_adj) (Murray 2016, eq. 10), and A_adj = 2·Φ(S_adj).
+    """
 
     def matrix_adj() -> Atom:
         inner = _lower_half(b, _product(b, y, y_adj, True))
@@ -207,7 +210,7 @@ def _cholesky_reverse(b: Builder, call: Library, args: Sequence[Var], y: Var, y_
         assert isinstance(symmetric, Var)
         left = b.let_one(Library("triangular_solve", (y, symmetric), (True, True)))
         both = b.let_one(Library("triangular_solve", (y, transpose(b, left)), (True, True)))
-        return _scaled(b, both, number(0.5, y.type.dtype))
+        return _lower_half(b, both)
 
     return (matrix_adj,)
 
@@ -215,10 +218,13 @@ def _cholesky_reverse(b: Builder, call: Library, args: Sequence[Var], y: Var, y_
 def _cholesky_forward(
     b: Builder, call: Library, args: Sequence[Var], y: Var, tangents: Sequence[Var | None]
 ) -> Atom:
-    """L_tan = L·Φ(L⁻¹·A_tan·L⁻ᵀ), with the symmetric part of A_tan (Murray 2016, eq. 8)."""
+    """L_tan = L·Φ(L⁻¹·S_tan·L⁻ᵀ) (Murray 2016, eq. 8), where S_tan = Φ(A_tan) + Φ(A_tan)ᵀ."""
     (a_tan,) = tangents
     assert a_tan is not None
-    left = b.let_one(Library("triangular_solve", (y, a_tan), (True, False)))
+    lower = _lower_half(b, a_tan)
+    symmetric = add_arrays(b, lower, transpose(b, lower))
+    assert isinstance(symmetric, Var)
+    left = b.let_one(Library("triangular_solve", (y, symmetric), (True, False)))
     both = b.let_one(Library("triangular_solve", (y, transpose(b, left)), (True, False)))
     return _product(b, y, _lower_half(b, both))
 

@@ -11,7 +11,7 @@ import os
 import struct
 import threading
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -203,6 +203,25 @@ class Compiled:
     ) -> Value:
         """This function as a part of the program that is being staged."""
         return self._rule(context, self.function, args, kwargs)
+
+
+def shared(function: object, key: Hashable, make: Callable[[], Compiled]) -> Compiled:
+    """The transform of a function that was made before under this key, else a new one.
+
+    So `ad.grad(f)(x)` in a loop compiles once. It is kept with the function itself; a method, which Python
+    makes anew each time it is looked up, keeps nothing.
+    """
+    if not isinstance(function, types.FunctionType | functools.partial | Compiled):
+        return make()
+    kept: dict[Hashable, Compiled] = vars(function).setdefault(_KEPT, {})
+    found = kept.get(key)
+    if found is None or found.function is not function:  # a wrapper may have copied the wrapped one's attributes
+        kept = vars(function)[_KEPT] = dict(kept) if found is None else {}
+        found = kept[key] = make()
+    return found
+
+
+_KEPT = "__anadrome_transforms__"
 
 
 def options_of(function: object) -> Options:

@@ -22,7 +22,7 @@ class SourceUnavailable(FrontendError):
             f"the source of `{name}` is not available",
             span,
             label=reason,
-            help="define the function in a file or a notebook cell; builtins and extension functions have no source",
+            help="define it in a file or a notebook cell; builtins and extension functions have no source",
         )
 
 

@@ -10,17 +10,18 @@ import numpy as np
 
 from anadrome.dtypes import F64, I64
 from anadrome.errors.frontend import (
-    StaticRequired,
     UnsupportedArgument,
     UnsupportedCall,
     UnsupportedType,
 )
 from anadrome.frontend.arrays import atom, describe, promote
-from anadrome.frontend.comprehension import LazyGenerator, RowList, evaluate_list
+from anadrome.frontend.comprehension import LazyGenerator, evaluate_list, list_of
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.iterables import (
     Iterated,
+    RowList,
     enumerated,
+    iterate,
     staged_range,
     turned,
     unrolled,
@@ -103,6 +104,8 @@ def _length(context: Context, value: Value) -> Value:
             return size_value(context, value.shape[0])
         case RowList(extent=extent) | Iterated(extent=extent):
             return size_value(context, extent)
+        case list() | tuple() | dict() | set() | str() | range():
+            return len(value)
         case _:
             raise UnsupportedType("the argument of `len`", describe(value), context.span)
 
@@ -153,17 +156,15 @@ def _divmod(context: Context, left: Value, right: Value) -> Value:
 def _items(context: Context, value: Value) -> list[Value]:
     if isinstance(value, LazyGenerator):
         value = evaluate_list(context, value.frame, value.node)
-    items = unrolled(context, value) if not isinstance(value, RowList) else None
-    if items is None:
-        raise StaticRequired("the length of a list", context.span)
-    return items
+    return unrolled(context, value)
 
 
 def _list(context: Context, value: Value = ()) -> Value:
     if isinstance(value, LazyGenerator):
         return evaluate_list(context, value.frame, value.node)
-    if isinstance(value, Array) and not hasattr(value.shape[0], "value"):
-        return Array(context.wrap(context.read(value)).cell, None, 1)  # type: ignore[union-attr]
+    sequence = iterate(context, value)
+    if isinstance(sequence, Iterated) and sequence.static_extent is None:
+        return list_of(context, sequence)
     items = _items(context, value)
     context.scope.created[id(items)] = items
     return items
@@ -174,10 +175,8 @@ def _tuple(context: Context, value: Value = ()) -> Value:
 
 
 def _zip(context: Context, *parts: Value, strict: Value = False) -> Value:
-    return zipped(
-        context,
-        [evaluate_list(context, p.frame, p.node) if isinstance(p, LazyGenerator) else p for p in parts],
-    )
+    lists = [evaluate_list(context, p.frame, p.node) if isinstance(p, LazyGenerator) else p for p in parts]
+    return zipped(context, lists, bool(strict))
 
 
 def _map(context: Context, function: Value, *parts: Value) -> Value:

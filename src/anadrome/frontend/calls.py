@@ -26,9 +26,9 @@ from anadrome.errors.frontend import (
 )
 from anadrome.frontend.arrays import as_array
 from anadrome.frontend.builtin_calls import BUILTINS
-from anadrome.frontend.comprehension import LazyGenerator, RowList, evaluate_list
+from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
 from anadrome.frontend.context import Context, StagedCall
-from anadrome.frontend.iterables import Iterated
+from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.library import CALLS, METHODS
 from anadrome.frontend.liveness import Liveness, analyse, assigned_names, captured_names
 from anadrome.frontend.source import FunctionNode, Source
@@ -145,11 +145,21 @@ def _is_runtime(value: Value) -> bool:
 
 
 def _is_inlined(function: Value) -> bool:
-    """Whether a function is the user's own, whose calls are evaluated even where every argument is static."""
+    """Whether a callable is the user's own: its calls are evaluated even where every argument is static."""
+    if isinstance(function, type):
+        init = vars(function).get("__init__")
+        return (
+            isinstance(init, FunctionType) and not issubclass(function, BaseException) and _is_own(function)
+        )
     if isinstance(function, FunctionType):
-        module = function.__module__ or ""
-        return module.partition(".")[0] not in NATIVE_MODULES or module in PROGRAM_MODULES
-    return False
+        return _is_own(function)
+    method = inspect.getattr_static(type(function), "__call__", None)
+    return isinstance(method, FunctionType) and _is_own(method)
+
+
+def _is_own(function: FunctionType | type) -> bool:
+    module = function.__module__ or ""
+    return module.partition(".")[0] not in NATIVE_MODULES or module in PROGRAM_MODULES
 
 
 def name_of(function: Value) -> str:
@@ -252,11 +262,14 @@ def _construct(context: Context, cls: Any, args: Sequence[Value], kwargs: Mappin
         return cls(*args, **kwargs)
     if issubclass(cls, BaseException):
         return cls(*args, **kwargs)
+    if cls is functools.partial:
+        whole: Any = functools.partial
+        return whole(*args, **kwargs)
     if cls in (dict, set):
         raise UnsupportedCall(cls.__name__, context.span)
     new = object.__new__(cls)
     context.scope.created[id(new)] = new
-    if dataclasses.is_dataclass(cls) and "__init__" in vars(cls) and _is_generated(cls):
+    if _has_fields(cls):
         _fill_dataclass(context, cls, new, args, kwargs)
         return new
     init = cls.__init__
@@ -266,8 +279,12 @@ def _construct(context: Context, cls: Any, args: Sequence[Value], kwargs: Mappin
     return new
 
 
-def _is_generated(cls: type) -> bool:
-    return bool(vars(cls)["__init__"].__code__.co_filename == "<string>")
+def _has_fields(cls: type) -> bool:
+    """Whether a class is a dataclass whose `__init__` is the generated one."""
+    init = vars(cls).get("__init__")
+    if init is None or not dataclasses.is_dataclass(cls):
+        return False
+    return bool(init.__code__.co_filename == "<string>")
 
 
 def _fill_dataclass(

@@ -33,13 +33,13 @@ from anadrome.errors.frontend import StaticRequired, UnsupportedSyntax, Unsuppor
 from anadrome.frontend.arrays import as_array, atom, type_of
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import take
-from anadrome.frontend.iterables import Iterated, Unrolled, iterate, unrolled
+from anadrome.frontend.iterables import Iterated, RowList, Unrolled, iterate, unrolled
 from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import truth
 from anadrome.frontend.sizes import give_range, multiply_sizes
 from anadrome.frontend.structures import flatten, is_number
-from anadrome.frontend.values import RETURN, Array, Exit, Frame, Scalar, Value, is_staged
+from anadrome.frontend.values import RETURN, Array, Exit, Frame, Value, is_staged
 
 Comprehension = ast.ListComp | ast.GeneratorExp
 RETURNED = frozenset({RETURN})
@@ -51,21 +51,6 @@ class LazyGenerator:
 
     node: ast.GeneratorExp
     frame: Frame
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RowList:
-    """A run-time list of tuples (or other containers): one array for each leaf of a row."""
-
-    extent: Size
-    columns: tuple[Array, ...]
-    rebuild: Callable[..., Value]
-
-    def item(self, context: Context, index: Atom) -> Value:
-        """The row at an index."""
-        return self.rebuild(
-            iter([take(context, column, Scalar(index, is_weak=True)) for column in self.columns])
-        )
 
 
 def take_row(context: Context, rows: RowList, index: Value) -> Value:
@@ -93,8 +78,6 @@ def short_items(context: Context, value: Value) -> Iterated | list[Value]:
     """A run-time sequence, or the items where there are few and their number is known."""
     if isinstance(value, LazyGenerator):
         value = evaluate_list(context, value.frame, value.node)
-    if isinstance(value, RowList):
-        return Iterated(value.extent, value.item)
     if isinstance(value, Unrolled):
         return unrolled(context, value.iterable)
     items = iterate(context, value)
@@ -174,20 +157,34 @@ def _parallel_list(context: Context, frame: Frame, node: Comprehension, depth: i
     clause = node.generators[depth]
     if clause.ifs:
         return _filtered_list(context, frame, node, depth, items)
-    rebuilds: list[tuple[Callable[..., Value], list[Value]]] = []
+
+    def element(item: Value) -> Value:
+        bind_target(context, frame, clause.target, item)
+        return _element(context, frame, node, depth)
+
+    return _rows(context, items, element, is_flattened=depth + 1 < len(node.generators))
+
+
+def list_of(context: Context, items: Iterated) -> Value:
+    """The items of a run-time sequence as a list."""
+    return _rows(context, items, lambda item: item, is_flattened=False)
+
+
+def _rows(context: Context, items: Iterated, element: Callable[[Value], Value], is_flattened: bool) -> Value:
+    """One parfor that stacks what `element` makes of every item."""
+    rows: list[tuple[list[Value], Callable[..., Value]]] = []
 
     def body(inner: Builder, index: Var) -> Sequence[Yield]:
         with context.filling(inner):
             give_range(context, index, i64(0), items.extent)
-            bind_target(context, frame, clause.target, items.item(context, index))
-            leaves, rebuild = _row(context, _element(context, frame, node, depth))
-            rebuilds.append((rebuild, leaves))
+            leaves, rebuild = _row(context, element(items.item(context, index)))
+            rows.append((leaves, rebuild))
             return [Stack(atom(context, leaf)) for leaf in leaves]
 
     results = context.builder.parfor(items.extent, body)
-    ((rebuild, leaves),) = rebuilds
+    ((leaves, rebuild),) = rows
     columns = [_column(context, var, leaf) for var, leaf in zip(results, leaves, strict=True)]
-    if depth + 1 < len(node.generators):
+    if is_flattened:
         columns = [_flattened(context, column) for column in columns]
     return _assembled(columns, rebuild, items.extent)
 

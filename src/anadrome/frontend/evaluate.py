@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+import inspect
 import operator
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -20,10 +22,10 @@ from anadrome.errors.frontend import (
 )
 from anadrome.frontend.arrays import as_array, describe
 from anadrome.frontend.calls import BoundMethod, staged_function
-from anadrome.frontend.comprehension import LazyGenerator, RowList, evaluate_list, take_row
+from anadrome.frontend.comprehension import LazyGenerator, evaluate_list, take_row
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import take
-from anadrome.frontend.iterables import unrolled
+from anadrome.frontend.iterables import RowList, unrolled
 from anadrome.frontend.library import ATTRIBUTES, METHODS
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import apply_prim, binary, compare, negate, truth
@@ -100,6 +102,9 @@ def attribute(context: Context, base: Value, name: str) -> Value:
         if name in METHODS:
             return BoundMethod(name, base)
         raise UnsupportedType(f"a {describe(base)} value", f"asked for `.{name}`", context.span)
+    getter = inspect.getattr_static(type(base), name, None)
+    if isinstance(getter, property) and isinstance(getter.fget, FunctionType) and has_staged(base):
+        return context.call(getter.fget, base)
     try:
         return getattr(base, name)
     except AttributeError as error:

@@ -217,7 +217,16 @@ def _bound(context: Context, size: Size, value: Value, default: Atom, lower: Ato
 # ---------------------------------------------------------------------------- reading
 def take(context: Context, array: Array, index: Value) -> Scalar | Array:
     """`array[index]`: a scalar, a view where NumPy makes a view, else a new array."""
-    found = selectors(context, array.shape, index)
+    return _taken(context, array, index, selectors(context, array.shape, index))
+
+
+def take_inside(context: Context, array: Array, index: Atom) -> Scalar | Array:
+    """The row or element at an index that is known to be inside."""
+    found: list[Selector] = [Fixed(index, True), *(whole(size) for size in array.shape[1:])]
+    return _taken(context, array, None, found)
+
+
+def _taken(context: Context, array: Array, index: Value, found: list[Selector]) -> Scalar | Array:
     depth = max(0, array.list_depth - 1) if not isinstance(index, slice | tuple) else array.list_depth
     var = context.read(array)
     result = read(context, var, found)

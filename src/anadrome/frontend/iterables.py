@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from anadrome.array_ir.nodes import Atom, Check, Const, Size, Var, i64
 from anadrome.dtypes import I64
-from anadrome.errors.frontend import StaticRequired, UnsupportedType
+from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedType
 from anadrome.frontend.arrays import describe
 from anadrome.frontend.context import Context
-from anadrome.frontend.indexing import take
-from anadrome.frontend.sizes import clamp_size, is_nonnegative
+from anadrome.frontend.indexing import take_inside
+from anadrome.frontend.sizes import agree, clamp_size, is_nonnegative, least_size
 from anadrome.frontend.values import Array, Scalar, Value, is_staged
 
 
@@ -48,6 +48,19 @@ def unroll(iterable: Iterable[object]) -> Iterable[object]:
     return Unrolled(iterable)  # type: ignore[return-value]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class RowList:
+    """A run-time list of tuples (or other containers): one array for each leaf of a row."""
+
+    extent: Size
+    columns: tuple[Array, ...]
+    rebuild: Callable[..., Value]
+
+    def item(self, context: Context, index: Atom) -> Value:
+        """The row at an index."""
+        return self.rebuild(iter([take_inside(context, column, index) for column in self.columns]))
+
+
 def staged_range(context: Context, *bounds: Value) -> Iterated:
     """`range` with run-time bounds."""
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
@@ -72,7 +85,7 @@ def staged_range(context: Context, *bounds: Value) -> Iterated:
 
 
 def _range_of_any_step(context: Context, first: Atom, last: Atom, step: Atom) -> Iterated:
-    """A range whose step is known at run time: ⌈(stop - start) / step⌉ numbers, none where that is negative."""
+    """A range whose step is known at run time: ⌈(stop - start) / step⌉ numbers, or none."""
     builder = context.builder
     not_zero = builder.apply("ne", step, i64(0))
     builder.let(Check(not_zero, "raise", "ValueError: the step of a range is zero"))
@@ -101,17 +114,27 @@ def _integer(context: Context, value: Value) -> Atom:
     raise UnsupportedType("the bound of a range", describe(value), context.span, "use an integer")
 
 
-def zipped(context: Context, parts: Sequence[Value]) -> Iterated | list[Value]:
+def zipped(context: Context, parts: Sequence[Value], is_strict: bool = False) -> Iterated | list[Value]:
     """zip: static items where a part is static, else a sequence of the least extent."""
     items = [iterate(context, part) for part in parts]
     if any(isinstance(part, list) for part in items):
         columns = [part if isinstance(part, list) else _unrolled(context, part) for part in items]
-        return [tuple(row) for row in zip(*columns, strict=False)]
+        return list(_static_zip(context, columns, is_strict))
     sequences = [part for part in items if isinstance(part, Iterated)]
     extent = sequences[0].extent
     for other in sequences[1:]:
-        extent = context.builder.size("min", extent, other.extent)
+        if is_strict:
+            extent = agree(context, extent, other.extent, "zip")
+        else:
+            extent = least_size(context, extent, other.extent)
     return Iterated(extent, lambda inner, index: tuple(part.item(inner, index) for part in sequences))
+
+
+def _static_zip(context: Context, columns: list[list[Value]], is_strict: bool) -> list[tuple[Value, ...]]:
+    try:
+        return list(zip(*columns, strict=is_strict))
+    except ValueError as error:
+        raise StaticCallFailed("`zip`", error, context.span) from None
 
 
 def enumerated(context: Context, part: Value, start: Value = 0) -> Iterated | list[Value]:
@@ -148,6 +171,8 @@ def iterate(context: Context, value: Value) -> Iterated | list[Value]:
     match value:
         case Iterated():
             return value
+        case RowList(extent=extent):
+            return Iterated(extent, value.item)
         case range():
             return staged_range(context, value.start, value.stop, value.step)
         case Array():
@@ -166,7 +191,7 @@ def iterate(context: Context, value: Value) -> Iterated | list[Value]:
 
 def rows(array: Array) -> Iterated:
     """The rows (or elements) of an array."""
-    return Iterated(array.shape[0], lambda inner, index: take(inner, array, Scalar(index, is_weak=True)))
+    return Iterated(array.shape[0], lambda inner, index: take_inside(inner, array, index))
 
 
 def unrolled(context: Context, value: Value) -> list[Value]:

@@ -1,8 +1,8 @@
 """Staging a run-time loop: what it carries, its condition, early exits, and its results.
 
 The body is staged once with the names that are assigned in it and read again, and the arrays written in
-it, as carried variables. Where the body shows that more must be carried (a called function wrote an array), it is
-staged once more.
+it, as carried variables. Where the body shows that more must be carried (a called function wrote an array),
+it is staged once more.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Apply, ArrayType, Atom, If, Let, Size, Var, i64
+from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Const, If, Let, Size, Var, i64
 from anadrome.errors.frontend import BranchesDiffer, FrontendError
 from anadrome.frontend.arrays import atom, describe, promote
 from anadrome.frontend.context import Context
@@ -45,7 +45,7 @@ class Slot:
 
 @dataclass(slots=True, eq=False)
 class Way:
-    """One branch after it was evaluated: scope, names, exit, and the cells it wrote with their last values."""
+    """One branch after it was evaluated: scope, names, exit, and the last values of cells it wrote."""
 
     scope: Scope
     names: dict[str, Value]
@@ -197,12 +197,7 @@ def _slot(context: Context, what: str, one: Value, two: Value, first: Way, secon
         size = right if isinstance(left, Var) and first.scope.builder.binds(left) else left
         if isinstance(size, Var) and (first.scope.builder.binds(size) or second.scope.builder.binds(size)):
             raise BranchesDiffer(f"the size of {what}", describe(one), describe(two), context.span)
-        if (
-            left.type is right.type
-            and not isinstance(left, Var)
-            and not isinstance(right, Var)
-            and left != right
-        ):
+        if isinstance(left, Const) and isinstance(right, Const) and left != right:
             raise BranchesDiffer(f"the shape of {what}", describe(one), describe(two), context.span)
         shape.append(size)
     return Slot(one, two, ArrayType(dtype, tuple(shape)), is_weak)

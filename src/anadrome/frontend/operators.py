@@ -1,4 +1,4 @@
-"""Python's operators and elementwise operations on staged values: promotion, broadcasting, a nest of stacks."""
+"""Python's operators and elementwise operations on staged values: promotion, broadcasting, stacks."""
 
 from __future__ import annotations
 

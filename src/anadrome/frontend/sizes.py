@@ -113,7 +113,11 @@ def least_size(context: Context, left: Size, right: Size) -> Size:
     builder = context.builder
     if is_nonnegative(context, builder.size("sub", left, right)):
         return right
-    return left if is_nonnegative(context, builder.size("sub", right, left)) else builder.size("min", left, right)
+    return (
+        left
+        if is_nonnegative(context, builder.size("sub", right, left))
+        else builder.size("min", left, right)
+    )
 
 
 # ---------------------------------------------------------------------------- proofs

@@ -1,4 +1,4 @@
-"""The door of the front end: a Python function and the types of its arguments in, an array IR function out."""
+"""The door of the front end: a Python function and its argument types in, an array IR function out."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def stage(
 
     `calls` are further compiled forms of callables, beside those of NumPy, `math` and the builtins. The
     caller promises that a dimension without a constant is at least `least_size` long, which saves checks and
-    makes `x[:3]` a small array of constant size; where the argument is annotated, nothing is promised. Raises a
-    `FrontendError` with the user's line for what cannot be compiled.
+    makes `x[:3]` a small array of constant size; where the argument is annotated, nothing is promised. Raises
+    a `FrontendError` with the user's line for what cannot be compiled.
     """
     context = Context(config, EVALUATORS, calls or {})
     root = context.scope.builder
@@ -214,12 +214,24 @@ def _names(function: object, count: int) -> list[str]:
     ]
 
 
+def _resolved(function: object, annotation: object) -> object:
+    """An annotation as an object: under `from __future__ import annotations` it is text of its module."""
+    if not isinstance(annotation, str):
+        return annotation
+    names = getattr(inspect.unwrap(function), "__globals__", {}) if callable(function) else {}
+    try:
+        return eval(annotation, dict(names))
+    except Exception:  # an annotation may name what exists only for a type checker
+        return None
+
+
 def _annotations(
     function: object, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> dict[str, Annotation]:
     signature = _signature(function)
     found: dict[str, Annotation] = {}
     for name, parameter in ({} if signature is None else signature.parameters).items():
-        if isinstance(parameter.annotation, Annotation):
-            found[name] = parameter.annotation
+        annotation = _resolved(function, parameter.annotation)
+        if isinstance(annotation, Annotation):
+            found[name] = annotation
     return found

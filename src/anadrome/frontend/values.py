@@ -132,8 +132,8 @@ class View:
     """An array that looks into a cell.
 
     `key` is the variable the cell held when the view was made and `var` what the view was then. Where the
-    cell has changed since, `read` makes it anew. `place` says which elements the view holds, one item for each
-    dimension of the base; a view without a place (a transpose, a reshape) cannot be written through.
+    cell has changed since, `read` makes it anew. `place` says which elements the view holds, one item for
+    each dimension of the base; a view without a place (a transpose, a reshape) cannot be written through.
     """
 
     key: Var

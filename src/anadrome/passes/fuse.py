@@ -28,4 +28,5 @@ from anadrome.passes.siblings import merge_siblings
 
 def fuse(fn: Function, config: Config) -> Function:
     """The function with producers put into their consumers and siblings of one extent merged."""
-    return remove_dead(merge_siblings(remove_dead(inline_producers(fn))))
+    inlined = inline_producers(fn)
+    return remove_dead(merge_siblings(inlined if inlined is fn else remove_dead(inlined)))

@@ -129,7 +129,9 @@ def inline_producers(fn: Function) -> Function:
     """The function with every cheap array computed where it is read."""
     census = _Census()
     census.body(fn.body, 0)
-    return Function(fn.name, fn.params, _Inliner(census.reads).body(fn.body))
+    inliner = _Inliner(census.reads)
+    body = inliner.body(fn.body)
+    return Function(fn.name, fn.params, body) if inliner.recipes else fn
 
 
 class _Inliner(Substitution):

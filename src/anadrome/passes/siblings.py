@@ -23,6 +23,7 @@ from anadrome.array_ir.nodes import (
     If,
     Index,
     Let,
+    Loop,
     ParFor,
     Stack,
     Var,
@@ -50,14 +51,30 @@ def merge_siblings(fn: Function) -> Function:
 
 def _merged_body(body: Body) -> Body:
     """Merge in this body, then in the bodies nested in what came of it."""
-    plan = _Plan(body)
-    plan.merge()
-    lets = plan.written() if plan.is_changed else body.lets
-    identity = Substitution()
-    results = plan.renamed.atoms(body.results)
-    return Body(
-        tuple(Let(let.targets, identity.expr(let.expr, _merged_body), let.span) for let in lets), results
-    )
+    lets = body.lets
+    keys = [key for let in lets if (key := _key(let)) is not None]
+    if len(set(keys)) < len(keys):
+        plan = _Plan(body)
+        plan.merge()
+        lets = plan.written() if plan.is_changed else lets
+    return Body(tuple(_merged_let(let) for let in lets), body.results)
+
+
+def _merged_let(let: Let) -> Let:
+    """The same in the bodies of a statement, if it has any."""
+    if not isinstance(let.expr, ParFor | Loop | If | WithSum):
+        return let
+    return Let(let.targets, Substitution().expr(let.expr, _merged_body), let.span)
+
+
+def _key(let: Let) -> Hashable:
+    """What statements that may become one have in common; None where nothing may be merged."""
+    if isinstance(let.expr, If):
+        return ("if", let.expr.condition)
+    parfor = parfor_of(let)
+    if parfor is None:
+        return None
+    return ("parfor", parfor.extent.key if isinstance(parfor.extent, Const) else parfor.extent)
 
 
 @dataclass(slots=True, eq=False)
@@ -78,7 +95,6 @@ class _Plan:
 
     def __init__(self, body: Body) -> None:
         self.lets = body.lets
-        self.renamed = Substitution()
         self.is_changed = False
         self.makers: dict[Var, int] = {}
         self.stacks: set[Var] = set()
@@ -101,23 +117,13 @@ class _Plan:
                 before |= 1 << maker
                 ancestors |= 1 << maker | self.groups[maker].ancestors
         self.makers.update(dict.fromkeys(let.targets, position))
-        key: Hashable = None
-        match let.expr:
-            case ParFor(extent=extent, yields=yields):
-                key = ("parfor", extent.key if isinstance(extent, Const) else extent)
-                for item, where in yield_slices(yields):
-                    if isinstance(item, Stack):
-                        self.stacks.update(let.targets[where])
-                    if isinstance(item, Carry):
-                        self.tokens.update(let.targets[where])
-            case WithSum():
-                inner = parfor_of(let)
-                if inner is not None:
-                    key = ("parfor", inner.extent.key if isinstance(inner.extent, Const) else inner.extent)
-            case If(condition=condition):
-                key = ("if", condition)
-            case _:
-                pass
+        if isinstance(let.expr, ParFor):
+            for item, where in yield_slices(let.expr.yields):
+                if isinstance(item, Stack):
+                    self.stacks.update(let.targets[where])
+                if isinstance(item, Carry):
+                    self.tokens.update(let.targets[where])
+        key = _key(let)
         self.groups.append(_Group(key, [position], 1 << position, before, ancestors))
 
     # ------------------------------------------------------------------ planning

@@ -23,6 +23,10 @@ _ENTRY_TYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _LIBC = ctypes.CDLL(None)
 _RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(("free", _LIBC))
 
+_NOTHING = ctypes.create_string_buffer(64)
+_NOTHING_ADDRESS = ctypes.addressof(_NOTHING)
+"""Where an empty array is said to be: a clamped offset reads from it before its check ends the call."""
+
 
 class Memory:
     """Memory a compiled function has allocated and handed over; freed when the last array on it is gone."""
@@ -94,7 +98,8 @@ class Executable:
         """
         values = list(args)
         for position in self._buffers:
-            values[position] = args[position].__array_interface__["data"][0]
+            array = args[position]
+            values[position] = array.__array_interface__["data"][0] if array.size else _NOTHING_ADDRESS
         try:
             frame = self._frames.pop()
         except IndexError:

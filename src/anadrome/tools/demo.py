@@ -33,7 +33,7 @@ def generated(components: int, count: int, seed: int) -> Problem:
     """Points drawn from Gaussians in the plane, of random places, widths and directions."""
     random = np.random.default_rng(seed)
     angles = 2.0 * np.pi * (np.arange(components) + random.uniform(0.0, 0.5, components)) / components
-    centres = np.stack((np.cos(angles), np.sin(angles)), axis=1) * random.uniform(3.0, 6.0, (components, 1))
+    centres = np.stack((np.cos(angles), np.sin(angles)), axis=1) * random.uniform(4.0, 6.0, (components, 1))
     parts = []
     for centre, share in zip(
         centres, random.multinomial(count, random.dirichlet(np.full(components, 8.0))), strict=True
@@ -63,13 +63,18 @@ def read_adbench(path: Path) -> Problem:
 
 
 def first_guess(problem: Problem, seed: int) -> Mixture:
-    """Means at points far from one another, widths those of all points, equal weights."""
+    """Means at points far from one another (greedy k-means++, Arthur and Vassilvitskii, 2007), widths those of
+    all points together, equal weights."""
     random = np.random.default_rng(seed)
     points, dimension = problem.points, problem.points.shape[1]
     means = [points[random.integers(len(points))]]
+    nearest = np.sum((points - means[0]) ** 2, axis=1)
     while len(means) < problem.components:
-        distances = np.min([np.sum((points - mean) ** 2, axis=1) for mean in means], axis=0)
-        means.append(points[random.choice(len(points), p=distances / np.sum(distances))])
+        drawn = points[random.choice(len(points), size=8, p=nearest / np.sum(nearest))]
+        left = [np.minimum(nearest, np.sum((points - mean) ** 2, axis=1)) for mean in drawn]
+        best = int(np.argmin([np.sum(distances) for distances in left]))
+        means.append(drawn[best])
+        nearest = left[best]
     width = np.log(np.std(points, axis=0) / math.sqrt(problem.components) + 1e-12)
     return Mixture(
         np.zeros(problem.components),

@@ -1,0 +1,70 @@
+"""Times as medians of paired runs, and memory as the growth of the process's peak."""
+
+from __future__ import annotations
+
+import ctypes
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+Call = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Two calls timed in turn: the median time of each, in seconds, and the median of second over first."""
+
+    first: float
+    second: float
+    ratio: float
+
+
+def paired(first: Call, second: Call, seconds: float = 1.0, least: int = 7) -> Paired:
+    """Time two calls alternately, so that what disturbs the machine disturbs both."""
+    repeats = (repeats_for(first), repeats_for(second))
+    firsts: list[float] = []
+    seconds_: list[float] = []
+    end = time.perf_counter() + seconds
+    while len(firsts) < least or time.perf_counter() < end:
+        firsts.append(duration(first, repeats[0]))
+        seconds_.append(duration(second, repeats[1]))
+    ratios = [after / before for before, after in zip(firsts, seconds_, strict=True)]
+    return Paired(statistics.median(firsts), statistics.median(seconds_), statistics.median(ratios))
+
+
+def duration(call: Call, repeats: int = 1) -> float:
+    """The time of one call, in seconds, as the mean over some in a row."""
+    start = time.perf_counter()
+    for _ in range(repeats):
+        call()
+    return (time.perf_counter() - start) / repeats
+
+
+def repeats_for(call: Call, seconds: float = 2e-3) -> int:
+    """How many calls in a row take long enough to be timed."""
+    once = min(duration(call) for _ in range(3))
+    return max(1, min(10_000, int(seconds / max(once, 1e-7))))
+
+
+def peak_growth(call: Call) -> int | None:
+    """How many bytes above its present size the process grows during a call; None where it cannot be told."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)  # what earlier calls have freed goes back to the system, so that it is counted again
+    try:
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak starts again from here
+    except OSError:
+        return None
+    before = _status("VmRSS")
+    call()
+    return max(0, _status("VmHWM") - before)
+
+
+def _status(field: str) -> int:
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        name, _, value = line.partition(":")
+        if name == field:
+            return int(value.split()[0]) * 1024
+    return 0

@@ -1,0 +1,89 @@
+"""What one process measures: `python -m bench.worker NAME cold|warm`, an answer in JSON on standard output.
+
+`cold` starts without object cache and calls the objective and the derivative once. `warm` does the same in
+a new process, with the cache that `cold` has left, and then measures times and memory. Imports are not
+counted.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import anadrome as ad
+from bench.c_objective import against_c
+from bench.cases import CASES
+from bench.clock import Paired, duration, paired, peak_growth
+
+
+def first_call(call: Callable[[], object]) -> float:
+    """How long a call takes, in seconds."""
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def measure(name: str, is_warm: bool) -> dict[str, Any]:
+    """First calls, and in a warm process times and memory, of one program."""
+    case = next(case for case in CASES if case.name == name)
+    objective, derivative = case.functions()
+    arguments = case.arguments()
+    found: dict[str, Any] = {
+        "first_derivative": first_call(lambda: derivative(*arguments)),
+        "first_objective": first_call(lambda: objective(*arguments)),
+    }
+    if is_warm:
+        times = paired(lambda: objective(*arguments), lambda: derivative(*arguments))
+        found |= {"objective": times.first, "derivative": times.second, "ratio": times.ratio}
+        found["objective_bytes"] = peak_growth(lambda: objective(*arguments))
+        found["derivative_bytes"] = peak_growth(lambda: derivative(*arguments))
+    return found
+
+
+def overhead() -> dict[str, Any]:
+    """The time of a call whose work is nothing: one and two numbers, and an array."""
+
+    @ad.jit
+    def one(x: float) -> float:
+        return x * x
+
+    @ad.jit
+    def two(x: float, y: float) -> float:
+        return x * y
+
+    slope = ad.grad(one)
+    calls = {
+        "one number": lambda: one(2.0),
+        "two numbers": lambda: two(2.0, 3.0),
+        "gradient by one number": lambda: slope(2.0),
+    }
+    found = {}
+    for name, call in calls.items():
+        call()
+        found[name] = min(duration(call, 20_000) for _ in range(5))
+    return found
+
+
+def c_comparison() -> dict[str, Any]:
+    """The objective of GMM beside the same loops in C: seconds of either, and ours over C's."""
+    times: Paired = against_c()
+    return {"c": times.first, "anadrome": times.second, "ratio": times.ratio}
+
+
+def main() -> None:
+    """Answer one question."""
+    name, mode = sys.argv[1:]
+    if name == "overhead":
+        answer = overhead()
+    elif name == "c":
+        answer = c_comparison()
+    else:
+        answer = measure(name, mode == "warm")
+    print(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,7 @@
+"""Too few arguments."""
+
+def program(x, y):
+    return x * y
+
+
+ARGUMENTS = (1.0,)

@@ -1,0 +1,10 @@
+"""`not` of an array"""
+
+import numpy as np
+
+
+def program(x):
+    return not x
+
+
+ARGUMENTS = (np.ones(20),)

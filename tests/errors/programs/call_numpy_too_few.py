@@ -1,0 +1,10 @@
+"""Too few arguments for a NumPy function."""
+
+import numpy as np
+
+
+def program(x):
+    return np.where(x > 0.0)
+
+
+ARGUMENTS = (np.ones(20),)

@@ -1,0 +1,10 @@
+"""A NumPy function that is not supported."""
+
+import numpy as np
+
+
+def program(x):
+    return np.histogram(x)
+
+
+ARGUMENTS = (np.ones(20),)

@@ -1,0 +1,10 @@
+"""sorted of a run-time array"""
+
+import numpy as np
+
+
+def program(x):
+    return sorted(x)
+
+
+ARGUMENTS = (np.ones(20),)

@@ -1,0 +1,11 @@
+"""Too few arguments for a called function."""
+
+def scale(x, factor):
+    return x * factor
+
+
+def program(x):
+    return scale(x)
+
+
+ARGUMENTS = (1.0,)

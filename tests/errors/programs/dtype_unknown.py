@@ -1,0 +1,10 @@
+"""An array asked for with a type that is not supported."""
+
+import numpy as np
+
+
+def program(x):
+    return np.zeros(3, dtype=np.complex128) + x
+
+
+ARGUMENTS = (1.0,)

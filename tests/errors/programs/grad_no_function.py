@@ -1,0 +1,7 @@
+"""A gradient of a number."""
+
+import anadrome as ad
+
+
+def call():
+    return ad.grad(3.0)

@@ -1,0 +1,7 @@
+"""async def"""
+
+async def program(x):
+    return x * 2.0
+
+
+ARGUMENTS = (1.0,)

@@ -1,0 +1,7 @@
+"""await"""
+
+async def program(x):
+    return await x
+
+
+ARGUMENTS = (1.0,)

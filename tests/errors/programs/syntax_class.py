@@ -1,0 +1,10 @@
+"""class"""
+
+def program(x):
+    class Point:
+        pass
+
+    return x
+
+
+ARGUMENTS = (1.0,)

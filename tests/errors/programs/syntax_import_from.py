@@ -1,0 +1,9 @@
+"""from … import"""
+
+def program(x):
+    from math import sin
+
+    return sin(x)
+
+
+ARGUMENTS = (1.0,)

@@ -1,0 +1,369 @@
+"""Refusals: each bad program and the exact message, caret included."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+
+import numpy as np
+import pytest
+
+from anadrome.config import Config
+from anadrome.dtypes import F64
+from anadrome.errors import AnadromeError, frontend, runtime
+from anadrome.frontend.annotations import f64
+from anadrome.frontend.stage import ArgumentSpec, stage
+from tests.frontend.oracle import compiled, specs
+
+rng = np.random.default_rng(5)
+VECTOR = rng.normal(size=9)
+OUTSIDE = []
+
+
+def changes_type(xs):
+    total = 0
+    for x in xs:
+        total = total + x
+    return total
+
+
+def changes_shape(xs):
+    y = np.zeros(2)
+    for x in xs:
+        y = np.concatenate((y, y))
+    return y
+
+
+def string_in_loop(xs):
+    best = None
+    for x in xs:
+        best = x
+    return best
+
+
+def undefined_after_loop(xs, n):
+    for i in range(n):
+        y = xs[i]
+    return y
+
+
+def undefined_after_branch(x):
+    if x > 0:
+        y = x
+    return y
+
+
+def different_shapes(x):
+    return np.zeros(4) if np.sum(x) > 0 else np.zeros(3)
+
+
+def different_kinds(x):
+    y = "a" if x > 0 else "b"
+    return y
+
+
+def writes_argument(x):
+    x[0] = 1.0
+    return x
+
+
+def writes_argument_view(x):
+    row = x[1:]
+    row[0] = 1.0
+    return x
+
+
+def augments_argument(x):
+    x += 1.0
+    return x
+
+
+def writes_transposed(x):
+    y = x.copy().reshape(3, 3).T
+    y[0, 0] = 1.0
+    return y
+
+
+def alias_in_loop(x, n):
+    y = x.copy()
+    z = y
+    s = 0.0
+    for i in range(n):
+        s += z[0]
+        y[0] = i
+        y = y + 1
+    return s
+
+
+def append_in_loop(x, n):
+    values = []
+    for i in range(n):
+        values.append(x * i)
+    return values
+
+
+def append_to_global(x):
+    OUTSIDE.append(x)
+    return x
+
+
+def staged_index_of_list(x, n):
+    values = [1.0, 2.0, 3.0]
+    for i in range(n):
+        x = x * values[i]
+    return x
+
+
+def uses_try(x):
+    try:
+        return x
+    except ValueError:
+        return -x
+
+
+def uses_with(x):
+    with open("f"):
+        return x
+
+
+def uses_import(x):
+    import os  # noqa: PLC0415
+
+    return x * os.cpu_count()
+
+
+def uses_class(x):
+    class A:
+        pass
+
+    return x
+
+
+def uses_global(x):
+    global OUTSIDE
+    return x
+
+
+def uses_yield(x):
+    yield x
+
+
+async def uses_async(x):
+    return x
+
+
+def uses_nonlocal(x):
+    def inner():
+        nonlocal x
+        x = 2.0
+
+    inner()
+    return x
+
+
+def uses_match(x):
+    match x:
+        case 1.0:
+            return x
+    return -x
+
+
+def prints(x):
+    print(x)
+    return x
+
+
+def unknown_function(x):
+    return asyncio.sleep(x)
+
+
+def unknown_method(x):
+    return x.frobnicate()
+
+
+def recursion(x):
+    return x if x < 0 else recursion(x - 1)
+
+
+def bad_arguments(x):
+    return math_of_two(x)
+
+
+def math_of_two(x, y):
+    return x + y
+
+
+def no_result_on_some_path(x):
+    if x > 0:
+        return x
+
+
+def static_failure(x):
+    return x + [1, 2][5]
+
+
+def sizes_differ(x):
+    return np.zeros(3) + np.zeros(4)
+
+
+def index_outside(x):
+    return np.zeros(3)[3]
+
+
+def too_many_indices(x):
+    return x[0, 0]
+
+
+def list_arithmetic(x):
+    return [v for v in x] * 2
+
+
+def dict_comprehension(x):
+    return {v: 1 for v in range(3)}
+
+
+def key_of_maximum(x):
+    return max((v for v in x), key=abs)
+
+
+def boolean_index(x):
+    return x[x > 0]
+
+
+def truth_of_array(x):
+    return 1.0 if x else 2.0
+
+
+CASES = [
+    (changes_type, (VECTOR,), frontend.ChangesType),
+    (changes_shape, (VECTOR,), frontend.ChangesType),
+    (string_in_loop, (VECTOR,), frontend.ChangesType),
+    (undefined_after_loop, (VECTOR, 3), frontend.Undefined),
+    (undefined_after_branch, (1.0,), frontend.Undefined),
+    (different_shapes, (VECTOR,), frontend.BranchesDiffer),
+    (different_kinds, (1.0,), frontend.Undefined),
+    (writes_argument, (VECTOR,), frontend.WritesArgument),
+    (writes_argument_view, (VECTOR,), frontend.WritesArgument),
+    (augments_argument, (VECTOR,), frontend.WritesArgument),
+    (writes_transposed, (VECTOR,), frontend.WritesThroughView),
+    (alias_in_loop, (VECTOR, 3), frontend.WritesThroughView),
+    (append_in_loop, (1.0, 7), frontend.EscapingMutation),
+    (append_to_global, (1.0,), frontend.EscapingMutation),
+    (staged_index_of_list, (1.0, 3), frontend.StaticRequired),
+    (uses_try, (1.0,), frontend.UnsupportedSyntax),
+    (uses_with, (1.0,), frontend.UnsupportedSyntax),
+    (uses_import, (1.0,), frontend.UnsupportedSyntax),
+    (uses_class, (1.0,), frontend.UnsupportedSyntax),
+    (uses_global, (1.0,), frontend.UnsupportedSyntax),
+    (uses_yield, (1.0,), frontend.UnsupportedSyntax),
+    (uses_async, (1.0,), frontend.UnsupportedSyntax),
+    (uses_nonlocal, (1.0,), frontend.UnsupportedSyntax),
+    (uses_match, (1.0,), frontend.UnsupportedSyntax),
+    (prints, (1.0,), frontend.UnsupportedCall),
+    (unknown_function, (1.0,), frontend.UnsupportedCall),
+    (unknown_method, (VECTOR,), frontend.UnsupportedType),
+    (recursion, (1.0,), frontend.RecursionTooDeep),
+    (bad_arguments, (1.0,), frontend.CallMismatch),
+    (no_result_on_some_path, (1.0,), frontend.UnsupportedSyntax),
+    (static_failure, (1.0,), frontend.StaticCallFailed),
+    (sizes_differ, (1.0,), frontend.ShapeMismatch),
+    (index_outside, (1.0,), frontend.StaticIndexError),
+    (too_many_indices, (VECTOR,), frontend.TooManyIndices),
+    (list_arithmetic, (VECTOR,), frontend.UnsupportedType),
+    (dict_comprehension, (1.0,), frontend.UnsupportedSyntax),
+    (key_of_maximum, (VECTOR,), AnadromeError),
+    (boolean_index, (VECTOR,), frontend.UnsupportedArgument),
+    (truth_of_array, (VECTOR,), frontend.PromotionError),
+]
+
+
+@pytest.mark.parametrize(("function", "args", "error"), CASES, ids=[case[0].__name__ for case in CASES])
+def test_is_refused_at_its_line(function, args, error):
+    with pytest.raises(error) as caught:
+        stage(function, specs(list(args)), {}, Config())
+    span = caught.value.span
+    assert span is not None
+    assert span.file == __file__
+    first = function.__code__.co_firstlineno
+    assert first <= span.line
+    text = str(caught.value)
+    assert "^" in text
+    assert text.startswith("error: ")
+
+
+def test_words_of_a_changed_type():
+    with pytest.raises(frontend.ChangesType) as caught:
+        stage(changes_type, specs([VECTOR]), {}, Config())
+    line = changes_type.__code__.co_firstlineno + 3
+    assert str(caught.value) == "\n".join(
+        [
+            f"error: `total` changes its type inside the loop ({__file__}:{line}:9)",
+            f"{' ' * len(str(line))} |",
+            f"{line} |         total = total + x",
+            f"{' ' * len(str(line))} |         ^^^^^ int64 before the loop, float64 after one iteration",
+            "help: start it as a float: `total = 0.0`",
+        ]
+    )
+
+
+def asserted(x):
+    assert x > 0, f"x is {x}, not positive"
+    return x
+
+
+def raised(x):
+    if x > 1:
+        raise ValueError("too large")
+    return x
+
+
+def read_outside(x, i):
+    return x[i]
+
+
+def sizes_at_run_time(x, y):
+    return x + y
+
+
+def nothing_to_compare(x):
+    return max(v for v in x if v > 100)
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "error"),
+    [
+        (asserted, (-1.0,), runtime.AssertionFailed),
+        (raised, (2.0,), runtime.RaisedError),
+        (read_outside, (VECTOR, 9), runtime.IndexOutOfBounds),
+        (read_outside, (VECTOR, -10), runtime.IndexOutOfBounds),
+        (sizes_at_run_time, (VECTOR, VECTOR[:-1]), runtime.SizeMismatch),
+        (nothing_to_compare, (VECTOR,), runtime.EmptyReduction),
+    ],
+)
+def test_checks_at_run_time(function, args, error):
+    with pytest.raises(error) as caught:
+        compiled(function, *args)
+    assert caught.value.span is not None
+
+
+def test_no_source():
+    namespace = {}
+    exec("def f(x): return x", namespace)
+    with pytest.raises(frontend.SourceUnavailable):
+        stage(namespace["f"], [ArgumentSpec(F64)], {}, Config())
+
+
+def test_annotations_bind_and_check():
+    def f(x: f64["n", 3], y: f64["n"]):  # noqa: F821, UP037
+        return y + x[:, 0]
+
+    program = stage(f, [ArgumentSpec(F64, (None, None)), ArgumentSpec(F64, (None,))], {}, Config()).function
+    x, y = program.params
+    assert x.type.shape[0] is y.type.shape[0]
+    assert x.type.shape[1].value == 3
+    with pytest.raises(frontend.AnnotationMismatch):
+        stage(f, [ArgumentSpec(F64, (None, 4)), ArgumentSpec(F64, (None,))], {}, Config())
+
+
+def test_infinite_values_pass():
+    assert compiled(lambda x: x * math.inf, 2.0) == math.inf
