@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import os
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Every program a test compiles is verified, and read back from its text, after each pass.
+os.environ.setdefault("ANADROME_VERIFY", "1")
 
 # An example may compile a program, so neither a deadline nor a slow start says anything.
 settings.register_profile(

@@ -24,6 +24,7 @@ from anadrome.kernel_ir.check import check as check_kernel
 from anadrome.lower.function import lower
 from anadrome.passes.fuse import fuse
 from anadrome.passes.hoist import hoist
+from anadrome.passes.prove import prove
 from anadrome.passes.scalarize import scalarize
 from anadrome.passes.simplify import simplify
 from anadrome.targets.cpu import compile_cpu
@@ -36,11 +37,12 @@ Recorder = Callable[[str, Program], None]
 
 PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("simplify", simplify),
-    ("fuse", fuse),
+    ("prove", prove),
     ("scalarize", scalarize),
+    ("fuse", fuse),
     ("simplify-2", simplify),
-    ("fuse-2", fuse),
     ("hoist", hoist),
+    ("fuse-2", fuse),
     ("simplify-3", simplify),
 )
 """Array IR to array IR, in order. A pass that runs again has a number behind its name."""
@@ -133,7 +135,11 @@ def _verify(stage: str, program: Program) -> None:
     try:
         if isinstance(program, array_ir.Function):
             check_array(program)
+            parsed: Program = array_text.parse(array_text.show(program))
         else:
             check_kernel(program)
+            parsed = kernel_text.parse(kernel_text.show(program))
+        if show_program(parsed) != show_program(program):
+            raise IRError("the text of the program is not that of the program it is read as")
     except IRError as error:
         raise IRError(error.diagnostic.message, f"after the stage `{stage}`", error.span) from error

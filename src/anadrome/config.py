@@ -17,7 +17,7 @@ class Config:
     checks: bool = True
     """Whether indices, sizes and `assert`s are checked at run time."""
     verify: bool = False
-    """Whether the verifier runs after every pass and blames it by name."""
+    """Whether the verifier runs, and the text is read back, after every pass; it blames the pass by name."""
     dump: str = ""
     """Comma-separated stages whose text is written to standard error."""
     cache: bool = True

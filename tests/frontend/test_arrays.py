@@ -306,3 +306,72 @@ def shapes(a):
 )
 def test_agrees_with_numpy(function, args, small):
     agree(function, *args, small=small)
+
+
+def written_in_branch_and_bound(x, flag):
+    y = x.copy()
+    z = x * 2
+    if flag > 0:
+        y[0] = 10.0
+        z = y
+    return z, y
+
+
+def written_in_branch_and_returned(x, flag):
+    y = x.copy()
+    if flag > 0:
+        y[0] = 10.0
+        return y
+    y[1] = 3.0
+    return y * 2
+
+
+def written_before_rebound(x, n):
+    y = x.copy()
+    for i in range(n):
+        y[0] = i
+        y = y + 1
+    y[2] = 0.0
+    return y
+
+
+def buffers_swapped(x, n):
+    a, b = x.copy(), np.zeros_like(x)
+    for _ in range(n):
+        for i in range(1, len(x) - 1):
+            b[i] = 0.5 * a[i] + 0.25 * (a[i - 1] + a[i + 1])
+        a, b = b, a
+    return a, b
+
+
+def rows_written_through_the_loop_variable(a):
+    b = a.copy()
+    for i, row in enumerate(b):
+        row[i % 5] = 100.0
+    return b
+
+
+def last_row(a):
+    b = a.copy()
+    row = b[0]
+    for i in range(len(b)):
+        row = b[i] * 2
+    row[0] = 7.0
+    return b, row
+
+
+@pytest.mark.parametrize("flag", [1.0, -1.0])
+@pytest.mark.parametrize("function", [written_in_branch_and_bound, written_in_branch_and_returned])
+def test_writes_in_branches(function, flag):
+    agree(function, VECTOR, flag)
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+@pytest.mark.parametrize("function", [written_before_rebound, buffers_swapped])
+def test_writes_in_loops(function, count):
+    agree(function, VECTOR, count)
+
+
+@pytest.mark.parametrize("function", [rows_written_through_the_loop_variable, last_row])
+def test_rows(function):
+    agree(function, MATRIX)

@@ -241,3 +241,18 @@ def test_two_lambdas_on_one_line_are_told_apart():
     f, g = (lambda x: x + 1), (lambda x: x * 5)
     agree(f, 2.0)
     agree(g, 2.0)
+
+
+def surroundings_carried(x, n):
+    y = TABLE
+    z = BIG_TABLE
+    for i in range(n):
+        y = y + x
+        z = z * x
+    w = TABLE if x > 0 else TABLE * 2
+    return y, z, w, TABLE
+
+
+def test_arrays_of_the_surroundings_are_carried_and_merged():
+    agree(surroundings_carried, 1.5, 3)
+    agree(surroundings_carried, -1.5, 0)

@@ -95,6 +95,58 @@ def alias_in_loop(x, n):
     return s
 
 
+def one_array_under_two_names(x, n):
+    a, b = x.copy(), x * 2
+    s = 0.0
+    for i in range(n):
+        b[0] = i
+        s += a[0]
+        a = b
+    return s
+
+
+def one_array_after_the_loop(x, n):
+    a, b = x.copy(), x * 2
+    for i in range(n):
+        a = b
+    b[0] = 100.0
+    return a
+
+
+def one_array_after_a_branch(x, flag):
+    a, b = x.copy(), x * 2
+    if flag > 0:
+        a = b
+    b[0] = 100.0
+    return a
+
+
+def alias_read_after_a_write(x, flag):
+    y = x.copy()
+    t = y if flag > 0 else x * 2
+    y[0] = 5.0
+    return t[0]
+
+
+def alias_of_argument(x, flag):
+    if flag > 0:
+        x = x * 2
+    x[0] = 1.0
+    return x
+
+
+def walrus_in_comprehension(x):
+    y = 0.0
+    z = [(y := v) for v in x]
+    return y, z
+
+
+def walrus_in_branch(x):
+    y = 1.0
+    z = (y := x) if x > 0 else x
+    return y, z
+
+
 def append_in_loop(x, n):
     values = []
     for i in range(n):
@@ -247,6 +299,13 @@ CASES = [
     (augments_argument, (VECTOR,), frontend.WritesArgument),
     (writes_transposed, (VECTOR,), frontend.WritesThroughView),
     (alias_in_loop, (VECTOR, 3), frontend.WritesThroughView),
+    (one_array_under_two_names, (VECTOR, 3), frontend.WritesThroughView),
+    (one_array_after_the_loop, (VECTOR, 3), frontend.WritesThroughView),
+    (one_array_after_a_branch, (VECTOR, 3.0), frontend.WritesThroughView),
+    (alias_read_after_a_write, (VECTOR, 3.0), frontend.WritesThroughView),
+    (alias_of_argument, (VECTOR, 3.0), frontend.WritesArgument),
+    (walrus_in_comprehension, (VECTOR,), frontend.UnsupportedSyntax),
+    (walrus_in_branch, (1.0,), frontend.UnsupportedSyntax),
     (append_in_loop, (1.0, 7), frontend.EscapingMutation),
     (append_to_global, (1.0,), frontend.EscapingMutation),
     (staged_index_of_list, (1.0, 3), frontend.StaticRequired),

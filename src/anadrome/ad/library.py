@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from anadrome.ad.arrays import add_arrays, element, transpose
-from anadrome.array_ir.build import Builder, number
+from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Library, Var
 from anadrome.errors import Span
 from anadrome.errors.ad import NotDifferentiable

@@ -115,9 +115,13 @@ def _forward(scope: Scope, body: Body, is_repeated: bool, kept: Residuals) -> Re
     """Emit the statements of a body; what carries derivatives keeps what its return sweep may need."""
     residuals: Residuals = dict(kept)
     mapping = scope.renaming.mapping
+    varied = {
+        target for let in body.lets if not scope.varied.isdisjoint(let.targets) for target in let.targets
+    }
     for let in (repeated(body) if is_repeated else body).lets:
         scope.builder.span = let.span
-        is_varied = any(target in scope.varied for target in let.targets)
+        # A repeated loop has lost its accumulators, which may have been all that was varied in it.
+        is_varied = any(target in varied for target in let.targets)
         if isinstance(let.expr, Loop) and is_varied:
             residuals.update(forward_loop(scope, let, let.expr))
         elif isinstance(let.expr, ParFor) and is_varied and is_repeated and not kept:

@@ -72,6 +72,8 @@ def active_arguments(
 def normal_argnums(transform: str, argnums: Argnums, count: int) -> tuple[int, ...]:
     """Argument numbers from 0, each at most once."""
     given = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    if not all(isinstance(number, int) for number in given):
+        raise ArgumentNumbers(transform, argnums, count)
     numbers = tuple(number + count if number < 0 else number for number in given)
     if not numbers or len(set(numbers)) < len(numbers) or not all(0 <= number < count for number in numbers):
         raise ArgumentNumbers(transform, argnums, count)

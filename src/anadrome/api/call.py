@@ -11,12 +11,13 @@ import os
 import struct
 import threading
 import types
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from anadrome.api.places import placed
 from anadrome.api.program import Program, make_program
 from anadrome.api.signature import (
     LARGE,
@@ -29,7 +30,8 @@ from anadrome.api.signature import (
 )
 from anadrome.compile import Recorder, Statistics
 from anadrome.config import Config, from_environment
-from anadrome.errors.api import IntegerOutOfRange, NotCallable
+from anadrome.errors import AnadromeError
+from anadrome.errors.api import CallError, IntegerOutOfRange, NotCallable
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Value
 
@@ -118,6 +120,8 @@ class Compiled:
                     return program.run(args)
                 except struct.error:
                     raise self._overflow(args, kwargs) from None
+                except AnadromeError as error:
+                    raise placed(error, self.python) from None
         return self._general_call(args, kwargs)
 
     def _plain_key(self, args: tuple[Any, ...]) -> object:
@@ -136,11 +140,13 @@ class Compiled:
         return tuple(parts)
 
     def _general_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        program, leaves = self.program(args, kwargs)
         try:
+            program, leaves = self.program(args, kwargs)
             return program.run(leaves)
         except struct.error:
             raise self._overflow(args, kwargs) from None
+        except AnadromeError as error:
+            raise placed(error, self.python) from None
 
     def program(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, list[object]]:
         """The program for a call, made if need be, and the leaves of its arguments."""
@@ -194,7 +200,7 @@ class Compiled:
         names = argument_names(signature.structure, parameter_names(self))
         for name, leaf in zip(names, leaves, strict=True):
             if type(leaf) is int and not -(2**63) <= leaf < 2**63:
-                return IntegerOutOfRange(self.__name__, name, leaf)
+                return placed(IntegerOutOfRange(self.__name__, name, leaf), self.python)
         raise AssertionError("only integers overflow")
 
     # ------------------------------------------------------------------ inside another program
@@ -202,22 +208,30 @@ class Compiled:
         self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]
     ) -> Value:
         """This function as a part of the program that is being staged."""
-        return self._rule(context, self.function, args, kwargs)
+        span = context.span
+        try:
+            return self._rule(context, self.function, args, kwargs)
+        except CallError as error:
+            raise error.at(span) from None
 
 
-def shared(function: object, key: Hashable, make: Callable[[], Compiled]) -> Compiled:
-    """The transform of a function that was made before under this key, else a new one.
+def transformed(name: str, function: Any, rule: Rule, has_own_arguments: bool = False) -> Compiled:
+    """The transform of a function by a rule: the one that was made before, where it is still there.
 
-    So `ad.grad(f)(x)` in a loop compiles once. It is kept with the function itself; a method, which Python
-    makes anew each time it is looked up, keeps nothing.
+    So `ad.grad(f)(x)` in a loop compiles once. Transforms are kept with the function itself, by their rules,
+    which are values; a method, which Python makes anew each time it is looked up, keeps none.
     """
     if not isinstance(function, types.FunctionType | functools.partial | Compiled):
-        return make()
-    kept: dict[Hashable, Compiled] = vars(function).setdefault(_KEPT, {})
-    found = kept.get(key)
-    if found is None or found.function is not function:  # a wrapper may have copied the wrapped one's attributes
-        kept = vars(function)[_KEPT] = dict(kept) if found is None else {}
-        found = kept[key] = make()
+        return Compiled(name, function, rule, None, has_own_arguments)
+    kept: dict[tuple[str, Rule], Compiled] = vars(function).get(_KEPT, {})
+    try:
+        found = kept.get((name, rule))
+    except TypeError:  # axes in a dict or list
+        return Compiled(name, function, rule, None, has_own_arguments)
+    if found is None or found.function is not function:  # `functools.wraps` copies what is kept
+        found = Compiled(name, function, rule, None, has_own_arguments)
+        others = {key: other for key, other in kept.items() if other.function is function}
+        vars(function)[_KEPT] = {**others, (name, rule): found}
     return found
 
 

@@ -18,11 +18,11 @@ from anadrome.api.pytree import Leaf, Structure
 from anadrome.api.signature import parameter_names
 from anadrome.api.stopping import stop_leaf
 from anadrome.array_ir.build import number
-from anadrome.array_ir.nodes import ArrayType, Atom
+from anadrome.array_ir.nodes import ArrayType, Atom, Var
 from anadrome.errors.api import AuxiliaryMissing, NonScalarOutput, StructureMismatch
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.context import Context
-from anadrome.frontend.sizes import agree
+from anadrome.frontend.sizes import retype
 from anadrome.frontend.values import Value
 
 Kwargs = Mapping[str, Value]
@@ -176,6 +176,4 @@ def fitted(context: Context, what: str, leaf: Value, type_: ArrayType) -> Atom:
     if len(staged.shape) != type_.rank or not (staged.dtype is type_.dtype or is_convertible):
         raise StructureMismatch(what, type_words(type_), describe(staged))
     found = atom(context, staged, type_.dtype if is_convertible else None)
-    for left, right in zip(found.type.shape, type_.shape, strict=True):
-        agree(context, left, right, what)
-    return found
+    return retype(context, found, type_, what) if isinstance(found, Var) and type_.shape else found

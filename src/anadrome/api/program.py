@@ -7,6 +7,7 @@ NumPy arrays of the function's surroundings that it reads. Static leaves are in 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,10 @@ from anadrome.api.signature import LARGE, ArrayKey, Key, NumberKey, Signature, S
 from anadrome.array_ir.nodes import Const, Function, Size, Var
 from anadrome.compile import Recorder, Statistics, compile_function
 from anadrome.config import Config
+from anadrome.dtypes import BOOL
+from anadrome.errors.api import UnsupportedResult
 from anadrome.errors.frontend import AnnotationMismatch
+from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.stage import ArgumentSpec, Staged, stage
 from anadrome.targets.cpu_call import Executable
 
@@ -144,10 +148,29 @@ def _sizes(
 # ---------------------------------------------------------------------------- results
 def _presentation(staged: Staged) -> Callable[[list[Any]], Any]:
     """From the executable's results to the function's: a Python number where Python would have one."""
-    rebuild, weak = staged.rebuild, staged.is_weak
+    rebuild = staged.rebuild
+    _refuse_unfinished(staged)
+    is_bool = [found.type.dtype is BOOL and not found.type.shape for found in staged.function.body.results]
+    weak = tuple(map(operator.or_, staged.is_weak, is_bool))
     if rebuild is next:
         return _first_plain if weak[0] else _first
     return lambda results: rebuild(_plain(results, weak))
+
+
+def _refuse_unfinished(staged: Staged) -> None:
+    """A result that exists only while compiling (a pullback, a list of tuples whose length is known at run
+    time only) cannot leave the program."""
+    leaves, structure = pytree.flatten(staged.rebuild(iter(staged.is_weak)))
+    for leaf, path in zip(leaves, pytree.leaf_paths(structure, "the result"), strict=True):
+        if type(leaf).__module__.partition(".")[0] == "anadrome":
+            raise UnsupportedResult(staged.function.name, path, WORDS.get(type(leaf), "made inside it"))
+
+
+WORDS: dict[type, str] = {
+    RowList: "a list of tuples whose length is known at run time only",
+    Iterated: "a range or other iterable whose length is known at run time only",
+}
+"""What a value that cannot leave a program is, for people."""
 
 
 def _first(results: list[Any]) -> Any:

@@ -27,12 +27,18 @@ def show(function: Callable[..., Any], *args: Any, stage: str = "optimised", **k
     """The program that `function(*args, **kwargs)` runs, as text.
 
     Stages, in order: `array` (as the front end and differentiation made it), each pass of
-    `compile.PIPELINE` by its name, `optimised` (after all of them), `kernel` (loops and memory), `llvm` and
-    `asm`.
+    `compile.PIPELINE` by its name, `optimised` (after all of them), `kernel` (loops and memory), `llvm`,
+    `llvm-optimised` and `asm`.
 
     >>> import anadrome as ad
-    >>> print(ad.show(lambda x: x * x, 2.0).splitlines()[0])
-    fn <lambda>(x: f64) -> f64 {
+    >>> def square(x):
+    ...     return x * x
+    >>> print(ad.show(square, 2.0))
+    fn square(x: f64) -> f64 {
+      v = mul x x
+      return v
+    }
+    <BLANKLINE>
     """
     compiled = as_compiled(function)
     return show_stages(compiled, compiled.signature(args, kwargs))(stage)

@@ -15,7 +15,7 @@ import numpy as np
 
 from anadrome.api.pytree import Structure, flatten, leaf_paths
 from anadrome.dtypes import BOOL, F64, I64, DType, from_numpy
-from anadrome.errors.api import UnhashableStatic, UnsupportedArray
+from anadrome.errors.api import StaticUnhashable, UnhashableStatic, UnsupportedArray
 
 LARGE = -1
 """Stands in a key for a dimension whose size the program does not depend on."""
@@ -103,7 +103,9 @@ def signature_of(
 class _NoKey(Exception):
     """A leaf that cannot be an argument, and the error that says so once its name is known."""
 
-    def __init__(self, leaf: object, error: type[UnsupportedArray | UnhashableStatic], words: str) -> None:
+    def __init__(
+        self, leaf: object, error: type[UnsupportedArray | UnhashableStatic | StaticUnhashable], words: str
+    ) -> None:
         super().__init__()
         self.leaf = leaf
         self.error = error
@@ -122,6 +124,10 @@ def leaf_key(leaf: object, small_dimension: int) -> Key:
             raise _NoKey(leaf, UnsupportedArray, array_words(leaf))
         return ArrayKey(dtype, tuple([size if size <= small_dimension else LARGE for size in leaf.shape]))
     if isinstance(leaf, Static):
+        try:
+            hash(leaf.value)
+        except TypeError:
+            raise _NoKey(leaf, StaticUnhashable, f"a {type(leaf.value).__qualname__}") from None
         return StaticKey(type(leaf.value), leaf.value)
     if hasattr(leaf, "__array__") and not isinstance(leaf, type):
         raise _NoKey(leaf, UnsupportedArray, array_words(leaf))

@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, ParamSpec, TypeVar
 
+from anadrome.errors.api import CallError
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Value
 
@@ -39,9 +40,13 @@ class Verb(Generic[P, R]):
         self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]
     ) -> Value:
         """The verb inside a compiled function."""
-        if self._inside is None:
-            return self._outside(*args, **kwargs)  # type: ignore[arg-type]
-        return self._inside(context, *args, **kwargs)
+        span = context.span
+        try:
+            if self._inside is None:
+                return self._outside(*args, **kwargs)  # type: ignore[arg-type]
+            return self._inside(context, *args, **kwargs)
+        except CallError as error:
+            raise error.at(span) from None
 
 
 def verb(inside: Inside) -> Callable[[Callable[P, R]], Verb[P, R]]:

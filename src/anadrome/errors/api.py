@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from anadrome.errors.base import AnadromeError, Diagnostic
+from typing import Self
+
+from anadrome.errors.base import AnadromeError, Diagnostic, Span
 
 
 class CallError(AnadromeError, TypeError):
-    """The base of what is wrong with a call of a compiled function or transform."""
+    """The base of what is wrong with a call of a compiled function or transform.
 
-    def __init__(self, message: str, help: str = "", notes: tuple[str, ...] = ()) -> None:
-        super().__init__(Diagnostic(f"error: {message}", help=help, notes=notes))
+    `argument` is the parameter that is meant, if one is: the error points at it in the function's text.
+    """
+
+    def __init__(self, message: str, help: str = "", label: str = "", argument: str = "") -> None:
+        super().__init__(Diagnostic(f"error: {message}", help=help))
+        self.label = label
+        self.argument = argument
+
+    def at(self, span: Span | None, label: str = "") -> Self:
+        """Let the error point at a place: what was got stands at the caret."""
+        return super().at(span, label or self.label)
 
 
 class UnsupportedArray(CallError):
@@ -20,6 +31,8 @@ class UnsupportedArray(CallError):
             f"argument `{argument}` of `{function}`: expected an array of bool, int8 to int64, uint8 to "
             f"uint64, float32 or float64 in native byte order, got {got}",
             help="convert it, for example with `.astype(np.float64)`",
+            label=f"got {got}",
+            argument=argument,
         )
 
 
@@ -33,6 +46,20 @@ class UnhashableStatic(CallError):
             "them, and it cannot be hashed",
             help="a value that is known when the function is compiled must be hashable; arrays and numbers "
             "travel in tuples, lists, dicts and dataclasses",
+            label=f"got {got}",
+            argument=argument,
+        )
+
+
+class StaticUnhashable(CallError):
+    """An argument declared static that cannot be hashed: a program is kept for each of its values."""
+
+    def __init__(self, function: str, argument: str, got: str) -> None:
+        super().__init__(
+            f"argument `{argument}` of `{function}` is declared static, and {got} cannot be hashed",
+            help="pass something that cannot change: a tuple for a list, a frozen dataclass for an object",
+            label=f"got {got}",
+            argument=argument,
         )
 
 
@@ -41,7 +68,10 @@ class IntegerOutOfRange(CallError, OverflowError):
 
     def __init__(self, function: str, argument: str, value: int) -> None:
         super().__init__(
-            f"argument `{argument}` of `{function}`: {value} does not fit into a signed 64-bit integer"
+            f"argument `{argument}` of `{function}`: {value} does not fit into a signed 64-bit integer",
+            help="pass a float, or something smaller than 2**63",
+            label="too large" if value > 0 else "too small",
+            argument=argument,
         )
 
 
@@ -53,6 +83,8 @@ class IntegerArgument(CallError):
             f"`{transform}` differentiates by floats, and argument `{argument}` is {got}",
             help="pass a float: `2.0` for `2`, `x.astype(np.float64)` for an array; or choose other "
             "arguments with `argnums`",
+            label=f"got {got}",
+            argument=argument,
         )
 
 
@@ -60,7 +92,12 @@ class NothingToDifferentiate(CallError):
     """An argument that holds no numbers at all."""
 
     def __init__(self, transform: str, argument: str) -> None:
-        super().__init__(f"`{transform}` differentiates by floats, and argument `{argument}` holds none")
+        super().__init__(
+            f"`{transform}` differentiates by floats, and argument `{argument}` holds none",
+            help="choose other arguments with `argnums`",
+            label="no number in it",
+            argument=argument,
+        )
 
 
 class NonScalarOutput(CallError):
@@ -71,6 +108,7 @@ class NonScalarOutput(CallError):
             f"`{transform}` takes a function whose result is one float, and this one gives {got}",
             help="sum or average the result; for every derivative of several numbers take `jacrev` or "
             "`jacfwd`; for further results beside the float take `has_aux=True`",
+            label=f"gives {got}",
         )
 
 
@@ -79,25 +117,45 @@ class AuxiliaryMissing(CallError):
 
     def __init__(self, transform: str, got: str) -> None:
         super().__init__(
-            f"`{transform}` with `has_aux=True` takes a function that gives a pair, and this one gives {got}"
+            f"`{transform}` with `has_aux=True` takes a function that gives a pair, and this one gives {got}",
+            help="return `(value, further)`, or leave `has_aux` out",
+            label=f"gives {got}",
         )
 
 
-class StructureMismatch(CallError):
+class StructureMismatch(CallError, ValueError):
     """Tangents or cotangents that do not have the form of what they belong to."""
 
     def __init__(self, what: str, expected: str, got: str) -> None:
-        super().__init__(f"{what}: expected {expected}, got {got}")
+        super().__init__(
+            f"{what}: expected {expected}, got {got}",
+            help="tangents have the form of the arguments, a cotangent that of the result; `*` is one number "
+            "or array",
+            label=f"expected {expected}",
+        )
 
 
-class ArgumentNumbers(CallError):
-    """`argnums` names an argument that is not there."""
+class ArgumentNumbers(CallError, ValueError):
+    """`argnums` names an argument that is not there, or one twice, or is no number."""
 
     def __init__(self, transform: str, argnums: object, count: int) -> None:
         arguments = "argument" if count == 1 else "arguments"
         super().__init__(
-            f"`{transform}` with argnums={argnums} is called with {count} positional {arguments}",
-            help="arguments to differentiate by are passed by position",
+            f"`{transform}` with argnums={argnums!r} is called with {count} positional {arguments}",
+            help="`argnums` is the position of an argument, or several different ones, counted from 0; "
+            "arguments to differentiate by are passed by position",
+            label=f"{count} positional {arguments}",
+        )
+
+
+class UnsupportedResult(CallError):
+    """A result that has no form outside the program that made it."""
+
+    def __init__(self, function: str, path: str, what: str) -> None:
+        super().__init__(
+            f"`{function}` cannot be compiled: {path} is {what}",
+            help="return numbers, arrays, and tuples, lists, dicts and dataclasses of them; for a list of tuples, "
+            "a tuple of lists",
         )
 
 
@@ -105,21 +163,29 @@ class NotCallable(CallError):
     """A transform of something that is not a function."""
 
     def __init__(self, transform: str, got: str) -> None:
-        super().__init__(f"`{transform}` takes a function, got {got}")
+        super().__init__(
+            f"`{transform}` takes a function, got {got}",
+            help=f"give it the function itself, not its value: `ad.{transform}(f)(x)`",
+        )
 
 
 class AxisMismatch(CallError, ValueError):
     """`vmap` over axes that do not fit the arguments or results."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"`vmap`: {reason}")
+        super().__init__(
+            f"`vmap`: {reason}",
+            help="`in_axes` says for each argument which axis is gone over; None: every row shares it",
+        )
 
 
 class StagedOutside(CallError):
     """Something that exists only inside a compiled function, used outside of one."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"{what} works inside compiled functions only")
+        super().__init__(
+            f"{what} works inside compiled functions only", help="call it from a function under `ad.jit`"
+        )
 
 
 class GradientMismatch(AnadromeError, AssertionError):
@@ -142,7 +208,9 @@ class UnknownStage(AnadromeError, ValueError):
     """`show` was asked for a stage that is none."""
 
     def __init__(self, stage: str, known: tuple[str, ...]) -> None:
-        super().__init__(Diagnostic(f"there is no stage `{stage}`; there are {', '.join(known)}"))
+        super().__init__(
+            Diagnostic(f"error: there is no stage `{stage}`", help=f"there are {', '.join(known)}")
+        )
 
 
 class SizeUnknown(CallError):
@@ -151,5 +219,6 @@ class SizeUnknown(CallError):
     def __init__(self, transform: str) -> None:
         super().__init__(
             f"`{transform}`: the size of a result must follow from the sizes of the arguments, and this one "
-            "is found inside the function"
+            "is found inside the function",
+            help="make the size an argument's, or call the function row by row",
         )

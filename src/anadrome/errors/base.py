@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import linecache
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +22,21 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """The words of one error: what happened, where, why, and what to do about it."""
+    """The words of one error: what happened, where, why, and what to do about it.
+
+    `since` is the line the excerpt begins at, where lines above the span help to see why.
+    """
 
     message: str
     span: Span | None = None
     label: str = ""
     notes: tuple[str, ...] = ()
     help: str = ""
+    since: int | None = None
+
+
+LONGEST_EXCERPT = 8
+"""An excerpt that would have more lines begins at the span."""
 
 
 class AnadromeError(Exception):
@@ -46,6 +55,12 @@ class AnadromeError(Exception):
         """The source place the error points at, if it has one."""
         return self.diagnostic.span
 
+    def at(self, span: Span | None, label: str = "") -> Self:
+        """Let the error point at a place, unless it points at one already."""
+        if self.diagnostic.span is None and span is not None:
+            self.diagnostic = replace(self.diagnostic, span=span, label=self.diagnostic.label or label)
+        return self
+
     def __str__(self) -> str:
         return render(self.diagnostic)
 
@@ -60,7 +75,7 @@ def render(diagnostic: Diagnostic) -> str:
     span = diagnostic.span
     lines = [diagnostic.message if span is None else f"{diagnostic.message} ({span})"]
     if span is not None:
-        lines += _source_excerpt(span, diagnostic.label)
+        lines += _source_excerpt(span, diagnostic.label, diagnostic.since)
     elif diagnostic.label:
         lines.append(diagnostic.label)
     lines += [f"note: {note}" for note in diagnostic.notes]
@@ -69,12 +84,20 @@ def render(diagnostic: Diagnostic) -> str:
     return "\n".join(lines)
 
 
-def _source_excerpt(span: Span, label: str) -> list[str]:
+def _source_excerpt(span: Span, label: str, since: int | None) -> list[str]:
     source = linecache.getline(span.file, span.line).rstrip("\n")
     if not source:
         return [f"   = {label}"] if label else []
+    first = span.line
+    if since is not None and 0 <= span.line - since < LONGEST_EXCERPT:
+        first = since
     number = str(span.line)
     margin = " " * len(number)
     width = max(1, min(span.end_column, len(source)) - span.column)
     caret = " " * span.column + "^" * width + (f" {label}" if label else "")
-    return [f"{margin} |", f"{number} | {source}", f"{margin} | {caret}"]
+    shown = [
+        f"{line:>{len(number)}} | {linecache.getline(span.file, line).rstrip()}".rstrip()
+        for line in range(first, span.line)
+    ]
+    end = [f"{margin} |"] if shown else []
+    return [f"{margin} |", *shown, f"{number} | {source}", f"{margin} | {caret}", *end]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+from typing import Self
+
 from anadrome.errors.base import AnadromeError, Diagnostic, Span
 
 
@@ -9,9 +13,9 @@ class FrontendError(AnadromeError):
     """The base of every refusal of the front end: message, label at the caret, help."""
 
     def __init__(
-        self, message: str, span: Span | None, label: str = "", help: str = "", notes: tuple[str, ...] = ()
+        self, message: str, span: Span | None, label: str = "", help: str = "", since: int | None = None
     ) -> None:
-        super().__init__(Diagnostic(f"error: {message}", span, label=label, notes=notes, help=help))
+        super().__init__(Diagnostic(f"error: {message}", span, label=label, help=help, since=since))
 
 
 class SourceUnavailable(FrontendError):
@@ -26,19 +30,24 @@ class SourceUnavailable(FrontendError):
         )
 
 
-class UnsupportedSyntax(FrontendError):
+class UnsupportedSyntax(FrontendError, NotImplementedError):
     """A statement or expression the front end does not evaluate."""
 
     def __init__(self, what: str, span: Span | None, help: str = "") -> None:
-        super().__init__(f"{what} is not supported in a compiled function", span, label="here", help=help)
+        super().__init__(
+            f"{what} is not supported in a compiled function",
+            span,
+            label="here",
+            help=help or "do it outside, before or after the compiled function is called",
+        )
 
 
-class UnsupportedCall(FrontendError):
+class UnsupportedCall(FrontendError, TypeError):
     """A call of something that is neither in the tables nor has Python source."""
 
     def __init__(self, name: str, span: Span | None, reason: str = "", help: str = "") -> None:
         super().__init__(
-            f"cannot compile the call of `{name}`",
+            f"cannot compile the call of {name if ' ' in name else f'`{name}`'}",
             span,
             label=reason or "an array or number of the compiled program goes into it",
             help=help or "use NumPy or `math` functions Anadrome knows, or a Python function with source",
@@ -50,7 +59,10 @@ class UnsupportedArgument(FrontendError, TypeError):
 
     def __init__(self, function: str, reason: str, span: Span | None, help: str = "") -> None:
         super().__init__(
-            f"`{function}` cannot be compiled with these arguments", span, label=reason, help=help
+            f"`{function}` cannot be compiled with these arguments",
+            span,
+            label=reason,
+            help=help or "write what it does with other functions or a comprehension",
         )
 
 
@@ -58,7 +70,37 @@ class UnsupportedType(FrontendError, TypeError):
     """A value whose type has no place in a compiled program."""
 
     def __init__(self, what: str, got: str, span: Span | None, help: str = "") -> None:
-        super().__init__(f"{what} cannot be {got}", span, label=got, help=help)
+        super().__init__(
+            f"{what} cannot be {got}",
+            span,
+            label=f"this is {got}",
+            help=help or "bool, int8 to int64, uint8 to uint64, float32 and float64 have a place there",
+        )
+
+
+class NumberTooLarge(FrontendError, OverflowError):
+    """A number of the program's text that does not fit into the scalar type it is used with."""
+
+    def __init__(self, value: object, dtype: str, span: Span | None) -> None:
+        super().__init__(
+            f"{value} does not fit into {dtype}",
+            span,
+            label=f"{value} as {dtype}",
+            help="convert the array to a larger type first, or write the number as a float",
+        )
+
+
+class NoAttribute(FrontendError, AttributeError):
+    """An attribute or method that a value does not have, or has no compiled form of."""
+
+    def __init__(self, owner: str, name: str, known: Iterable[str], span: Span | None) -> None:
+        near = difflib.get_close_matches(name, known, 1)
+        super().__init__(
+            f"{owner} has no `.{name}`",
+            span,
+            label="here",
+            help=f"did you mean `.{near[0]}`?" if near else "look for a NumPy function that does it",
+        )
 
 
 class StaticRequired(FrontendError, TypeError):
@@ -69,15 +111,86 @@ class StaticRequired(FrontendError, TypeError):
             f"{what} must be known when the function is compiled",
             span,
             label="this value is known at run time only",
-            help=help,
+            help=help or "make it a constant, or an argument declared static (`static_argnums`)",
         )
 
 
-class StaticCallFailed(FrontendError, TypeError):
-    """Plain Python code that ran while compiling and raised."""
+class StaticCallFailed(FrontendError):
+    """Plain Python code that ran while compiling and raised.
+
+    The error is also an instance of the builtin class that was raised, where it is one of `STATIC_FAILURES`.
+    """
+
+    def __new__(cls, name: str, error: BaseException, span: Span | None) -> Self:
+        """An error of the subclass for what was raised."""
+        for raised in type(error).__mro__:
+            found = STATIC_FAILURES.get(raised)
+            if found is not None:
+                return super().__new__(found, name, error, span)  # type: ignore[arg-type]
+        return super().__new__(cls, name, error, span)
 
     def __init__(self, name: str, error: BaseException, span: Span | None) -> None:
-        super().__init__(f"{name} failed while compiling", span, label=f"{type(error).__name__}: {error}")
+        super().__init__(
+            f"{name} failed while compiling",
+            span,
+            label=f"{type(error).__name__}: {error}",
+            help="values that do not depend on the arguments are computed by Python while compiling",
+        )
+
+
+class StaticTypeError(StaticCallFailed, TypeError):
+    """Plain Python code that raised a `TypeError` while compiling."""
+
+
+class StaticValueError(StaticCallFailed, ValueError):
+    """Plain Python code that raised a `ValueError` while compiling."""
+
+
+class StaticKeyError(StaticCallFailed, KeyError):
+    """Plain Python code that raised a `KeyError` while compiling."""
+
+
+class StaticSequenceError(StaticCallFailed, IndexError):
+    """Plain Python code that raised an `IndexError` while compiling."""
+
+
+class StaticAttributeError(StaticCallFailed, AttributeError):
+    """Plain Python code that raised an `AttributeError` while compiling."""
+
+
+class StaticNameError(StaticCallFailed, NameError):
+    """Plain Python code that raised a `NameError` while compiling."""
+
+
+class StaticZeroDivisionError(StaticCallFailed, ZeroDivisionError):
+    """Plain Python code that raised a `ZeroDivisionError` while compiling."""
+
+
+class StaticOverflowError(StaticCallFailed, OverflowError):
+    """Plain Python code that raised an `OverflowError` while compiling."""
+
+
+class StaticMemoryError(StaticCallFailed, MemoryError):
+    """Plain Python code that raised a `MemoryError` while compiling."""
+
+
+class StaticRuntimeError(StaticCallFailed, RuntimeError):
+    """Plain Python code that raised a `RuntimeError` while compiling."""
+
+
+STATIC_FAILURES: dict[type, type[StaticCallFailed]] = {
+    TypeError: StaticTypeError,
+    ValueError: StaticValueError,
+    KeyError: StaticKeyError,
+    IndexError: StaticSequenceError,
+    AttributeError: StaticAttributeError,
+    NameError: StaticNameError,
+    ZeroDivisionError: StaticZeroDivisionError,
+    OverflowError: StaticOverflowError,
+    MemoryError: StaticMemoryError,
+    RuntimeError: StaticRuntimeError,
+}
+"""A builtin class -> the class of the error when plain Python code raises it while compiling."""
 
 
 class ShapeMismatch(FrontendError, ValueError):
@@ -85,15 +198,31 @@ class ShapeMismatch(FrontendError, ValueError):
 
     def __init__(self, what: str, left: str, right: str, span: Span | None) -> None:
         super().__init__(
-            f"{what}: the shapes {left} and {right} do not fit", span, label=f"{left} and {right}"
+            f"{what}: the shapes {left} and {right} do not fit",
+            span,
+            label=f"{left} and {right}",
+            help="compare them dimension by dimension; `x[:, None]` adds a dimension, `x.T` turns a matrix",
         )
+
+
+def _indices(size: int) -> str:
+    return f"0 to {size - 1}, and {-size} to -1 from its end" if size > 1 else "0 and -1" if size else "none"
 
 
 class StaticIndexError(FrontendError, IndexError):
     """An index outside its dimension, known while compiling."""
 
     def __init__(self, index: int, size: int, span: Span | None) -> None:
-        super().__init__(f"index {index} is out of bounds for a dimension of size {size}", span, label="here")
+        super().__init__(
+            f"index {index} is out of range for a dimension of size {size}",
+            span,
+            label="this index",
+            help=f"a dimension of size {size} has the indices {_indices(size)}",
+        )
+
+
+def _counted(number: int, one: str, several: str = "") -> str:
+    return f"{number} {one if number == 1 else several or one + 's'}"
 
 
 class TooManyIndices(FrontendError, IndexError):
@@ -101,7 +230,10 @@ class TooManyIndices(FrontendError, IndexError):
 
     def __init__(self, indices: int, rank: int, span: Span | None) -> None:
         super().__init__(
-            f"{indices} indices into an array of {rank} dimensions", span, label="too many indices"
+            f"{indices} indices into an array of {_counted(rank, 'dimension')}",
+            span,
+            label="too many indices",
+            help=f"give at most {_counted(rank, 'index', 'indices')}",
         )
 
 
@@ -109,18 +241,45 @@ class PromotionError(FrontendError, TypeError):
     """Scalar types an operation is not defined on."""
 
     def __init__(self, operation: str, types: str, span: Span | None) -> None:
-        super().__init__(f"`{operation}` is not defined on {types}", span, label=types)
+        super().__init__(
+            f"`{operation}` is not defined on {types}",
+            span,
+            label=types,
+            help="convert an operand, for example with `float(x)` or `x.astype(np.int64)`",
+        )
+
+
+class AmbiguousTruth(FrontendError, ValueError):
+    """An array where one bool is needed: the condition of an `if` or `while`, an operand of `and`."""
+
+    def __init__(self, got: str, span: Span | None) -> None:
+        super().__init__(
+            "a condition must be one bool",
+            span,
+            label=f"this is {got}",
+            help="say which elements count: `np.any(...)` or `np.all(...)`; to choose element by element "
+            "take `np.where`, `&` and `|`",
+        )
 
 
 class ChangesType(FrontendError, TypeError):
     """A name that has one type before a run-time loop and another after an iteration."""
 
-    def __init__(self, name: str, before: str, after: str, span: Span | None, help: str = "") -> None:
+    def __init__(
+        self,
+        name: str,
+        before: str,
+        after: str,
+        span: Span | None,
+        help: str = "",
+        since: int | None = None,
+    ) -> None:
         super().__init__(
             f"`{name}` changes its type inside the loop",
             span,
             label=f"{before} before the loop, {after} after one iteration",
-            help=help,
+            help=help or f"give `{name}` a value of the same type and shape before the loop",
+            since=since,
         )
 
 
@@ -128,8 +287,10 @@ class BranchesDiffer(FrontendError, TypeError):
     """A name or result that has different types in the two branches of a run-time `if`."""
 
     def __init__(self, name: str, then: str, other: str, span: Span | None) -> None:
+        self.ways = (then, other)
+        words = name if " " in name or name.startswith("`") else f"`{name}`"
         super().__init__(
-            f"{name} differs between the branches of a run-time `if`",
+            f"{words} differs between the branches of a run-time `if`",
             span,
             label=f"{then} if the condition holds, {other} otherwise",
             help="give it the same type and shape in both branches",
@@ -140,7 +301,12 @@ class Undefined(FrontendError, NameError):
     """A name without a value, or with a value on some paths only."""
 
     def __init__(self, name: str, span: Span | None, reason: str = "not defined", help: str = "") -> None:
-        super().__init__(f"`{name}` is not defined here", span, label=reason, help=help)
+        super().__init__(
+            f"{name if ' ' in name else f'`{name}`'} is not defined here",
+            span,
+            label=reason,
+            help=help or f"give `{name}` a value on every way that leads here",
+        )
 
 
 class WritesArgument(FrontendError, ValueError):
@@ -186,7 +352,9 @@ class RecursionTooDeep(FrontendError, RecursionError):
         super().__init__(
             f"calls of `{name}` are nested more than {limit} deep",
             span,
-            label="recursion must end by a condition that is known when the function is compiled",
+            label="this call again",
+            help="recursion must end by a condition that is known when the function is compiled; "
+            "write it as a loop",
         )
 
 
@@ -194,11 +362,22 @@ class AnnotationMismatch(FrontendError, TypeError):
     """An argument that is not what its annotation says."""
 
     def __init__(self, name: str, expected: str, got: str, span: Span | None = None) -> None:
-        super().__init__(f"argument `{name}`: expected {expected}, got {got}", span, label=f"got {got}")
+        super().__init__(
+            f"argument `{name}`: expected {expected}, got {got}",
+            span,
+            label=f"got {got}",
+            help="pass what the annotation says, or change the annotation",
+        )
+        self.argument = name
 
 
 class CallMismatch(FrontendError, TypeError):
     """Arguments that do not fit a function's parameters."""
 
     def __init__(self, name: str, reason: str, span: Span | None) -> None:
-        super().__init__(f"cannot call `{name}`", span, label=reason)
+        super().__init__(
+            f"cannot call `{name}`",
+            span,
+            label=reason,
+            help=f"give `{name}` the arguments its definition asks for",
+        )

@@ -2,44 +2,154 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Self
+
+from numpy.linalg import LinAlgError
+
 from anadrome.errors.base import AnadromeError, Diagnostic, Span
 
 
 class RuntimeCheckError(AnadromeError):
     """The base of the errors that a compiled program reports."""
 
+    label = ""
     help = ""
 
     def __init__(self, message: str, span: Span | None = None, label: str = "") -> None:
-        super().__init__(Diagnostic(message, span, label=label, help=self.help))
+        super().__init__(
+            Diagnostic(f"error: {message}", span, label=label or (self.label if span else ""), help=self.help)
+        )
+
+    def at(self, span: Span | None, label: str = "") -> Self:
+        """Let the error point at a place, with the label of its class."""
+        return super().at(span, label or self.label)
+
+    @classmethod
+    def of(cls, message: str, values: Sequence[object], span: Span | None) -> Self:
+        """The error of a failed check: its words have a place for each value."""
+        return cls(message.format(*values), span)
 
 
 class IndexOutOfBounds(RuntimeCheckError, IndexError):
     """An index is outside its dimension."""
 
+    label = "this index"
+    help = "a dimension of size n has the indices 0 to n - 1, and -n to -1 from its end"
+
+    @classmethod
+    def of(cls, message: str, values: Sequence[object], span: Span | None) -> Self:
+        """By the time it is checked a negative index has been counted from the end: it is told as written."""
+        match values:
+            case (int(index), int(size)) if index < 0:
+                return super().of(message, (index - size, size), span)
+            case _:
+                return super().of(message, values, span)
+
 
 class SizeMismatch(RuntimeCheckError, ValueError):
-    """Two sizes that must agree do not."""
+    """Two sizes that must agree do not, or a size is negative."""
+
+    label = "found when the program ran"
+    help = "one program serves arrays of every size: look at the shapes of this call's arguments"
 
 
 class AssertionFailed(RuntimeCheckError, AssertionError):
     """An `assert` of the program does not hold."""
 
+    label = "this does not hold"
 
-class RaisedError(RuntimeCheckError, ValueError):
-    """A `raise` of the program was reached."""
+
+class RaisedError(RuntimeCheckError):
+    """A `raise` of the program was reached. It is also an instance of the builtin class that was raised."""
+
+    label = "raised here"
+
+    @classmethod
+    def of(cls, message: str, values: Sequence[object], span: Span | None) -> RaisedError:  # type: ignore[override]
+        """The error of the class whose name begins the message, `ValueError: …`."""
+        raised = RAISED.get(message.partition(":")[0], cls)
+        return raised(message.format(*values), span)
+
+
+class RaisedValueError(RaisedError, ValueError):
+    """`raise ValueError` was reached."""
+
+
+class RaisedTypeError(RaisedError, TypeError):
+    """`raise TypeError` was reached."""
+
+
+class RaisedIndexError(RaisedError, IndexError):
+    """`raise IndexError` was reached."""
+
+
+class RaisedKeyError(RaisedError, KeyError):
+    """`raise KeyError` was reached."""
+
+
+class RaisedRuntimeError(RaisedError, RuntimeError):
+    """`raise RuntimeError` was reached."""
+
+
+class RaisedNotImplementedError(RaisedError, NotImplementedError):
+    """`raise NotImplementedError` was reached."""
+
+
+class RaisedArithmeticError(RaisedError, ArithmeticError):
+    """`raise ArithmeticError` was reached."""
+
+
+class RaisedZeroDivisionError(RaisedError, ZeroDivisionError):
+    """`raise ZeroDivisionError` was reached."""
+
+
+class RaisedOverflowError(RaisedError, OverflowError):
+    """`raise OverflowError` was reached."""
+
+
+class RaisedFloatingPointError(RaisedError, FloatingPointError):
+    """`raise FloatingPointError` was reached."""
+
+
+class RaisedAssertionError(RaisedError, AssertionError):
+    """`raise AssertionError` was reached."""
+
+
+RAISED: dict[str, type[RaisedError]] = {
+    "ValueError": RaisedValueError,
+    "TypeError": RaisedTypeError,
+    "IndexError": RaisedIndexError,
+    "KeyError": RaisedKeyError,
+    "RuntimeError": RaisedRuntimeError,
+    "NotImplementedError": RaisedNotImplementedError,
+    "ArithmeticError": RaisedArithmeticError,
+    "ZeroDivisionError": RaisedZeroDivisionError,
+    "OverflowError": RaisedOverflowError,
+    "FloatingPointError": RaisedFloatingPointError,
+    "AssertionError": RaisedAssertionError,
+}
+"""The name of a raised builtin class -> the class that a caller sees; others are a plain `RaisedError`."""
 
 
 class EmptyReduction(RuntimeCheckError, ValueError):
     """A reduction without identity (min, max, argmin) over nothing."""
 
+    label = "nothing to choose from"
+    help = "see that there is at least one element, or give a value for none by hand"
 
-class SingularMatrix(RuntimeCheckError, ArithmeticError):
+
+class SingularMatrix(RuntimeCheckError, ArithmeticError, LinAlgError):
     """A linear system or factorisation that does not exist."""
+
+    label = "found when the program ran"
+    help = "look at the matrix; a small multiple of the identity added to it makes a factorisation exist"
 
 
 class OutOfMemory(RuntimeCheckError, MemoryError):
     """The program asked for more memory than there is."""
+
+    help = "ask for less, or for several smaller parts one after the other"
 
 
 FAILURES: dict[str, type[RuntimeCheckError]] = {

@@ -11,6 +11,7 @@ from anadrome.dtypes import BOOL, F64, I64, DType
 from anadrome.errors.frontend import ShapeMismatch, UnsupportedType
 from anadrome.frontend.context import Context, dtype_of
 from anadrome.frontend.sizes import retype, show_shape
+from anadrome.frontend.structures import flatten
 from anadrome.frontend.values import Array, Scalar, Staged, Value, is_staged
 
 LITERAL_LIMIT = 64
@@ -122,6 +123,18 @@ def _static_array(context: Context, array: np.ndarray, dtype: DType | None) -> S
     if array.size > LITERAL_LIMIT:
         return context.wrap(convert(context, context.captured_array(array), target))
     return context.wrap(_literal(context, array, target))
+
+
+def staged_surroundings(context: Context, value: Value) -> Value:
+    """A value with the NumPy arrays of the program's surroundings as staged arrays nobody may write into."""
+    leaves, rebuild = flatten(value, lambda leaf: isinstance(leaf, np.ndarray))
+    if not leaves:
+        return value
+    staged = [as_array(context, leaf) for leaf in leaves]
+    for leaf in staged:
+        if isinstance(leaf, Array):
+            leaf.cell.is_argument = True
+    return rebuild(iter(staged))
 
 
 def _constant_shape(array: np.ndarray) -> tuple[Size, ...]:

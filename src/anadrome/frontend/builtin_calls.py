@@ -20,10 +20,12 @@ from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.iterables import (
     Iterated,
     RowList,
+    Unrolled,
     enumerated,
     iterate,
     staged_range,
     turned,
+    unroll,
     unrolled,
     zipped,
 )
@@ -250,6 +252,7 @@ BUILTINS: dict[Callable[..., Any], StagedCall] = {
     hasattr: _hasattr,
     print: _refused("print", "its output would be written once, while compiling"),
     sorted: _refused("sorted", "use np.sort"),
+    unroll: lambda context, iterable: Unrolled(iterable),
     iter: _refused("iter", "an iterator has a state that only Python can follow"),
     next: _refused("next", "an iterator has a state that only Python can follow"),
 }

@@ -20,11 +20,10 @@ from anadrome.errors.frontend import (
     EscapingMutation,
     RecursionTooDeep,
     StaticCallFailed,
-    Undefined,
     UnsupportedCall,
     UnsupportedSyntax,
 )
-from anadrome.frontend.arrays import as_array
+from anadrome.frontend.arrays import as_array, describe
 from anadrome.frontend.builtin_calls import BUILTINS
 from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
 from anadrome.frontend.context import Context, StagedCall
@@ -116,6 +115,9 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
             return call(context, function.__func__, (function.__self__, *args), kwargs)
         case _:
             pass
+    if not callable(function):
+        reason = f"this is {describe(function)}, no function"
+        raise UnsupportedCall("what is no function", context.span, reason, "call a function")
     row = _row(context, function)
     is_staged_call = any(_is_runtime(value) for value in (*args, *kwargs.values()))
     if is_staged_call and row is not None:
@@ -159,7 +161,11 @@ def _is_inlined(function: Value) -> bool:
 
 def _is_own(function: FunctionType | type) -> bool:
     module = function.__module__ or ""
-    return module.partition(".")[0] not in NATIVE_MODULES or module in PROGRAM_MODULES
+    if module.partition(".")[0] not in NATIVE_MODULES or module in PROGRAM_MODULES:
+        return True
+    # an example in a docstring bears the name of the module it stands in
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_filename.startswith("<doctest ")
 
 
 def name_of(function: Value) -> str:
@@ -375,7 +381,7 @@ def _run(context: Context, frame: Frame, node: FunctionNode) -> Value:
 def _result(context: Context, frame: Frame, exit_: Exit) -> Value:
     if exit_.kinds <= {RETURN}:
         if isinstance(exit_.value, Missing):
-            raise Undefined(f"the result of {frame.name}", context.span, exit_.value.reason)
+            raise exit_.value.error(f"the result of {frame.name}", context.span)
         return exit_.value
     if exit_.kinds == {NEXT} or exit_.value is None:
         return None
@@ -412,8 +418,8 @@ def staged_function(context: Context, frame: Frame, node: ast.FunctionDef | ast.
 def _analysed(context: Context, source: Source, node: FunctionNode) -> FunctionText:
     body: list[ast.stmt] = [ast.Expr(node.body)] if isinstance(node, ast.Lambda) else node.body
     if isinstance(node, ast.AsyncFunctionDef):
-        raise UnsupportedSyntax("an `async` function", source.span(node))
-    for inner in _own_nodes(body):
+        raise UnsupportedSyntax("an `async` function", source.span(node), "define it with `def`")
+    for inner in sorted(_own_nodes(body), key=lambda found: getattr(found, "lineno", 0)):
         if isinstance(inner, ast.Yield | ast.YieldFrom | ast.Await):
             raise UnsupportedSyntax(
                 f"`{type(inner).__name__.lower()}`", source.span(inner), "return an array or a tuple"

@@ -118,7 +118,9 @@ def _list_level(context: Context, frame: Frame, node: Comprehension, depth: int)
             return _parallel_list(context, frame, node, depth, items)
         except _NotStackable:
             if items.static_extent is None:
-                raise UnsupportedType("an item of a run-time list", "this value", context.span) from None
+                context.at(frame, node.elt if not isinstance(node, ast.DictComp) else node.value)
+                what = "neither a number nor an array"
+                raise UnsupportedType("an item of a run-time list", what, context.span) from None
         except StaticRequired:
             if items.static_extent is None or items.static_extent > 64:
                 raise
@@ -186,6 +188,7 @@ def _rows(context: Context, items: Iterated, element: Callable[[Value], Value], 
     columns = [_column(context, var, leaf) for var, leaf in zip(results, leaves, strict=True)]
     if is_flattened:
         columns = [_flattened(context, column) for column in columns]
+    _refuse_ragged(context, columns)
     return _assembled(columns, rebuild, items.extent)
 
 
@@ -227,6 +230,18 @@ def _flattened(context: Context, column: Array) -> Array:
     wrapped = context.wrap(var)
     assert isinstance(wrapped, Array)
     return Array(wrapped.cell, None, column.list_depth - 1)
+
+
+def _refuse_ragged(context: Context, columns: Sequence[Array]) -> None:
+    """The rows of a list have one length, or the list is no array."""
+    for column in columns:
+        if any(isinstance(size, Var) and not _is_visible(context, size) for size in column.shape):
+            raise UnsupportedType(
+                "an item of a run-time list",
+                "a row whose length differs from item to item",
+                context.span,
+                "reduce each row where it is made, or give all rows one length and fill them up",
+            )
 
 
 def _is_visible(context: Context, size: Var) -> bool:
@@ -276,6 +291,7 @@ def _filtered_list(context: Context, frame: Frame, node: Comprehension, depth: i
     yields = tuple(Scatter(init, (at,), one, Bounds.IGNORED) for init, one in zip(inits, atoms, strict=True))
     results = builder.let(ParFor(index, items.extent, inner.body(), yields))
     columns = [_column(context, var, leaf) for var, leaf in zip(results, rows[0][0], strict=True)]
+    _refuse_ragged(context, columns)
     return _assembled(columns, rows[0][1], total)
 
 

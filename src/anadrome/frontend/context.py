@@ -16,7 +16,7 @@ from anadrome.array_ir.nodes import ArrayType, Atom, Const, Let, Size, Var, i64
 from anadrome.config import Config
 from anadrome.dtypes import BOOL, F64, I64, DType, from_numpy
 from anadrome.errors import Span
-from anadrome.errors.frontend import UnsupportedType, WritesArgument, WritesThroughView
+from anadrome.errors.frontend import NumberTooLarge, UnsupportedType, WritesArgument, WritesThroughView
 from anadrome.frontend.source import SourceCache
 from anadrome.frontend.values import Array, Cell, Exit, Frame, Scalar, Scope, ScopeKind, Value, View
 
@@ -62,6 +62,8 @@ class Context:
         self.call_names: list[str] = []
         self.tick = 0
         self.is_narrow = False
+        self.last_span: Span | None = None
+        self.poisonings: list[Cell] = []
         self.texts: dict[object, Any] = {}
 
     # ------------------------------------------------------------------ where we are
@@ -160,20 +162,31 @@ class Context:
 
     def write(self, cell: Cell, var: Var) -> None:
         """Let a cell hold another variable from here on: an in-place write."""
-        if cell.is_argument or any(alias.is_argument for alias in cell.may_alias):
+        if cell.is_argument or any(partner.is_argument for partner in cell.partners):
             raise WritesArgument(self.span)
         for scope in self.scopes():
             if scope is cell.home:
                 break
             self._leave_mark(scope, cell)
-        for alias in cell.may_alias:
-            alias.poisoned = self.span
-            if alias.last_read > self._loop_tick(cell):
+        for partner in cell.partners:
+            begun = self._loop_begin(partner)
+            if begun is not None and partner.last_read > begun:
                 raise WritesThroughView("another name of this array was read in the same loop", self.span)
+            partner.poisoned = self.span
+            self.poisonings.append(partner)
+        self.tick += 1
+        cell.last_written = self.tick
         cell.var = var
 
-    def _loop_tick(self, cell: Cell) -> int:
-        return cell.last_read if cell.home.kind is not ScopeKind.LOOP else cell.home.tick
+    def _loop_begin(self, cell: Cell) -> int | None:
+        """The tick at which the outermost loop inside the cell's scope began."""
+        begun = None
+        for scope in self.scopes():
+            if scope is cell.home:
+                break
+            if scope.kind is ScopeKind.LOOP:
+                begun = scope.tick
+        return begun
 
     def _leave_mark(self, scope: Scope, cell: Cell) -> None:
         match scope.kind:
@@ -196,7 +209,7 @@ class Context:
         if dtype.is_integer:
             info = np.iinfo(dtype.numpy_name)
             if not info.min <= plain <= info.max:
-                raise UnsupportedType(f"a number of type {dtype.numpy_name}", repr(plain), self.span)
+                raise NumberTooLarge(plain, dtype.numpy_name, self.span)
         return number(plain, dtype)
 
     def captured_array(self, array: np.ndarray) -> Var:
@@ -213,7 +226,7 @@ class Context:
 
     def at(self, frame: Frame, node: ast.stmt | ast.expr) -> None:
         """Say that this node is being evaluated: errors and statements point at it."""
-        self.scope.builder.span = frame.source.span(node)
+        self.scope.builder.span = self.last_span = frame.source.span(node)
 
     def evaluate(self, frame: Frame, node: ast.expr) -> Value:
         """The value of an expression."""

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 
 from anadrome.array_ir.nodes import FALSE, Atom, Var, i64
-from anadrome.errors.frontend import StaticRequired, UnsupportedSyntax
+from anadrome.errors.frontend import EscapingMutation, StaticRequired, UnsupportedSyntax
 from anadrome.frontend.context import Context
-from anadrome.frontend.iterables import Iterated, Unrolled, has_run, iterate, unrolled
+from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, Unrolled, has_run, iterate, unrolled
 from anadrome.frontend.loops import Plan, after_break, make_plan, stage_loop
 from anadrome.frontend.merge import branch
 from anadrome.frontend.sizes import give_range
@@ -25,9 +25,6 @@ from anadrome.frontend.values import (
     is_staged,
 )
 
-STATIC_REPEATS = 64
-"""A `for` over a range known while compiling whose index is needed then is repeated, if it is not longer."""
-
 STATIC_ITERATIONS = 10_000
 """A `while` whose condition is known while compiling is repeated at most this often."""
 
@@ -43,7 +40,7 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
         if extent is None or extent > context.config.unroll_limit:
             try:
                 return _runtime_for(context, frame, node, items, assign)
-            except StaticRequired:
+            except (StaticRequired, EscapingMutation):
                 if extent is None or extent > STATIC_REPEATS:
                     raise
         items = unrolled(context, items)
@@ -112,14 +109,14 @@ def _runtime_for(
         assign(context, frame, node.target, items.item(context, index))
 
     return stage_loop(
-        context, frame, node, make_plan(frame, node, has_run(context, items)), items.extent, begin
+        context, frame, node, make_plan(context, frame, node, has_run(context, items)), items.extent, begin
     )
 
 
 def run_while(context: Context, frame: Frame, node: ast.While) -> Exit:
     """A `while`: a run-time loop, unless its condition depends on static objects alone."""
     is_endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
-    plan = make_plan(frame, node, is_endless)
+    plan = make_plan(context, frame, node, is_endless)
     plan.is_endless = is_endless
     if not isinstance(node.test, ast.Constant) and _is_static_test(context, frame, node, plan):
         return _repeat_while(context, frame, node)

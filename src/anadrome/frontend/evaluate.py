@@ -6,7 +6,7 @@ import ast
 import builtins
 import inspect
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -14,9 +14,9 @@ import numpy as np
 
 from anadrome.array_ir.nodes import FALSE, TRUE
 from anadrome.errors.frontend import (
+    NoAttribute,
     StaticCallFailed,
     StaticRequired,
-    Undefined,
     UnsupportedSyntax,
     UnsupportedType,
 )
@@ -49,15 +49,25 @@ def evaluate(context: Context, frame: Frame, node: ast.expr) -> Value:
     context.at(frame, node)
     handler = EXPRESSIONS.get(type(node))
     if handler is None:
-        raise UnsupportedSyntax(f"`{ast.unparse(node)[:40]}` ({type(node).__name__})", context.span)
+        raise UnsupportedSyntax(_WORDS.get(type(node), f"`{ast.unparse(node)[:40]}`"), context.span)
     return handler(context, frame, node)
+
+
+_WORDS: dict[type[ast.expr], str] = {
+    ast.DictComp: "a dict comprehension",
+    ast.SetComp: "a set comprehension",
+    ast.Await: "`await`",
+    ast.Yield: "`yield`",
+    ast.YieldFrom: "`yield from`",
+    ast.Starred: "`*` here",
+}
 
 
 # ---------------------------------------------------------------------------- names and attributes
 def _name(context: Context, frame: Frame, node: ast.Name) -> Value:
     value = lookup(frame, node.id)
     if isinstance(value, Missing):
-        raise Undefined(node.id, context.span, value.reason, value.help)
+        raise value.error(node.id, context.span)
     return value
 
 
@@ -94,21 +104,21 @@ def attribute(context: Context, base: Value, name: str) -> Value:
     if is_staged(base):
         assert isinstance(base, Scalar | Array)
         if isinstance(base, Array) and base.list_depth:
-            raise UnsupportedType(
-                "a list made by a comprehension", f"asked for `.{name}`", context.span, _LIST_HELP
-            )
+            raise NoAttribute("a list made by a comprehension", name, (), context.span)
         if name in ATTRIBUTES:
             return ATTRIBUTES[name](context, base)
         if name in METHODS:
             return BoundMethod(name, base)
-        raise UnsupportedType(f"a {describe(base)} value", f"asked for `.{name}`", context.span)
+        raise NoAttribute(describe(base), name, (*ATTRIBUTES, *METHODS), context.span)
     getter = inspect.getattr_static(type(base), name, None)
     if isinstance(getter, property) and isinstance(getter.fget, FunctionType) and has_staged(base):
         return context.call(getter.fget, base)
     try:
         return getattr(base, name)
-    except AttributeError as error:
-        raise StaticCallFailed(f"`.{name}`", error, context.span) from None
+    except AttributeError:
+        owner = getattr(base, "__name__", None)
+        words = f"`{owner}`" if owner else describe(base)
+        raise NoAttribute(words, name, dir(base), context.span) from None
 
 
 _LIST_HELP = "make it an array first: `np.array([...])`"
@@ -252,7 +262,9 @@ def _short_circuit(context: Context, frame: Frame, is_and: bool, parts: Sequence
     first = context.evaluate(frame, parts[0])
     if len(parts) == 1:
         return first
-    if not is_staged(first):
+    if is_staged(first):
+        _refuse_assignment(context, parts)
+    else:
         return _short_circuit(context, frame, is_and, parts[1:]) if bool(first) == is_and else first
     condition = truth(context, first)
     rest = lambda: Exit(RETURN, RETURNED, _short_circuit(context, frame, is_and, parts[1:]))  # noqa: E731
@@ -271,10 +283,13 @@ def _compare(context: Context, frame: Frame, node: ast.Compare) -> Value:
         if result is True:
             result = found
         elif is_staged(found) or is_staged(result):
-            result = apply_prim(context, "and", result, found)
+            truths = [truth(context, part) if is_staged(part) else part for part in (result, found)]
+            result = apply_prim(
+                context, "and", *(Scalar(t) if not isinstance(t, bool) else t for t in truths)
+            )
         else:
             result = result and found
-        if not is_staged(result) and not result:
+        if not is_staged(result) and not isinstance(result, np.ndarray) and not result:
             return result
         left = right
     return result
@@ -313,6 +328,7 @@ def _conditional(context: Context, frame: Frame, node: ast.IfExp) -> Value:
     condition = truth(context, test)
     if condition in (TRUE, FALSE):
         return context.evaluate(frame, node.body if condition == TRUE else node.orelse)
+    _refuse_assignment(context, (node.body, node.orelse))
     return branch(
         context,
         frame,
@@ -327,7 +343,9 @@ def _items(context: Context, frame: Frame, nodes: Sequence[ast.expr]) -> list[Va
     items: list[Value] = []
     for node in nodes:
         if isinstance(node, ast.Starred):
-            items += unrolled(context, context.evaluate(frame, node.value))
+            value = context.evaluate(frame, node.value)
+            context.at(frame, node)
+            items += unrolled(context, value)
         else:
             items.append(context.evaluate(frame, node))
     return items
@@ -338,13 +356,28 @@ def _dict(context: Context, frame: Frame, node: ast.Dict) -> Value:
     for key, value in zip(node.keys, node.values, strict=True):
         found = context.evaluate(frame, value)
         if key is None:
-            result.update(found)  # type: ignore[call-overload]
+            context.at(frame, value)
+            result.update(_mapping(context, found))
             continue
         name = context.evaluate(frame, key)
         if has_staged(name):
             raise StaticRequired("the key of a dict", context.span)
         result[name] = found
     return remember(context, result)
+
+
+def _set(context: Context, frame: Frame, node: ast.Set) -> Value:
+    items = _items(context, frame, node.elts)
+    if has_staged(items):
+        raise StaticRequired("an item of a set", context.span, "put it into a tuple or a list")
+    return remember(context, set(items))
+
+
+def _mapping(context: Context, value: Value) -> Mapping[Any, Value]:
+    """What stands behind `**`."""
+    if isinstance(value, Mapping):
+        return value
+    raise UnsupportedType("what stands behind `**`", describe(value), context.span, "give it a dict")
 
 
 def _lambda(context: Context, frame: Frame, node: ast.Lambda) -> Value:
@@ -358,7 +391,8 @@ def _call(context: Context, frame: Frame, node: ast.Call) -> Value:
     for keyword in node.keywords:
         found = context.evaluate(frame, keyword.value)
         if keyword.arg is None:
-            kwargs.update(found)  # type: ignore[call-overload]
+            context.at(frame, keyword.value)
+            kwargs.update(_mapping(context, found))
         else:
             kwargs[keyword.arg] = found
     context.at(frame, node)
@@ -367,8 +401,16 @@ def _call(context: Context, frame: Frame, node: ast.Call) -> Value:
 
 def _walrus(context: Context, frame: Frame, node: ast.NamedExpr) -> Value:
     value = context.evaluate(frame, node.value)
+    if node.target.id not in frame.local_names:
+        raise UnsupportedSyntax("`:=` in a comprehension", context.span)
     frame.names[node.target.id] = value
     return value
+
+
+def _refuse_assignment(context: Context, nodes: Sequence[ast.expr]) -> None:
+    """An expression that is evaluated on one way only may not bind a name."""
+    if any(isinstance(inner, ast.NamedExpr) for node in nodes for inner in ast.walk(node)):
+        raise UnsupportedSyntax("`:=` in a part that may not be evaluated", context.span, "assign it before")
 
 
 _CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda found: found, 115: str, 114: repr, 97: ascii}
@@ -406,7 +448,7 @@ EXPRESSIONS: dict[type[ast.expr], Callable[[Context, Frame, Any], Value]] = {
     ast.JoinedStr: _string,
     ast.Tuple: lambda context, frame, node: tuple(_items(context, frame, node.elts)),
     ast.List: lambda context, frame, node: remember(context, _items(context, frame, node.elts)),
-    ast.Set: lambda context, frame, node: remember(context, set(_items(context, frame, node.elts))),
+    ast.Set: _set,
     ast.Dict: _dict,
     ast.ListComp: lambda context, frame, node: evaluate_list(context, frame, node),
     ast.GeneratorExp: lambda context, frame, node: LazyGenerator(node, frame),

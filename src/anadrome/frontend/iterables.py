@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from anadrome.array_ir.nodes import Atom, Check, Const, Size, Var, i64
 from anadrome.dtypes import I64
 from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedType
-from anadrome.frontend.arrays import describe
+from anadrome.frontend.arrays import as_array, describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import take_inside
 from anadrome.frontend.sizes import agree, clamp_size, is_nonnegative, least_size
 from anadrome.frontend.values import Array, Scalar, Value, is_staged
+
+STATIC_REPEATS = 64
+"""A `for` over a range known while compiling that needs its index then, or changes a list, is repeated if it
+is not longer. A longer NumPy array is a run-time sequence from the first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,6 +123,8 @@ def _integer(context: Context, value: Value) -> Atom:
 def zipped(context: Context, parts: Sequence[Value], is_strict: bool = False) -> Iterated | list[Value]:
     """zip: static items where a part is static, else a sequence of the least extent."""
     items = [iterate(context, part) for part in parts]
+    if any(isinstance(part, Iterated) and part.static_extent is None for part in items):
+        items = [_beside_runtime(context, part, found) for part, found in zip(parts, items, strict=True)]
     if any(isinstance(part, list) for part in items):
         columns = [part if isinstance(part, list) else _unrolled(context, part) for part in items]
         return list(_static_zip(context, columns, is_strict))
@@ -128,6 +136,14 @@ def zipped(context: Context, parts: Sequence[Value], is_strict: bool = False) ->
         else:
             extent = least_size(context, extent, other.extent)
     return Iterated(extent, lambda inner, index: tuple(part.item(inner, index) for part in sequences))
+
+
+def _beside_runtime(context: Context, part: Value, found: Iterated | list[Value]) -> Iterated | list[Value]:
+    """A NumPy array beside a sequence whose extent is known at run time is such a sequence as well."""
+    if not isinstance(part, np.ndarray):
+        return found
+    array = as_array(context, part)
+    return rows(array) if isinstance(array, Array) else found
 
 
 def _static_zip(context: Context, columns: list[list[Value]], is_strict: bool) -> list[tuple[Value, ...]]:
@@ -177,6 +193,10 @@ def iterate(context: Context, value: Value) -> Iterated | list[Value]:
             return staged_range(context, value.start, value.stop, value.step)
         case Array():
             return rows(value)
+        case np.ndarray() if value.ndim and len(value) > STATIC_REPEATS:
+            array = as_array(context, value)
+            assert isinstance(array, Array)
+            return rows(array)
         case Scalar():
             raise UnsupportedType("the iterable of a loop", describe(value), context.span)
         case Unrolled(iterable=inner):

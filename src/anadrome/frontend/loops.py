@@ -15,11 +15,16 @@ from functools import partial
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Body, Loop, Size, Var, i64
 from anadrome.dtypes import I64, DType
-from anadrome.errors.frontend import ChangesType, FrontendError, UnsupportedSyntax
-from anadrome.frontend.arrays import atom, describe, type_of
+from anadrome.errors.frontend import (
+    ChangesType,
+    FrontendError,
+    UnsupportedSyntax,
+    WritesThroughView,
+)
+from anadrome.frontend.arrays import atom, describe, staged_surroundings, type_of
 from anadrome.frontend.context import Context, RestartLoop
 from anadrome.frontend.liveness import assigned_names
-from anadrome.frontend.merge import aliases, branch
+from anadrome.frontend.merge import aliases, branch, link_shared
 from anadrome.frontend.operators import truth
 from anadrome.frontend.sizes import retype
 from anadrome.frontend.structures import children, flatten, is_alike, is_number
@@ -39,6 +44,7 @@ from anadrome.frontend.values import (
     ScopeKind,
     Value,
     is_staged,
+    link,
 )
 
 LoopNode = ast.For | ast.While
@@ -61,9 +67,11 @@ class Plan:
     names: list[str]
     late: list[str]
     assigned: frozenset[str]
+    runs: bool = False
     is_endless: bool = False
     cells: list[Cell] = field(default_factory=list)
     types: dict[tuple[str, int], DType] = field(default_factory=dict)
+    started: dict[str, int] = field(default_factory=dict)
     scope: Scope | None = None
 
 
@@ -78,6 +86,8 @@ class Carried:
     weak: list[bool]
     rebuild: Callable[..., Value]
     value: Value
+    cells: list[Cell] = field(default_factory=list)
+    ends: list[Array] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
@@ -91,13 +101,15 @@ class Part:
 
 
 # ---------------------------------------------------------------------------- planning
-def make_plan(frame: Frame, node: LoopNode, runs: bool) -> Plan:
+def make_plan(context: Context, frame: Frame, node: LoopNode, runs: bool) -> Plan:
     """What the text of the loop says it carries. `runs`: it is known to run at least once."""
     target = assigned_names([node.target]) if isinstance(node, ast.For) else frozenset()
     assigned = assigned_names(node.body) | target
     needed = assigned & (frame.live_head.get(node, frozenset()) | frame.live[node])
     changed_in_place = _augmented_only(node)
     names, late = [], []
+    for name in sorted(needed & frame.names.keys()):
+        frame.names[name] = staged_surroundings(context, frame.names[name])
     for name in sorted(needed):
         value = frame.names.get(name, Missing("not assigned before the loop"))
         if isinstance(value, Missing):
@@ -106,7 +118,9 @@ def make_plan(frame: Frame, node: LoopNode, runs: bool) -> Plan:
             continue
         elif _leaves(value)[0]:
             names.append(name)
-    plan = Plan(names, late if runs else [], assigned)
+    plan = Plan(names, late if runs else [], assigned, runs)
+    lines = {name: frame.assigned[name].line for name in assigned if name in frame.assigned}
+    plan.started = {name: line for name, line in lines.items() if line < node.lineno}
     for name in sorted((_written_names(node.body) | changed_in_place) - set(names)):
         value = frame.names.get(name)
         if isinstance(value, Array) and not value.cell.is_argument and value.cell not in plan.cells:
@@ -155,7 +169,7 @@ def stage_loop(
 ) -> Exit:
     """Stage the loop, again where its body shows that more must be carried. `begin` binds the target."""
     names, span = dict(frame.names), context.span
-    live_depth = len(frame.loop_live)
+    live_depth, poisoned = len(frame.loop_live), len(context.poisonings)
     while True:
         held = {cell: cell.var for cell in plan.cells}
         try:
@@ -165,6 +179,8 @@ def stage_loop(
                 cell.var = var
             frame.names = dict(names)
             del frame.loop_live[live_depth:]
+            while len(context.poisonings) > poisoned:
+                context.poisonings.pop().poisoned = None
             if isinstance(stopped, FrontendError) or stopped.scope is not plan.scope:
                 raise
             context.span = span
@@ -191,6 +207,7 @@ class _LoopStage:
         self.index, self.code = Var("i", ArrayType(I64)), Var("code", ArrayType(I64))
         self.before = dict(frame.names)
         self.scope = Scope(ScopeKind.LOOP, context.builder.child(), context.scope, tick=context.tick)
+        self.results: list[tuple[Value, Sequence[Value]]] = []
         plan.scope = self.scope
 
     def run(self) -> Exit:
@@ -202,11 +219,11 @@ class _LoopStage:
         starts = [cell.var for cell in cells]
         cell_vars = [Var(cell.var.name, cell.var.type) for cell in cells]
         with context.reopened(self.scope):
-            self.scope.tick = context.tick
             carried = [self._carry(name) for name in self.plan.names]
             variables = [var for one in carried for var in one.variables] + cell_vars
             self.scope.builder.bind(self.index, self.code, *variables)
             self.scope.carried.update(cells)
+        self.scope.tick = context.tick
         for cell, var in zip(cells, cell_vars, strict=True):
             cell.var = var
         frame.names.update({one.name: one.value for one in carried})
@@ -214,6 +231,7 @@ class _LoopStage:
         with context.reopened(self.scope):
             exit_ = self._body()
             parts = [self._name_part(one) for one in carried]
+            self._refuse_shared_writes(carried)
             ends: list[Atom] = [cell.var for cell in cells]
             parts.append(Part(cell_vars, list(starts), ends, lambda results: _settle_cells(cells, results)))
             parts += self._late_parts()
@@ -226,6 +244,7 @@ class _LoopStage:
         context.span = span
         self._forget_names(carried)
         code = self._emit(parts, final_code, exit_, test, test_body)
+        link_shared(self.results)
         return self._ending(exit_, code, returned[0] if returned else None)
 
     def _body(self) -> Exit:
@@ -266,7 +285,10 @@ class _LoopStage:
                 carried.atoms.append(atom(self.context, leaf, var.type.dtype))
             carried.weak.append(is_weak and key not in self.plan.types)
             if isinstance(leaf, Array):
-                inner.append(Array(Cell(var, self.scope, may_alias=aliases((leaf,))), None, leaf.list_depth))
+                cell = Cell(var, self.scope)
+                link(cell, aliases((leaf,)))
+                carried.cells.append(cell)
+                inner.append(Array(cell, None, leaf.list_depth))
             else:
                 inner.append(Scalar(var, carried.weak[-1]))
         carried.value = rebuild(iter(inner))
@@ -277,16 +299,19 @@ class _LoopStage:
         context, name = self.context, carried.name
         value = self.frame.names.get(name, Missing("deleted in the loop"))
         before = self.before[name]
+        if isinstance(value, Missing):
+            raise value.error(name, self.frame.assigned.get(name, context.span))
         if not _is_same_structure(before, value):
             raise self._changes(name, describe(before), describe(value))
         leaves = _leaves(value)[0]
         ends = [self._fit(carried, position, leaf) for position, leaf in enumerate(leaves)]
+        carried.ends = [leaf for leaf in leaves if isinstance(leaf, Array)]
         weak = [mine and _is_weak(context, leaf) for mine, leaf in zip(carried.weak, leaves, strict=True)]
 
         def settle(results: list[Atom]) -> None:
             values = [
-                self._result(found, is_weak, start)
-                for found, is_weak, start in zip(results, weak, carried.start, strict=True)
+                self._result(found, is_weak, start, leaf)
+                for found, is_weak, start, leaf in zip(results, weak, carried.start, leaves, strict=True)
             ]
             self.frame.names[name] = carried.rebuild(iter(values))
 
@@ -297,12 +322,47 @@ class _LoopStage:
         assert self.scope.parent is not None
         return self.scope.parent
 
-    def _result(self, found: Atom, is_weak: bool, start: Value) -> Value:
+    def _result(self, found: Atom, is_weak: bool, start: Value, end: Value) -> Value:
+        """What a name is after the loop: its array may be that before the loop, or one made elsewhere."""
         wrapped = self.context.wrap(found, is_weak)
-        if isinstance(wrapped, Array) and isinstance(start, Array):
-            wrapped.cell.may_alias = aliases((start,), (self.scope,))
-            return Array(wrapped.cell, None, start.list_depth)
-        return wrapped
+        self.results.append((wrapped, (end,) if self.plan.runs else (start, end)))
+        if not isinstance(wrapped, Array) or not isinstance(end, Array):
+            return wrapped
+        sources = (end,) if self.plan.runs else (start, end)
+        link(wrapped.cell, [cell for cell in aliases(sources) if self._is_outer(cell)])
+        return Array(wrapped.cell, None, end.list_depth)
+
+    def _is_outer(self, cell: Cell) -> bool:
+        return cell.home is not self.scope and cell.home.depth <= self._outer.depth
+
+    def _refuse_shared_writes(self, carried: Sequence[Carried]) -> None:
+        """In the next iteration a name holds what it ends with now. Two that end with one array, or one that
+        ends with an array from outside, are only carried apart if nothing writes them."""
+        ends = [(cell, end) for one in carried for cell, end in zip(one.cells, one.ends, strict=True)]
+        for position, (cell, end) in enumerate(ends):
+            roots = set(aliases((end,))) - {cell}
+            for root in roots:
+                if self._is_outer(root) and root not in cell.partners:
+                    self._meets_outer(cell, root)
+            partners: list[Cell] = []
+            if end.cell is not cell:
+                partners += [other for other, theirs in ends[:position] if roots & set(aliases((theirs,)))]
+            partners += [o for o, theirs in ends[position + 1 :] if theirs.cell is end.cell and o is not cell]
+            if any(one.last_written > self.scope.tick for partner in partners for one in (cell, partner)):
+                raise self._shared_write()
+
+    def _meets_outer(self, cell: Cell, root: Cell) -> None:
+        """From the next iteration on `cell` may be the array `root` of outside."""
+        tick = self.scope.tick
+        if root.last_written > tick or (cell.last_written > tick and root.last_read > tick):
+            raise self._shared_write()
+        if cell.last_written > tick:
+            root.poisoned = self.context.span
+            self.context.poisonings.append(root)
+
+    def _shared_write(self) -> WritesThroughView:
+        reason = "two names hold one array after an iteration, and one of them is written in the loop"
+        return WritesThroughView(reason, self.context.span)
 
     def _fit(self, carried: Carried, position: int, leaf: Value) -> Atom:
         """The value at the end of an iteration under the type it is carried with, or an error."""
@@ -335,8 +395,13 @@ class _LoopStage:
             raise self._changes(carried.name, *words) from None
 
     def _changes(self, name: str, before: str, after: str) -> ChangesType:
-        help = f"start it as a float: `{name} = 0.0`" if (before, after) == ("int64", "float64") else ""
-        return ChangesType(name, before, after, self.frame.assigned.get(name, self.context.span), help)
+        help, start = "", self.before[name]
+        if (before, after) == ("int64", "float64"):
+            number = float(start) if isinstance(start, int) else 0.0
+            help = f"start it as a float: `{name} = {number!r}`"
+        span = self.frame.assigned.get(name, self.context.span)
+        since = self.plan.started.get(name, self.node.lineno)
+        return ChangesType(name, before, after, span, help, since)
 
     def _forget_names(self, carried: Sequence[Carried]) -> None:
         """Names the body assigned have no value after the loop, save those it carries."""
@@ -395,7 +460,10 @@ class _LoopStage:
             starts = [context.builder.zeros(type_) for type_ in types]
 
         def settle(results: list[Atom]) -> None:
-            values = [context.wrap(found, is_weak) for found, is_weak in zip(results, weak, strict=True)]
+            values = [
+                self._result(found, is_weak, leaf, leaf)
+                for found, is_weak, leaf in zip(results, weak, leaves, strict=True)
+            ]
             done(rebuild(iter(values)))
 
         return Part([Var(name, type_) for type_ in types], starts, ends, settle)
@@ -434,7 +502,9 @@ class _LoopStage:
             condition = self._test_body(test, test_scope, leaves)
             body = inner.body([*ends, *(end for _, _, end in extra)])
             loop = Loop(tuple(variables), tuple(starts), body, condition=condition)
-        results = list(context.builder.let(loop)) if variables or loop.condition is not None else []
+        results = (
+            list(context.builder.let(loop)) if variables or loop.condition is not None or body.lets else []
+        )
         position = 0
         for part in parts:
             part.settle(list(results[position : position + len(part.variables)]))

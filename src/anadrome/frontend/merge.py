@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Const, If, Let, Size, Var, i64
 from anadrome.errors.frontend import BranchesDiffer, FrontendError
-from anadrome.frontend.arrays import atom, describe, promote
+from anadrome.frontend.arrays import atom, describe, promote, staged_surroundings
 from anadrome.frontend.context import Context
 from anadrome.frontend.sizes import retype
 from anadrome.frontend.structures import children, is_alike, is_number, with_children
@@ -24,6 +24,7 @@ from anadrome.frontend.values import (
     ScopeKind,
     Value,
     is_staged,
+    link,
 )
 
 CHEAP = frozenset(
@@ -123,6 +124,8 @@ def _join_names(
 ) -> dict[str, Join]:
     joins: dict[str, Join] = {}
     for name in sorted(set(live)):
+        if not (name in before or name in first.names or name in second.names):
+            continue
         nothing = before.get(name, Missing("assigned in only one branch of a run-time `if`"))
         one, two = first.names.get(name, nothing), second.names.get(name, nothing)
         if one is two and name in before:
@@ -148,7 +151,9 @@ def _join_name(
     except FrontendError as error:
         del slots[mark:]
         words = error.diagnostic
-        return lambda _: Missing(f"{words.message.removeprefix('error: ')}: {words.label}", words.help)
+        differs = error.ways if isinstance(error, BranchesDiffer) else None
+        reason = f"{words.message.removeprefix('error: ')}: {words.label}"
+        return lambda _: Missing(reason, words.help, differs)
 
 
 def join(
@@ -157,6 +162,7 @@ def join(
     """One value for two: adds the slots it needs and gives what makes the value of the slots' results."""
     if one is two and not _is_bound_inside(one, first, second):
         return lambda _: one
+    one, two = staged_surroundings(context, one), staged_surroundings(context, two)
     if _is_leaf(one) and _is_leaf(two):
         slots.append(_slot(context, what, one, two, first, second))
         return next
@@ -168,7 +174,8 @@ def join(
     if type(one) is type(two) and not is_staged(one) and bool(one == two):
         return lambda _: one
     if first.is_over or second.is_over:
-        return lambda _: Missing(f"{what} is {describe(one)} on one way and {describe(two)} on the other")
+        ways = (describe(one), describe(two))
+        return lambda _: Missing(f"{what} is {ways[0]} on one way and {ways[1]} on the other", "", ways)
     raise BranchesDiffer(what, describe(one), describe(two), context.span)
 
 
@@ -244,7 +251,9 @@ def _emit(context: Context, condition: Atom, first: Way, second: Way, slots: Seq
     else:
         expr = If(condition, first.scope.builder.body(then), second.scope.builder.body(other))
         atoms = list(context.builder.let(expr))
-    return [_result(context, slot, found, first, second) for slot, found in zip(slots, atoms, strict=True)]
+    results = [_result(context, slot, one, first, second) for slot, one in zip(slots, atoms, strict=True)]
+    link_shared([(value, (slot.then, slot.other)) for value, slot in zip(results, slots, strict=True)])
+    return results
 
 
 def _is_cheap(let: Let) -> bool:
@@ -255,12 +264,14 @@ def _finish(
     context: Context, way: Way, opposite: Way, values: Sequence[Value], slots: Sequence[Slot]
 ) -> list[Atom]:
     """The values of the slots brought to their types inside the branch; zeros where they will not be read."""
-    outer = context.scope
-    context.scope = way.scope
-    try:
-        return [_fit(context, value, slot, opposite) for value, slot in zip(values, slots, strict=True)]
-    finally:
-        context.scope = outer
+    held = {cell: cell.var for cell in way.cells}
+    for cell, var in way.cells.items():
+        cell.var = var
+    with context.reopened(way.scope):
+        fitted = [_fit(context, value, slot, opposite) for value, slot in zip(values, slots, strict=True)]
+    for cell, var in held.items():
+        cell.var = var
+    return fitted
 
 
 def _fit(context: Context, value: Value, slot: Slot, opposite: Way) -> Atom:
@@ -283,7 +294,7 @@ def _is_bound_in(value: Value, builder: Builder) -> bool:
 def _result(context: Context, slot: Slot, found: Atom, first: Way, second: Way) -> Value:
     wrapped = context.wrap(found, slot.is_weak)
     if isinstance(wrapped, Array):
-        wrapped.cell.may_alias = aliases((slot.then, slot.other), (first.scope, second.scope))
+        link(wrapped.cell, aliases((slot.then, slot.other), (first.scope, second.scope)))
         depth = max(v.list_depth for v in (slot.then, slot.other) if isinstance(v, Array))
         return Array(wrapped.cell, None, depth)
     return wrapped
@@ -294,7 +305,13 @@ def aliases(values: Iterable[Value], inside: Sequence[Scope] = ()) -> tuple[Cell
     found: dict[Cell, None] = {}
     for value in values:
         if isinstance(value, Array):
-            found.update(
-                {cell: None for cell in (value.cell, *value.cell.may_alias) if cell.home not in inside}
-            )
+            cells = (value.cell, *value.cell.partners)
+            found.update({cell: None for cell in cells if cell.home not in inside})
     return tuple(found)
+
+
+def link_shared(results: Sequence[tuple[Value, Sequence[Value]]]) -> None:
+    """Link results that may be one array: each comes with the values it was merged from."""
+    arrays = [(value.cell, set(aliases(sources))) for value, sources in results if isinstance(value, Array)]
+    for position, (cell, roots) in enumerate(arrays):
+        link(cell, [other for other, theirs in arrays[:position] if roots & theirs])

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, I64, DType
-from anadrome.errors.frontend import PromotionError
-from anadrome.frontend.arrays import atom, promote, type_of
+from anadrome.errors.frontend import AmbiguousTruth, PromotionError
+from anadrome.frontend.arrays import atom, describe, promote, type_of
 from anadrome.frontend.context import Context
 from anadrome.frontend.sizes import agree, show_shape
 from anadrome.frontend.values import Array, Scalar, Staged, Value
@@ -194,7 +194,7 @@ def truth(context: Context, value: Value) -> Atom:
     dtype, _ = type_of(context, value)
     found = atom(context, value)
     if found.type.shape:
-        raise PromotionError("bool", "an array: use np.any or np.all", context.span)
+        raise AmbiguousTruth(describe(value), context.span)
     if dtype is BOOL:
         return found
     return context.builder.apply("ne", found, context.builder.constant(0, found))

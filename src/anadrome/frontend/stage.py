@@ -14,14 +14,15 @@ import numpy as np
 from anadrome.array_ir.nodes import ArrayType, Atom, Function, Size, Var, i64
 from anadrome.config import Config
 from anadrome.dtypes import I64, DType
+from anadrome.errors.frontend import UnsupportedType
 from anadrome.frontend.annotations import Annotation, bind_annotation
-from anadrome.frontend.arrays import atom
-from anadrome.frontend.calls import call
+from anadrome.frontend.arrays import atom, staged_surroundings
+from anadrome.frontend.calls import BoundMethod, StagedFunction, call
 from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
 from anadrome.frontend.context import Context, Evaluators, StagedCall
 from anadrome.frontend.evaluate import evaluate
 from anadrome.frontend.statements import run_block
-from anadrome.frontend.structures import flatten, is_number
+from anadrome.frontend.structures import children, flatten, is_number
 from anadrome.frontend.values import Array, Cell, Scalar, ScopeKind, Value, is_staged
 
 RECURSION_LIMIT = 20_000
@@ -117,6 +118,8 @@ def stage(
     keywords = {name: enter(value, name) for name, value in kwargs.items()}
     with _deep_recursion():
         result = call(context, function, values, keywords)
+    context.span = context.last_span
+    _refuse_unfinished(context, result)
     leaves, rebuild, weak = _results(context, result)
     body = root.body([atom(context, leaf) for leaf in leaves])
     hidden = tuple(context.captured.values())
@@ -174,12 +177,26 @@ def _parameter_value(scope: object, var: Var, leaf: Value) -> Value:
     return Array(Cell(var, scope, is_argument=True), None, leaf.list_depth)  # type: ignore[arg-type]
 
 
+def _refuse_unfinished(context: Context, result: Value) -> None:
+    """A result is made of numbers, arrays and static objects: no function that reads run-time values."""
+    if isinstance(result, StagedFunction | BoundMethod):
+        raise UnsupportedType(
+            "a result of a compiled function",
+            "a function that was made inside it",
+            context.span,
+            "return the numbers and arrays the function needs, and make it outside",
+        )
+    for part in children(result) or ():
+        _refuse_unfinished(context, part)
+
+
 def _results(
     context: Context, result: Value
 ) -> tuple[list[Value], Callable[[Iterator[Value]], Value], tuple[bool, ...]]:
     """The leaves of a result: numbers known while compiling are results as well."""
     if isinstance(result, LazyGenerator):
         result = evaluate_list(context, result.frame, result.node)
+    result = staged_surroundings(context, result)
     leaves, rebuild = flatten(result, lambda leaf: is_staged(leaf) or is_number(leaf))
     weak = tuple(
         leaf.is_weak if isinstance(leaf, Scalar) else isinstance(leaf, int | float) for leaf in leaves
@@ -201,9 +218,11 @@ def _name(value: Atom) -> str:
 
 def _signature(function: object) -> inspect.Signature | None:
     try:
-        return inspect.signature(function)  # type: ignore[arg-type]
+        return inspect.signature(function, eval_str=True)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return None
+    except Exception:  # an annotation names what is not there at run time
+        return inspect.signature(function)  # type: ignore[arg-type]
 
 
 def _names(function: object, count: int) -> list[str]:

@@ -18,6 +18,7 @@ from anadrome.errors.frontend import (
     UnsupportedType,
     WritesArgument,
 )
+from anadrome.errors.runtime import AssertionFailed, RaisedError
 from anadrome.frontend.arrays import atom, describe, promote
 from anadrome.frontend.calls import staged_function
 from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
@@ -72,7 +73,17 @@ def run_block(context: Context, frame: Frame, body: Sequence[ast.stmt]) -> Exit:
 
 
 def _what(node: ast.stmt) -> str:
-    return f"`{type(node).__name__.lower()}`"
+    return f"`{_WORDS.get(type(node), type(node).__name__.lower())}`"
+
+
+_WORDS: dict[type[ast.stmt], str] = {
+    ast.ClassDef: "class",
+    ast.ImportFrom: "from … import",
+    ast.AsyncFor: "async for",
+    ast.AsyncWith: "async with",
+    ast.AsyncFunctionDef: "async def",
+    ast.TryStar: "try",
+}
 
 
 _HELP: dict[type[ast.stmt], str] = {
@@ -214,6 +225,8 @@ def _put(context: Context, base: Value, index: Value, value: Value) -> None:
         raise StaticRequired(
             f"the index of a {type(base).__name__}", context.span, "make it an array with np.array"
         )
+    if is_staged(base) or not hasattr(base, "__setitem__"):
+        raise UnsupportedType("what is written by index", describe(base), context.span, "write into an array")
     _may_change(context, base, f"a {type(base).__name__}")
     try:
         base[index] = value  # type: ignore[index]
@@ -329,7 +342,7 @@ def _assert(context: Context, frame: Frame, node: ast.Assert) -> Exit:
     )
     context.at(frame, node.test)
     if holds == FALSE and context.scope.kind is ScopeKind.FUNCTION:
-        raise StaticCallFailed("this assertion", AssertionError(_plain(message)), context.span)
+        raise AssertionFailed(_static_words(message, values), context.span)
     context.builder.let(Check(holds, "assert", message, tuple(values)))
     return FALLS_THROUGH
 
@@ -351,7 +364,7 @@ def _emit_raise(context: Context, frame: Frame, node: ast.Raise, holds: Atom) ->
     words = f"{name}: {message}" if message else name or "raise"
     context.at(frame, node)
     if holds == FALSE and context.scope.kind is ScopeKind.FUNCTION:
-        raise StaticCallFailed("the function", RuntimeError(_plain(words)), context.span)
+        raise RaisedError.of(words, ["(a run-time value)"] * len(values), context.span)
     context.builder.let(Check(holds, "raise", words, tuple(values)))
 
 
@@ -381,8 +394,9 @@ def _escaped(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _plain(text: str) -> str:
-    return text.replace("{{", "{").replace("}}", "}")
+def _static_words(message: str, values: Sequence[Atom]) -> str:
+    """The words of a check that fails while compiling, when run-time numbers have no value yet."""
+    return message.format(*("(a run-time value)" for _ in values))
 
 
 STATEMENTS: dict[type[ast.stmt], Callable[[Context, Frame, Any], Exit | None]] = {

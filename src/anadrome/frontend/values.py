@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import CellType
 from typing import NoReturn
@@ -17,6 +17,7 @@ from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import ArrayType, Atom, Size, Var
 from anadrome.dtypes import DType
 from anadrome.errors import Span
+from anadrome.errors.frontend import BranchesDiffer, FrontendError, Undefined
 from anadrome.frontend.source import Source
 
 Value = object
@@ -92,17 +93,26 @@ class Scope:
 class Cell:
     """The storage of one array: the IR variable it holds now.
 
-    `may_alias` are cells NumPy might share with this one, depending on the path taken: writing here makes
-    them unreadable (`poisoned`), and is refused where one of them belongs to the caller. `last_read` is the
-    tick of the last read, which tells whether a loop read the cell before an alias of it was written.
+    `partners` are cells that NumPy might have in one array with this one, depending on the path taken:
+    writing one makes the others unreadable (`poisoned`), and is refused where one belongs to the caller.
+    `last_read` and `last_written` are ticks, which tell what a loop has read and written so far.
     """
 
     var: Var
     home: Scope
     is_argument: bool = False
-    may_alias: tuple[Cell, ...] = ()
+    partners: dict[Cell, None] = field(default_factory=dict)
     poisoned: Span | None = None
     last_read: int = 0
+    last_written: int = 0
+
+
+def link(cell: Cell, others: Iterable[Cell]) -> None:
+    """Say that a cell may share memory with these, and so with all that they may share memory with."""
+    found = {other: None for one in others for other in (one, *one.partners) if other is not cell}
+    for other in found:
+        other.partners[cell] = None
+    cell.partners.update(found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,10 +192,20 @@ def is_staged(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Missing:
-    """What a name stands for where it has no value that can be used: reading it raises `reason`."""
+    """What a name stands for where it has no value that can be used: reading it raises `reason`.
+
+    `differs` holds what it is on either way of a branch, where these do not go together.
+    """
 
     reason: str
     help: str = ""
+    differs: tuple[str, str] | None = None
+
+    def error(self, name: str, span: Span | None) -> FrontendError:
+        """What reading the name says."""
+        if self.differs is not None:
+            return BranchesDiffer(name, *self.differs, span)
+        return Undefined(name, span, self.reason, self.help)
 
 
 NEXT, BREAK, CONTINUE, RETURN = 0, 1, 2, 3

@@ -269,7 +269,7 @@ class _Machine:
     def _check_failed(self, stmt: Check) -> None:
         failure = self.fn.failures[stmt.code]
         values = [self.expr(value).item() for value in stmt.values]
-        raise _Failed(FAILURES[failure.error](failure.message.format(*values), failure.span))
+        raise _Failed(FAILURES[failure.error].of(failure.message, values, failure.span))
 
     def _call(self, stmt: Call) -> None:
         row = ROUTINES[stmt.routine]

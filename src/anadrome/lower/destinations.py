@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir.nodes import Bounds
 from anadrome.kernel_ir.nodes import i64
@@ -25,8 +27,8 @@ def supply(low: Lowering, var: array_ir.Var, let: array_ir.Let) -> Destination |
             return _row_of_update(low, var, let, let.expr)
         case array_ir.AddTo(value=value) if value is var:
             return _row_of_sum(low, let, let.expr)
-        case array_ir.Reshape():
-            found = low.reserve(let.targets[0])
+        case array_ir.Reshape(shape=wanted):
+            found = low.reserve(let.targets[0]) if _is_as_large(low, var.type.shape, wanted) else None
             if found is None:
                 return None
             shape = low.scalars(var.type.shape)
@@ -35,6 +37,33 @@ def supply(low: Lowering, var: array_ir.Var, let: array_ir.Let) -> Destination |
             return _successor(low, var, let)
         case _:
             return None
+
+
+def _is_as_large(low: Lowering, shape: tuple[array_ir.Size, ...], other: tuple[array_ir.Size, ...]) -> bool:
+    """Whether two shapes surely have the same number of elements.
+
+    Where they may differ a check stands between an array and its reshape: written into a smaller place, the
+    array would run over its end before that.
+    """
+    return _factors(low, shape) == _factors(low, other)
+
+
+def _factors(low: Lowering, sizes: tuple[array_ir.Atom, ...]) -> tuple[int, Counter[array_ir.Var]]:
+    """The product of sizes as a constant and the variables that are no products themselves."""
+    constant = 1
+    variables: Counter[array_ir.Var] = Counter()
+    left = list(sizes)
+    while left:
+        size = left.pop()
+        if isinstance(size, array_ir.Const):
+            constant *= int(size.value)
+            continue
+        let = next((found for frame in low.live.frames if (found := frame.facts.definitions.get(size))), None)
+        if let is not None and isinstance(let.expr, array_ir.Apply) and let.expr.prim.name == "mul":
+            left += let.expr.args
+        else:
+            variables[size] += 1
+    return constant, variables
 
 
 def _successor(low: Lowering, var: array_ir.Var, let: array_ir.Let) -> Destination | None:

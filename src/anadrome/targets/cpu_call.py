@@ -137,11 +137,10 @@ class Executable:
         values = struct.unpack_from("<" + codes, frame.slots, 8 * self._layout.values)
         if site.code == MEMORY_FAILURE:
             count, size = values
-            return OutOfMemory(
-                f"{self.name} needs memory for {count} elements of {size} bytes: not available"
-            )
+            words = f"{count} elements" if 0 <= count < 2**62 else "more elements than can be counted,"
+            return OutOfMemory(f"`{self.name}` needs memory for {words} of {size} bytes: not available")
         failure = self._fn.failures[site.code]
-        return FAILURES[failure.error](failure.message.format(*values), failure.span)
+        return FAILURES[failure.error].of(failure.message, values, failure.span)
 
 
 def _parameter_code(param: Var | Buffer) -> str:

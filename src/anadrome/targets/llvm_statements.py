@@ -14,6 +14,7 @@ from anadrome.kernel_ir.nodes import (
     Binding,
     Call,
     Check,
+    Compute,
     Const,
     Copy,
     Expr,
@@ -191,6 +192,19 @@ def _emit_while(scope: Scope, stmt: While) -> None:
 
 
 # ---------------------------------------------------------------------------- memory
+def _element_count(scope: Scope, size: Expr) -> Value:
+    """A number of elements; all ones, more than any machine has, where a product of sizes overflows."""
+    match size:
+        case Compute(prim=prim, args=(left, right)) if prim.name == "mul":
+            factors = [("i64", _element_count(scope, left)), ("i64", _element_count(scope, right))]
+            pair = scope.text.intrinsic("llvm.umul.with.overflow.i64", "{ i64, i1 }", factors)
+            product = scope.text.value(f"extractvalue {{ i64, i1 }} {pair}, 0")
+            overflows = scope.text.value(f"extractvalue {{ i64, i1 }} {pair}, 1")
+            return scope.text.value(f"select i1 {overflows}, i64 -1, i64 {product}")
+        case _:
+            return scope.expr(size)
+
+
 def _emit_alloc(scope: Scope, stmt: Alloc) -> None:
     buffer, text = stmt.buffer, scope.text
     kind = memory_type(buffer.dtype)
@@ -201,7 +215,7 @@ def _emit_alloc(scope: Scope, stmt: Alloc) -> None:
         scope.places[buffer] = Place(text.alloca(kind if count == 1 else f"[{max(count, 1)} x {kind}]"))
         return
     scope.can_fail = True
-    size = scope.expr(stmt.size)
+    size = _element_count(scope, stmt.size)
     slot = text.alloca("ptr", "null")
     scope.slots.append(slot)
     if scope.loop_depth:

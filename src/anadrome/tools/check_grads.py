@@ -48,6 +48,7 @@ def check_grads(
     against each other a thousand times as sharply. Single precision wants a larger `eps` and `rtol`.
 
     >>> import anadrome as ad
+    >>> import numpy as np
     >>> ad.check_grads(lambda x, y: x * np.sin(y), (2.0, 3.0), order=2)
     """
     random = np.random.default_rng(seed)

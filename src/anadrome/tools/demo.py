@@ -63,8 +63,8 @@ def read_adbench(path: Path) -> Problem:
 
 
 def first_guess(problem: Problem, seed: int) -> Mixture:
-    """Means at points far from one another (greedy k-means++, Arthur and Vassilvitskii, 2007), widths those of
-    all points together, equal weights."""
+    """Means at points far from one another (greedy k-means++, Arthur and Vassilvitskii, 2007), widths those
+    of all points together, equal weights."""
     random = np.random.default_rng(seed)
     points, dimension = problem.points, problem.points.shape[1]
     means = [points[random.integers(len(points))]]

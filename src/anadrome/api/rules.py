@@ -1,0 +1,199 @@
+"""What each transform is inside a program: its rule, as a value.
+
+A rule is called with the context, the function and its arguments, and adds the transformed function to the
+program being staged. Two rules that are equal make the same program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from anadrome.api import pytree
+from anadrome.api.arguments import Argnums
+from anadrome.api.batching import Axes, map_rows
+from anadrome.api.gradients import outcome_words, pull_back_values, value_and_gradient
+from anadrome.api.jacobians import jacobian_forward, jacobian_reverse
+from anadrome.api.opened import like, staged_leaf
+from anadrome.api.tangents import as_tuple, push_forward_values
+from anadrome.errors.api import AuxiliaryMissing, StagedOutside
+from anadrome.frontend.arrays import atom
+from anadrome.frontend.context import Context
+from anadrome.frontend.values import Scope, Value
+
+Args = Sequence[Value]
+Kwargs = Mapping[str, Value]
+
+
+def as_argnums(argnums: Argnums) -> int | tuple[int, ...]:
+    """Argument numbers as a value."""
+    if isinstance(argnums, list | tuple | range):
+        return tuple(argnums)
+    return argnums  # type: ignore[return-value]  # what is no number is refused when the transform is called
+
+
+# ---------------------------------------------------------------------------- reverse mode
+@dataclass(frozen=True, slots=True)
+class Gradient:
+    """The gradient by some arguments; with the auxiliary result where there is one."""
+
+    argnums: int | tuple[int, ...]
+    has_aux: bool
+
+    def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
+        value, gradient = value_and_gradient(
+            context, "grad", function, args, kwargs, self.argnums, self.has_aux
+        )
+        if not self.has_aux:
+            return gradient
+        assert isinstance(value, tuple)
+        return gradient, value[1]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueAndGradient:
+    """The function's result and its gradient."""
+
+    argnums: int | tuple[int, ...]
+    has_aux: bool
+
+    def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
+        return value_and_gradient(
+            context, "value_and_grad", function, args, kwargs, self.argnums, self.has_aux
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PullBack:
+    """The cotangents of all arguments but the last, which is the cotangent of the result."""
+
+    has_aux: bool
+
+    def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
+        return pull_back_values(context, function, args[:-1], args[-1], self.has_aux)[1]
+
+
+class Pullback:
+    """What `vjp` gives inside a compiled function: a cotangent of the result to cotangents of the arguments.
+
+    It holds the primals as they were, so it is called where they are known: in the body it was made in.
+    """
+
+    def __init__(self, context: Context, function: object, primals: Sequence[Value], has_aux: bool) -> None:
+        leaves, self._structure = pytree.flatten(tuple(primals))
+        self._leaves = [_frozen(context, leaf) for leaf in leaves]
+        self._function = function
+        self._has_aux = has_aux
+        self._scope: Scope = context.scope
+
+    def __call__(self, cotangent: object) -> object:
+        """Outside compiled functions there is no such object."""
+        raise StagedOutside("this pullback")
+
+    def __anadrome_stage__(self, context: Context, args: Sequence[Value], kwargs: Kwargs) -> Value:
+        """The cotangents of the primals."""
+        if self._scope not in context.scopes():
+            raise StagedOutside("a pullback made inside a loop or branch, outside of which it is called,")
+        (cotangent,) = args
+        primals = pytree.unflatten(self._structure, [thaw(context) for thaw in self._leaves])
+        return pull_back_values(context, self._function, primals, cotangent, self._has_aux)[1]
+
+
+def _frozen(context: Context, leaf: Value) -> Callable[[Context], Value]:
+    """A leaf as it is now, whatever is written into its array later."""
+    staged = staged_leaf(context, leaf)
+    if staged is None:
+        return lambda later: leaf
+    found = atom(context, staged)
+    return lambda later: like(later, found, staged)
+
+
+def stage_vjp(context: Context, function: object, *primals: Value, has_aux: bool = False) -> Value:
+    """`vjp` inside a program: the function's result and a pullback."""
+    outcome = context.call(function, *primals)
+    pullback = Pullback(context, function, primals, has_aux)
+    if not has_aux:
+        return outcome, pullback
+    if not isinstance(outcome, tuple) or len(outcome) != 2:
+        raise AuxiliaryMissing("vjp", outcome_words(outcome))
+    return outcome[0], pullback, outcome[1]
+
+
+# ---------------------------------------------------------------------------- forward mode
+def push_forward_rule(context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
+    """(primals, tangents) to the function's result and its tangent."""
+    primals, tangents = args
+    return push_forward_values(context, function, primals, tangents)
+
+
+def hessian_product_rule(context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
+    """(primals, tangents) to the Hessian times the tangents: forward over reverse."""
+    primals, tangents = args
+    return stage_hvp(context, function, primals, tangents)
+
+
+def stage_hvp(context: Context, function: object, primals: Value, tangents: Value) -> Value:
+    """`hvp` inside a program."""
+    arguments = as_tuple("the primals", primals)
+    gradient = Applied(Gradient(tuple(range(len(arguments))), False), function)
+    product = push_forward_values(context, gradient, arguments, tangents)[1]
+    assert isinstance(product, tuple)
+    return product[0] if len(product) == 1 else product
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A rule on a function, as a function that other rules take."""
+
+    rule: Callable[[Context, object, Args, Kwargs], Value]
+    function: object
+
+    def __anadrome_stage__(self, context: Context, args: Args, kwargs: Kwargs) -> Value:
+        """The transformed function as a part of the program."""
+        return self.rule(context, self.function, args, kwargs)
+
+
+# ---------------------------------------------------------------------------- Jacobians
+@dataclass(frozen=True, slots=True)
+class ForwardJacobian:
+    """The Jacobian by forward mode."""
+
+    argnums: int | tuple[int, ...]
+    has_aux: bool
+
+    def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
+        return jacobian_forward(context, function, args, kwargs, self.argnums, self.has_aux)
+
+
+@dataclass(frozen=True, slots=True)
+class ReverseJacobian:
+    """The Jacobian by reverse mode."""
+
+    argnums: int | tuple[int, ...]
+    has_aux: bool
+
+    def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
+        return jacobian_reverse(context, function, args, kwargs, self.argnums, self.has_aux)
+
+
+@dataclass(frozen=True, slots=True)
+class SecondDerivatives:
+    """The Hessian: forward over reverse."""
+
+    argnums: int | tuple[int, ...]
+
+    def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
+        gradient = Applied(Gradient(self.argnums, False), function)
+        return jacobian_forward(context, gradient, args, kwargs, self.argnums, False)
+
+
+# ---------------------------------------------------------------------------- rows
+@dataclass(frozen=True, slots=True)
+class OverRows:
+    """The function on every row."""
+
+    in_axes: Axes
+    out_axes: Axes
+
+    def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
+        return map_rows(context, function, args, kwargs, self.in_axes, self.out_axes)

@@ -1,0 +1,47 @@
+"""`check_grads`: what agrees passes, what does not is named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import anadrome as ad
+from anadrome.errors.api import GradientMismatch
+
+
+def energy(state, scale, count):
+    total = 0.0
+    for i in range(count):
+        total = total + np.sum(np.sin(state["x"] * i) * scale)
+    return total, {"extra": state["x"] ** 2, "count": count}
+
+
+STATE = {"x": np.linspace(-1.0, 1.0, 5), "kind": "k", "n": np.arange(3)}
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_agreement(order: int) -> None:
+    ad.check_grads(energy, (STATE, 1.5, 4), order=order)
+    ad.check_grads(ad.jit(energy), (STATE, 1.5, 4), order=order)
+    ad.check_grads(ad.grad(lambda x: np.sum(x**3)), (np.ones(3),), order=order)
+
+
+def test_single_modes_and_precision() -> None:
+    ad.check_grads(energy, (STATE, 1.5, 4), modes=("fwd",))
+    ad.check_grads(energy, (STATE, 1.5, 4), modes=("rev",))
+    ad.check_grads(lambda x: np.sum(x * x), (np.ones(4, np.float32),), eps=1e-2, rtol=1e-3)
+
+
+def test_a_difference_is_named() -> None:
+    def stopped(x, y):
+        return np.sum(x * ad.stop_gradient(y))
+
+    with pytest.raises(
+        GradientMismatch, match=r"order 1 by argument `y`.*forward mode gives 0.*finite differences"
+    ):
+        ad.check_grads(stopped, (np.ones(3), np.ones(3)))
+
+
+def test_a_kink_is_seen() -> None:
+    with pytest.raises(GradientMismatch, match="by argument `x`"):
+        ad.check_grads(lambda x: max(x, 0.0), (0.0,))

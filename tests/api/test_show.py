@@ -1,0 +1,68 @@
+"""`show` and the pipeline behind it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import anadrome as ad
+from anadrome.api.show import KNOWN_STAGES, as_compiled, difference, show_stages
+from anadrome.array_ir import text as array_text
+from anadrome.compile import PIPELINE, STAGES, Statistics, compile_function, optimise
+from anadrome.errors.api import UnknownStage
+from anadrome.errors.ir import IRError
+from anadrome.kernel_ir import text as kernel_text
+
+
+def cost(points, scale):
+    return sum(np.exp(-scale * point) for point in points)
+
+
+POINTS = np.linspace(0.0, 1.0, 20)
+
+
+def test_every_stage_has_text() -> None:
+    text = show_stages(as_compiled(cost), ad.jit(cost).signature((POINTS, 2.0), {}))
+    for stage in KNOWN_STAGES:
+        assert text(stage).strip(), stage
+    for stage in STAGES[:-1]:
+        assert array_text.show(array_text.parse(text(stage))) == text(stage)
+    assert kernel_text.show(kernel_text.parse(text("kernel"))) == text("kernel")
+    assert "define" in text("llvm")
+
+
+def test_show_of_functions_and_transforms() -> None:
+    assert "exp" in ad.show(cost, POINTS, 2.0)
+    assert "exp" in ad.show(ad.grad(cost, argnums=1), POINTS, 2.0, stage="array")
+    with pytest.raises(UnknownStage, match="no stage `nonsense`"):
+        ad.show(cost, POINTS, 2.0, stage="nonsense")
+
+
+def test_difference_of_a_stage() -> None:
+    text = show_stages(as_compiled(ad.grad(cost)), ad.grad(cost).signature((POINTS, 2.0), {}))
+    lines = difference("simplify", text).splitlines()
+    assert lines[:2] == ["--- before simplify", "+++ after simplify"]
+    with pytest.raises(UnknownStage):
+        difference("array", text)
+
+
+def test_the_verifier_blames_the_stage() -> None:
+    broken = array_text.parse("fn f(x: f64) -> f64 {\n  y = mul x x\n  return y\n}\n")
+    object.__setattr__(broken.body.lets[0], "targets", ())
+    with pytest.raises(IRError, match="after the stage `array`"):
+        optimise(broken, ad.Config(verify=True))
+
+
+def test_dumps_go_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    fn = array_text.parse("fn f(x: f64) -> f64 {\n  y = mul x x\n  return y\n}\n")
+    compile_function(fn, ad.Config(dump="array,kernel", cache=False))
+    words = capsys.readouterr().err
+    assert "--- array\nfn f(x: f64)" in words and "--- kernel\nfn f(x: f64)" in words
+
+
+def test_times_by_stage() -> None:
+    fn = array_text.parse("fn f(x: f64) -> f64 {\n  y = mul x x\n  return y\n}\n")
+    statistics = Statistics()
+    compile_function(fn, ad.Config(cache=False), statistics)
+    assert set(statistics.seconds) == {*(name for name, _ in PIPELINE), "kernel", "machine"}
+    assert statistics.total > 0.0

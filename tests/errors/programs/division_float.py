@@ -1,7 +1,0 @@
-"""A Python float divided by zero."""
-
-def program(x):
-    return 7.0 % x
-
-
-ARGUMENTS = (0.0,)

@@ -1,7 +1,0 @@
-"""An integer divided by zero."""
-
-def program(n):
-    return 7 // n
-
-
-ARGUMENTS = (0,)
