@@ -90,7 +90,7 @@ def comprehension_with_inner_while(x):
             r = 0.5 * (r + v / r)
         return r
 
-    return [root(abs(v) + 0.5) for v in x]
+    return np.array([root(abs(v) + 0.5) for v in x])
 
 
 # ---------------------------------------------------------------------------- containers
@@ -344,7 +344,7 @@ TWICE = [
     (tuple_carried_in_a_loop, 0.7, 4),
     (gaussian_log_density, SMALL, SHORT[:3]),
     (determinant_and_inverse, SMALL),
-    (attention, TALL, RANDOM.normal(size=(19, 3)), RANDOM.normal(size=(19, 2))),
+    (regression, MATRIX, SHORT[:4], 0.1),
 ]
 
 

@@ -1,8 +1,8 @@
 """The corpus of bad programs: how one is run, and what is kept of its error.
 
-A program file defines `program` and `ARGUMENTS`, and `TRANSFORM` where it is not `ad.jit`; or `call`, which does
-everything itself. What is kept is the class of the error, the builtin class it is an instance of, and its text,
-in which a path is only the file's name.
+A program file defines `program` and `ARGUMENTS`, and `TRANSFORM` where it is not `ad.jit`; or `call`, which
+does everything itself. What is kept is the class of the error, the builtin class it is an instance of, and its
+text, in which a path is only the file's name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""NaN and infinities flow through compiled programs as IEEE 754 and NumPy say; integers wrap as NumPy's do."""
+"""NaN and infinities flow through compiled programs as IEEE 754 says; integers wrap as NumPy's do."""
 
 from __future__ import annotations
 

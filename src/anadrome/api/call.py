@@ -33,7 +33,7 @@ from anadrome.config import Config, from_environment
 from anadrome.errors import AnadromeError
 from anadrome.errors.api import CallError, IntegerOutOfRange, NotCallable
 from anadrome.frontend.context import Context
-from anadrome.frontend.values import Value
+from anadrome.frontend.values import Value, is_staged
 
 Rule = Callable[[Context, object, Sequence[Value], Mapping[str, Value]], Value]
 """(context, function, args, kwargs) -> value: what a transform of the function does inside a program."""
@@ -79,7 +79,8 @@ class Compiled:
         has_own_arguments: bool = False,
     ) -> None:
         if not callable(function):
-            raise NotCallable(name, f"a {type(function).__name__}")
+            got = "a number or array" if is_staged(function) else f"a {type(function).__name__}"
+            raise NotCallable(name, got)
         self.function = function
         self.transform = name
         self.options = options or options_of(function)

@@ -20,7 +20,7 @@ class CallError(AnadromeError, TypeError):
 
     def at(self, span: Span | None, label: str = "") -> Self:
         """Let the error point at a place: what was got stands at the caret."""
-        return super().at(span, label or self.label)
+        return super().at(span, label or self.label or "in the call of this function")
 
 
 class UnsupportedArray(CallError):
@@ -166,6 +166,7 @@ class NotCallable(CallError):
         super().__init__(
             f"`{transform}` takes a function, got {got}",
             help=f"give it the function itself, not its value: `ad.{transform}(f)(x)`",
+            label=f"got {got}",
         )
 
 

@@ -118,7 +118,7 @@ class StaticRequired(FrontendError, TypeError):
 class StaticCallFailed(FrontendError):
     """Plain Python code that ran while compiling and raised.
 
-    The error is also an instance of the builtin class that was raised, where it is one of `STATIC_FAILURES`.
+    The error is also an instance of the builtin class that was raised, by the table `STATIC_FAILURES`.
     """
 
     def __new__(cls, name: str, error: BaseException, span: Span | None) -> Self:
@@ -175,7 +175,7 @@ class StaticMemoryError(StaticCallFailed, MemoryError):
 
 
 class StaticRuntimeError(StaticCallFailed, RuntimeError):
-    """Plain Python code that raised a `RuntimeError` while compiling."""
+    """Plain Python code that raised any other exception while compiling."""
 
 
 STATIC_FAILURES: dict[type, type[StaticCallFailed]] = {
@@ -188,9 +188,14 @@ STATIC_FAILURES: dict[type, type[StaticCallFailed]] = {
     ZeroDivisionError: StaticZeroDivisionError,
     OverflowError: StaticOverflowError,
     MemoryError: StaticMemoryError,
-    RuntimeError: StaticRuntimeError,
+    Exception: StaticRuntimeError,
 }
 """A builtin class -> the class of the error when plain Python code raises it while compiling."""
+
+
+def quoted(what: str) -> str:
+    """What failed, in words or as code: an operator stands in back quotes."""
+    return what if what[:1].isalpha() or what.startswith("`") else f"`{what}`"
 
 
 class ShapeMismatch(FrontendError, ValueError):
@@ -198,7 +203,7 @@ class ShapeMismatch(FrontendError, ValueError):
 
     def __init__(self, what: str, left: str, right: str, span: Span | None) -> None:
         super().__init__(
-            f"{what}: the shapes {left} and {right} do not fit",
+            f"{quoted(what)}: the shapes {left} and {right} do not fit",
             span,
             label=f"{left} and {right}",
             help="compare them dimension by dimension; `x[:, None]` adds a dimension, `x.T` turns a matrix",

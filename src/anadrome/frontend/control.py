@@ -150,4 +150,9 @@ def _repeat_while(context: Context, frame: Frame, node: ast.While) -> Exit:
             return FALLS_THROUGH
         if exit_.code == RETURN:
             return exit_
-    raise StaticRequired(f"a loop of more than {STATIC_ITERATIONS} iterations", context.span)
+    context.at(frame, node.test)
+    raise UnsupportedSyntax(
+        f"a `while` of more than {STATIC_ITERATIONS} iterations whose condition is known while compiling",
+        context.span,
+        "it may never end; let the condition depend on an argument",
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from anadrome.array_ir.affine import Affine
 from anadrome.array_ir.nodes import ArrayType, Atom, Check, Const, Size, Var, i64
 from anadrome.dtypes import I64
-from anadrome.errors.frontend import ShapeMismatch, StaticRequired
+from anadrome.errors.frontend import ShapeMismatch, StaticRequired, quoted
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Array, Scalar, Value
 
@@ -66,7 +66,7 @@ def agree(
             Check(
                 builder.apply("eq", left, right),
                 "size",
-                f"{what}: sizes {{0}} and {{1}} differ",
+                f"{quoted(what)}: sizes {{0}} and {{1}} differ",
                 (left, right),
             )
         )

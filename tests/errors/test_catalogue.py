@@ -1,0 +1,33 @@
+"""`docs/errors.md` says what the classes and the corpus say."""
+
+from __future__ import annotations
+
+from anadrome.errors import runtime
+from tests.errors.catalogue import BASES, FAMILIES, PAGE, ROOMS, classes_of, examples, page
+
+WITHOUT_PROGRAM = {
+    "GradientMismatch",  # check_grads finds a bug of ours
+    "IRError",
+    "IRSyntaxError",
+    "MissingFunction",  # an old C library
+    "DataFileError",
+    "TargetError",
+    "ArgumentTextError",
+    "NotDifferentiable",  # every operation of the tables has a rule
+    "StagedOutside",
+    "SizeUnknown",
+}
+
+
+def test_page_is_up_to_date() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "python -m tests.errors.catalogue"
+
+
+def test_every_class_has_a_program() -> None:
+    known = examples()
+    for _, module in ROOMS:
+        for kind in classes_of(module):
+            family = {one.__name__ for one in (kind, *kind.__subclasses__())}
+            if kind not in BASES and kind.__name__ not in WITHOUT_PROGRAM:
+                assert family & set(known), kind.__name__
+    assert all(kind in runtime.FAILURES.values() or kind not in FAMILIES for kind in (runtime.RaisedError,))
