@@ -37,8 +37,8 @@ and what was found, and what to do about it. After an error the next call works.
 The classes stand in `anadrome.errors`, in a module for each part of the compiler. The examples below are the
 expected texts of `tests/errors`; `python -m tests.errors.catalogue` writes this page and a test compares it.
 
-NaN and infinities are no errors: they flow through a program as IEEE 754 says. Integers wrap at their width, and
-an integer divided by zero is 0, as in NumPy arrays.
+NaN and infinities are no errors: they flow through a program as IEEE 754 says. Integers wrap at their width,
+and an integer divided by zero is 0, as in NumPy arrays.
 """
 
 
@@ -74,7 +74,7 @@ def examples() -> dict[str, str]:
     found: dict[str, str] = {}
     for name in NAMES:
         first, _, words = (EXPECTED / f"{name}.txt").read_text(encoding="utf-8").partition("\n\n")
-        found.setdefault(first.partition(",")[0], words.rstrip("\n"))
+        found.setdefault(first.partition(" ")[0], words.rstrip("\n"))
     return found
 
 

@@ -1,8 +1,8 @@
 """The corpus of bad programs: how one is run, and what is kept of its error.
 
 A program file defines `program` and `ARGUMENTS`, and `TRANSFORM` where it is not `ad.jit`; or `call`, which
-does everything itself. What is kept is the class of the error, the builtin class it is an instance of, and its
-text, in which a path is only the file's name.
+does everything itself. What is kept is the class of the error, the builtin class it is an instance of, and
+its text, in which a path is only the file's name.
 """
 
 from __future__ import annotations
@@ -48,4 +48,4 @@ def builtin_of(error: BaseException) -> str:
 def text_of(error: ad.AnadromeError) -> str:
     """What is compared with the expected file."""
     words = str(error).replace(f"{PROGRAMS}/", "")
-    return f"{type(error).__name__}, a {builtin_of(error)}\n\n{words}\n"
+    return f"{type(error).__name__} ({builtin_of(error)})\n\n{words}\n"

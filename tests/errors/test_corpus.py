@@ -18,7 +18,7 @@ POINT = np.linspace(0.5, 2.0, 20)
 SPANLESS = {"grad_no_function", "jvp_no_tuple", "source_exec", "tool_stage"}
 """Calls in which there is no text of the user's to point at."""
 
-WORDLESS = {"check_"}
+WORDLESS = {"check_", "loop_range_step"}
 """Programs whose words are the user's own: no help is added to them."""
 
 INTERNAL = re.compile(r"Scalar\(|Var\(|Missing|<[a-z_.]+ object|\bassert_never\b|NoneType|malformed program")
@@ -46,7 +46,7 @@ def test_error_is_exact(name: str) -> None:
 def test_error_says_what_a_user_needs(name: str) -> None:
     text = (EXPECTED / f"{name}.txt").read_text(encoding="utf-8")
     first, _, words = text.partition("\n\n")
-    assert not first.endswith(" Exception"), "an error is an instance of a builtin class"
+    assert not first.endswith("(Exception)"), "an error is an instance of a builtin class"
     assert words.startswith("error: ")
     assert not INTERNAL.search(words)
     if not name.startswith(tuple(WORDLESS)):

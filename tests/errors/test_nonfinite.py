@@ -66,7 +66,8 @@ def test_values_flow(function) -> None:
 
 def test_gradients_flow() -> None:
     slope = ad.grad(lambda x: np.sum(x * x))(SPECIAL)
-    np.testing.assert_array_equal(slope, 2.0 * SPECIAL)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(slope, 2.0 * SPECIAL)
     assert math.isinf(ad.grad(lambda x: math.log(x))(0.0))
     assert math.isnan(ad.grad(lambda x: x * x)(math.nan))
 

@@ -18,7 +18,7 @@ class FrontendError(AnadromeError):
         super().__init__(Diagnostic(f"error: {message}", span, label=label, help=help, since=since))
 
 
-class SourceUnavailable(FrontendError):
+class SourceUnavailable(FrontendError, TypeError):
     """A Python function whose text cannot be found or read."""
 
     def __init__(self, name: str, reason: str, span: Span | None = None) -> None:
@@ -338,7 +338,7 @@ class WritesThroughView(FrontendError, ValueError):
         )
 
 
-class EscapingMutation(FrontendError):
+class EscapingMutation(FrontendError, TypeError):
     """A Python object made outside a run-time loop, branch or comprehension and changed inside it."""
 
     def __init__(self, what: str, where: str, span: Span | None) -> None:

@@ -149,6 +149,7 @@ class SingularMatrix(RuntimeCheckError, ArithmeticError, LinAlgError):
 class OutOfMemory(RuntimeCheckError, MemoryError):
     """The program asked for more memory than there is."""
 
+    label = "in the call of this function"
     help = "ask for less, or for several smaller parts one after the other"
 
 
