@@ -47,6 +47,9 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
 )
 """Array IR to array IR, in order. A pass that runs again has a number behind its name."""
 
+PREPARATION: tuple[tuple[str, Pass], ...] = (("simplify", simplify), ("prove", prove))
+"""What runs before differentiation, in order: an index that is proved inside needs no check in the derivative."""
+
 STAGES = ("array", *(name for name, _ in PIPELINE), "kernel")
 """The stages a recorder is shown: the program as it came, after each pass, and lowered."""
 
@@ -70,6 +73,15 @@ class Statistics:
     def total(self) -> float:
         """All stages together."""
         return sum(self.seconds.values())
+
+
+def prepare(fn: array_ir.Function, config: Config) -> array_ir.Function:
+    """The function as differentiation likes it: small, its indices proved where they can be."""
+    for name, run in PREPARATION:
+        fn = run(fn, config)
+        if config.verify:
+            _verify(f"{name}, before differentiation", fn)
+    return fn
 
 
 def optimise(

@@ -29,10 +29,10 @@ BASES = (frontend.FrontendError, api.CallError, runtime.RuntimeCheckError)
 INTRODUCTION = """\
 # Errors
 
-Every error that Anadrome raises on purpose is an `anadrome.AnadromeError`, and also an instance of the builtin
-exception that plain Python would have raised: `except IndexError` catches an index out of bounds. Its text names
-the file, line and column, shows the line with a caret under the words that are meant, says what was expected
-and what was found, and what to do about it. After an error the next call works.
+Every error that Anadrome raises on purpose is an `anadrome.AnadromeError`, and also an instance of a builtin
+exception, where there is one the one that plain Python raises: `except IndexError` catches an index out of
+bounds. Its text names the file, line and column, shows the line with a caret under the words that are meant,
+says what was expected and what was found, and what to do about it. After an error the next call works.
 
 The classes stand in `anadrome.errors`, in a module for each part of the compiler. The examples below are the
 expected texts of `tests/errors`; `python -m tests.errors.catalogue` writes this page and a test compares it.

@@ -293,7 +293,7 @@ CASES = [
     (undefined_after_loop, (VECTOR, 3), frontend.Undefined),
     (undefined_after_branch, (1.0,), frontend.Undefined),
     (different_shapes, (VECTOR,), frontend.BranchesDiffer),
-    (different_kinds, (1.0,), frontend.Undefined),
+    (different_kinds, (1.0,), frontend.BranchesDiffer),
     (writes_argument, (VECTOR,), frontend.WritesArgument),
     (writes_argument_view, (VECTOR,), frontend.WritesArgument),
     (augments_argument, (VECTOR,), frontend.WritesArgument),
@@ -320,7 +320,7 @@ CASES = [
     (uses_match, (1.0,), frontend.UnsupportedSyntax),
     (prints, (1.0,), frontend.UnsupportedCall),
     (unknown_function, (1.0,), frontend.UnsupportedCall),
-    (unknown_method, (VECTOR,), frontend.UnsupportedType),
+    (unknown_method, (VECTOR,), frontend.NoAttribute),
     (recursion, (1.0,), frontend.RecursionTooDeep),
     (bad_arguments, (1.0,), frontend.CallMismatch),
     (no_result_on_some_path, (1.0,), frontend.UnsupportedSyntax),
@@ -332,7 +332,7 @@ CASES = [
     (dict_comprehension, (1.0,), frontend.UnsupportedSyntax),
     (key_of_maximum, (VECTOR,), AnadromeError),
     (boolean_index, (VECTOR,), frontend.UnsupportedArgument),
-    (truth_of_array, (VECTOR,), frontend.PromotionError),
+    (truth_of_array, (VECTOR,), frontend.AmbiguousTruth),
 ]
 
 
@@ -354,12 +354,16 @@ def test_words_of_a_changed_type():
     with pytest.raises(frontend.ChangesType) as caught:
         stage(changes_type, specs([VECTOR]), {}, Config())
     line = changes_type.__code__.co_firstlineno + 3
+    margin = " " * len(str(line))
     assert str(caught.value) == "\n".join(
         [
             f"error: `total` changes its type inside the loop ({__file__}:{line}:9)",
-            f"{' ' * len(str(line))} |",
+            f"{margin} |",
+            f"{line - 2} |     total = 0",
+            f"{line - 1} |     for x in xs:",
             f"{line} |         total = total + x",
-            f"{' ' * len(str(line))} |         ^^^^^ int64 before the loop, float64 after one iteration",
+            f"{margin} |         ^^^^^ int64 before the loop, float64 after one iteration",
+            f"{margin} |",
             "help: start it as a float: `total = 0.0`",
         ]
     )

@@ -116,7 +116,7 @@ def pull_back(
     context: Context, opened: Opened, active: Active, cotangents: Sequence[Atom]
 ) -> tuple[Value, list[Value]]:
     """The function's result and a cotangent for each active leaf, from one for each float result."""
-    derivative = reverse(opened.function, opened.active)
+    derivative = reverse(opened.prepared(context), opened.active)
     primals = [atom(context, leaf) for leaf in active.leaves.values()]
     results = opened.call(context, derivative, (*primals, *cotangents))
     count = len(opened.atoms)

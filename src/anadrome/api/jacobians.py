@@ -68,7 +68,7 @@ def jacobian_reverse(
 ) -> Value:
     """The Jacobian row by row: in each result's place, its derivative by the arguments."""
     opened, active = _opened(context, "jacrev", function, args, kwargs, argnums, has_aux)
-    derivative = reverse(opened.function, opened.active)
+    derivative = reverse(opened.prepared(context), opened.active)
     blocks: Blocks = {}
     for position in _differentiated(opened, has_aux):
         _rows(context, opened, active, derivative, position, blocks)
@@ -127,7 +127,7 @@ def _in_one_program(
     closed = _with_constants(opened, leaves)
     primals = [atom(context, leaf) for leaf in active.leaves.values()]
     seeds = [_identity(builder, types[leaf], starts[leaf], directions) for leaf in leaves]
-    derivative = forward(closed.function, closed.active, directions)
+    derivative = forward(closed.prepared(context), closed.active, directions)
     results = closed.call(context, derivative, (*primals, *seeds))
     tangents = dict(zip(float_positions(opened.atoms), results[len(opened.atoms) :], strict=True))
     for position, tangent in tangents.items():
@@ -198,7 +198,7 @@ def _one_direction_each(context: Context, opened: Opened, active: Active, leaf: 
     """A parallel loop over the elements of one leaf, each a direction of its own."""
     type_ = _leaf_types(context, active)[leaf]
     closed = _with_constants(opened, (leaf,))
-    derivative = forward(closed.function, closed.active)
+    derivative = forward(closed.prepared(context), closed.active)
     primals = [atom(context, value) for value in active.leaves.values()]
     positions = float_positions(opened.atoms)
 

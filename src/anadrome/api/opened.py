@@ -17,6 +17,7 @@ from anadrome.api import pytree
 from anadrome.api.pytree import Structure
 from anadrome.array_ir.nodes import ArrayType, Atom, Body, Function, Var
 from anadrome.array_ir.walk import free_variables
+from anadrome.compile import prepare
 from anadrome.errors.api import SizeUnknown
 from anadrome.frontend.arrays import as_array, atom
 from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
@@ -67,6 +68,10 @@ class Opened:
             raise SizeUnknown(transform)
         assert isinstance(type_, ArrayType)
         return type_
+
+    def prepared(self, context: Context) -> Function:
+        """The function as it is differentiated."""
+        return prepare(self.function, context.config)
 
     def call(self, context: Context, derivative: Function, args: Sequence[Atom]) -> tuple[Atom, ...]:
         """The results of a derivative on these arguments, as a part of the program."""

@@ -19,7 +19,7 @@ Error = TypeVar("Error", bound=AnadromeError)
 def placed(error: Error, function: object) -> Error:
     """The error, pointing into the definition of the function if it pointed nowhere."""
     if error.span is not None:
-        return error
+        return error.at(None)
     argument = re.match(r"\w*", str(getattr(error, "argument", "")))
     return error.at(place_of(function, argument.group() if argument else ""))
 

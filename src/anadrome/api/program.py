@@ -98,7 +98,7 @@ def make_program(
     times = statistics or Statistics()
     args, kwargs = pytree.unflatten(signature.structure, [_specification(key) for key in signature.keys])
     with times.timing("stage"):
-        staged = stage(function, args, kwargs, config)
+        staged = stage(function, args, kwargs, config, least_size=config.small_dimension + 1)
     executable = compile_function(staged.function, config, times, record)
     taken = tuple(place for place, key in enumerate(signature.keys) if not isinstance(key, StaticKey))
     sizes, held = _sizes(staged.function, signature, taken, argument_names(signature.structure, names))

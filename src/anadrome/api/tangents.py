@@ -51,7 +51,7 @@ def push_forward(
 
     The tangents of integers and bools are zeros of their own type; static leaves stay.
     """
-    derivative = forward(opened.function, opened.active)
+    derivative = forward(opened.prepared(context), opened.active)
     primals = [atom(context, leaf) for leaf in active.leaves.values()]
     results = opened.call(context, derivative, (*primals, *tangents))
     count = len(opened.atoms)

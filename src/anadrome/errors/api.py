@@ -154,8 +154,8 @@ class UnsupportedResult(CallError):
     def __init__(self, function: str, path: str, what: str) -> None:
         super().__init__(
             f"`{function}` cannot be compiled: {path} is {what}",
-            help="return numbers, arrays, and tuples, lists, dicts and dataclasses of them; for a list of tuples, "
-            "a tuple of lists",
+            help="return numbers, arrays, and tuples, lists, dicts and dataclasses of them; for a list of "
+            "tuples, a tuple of lists",
         )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Self
 
 from anadrome.errors.base import AnadromeError, Diagnostic, Span
 
@@ -121,12 +120,12 @@ class StaticCallFailed(FrontendError):
     The error is also an instance of the builtin class that was raised, by the table `STATIC_FAILURES`.
     """
 
-    def __new__(cls, name: str, error: BaseException, span: Span | None) -> Self:
+    def __new__(cls, name: str, error: BaseException, span: Span | None) -> StaticCallFailed:
         """An error of the subclass for what was raised."""
         for raised in type(error).__mro__:
             found = STATIC_FAILURES.get(raised)
             if found is not None:
-                return super().__new__(found, name, error, span)  # type: ignore[arg-type]
+                return super().__new__(found, name, error, span)
         return super().__new__(cls, name, error, span)
 
     def __init__(self, name: str, error: BaseException, span: Span | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Self
 
 from numpy.linalg import LinAlgError
@@ -37,14 +38,23 @@ class IndexOutOfBounds(RuntimeCheckError, IndexError):
     label = "this index"
     help = "a dimension of size n has the indices 0 to n - 1, and -n to -1 from its end"
 
+    as_written: str | None = None
+
     @classmethod
     def of(cls, message: str, values: Sequence[object], span: Span | None) -> Self:
-        """By the time it is checked a negative index has been counted from the end: it is told as written."""
+        """The error, with its words for a user of Python: there a negative index counts from the end, which it
+        has been turned into by the time it is checked."""
+        error = super().of(message, values, span)
         match values:
             case (int(index), int(size)) if index < 0:
-                return super().of(message, (index - size, size), span)
-            case _:
-                return super().of(message, values, span)
+                error.as_written = message.format(index - size, size)
+        return error
+
+    def at(self, span: Span | None, label: str = "") -> Self:
+        """Let the error point at a place, and tell a negative index as the program has it."""
+        if self.as_written is not None:
+            self.diagnostic = replace(self.diagnostic, message=f"error: {self.as_written}")
+        return super().at(span, label)
 
 
 class SizeMismatch(RuntimeCheckError, ValueError):
@@ -66,7 +76,7 @@ class RaisedError(RuntimeCheckError):
     label = "raised here"
 
     @classmethod
-    def of(cls, message: str, values: Sequence[object], span: Span | None) -> RaisedError:  # type: ignore[override]
+    def of(cls, message: str, values: Sequence[object], span: Span | None) -> RaisedError:
         """The error of the class whose name begins the message, `ValueError: …`."""
         raised = RAISED.get(message.partition(":")[0], cls)
         return raised(message.format(*values), span)

@@ -52,6 +52,8 @@ def describe(value: Value) -> str:
             return {"int": "int64", "float": "float64"}.get(type(value).__name__, type(value).__name__)
         case None:
             return "None"
+        case str() if len(value) <= 30:
+            return repr(value)
         case _:
             return f"a {type(value).__name__}"
 

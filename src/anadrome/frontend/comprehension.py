@@ -119,7 +119,7 @@ def _list_level(context: Context, frame: Frame, node: Comprehension, depth: int)
         except _NotStackable:
             if items.static_extent is None:
                 context.at(frame, node.elt if not isinstance(node, ast.DictComp) else node.value)
-                what = "neither a number nor an array"
+                what = "an object that is no number or array"
                 raise UnsupportedType("an item of a run-time list", what, context.span) from None
         except StaticRequired:
             if items.static_extent is None or items.static_extent > 64:
