@@ -48,7 +48,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
 """Array IR to array IR, in order. A pass that runs again has a number behind its name."""
 
 PREPARATION: tuple[tuple[str, Pass], ...] = (("simplify", simplify), ("prove", prove))
-"""What runs before differentiation, in order: an index that is proved inside needs no check in the derivative."""
+"""What runs before differentiation, in order: a proved index needs no check in the derivative."""
 
 STAGES = ("array", *(name for name, _ in PIPELINE), "kernel")
 """The stages a recorder is shown: the program as it came, after each pass, and lowered."""

@@ -25,17 +25,24 @@ def inner(left: Sequence[object], right: Sequence[object]) -> float:
 
 
 def direction(rng: np.random.Generator, values: Sequence[object]) -> list[object]:
-    return [np.float64(rng.standard_normal()) if np.ndim(v) == 0 else rng.standard_normal(np.shape(v)) for v in values]
+    return [
+        np.float64(rng.standard_normal()) if np.ndim(v) == 0 else rng.standard_normal(np.shape(v))
+        for v in values
+    ]
 
 
-def shifted(args: Sequence[object], active: Sequence[bool], tangents: Sequence[object], step: float) -> list[object]:
+def shifted(
+    args: Sequence[object], active: Sequence[bool], tangents: Sequence[object], step: float
+) -> list[object]:
     moved, rest = [], iter(tangents)
     for arg, is_active in zip(args, active, strict=True):
         moved.append(np.asarray(arg) + step * np.asarray(next(rest)) if is_active else arg)
     return [np.float64(m) if np.ndim(m) == 0 and is_float(m) else m for m in moved]
 
 
-def assert_derivatives(fn: Function, args: Sequence[object], *, tolerance: float = 1e-6, order: int = 1) -> None:
+def assert_derivatives(
+    fn: Function, args: Sequence[object], *, tolerance: float = 1e-6, order: int = 1
+) -> None:
     """Forward, reverse and central differences agree in random directions, also of the vjp up to `order`."""
     check(fn)
     rng = np.random.default_rng(7)

@@ -1,4 +1,4 @@
-"""Gradients are cheap: work(gradient) / work(program), counted by the interpreter, does not grow with size."""
+"""Gradients are cheap: work(gradient) / work(program), as the interpreter counts it, does not grow."""
 
 from __future__ import annotations
 

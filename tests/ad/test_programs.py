@@ -1,12 +1,12 @@
-"""Every construct of the array IR, differentiated: forward = reverse = central differences, to second order."""
+"""Every construct of the array IR, differentiated: forward, reverse, central differences, second order."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.ad.oracles import assert_derivatives
 
 from anadrome.array_ir.text import parse
+from tests.ad.oracles import assert_derivatives
 
 RNG = np.random.default_rng(3)
 

@@ -111,7 +111,7 @@ SHAPES: list[Row] = [
     (np.vander, lambda a: np.vander(a[:, 0], 4)),
     ((np.where, np.clip), lambda a: np.where(a > 1.2, a, a**2) * np.clip(a, 0.8, 1.6)),
     (("clip", "astype"), lambda a: a.clip(0.7, a[0, 0]) * a.astype(np.float64)),
-    (("round", "conj", "conjugate"), lambda a: a.round(1) * a.conj() + a.conjugate()),
+    (("round", "conj", "conjugate"), lambda a: (0.01 * a).round(1) + a.conj() * a.conjugate()),
     (np.float32, lambda a: np.float64(3.0) * a),
 ]
 LINEAR: list[Row] = [
@@ -138,7 +138,7 @@ ORDER: list[Row] = [
     ((np.take, "take"), lambda x, y: np.take(x, [0, 2, 2]) * y.take([1, 1, 0])),
     (np.take_along_axis, lambda x, y: np.take_along_axis(x, np.argsort(y), axis=0)),
     (np.interp, lambda x, y: np.interp(0.8 * x + 0.1, np.linspace(0.0, 2.0, len(y)), y)),
-    (np.bincount, lambda x, y: np.bincount(np.argsort(x) // 2, weights=y)),
+    (np.bincount, lambda x, y: np.sum(np.bincount(np.argsort(x) // 2, weights=y) ** 3)),
     ("item", lambda x, y: x[:1].item() * y.item(1)),
     (math.fsum, lambda x, y: math.fsum([x[0], y[1], x[2]])),
     (math.dist, lambda x, y: math.dist((x[0], x[1]), (y[0], 1.0))),
@@ -203,9 +203,8 @@ def test_shapes_joins_and_new_arrays(part, shape):
 
 
 @pytest.mark.parametrize("shape", [(4, 3), (18, 20)])
-@pytest.mark.parametrize("part", range(2))
-def test_contractions(part, shape):
-    agree(all_of(LINEAR[part::2]), RANDOM.normal(size=shape), RANDOM.normal(size=shape))
+def test_contractions(shape):
+    agree(all_of(LINEAR), RANDOM.normal(size=shape), RANDOM.normal(size=shape))
 
 
 @pytest.mark.parametrize("size", [3, 17])
@@ -223,8 +222,7 @@ def test_order_and_places(count):
 
 def test_second_derivatives_of_the_rest():
     matrix = RANDOM.normal(size=(3, 3)) / 3.0 + 2.0 * np.eye(3)
-    square = lambda a, b: sum(np.sum(f(a, b)) for _, f in SQUARES[1:4]) + np.sum(SQUARES[0][1](a, b)[0])  # noqa: E731
-    agree(square, matrix, RANDOM.normal(size=(3, 3)), order=2)
+    agree(lambda a: np.linalg.cholesky(a) @ np.linalg.inv(a), matrix, order=2)
     agree(all_of(REDUCTIONS[:10]), spaced(12).reshape(4, 3), order=2)
     agree(all_of(ORDER[:5]), spaced(6), spaced(6), order=2)
 

@@ -239,7 +239,7 @@ class Builder(Algebra[Atom]):
         return result
 
     def build(self, shape: Sequence[Size], element: Callable[[Builder, tuple[Var, ...]], Atom]) -> Atom:
-        """The array with `element(inner, indices)` at every place: a nest of stacks, a scalar for shape ()."""
+        """The array with `element(inner, indices)` everywhere: a nest of stacks, a scalar for shape ()."""
 
         def level(builder: Builder, outer: tuple[Var, ...]) -> Atom:
             if len(outer) == len(shape):

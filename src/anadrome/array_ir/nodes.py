@@ -273,7 +273,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reduce:
-    """One value per operand: all values combined. A named operator takes one operand, elementwise on arrays."""
+    """One value per operand: all values combined. A named operator takes one, elementwise on arrays."""
 
     operator: Operator
     values: tuple[Atom, ...]

@@ -271,7 +271,7 @@ def _construct(context: Context, cls: Any, args: Sequence[Value], kwargs: Mappin
     if cls is functools.partial:
         whole: Any = functools.partial
         return whole(*args, **kwargs)
-    if cls in (dict, set):
+    if cls.__module__ == "builtins":
         raise UnsupportedCall(cls.__name__, context.span)
     new = object.__new__(cls)
     context.scope.created[id(new)] = new

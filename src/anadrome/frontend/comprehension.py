@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import (
@@ -34,6 +34,7 @@ from anadrome.frontend.arrays import as_array, atom, type_of
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import take
 from anadrome.frontend.iterables import Iterated, RowList, Unrolled, iterate, unrolled
+from anadrome.frontend.iterables import LazyGenerator as LazyGenerator
 from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import truth
@@ -43,14 +44,6 @@ from anadrome.frontend.values import RETURN, Array, Exit, Frame, Value, is_stage
 
 Comprehension = ast.ListComp | ast.GeneratorExp
 RETURNED = frozenset({RETURN})
-
-
-@dataclass(slots=True, eq=False)
-class LazyGenerator:
-    """A generator expression that nothing has asked for items yet."""
-
-    node: ast.GeneratorExp
-    frame: Frame
 
 
 def take_row(context: Context, rows: RowList, index: Value) -> Value:

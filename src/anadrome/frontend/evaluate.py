@@ -283,10 +283,8 @@ def _compare(context: Context, frame: Frame, node: ast.Compare) -> Value:
         if result is True:
             result = found
         elif is_staged(found) or is_staged(result):
-            truths = [truth(context, part) if is_staged(part) else part for part in (result, found)]
-            result = apply_prim(
-                context, "and", *(Scalar(t) if not isinstance(t, bool) else t for t in truths)
-            )
+            parts = [Scalar(truth(context, part)) if is_staged(part) else part for part in (result, found)]
+            result = apply_prim(context, "and", *parts)
         else:
             result = result and found
         if not is_staged(result) and not isinstance(result, np.ndarray) and not result:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from anadrome.frontend.arrays import as_array, describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import take_inside
 from anadrome.frontend.sizes import agree, clamp_size, is_nonnegative, least_size
-from anadrome.frontend.values import Array, Scalar, Value, is_staged
+from anadrome.frontend.values import Array, Frame, Scalar, Value, is_staged
 
 STATIC_REPEATS = 64
 """A `for` over a range known while compiling that needs its index then, or changes a list, is repeated if it
@@ -33,6 +34,14 @@ class Iterated:
     def static_extent(self) -> int | None:
         """The extent where it is known now."""
         return int(self.extent.value) if isinstance(self.extent, Const) else None
+
+
+@dataclass(slots=True, eq=False)
+class LazyGenerator:
+    """A generator expression that nothing has asked for items yet."""
+
+    node: ast.GeneratorExp
+    frame: Frame
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -215,7 +224,10 @@ def rows(array: Array) -> Iterated:
 
 
 def unrolled(context: Context, value: Value) -> list[Value]:
-    """The items of something whose extent is known now."""
+    """The items of something whose extent is known now; those of a generator are all asked for at once."""
+    if isinstance(value, LazyGenerator):
+        as_list = ast.copy_location(ast.ListComp(value.node.elt, value.node.generators), value.node)
+        value = context.evaluate(value.frame, as_list)
     items = iterate(context, value)
     return items if isinstance(items, list) else _unrolled(context, items)
 

@@ -229,7 +229,7 @@ def _put(context: Context, base: Value, index: Value, value: Value) -> None:
         raise UnsupportedType("what is written by index", describe(base), context.span, "write into an array")
     _may_change(context, base, f"a {type(base).__name__}")
     try:
-        base[index] = value  # type: ignore[index]
+        base[index] = value
     except Exception as error:
         raise StaticCallFailed("this assignment", error, context.span) from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, ItemsView, Iterator, ValuesView
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,7 @@ def has_staged(value: Value) -> bool:
     """Whether a value is staged or a container with a staged value somewhere in it."""
     if is_staged(value):
         return True
-    parts = children(value)
+    parts = list(value) if isinstance(value, ValuesView | ItemsView) else children(value)
     return parts is not None and any(has_staged(part) for part in parts)
 
 
