@@ -39,7 +39,7 @@ CASES = {
     "x**1.0 at 0": (lambda x, y: x**y, (0.0, 1.0), (1.0, 0.0)),
     "x**2.0 at 0": (lambda x, y: x**y, (0.0, 2.0), (0.0, 0.0)),
     "x**0.5 at 0": (lambda x, y: x**y, (0.0, 0.5), (INF, 0.0)),
-    "x**y at 0, y negative": (lambda x, y: x**y, (0.0, -1.0), (-INF, -INF)),
+    "x**y at 0, y negative": (np.power, (0.0, -1.0), (-INF, -INF)),
     "x**y of a negative x by x": (lambda x: x ** np.float64(3.0), (-2.0,), (12.0,)),
     "x**y of a negative x": (lambda x, y: np.power(x, y), (-2.0, 3.0), (12.0, NAN)),
     "x**0 of a whole number": (lambda x: x**0, (0.0,), (0.0,)),
@@ -89,7 +89,8 @@ def test_convention(name):
         np.testing.assert_allclose(got, value, rtol=1e-14)
         np.testing.assert_allclose(slopes, expected, rtol=1e-14)
         for position, slope in enumerate(expected):
-            tangent = ad.jvp(lambda x: function(*args[:position], x, *args[position + 1 :]), args[position : position + 1], (1.0,))
+            of_one = lambda x: function(*args[:position], x, *args[position + 1 :])
+            tangent = ad.jvp(of_one, (args[position],), (1.0,))
             np.testing.assert_allclose(tangent[1], slope, rtol=1e-14)
 
 
@@ -104,7 +105,7 @@ ARRAYS = {
     "cumulative product over a zero": (lambda x: np.cumprod(x)[2], [2.0, 0.0, 3.0], [0.0, 6.0, 0.0]),
     "sum of nothing chosen": (lambda x: sum(v for v in x if v > 9.0), [1.0, 2.0, 3.0], [0.0, 0.0, 0.0]),
     "masked logarithm": (lambda x: sum(np.log(v) for v in x if v > 0.0), [1.0, 0.0, -1.0], [1.0, 0.0, 0.0]),
-    "infinity times an unused slope": (lambda x: np.sqrt(x)[0] + x[1], [4.0, 0.0, 1.0], [0.25, 1.0, 0.0]),
+    "an infinite slope that is not read": (lambda x: np.sqrt(x[0]) + x[1], [4.0, 0.0, 1.0], [0.25, 1.0, 0.0]),
     "absolute values at 0": (lambda x: np.sum(np.abs(x)), [0.0, -1.0, 2.0], [0.0, -1.0, 1.0]),
 }
 
@@ -121,4 +122,6 @@ def test_convention_in_an_array(name, padding):
         np.testing.assert_allclose(ad.grad(program)(x), [*expected, *(0.0,) * padding])
         forward = [ad.jvp(program, (x,), (direction,))[1] for direction in np.eye(len(x))[:3]]
     finite = [slope for slope, other in zip(forward, expected) if np.isfinite(slope)]
-    np.testing.assert_allclose(finite, [other for slope, other in zip(forward, expected) if np.isfinite(slope)])
+    np.testing.assert_allclose(
+        finite, [other for slope, other in zip(forward, expected) if np.isfinite(slope)]
+    )

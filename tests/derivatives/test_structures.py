@@ -55,7 +55,9 @@ def matrix_by_comprehension(a, b):
 
 def mixture_likelihood(points, means, log_weights):
     def one(point):
-        parts = [w - 0.5 * sum((p - m) ** 2 for p, m in zip(point, mean)) for mean, w in zip(means, log_weights)]
+        parts = [
+            w - 0.5 * sum((p - m) ** 2 for p, m in zip(point, mean)) for mean, w in zip(means, log_weights)
+        ]
         top = max(parts)
         return top + np.log(sum(np.exp(part - top) for part in parts))
 
@@ -63,7 +65,9 @@ def mixture_likelihood(points, means, log_weights):
 
 
 def enumerated_and_reversed(x):
-    return sum(i * v * w for i, (v, w) in enumerate(zip(x, reversed(x)))) + sum(v**i for i, v in enumerate(x[:3]))
+    return sum(i * v * w for i, (v, w) in enumerate(zip(x, reversed(x)))) + sum(
+        v**i for i, v in enumerate(x[:3])
+    )
 
 
 def any_and_all_of_values(x):

@@ -122,7 +122,7 @@ def halving(x, limit):
     return np.sum(x) * x[1]
 
 
-@pytest.mark.parametrize("rows", [TALL, TALL[:5], RANDOM.normal(size=(6, 18)), RANDOM.normal(size=(18, 17))])
+@pytest.mark.parametrize("rows", [TALL, TALL[:5], RANDOM.normal(size=(18, 17))])
 def test_vmap_of_loops_and_branches(rows):
     batched = ad.vmap(halving, in_axes=(0, None))
     close(batched(rows, 0.3), [halving(row, 0.3) for row in rows])
@@ -134,7 +134,7 @@ def test_vmap_of_loops_and_branches(rows):
 
 
 def test_vmap_of_vmap_and_pairs():
-    kernel = lambda x, y: np.exp(-np.sum((x - y) ** 2))  # noqa: E731
+    kernel = lambda x, y: np.exp(-np.sum((x - y) ** 2))
     gram = ad.vmap(ad.vmap(kernel, in_axes=(None, 0)), in_axes=(0, None))
     expected = np.exp(-np.sum((TALL[:, None] - TALL[None]) ** 2, axis=-1))
     close(gram(TALL, TALL), expected)
@@ -201,7 +201,9 @@ def test_pytrees_in_and_out():
     agree(program, model, batch, {"scale": 0.1})
     slope = ad.grad(lambda *args: program(*args)["a"], argnums=(0, 1))(model, batch, {"scale": 0.1})
     assert isinstance(slope[0]["prior"], Gaussian) and isinstance(slope[1], Batch)
-    assert_same(mapped(lambda leaf: leaf * 0.0, slope), mapped(lambda leaf: np.zeros(np.shape(leaf)), (model, batch)))
+    assert_same(
+        mapped(lambda leaf: leaf * 0.0, slope), mapped(lambda leaf: np.zeros(np.shape(leaf)), (model, batch))
+    )
     close(slope[1].points, 2.0 * (TALL - SHORT[:3]) / 1.7**2)
 
 

@@ -42,8 +42,8 @@ class IndexOutOfBounds(RuntimeCheckError, IndexError):
 
     @classmethod
     def of(cls, message: str, values: Sequence[object], span: Span | None) -> Self:
-        """The error, with its words for a user of Python: there a negative index counts from the end, which it
-        has been turned into by the time it is checked."""
+        """The error, with its words for a user of Python: there a negative index counts from the end, and it
+        has been counted by the time it is checked."""
         error = super().of(message, values, span)
         match values:
             case (int(index), int(size)) if index < 0:

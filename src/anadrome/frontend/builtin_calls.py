@@ -10,6 +10,7 @@ import numpy as np
 
 from anadrome.dtypes import F64, I64
 from anadrome.errors.frontend import (
+    StaticCallFailed,
     UnsupportedArgument,
     UnsupportedCall,
     UnsupportedType,
@@ -190,7 +191,10 @@ def _map(context: Context, function: Value, *parts: Value) -> Value:
 
 
 def _isinstance(context: Context, value: Value, kinds: Value) -> Value:
-    return isinstance(_example(value), kinds)  # type: ignore[arg-type]
+    try:
+        return isinstance(_example(value), kinds)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise StaticCallFailed("`isinstance`", error, context.span) from None
 
 
 def _type(context: Context, value: Value) -> Value:

@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import functools
 import inspect
+import random
 import sys
 import types
 from collections.abc import Mapping, Sequence
@@ -59,6 +60,10 @@ CHANGING_METHODS = frozenset(
         "add",
     }
 )
+
+
+RANDOM_SOURCES = (random.Random, np.random.RandomState, np.random.Generator)
+"""What random numbers are drawn from."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,6 +202,14 @@ def _call_static(
         raise UnsupportedCall(repr(function), context.span, "it is not callable")
     if function is print and context.runtime_scope() is not None:
         raise UnsupportedCall("print", context.span, "inside a run-time construct it would print once")
+    owners = (getattr(function, "__self__", None), args[0] if args else None)
+    if any(isinstance(owner, RANDOM_SOURCES) for owner in owners):
+        raise UnsupportedCall(
+            name_of(function),
+            context.span,
+            "it would be drawn once, while compiling",
+            "draw the numbers outside and pass them as an argument",
+        )
     if isinstance(function, BuiltinMethodType) and function.__name__ in CHANGING_METHODS:
         _may_change(context, function.__self__, function.__name__)
     try:

@@ -30,7 +30,7 @@ def findings(config: Config) -> Iterator[tuple[str, str]]:
     target = machine.target
     yield "processor", f"{target.cpu}, vectors of {target.vector_bits} bits"
     yield "target", target.triple
-    yield "threads", f"{config.workers}, by `{target.fork_join}`" if target.fork_join else NO_THREADS
+    yield "threads", f"{config.workers}, by the OpenMP runtime" if target.fork_join else NO_THREADS
     names = sorted(target.vector_functions)
     yield "vector math", f"{len(names)} functions: {', '.join(names)}" if names else NO_VECTORS
     yield "cache", cache_state(config)

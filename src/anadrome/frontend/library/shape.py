@@ -11,7 +11,16 @@ from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
 from anadrome.errors.frontend import ShapeMismatch, UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom
 from anadrome.frontend.context import Context, StagedCall
-from anadrome.frontend.library.common import array_var, axes_of, axis_of, built, permuted, plain, rearranged
+from anadrome.frontend.library.common import (
+    array_var,
+    axes_of,
+    axis_of,
+    built,
+    permuted,
+    plain,
+    rearranged,
+    require,
+)
 from anadrome.frontend.operators import broadcast_shapes, element, is_one
 from anadrome.frontend.sizes import agree, as_size, is_same_size, multiply_sizes, show_shape
 from anadrome.frontend.values import Array, Staged, Value
@@ -336,6 +345,10 @@ def repeat(context: Context, a: Value, repeats: Value, axis: Value = None) -> Va
     if isinstance(repeats, tuple | list | np.ndarray | Array):
         raise UnsupportedArgument("np.repeat", "a number of repeats for each element", context.span)
     count = as_size(context, repeats, "the number of repeats")
+    if isinstance(count, Const) and int(count.value) < 0:
+        raise UnsupportedArgument("np.repeat", "a negative number of repeats", context.span)
+    is_count = context.builder.apply("ge", count, i64(0))
+    require(context, is_count, "size", "np.repeat: the size {0} is negative", (count,))
     shape = list(var.type.shape)
 
     def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:

@@ -1,0 +1,28 @@
+"""Which functions, classes and modules are the user's own, and which belong to Python and its libraries."""
+
+from __future__ import annotations
+
+import sys
+from types import FunctionType, ModuleType
+
+NATIVE_MODULES = frozenset({*sys.stdlib_module_names, "numpy", "scipy", "anadrome"})
+"""Functions of these packages run as they are where all arguments are static."""
+
+PROGRAM_MODULES = frozenset({"anadrome.tools.mixture"})
+"""Modules of these packages that hold programs to be compiled, like a user's."""
+
+
+def is_own(found: FunctionType | type | ModuleType) -> bool:
+    """Whether a function, class or module is the user's."""
+    name = found.__name__ if isinstance(found, ModuleType) else found.__module__
+    module = name or ""
+    if module.partition(".")[0] not in NATIVE_MODULES or module in PROGRAM_MODULES:
+        return True
+    # an example in a docstring bears the name of the module it stands in
+    code = getattr(found, "__code__", None)
+    return code is not None and code.co_filename.startswith("<doctest ")
+
+
+def is_native(found: FunctionType | type | ModuleType) -> bool:
+    """Whether a function, class or module belongs to Python, NumPy, SciPy or this package."""
+    return not is_own(found)

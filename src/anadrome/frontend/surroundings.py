@@ -1,0 +1,309 @@
+"""What staging reads of the objects around a program, and whether it still is as it was.
+
+A program holds what was known while it was compiled: numbers and functions that globals, closures, attributes
+and defaults gave, the items of lists and dicts, the elements of small arrays. Each such reading is recorded
+here as a place, the way to read it again and what was seen. Before each call the places are read again;
+where one differs the program is another one.
+
+Identity decides, at the speed of C; what is not identical is compared as a value where it is a number, a
+string or another immutable object. Large arrays are no part of it: they are arguments, fetched at each call.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from operator import attrgetter, is_, itemgetter
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, MethodWrapperType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from anadrome.frontend.own import is_native
+from anadrome.frontend.structures import has_staged
+from anadrome.frontend.values import Array, Missing, Scalar, Value
+
+_ATOMS = frozenset(
+    {int, float, bool, complex, str, bytes, type(None), type(Ellipsis), range, slice, type, ModuleType}
+    | {FunctionType, BuiltinFunctionType, np.ufunc, Scalar, Array, Missing}
+)
+"""Types of values that hold nothing that can change."""
+
+_CONTAINERS = (list, dict, set, deque, bytearray)
+
+_NO_ATTRIBUTES = (str, bytes, int, float, complex, tuple, list, dict, set, frozenset, range, slice, np.ndarray)
+"""Types whose attributes are methods and parts that do not change by themselves."""
+
+_INERT = (isinstance, issubclass, type, callable, id, print)
+"""Builtins that read nothing of their arguments but the type."""
+
+KEPT = "__anadrome_transforms__"
+"""The attribute under which functions and instances keep their transforms: no part of their state."""
+
+_END = object()
+
+Binding = tuple[Callable[[Any], Iterable[object]], object, tuple[object, ...]]
+"""(read, holder, seen): `read(holder)` gave objects identical to `seen`."""
+
+Passed = tuple[Callable[[], object], np.dtype[Any], tuple[int, ...]]
+"""How an array that is an argument is fetched, with the scalar type and shape it must have."""
+
+
+class Surroundings:
+    """The record of one staging run."""
+
+    def __init__(self) -> None:
+        self._items: dict[int, tuple[Mapping[str, object], dict[str, object]]] = {}
+        self._attributes: dict[int, tuple[object, dict[str, object]]] = {}
+        self._cells: dict[CellType, object] = {}
+        self._functions: dict[FunctionType, None] = {}
+        self._contents: dict[int, tuple[object, tuple[object, ...]]] = {}
+        self._arrays: dict[int, tuple[np.ndarray, bytes]] = {}
+        self._absent: dict[int, tuple[Mapping[str, object], set[str]]] = {}
+        self._missing: list[tuple[object, str]] = []
+        self._own: dict[int, object] = {}
+        self._whole: dict[int, object] = {}
+
+    # ------------------------------------------------------------------ places
+    def item(self, mapping: Mapping[str, object], name: str, value: object) -> None:
+        """A name of a module's globals was read."""
+        self._items.setdefault(id(mapping), (mapping, {}))[1].setdefault(name, value)
+
+    def no_item(self, mapping: Mapping[str, object], name: str) -> None:
+        """A name was not among a module's globals, so that a builtin was meant."""
+        self._absent.setdefault(id(mapping), (mapping, set()))[1].add(name)
+
+    def cell(self, cell: CellType, value: object) -> None:
+        """A name of an enclosing function was read."""
+        self._cells.setdefault(cell, value)
+
+    def function(self, function: FunctionType) -> None:
+        """A function's text and defaults were used."""
+        self._functions[function] = None
+
+    def has_place(self, base: Value, value: Value) -> bool:
+        """Whether an attribute of this object can change between calls."""
+        if isinstance(base, _NO_ATTRIBUTES | np.generic) or id(base) in self._own:  # type: ignore[operator]
+            return False
+        if isinstance(base, type | ModuleType) and is_native(base):
+            return False
+        if isinstance(value, BuiltinFunctionType | MethodWrapperType | Scalar | Array):
+            return False
+        return not has_staged(base)
+
+    def attribute(self, base: object, name: str, value: object) -> None:
+        """An attribute was read; of a method, which is made at each reading, the function counts."""
+        if isinstance(value, MethodType) and value.__self__ is base:
+            name, value = f"{name}.__func__", value.__func__
+        self._attributes.setdefault(id(base), (base, {}))[1].setdefault(name, value)
+
+    def no_attribute(self, base: object, name: str) -> None:
+        """An object was asked for an attribute it has not."""
+        self._missing.append((base, name))
+
+    # ------------------------------------------------------------------ contents
+    def made(self, value: object) -> None:
+        """An object that the program has made itself: it is the same in every run."""
+        self._own[id(value)] = value
+
+    def see(self, value: Value) -> None:
+        """The items of containers, and what they hold, count from here on; so do elements of small arrays."""
+        kind = type(value)
+        if kind in _ATOMS or id(value) in self._contents or id(value) in self._own:
+            return
+        if isinstance(value, np.ndarray):
+            self._elements(value)
+        elif isinstance(value, _CONTAINERS):
+            self._contents[id(value)] = (value, tuple(_reader(value)(value)))
+            self._see_all(value.values() if isinstance(value, dict) else value)
+        elif isinstance(value, tuple | frozenset):
+            self._see_all(value)
+
+    def _see_all(self, values: Iterable[object]) -> None:
+        for value in values:
+            if type(value) not in _ATOMS and not _is_passed_by_rule(value):
+                self.see(value)
+
+    def _elements(self, array: np.ndarray) -> None:
+        """The elements of an array; a view of one that counts already counts with it."""
+        owner = array.base
+        if id(array) not in self._arrays and not (isinstance(owner, np.ndarray) and id(owner) in self._arrays):
+            self._arrays[id(array)] = (array, array.tobytes())
+
+    def read_by(self, function: object, values: Iterable[Value]) -> None:
+        """Plain Python has read these values: of objects, all of their attributes count."""
+        if function in _INERT:
+            return
+        for value in values:
+            self.whole(value)
+
+    def whole(self, value: Value) -> None:
+        """All that is reached from a value counts."""
+        if type(value) in _ATOMS - {FunctionType} or id(value) in self._whole:
+            return
+        self._whole[id(value)] = value
+        self.see(value)
+        if isinstance(value, FunctionType):
+            if not is_native(value):
+                self._names_of(value)
+            return
+        if isinstance(value, dict | list | tuple | set | frozenset | deque):
+            parts: Iterable[object] = value.values() if isinstance(value, dict) else value
+        elif isinstance(value, np.ndarray | np.generic | type) or is_native(type(value)):
+            return
+        else:
+            state = {name: part for name, part in _state(value).items() if name != KEPT}
+            if id(value) not in self._own:
+                for name, part in state.items():
+                    self.attribute(value, name, part)
+            parts = state.values()
+        for part in list(parts):
+            self.whole(part)
+
+    def _names_of(self, function: FunctionType) -> None:
+        """What a function that plain Python runs may read."""
+        self.function(function)
+        for name in function.__code__.co_names:
+            if name in function.__globals__:
+                self.item(function.__globals__, name, function.__globals__[name])
+                self.see(function.__globals__[name])
+        for cell in function.__closure__ or ():
+            self.cell(cell, cell.cell_contents)
+            self.whole(cell.cell_contents)
+
+    # ------------------------------------------------------------------ the result
+    def finish(self, passed: Iterable[Passed] = ()) -> Watch:
+        """What is to be looked at before each call."""
+        bindings: list[Binding] = []
+        for mapping, names in self._items.values():
+            bindings.append((_getter(itemgetter, names), mapping, _padded(names)))
+        for base, names in self._attributes.values():
+            bindings.append((_getter(attrgetter, names), base, _padded(names)))
+        if self._cells:
+            cells = tuple(self._cells)
+            bindings.append((partial(map, attrgetter("cell_contents")), cells, tuple(self._cells.values())))
+        functions = tuple(self._functions)
+        for name in ("__code__", "__defaults__", "__kwdefaults__"):
+            taken = tuple(one for one in functions if getattr(one, name) is not None)
+            if taken:
+                seen = tuple(getattr(one, name) for one in taken)
+                bindings.append((partial(map, attrgetter(name)), taken, seen))
+        bindings += [(_reader(value), value, seen) for value, seen in self._contents.values()]
+        arrays = [(array, array.dtype, array.shape, seen) for array, seen in self._arrays.values()]
+        return Watch(bindings, arrays, list(self._absent.values()), self._missing, tuple(passed))
+
+
+def _is_passed_by_rule(value: object) -> bool:
+    return isinstance(value, np.ndarray) and value.size > LITERAL_LIMIT
+
+
+LITERAL_LIMIT = 64
+"""Arrays around the program of at most this many elements are written into it; larger ones are arguments."""
+
+
+def _state(value: object) -> dict[str, object]:
+    """The attributes an object holds itself, in its dict or in slots."""
+    found = dict(getattr(value, "__dict__", {}))
+    for kind in type(value).__mro__:
+        slots = vars(kind).get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if hasattr(value, name) and name not in ("__dict__", "__weakref__"):
+                found[name] = getattr(value, name)
+    return found
+
+
+def _padded(names: Mapping[str, object]) -> tuple[object, ...]:
+    """The values; one alone stands twice, because a getter of one name gives no tuple."""
+    values = tuple(names.values())
+    return values * 2 if len(values) == 1 else values
+
+
+def _getter(make: Callable[..., Callable[[Any], Any]], names: Mapping[str, object]) -> Callable[[Any], Any]:
+    several = tuple(names)
+    return make(*(several * 2 if len(several) == 1 else several))
+
+
+def _reader(value: object) -> Callable[[Any], Iterable[object]]:
+    """How a container's items are read, with a mark at their end so that lengths count."""
+    return _pairs if isinstance(value, dict) else _items
+
+
+def _items(value: Iterable[object]) -> tuple[object, ...]:
+    return (*value, _END)
+
+
+def _pairs(value: Mapping[object, object]) -> tuple[object, ...]:
+    return (*value, *value.values(), _END)
+
+
+class Watch:
+    """What a program has seen around it, to be read again before each call."""
+
+    def __init__(
+        self,
+        bindings: list[Binding],
+        arrays: list[tuple[np.ndarray, np.dtype[Any], tuple[int, ...], bytes]],
+        absent: list[tuple[Mapping[str, object], set[str]]],
+        missing: list[tuple[object, str]],
+        passed: tuple[Passed, ...],
+    ) -> None:
+        self._bindings = bindings
+        self._arrays = arrays
+        self._absent = [(mapping.keys(), frozenset(names)) for mapping, names in absent]
+        self._missing = missing
+        self._passed = passed
+
+    def read(self) -> list[np.ndarray] | None:
+        """The arrays that are passed to the program, or None where the program is no longer right."""
+        try:
+            for place, (get, holder, seen) in enumerate(self._bindings):
+                if not all(map(is_, get(holder), seen)) and not self._is_equal(place):
+                    return None
+            for names, absent in self._absent:
+                if not names.isdisjoint(absent):
+                    return None
+            for base, name in self._missing:
+                if hasattr(base, name):
+                    return None
+            for array, dtype, shape, content in self._arrays:
+                if array.tobytes() != content or array.shape != shape or array.dtype != dtype:
+                    return None
+            found: list[np.ndarray] = []
+            for fetch, dtype, shape in self._passed:
+                value = fetch()
+                if not isinstance(value, np.ndarray) or value.shape != shape or value.dtype != dtype:
+                    return None
+                found.append(value)
+            return found
+        except Exception:  # a name is gone, or a property of the user's fails: staging again says so
+            return None
+
+    def _is_equal(self, place: int) -> bool:
+        """Whether a binding holds other objects of the same value; those are then the ones it looks for."""
+        get, holder, seen = self._bindings[place]
+        now = tuple(get(holder))
+        if len(now) != len(seen) or not all(map(is_same, seen, now)):
+            return False
+        self._bindings[place] = (get, holder, now)
+        return True
+
+
+def is_same(seen: object, now: object) -> bool:
+    """Whether two objects are the same for every program: equal to the bit, and immutable."""
+    if seen is now:
+        return True
+    if type(seen) is not type(now):
+        return False
+    if isinstance(seen, float) and isinstance(now, float):
+        return struct.pack("d", seen) == struct.pack("d", now)
+    if isinstance(seen, np.generic) and isinstance(now, np.generic):
+        return seen.dtype == now.dtype and seen.tobytes() == now.tobytes()
+    if isinstance(seen, tuple) and isinstance(now, tuple):
+        return len(seen) == len(now) and all(map(is_same, seen, now))
+    if isinstance(seen, MethodType) and isinstance(now, MethodType):
+        return seen.__self__ is now.__self__ and seen.__func__ is now.__func__
+    if isinstance(seen, int | str | bytes | range | slice | np.dtype):
+        return bool(seen == now)
+    return False
