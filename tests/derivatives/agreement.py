@@ -9,6 +9,8 @@ With x the floats among the arguments, v a random direction and w a random weigh
 Order 2 asks the same of x ↦ Jᵀw, whose numeric derivative is that of the compiled one.
 """
 
+# ruff: noqa: B905 (programs are written as their users write them)
+
 from __future__ import annotations
 
 import copy

@@ -1,4 +1,6 @@
-"""The conventions at the corners of the primitive table's docstring, through the public verbs, in both modes."""
+"""The conventions at the corners of the primitive table's docstring, through the verbs, in both modes."""
+
+# ruff: noqa: B905 (programs are written as their users write them)
 
 from __future__ import annotations
 

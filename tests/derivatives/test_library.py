@@ -3,6 +3,8 @@
 Rows of one kind of argument stand in one program; sizes are known while compiling, then symbolic.
 """
 
+# ruff: noqa: B905 (programs are written as their users write them)
+
 from __future__ import annotations
 
 import math

@@ -1,5 +1,7 @@
 """Comprehensions, containers, closures, methods, recursion and matrices, as users write them."""
 
+# ruff: noqa: B905, PIE804, RUF007 (programs are written as their users write them)
+
 from __future__ import annotations
 
 import functools
@@ -340,14 +342,11 @@ CASES = [
     (rodrigues, SHORT[:3], TALL),
 ]
 TWICE = [
-    (filtered_reductions, LONG),
     (filtered_list, LONG),
-    (mixture_likelihood, TALL, MATRIX, SHORT[:4]),
     (comprehension_with_inner_loop, LONG),
     (dictionary_of_parameters, {"w": WIDE, "b": LONG[:19], "scale": 0.7}, SHORT[:3]),
     (tuple_carried_in_a_loop, 0.7, 4),
     (gaussian_log_density, SMALL, SHORT[:3]),
-    (determinant_and_inverse, SMALL),
     (regression, MATRIX, SHORT[:4], 0.1),
 ]
 

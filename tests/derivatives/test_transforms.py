@@ -1,4 +1,6 @@
-"""Transforms inside programs and around them: nesting, `vmap`, `stop_gradient`, auxiliary results, pytrees."""
+"""Transforms inside programs and around them: nesting, `vmap`, `stop_gradient`, auxiliary results, trees."""
+
+# ruff: noqa: B905 (programs are written as their users write them)
 
 from __future__ import annotations
 
@@ -143,7 +145,7 @@ def test_vmap_of_vmap_and_pairs():
     close(slope, by_hand)
 
 
-# ---------------------------------------------------------------------------- stop_gradient, auxiliary results
+# -------------------------------------------------------------------------- stop_gradient, auxiliary results
 def test_stop_gradient_in_a_program():
     def loss(x):
         target = ad.stop_gradient(np.mean(x))

@@ -35,6 +35,9 @@ from anadrome.errors.api import CallError, IntegerOutOfRange, NotCallable
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Value, is_staged
 
+KEPT_STATES = 8
+"""Programs kept for one signature, each for another state of what the function reads around it."""
+
 Rule = Callable[[Context, object, Sequence[Value], Mapping[str, Value]], Value]
 """(context, function, args, kwargs) -> value: what a transform of the function does inside a program."""
 
@@ -88,7 +91,7 @@ class Compiled:
         self._rule = rule
         self._small = self.options.config.small_dimension
         self._plain: dict[object, Program] = {}
-        self._programs: dict[Signature, Program] = {}
+        self._programs: dict[Signature, tuple[Program, ...]] = {}
         self._lock = threading.RLock()
         self.__name__ = name
         functools.update_wrapper(self, function, updated=())
@@ -116,9 +119,10 @@ class Compiled:
         if not kwargs:
             key = self._plain_key(args)
             program = self._plain.get(key)
-            if program is not None:
+            arrays = None if program is None else program.arrays_around()
+            if program is not None and arrays is not None:
                 try:
-                    return program.run(args)
+                    return program.run(args, arrays)
                 except struct.error:
                     raise self._overflow(args, kwargs) from None
                 except AnadromeError as error:
@@ -142,30 +146,46 @@ class Compiled:
 
     def _general_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         try:
-            program, leaves = self.program(args, kwargs)
-            return program.run(leaves)
+            program, leaves, arrays = self.program(args, kwargs)
+            return program.run(leaves, arrays)
         except struct.error:
             raise self._overflow(args, kwargs) from None
         except AnadromeError as error:
             raise placed(error, self.python) from None
 
-    def program(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, list[object]]:
-        """The program for a call, made if need be, and the leaves of its arguments."""
+    def program(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Program, list[object], Sequence[np.ndarray]]:
+        """The program for a call, made if need be, the leaves of its arguments, and the arrays around it."""
         given, named = self._declared(args, kwargs)
         signature, leaves = self._signature(given, named)
-        program = self._programs.get(signature)
-        if program is None:
+        found = self._found(signature)
+        if found is None:
             with self._lock:
-                program = self._programs.get(signature)
-                if program is None:
-                    program = self.make(signature)
-                    self._programs[signature] = program
-                    self.compilations += 1
+                found = self._found(signature) or self._made(signature)
+        program, arrays = found
         if not kwargs and not self.options.has_statics:
             key = self._plain_key(args)
             if key is not None:
                 self._plain[key] = program
-        return program, leaves
+        return program, leaves, arrays
+
+    def _found(self, signature: Signature) -> tuple[Program, Sequence[np.ndarray]] | None:
+        """A program of this signature whose surroundings are as they are now."""
+        for program in self._programs.get(signature, ()):
+            arrays = program.arrays_around()
+            if arrays is not None:
+                return program, arrays
+        return None
+
+    def _made(self, signature: Signature) -> tuple[Program, Sequence[np.ndarray]]:
+        """A new program. What never is the same twice, such as an object made at each reading, is right for
+        this call and will be compiled again for the next."""
+        program = self.make(signature)
+        self._programs[signature] = (program, *self._programs.get(signature, ()))[:KEPT_STATES]
+        self.compilations += 1
+        arrays = program.arrays_around()
+        return program, program.staged.captured if arrays is None else arrays
 
     def make(
         self, signature: Signature, record: Recorder | None = None, statistics: Statistics | None = None

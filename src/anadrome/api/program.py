@@ -43,7 +43,8 @@ class Program:
     """An executable with what it takes of a call's leaves and what it gives.
 
     `sizes` says where the size arguments are found: (leaf, axis). `taken` are the positions of the leaves
-    that are passed (None: all), `arrays` the places among the passed ones that hold arrays.
+    that are passed (None: all), `arrays` the places among the passed ones that hold arrays. `arrays_around`
+    gives the arrays of the surroundings, or None where these have changed and another program is needed.
     """
 
     executable: Executable
@@ -54,9 +55,10 @@ class Program:
     arrays: tuple[int, ...]
     present: Callable[[list[Any]], Any]
     statistics: Statistics
+    arrays_around: Callable[[], list[np.ndarray] | None]
 
-    def run(self, leaves: Sequence[Any]) -> Any:
-        """The result for the leaves of a call whose signature is this program's."""
+    def run(self, leaves: Sequence[Any], arrays: Sequence[np.ndarray] = ()) -> Any:
+        """The result for the leaves of a call whose signature is this program's, and the arrays around it."""
         values: list[Any] = (
             list(leaves) if self.taken is None else [leaves[position] for position in self.taken]
         )
@@ -68,8 +70,8 @@ class Program:
             self._hold(leaves)
         if self.sizes:
             values[:0] = [leaves[leaf].shape[axis] for leaf, axis in self.sizes]
-        if self.staged.captured:
-            values += [_native(array) for array in self.staged.captured]
+        if arrays:
+            values += [_native(array) for array in arrays]
         return self.present(self.executable(values))
 
     def _hold(self, leaves: Sequence[Any]) -> None:
@@ -111,6 +113,7 @@ def make_program(
         tuple(place for place, leaf in enumerate(taken) if isinstance(signature.keys[leaf], ArrayKey)),
         _presentation(staged),
         times,
+        staged.surroundings.read,
     )
 
 

@@ -12,10 +12,8 @@ from anadrome.errors.frontend import ShapeMismatch, UnsupportedType
 from anadrome.frontend.context import Context, dtype_of
 from anadrome.frontend.sizes import retype, show_shape
 from anadrome.frontend.structures import flatten
+from anadrome.frontend.surroundings import LITERAL_LIMIT
 from anadrome.frontend.values import Array, Scalar, Staged, Value, is_staged
-
-LITERAL_LIMIT = 64
-"""Static arrays of at most this many elements are written into the program; larger ones become parameters."""
 
 
 def type_of(context: Context, value: Value) -> tuple[DType, bool]:
@@ -116,19 +114,23 @@ def _static_array(context: Context, array: np.ndarray, dtype: DType | None) -> S
     own = dtype_of(array.dtype, context.span)
     target = dtype or own
     if array.ndim == 0:
+        context.surroundings.see(array)
         return Scalar(atom(context, array[()], target))
     if array.size == 0:
         return context.wrap(context.builder.full(_constant_shape(array), context.constant(0, target)))
+    if array.size > LITERAL_LIMIT:
+        captured = context.captured_array(array)
+        return captured if target is own else context.wrap(convert(context, context.read(captured), target))
+    context.surroundings.see(array)
     first = array.flat[0]
     if array.size > 4 and bool(np.all(array == first)) and not np.any(np.signbit(array) != np.signbit(first)):
         return context.wrap(context.builder.full(_constant_shape(array), atom(context, first, target)))
-    if array.size > LITERAL_LIMIT:
-        return context.wrap(convert(context, context.captured_array(array), target))
     return context.wrap(_literal(context, array, target))
 
 
 def staged_surroundings(context: Context, value: Value) -> Value:
     """A value with the NumPy arrays of the program's surroundings as staged arrays nobody may write into."""
+    context.surroundings.fields(value)
     leaves, rebuild = flatten(value, lambda leaf: isinstance(leaf, np.ndarray))
     if not leaves:
         return value
@@ -153,6 +155,7 @@ def _rows(context: Context, rows: Sequence[Value], dtype: DType | None) -> Stage
     """A literal of the rows, promoted to one type."""
     if not any(is_staged(leaf) for leaf in _leaves(rows)):
         try:
+            context.surroundings.whole(rows)
             return _static_array(context, np.array(rows), dtype)
         except ValueError:
             raise UnsupportedType("an array", "rows of different lengths", context.span) from None

@@ -169,7 +169,7 @@ def _list(context: Context, value: Value = ()) -> Value:
     if isinstance(sequence, Iterated) and sequence.static_extent is None:
         return list_of(context, sequence)
     items = _items(context, value)
-    context.scope.created[id(items)] = items
+    context.made(items)
     return items
 
 

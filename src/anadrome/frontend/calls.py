@@ -7,7 +7,6 @@ import dataclasses
 import functools
 import inspect
 import random
-import sys
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,18 +30,13 @@ from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.library import CALLS, METHODS
 from anadrome.frontend.liveness import Liveness, analyse, assigned_names, captured_names
+from anadrome.frontend.own import is_own
 from anadrome.frontend.source import FunctionNode, Source
 from anadrome.frontend.structures import children, has_staged
 from anadrome.frontend.values import NEXT, RETURN, Array, Exit, Frame, Missing, Scalar, Value
 
 CALL_LIMIT = 60
 """Inline calls may be nested this deep."""
-
-NATIVE_MODULES = frozenset({*sys.stdlib_module_names, "numpy", "scipy", "anadrome"})
-"""Functions of these packages run as they are where all arguments are static."""
-
-PROGRAM_MODULES = frozenset({"anadrome.tools.mixture"})
-"""Modules of these packages that hold programs to be compiled, like a user's."""
 
 READING_METHODS = frozenset({"items", "keys", "values", "get", "copy", "count", "index"})
 CHANGING_METHODS = frozenset(
@@ -108,6 +102,8 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
     """Call any callable of the program on values."""
     stage = getattr(type(function), "__anadrome_stage__", None)
     if stage is not None:
+        for value in (*args, *kwargs.values()):
+            context.surroundings.fields(value)
         return stage(function, context, tuple(args), dict(kwargs))
     match function:
         case StagedFunction():
@@ -115,6 +111,7 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
         case BoundMethod(name=name, owner=owner):
             return run_row(context, METHODS[name], f".{name}", (owner, *args), kwargs)
         case functools.partial():
+            context.surroundings.see(function.keywords)
             return call(context, function.func, (*function.args, *args), {**function.keywords, **kwargs})
         case MethodType():
             return call(context, function.__func__, (function.__self__, *args), kwargs)
@@ -155,22 +152,11 @@ def _is_inlined(function: Value) -> bool:
     """Whether a callable is the user's own: its calls are evaluated even where every argument is static."""
     if isinstance(function, type):
         init = vars(function).get("__init__")
-        return (
-            isinstance(init, FunctionType) and not issubclass(function, BaseException) and _is_own(function)
-        )
+        return isinstance(init, FunctionType) and not issubclass(function, BaseException) and is_own(function)
     if isinstance(function, FunctionType):
-        return _is_own(function)
+        return is_own(function)
     method = inspect.getattr_static(type(function), "__call__", None)
-    return isinstance(method, FunctionType) and _is_own(method)
-
-
-def _is_own(function: FunctionType | type) -> bool:
-    module = function.__module__ or ""
-    if module.partition(".")[0] not in NATIVE_MODULES or module in PROGRAM_MODULES:
-        return True
-    # an example in a docstring bears the name of the module it stands in
-    code = getattr(function, "__code__", None)
-    return code is not None and code.co_filename.startswith("<doctest ")
+    return isinstance(method, FunctionType) and is_own(method)
 
 
 def name_of(function: Value) -> str:
@@ -212,6 +198,7 @@ def _call_static(
         )
     if isinstance(function, BuiltinMethodType) and function.__name__ in CHANGING_METHODS:
         _may_change(context, function.__self__, function.__name__)
+    context.surroundings.read_by(function, (*args, *kwargs.values()))
     try:
         result = function(*args, **kwargs)
     except Exception as error:
@@ -221,7 +208,7 @@ def _call_static(
             return run_row(context, row, name_of(function), args, kwargs)
         return as_array(context, result)
     if isinstance(result, list | dict | set):
-        context.scope.created[id(result)] = result
+        context.made(result)
     return result
 
 
@@ -287,7 +274,7 @@ def _construct(context: Context, cls: Any, args: Sequence[Value], kwargs: Mappin
     if cls.__module__ == "builtins":
         raise UnsupportedCall(cls.__name__, context.span)
     new = object.__new__(cls)
-    context.scope.created[id(new)] = new
+    context.made(new)
     if _has_fields(cls):
         _fill_dataclass(context, cls, new, args, kwargs)
         return new
@@ -332,6 +319,7 @@ def call_function(
 ) -> Value:
     """Evaluate a Python function's text on values."""
     text = function_text(context, function)
+    context.surroundings.function(function)
     names = bind_arguments(
         context,
         function.__qualname__,

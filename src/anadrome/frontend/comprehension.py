@@ -99,7 +99,7 @@ def evaluate_list(context: Context, frame: Frame, node: Comprehension) -> Value:
     context.at(frame, node)
     result = _list_level(context, inner, node, 0)
     if isinstance(result, list):
-        context.scope.created[id(result)] = result
+        context.made(result)
     return result
 
 

@@ -6,7 +6,10 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from operator import getitem
+from types import CellType
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -18,6 +21,7 @@ from anadrome.dtypes import BOOL, F64, I64, DType, from_numpy
 from anadrome.errors import Span
 from anadrome.errors.frontend import NumberTooLarge, UnsupportedType, WritesArgument, WritesThroughView
 from anadrome.frontend.source import SourceCache
+from anadrome.frontend.surroundings import LITERAL_LIMIT, Surroundings
 from anadrome.frontend.values import Array, Cell, Exit, Frame, Scalar, Scope, ScopeKind, Value, View
 
 StagedCall = Callable[..., Value]
@@ -34,6 +38,20 @@ class Evaluators:
     """(context, frame, node) -> value"""
     block: Callable[[Context, Frame, Sequence[ast.stmt]], Exit]
     """(context, frame, statements) -> how they ended"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Captured:
+    """An array around the program that is passed to it: the hidden parameter, and how it is fetched."""
+
+    example: np.ndarray
+    fetch: Callable[[], object]
+    value: Array
+
+    @property
+    def var(self) -> Var:
+        """The parameter."""
+        return self.value.cell.var
 
 
 class RestartLoop(Exception):
@@ -58,7 +76,8 @@ class Context:
         self.nonnegative: set[Var] = set()
         self.least: dict[Var, int] = {}
         self.complements: dict[frozenset[Size], Size] = {}
-        self.captured: dict[int, tuple[np.ndarray, Var]] = {}
+        self.captured: dict[object, Captured] = {}
+        self.surroundings = Surroundings()
         self.call_names: list[str] = []
         self.tick = 0
         self.is_narrow = False
@@ -212,17 +231,60 @@ class Context:
                 raise NumberTooLarge(plain, dtype.numpy_name, self.span)
         return number(plain, dtype)
 
-    def captured_array(self, array: np.ndarray) -> Var:
-        """The hidden parameter that brings in a static NumPy array of the program's surroundings."""
-        found = self.captured.get(id(array))
-        if found is not None:
-            return found[1]
-        dtype = dtype_of(array.dtype, self.span)
-        var = Var("captured", ArrayType(dtype, tuple(i64(size) for size in array.shape)))
-        root = list(self.scopes())[-1].builder
-        root.bind(var)
-        self.captured[id(array)] = (array, var)
-        return var
+    # ------------------------------------------------------------------ surroundings
+    def made(self, value: object) -> None:
+        """A static object that the program makes itself: in this scope it may be changed."""
+        self.scope.created[id(value)] = value
+        self.surroundings.made(value)
+
+    def seen(self, value: Value) -> Value:
+        """A static value that a name or an item stands for; a large array becomes an argument."""
+        if is_passed(value):
+            return self.captured_array(value)
+        self.surroundings.see(value)
+        return value
+
+    def found_in(self, mapping: dict[str, Any], name: str) -> Value:
+        """A value that the globals of a module hold now."""
+        value = mapping[name]
+        if is_passed(value):
+            return self.captured_array(value, (id(mapping), name), partial(getitem, mapping, name))
+        self.surroundings.item(mapping, name, value)
+        return self.seen(value)
+
+    def found_in_cell(self, cell: CellType) -> Value:
+        """A value that a name of an enclosing function stands for now."""
+        value = cell.cell_contents
+        if is_passed(value):
+            return self.captured_array(value, id(cell), partial(getattr, cell, "cell_contents"))
+        self.surroundings.cell(cell, value)
+        return self.seen(value)
+
+    def attribute_of(self, base: Value, name: str) -> Value:
+        """An attribute of a static object, as Python gives it."""
+        value = getattr(base, name)
+        if not self.surroundings.has_place(base, value):
+            return self.seen(value)
+        if is_passed(value):
+            return self.captured_array(value, (id(base), name), partial(getattr, base, name))
+        self.surroundings.attribute(base, name, value)
+        return self.seen(value)
+
+    def captured_array(
+        self, array: np.ndarray, place: object = None, fetch: Callable[[], object] | None = None
+    ) -> Array:
+        """A NumPy array around the program as a hidden parameter, fetched from its place at every call."""
+        key = id(array) if place is None else place
+        found = self.captured.get(key)
+        if found is None:
+            dtype = dtype_of(array.dtype, self.span)
+            var = Var("captured", ArrayType(dtype, tuple(i64(size) for size in array.shape)))
+            root = list(self.scopes())[-1]
+            root.builder.bind(var)
+            self.is_narrow = self.is_narrow or dtype not in (BOOL, I64, F64)
+            value = Array(Cell(var, root, is_argument=True))
+            found = self.captured[key] = Captured(array, fetch or (lambda: array), value)
+        return found.value
 
     def at(self, frame: Frame, node: ast.stmt | ast.expr) -> None:
         """Say that this node is being evaluated: errors and statements point at it."""
@@ -247,3 +309,10 @@ def dtype_of(numpy_dtype: object, span: Span | None) -> DType:
     if found is None:
         raise UnsupportedType("the scalar type of an array", str(numpy_dtype), span)
     return found
+
+
+def is_passed(value: Value) -> TypeGuard[np.ndarray]:
+    """Whether a value around the program is an array that is passed to it rather than written into it."""
+    return (
+        isinstance(value, np.ndarray) and value.size > LITERAL_LIMIT and from_numpy(value.dtype) is not None
+    )

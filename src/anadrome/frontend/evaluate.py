@@ -28,6 +28,7 @@ from anadrome.frontend.indexing import take
 from anadrome.frontend.iterables import RowList, unrolled
 from anadrome.frontend.library import ATTRIBUTES, METHODS
 from anadrome.frontend.merge import branch
+from anadrome.frontend.own import is_own
 from anadrome.frontend.operators import apply_prim, binary, compare, negate, truth
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import (
@@ -65,23 +66,23 @@ _WORDS: dict[type[ast.expr], str] = {
 
 # ---------------------------------------------------------------------------- names and attributes
 def _name(context: Context, frame: Frame, node: ast.Name) -> Value:
-    value = lookup(frame, node.id)
+    value = lookup(context, frame, node.id)
     if isinstance(value, Missing):
         raise value.error(node.id, context.span)
     return value
 
 
-def lookup(frame: Frame, name: str) -> Value:
+def lookup(context: Context, frame: Frame, name: str) -> Value:
     """What a name stands for: in this call, the functions around it, its module, or among the builtins."""
     scope: Frame | None = frame
     while scope is not None:
         if name in scope.names:
-            return scope.names[name]
+            return context.seen(scope.names[name])
         if name in scope.local_names:
             return Missing("no value has been assigned yet")
         if name in scope.closure:
             try:
-                return scope.closure[name].cell_contents
+                return context.found_in_cell(scope.closure[name])
             except ValueError:
                 return Missing("the enclosing function has not assigned it yet")
         if scope.outer is None:
@@ -89,7 +90,8 @@ def lookup(frame: Frame, name: str) -> Value:
         scope = scope.outer
     assert scope is not None
     if name in scope.globals:
-        return scope.globals[name]
+        return context.found_in(scope.globals, name)
+    context.surroundings.no_item(scope.globals, name)
     return getattr(builtins, name, Missing("not defined"))
 
 
@@ -111,10 +113,10 @@ def attribute(context: Context, base: Value, name: str) -> Value:
             return BoundMethod(name, base)
         raise NoAttribute(describe(base), name, (*ATTRIBUTES, *METHODS), context.span)
     getter = inspect.getattr_static(type(base), name, None)
-    if isinstance(getter, property) and isinstance(getter.fget, FunctionType) and has_staged(base):
+    if isinstance(getter, property) and isinstance(getter.fget, FunctionType) and is_own(getter.fget):
         return context.call(getter.fget, base)
     try:
-        return getattr(base, name)
+        return context.attribute_of(base, name)
     except AttributeError:
         owner = getattr(base, "__name__", None)
         words = f"`{owner}`" if owner else describe(base)
@@ -151,7 +153,7 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
             "loop over the container itself, or make it an array with np.array",
         )
     try:
-        return base[index]  # type: ignore[index]
+        return context.seen(base[index])  # type: ignore[index]
     except Exception as error:
         raise StaticCallFailed("this index", error, context.span) from None
 
@@ -220,6 +222,8 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
         if kind is ast.MatMult:
             return context.call(np.matmul, left, right)
         return binary(context, kind, left, right)
+    context.surroundings.whole(left)
+    context.surroundings.whole(right)
     try:
         result = _STATIC_BINARY[kind](left, right)
     except Exception as error:
@@ -230,7 +234,7 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
 def remember(context: Context, value: Value) -> Value:
     """A container made here may be changed here; NumPy arrays made here belong to the program."""
     if isinstance(value, list | dict | set):
-        context.scope.created[id(value)] = value
+        context.made(value)
     if isinstance(value, np.ndarray):
         return as_array(context, value)
     return value
@@ -247,6 +251,7 @@ def _unary(context: Context, frame: Frame, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.USub):
             return negate(context, value)
         return value if isinstance(node.op, ast.UAdd) else apply_prim(context, "bitnot", value)
+    context.surroundings.whole(value)
     try:
         return _STATIC_UNARY[type(node.op)](value)
     except Exception as error:
@@ -304,6 +309,8 @@ def _compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Va
         return compare(context, kind, left, right)
     if has_staged(left) or has_staged(right):
         raise UnsupportedSyntax("a comparison of containers that hold run-time values", context.span)
+    context.surroundings.whole(left)
+    context.surroundings.whole(right)
     try:
         return _STATIC_COMPARE[kind](left, right)
     except Exception as error:

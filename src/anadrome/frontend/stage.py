@@ -22,6 +22,7 @@ from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
 from anadrome.frontend.context import Context, Evaluators, StagedCall
 from anadrome.frontend.evaluate import evaluate
 from anadrome.frontend.statements import run_block
+from anadrome.frontend.surroundings import Watch
 from anadrome.frontend.structures import children, flatten, is_number
 from anadrome.frontend.values import Array, Cell, Scalar, ScopeKind, Value, is_staged
 
@@ -50,13 +51,15 @@ class Staged:
 
     `captured` are NumPy arrays of the function's surroundings that the program reads: they are passed behind
     the arguments at every call. `rebuild` makes the Python result of the function's results; `is_weak` says
-    of each result whether Python would have a plain number there.
+    of each result whether Python would have a plain number there. `surroundings` tells at each call whether
+    the program is still right, and gives the arrays to pass.
     """
 
     function: Function
     captured: tuple[np.ndarray, ...]
     rebuild: Callable[[Iterator[object]], object]
     is_weak: tuple[bool, ...]
+    surroundings: Watch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,9 +128,10 @@ def stage(
     hidden = tuple(context.captured.values())
     name = getattr(function, "__name__", "program")
     staged = Function(
-        name if name.isidentifier() else "program", (*params, *(var for _, var in hidden)), body
+        name if name.isidentifier() else "program", (*params, *(one.var for one in hidden)), body
     )
-    return Staged(staged, tuple(array for array, _ in hidden), rebuild, weak)
+    watch = context.surroundings.finish((one.fetch, one.example.dtype, one.example.shape) for one in hidden)
+    return Staged(staged, tuple(one.example for one in hidden), rebuild, weak, watch)
 
 
 @contextmanager

@@ -206,7 +206,7 @@ def _unpack(context: Context, frame: Frame, targets: Sequence[ast.expr], value: 
         first = starred[0]
         last = len(parts) - (len(targets) - first - 1)
         middle = parts[first:last]
-        context.scope.created[id(middle)] = middle
+        context.made(middle)
         parts = [*parts[:first], middle, *parts[last:]]
     if len(parts) != len(targets):
         error = ValueError(f"{len(parts)} values for {len(targets)} names")

@@ -11,18 +11,27 @@ string or another immutable object. Large arrays are no part of it: they are arg
 
 from __future__ import annotations
 
+import dataclasses
 import struct
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from operator import attrgetter, is_, itemgetter
-from types import BuiltinFunctionType, CellType, FunctionType, MethodType, MethodWrapperType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
 from typing import Any
 
 import numpy as np
 
 from anadrome.frontend.own import is_native
-from anadrome.frontend.structures import has_staged
+from anadrome.frontend.structures import children, has_staged, is_dataclass_instance
 from anadrome.frontend.values import Array, Missing, Scalar, Value
 
 _ATOMS = frozenset(
@@ -31,9 +40,14 @@ _ATOMS = frozenset(
 )
 """Types of values that hold nothing that can change."""
 
+_NUMBERS = _ATOMS - {FunctionType}
+
 _CONTAINERS = (list, dict, set, deque, bytearray)
 
-_NO_ATTRIBUTES = (str, bytes, int, float, complex, tuple, list, dict, set, frozenset, range, slice, np.ndarray)
+_NO_ATTRIBUTES = (
+    *(str, bytes, int, float, complex, tuple, list, dict, set, frozenset, range, slice),
+    *(np.ndarray, np.generic, np.dtype, np.ufunc),
+)
 """Types whose attributes are methods and parts that do not change by themselves."""
 
 _INERT = (isinstance, issubclass, type, callable, id, print)
@@ -57,7 +71,7 @@ class Surroundings:
     def __init__(self) -> None:
         self._items: dict[int, tuple[Mapping[str, object], dict[str, object]]] = {}
         self._attributes: dict[int, tuple[object, dict[str, object]]] = {}
-        self._cells: dict[CellType, object] = {}
+        self._cells: dict[int, tuple[CellType, object]] = {}
         self._functions: dict[FunctionType, None] = {}
         self._contents: dict[int, tuple[object, tuple[object, ...]]] = {}
         self._arrays: dict[int, tuple[np.ndarray, bytes]] = {}
@@ -77,15 +91,17 @@ class Surroundings:
 
     def cell(self, cell: CellType, value: object) -> None:
         """A name of an enclosing function was read."""
-        self._cells.setdefault(cell, value)
+        self._cells.setdefault(id(cell), (cell, value))
 
     def function(self, function: FunctionType) -> None:
         """A function's text and defaults were used."""
         self._functions[function] = None
+        if function.__kwdefaults__:
+            self.see(function.__kwdefaults__)
 
     def has_place(self, base: Value, value: Value) -> bool:
         """Whether an attribute of this object can change between calls."""
-        if isinstance(base, _NO_ATTRIBUTES | np.generic) or id(base) in self._own:  # type: ignore[operator]
+        if id(base) in self._own or (isinstance(base, _NO_ATTRIBUTES) and is_native(type(base))):
             return False
         if isinstance(base, type | ModuleType) and is_native(base):
             return False
@@ -98,10 +114,6 @@ class Surroundings:
         if isinstance(value, MethodType) and value.__self__ is base:
             name, value = f"{name}.__func__", value.__func__
         self._attributes.setdefault(id(base), (base, {}))[1].setdefault(name, value)
-
-    def no_attribute(self, base: object, name: str) -> None:
-        """An object was asked for an attribute it has not."""
-        self._missing.append((base, name))
 
     # ------------------------------------------------------------------ contents
     def made(self, value: object) -> None:
@@ -129,19 +141,38 @@ class Surroundings:
     def _elements(self, array: np.ndarray) -> None:
         """The elements of an array; a view of one that counts already counts with it."""
         owner = array.base
-        if id(array) not in self._arrays and not (isinstance(owner, np.ndarray) and id(owner) in self._arrays):
+        if id(array) not in self._arrays and not (
+            isinstance(owner, np.ndarray) and id(owner) in self._arrays
+        ):
             self._arrays[id(array)] = (array, array.tobytes())
 
     def read_by(self, function: object, values: Iterable[Value]) -> None:
         """Plain Python has read these values: of objects, all of their attributes count."""
-        if function in _INERT:
+        given = tuple(values)
+        if function in (getattr, hasattr) and len(given) > 1 and isinstance(given[1], str):
+            base, name = given[:2]
+            if not hasattr(base, name):
+                self._missing.append((base, name))
+            elif self.has_place(base, getattr(base, name)):
+                self.attribute(base, name, getattr(base, name))
+        elif function not in _INERT:
+            for value in given:
+                self.whole(value)
+
+    def fields(self, value: Value) -> None:
+        """The parts of a tree of containers and dataclasses count."""
+        if type(value) in _ATOMS:
             return
-        for value in values:
-            self.whole(value)
+        self.see(value)
+        if is_dataclass_instance(value) and self.has_place(value, None):
+            for field in dataclasses.fields(value):  # type: ignore[arg-type]
+                self.attribute(value, field.name, getattr(value, field.name))
+        for part in children(value) or ():
+            self.fields(part)
 
     def whole(self, value: Value) -> None:
         """All that is reached from a value counts."""
-        if type(value) in _ATOMS - {FunctionType} or id(value) in self._whole:
+        if type(value) in _NUMBERS or id(value) in self._whole:
             return
         self._whole[id(value)] = value
         self.see(value)
@@ -182,17 +213,19 @@ class Surroundings:
         for base, names in self._attributes.values():
             bindings.append((_getter(attrgetter, names), base, _padded(names)))
         if self._cells:
-            cells = tuple(self._cells)
-            bindings.append((partial(map, attrgetter("cell_contents")), cells, tuple(self._cells.values())))
+            cells, contents = zip(*self._cells.values(), strict=True)
+            bindings.append((partial(map, attrgetter("cell_contents")), cells, contents))
         functions = tuple(self._functions)
-        for name in ("__code__", "__defaults__", "__kwdefaults__"):
+        for name in ("__defaults__", "__kwdefaults__"):
             taken = tuple(one for one in functions if getattr(one, name) is not None)
             if taken:
                 seen = tuple(getattr(one, name) for one in taken)
                 bindings.append((partial(map, attrgetter(name)), taken, seen))
         bindings += [(_reader(value), value, seen) for value, seen in self._contents.values()]
         arrays = [(array, array.dtype, array.shape, seen) for array, seen in self._arrays.values()]
-        return Watch(bindings, arrays, list(self._absent.values()), self._missing, tuple(passed))
+        codes = [(function, function.__code__) for function in functions]
+        absent = list(self._absent.values())
+        return Watch(codes, bindings, arrays, absent, self._missing, tuple(passed))
 
 
 def _is_passed_by_rule(value: object) -> bool:
@@ -243,12 +276,14 @@ class Watch:
 
     def __init__(
         self,
+        codes: list[tuple[FunctionType, CodeType]],
         bindings: list[Binding],
         arrays: list[tuple[np.ndarray, np.dtype[Any], tuple[int, ...], bytes]],
         absent: list[tuple[Mapping[str, object], set[str]]],
         missing: list[tuple[object, str]],
         passed: tuple[Passed, ...],
     ) -> None:
+        self._codes = codes
         self._bindings = bindings
         self._arrays = arrays
         self._absent = [(mapping.keys(), frozenset(names)) for mapping, names in absent]
@@ -258,6 +293,9 @@ class Watch:
     def read(self) -> list[np.ndarray] | None:
         """The arrays that are passed to the program, or None where the program is no longer right."""
         try:
+            for function, code in self._codes:
+                if function.__code__ is not code:
+                    return None
             for place, (get, holder, seen) in enumerate(self._bindings):
                 if not all(map(is_, get(holder), seen)) and not self._is_equal(place):
                     return None
@@ -304,6 +342,6 @@ def is_same(seen: object, now: object) -> bool:
         return len(seen) == len(now) and all(map(is_same, seen, now))
     if isinstance(seen, MethodType) and isinstance(now, MethodType):
         return seen.__self__ is now.__self__ and seen.__func__ is now.__func__
-    if isinstance(seen, int | str | bytes | range | slice | np.dtype):
-        return bool(seen == now)
-    return False
+    if not is_native(type(seen)) or type(seen).__eq__ is object.__eq__ or type(seen).__hash__ is None:
+        return False
+    return bool(seen == now)
