@@ -236,8 +236,24 @@ def test_facts_hold(row: Prim) -> None:
                     pass
                 case "comparison":
                     assert result is BOOL
+                case "pole":
+                    pass  # both ways by test_poles_are_marked
                 case _:
                     pytest.fail(f"{fact} is no word of facts.py")
+
+
+@pytest.mark.parametrize("row", [row for row in PRIMS.values() if row.partials is not None], ids=str)
+def test_poles_are_marked(row: Prim) -> None:
+    """A row has the fact exactly when a partial is infinite or NaN at some finite arguments and value."""
+    points = [np.float64(x) for x in (0.0, 1.0, -1.0, -2.0, 0.5, 1e-310, -800.0, 800.0, 2000.0)]
+    assert row.partials is not None
+    found = False
+    for args in itertools.product(points, repeat=row.arity):
+        if row.types((F64,) * row.arity) is not F64:
+            continue
+        partials = row.partials(ALGEBRA, args, ALGEBRA.apply(row.name, *args))
+        found = found or any(one is not None and not np.isfinite(one) for one in partials)
+    assert found == ("pole" in row.facts)
 
 
 # ---------------------------------------------------------------------------- meanings of our own

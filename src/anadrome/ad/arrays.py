@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import ArrayType, Atom, Size, Var, i64
+from anadrome.array_ir.nodes import ArrayType, Atom, Const, Size, Var, i64
+from anadrome.prims.record import Prim
 
 
 def element(builder: Builder, array: Atom, indices: Sequence[Atom]) -> Atom:
@@ -24,12 +25,17 @@ def add_arrays(builder: Builder, left: Atom, right: Atom) -> Atom:
     )
 
 
-def sum_arrays(builder: Builder, terms: Sequence[Atom]) -> Atom:
-    """The elementwise sum of one or more arrays of one shape."""
-    total = terms[0]
-    for term in terms[1:]:
-        total = add_arrays(builder, total, term)
-    return total
+def chain_product(builder: Builder, prim: Prim, change: Atom, partial: Atom) -> Atom:
+    """change · partial, where a zero change stays zero at a pole of the partial (0·∞ = 0).
+
+    The test is on the product, so that away from the pole the derivative of this product is that of a product.
+    """
+    product = builder.mul(change, partial)
+    if "pole" not in prim.facts or isinstance(product, Const):
+        return product
+    zero = builder.constant(0.0, product)
+    is_lost = builder.apply("and", builder.apply("eq", change, zero), builder.apply("isnan", product))
+    return builder.select(is_lost, zero, product)
 
 
 def sum_elements(builder: Builder, array: Atom) -> Atom:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from anadrome.ad.activity import varied_variables
-from anadrome.ad.arrays import element
+from anadrome.ad.arrays import chain_product, element
 from anadrome.ad.canonical import canonical
 from anadrome.ad.library import forward_library
 from anadrome.array_ir.build import Builder
@@ -203,7 +203,10 @@ class _Forward:
         ]
 
         def total(inner: Builder, tangents: Sequence[Atom]) -> Atom:
-            terms = [inner.mul(t, partial) for (partial, _), t in zip(pairs, tangents, strict=True)]
+            terms = [
+                chain_product(inner, prim, t, partial)
+                for (partial, _), t in zip(pairs, tangents, strict=True)
+            ]
             result = terms[0]
             for term in terms[1:]:
                 result = inner.add(result, term)

@@ -15,7 +15,7 @@ from typing import assert_never
 
 from anadrome.ad.activity import varied_variables
 from anadrome.ad.adjoints import Term
-from anadrome.ad.arrays import element, sum_elements
+from anadrome.ad.arrays import chain_product, element, sum_elements
 from anadrome.ad.branch import reverse_if
 from anadrome.ad.canonical import canonical
 from anadrome.ad.keep import keeping
@@ -55,6 +55,7 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.walk import Renaming, all_lets
 from anadrome.dtypes import I64
 from anadrome.errors.ad import NotDifferentiable
+from anadrome.prims.record import Prim
 
 
 def vjp(fn: Function, active: Sequence[bool]) -> Function:
@@ -237,11 +238,11 @@ def _apply(scope: Scope, let: Let, expr: Apply) -> None:
     partials = prim.partials(builder, scope.renaming.atoms(expr.args), scope.new(target))
     for arg, partial in zip(expr.args, partials, strict=True):
         if partial is not None:
-            _part(scope, arg, _product(builder, y_adj, partial))
+            _part(scope, arg, _product(builder, prim, y_adj, partial))
 
 
-def _product(builder: Builder, left: Atom, right: Atom) -> Callable[[], Atom]:
-    return lambda: builder.mul(left, right)
+def _product(builder: Builder, prim: Prim, change: Atom, partial: Atom) -> Callable[[], Atom]:
+    return lambda: chain_product(builder, prim, change, partial)
 
 
 def _element_of(builder: Builder, array: Atom, position: int) -> Callable[[], Atom]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import functools
 import os
 import struct
+import sys
 import threading
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -32,7 +34,9 @@ from anadrome.compile import Recorder, Statistics
 from anadrome.config import Config, from_environment
 from anadrome.errors import AnadromeError
 from anadrome.errors.api import CallError, IntegerOutOfRange, NotCallable
+from anadrome.errors.frontend import FrontendError
 from anadrome.frontend.context import Context
+from anadrome.frontend.surroundings import KEPT
 from anadrome.frontend.values import Value, is_staged
 
 KEPT_STATES = 8
@@ -89,9 +93,11 @@ class Compiled:
         self.options = options or options_of(function)
         self.compilations = 0
         self._rule = rule
+        self._has_own_arguments = has_own_arguments
         self._small = self.options.config.small_dimension
         self._plain: dict[object, Program] = {}
         self._programs: dict[Signature, tuple[Program, ...]] = {}
+        self._changing: frozenset[object] = frozenset()
         self._lock = threading.RLock()
         self.__name__ = name
         functools.update_wrapper(self, function, updated=())
@@ -104,6 +110,19 @@ class Compiled:
     def __get__(self, instance: object, owner: type | None = None) -> object:
         """A compiled function in a class body is a method."""
         return self if instance is None else types.MethodType(self, instance)
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        """A compiled function is pickled and copied as functions are, by its name; a transform without a name
+        of its own by what it is made of, and is compiled anew."""
+        module = sys.modules.get(str(getattr(self, "__module__", None)))
+        name = str(getattr(self, "__qualname__", self.__name__))
+        try:
+            if attrgetter(name)(module) is self:
+                return name
+        except AttributeError:
+            pass
+        parts = (self.transform, self.function, self._rule, self.options, self._has_own_arguments)
+        return Compiled, parts
 
     @property
     def python(self) -> Callable[..., Any]:
@@ -181,7 +200,15 @@ class Compiled:
     def _made(self, signature: Signature) -> tuple[Program, Sequence[np.ndarray]]:
         """A new program. What never is the same twice, such as an object made at each reading, is right for
         this call and will be compiled again for the next."""
-        program = self.make(signature)
+        for earlier in self._programs.get(signature, ()):
+            self._changing |= earlier.staged.surroundings.changed
+        try:
+            program = self.make(signature)
+        except FrontendError:  # an array that has changed must be known while compiling
+            if not self._changing:
+                raise
+            self._changing = frozenset()
+            program = self.make(signature)
         self._programs[signature] = (program, *self._programs.get(signature, ()))[:KEPT_STATES]
         self.compilations += 1
         arrays = program.arrays_around()
@@ -192,7 +219,9 @@ class Compiled:
     ) -> Program:
         """Compile the program for a signature."""
         names = parameter_names(self)
-        return make_program(self, self.__name__, names, signature, self.options.config, record, statistics)
+        return make_program(
+            self, self.__name__, names, signature, self.options.config, record, statistics, self._changing
+        )
 
     def signature(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Signature:
         """What a program for this call depends on."""
@@ -240,23 +269,36 @@ def transformed(name: str, function: Any, rule: Rule, has_own_arguments: bool = 
     """The transform of a function by a rule: the one that was made before, where it is still there.
 
     So `ad.grad(f)(x)` in a loop compiles once. Transforms are kept with the function itself, by their rules,
-    which are values; a method, which Python makes anew each time it is looked up, keeps none.
+    which are values. A method, which Python makes anew each time it is looked up, keeps them with its
+    instance, so that they go when it goes.
     """
-    if not isinstance(function, types.FunctionType | functools.partial | Compiled):
+    owner: object = function.__self__ if isinstance(function, types.MethodType) else function
+    part = function.__func__ if isinstance(function, types.MethodType) else None
+    if not hasattr(owner, "__dict__") or isinstance(owner, type | types.ModuleType):
         return Compiled(name, function, rule, None, has_own_arguments)
-    kept: dict[tuple[str, Rule], Compiled] = vars(function).get(_KEPT, {})
+    kept = vars(owner).get(KEPT, Kept())
     try:
-        found = kept.get((name, rule))
+        found = kept.get((name, rule, part))
     except TypeError:  # axes in a dict or list
         return Compiled(name, function, rule, None, has_own_arguments)
-    if found is None or found.function is not function:  # `functools.wraps` copies what is kept
+    if found is None or kept.owner is not owner:  # `functools.wraps` copies what is kept
         found = Compiled(name, function, rule, None, has_own_arguments)
-        others = {key: other for key, other in kept.items() if other.function is function}
-        vars(function)[_KEPT] = {**others, (name, rule): found}
+        others = kept if kept.owner is owner else {}
+        vars(owner)[KEPT] = Kept({**others, (name, rule, part): found}, owner)
     return found
 
 
-_KEPT = "__anadrome_transforms__"
+class Kept(dict[tuple[str, Rule, object], Compiled]):
+    """The transforms of a function, or of the methods of an object. A copy of the object starts without."""
+
+    def __init__(
+        self, found: Mapping[tuple[str, Rule, object], Compiled] | None = None, owner: object = None
+    ) -> None:
+        super().__init__(found or {})
+        self.owner = owner
+
+    def __reduce__(self) -> tuple[type[Kept], tuple[()]]:
+        return Kept, ()
 
 
 def options_of(function: object) -> Options:

@@ -8,7 +8,7 @@ NumPy arrays of the function's surroundings that it reads. Static leaves are in 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,12 +95,15 @@ def make_program(
     config: Config,
     record: Recorder | None = None,
     statistics: Statistics | None = None,
+    changing: Collection[object] = (),
 ) -> Program:
-    """Stage and compile a callable for the calls of one signature."""
+    """Stage and compile a callable for the calls of one signature; arrays at `changing` places are passed."""
     times = statistics or Statistics()
     args, kwargs = pytree.unflatten(signature.structure, [_specification(key) for key in signature.keys])
     with times.timing("stage"):
-        staged = stage(function, args, kwargs, config, least_size=config.small_dimension + 1)
+        staged = stage(
+            function, args, kwargs, config, least_size=config.small_dimension + 1, changing=changing
+        )
     executable = compile_function(staged.function, config, times, record)
     taken = tuple(place for place, key in enumerate(signature.keys) if not isinstance(key, StaticKey))
     sizes, held = _sizes(staged.function, signature, taken, argument_names(signature.structure, names))

@@ -114,14 +114,14 @@ def _static_array(context: Context, array: np.ndarray, dtype: DType | None) -> S
     own = dtype_of(array.dtype, context.span)
     target = dtype or own
     if array.ndim == 0:
-        context.surroundings.see(array)
+        context.surroundings.elements(array)
         return Scalar(atom(context, array[()], target))
     if array.size == 0:
         return context.wrap(context.builder.full(_constant_shape(array), context.constant(0, target)))
     if array.size > LITERAL_LIMIT:
         captured = context.captured_array(array)
         return captured if target is own else context.wrap(convert(context, context.read(captured), target))
-    context.surroundings.see(array)
+    context.surroundings.elements(array)
     first = array.flat[0]
     if array.size > 4 and bool(np.all(array == first)) and not np.any(np.signbit(array) != np.signbit(first)):
         return context.wrap(context.builder.full(_constant_shape(array), atom(context, first, target)))

@@ -111,7 +111,7 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
         case BoundMethod(name=name, owner=owner):
             return run_row(context, METHODS[name], f".{name}", (owner, *args), kwargs)
         case functools.partial():
-            context.surroundings.see(function.keywords)
+            context.surroundings.see((function.args, function.keywords))
             return call(context, function.func, (*function.args, *args), {**function.keywords, **kwargs})
         case MethodType():
             return call(context, function.__func__, (function.__self__, *args), kwargs)

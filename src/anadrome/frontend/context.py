@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -66,10 +66,17 @@ class RestartLoop(Exception):
 class Context:
     """The state of one staging run. The builder of the innermost open body is `builder`."""
 
-    def __init__(self, config: Config, evaluators: Evaluators, calls: Mapping[object, StagedCall]) -> None:
+    def __init__(
+        self,
+        config: Config,
+        evaluators: Evaluators,
+        calls: Mapping[object, StagedCall],
+        changing: Collection[object] = (),
+    ) -> None:
         self.config = config
         self.evaluators = evaluators
         self.calls = calls
+        self.changing = changing
         self.sources = SourceCache()
         self.scope = Scope(ScopeKind.FUNCTION, Builder())
         self.ranges: dict[Var, tuple[Affine, Affine]] = {}
@@ -247,16 +254,16 @@ class Context:
     def found_in(self, mapping: dict[str, Any], name: str) -> Value:
         """A value that the globals of a module hold now."""
         value = mapping[name]
-        if is_passed(value):
-            return self.captured_array(value, (id(mapping), name), partial(getitem, mapping, name))
+        if isinstance(value, np.ndarray):
+            return self._array_at((id(mapping), name), partial(getitem, mapping, name), value)
         self.surroundings.item(mapping, name, value)
         return self.seen(value)
 
     def found_in_cell(self, cell: CellType) -> Value:
         """A value that a name of an enclosing function stands for now."""
         value = cell.cell_contents
-        if is_passed(value):
-            return self.captured_array(value, id(cell), partial(getattr, cell, "cell_contents"))
+        if isinstance(value, np.ndarray):
+            return self._array_at(id(cell), partial(getattr, cell, "cell_contents"), value)
         self.surroundings.cell(cell, value)
         return self.seen(value)
 
@@ -265,10 +272,19 @@ class Context:
         value = getattr(base, name)
         if not self.surroundings.has_place(base, value):
             return self.seen(value)
-        if is_passed(value):
-            return self.captured_array(value, (id(base), name), partial(getattr, base, name))
+        if isinstance(value, np.ndarray):
+            return self._array_at((id(base), name), partial(getattr, base, name), value)
         self.surroundings.attribute(base, name, value)
         return self.seen(value)
+
+    def _array_at(self, place: object, fetch: Callable[[], object], array: np.ndarray) -> Value:
+        """An array that stands at a place: passed, or written into the program where it is small and has not
+        been found changed before."""
+        is_changing = place in self.changing and array.dtype.kind == "f"
+        if is_passed(array) or (is_changing and from_numpy(array.dtype) is not None):
+            return self.captured_array(array, place, fetch)
+        self.surroundings.array(place, fetch, array)
+        return array
 
     def captured_array(
         self, array: np.ndarray, place: object = None, fetch: Callable[[], object] | None = None

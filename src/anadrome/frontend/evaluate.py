@@ -28,8 +28,8 @@ from anadrome.frontend.indexing import take
 from anadrome.frontend.iterables import RowList, unrolled
 from anadrome.frontend.library import ATTRIBUTES, METHODS
 from anadrome.frontend.merge import branch
-from anadrome.frontend.own import is_own
 from anadrome.frontend.operators import apply_prim, binary, compare, negate, truth
+from anadrome.frontend.own import is_own
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import (
     RETURN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -22,8 +22,8 @@ from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
 from anadrome.frontend.context import Context, Evaluators, StagedCall
 from anadrome.frontend.evaluate import evaluate
 from anadrome.frontend.statements import run_block
-from anadrome.frontend.surroundings import Watch
 from anadrome.frontend.structures import children, flatten, is_number
+from anadrome.frontend.surroundings import Watch
 from anadrome.frontend.values import Array, Cell, Scalar, ScopeKind, Value, is_staged
 
 RECURSION_LIMIT = 20_000
@@ -82,15 +82,17 @@ def stage(
     config: Config,
     calls: Mapping[object, StagedCall] | None = None,
     least_size: int = 0,
+    changing: Collection[object] = (),
 ) -> Staged:
     """The array IR function of a Python callable for arguments whose leaves are `ArgumentSpec`s or static.
 
+    `changing` are places (of `Watch.changed`) whose arrays are passed to the program however small.
     `calls` are further compiled forms of callables, beside those of NumPy, `math` and the builtins. The
     caller promises that a dimension without a constant is at least `least_size` long, which saves checks and
     makes `x[:3]` a small array of constant size; where the argument is annotated, nothing is promised. Raises
     a `FrontendError` with the user's line for what cannot be compiled.
     """
-    context = Context(config, EVALUATORS, calls or {})
+    context = Context(config, EVALUATORS, calls or {}, changing)
     root = context.scope.builder
     params: list[Var] = []
     sizes: dict[str, Size] = {}

@@ -62,7 +62,10 @@ Binding = tuple[Callable[[Any], Iterable[object]], object, tuple[object, ...]]
 """(read, holder, seen): `read(holder)` gave objects identical to `seen`."""
 
 Passed = tuple[Callable[[], object], np.dtype[Any], tuple[int, ...]]
-"""How an array that is an argument is fetched, with the scalar type and shape it must have."""
+"""How an array is fetched, with the scalar type and shape it must have."""
+
+Written = tuple[object, Callable[[], object], np.dtype[Any], tuple[int, ...], bytes]
+"""The same of an array whose elements are in the program: its place before, the elements behind."""
 
 
 class Surroundings:
@@ -74,7 +77,10 @@ class Surroundings:
         self._cells: dict[int, tuple[CellType, object]] = {}
         self._functions: dict[FunctionType, None] = {}
         self._contents: dict[int, tuple[object, tuple[object, ...]]] = {}
-        self._arrays: dict[int, tuple[np.ndarray, bytes]] = {}
+        self._arrays: dict[int, np.ndarray] = {}
+        self._placed: dict[object, Passed] = {}
+        self._written: dict[object, bytes] = {}
+        self._placed_ids: dict[int, np.ndarray] = {}
         self._absent: dict[int, tuple[Mapping[str, object], set[str]]] = {}
         self._missing: list[tuple[object, str]] = []
         self._own: dict[int, object] = {}
@@ -144,17 +150,30 @@ class Surroundings:
         if id(array) not in self._arrays and not (
             isinstance(owner, np.ndarray) and id(owner) in self._arrays
         ):
-            self._arrays[id(array)] = (array, array.tobytes())
+            self._arrays[id(array)] = array
+            self._written[id(array)] = array.tobytes()
+
+    def array(self, place: object, fetch: Callable[[], object], array: np.ndarray) -> None:
+        """A small array was read at a place, where another one of the same elements will do as well."""
+        self._placed.setdefault(place, (fetch, array.dtype, array.shape))
+        self._written.setdefault(place, array.tobytes())
+        self._placed_ids[id(array)] = array
+
+    def elements(self, array: np.ndarray) -> None:
+        """The elements of an array are written into the program."""
+        if id(array) not in self._placed_ids and id(array) not in self._own:
+            self._elements(array)
 
     def read_by(self, function: object, values: Iterable[Value]) -> None:
         """Plain Python has read these values: of objects, all of their attributes count."""
         given = tuple(values)
         if function in (getattr, hasattr) and len(given) > 1 and isinstance(given[1], str):
-            base, name = given[:2]
+            base, name = given[0], given[1]
             if not hasattr(base, name):
                 self._missing.append((base, name))
             elif self.has_place(base, getattr(base, name)):
                 self.attribute(base, name, getattr(base, name))
+                self.see(getattr(base, name))
         elif function not in _INERT:
             for value in given:
                 self.whole(value)
@@ -222,7 +241,11 @@ class Surroundings:
                 seen = tuple(getattr(one, name) for one in taken)
                 bindings.append((partial(map, attrgetter(name)), taken, seen))
         bindings += [(_reader(value), value, seen) for value, seen in self._contents.values()]
-        arrays = [(array, array.dtype, array.shape, seen) for array, seen in self._arrays.values()]
+        arrays: list[Written] = [
+            (None, partial(_itself, array), array.dtype, array.shape, self._written[place])
+            for place, array in self._arrays.items()
+        ]
+        arrays += [(place, *found, self._written[place]) for place, found in self._placed.items()]
         codes = [(function, function.__code__) for function in functions]
         absent = list(self._absent.values())
         return Watch(codes, bindings, arrays, absent, self._missing, tuple(passed))
@@ -271,14 +294,21 @@ def _pairs(value: Mapping[object, object]) -> tuple[object, ...]:
     return (*value, *value.values(), _END)
 
 
+def _itself(array: np.ndarray) -> np.ndarray:
+    return array
+
+
 class Watch:
-    """What a program has seen around it, to be read again before each call."""
+    """What a program has seen around it, to be read again before each call.
+
+    `changed` are the places of small arrays whose elements were found to be others.
+    """
 
     def __init__(
         self,
         codes: list[tuple[FunctionType, CodeType]],
         bindings: list[Binding],
-        arrays: list[tuple[np.ndarray, np.dtype[Any], tuple[int, ...], bytes]],
+        arrays: list[Written],
         absent: list[tuple[Mapping[str, object], set[str]]],
         missing: list[tuple[object, str]],
         passed: tuple[Passed, ...],
@@ -289,6 +319,7 @@ class Watch:
         self._absent = [(mapping.keys(), frozenset(names)) for mapping, names in absent]
         self._missing = missing
         self._passed = passed
+        self.changed: set[object] = set()
 
     def read(self) -> list[np.ndarray] | None:
         """The arrays that are passed to the program, or None where the program is no longer right."""
@@ -296,8 +327,8 @@ class Watch:
             for function, code in self._codes:
                 if function.__code__ is not code:
                     return None
-            for place, (get, holder, seen) in enumerate(self._bindings):
-                if not all(map(is_, get(holder), seen)) and not self._is_equal(place):
+            for number, (get, holder, seen) in enumerate(self._bindings):
+                if not all(map(is_, get(holder), seen)) and not self._is_equal(number):
                     return None
             for names, absent in self._absent:
                 if not names.isdisjoint(absent):
@@ -305,8 +336,12 @@ class Watch:
             for base, name in self._missing:
                 if hasattr(base, name):
                     return None
-            for array, dtype, shape, content in self._arrays:
-                if array.tobytes() != content or array.shape != shape or array.dtype != dtype:
+            for place, fetch, dtype, shape, content in self._arrays:
+                array = fetch()
+                if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
+                    return None
+                if array.tobytes() != content:
+                    self.changed.add(place)
                     return None
             found: list[np.ndarray] = []
             for fetch, dtype, shape in self._passed:
@@ -318,13 +353,13 @@ class Watch:
         except Exception:  # a name is gone, or a property of the user's fails: staging again says so
             return None
 
-    def _is_equal(self, place: int) -> bool:
+    def _is_equal(self, number: int) -> bool:
         """Whether a binding holds other objects of the same value; those are then the ones it looks for."""
-        get, holder, seen = self._bindings[place]
+        get, holder, seen = self._bindings[number]
         now = tuple(get(holder))
         if len(now) != len(seen) or not all(map(is_same, seen, now)):
             return False
-        self._bindings[place] = (get, holder, now)
+        self._bindings[number] = (get, holder, now)
         return True
 
 

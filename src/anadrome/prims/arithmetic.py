@@ -223,7 +223,7 @@ ROWS = (
     Prim("add", 2, same(NUMBERS), np.add, _add, facts=facts.SEMIGROUP, symbol="+"),
     Prim("sub", 2, same(NUMBERS), np.subtract, _sub, symbol="-"),
     Prim("mul", 2, same(NUMBERS), np.multiply, _mul, facts=facts.SEMIGROUP, symbol="*"),
-    Prim("div", 2, same(FLOATS), np.true_divide, _div, sample=_BY_NONZERO, symbol="/"),
+    Prim("div", 2, same(FLOATS), np.true_divide, _div, sample=_BY_NONZERO, facts=facts.POLE, symbol="/"),
     Prim("neg", 1, same(NUMBERS), np.negative, _neg, facts=facts.ODD_INVOLUTION, symbol="-"),
     Prim(
         "abs",
@@ -289,6 +289,7 @@ ROWS = (
         expansion=_expand_mod,
         integer_expansion=_expand_integer_mod,
         sample=_BY_NONZERO,
+        facts=facts.POLE,
         symbol="%",
     ),
     Prim(
@@ -300,6 +301,7 @@ ROWS = (
         libm="fmod",
         integer_expansion=_expand_integer_fmod,
         sample=_BY_NONZERO,
+        facts=facts.POLE,
         symbol="np.fmod",
     ),
     Prim("fma", 3, same(FLOATS), fused_multiply_add, _fma, intrinsic="fma", symbol="math.fma"),

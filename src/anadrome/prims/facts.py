@@ -10,6 +10,7 @@
 | `odd` | f(-x) = -f(x), on signed types |
 | `even` | f(-x) = f(x), on signed types |
 | `comparison` | two values of one type give a bool |
+| `pole` | a partial may be infinite or NaN where the arguments are finite |
 """
 
 from __future__ import annotations
@@ -27,3 +28,6 @@ ODD_PROJECTION = frozenset({"projection", "odd"})
 EVEN_PROJECTION = frozenset({"projection", "even"})
 COMPARISON = frozenset({"comparison"})
 SYMMETRIC_COMPARISON = frozenset({"comparison", "commutative"})
+POLE = frozenset({"pole"})
+ODD_POLE = frozenset({"odd", "pole"})
+EVEN_POLE = frozenset({"even", "pole"})

@@ -192,8 +192,10 @@ def _row(name: str, numpy: Callable[..., Any], partials: Partials | None, **rest
 ROWS = (
     _row("erf", scipy.special.erf, _erf, libm="erf", facts=facts.ODD),
     _row("erfc", scipy.special.erfc, _erfc, libm="erfc"),
-    _row("lgamma", scipy.special.gammaln, _lgamma, libm="lgamma", sample=_RIGHT),
-    _row("digamma", scipy.special.digamma, _digamma, expansion=_expand_digamma, sample=_RIGHT),
+    _row("lgamma", scipy.special.gammaln, _lgamma, libm="lgamma", sample=_RIGHT, facts=facts.POLE),
+    _row(
+        "digamma", scipy.special.digamma, _digamma, expansion=_expand_digamma, sample=_RIGHT, facts=facts.POLE
+    ),
     _row("trigamma", trigamma, None, expansion=_expand_trigamma, sample=_RIGHT),
     _row("sigmoid", scipy.special.expit, _sigmoid, expansion=_expand_sigmoid),
 )

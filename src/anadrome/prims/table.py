@@ -9,7 +9,7 @@ Conventions at the corners, the same in every mode:
 |---|---|
 | `abs` at 0, `sign`, `floor`, `ceil`, `round`, `trunc`, `floordiv` | 0 |
 | `min`, `max` at a tie | the first argument has all of it; so has a NaN against a number |
-| `sqrt`, `cbrt` at 0 | ∞, as IEEE division says (so 0·∞ = NaN for a zero cotangent) |
+| `sqrt`, `cbrt` at 0 | ∞, as IEEE division says |
 | `log`, `log1p`, `asin`, `acos`, `acosh`, `atanh` at the end of their interval | ±∞, likewise |
 | `pow`, by x, where y = 0 | 0 for every x, also x = 0 |
 | `pow`, by x, at x = 0 | y·0^(y-1): 0 for y > 1, 1 for y = 1, ∞ for 0 < y < 1 |
@@ -20,6 +20,7 @@ Conventions at the corners, the same in every mode:
 | `mod`, `fmod` by y | minus the whole quotient |
 | `lgamma` at 0, -1, … | that of `digamma`: -∞ at 0, NaN below |
 | `trigamma` | none in the table: a third derivative of `lgamma` is refused |
+| a zero tangent or cotangent at any of these infinities | 0: what nobody reads does not matter |
 | `select` | the chosen argument has all of it; a NaN of the other does not leak |
 """
 
