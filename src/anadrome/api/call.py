@@ -276,7 +276,7 @@ def transformed(name: str, function: Any, rule: Rule, has_own_arguments: bool = 
     part = function.__func__ if isinstance(function, types.MethodType) else None
     if not hasattr(owner, "__dict__") or isinstance(owner, type | types.ModuleType):
         return Compiled(name, function, rule, None, has_own_arguments)
-    kept = vars(owner).get(KEPT, Kept())
+    kept: Kept = vars(owner).get(KEPT, Kept())
     try:
         found = kept.get((name, rule, part))
     except TypeError:  # axes in a dict or list

@@ -59,6 +59,10 @@ CHANGING_METHODS = frozenset(
 RANDOM_SOURCES = (random.Random, np.random.RandomState, np.random.Generator)
 """What random numbers are drawn from."""
 
+OUTSIDE_MODULES = ("time", "posix", "nt", "secrets", "_socket")
+OUTSIDE_CALLS = (input, open)
+"""What asks the world outside the program: its answer would be that of the day of compiling."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundMethod:
@@ -188,6 +192,13 @@ def _call_static(
         raise UnsupportedCall(repr(function), context.span, "it is not callable")
     if function is print and context.runtime_scope() is not None:
         raise UnsupportedCall("print", context.span, "inside a run-time construct it would print once")
+    if function in OUTSIDE_CALLS or getattr(function, "__module__", None) in OUTSIDE_MODULES:
+        raise UnsupportedCall(
+            name_of(function),
+            context.span,
+            "it would be asked once, while compiling",
+            "call it outside and pass the result as an argument",
+        )
     owners = (getattr(function, "__self__", None), args[0] if args else None)
     if any(isinstance(owner, RANDOM_SOURCES) for owner in owners):
         raise UnsupportedCall(
@@ -239,7 +250,10 @@ def _call_python(
     method = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(method, FunctionType):
         return call(context, method, (function, *args), kwargs)
-    raise UnsupportedCall(name_of(function), context.span)
+    plain = context.without_passing((list(args), dict(kwargs)))
+    if plain is None:
+        raise UnsupportedCall(name_of(function), context.span)
+    return _call_static(context, function, None, *plain)
 
 
 def _call_container(
@@ -466,6 +480,7 @@ def bind_arguments(
             raise CallMismatch(name, f"two values for `{key}`", context.span)
         names[key] = kwargs.pop(key)
     if parameters.kwarg is not None:
+        context.made(kwargs)
         names[parameters.kwarg.arg] = kwargs
     elif kwargs:
         raise CallMismatch(name, f"no parameter is named `{next(iter(kwargs))}`", context.span)

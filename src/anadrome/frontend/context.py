@@ -21,8 +21,20 @@ from anadrome.dtypes import BOOL, F64, I64, DType, from_numpy
 from anadrome.errors import Span
 from anadrome.errors.frontend import NumberTooLarge, UnsupportedType, WritesArgument, WritesThroughView
 from anadrome.frontend.source import SourceCache
+from anadrome.frontend.structures import flatten
 from anadrome.frontend.surroundings import LITERAL_LIMIT, Surroundings
-from anadrome.frontend.values import Array, Cell, Exit, Frame, Scalar, Scope, ScopeKind, Value, View
+from anadrome.frontend.values import (
+    Array,
+    Cell,
+    Exit,
+    Frame,
+    Scalar,
+    Scope,
+    ScopeKind,
+    Value,
+    View,
+    is_staged,
+)
 
 StagedCall = Callable[..., Value]
 """A compiled form of a Python callable: (context, *args, **kwargs) of values -> value."""
@@ -44,6 +56,7 @@ class Evaluators:
 class Captured:
     """An array around the program that is passed to it: the hidden parameter, and how it is fetched."""
 
+    place: object
     example: np.ndarray
     fetch: Callable[[], object]
     value: Array
@@ -299,8 +312,22 @@ class Context:
             root.builder.bind(var)
             self.is_narrow = self.is_narrow or dtype not in (BOOL, I64, F64)
             value = Array(Cell(var, root, is_argument=True))
-            found = self.captured[key] = Captured(array, fetch or (lambda: array), value)
+            found = self.captured[key] = Captured(key, array, fetch or (lambda: array), value)
         return found.value
+
+    def without_passing(self, value: Any) -> Any:
+        """A tree whose only staged leaves are arrays around the program, with these arrays as they are now,
+        so that plain Python can read them; None where anything else is staged."""
+        leaves, rebuild = flatten(value, is_staged)
+        passed = {one.value.cell: one for one in self.captured.values()}
+        plain: list[Value] = []
+        for leaf in leaves:
+            found = passed.get(leaf.cell) if isinstance(leaf, Array) and leaf.view is None else None
+            if found is None:
+                return None
+            self.surroundings.array(found.place, found.fetch, found.example)
+            plain.append(found.example)
+        return rebuild(iter(plain))
 
     def at(self, frame: Frame, node: ast.stmt | ast.expr) -> None:
         """Say that this node is being evaluated: errors and statements point at it."""

@@ -134,6 +134,9 @@ class Surroundings:
         if isinstance(value, np.ndarray):
             self._elements(value)
         elif isinstance(value, _CONTAINERS):
+            if has_staged(value):  # an argument, taken apart and put together again
+                self.made(value)
+                return
             self._contents[id(value)] = (value, tuple(_reader(value)(value)))
             self._see_all(value.values() if isinstance(value, dict) else value)
         elif isinstance(value, tuple | frozenset):
