@@ -28,7 +28,7 @@ def add_arrays(builder: Builder, left: Atom, right: Atom) -> Atom:
 def chain_product(builder: Builder, prim: Prim, change: Atom, partial: Atom) -> Atom:
     """change · partial, where a zero change stays zero at a pole of the partial (0·∞ = 0).
 
-    The test is on the product, so that away from the pole the derivative of this product is that of a product.
+    The test is on the product, so that away from the pole its derivative is that of any product.
     """
     product = builder.mul(change, partial)
     if "pole" not in prim.facts or isinstance(product, Const):

@@ -12,6 +12,8 @@ After:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from anadrome.array_ir.nodes import Apply, ArrayType, Body, Let, ParFor, Reduce, Stack, Var, yield_slices
 
 EXPENSIVE = 10
@@ -29,6 +31,14 @@ def keeping(let: Let) -> tuple[Let, dict[Var, Var]]:
     found = {var: _stacked(array, expr) for var, array in kept.items()}
     new = ParFor(expr.index, expr.extent, body, (*expr.yields, *stacks))
     return Let((*let.targets, *found.values()), new, let.span), found
+
+
+def inner_variables(body: Body) -> Iterator[Var]:
+    """The variables of a body and of the parfors nested in it: those of which something may be kept."""
+    for let in body.lets:
+        yield from let.targets
+        if isinstance(let.expr, ParFor):
+            yield from inner_variables(let.expr.body)
 
 
 def _stacked(row: Var, expr: ParFor) -> Var:

@@ -5,8 +5,10 @@ loop restores them, runs the body again and then its return sweep:
 
     s_adj ← ∂body(s)/∂sᵀ · s_adj          x_adj ← x_adj + ∂body(s)/∂xᵀ · s_adj     (x free in the body)
 
-What turns out not to be read is dropped by dead-code removal: accumulators, for one, are not stored. An array
-that is free in the body takes its contributions in an accumulator, so that reading `x[e]` costs O(1).
+What turns out not to be read is dropped by dead-code removal: accumulators, for one, are not stored. Of a
+carried array that is read element by element only what was read is kept, one value per read and iteration;
+the whole array only where something else needs it. An array that is free in the body takes its contributions
+in an accumulator, so that reading `x[e]` costs O(1).
 
 A `while` is counted by an inspector first, which keeps only what its condition needs, and then runs as a
 `for` of that many iterations.
@@ -19,7 +21,7 @@ from collections.abc import Sequence
 from anadrome.ad.arrays import flipped
 from anadrome.ad.scope import Residuals, Scope, Sweeps
 from anadrome.array_ir.build import Builder, number
-from anadrome.array_ir.nodes import ArrayType, Atom, Let, Loop, Size, SumType, Var, i64
+from anadrome.array_ir.nodes import ArrayType, Atom, Index, Let, Loop, Size, SumType, Update, Var, i64
 from anadrome.array_ir.walk import free_variables
 
 
@@ -29,22 +31,39 @@ def forward_loop(scope: Scope, let: Let, expr: Loop) -> Residuals:
     init = [scope.new(atom) for atom in expr.init]
     trip = _count(builder, scope, expr, init) if expr.trip is None else scope.new_size(expr.trip)
     kept = [var for var in expr.carried if isinstance(var.type, ArrayType)]
+    kept += _reads(expr, kept)
     stores = [_store(builder, scope, trip, var) for var in kept]
 
     def step(inner: Builder, index: Var, carried: tuple[Var, ...]) -> Sequence[Atom]:
         values, saved = carried[: len(init)], carried[len(init) :]
         _enter(scope, expr, index, values)
+        for inner_let in expr.body.lets:
+            inner.emit(scope.renaming.let(inner_let))
         written = [
             inner.update(array, (index,), scope.new(var)) for array, var in zip(saved, kept, strict=True)
         ]
-        results = inner.inline(expr.body, scope.renaming.mapping)
-        return (*results, *written)
+        return (*scope.renaming.atoms(expr.body.results), *written)
 
     results = builder.loop(trip, [*init, *stores], step)
     scope.renaming.mapping.update(zip(let.targets, results[: len(init)], strict=True))
     residuals: Residuals = dict(zip(kept, results[len(init) :], strict=True))
     residuals[_key(let)] = trip
     return residuals
+
+
+def _reads(expr: Loop, arrays: Sequence[Var]) -> list[Var]:
+    """The elements and rows that the body itself reads of carried arrays, before or after updating them."""
+    states = {var for var in arrays if var.type.shape}
+    reads: list[Var] = []
+    for let in expr.body.lets:
+        match let.expr:
+            case Index(array=array) if array in states:
+                reads += let.targets
+            case Update(array=array) if array in states:
+                states.update(let.targets)
+            case _:
+                pass
+    return reads
 
 
 def _key(let: Let) -> Var:
@@ -108,8 +127,8 @@ def reverse_loop(scope: Scope, let: Let, expr: Loop, residuals: Residuals, sweep
         inner = scope.nested(
             inner_builder, dict(zip(arrays, carried[len(active) + len(scalars) :], strict=True))
         )
-        _restore(inner, expr, flipped(inner_builder, trip, index), residuals)
-        inner_residuals = sweeps.forward(inner, expr.body, True, {})
+        kept = _restore(inner, expr, flipped(inner_builder, trip, index), residuals)
+        inner_residuals = sweeps.forward(inner, expr.body, True, kept)
         for position, adjoint in zip(active, adjoints, strict=True):
             inner.contribute_whole(expr.body.results[position], adjoint)
         sweeps.backward(inner, expr.body, inner_residuals)
@@ -134,15 +153,19 @@ def _start(scope: Scope, carried: Var, seed: Atom | None) -> Atom:
     return scope.builder.zeros(scope.type_of(carried)) if seed is None else seed
 
 
-def _restore(inner: Scope, expr: Loop, index: Atom, residuals: Residuals) -> None:
-    """Bind the carried values to what was kept of this iteration."""
+def _restore(inner: Scope, expr: Loop, index: Atom, residuals: Residuals) -> Residuals:
+    """Bind the carried values to what was kept of this iteration; what was kept of the body's reads."""
+
+    def row(var: Var) -> Atom:
+        store = residuals[var]
+        assert isinstance(store, Var)
+        return inner.builder.index(store, (index,))
+
     if expr.index is not None:
         inner.renaming.mapping[expr.index] = index
-    for var in expr.carried:
-        if isinstance(var.type, ArrayType):
-            kept = residuals[var]
-            assert isinstance(kept, Var)
-            inner.renaming.mapping[var] = inner.builder.index(kept, (index,))
+    carried = [var for var in expr.carried if isinstance(var.type, ArrayType)]
+    inner.renaming.mapping.update({var: row(var) for var in carried})
+    return {var: row(var) for var in _reads(expr, carried) if var in residuals}
 
 
 def _pass_tokens(scope: Scope, let: Let, expr: Loop) -> bool:

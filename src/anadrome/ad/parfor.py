@@ -17,13 +17,14 @@ and a term [at]·v of a variable bound around the parfor leaves it (design §6, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
 from anadrome.ad.adjoints import Term, merge
 from anadrome.ad.arrays import element, flipped, move_first_axis, reverse
 from anadrome.ad.canonical import is_inside
+from anadrome.ad.keep import inner_variables
 from anadrome.ad.scope import Residuals, Scope, Sweeps
 from anadrome.array_ir.affine import Affine
 from anadrome.array_ir.build import Builder
@@ -111,19 +112,11 @@ def reverse_parfor(scope: Scope, let: Let, expr: ParFor, residuals: Residuals, s
 def _rows(builder: Builder, body: Body, residuals: Residuals, index: Var) -> Residuals:
     """What was kept of this iteration: the values of the body's variables, rows of those deeper inside."""
     rows: Residuals = {}
-    for var in _inside(body):
+    for var in inner_variables(body):
         array = residuals.get(var)
         if isinstance(array, Var):
             rows[var] = builder.index(array, (index,))
     return rows
-
-
-def _inside(body: Body) -> Iterator[Var]:
-    """The variables of a body and of the parfors nested in it."""
-    for let in body.lets:
-        yield from let.targets
-        if isinstance(let.expr, ParFor):
-            yield from _inside(let.expr.body)
 
 
 def _seed(scope: Scope, item: Yield, target: Var) -> Atom | None:

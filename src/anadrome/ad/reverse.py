@@ -18,7 +18,7 @@ from anadrome.ad.adjoints import Term
 from anadrome.ad.arrays import chain_product, element, sum_elements
 from anadrome.ad.branch import reverse_if
 from anadrome.ad.canonical import canonical
-from anadrome.ad.keep import keeping
+from anadrome.ad.keep import inner_variables, keeping
 from anadrome.ad.library import reverse_library
 from anadrome.ad.loop import forward_loop, reverse_loop
 from anadrome.ad.parfor import gathered, reverse_parfor
@@ -125,8 +125,9 @@ def _forward(scope: Scope, body: Body, is_repeated: bool, kept: Residuals) -> Re
         is_varied = any(target in varied for target in let.targets)
         if isinstance(let.expr, Loop) and is_varied:
             residuals.update(forward_loop(scope, let, let.expr))
-        elif isinstance(let.expr, ParFor) and is_varied and is_repeated and not kept:
-            keeper, found = keeping(let)
+        elif isinstance(let.expr, ParFor) and is_varied and is_repeated:
+            is_known = any(var in kept for var in inner_variables(let.expr.body))
+            keeper, found = (let, {}) if is_known else keeping(let)
             scope.builder.emit(scope.renaming.let(keeper))
             residuals.update({var: mapping[array] for var, array in found.items()})
         else:
