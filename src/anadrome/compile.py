@@ -7,6 +7,7 @@ stage to a recorder, which is what `show` reads.
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -54,6 +55,22 @@ STAGES = ("array", *(name for name, _ in PIPELINE), "kernel")
 """The stages a recorder is shown: the program as it came, after each pass, and lowered."""
 
 
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """A `with` block during which the cyclic garbage collector rests, if it was at work.
+
+    A compilation makes some hundred thousand objects and keeps most of them until it ends; each collection
+    would go over them, and over all of the user's objects, and find next to nothing.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 @dataclass(slots=True)
 class Statistics:
     """Where the time of one compilation went, in seconds by stage."""
@@ -62,10 +79,11 @@ class Statistics:
 
     @contextmanager
     def timing(self, stage: str) -> Iterator[None]:
-        """Add the time of a `with` block to a stage."""
+        """Add the time of a `with` block, which no garbage collection interrupts, to a stage."""
         start = time.perf_counter()
         try:
-            yield
+            with uncollected():
+                yield
         finally:
             self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
 

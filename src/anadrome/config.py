@@ -42,7 +42,9 @@ class Config:
     @property
     def workers(self) -> int:
         """How many threads a parallel loop uses."""
-        return self.threads or len(os.sched_getaffinity(0))
+        if self.threads:
+            return self.threads
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def from_environment(environment: Mapping[str, str]) -> Config:

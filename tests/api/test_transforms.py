@@ -176,6 +176,54 @@ def test_a_pullback_keeps_its_primals() -> None:
     np.testing.assert_allclose(pullback(np.ones(3))[0], 2 * SMALL)
 
 
+def test_jvp_with_auxiliary_result() -> None:
+    value, tangent, extra = ad.jvp(lambda x: (x**2, {"triple": 3 * x}), (3.0,), (2.0,), has_aux=True)
+    assert (value, tangent, extra) == (9.0, 12.0, {"triple": 9.0})
+    with pytest.raises(
+        ad.AnadromeError, match="`jvp` with `has_aux=True` takes a function that gives a pair"
+    ):
+        ad.jvp(lambda x: x**2, (3.0,), (2.0,), has_aux=True)
+
+    def inside(x: Any) -> Any:
+        parts = ad.jvp(lambda y: (y**3, y), (x,), (1.0,), has_aux=True)
+        return parts[1] * parts[2]
+
+    np.testing.assert_allclose(ad.grad(inside)(2.0), 36.0)
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        lambda f, x: ad.grad(f, has_aux=True)(x)[1],
+        lambda f, x: ad.value_and_grad(f, has_aux=True)(x)[0][1],
+        lambda f, x: ad.jacfwd(f, has_aux=True)(x)[1],
+        lambda f, x: ad.jacrev(f, has_aux=True)(x)[1],
+        lambda f, x: ad.hessian(f, has_aux=True)(x)[1],
+        lambda f, x: ad.jvp(f, (x,), (1.0,), has_aux=True)[2],
+        lambda f, x: ad.vjp(f, x, has_aux=True)[2],
+    ],
+)
+def test_an_outer_transform_differentiates_auxiliary_results(extra: Any) -> None:
+    def pair(y: Any) -> Any:
+        return y**2, y**3
+
+    assert ad.grad(lambda x: extra(pair, x))(2.0) == pytest.approx(12.0)
+    assert ad.jvp(lambda x: extra(pair, x), (2.0,), (1.0,))[1] == pytest.approx(12.0)
+
+
+def test_hessian_with_auxiliary_result() -> None:
+    matrix, extra = ad.hessian(lambda x: (np.sum(x**3), np.sum(x)), has_aux=True)(SMALL)
+    np.testing.assert_allclose(matrix, np.diag(6 * SMALL))
+    np.testing.assert_allclose(extra, np.sum(SMALL))
+
+
+def test_second_derivatives_are_refused_by_their_own_names() -> None:
+    with pytest.raises(ad.AnadromeError, match="`hessian` takes a function whose result is one float"):
+        ad.hessian(lambda x: x * 2)(SMALL)
+    with pytest.raises(ad.AnadromeError, match="`hvp` takes a function whose result is one float"):
+        ad.hvp(lambda x: x * 2, (SMALL,), (SMALL,))
+
+
 def test_vjp_with_auxiliary_result() -> None:
     value, pullback, extra = ad.vjp(lambda x: (x**2, "extra"), 3.0, has_aux=True)
     assert (value, extra) == (9.0, "extra")

@@ -40,6 +40,19 @@ IN_PLACE = {
         (A, 3),
         1,
     ),
+    "a row read before it is replaced": (
+        "fn f(x: f64[n, m], k: i64) -> f64[n, m] { y = loop (c = x) for i < k { row = c[i]; "
+        "z = full [m] 0.0; d = update c[i] z; j = sub n 1; e = update d[j] row; return e }; return y }",
+        (A, 3),
+        2,
+    ),
+    "a row taken out of a sum's adjoint": (
+        "fn f(x: f64[n, m], k: i64) -> f64[n, m], f64[n, m] { z = full [n, m] 0.0; "
+        "s, y = with_sum (t = z) { q, r = loop (c = x, u = t) for i < k { row = c[i]; o = full [m] 0.0; "
+        "d = update c[i] o; j = sub n 1; w = add_to u[j] row; return d, w }; return r, q }; return s, y }",
+        (A, 3),
+        3,
+    ),
     "a histogram carried by a loop": (
         "fn f(x: f64[n], k: i64) -> f64[n] { y = loop (c = x) for t < k { "
         "h = parfor i < n { v = to_f64 i; j = sub n 1; g = sub j i; yield accumulate add c[g] v }; "

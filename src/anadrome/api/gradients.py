@@ -23,7 +23,7 @@ from anadrome.errors.api import AuxiliaryMissing, NonScalarOutput, StructureMism
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.sizes import retype
-from anadrome.frontend.values import Value
+from anadrome.frontend.values import ScopeKind, Value
 
 Kwargs = Mapping[str, Value]
 
@@ -46,6 +46,21 @@ class WithoutAuxiliary:
     def __call__(self, *args: object, **kwargs: object) -> object:
         """A function like any other for whoever asks whether it is one; it is only ever staged."""
         raise NotImplementedError
+
+
+def outer_auxiliary(
+    context: Context, function: object, args: Sequence[Value], kwargs: Kwargs, found: Value
+) -> Value:
+    """The auxiliary result as what is around this transform sees it: `found`, or the function's own.
+
+    The barrier of `WithoutAuxiliary` is this transform's alone. A transform around it differentiates the
+    auxiliary result as any other value, so there it comes from a call of the function itself.
+    """
+    if not any(scope.kind is ScopeKind.OPEN for scope in context.scopes()):
+        return found
+    pair = context.call(function, *args, **kwargs)
+    assert isinstance(pair, tuple)
+    return pair[1]
 
 
 def outcome_words(value: Value) -> str:
@@ -80,6 +95,9 @@ def value_and_gradient(
         for position in float_positions(opened.atoms)
     ]
     value, parts = pull_back(context, opened, active, cotangents)
+    if has_aux:
+        assert isinstance(value, tuple)
+        value = value[0], outer_auxiliary(context, function, args, kwargs, value[1])
     return value, active.derivative(parts)
 
 

@@ -14,7 +14,7 @@ from anadrome.ad.forward import jvp as forward
 from anadrome.ad.reverse import vjp as reverse
 from anadrome.api import pytree
 from anadrome.api.arguments import Active, Argnums, active_arguments
-from anadrome.api.gradients import WithoutAuxiliary
+from anadrome.api.gradients import WithoutAuxiliary, outer_auxiliary
 from anadrome.api.opened import Opened, float_positions, like_leaf, open_function
 from anadrome.api.pytree import Leaf, Structure
 from anadrome.api.signature import parameter_names
@@ -55,7 +55,8 @@ def jacobian_forward(
     for leaf in range(len(types)):
         if leaf not in in_one:
             _one_direction_each(context, opened, active, leaf, blocks)
-    return _assembled(context, opened, active, blocks, has_aux, values)
+    found = _assembled(context, opened, active, blocks, has_aux, values)
+    return _with_auxiliary(context, function, args, kwargs, found) if has_aux else found
 
 
 def jacobian_reverse(
@@ -72,7 +73,15 @@ def jacobian_reverse(
     blocks: Blocks = {}
     for position in _differentiated(opened, has_aux):
         _rows(context, opened, active, derivative, position, blocks)
-    return _assembled(context, opened, active, blocks, has_aux, None)
+    found = _assembled(context, opened, active, blocks, has_aux, None)
+    return _with_auxiliary(context, function, args, kwargs, found) if has_aux else found
+
+
+def _with_auxiliary(
+    context: Context, function: object, args: Sequence[Value], kwargs: Mapping[str, Value], found: Value
+) -> Value:
+    assert isinstance(found, tuple)
+    return found[0], outer_auxiliary(context, function, args, kwargs, found[1])
 
 
 def _opened(

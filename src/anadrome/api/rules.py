@@ -35,14 +35,18 @@ def as_argnums(argnums: Argnums) -> int | tuple[int, ...]:
 # ---------------------------------------------------------------------------- reverse mode
 @dataclass(frozen=True, slots=True)
 class Gradient:
-    """The gradient by some arguments; with the auxiliary result where there is one."""
+    """The gradient by some arguments; with the auxiliary result where there is one.
+
+    `transform` is what the user called, for messages.
+    """
 
     argnums: int | tuple[int, ...]
     has_aux: bool
+    transform: str = "grad"
 
     def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
         value, gradient = value_and_gradient(
-            context, "grad", function, args, kwargs, self.argnums, self.has_aux
+            context, self.transform, function, args, kwargs, self.argnums, self.has_aux
         )
         if not self.has_aux:
             return gradient
@@ -120,10 +124,15 @@ def stage_vjp(context: Context, function: object, *primals: Value, has_aux: bool
 
 
 # ---------------------------------------------------------------------------- forward mode
-def push_forward_rule(context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
+@dataclass(frozen=True, slots=True)
+class PushForward:
     """(primals, tangents) to the function's result and its tangent."""
-    primals, tangents = args
-    return push_forward_values(context, function, primals, tangents)
+
+    has_aux: bool
+
+    def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
+        primals, tangents = args
+        return push_forward_values(context, function, primals, tangents, self.has_aux)
 
 
 def hessian_product_rule(context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
@@ -135,7 +144,7 @@ def hessian_product_rule(context: Context, function: object, args: Args, kwargs:
 def stage_hvp(context: Context, function: object, primals: Value, tangents: Value) -> Value:
     """`hvp` inside a program."""
     arguments = as_tuple("the primals", primals)
-    gradient = Applied(Gradient(tuple(range(len(arguments))), False), function)
+    gradient = Applied(Gradient(tuple(range(len(arguments))), False, "hvp"), function)
     product = push_forward_values(context, gradient, arguments, tangents)[1]
     assert isinstance(product, tuple)
     return product[0] if len(product) == 1 else product
@@ -178,13 +187,14 @@ class ReverseJacobian:
 
 @dataclass(frozen=True, slots=True)
 class SecondDerivatives:
-    """The Hessian: forward over reverse."""
+    """The Hessian: forward over reverse; with the auxiliary result where there is one."""
 
     argnums: int | tuple[int, ...]
+    has_aux: bool
 
     def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
-        gradient = Applied(Gradient(self.argnums, False), function)
-        return jacobian_forward(context, gradient, args, kwargs, self.argnums, False)
+        gradient = Applied(Gradient(self.argnums, self.has_aux, "hessian"), function)
+        return jacobian_forward(context, gradient, args, kwargs, self.argnums, self.has_aux)
 
 
 # ---------------------------------------------------------------------------- rows

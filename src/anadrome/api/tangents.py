@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from anadrome.ad.forward import jvp as forward
 from anadrome.api import pytree
 from anadrome.api.arguments import Active, active_arguments
-from anadrome.api.gradients import fitted, matching_leaves
+from anadrome.api.gradients import WithoutAuxiliary, fitted, matching_leaves, outer_auxiliary
 from anadrome.api.opened import Opened, float_positions, open_function
 from anadrome.api.signature import parameter_names
 from anadrome.array_ir.nodes import ArrayType, Atom
@@ -18,9 +18,12 @@ from anadrome.frontend.values import Value
 
 
 def push_forward_values(
-    context: Context, function: object, primals: Value, tangents: Value
-) -> tuple[Value, Value]:
-    """What the function gives, and its tangent along `tangents`, which have the form of `primals`."""
+    context: Context, function: object, primals: Value, tangents: Value, has_aux: bool = False
+) -> tuple[Value, ...]:
+    """What the function gives, and its tangent along `tangents`, which have the form of `primals`.
+
+    With `has_aux` the function gives a pair, whose second part comes back as a third result.
+    """
     arguments = as_tuple("the primals", primals)
     directions = as_tuple("the tangents", tangents)
     active = active_arguments(
@@ -33,8 +36,13 @@ def push_forward_values(
         primal = atom(context, leaf)
         assert isinstance(primal.type, ArrayType)
         given.append(fitted(context, "a tangent", leaves[position], primal.type))
-    opened = open_function(context, function, arguments, {}, active.leaves)
-    return push_forward(context, opened, active, given)
+    opened_function = WithoutAuxiliary(function, "jvp") if has_aux else function
+    opened = open_function(context, opened_function, arguments, {}, active.leaves)
+    value, tangent = push_forward(context, opened, active, given)
+    if not has_aux:
+        return value, tangent
+    assert isinstance(value, tuple) and isinstance(tangent, tuple)
+    return value[0], tangent[0], outer_auxiliary(context, function, arguments, {}, value[1])
 
 
 def as_tuple(what: str, value: Value) -> tuple[Value, ...]:

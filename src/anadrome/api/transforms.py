@@ -20,12 +20,12 @@ from anadrome.api.rules import (
     Gradient,
     OverRows,
     PullBack,
+    PushForward,
     ReverseJacobian,
     SecondDerivatives,
     ValueAndGradient,
     as_argnums,
     hessian_product_rule,
-    push_forward_rule,
     stage_hvp,
     stage_vjp,
 )
@@ -130,8 +130,10 @@ def vjp(function: Function, *primals: Any, has_aux: bool = False) -> Any:
 
 # ---------------------------------------------------------------------------- forward mode
 @verb(push_forward_values)
-def jvp(function: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+def jvp(function: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
     """The result at the primals and its derivative along the tangents, which have the form of the primals.
+
+    With `has_aux` the function gives a pair, whose second part comes back as a third result.
 
     >>> import anadrome as ad
     >>> value, tangent = ad.jvp(lambda x: x * x, (3.0,), (1.0,))
@@ -139,7 +141,7 @@ def jvp(function: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> 
     (9.0, 6.0)
     """
     pair = (as_tuple("the primals", primals), as_tuple("the tangents", tangents))
-    return transformed("jvp", function, push_forward_rule, has_own_arguments=True)(*pair)
+    return transformed("jvp", function, PushForward(has_aux), has_own_arguments=True)(*pair)
 
 
 @verb(stage_hvp)
@@ -183,8 +185,10 @@ def _jacrev(function: Function, argnums: Argnums = 0, has_aux: bool = False) -> 
     return transformed("jacrev", function, ReverseJacobian(as_argnums(argnums), has_aux))
 
 
-def _hessian(function: Function, argnums: Argnums = 0) -> Compiled:
+def _hessian(function: Function, argnums: Argnums = 0, has_aux: bool = False) -> Compiled:
     """The matrix of second derivatives of a function whose result is one float: forward over reverse.
+
+    With `has_aux` the function gives a pair and so does its Hessian: the second part is passed through.
 
     >>> import anadrome as ad
     >>> import numpy as np
@@ -192,7 +196,7 @@ def _hessian(function: Function, argnums: Argnums = 0) -> Compiled:
     array([[4., 2.],
            [2., 0.]])
     """
-    return transformed("hessian", function, SecondDerivatives(as_argnums(argnums)))
+    return transformed("hessian", function, SecondDerivatives(as_argnums(argnums), has_aux))
 
 
 jacfwd = Verb(_jacfwd)

@@ -63,6 +63,9 @@ Item = TypeVar("Item")
 Node = Var | Const | Let | Yield
 """What can be needed: a variable, a statement as such (a structured one, or a check), a yield."""
 
+STRUCTURED = (ParFor, Loop, If, WithSum)
+"""The expressions that hold bodies."""
+
 
 def remove_dead(fn: Function) -> Function:
     """The function without what its results and run-time checks do not need."""
@@ -96,10 +99,10 @@ class _Needs:
         edges = self.edges
         while stack:
             node = stack.pop()
-            if isinstance(node, Const) or node in live:
-                continue
-            live.add(node)
-            stack.extend(edges.get(node, ()))
+            if type(node) is not Const and node not in live:
+                live.add(node)
+                if node in edges:
+                    stack += edges[node]
         return live
 
     def need(self, node: Node, *needed: Node) -> None:
@@ -120,6 +123,8 @@ class _Needs:
         """The needs of one statement."""
         expr = let.expr
         match expr:
+            case Apply() | Index():
+                self.simple(let, expr, around)
             case ParFor():
                 self.parfor(let, expr)
             case Loop():
@@ -140,11 +145,11 @@ class _Needs:
             case AddTo(token=token):
                 self.simple(let, expr, around)
                 self.linear(token, let.targets[0])
-            case Apply() | Index() | Update() | Full() | Literal() | Reshape() | Library():
+            case Update() | Full() | Literal() | Reshape() | Library():
                 self.simple(let, expr, around)
             case _:
                 assert_never(expr)
-        if around is not None and isinstance(expr, ParFor | Loop | If | WithSum):
+        if around is not None and isinstance(expr, STRUCTURED):
             self.need(let, around)
 
     def root(self, node: Node, around: Node | None) -> None:
@@ -156,7 +161,7 @@ class _Needs:
     def simple(self, let: Let, expr: Expr, around: Node | None) -> None:
         """A statement without bodies."""
         first = let.targets[0]
-        self.need(first, *operands(expr), *first.type.shape)
+        self.edges[first] = [*operands(expr), *first.type.shape]  # nothing else has named it before
         for target in let.targets[1:]:
             self.need(target, first)
             self.need(first, target, *target.type.shape)
@@ -250,12 +255,10 @@ class _Sweep:
     def statement(self, let: Let) -> Let | None:
         """A statement with its living targets, or None where it goes."""
         expr = let.expr
-        match expr:
-            case ParFor() | Loop() | If() | WithSum():
-                if let not in self.live:
-                    return None
-            case _:
-                return let if let in self.live or (let.targets and let.targets[0] in self.live) else None
+        if not isinstance(expr, STRUCTURED):
+            return let if (let.targets[0] if let.targets else let) in self.live else None
+        if let not in self.live:
+            return None
         targets = tuple(target for target in let.targets if target in self.live)
         match expr:
             case ParFor():

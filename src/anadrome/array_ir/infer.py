@@ -7,6 +7,7 @@ from typing import assert_never
 from anadrome.array_ir.library import LIBRARY
 from anadrome.array_ir.nodes import (
     NAMED_OPERATORS,
+    SCALARS,
     Accumulate,
     AddTo,
     Apply,
@@ -51,7 +52,7 @@ def result_types(expr: Expr) -> tuple[Type, ...]:
             if dtype is None:
                 got = ", ".join(str(arg.type.dtype) for arg in args)
                 raise IRError(f"{prim.name} is not defined on ({got})")
-            return (ArrayType(dtype),)
+            return (SCALARS[dtype.name],)
         case Index(array=array, indices=indices):
             return (_row(_array(array, "an indexed value"), indices),)
         case Update(array=array, indices=indices, value=value):

@@ -11,8 +11,10 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from anadrome.dtypes import ALL as DTYPES
 from anadrome.dtypes import BOOL, I64, DType
 from anadrome.errors import Span
+from anadrome.prims.node import node
 from anadrome.prims.record import Prim
 
 
@@ -27,7 +29,7 @@ class Const:
     @property
     def type(self) -> ArrayType:
         """The scalar type of the constant."""
-        return ArrayType(self.dtype)
+        return SCALARS[self.dtype.name]
 
     @property
     def key(self) -> tuple[str, str]:
@@ -35,7 +37,7 @@ class Const:
         return (self.dtype.name, repr(self.value))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Var:
     """A variable, bound once. `name` is only for people; identity is the object."""
 
@@ -89,6 +91,10 @@ class SumType:
 Type = ArrayType | SumType
 
 
+SCALARS = {dtype.name: ArrayType(dtype) for dtype in DTYPES}
+"""dtype's name -> the type of its scalars, made once."""
+
+
 def i64(value: int) -> Const:
     """An i64 constant: a size or an index."""
     return Const(value, I64)
@@ -107,7 +113,7 @@ class Bounds(enum.Enum):
 
 
 # ---------------------------------------------------------------------------- expressions
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Apply:
     """A scalar operation: a row of the primitive table on scalar atoms."""
 
@@ -115,7 +121,7 @@ class Apply:
     args: tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Index:
     """`array[i, j]`; fewer indices than the rank give a row. Never IGNORED; no negative indices."""
 
@@ -124,7 +130,7 @@ class Index:
     bounds: Bounds = Bounds.PROVED
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Update:
     """The array with the element or row at `indices` replaced (IGNORED: unchanged when outside)."""
 
@@ -134,7 +140,7 @@ class Update:
     bounds: Bounds = Bounds.PROVED
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Full:
     """An array of this shape with the scalar `value` everywhere."""
 
@@ -142,14 +148,14 @@ class Full:
     value: Atom
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Literal:
     """An array of the given rows (or scalars): one more leading dimension of constant size. Not empty."""
 
     elements: tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Reshape:
     """The same elements in row-major order under another shape; the element counts are equal."""
 
@@ -157,7 +163,7 @@ class Reshape:
     shape: tuple[Size, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class ParFor:
     """The body for every `index < extent`, in any order, and what becomes of its results.
 
@@ -171,7 +177,7 @@ class ParFor:
     yields: tuple[Yield, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Loop:
     """A sequential loop: `for index < trip` (condition None), or `while condition` (index, trip None).
 
@@ -187,7 +193,7 @@ class Loop:
     condition: Body | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class If:
     """One branch runs. Both give results of the same types, whose sizes are bound outside."""
 
@@ -196,7 +202,7 @@ class If:
     other: Body
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class WithSum:
     """Open an accumulator on each `init`, run the body with `tokens` bound to them, close them.
 
@@ -209,7 +215,7 @@ class WithSum:
     body: Body
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class AddTo:
     """Contribute `value` (a row of the sum, or a scalar) at `indices`; the result is the next token."""
 
@@ -219,7 +225,7 @@ class AddTo:
     bounds: Bounds = Bounds.PROVED
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Check:
     """A run-time check without results: where the condition is false the call ends in an error.
 
@@ -233,7 +239,7 @@ class Check:
     values: tuple[Atom, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Library:
     """A call with its own derivative rule; `operation` is a row of `array_ir.library`."""
 
@@ -248,7 +254,7 @@ Expr = (
 
 
 # ---------------------------------------------------------------------------- yields
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Lambda:
     """A monoid given by the user: `left ⊕ right` on tuples, with its identity."""
 
@@ -264,14 +270,14 @@ Operator = str | Lambda
 NAMED_OPERATORS = ("add", "mul", "min", "max", "and", "or")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Stack:
     """The values as an array with a new leading dimension."""
 
     value: Atom
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Reduce:
     """One value per operand: all values combined. A named operator takes one, elementwise on arrays."""
 
@@ -279,7 +285,7 @@ class Reduce:
     values: tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Scan:
     """The prefixes of the reduction, one array per operand; exclusive ones start at the identity."""
 
@@ -288,7 +294,7 @@ class Scan:
     exclusive: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Accumulate:
     """`init` combined with every value at its index (histogram, scatter-add): a value, not a mutation."""
 
@@ -299,7 +305,7 @@ class Accumulate:
     bounds: Bounds = Bounds.PROVED
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Scatter:
     """`init` with every value put at its index; among several writers the last iteration wins."""
 
@@ -309,7 +315,7 @@ class Scatter:
     bounds: Bounds = Bounds.PROVED
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Carry:
     """The accumulator after the contributions of every iteration: `token` ends the chain that the
     iteration began at the accumulator `source` bound outside."""
@@ -322,7 +328,7 @@ Yield = Stack | Reduce | Scan | Accumulate | Scatter | Carry
 
 
 # ---------------------------------------------------------------------------- bodies and functions
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Let:
     """One statement: its targets, the expression, and the user's source it comes from."""
 
@@ -331,7 +337,7 @@ class Let:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Body:
     """Statements in order, and what they result in."""
 
@@ -339,7 +345,7 @@ class Body:
     results: tuple[Atom, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Function:
     """A program. Size variables in the types of `params` that are not themselves params are implicit
     inputs, bound by the arguments' shapes in order of first appearance (`sizes`)."""

@@ -207,11 +207,12 @@ class Renaming:
 
     def atoms(self, atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
         """Several atoms in the copy."""
-        return tuple(self.atom(atom) for atom in atoms)
+        get = self.mapping.get
+        return tuple([get(atom, atom) if isinstance(atom, Var) else atom for atom in atoms])
 
     def type(self, type_: Type) -> Type:
         """The type with its sizes renamed."""
-        if not any(size in self.mapping for size in type_.shape if isinstance(size, Var)):
+        if not type_.shape or not any(size in self.mapping for size in type_.shape if isinstance(size, Var)):
             return type_
         shape = self.atoms(type_.shape)
         return ArrayType(type_.dtype, shape) if isinstance(type_, ArrayType) else SumType(type_.dtype, shape)
@@ -224,7 +225,7 @@ class Renaming:
 
     def fresh_all(self, variables: tuple[Var, ...]) -> tuple[Var, ...]:
         """New variables for several."""
-        return tuple(self.fresh(var) for var in variables)
+        return tuple([self.fresh(var) for var in variables])
 
     def let(self, let: Let) -> Let:
         """A statement in the copy."""
@@ -233,7 +234,7 @@ class Renaming:
 
     def body(self, body: Body) -> Body:
         """A body in the copy."""
-        lets = tuple(self.let(let) for let in body.lets)
+        lets = tuple([self.let(let) for let in body.lets])
         return Body(lets, self.atoms(body.results))
 
     def expr(self, expr: Expr) -> Expr:
@@ -296,7 +297,7 @@ def map_operands(expr: Expr, change: Callable[[Atom], Atom]) -> Expr:
         return found
 
     def many(atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
-        return tuple(change(atom) for atom in atoms)
+        return tuple([change(atom) for atom in atoms])
 
     match expr:
         case Apply(prim=prim, args=args):

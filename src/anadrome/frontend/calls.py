@@ -249,6 +249,7 @@ def _call_python(
         return call(context, wrapped, args, kwargs)
     method = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(method, FunctionType):
+        context.surroundings.attribute(type(function), "__call__", method)
         return call(context, method, (function, *args), kwargs)
     plain = context.without_passing((list(args), dict(kwargs)))
     if plain is None:
@@ -285,7 +286,7 @@ def _construct(context: Context, cls: Any, args: Sequence[Value], kwargs: Mappin
     if cls is functools.partial:
         whole: Any = functools.partial
         return whole(*args, **kwargs)
-    if cls.__module__ == "builtins":
+    if cls.__new__ is not object.__new__:
         raise UnsupportedCall(cls.__name__, context.span)
     new = object.__new__(cls)
     context.made(new)
@@ -295,6 +296,7 @@ def _construct(context: Context, cls: Any, args: Sequence[Value], kwargs: Mappin
     init = cls.__init__
     if not isinstance(init, FunctionType):
         raise UnsupportedCall(cls.__name__, context.span)
+    context.surroundings.attribute(cls, "__init__", init)
     call_function(context, init, (new, *args), kwargs)
     return new
 

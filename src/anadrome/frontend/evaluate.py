@@ -29,6 +29,7 @@ from anadrome.frontend.iterables import RowList, unrolled
 from anadrome.frontend.library import ATTRIBUTES, METHODS
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import apply_prim, binary, compare, negate, truth
+from anadrome.frontend.overloads import own_binary, own_contains, own_unary
 from anadrome.frontend.own import is_own
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import (
@@ -114,6 +115,7 @@ def attribute(context: Context, base: Value, name: str) -> Value:
         raise NoAttribute(describe(base), name, (*ATTRIBUTES, *METHODS), context.span)
     getter = inspect.getattr_static(type(base), name, None)
     if isinstance(getter, property) and isinstance(getter.fget, FunctionType) and is_own(getter.fget):
+        context.surroundings.attribute(type(base), name, getter)
         return context.call(getter.fget, base)
     try:
         return context.attribute_of(base, name)
@@ -152,6 +154,7 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
             context.span,
             "loop over the container itself, or make it an array with np.array",
         )
+    context.surroundings.items_of(base)
     try:
         return context.seen(base[index])  # type: ignore[index]
     except Exception as error:
@@ -208,7 +211,10 @@ def _binary(context: Context, frame: Frame, node: ast.BinOp) -> Value:
 
 
 def operate(context: Context, kind: type[ast.operator], left: Value, right: Value) -> Value:
-    """`left kind right`; operators of static values are Python's own."""
+    """`left kind right`; operators of static values are Python's own, save those of the user's classes."""
+    found = own_binary(context, kind, left, right)
+    if found is not NotImplemented:
+        return found
     if is_staged(left) or is_staged(right):
         for side in (left, right):
             if isinstance(side, Array) and side.list_depth:
@@ -245,8 +251,12 @@ def _unary(context: Context, frame: Frame, node: ast.UnaryOp) -> Value:
     context.at(frame, node)
     if isinstance(node.op, ast.Not):
         if not is_staged(value):
+            context.surroundings.truth_of(value)
             return not value
         return Scalar(context.builder.apply("not", truth(context, value)))
+    overloaded = own_unary(context, type(node.op), value)
+    if overloaded is not NotImplemented:
+        return overloaded
     if is_staged(value):
         if isinstance(node.op, ast.USub):
             return negate(context, value)
@@ -270,6 +280,7 @@ def _short_circuit(context: Context, frame: Frame, is_and: bool, parts: Sequence
     if is_staged(first):
         _refuse_assignment(context, parts)
     else:
+        context.surroundings.truth_of(first)
         return _short_circuit(context, frame, is_and, parts[1:]) if bool(first) == is_and else first
     condition = truth(context, first)
     rest = lambda: Exit(RETURN, RETURNED, _short_circuit(context, frame, is_and, parts[1:]))  # noqa: E731
@@ -319,9 +330,13 @@ def _compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Va
 
 def _member(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
     """`x in (a, b)`: any of the comparisons."""
-    found: Value = False
-    for item in unrolled(context, right):
-        found = apply_prim(context, "or", found, compare(context, ast.Eq, left, item))
+    found = own_contains(context, right, left)
+    if found is NotImplemented:
+        found = False
+        for item in unrolled(context, right):
+            found = apply_prim(context, "or", found, compare(context, ast.Eq, left, item))
+    elif not is_staged(found):
+        return bool(found) is (kind is ast.In)
     return apply_prim(context, "not", found) if kind is ast.NotIn else found
 
 
@@ -329,6 +344,7 @@ def _conditional(context: Context, frame: Frame, node: ast.IfExp) -> Value:
     test = context.evaluate(frame, node.test)
     context.at(frame, node)
     if not is_staged(test):
+        context.surroundings.truth_of(test)
         return context.evaluate(frame, node.body if test else node.orelse)
     condition = truth(context, test)
     if condition in (TRUE, FALSE):
@@ -429,6 +445,7 @@ def _string(context: Context, frame: Frame, node: ast.JoinedStr) -> Value:
             if has_staged(value):
                 raise StaticRequired("the value in a string", context.span)
             spec = "" if part.format_spec is None else str(context.evaluate(frame, part.format_spec))
+            context.surroundings.whole(value)
             shown = _CONVERSIONS[part.conversion](value)
             parts.append(format(shown, spec))
         else:

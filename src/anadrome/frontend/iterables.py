@@ -211,6 +211,7 @@ def iterate(context: Context, value: Value) -> Iterated | list[Value]:
         case Unrolled(iterable=inner):
             return unrolled(context, inner)
         case _:
+            context.surroundings.items_of(value)
             try:
                 items: list[Value] = list(value)  # type: ignore[call-overload]
             except TypeError:

@@ -10,6 +10,7 @@ from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Const, If, Let, Size
 from anadrome.errors.frontend import BranchesDiffer, FrontendError
 from anadrome.frontend.arrays import atom, describe, promote, staged_surroundings
 from anadrome.frontend.context import Context
+from anadrome.frontend.overloads import own_method
 from anadrome.frontend.sizes import retype
 from anadrome.frontend.structures import children, is_alike, is_number, with_children
 from anadrome.frontend.values import (
@@ -171,7 +172,8 @@ def join(
         assert mine is not None and theirs is not None
         joins = [join(context, what, a, b, first, second, slots) for a, b in zip(mine, theirs, strict=True)]
         return lambda results: with_children(one, [part(results) for part in joins])
-    if type(one) is type(two) and not is_staged(one) and bool(one == two):
+    is_comparable = type(one) is type(two) and not is_staged(one) and own_method(one, "__eq__") is None
+    if is_comparable and bool(one == two):
         return lambda _: one
     if first.is_over or second.is_over:
         ways = (describe(one), describe(two))

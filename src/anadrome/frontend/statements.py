@@ -28,6 +28,7 @@ from anadrome.frontend.evaluate import operate, subscript
 from anadrome.frontend.iterables import unrolled
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import truth
+from anadrome.frontend.overloads import BINARY, own_method
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import (
     BREAK,
@@ -152,6 +153,7 @@ def _run_if(context: Context, frame: Frame, node: ast.If, rest: Sequence[ast.stm
 
 
 def _static_truth(context: Context, value: Value) -> bool:
+    context.surroundings.truth_of(value)
     try:
         return bool(value)
     except Exception as error:
@@ -277,12 +279,26 @@ def _augmented(context: Context, frame: Frame, node: ast.AugAssign) -> None:
     old = context.evaluate(frame, load)
     value = context.evaluate(frame, node.value)
     context.at(frame, node)
-    new = _extended(context, old, value) if isinstance(old, list) else operate(context, kind, old, value)
+    new = _in_place(context, kind, old, value)
     if isinstance(old, Array) and not old.list_depth:
         _check_cast(context, old, new)
         put(context, old, Ellipsis, new)
         return
     assign(context, frame, target, new)
+
+
+def _in_place(context: Context, kind: type[ast.operator], old: Value, value: Value) -> Value:
+    """What a name stands for after `old kind= value`; what changes itself is followed or refused."""
+    if isinstance(old, list):
+        return _extended(context, old, value)
+    method = own_method(old, f"__i{BINARY[kind]}__")
+    if method is not None:
+        return context.call(method, old, value)
+    if isinstance(old, dict | set):
+        raise UnsupportedType(
+            "what is changed by an operator", describe(old), context.span, "use its method `update`"
+        )
+    return operate(context, kind, old, value)
 
 
 def _extended(context: Context, old: list[Value], value: Value) -> Value:

@@ -15,6 +15,7 @@ import dataclasses
 import struct
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from operator import attrgetter, is_, itemgetter
 from types import (
@@ -31,8 +32,8 @@ from typing import Any
 import numpy as np
 
 from anadrome.frontend.own import is_native
-from anadrome.frontend.structures import children, has_staged, is_dataclass_instance
-from anadrome.frontend.values import Array, Missing, Scalar, Value
+from anadrome.frontend.structures import children, is_dataclass_instance
+from anadrome.frontend.values import Array, Missing, Scalar, Value, is_staged
 
 _ATOMS = frozenset(
     {int, float, bool, complex, str, bytes, type(None), type(Ellipsis), range, slice, type, ModuleType}
@@ -85,6 +86,7 @@ class Surroundings:
         self._missing: list[tuple[object, str]] = []
         self._own: dict[int, object] = {}
         self._whole: dict[int, object] = {}
+        self._fields: dict[int, object] = {}
 
     # ------------------------------------------------------------------ places
     def item(self, mapping: Mapping[str, object], name: str, value: object) -> None:
@@ -111,9 +113,10 @@ class Surroundings:
             return False
         if isinstance(base, type | ModuleType) and is_native(base):
             return False
-        if isinstance(value, BuiltinFunctionType | MethodWrapperType | Scalar | Array):
+        is_builtin = isinstance(value, BuiltinFunctionType | MethodWrapperType)
+        if is_staged(value) or (is_builtin and getattr(value, "__self__", None) is base):
             return False
-        return not has_staged(base)
+        return not _has_staged(base, set())
 
     def attribute(self, base: object, name: str, value: object) -> None:
         """An attribute was read; of a method, which is made at each reading, the function counts."""
@@ -134,7 +137,7 @@ class Surroundings:
         if isinstance(value, np.ndarray):
             self._elements(value)
         elif isinstance(value, _CONTAINERS):
-            if has_staged(value):  # an argument, taken apart and put together again
+            if _has_staged(value, set()):  # an argument, taken apart and put together again
                 self.made(value)
                 return
             self._contents[id(value)] = (value, tuple(_reader(value)(value)))
@@ -181,22 +184,43 @@ class Surroundings:
             for value in given:
                 self.whole(value)
 
-    def fields(self, value: Value) -> None:
+    def _is_first(self, value: Value, known: dict[int, object], visited: set[int]) -> bool:
+        """Whether a walk is here first. What the program makes may have changed since an earlier walk."""
+        if isinstance(value, tuple) or id(value) in self._own:
+            is_first = id(value) not in visited
+            visited.add(id(value))
+        else:
+            is_first = id(value) not in known
+            known[id(value)] = value
+        return is_first
+
+    def fields(self, value: Value, visited: set[int] | None = None) -> None:
         """The parts of a tree of containers and dataclasses count."""
-        if type(value) in _ATOMS:
+        visited = set() if visited is None else visited
+        if type(value) in _ATOMS or not self._is_first(value, self._fields, visited):
             return
         self.see(value)
         if is_dataclass_instance(value) and self.has_place(value, None):
             for field in dataclasses.fields(value):  # type: ignore[arg-type]
                 self.attribute(value, field.name, getattr(value, field.name))
         for part in children(value) or ():
-            self.fields(part)
+            self.fields(part, visited)
 
-    def whole(self, value: Value) -> None:
+    def items_of(self, value: Value) -> None:
+        """Plain Python has looked into an object by index or iteration; containers count by themselves."""
+        if not isinstance(value, _NO_ATTRIBUTES):
+            self.whole(value)
+
+    def truth_of(self, value: Value) -> None:
+        """Plain Python has asked an object whether it is true."""
+        if hasattr(value, "__bool__") or hasattr(value, "__len__"):
+            self.items_of(value)
+
+    def whole(self, value: Value, visited: set[int] | None = None) -> None:
         """All that is reached from a value counts."""
-        if type(value) in _NUMBERS or id(value) in self._whole:
+        visited = set() if visited is None else visited
+        if type(value) in _NUMBERS or not self._is_first(value, self._whole, visited):
             return
-        self._whole[id(value)] = value
         self.see(value)
         if isinstance(value, FunctionType):
             if not is_native(value):
@@ -213,7 +237,7 @@ class Surroundings:
                     self.attribute(value, name, part)
             parts = state.values()
         for part in list(parts):
-            self.whole(part)
+            self.whole(part, visited)
 
     def _names_of(self, function: FunctionType) -> None:
         """What a function that plain Python runs may read."""
@@ -223,8 +247,9 @@ class Surroundings:
                 self.item(function.__globals__, name, function.__globals__[name])
                 self.see(function.__globals__[name])
         for cell in function.__closure__ or ():
-            self.cell(cell, cell.cell_contents)
-            self.whole(cell.cell_contents)
+            with suppress(ValueError):  # a cell that is empty yet
+                self.cell(cell, cell.cell_contents)
+                self.whole(cell.cell_contents)
 
     # ------------------------------------------------------------------ the result
     def finish(self, passed: Iterable[Passed] = ()) -> Watch:
@@ -252,6 +277,16 @@ class Surroundings:
         codes = [(function, function.__code__) for function in functions]
         absent = list(self._absent.values())
         return Watch(codes, bindings, arrays, absent, self._missing, tuple(passed))
+
+
+def _has_staged(value: Value, visited: set[int]) -> bool:
+    """Whether there is a staged value in a tree, which may also be a graph with cycles."""
+    if is_staged(value):
+        return True
+    if type(value) in _ATOMS or id(value) in visited:
+        return False
+    visited.add(id(value))
+    return any(_has_staged(part, visited) for part in children(value) or ())
 
 
 def _is_passed_by_rule(value: object) -> bool:

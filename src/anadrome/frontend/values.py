@@ -33,7 +33,7 @@ class _NotNative:
         raise TypeError("a value of a compiled program reached plain Python code")
 
     __bool__ = __iter__ = __len__ = __getitem__ = __index__ = __int__ = __float__ = __array__ = _refuse
-    __contains__ = _refuse
+    __contains__ = __eq__ = __ne__ = __hash__ = _refuse
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,10 +8,10 @@ emitter turns into a register. Nodes are frozen and never compare structurally.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
 from anadrome.dtypes import I64, DType
 from anadrome.errors import Span
+from anadrome.prims.node import node
 from anadrome.prims.record import Prim
 
 
@@ -34,7 +34,7 @@ class Binding(enum.Enum):
 
 
 # ---------------------------------------------------------------------------- expressions
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Var:
     """A scalar, bound once."""
 
@@ -45,7 +45,7 @@ class Var:
         return self.name
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Const:
     """A scalar constant."""
 
@@ -53,7 +53,7 @@ class Const:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Compute:
     """A scalar operation of the table; `is_reassociable` lets a target reorder a chain of it (a sum)."""
 
@@ -62,7 +62,7 @@ class Compute:
     is_reassociable: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Load:
     """The element of a buffer at an offset that is known to be inside."""
 
@@ -70,7 +70,7 @@ class Load:
     offset: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Workers:
     """How many worker threads this call may use (an i64 of at least 1)."""
 
@@ -79,7 +79,7 @@ Expr = Var | Const | Compute | Load | Workers
 
 
 # ---------------------------------------------------------------------------- buffers
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Buffer:
     """A run of elements of one type. Two different buffers never overlap, except through `View`."""
 
@@ -92,7 +92,7 @@ class Buffer:
 
 
 # ---------------------------------------------------------------------------- statements
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Let:
     """Bind a scalar."""
 
@@ -100,7 +100,7 @@ class Let:
     value: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Alloc:
     """Give a buffer storage of `size` elements, uninitialised, until `Free` or the end of the call.
 
@@ -112,14 +112,14 @@ class Alloc:
     size: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Free:
     """Give back a GLOBAL buffer's storage."""
 
     buffer: Buffer
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class View:
     """Let `buffer` name the part of `base` that begins at an offset (in elements)."""
 
@@ -128,7 +128,7 @@ class View:
     offset: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Swap:
     """Exchange the storage of two buffers of the same type and size (double buffering of a loop)."""
 
@@ -136,7 +136,7 @@ class Swap:
     second: Buffer
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Store:
     """Put a value at an offset that is known to be inside."""
 
@@ -145,7 +145,7 @@ class Store:
     value: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Atomic:
     """Combine a value into an element as one indivisible operation ("add", "min", "max")."""
 
@@ -155,7 +155,7 @@ class Atomic:
     value: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Fill:
     """Set `size` elements from the start of a buffer to one value."""
 
@@ -164,7 +164,7 @@ class Fill:
     value: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Copy:
     """Copy `size` elements from the start of one buffer to the start of another that does not overlap it."""
 
@@ -173,7 +173,7 @@ class Copy:
     size: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class If:
     """One branch runs."""
 
@@ -182,7 +182,7 @@ class If:
     other: tuple[Stmt, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class For:
     """`body` for index = lo, lo + 1, … while index < hi, run as the binding says.
 
@@ -197,7 +197,7 @@ class For:
     binding: Binding = Binding.SEQUENTIAL
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class While:
     """`prelude` runs before each test of `condition`, which may read what it binds; then `body`."""
 
@@ -206,7 +206,7 @@ class While:
     body: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Check:
     """Where the condition is false, remember failure `code` with its values; the call goes on to the next
     point where it can end (the end of the innermost loops around), and then ends in an error.
@@ -220,7 +220,7 @@ class Check:
     values: tuple[Expr, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Call:
     """A routine of `kernel_ir.routines` (BLAS, LAPACK, our runtime) on buffers and scalars, in its order."""
 
@@ -228,7 +228,7 @@ class Call:
     args: tuple[Buffer | Expr, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Barrier:
     """Wait for every thread of the block."""
 
@@ -253,7 +253,7 @@ Stmt = (
 
 
 # ---------------------------------------------------------------------------- functions
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Output:
     """One result of a function: a scalar (no `shape`, `value` an expression) or a whole buffer that was
     allocated in it and passes to the caller, with its dimensions."""
@@ -263,7 +263,7 @@ class Output:
     shape: tuple[Expr, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Failure:
     """What a `Check` of this code says: a name of `errors.runtime.FAILURES`, its words, the source place."""
 
@@ -272,7 +272,7 @@ class Failure:
     span: Span | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node
 class Function:
     """A host program: scalars and buffers in, outputs out. Input buffers are only read."""
 

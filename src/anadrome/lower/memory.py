@@ -171,6 +171,20 @@ class Liveness:
             and self.is_free(storage, (var,))
         )
 
+    def is_in_the_way(self, row: array_ir.Var, array: array_ir.Var) -> bool:
+        """Whether a row about to be read will outlive the statement that replaces a place of its array and
+        reads the array last. Left where it lies, it would have that statement copy the whole array."""
+        facts = self.frames[-1].facts
+        last = facts.uses[array][-1]
+        if last == len(facts.lets) or last >= facts.uses.get(row, (0,))[-1]:
+            return False
+        expr = facts.lets[last].expr
+        return (
+            isinstance(expr, array_ir.Update)
+            and expr.array is array
+            and self.is_sole_operand(array, facts.lets[last])
+        )
+
     def is_sole_operand(self, var: array_ir.Var, let: array_ir.Let) -> bool:
         """Whether a statement reads a variable as one operand and nowhere else."""
         return operands(let.expr).count(var) == 1 and var not in self.facts.nested(let)

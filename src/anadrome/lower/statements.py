@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from anadrome.array_ir import nodes as array_ir
-from anadrome.errors import Span
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Expr, i64
 from anadrome.lower.access import check, check_filled, locate, write
@@ -27,7 +26,7 @@ def lower_statement(low: Lowering, let: array_ir.Let) -> None:
             value = kernel_ir.Compute(prim, low.scalars(args))
             low.bind(target, low.emit.let(target.name, target.type.dtype, value))
         case array_ir.Index():
-            low.bind(let.targets[0], _index(low, let.targets[0], let.expr, let.span))
+            low.bind(let.targets[0], _index(low, let, let.expr))
         case array_ir.Update():
             low.bind(let.targets[0], _update(low, let, let.expr))
         case array_ir.Full(shape=shape, value=element):
@@ -54,15 +53,17 @@ def lower_statement(low: Lowering, let: array_ir.Let) -> None:
             assert_never(let.expr)
 
 
-def _index(low: Lowering, target: array_ir.Var, expr: array_ir.Index, span: Span | None) -> Value:
+def _index(low: Lowering, let: array_ir.Let, expr: array_ir.Index) -> Value:
+    """An element, or a row where it lies; in a copy if the rest of the array may then be overwritten."""
+    (target,) = let.targets
     array = low.array(expr.array)
     count = len(expr.indices)
     if isinstance(array, Filled):
-        check_filled(low, array.shape, expr.indices, expr.bounds, span)
+        check_filled(low, array.shape, expr.indices, expr.bounds, let.span)
         return array.value if count == len(array.shape) else Filled(array.value, array.shape[count:])
-    found = locate(low, array, expr.indices, expr.bounds, span).place
+    found = locate(low, array, expr.indices, expr.bounds, let.span).place
     if found.shape:
-        return found
+        return low.moved(found) if low.live.is_in_the_way(target, expr.array) else found
     return low.emit.load(target.name, found.buffer, found.offset)
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import count
 from math import gcd
 
 from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Const, Expr, Type, Var
@@ -40,6 +41,8 @@ def _plus(left: Polynomial, right: Polynomial, factor: int = 1) -> Polynomial:
 
 
 def _scaled(poly: Polynomial, factor: int) -> Polynomial:
+    if factor == 1:
+        return poly  # no polynomial is changed once it is made
     return {monomial: factor * coefficient for monomial, coefficient in poly.items()} if factor else {}
 
 
@@ -60,7 +63,11 @@ def _constant(value: int) -> Polynomial:
 
 
 class Ranges:
-    """Facts that hold where the walk stands, and proofs from them."""
+    """Facts that hold where the walk stands, and proofs from them.
+
+    `state` numbers what is known: a search that failed is remembered with it in `failed`, and whether more
+    depth might have helped, so that it is not made twice.
+    """
 
     def __init__(self) -> None:
         self.definitions: dict[Var, Apply] = {}
@@ -69,13 +76,18 @@ class Ranges:
         self.trail: list[Var] = []
         self.sizes: set[Var] = set()
         self.steps = 0
+        self.is_cut_short = False
+        self.states = count(1)
+        self.state = 0
+        self.failed: dict[object, bool] = {}
 
     # ------------------------------------------------------------------ learning
     @contextmanager
     def scope(self) -> Iterator[None]:
         """Facts learnt inside are forgotten outside."""
-        mark = len(self.trail)
+        mark, state = len(self.trail), self.state
         yield
+        self.state = state
         while len(self.trail) > mark:
             self.facts[self.trail.pop()].pop()
 
@@ -113,9 +125,11 @@ class Ranges:
                 if isinstance(size, Var) and size not in self.sizes:
                     self.sizes.add(size)
                     self.facts.setdefault(size, []).insert(0, {(size,): 1})
+                    self.failed.clear()
 
     def learn(self, poly: Polynomial) -> None:
         """`poly` ≥ 0 holds in this scope."""
+        self.state = next(self.states)
         for var in {var for monomial in poly for var in monomial}:
             self.facts.setdefault(var, []).append(poly)
             self.trail.append(var)
@@ -233,17 +247,37 @@ class Ranges:
         """Whether `poly` ≥ 0 follows from the facts."""
         for depth in DEPTHS:
             self.steps = 0
+            self.is_cut_short = False
             if self.search(poly, depth, 1):
                 return True
+            if not self.is_cut_short:  # a longer search would go the same ways
+                return False
         return False
 
     def search(self, poly: Polynomial, depth: int, scale: int) -> bool:
         """Whether `poly`, which is scale times what is to be proved, is at least 1 - scale."""
-        if not poly or set(poly) == {()}:
+        if not poly or (len(poly) == 1 and () in poly):
             return poly.get((), 0) > -scale
         self.steps += 1
-        if depth == 0 or self.steps > MOST_STEPS or len(poly) > MOST_TERMS:
+        if depth == 0:
+            self.is_cut_short = True
             return False
+        if self.steps > MOST_STEPS or len(poly) > MOST_TERMS:
+            return False
+        key = (self.state, depth, scale, frozenset(poly.items()))
+        known = self.failed.get(key)
+        if known is not None:
+            self.is_cut_short = self.is_cut_short or known
+            return False
+        before, self.is_cut_short = self.is_cut_short, False
+        found = self.search_ways(poly, depth, scale)
+        if not found and self.steps <= MOST_STEPS:
+            self.failed[key] = self.is_cut_short
+        self.is_cut_short = self.is_cut_short or before
+        return found
+
+    def search_ways(self, poly: Polynomial, depth: int, scale: int) -> bool:
+        """The search, by division, cases and elimination."""
         if (scale == 1 and self.search_divided(poly, depth)) or self.search_cases(poly, depth, scale):
             return True
         for monomial, coefficient in poly.items():
@@ -261,6 +295,8 @@ class Ranges:
 
     def search_divided(self, poly: Polynomial, depth: int) -> bool:
         """v·p ≥ 0 where v ≥ 0 is known and p ≥ 0 is proved."""
+        if () in poly:
+            return False
         common = set.intersection(*(set(monomial) for monomial in poly))
         for var in common:
             if var in self.sizes and self.search(

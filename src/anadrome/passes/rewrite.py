@@ -63,7 +63,7 @@ class Substitution:
     def atoms(self, atoms: Iterable[Atom]) -> tuple[Atom, ...]:
         """What stands for several."""
         get = self.mapping.get
-        return tuple(get(atom, atom) if isinstance(atom, Var) else atom for atom in atoms)
+        return tuple([get(atom, atom) if isinstance(atom, Var) else atom for atom in atoms])
 
     def variable(self, var: Var) -> Var:
         """What stands for an array or an accumulator, which no constant can."""
@@ -77,8 +77,10 @@ class Substitution:
 
     def type(self, type_: Type) -> Type:
         """The type with its sizes replaced."""
+        if not type_.shape:
+            return type_
         mapping = self.mapping
-        if not any(size in mapping for size in type_.shape if isinstance(size, Var)):
+        if not any(isinstance(size, Var) and size in mapping for size in type_.shape):
             return type_
         shape = self.atoms(type_.shape)
         return ArrayType(type_.dtype, shape) if isinstance(type_, ArrayType) else SumType(type_.dtype, shape)
@@ -94,7 +96,7 @@ class Substitution:
 
     def all_bound(self, variables: tuple[Var, ...]) -> tuple[Var, ...]:
         """The variables bound in the new program for several."""
-        return tuple(self.bound(var) for var in variables)
+        return tuple([self.bound(var) if var.type.shape else var for var in variables])
 
     # ------------------------------------------------------------------ whole pieces
     def let(self, let: Let) -> Let:

@@ -159,7 +159,9 @@ class _Simplifier:
                 self.seen[key] = targets
                 self.trail.append(key)
         self.lets.append(Let(targets, expr, let.span))
-        if len(targets) == 1 or isinstance(expr, ParFor):
+        if len(targets) == 1:
+            self.definitions[targets[0]] = expr
+        elif isinstance(expr, ParFor):
             self.definitions.update(dict.fromkeys(targets, expr))
         return targets
 

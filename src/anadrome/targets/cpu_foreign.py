@@ -6,8 +6,10 @@ Object code holds names, never addresses, so that it can be kept on disk and use
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import llvmlite.binding as llvm
@@ -20,7 +22,7 @@ from anadrome.targets.record import VectorFunction
 FORK_JOIN = "anadrome.fork_join"
 """How compiled code spells the function that runs another one on a team of threads."""
 
-_OPENMP = re.compile(r"\S*/lib(?:gomp|iomp5|omp)\b[^/\s]*\.so\S*")
+_OPENMP = re.compile(r"/lib(?:gomp|iomp5|omp)\b[^/\s]*\.so[^/\s]*$")
 _OPENMP_NAMES = ("libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so")
 
 _VECTOR_ISAS = (("avx512f", "e", 512), ("avx2", "d", 256), ("sse4.1", "b", 128), ("neon", "n", 128))
@@ -60,11 +62,14 @@ def _capsule_address(capsule: object) -> int:
 def add_fork_join() -> str:
     """Make the OpenMP runtime's fork and join known; its symbol, or "" where this machine has no runtime.
 
-    A runtime that is loaded already (by another library) is preferred, so that the process has one team.
+    A runtime that is loaded already (by another library) is preferred, so that the process has one team. One
+    that is loaded here waits asleep: on a busy machine a team that spins keeps its own late members from
+    running, and a join takes milliseconds.
     """
     for path in (*_loaded_runtimes(), *_OPENMP_NAMES):
         try:
-            function = ctypes.CDLL(path).GOMP_parallel
+            with _waiting_asleep():
+                function = ctypes.CDLL(path).GOMP_parallel
         except (OSError, AttributeError):
             continue
         address = ctypes.cast(function, ctypes.c_void_p).value
@@ -74,12 +79,26 @@ def add_fork_join() -> str:
     return ""
 
 
+@contextmanager
+def _waiting_asleep() -> Iterator[None]:
+    """Let a runtime that reads its settings now find that threads wait asleep, if the user says nothing."""
+    if "OMP_WAIT_POLICY" in os.environ or "GOMP_SPINCOUNT" in os.environ:
+        yield
+        return
+    os.environ["OMP_WAIT_POLICY"] = "passive"
+    try:
+        yield
+    finally:
+        del os.environ["OMP_WAIT_POLICY"]
+
+
 def _loaded_runtimes() -> Iterator[str]:
     try:
         maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return
-    yield from dict.fromkeys(_OPENMP.findall(maps))
+    paths = dict.fromkeys(line.rpartition(" ")[2] for line in maps.splitlines())
+    yield from (path for path in paths if _OPENMP.search(path))
 
 
 # ---------------------------------------------------------------------------- vector functions

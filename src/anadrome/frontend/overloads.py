@@ -1,0 +1,70 @@
+"""Operators that the user's own classes define: their methods are evaluated inline, as any other call.
+
+Run by Python itself, such a method would meet run-time values it can do nothing with.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from types import FunctionType
+
+from anadrome.frontend.context import Context
+from anadrome.frontend.own import is_own
+from anadrome.frontend.values import Array, Value
+
+BINARY: Mapping[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.BitAnd: "and",
+    ast.BitOr: "or",
+    ast.BitXor: "xor",
+    ast.LShift: "lshift",
+    ast.RShift: "rshift",
+    ast.MatMult: "matmul",
+}
+"""`+` is `__add__`, `__radd__` and `__iadd__`: the middle of the name."""
+
+UNARY: Mapping[type[ast.unaryop], str] = {
+    ast.USub: "__neg__",
+    ast.UAdd: "__pos__",
+    ast.Invert: "__invert__",
+}
+
+
+def own_method(value: Value, name: str) -> FunctionType | None:
+    """A special method that the user's class of a value defines."""
+    method = getattr(type(value), name, None)
+    return method if isinstance(method, FunctionType) and is_own(method) else None
+
+
+def own_binary(context: Context, kind: type[ast.operator], left: Value, right: Value) -> Value:
+    """`left kind right` by a method of either side, a subclass first; else `NotImplemented`."""
+    name = BINARY[kind]
+    sides = [(left, right, f"__{name}__")]
+    if type(left) is not type(right) and not isinstance(left, Array):  # NumPy would go into the elements
+        sides.insert(0 if isinstance(right, type(left)) else 1, (right, left, f"__r{name}__"))
+    for owner, other, method_name in sides:
+        method = own_method(owner, method_name)
+        if method is not None:
+            result = context.call(method, owner, other)
+            if result is not NotImplemented:
+                return result
+    return NotImplemented
+
+
+def own_unary(context: Context, kind: type[ast.unaryop], value: Value) -> Value:
+    """`-value` and its like by the user's method; `NotImplemented` where there is none."""
+    method = own_method(value, UNARY[kind])
+    return NotImplemented if method is None else context.call(method, value)
+
+
+def own_contains(context: Context, container: Value, item: Value) -> Value:
+    """`item in container` by the user's method; `NotImplemented` where there is none."""
+    method = own_method(container, "__contains__")
+    return NotImplemented if method is None else context.call(method, container, item)
