@@ -17,7 +17,7 @@ import numpy as np
 from anadrome.api import pytree
 from anadrome.api.signature import LARGE, ArrayKey, Key, NumberKey, Signature, StaticKey, argument_names
 from anadrome.array_ir.nodes import Const, Function, Size, Var
-from anadrome.compile import Recorder, Statistics, compile_function
+from anadrome.compile import Recorder, Statistics, compile_function, uncollected
 from anadrome.config import Config
 from anadrome.dtypes import BOOL
 from anadrome.errors.api import UnsupportedResult
@@ -100,11 +100,12 @@ def make_program(
     """Stage and compile a callable for the calls of one signature; arrays at `changing` places are passed."""
     times = statistics or Statistics()
     args, kwargs = pytree.unflatten(signature.structure, [_specification(key) for key in signature.keys])
-    with times.timing("stage"):
-        staged = stage(
-            function, args, kwargs, config, least_size=config.small_dimension + 1, changing=changing
-        )
-    executable = compile_function(staged.function, config, times, record)
+    with uncollected():
+        with times.timing("stage"):
+            staged = stage(
+                function, args, kwargs, config, least_size=config.small_dimension + 1, changing=changing
+            )
+        executable = compile_function(staged.function, config, times, record)
     taken = tuple(place for place, key in enumerate(signature.keys) if not isinstance(key, StaticKey))
     sizes, held = _sizes(staged.function, signature, taken, argument_names(signature.structure, names))
     return Program(

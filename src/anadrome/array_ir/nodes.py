@@ -1,6 +1,6 @@
 """The nodes of the array IR: types, atoms, expressions, yields, bodies, functions.
 
-Let-normal form: operands are variables or constants. Nodes are frozen and never compare structurally
+Let-normal form: operands are variables or constants. Nodes never change and never compare structurally
 (shared DAGs would explode); a variable is itself and nothing else. Variables are bound once in the
 whole function. A body may read any variable bound around it.
 """

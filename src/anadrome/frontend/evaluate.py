@@ -29,7 +29,7 @@ from anadrome.frontend.iterables import RowList, unrolled
 from anadrome.frontend.library import ATTRIBUTES, METHODS
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import apply_prim, binary, compare, negate, truth
-from anadrome.frontend.overloads import own_binary, own_contains, own_unary
+from anadrome.frontend.overloads import own_binary, own_contains, own_truth, own_unary
 from anadrome.frontend.own import is_own
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import (
@@ -250,6 +250,7 @@ def _unary(context: Context, frame: Frame, node: ast.UnaryOp) -> Value:
     value = context.evaluate(frame, node.operand)
     context.at(frame, node)
     if isinstance(node.op, ast.Not):
+        value = own_truth(context, value)
         if not is_staged(value):
             context.surroundings.truth_of(value)
             return not value
@@ -277,12 +278,13 @@ def _short_circuit(context: Context, frame: Frame, is_and: bool, parts: Sequence
     first = context.evaluate(frame, parts[0])
     if len(parts) == 1:
         return first
-    if is_staged(first):
+    asked = own_truth(context, first)
+    if is_staged(asked):
         _refuse_assignment(context, parts)
     else:
-        context.surroundings.truth_of(first)
-        return _short_circuit(context, frame, is_and, parts[1:]) if bool(first) == is_and else first
-    condition = truth(context, first)
+        context.surroundings.truth_of(asked)
+        return _short_circuit(context, frame, is_and, parts[1:]) if bool(asked) == is_and else first
+    condition = truth(context, asked)
     rest = lambda: Exit(RETURN, RETURNED, _short_circuit(context, frame, is_and, parts[1:]))  # noqa: E731
     same = lambda: Exit(RETURN, RETURNED, first)  # noqa: E731
     return branch(context, frame, condition, rest if is_and else same, same if is_and else rest).value
@@ -341,7 +343,7 @@ def _member(context: Context, kind: type[ast.cmpop], left: Value, right: Value) 
 
 
 def _conditional(context: Context, frame: Frame, node: ast.IfExp) -> Value:
-    test = context.evaluate(frame, node.test)
+    test = own_truth(context, context.evaluate(frame, node.test))
     context.at(frame, node)
     if not is_staged(test):
         context.surroundings.truth_of(test)

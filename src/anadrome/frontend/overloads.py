@@ -11,7 +11,7 @@ from types import FunctionType
 
 from anadrome.frontend.context import Context
 from anadrome.frontend.own import is_own
-from anadrome.frontend.values import Array, Value
+from anadrome.frontend.values import Array, Value, is_staged
 
 BINARY: Mapping[type[ast.operator], str] = {
     ast.Add: "add",
@@ -68,3 +68,13 @@ def own_contains(context: Context, container: Value, item: Value) -> Value:
     """`item in container` by the user's method; `NotImplemented` where there is none."""
     method = own_method(container, "__contains__")
     return NotImplemented if method is None else context.call(method, container, item)
+
+
+def own_truth(context: Context, value: Value) -> Value:
+    """What is asked instead where the truth of a value is: what `__bool__`, else `__len__`, of the user's
+    class gives; any other value is asked itself."""
+    if is_staged(value) or isinstance(value, type):
+        return value
+    name = next((name for name in ("__bool__", "__len__") if hasattr(type(value), name)), None)
+    method = None if name is None else own_method(value, name)
+    return value if method is None else context.call(method, value)

@@ -2,7 +2,7 @@
 
 Memory is explicit: a `Buffer` is a run of elements of one scalar type, addressed by one i64 offset in
 elements. Scalars are bound once by `Let`; a mutable scalar is a local buffer of one element, which the
-emitter turns into a register. Nodes are frozen and never compare structurally.
+emitter turns into a register. Nodes never change and never compare structurally.
 """
 
 from __future__ import annotations
