@@ -36,9 +36,14 @@ from anadrome.targets.llvm_memory import allocate, free_slot
 from anadrome.targets.llvm_scope import MEMORY_FAILURE, Nest, Place, Scope
 from anadrome.targets.llvm_text import Value, memory_type
 from anadrome.targets.llvm_threads import emit_threads
+from anadrome.targets.strides import widest_stride
 
 SMALL_LOOP = 16
 """Inner loops of at most this constant extent are unrolled by LLVM, so that the loop around may vectorise."""
+
+FAR = 16
+"""A loop around unrolled loops is not vectorised where lanes would read elements further apart than this:
+each lane takes a cache line of its own, and the inner loops run along them."""
 
 
 def emit_body(scope: Scope, body: Iterable[Stmt]) -> None:
@@ -142,6 +147,8 @@ def _emit_loop(scope: Scope, stmt: For, lo: Value, hi: Value) -> None:
     more = text.value(f"icmp slt i64 {following}, {hi}")
     module = scope.program.module
     notes = [scope.program.no_runtime_unrolling]
+    if any(isinstance(inner, For) for inner in stmt.body) and widest_stride(stmt.body, stmt.index) > FAR:
+        notes.append(module.metadata('!{!"llvm.loop.vectorize.enable", i1 false}'))
     if group:
         scope.groups.pop()
         notes.append(module.metadata(f'!{{!"llvm.loop.parallel_accesses", {group}}}'))

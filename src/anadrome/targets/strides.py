@@ -1,0 +1,74 @@
+"""How far apart neighbouring iterations of a loop read: what SIMD lanes would have to gather."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, Let, Load, Stmt, Var, View, Workers
+from anadrome.kernel_ir.walk import bodies, expressions, subexpressions
+
+UNKNOWN = 1 << 30
+"""The factor where it is a size that is not known: far."""
+
+
+def widest_stride(body: Iterable[Stmt], index: Var) -> int:
+    """The largest distance, in elements, between what two neighbouring iterations over `index` read.
+
+    Only offsets that are affine in the index count; one that is read from memory has no stride.
+    """
+    walk = _Strides(index)
+    walk.statements(body)
+    return walk.widest
+
+
+@dataclass(slots=True)
+class _Strides:
+    """One walk: the factor of the index in every scalar and every view of the body."""
+
+    index: Var
+    scalars: dict[Var, int] = field(default_factory=dict)
+    views: dict[Buffer, int] = field(default_factory=dict)
+    widest: int = 0
+
+    def statements(self, body: Iterable[Stmt]) -> None:
+        """Statements in order, those nested in them included."""
+        for stmt in body:
+            for expr in expressions(stmt):
+                for part in subexpressions(expr):
+                    self.reads(part)
+            match stmt:
+                case Let(var=var, value=value):
+                    self.scalars[var] = self.factor(value)
+                case View(buffer=buffer, base=base, offset=offset):
+                    self.views[buffer] = self.views.get(base, 0) + self.factor(offset)
+                case _:
+                    pass
+            for inner in bodies(stmt):
+                self.statements(inner)
+
+    def reads(self, expr: Expr) -> None:
+        """Take a load into account."""
+        if isinstance(expr, Load):
+            self.widest = max(self.widest, abs(self.views.get(expr.buffer, 0) + self.factor(expr.offset)))
+
+    def factor(self, expr: Expr) -> int:
+        """The factor of the index in an integer expression; 0 where it is not affine in it."""
+        match expr:
+            case Var():
+                return 1 if expr is self.index else self.scalars.get(expr, 0)
+            case Compute(prim=prim, args=(left, right)) if prim.name in ("add", "sub"):
+                return self.factor(left) + (1 if prim.name == "add" else -1) * self.factor(right)
+            case Compute(prim=prim, args=(left, Const(value=value))) if prim.name == "mul":
+                return self.factor(left) * int(value)
+            case Compute(prim=prim, args=(Const(value=value), right)) if prim.name == "mul":
+                return self.factor(right) * int(value)
+            case Compute(prim=prim, args=(left, right)) if prim.name == "mul":
+                return UNKNOWN if self.factor(left) or self.factor(right) else 0
+            case Compute(prim=prim, args=args) if prim.name in ("min", "max", "select"):  # a clamped index
+                return max(map(self.factor, args))
+            case Compute() | Const() | Load() | Workers():
+                return 0
+            case _:
+                assert_never(expr)
