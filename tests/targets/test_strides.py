@@ -19,7 +19,7 @@ OFFSETS = {
 }
 PROGRAM = """fn f(x: f64 buffer, n: i64) {{
   alloc out: f64 global [n]
-  for i in 0 .. n {{
+  for i in 0 .. n sequential {{
     let v: f64 = x[{offset}]
     out[0] = v
   }}
