@@ -271,7 +271,7 @@ def list_arithmetic(x):
 
 
 def dict_comprehension(x):
-    return {v: 1 for v in range(3)}
+    return {v * x: 1 for v in range(3)}
 
 
 def key_of_maximum(x):
@@ -329,7 +329,7 @@ CASES = [
     (index_outside, (1.0,), frontend.StaticIndexError),
     (too_many_indices, (VECTOR,), frontend.TooManyIndices),
     (list_arithmetic, (VECTOR,), frontend.UnsupportedType),
-    (dict_comprehension, (1.0,), frontend.UnsupportedSyntax),
+    (dict_comprehension, (1.0,), frontend.StaticRequired),
     (key_of_maximum, (VECTOR,), AnadromeError),
     (boolean_index, (VECTOR,), frontend.UnsupportedArgument),
     (truth_of_array, (VECTOR,), frontend.AmbiguousTruth),

@@ -287,6 +287,19 @@ class ChangesType(FrontendError, TypeError):
         )
 
 
+class ChangesSize(FrontendError, ValueError):
+    """An array that a run-time loop would have to carry with another size in every iteration."""
+
+    def __init__(self, name: str, span: Span | None, since: int | None = None) -> None:
+        super().__init__(
+            f"`{name}` changes its size inside the loop",
+            span,
+            label="after one iteration the size is another than before",
+            help=f"write into part of an array of fixed size, `{name}[:m] = ...`, and count m in the loop",
+            since=since,
+        )
+
+
 class BranchesDiffer(FrontendError, TypeError):
     """A name or result that has different types in the two branches of a run-time `if`."""
 
@@ -358,7 +371,7 @@ class RecursionTooDeep(FrontendError, RecursionError):
             span,
             label="this call again",
             help="recursion must end by a condition that is known when the function is compiled; "
-            "write it as a loop",
+            "write it as a loop, or declare the integer it counts static (`static_argnums`)",
         )
 
 

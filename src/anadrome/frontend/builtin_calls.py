@@ -31,8 +31,10 @@ from anadrome.frontend.iterables import (
     zipped,
 )
 from anadrome.frontend.operators import apply_prim, compare_name, power, truth
+from anadrome.frontend.overloads import own_truth
 from anadrome.frontend.reductions import ALL, ANY, GREATEST, LEAST, PRODUCT, SUM, Monoid, reduce_values
 from anadrome.frontend.sizes import size_value
+from anadrome.frontend.substitutes import SUBSTITUTES
 from anadrome.frontend.values import Array, Scalar, Value, is_staged
 
 
@@ -126,7 +128,8 @@ def _int(context: Context, value: Value = 0) -> Value:
 
 
 def _bool(context: Context, value: Value = False) -> Value:
-    return Scalar(truth(context, value))
+    asked = own_truth(context, value)
+    return Scalar(truth(context, asked)) if is_staged(asked) else bool(asked)
 
 
 def _number(context: Context, value: Value, name: str, dtype: Any) -> Any:
@@ -224,7 +227,7 @@ def _hasattr(context: Context, value: Value, name: Value) -> Value:
 
 def _refused(name: str, reason: str) -> StagedCall:
     def staged(context: Context, *args: Value, **kwargs: Value) -> Value:
-        raise UnsupportedCall(name, context.span, reason)
+        raise UnsupportedCall(name, context.span, reason, SUBSTITUTES.get(name, ""))
 
     return staged
 

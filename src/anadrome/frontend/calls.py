@@ -30,9 +30,11 @@ from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.library import CALLS, METHODS
 from anadrome.frontend.liveness import Liveness, analyse, assigned_names, captured_names
+from anadrome.frontend.overloads import own_asked
 from anadrome.frontend.own import is_own
 from anadrome.frontend.source import FunctionNode, Source
 from anadrome.frontend.structures import children, has_staged
+from anadrome.frontend.substitutes import SUBSTITUTES, full_name
 from anadrome.frontend.values import NEXT, RETURN, Array, Exit, Frame, Missing, Scalar, Value
 
 CALL_LIMIT = 60
@@ -124,6 +126,10 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
     if not callable(function):
         reason = f"this is {describe(function)}, no function"
         raise UnsupportedCall("what is no function", context.span, reason, "call a function")
+    asked = own_asked(function, args[0]) if len(args) == 1 and not kwargs else None
+    if asked is not None:
+        found = context.call(asked, args[0])
+        return found if function in (abs, len) else call(context, function, (found,), {})
     row = _row(context, function)
     is_staged_call = any(_is_runtime(value) for value in (*args, *kwargs.values()))
     if is_staged_call and row is not None:
@@ -191,7 +197,9 @@ def _call_static(
     if not callable(function):
         raise UnsupportedCall(repr(function), context.span, "it is not callable")
     if function is print and context.runtime_scope() is not None:
-        raise UnsupportedCall("print", context.span, "inside a run-time construct it would print once")
+        raise UnsupportedCall(
+            "print", context.span, "inside a run-time construct it would print once", SUBSTITUTES["print"]
+        )
     if function in OUTSIDE_CALLS or getattr(function, "__module__", None) in OUTSIDE_MODULES:
         raise UnsupportedCall(
             name_of(function),
@@ -253,7 +261,8 @@ def _call_python(
         return call(context, method, (function, *args), kwargs)
     plain = context.without_passing((list(args), dict(kwargs)))
     if plain is None:
-        raise UnsupportedCall(name_of(function), context.span)
+        name = full_name(function, args)
+        raise UnsupportedCall(name, context.span, help=SUBSTITUTES.get(name, ""))
     return _call_static(context, function, None, *plain)
 
 

@@ -8,7 +8,7 @@ sum(e for x in xs if p)          parfor i < n { …; v = if p { e } else { 0 }; 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from anadrome.array_ir.build import Builder
@@ -29,20 +29,22 @@ from anadrome.array_ir.nodes import (
     i64,
 )
 from anadrome.dtypes import BOOL, I64
-from anadrome.errors.frontend import StaticRequired, UnsupportedSyntax, UnsupportedType
+from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedSyntax, UnsupportedType
 from anadrome.frontend.arrays import as_array, atom, type_of
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import take
-from anadrome.frontend.iterables import Iterated, RowList, Unrolled, iterate, unrolled
+from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, RowList, Unrolled, iterate, unrolled
 from anadrome.frontend.iterables import LazyGenerator as LazyGenerator
 from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import truth
+from anadrome.frontend.overloads import own_truth
 from anadrome.frontend.sizes import give_range, multiply_sizes
-from anadrome.frontend.structures import flatten, is_number
+from anadrome.frontend.structures import flatten, has_staged, is_number
 from anadrome.frontend.values import RETURN, Array, Exit, Frame, Value, is_staged
 
 Comprehension = ast.ListComp | ast.GeneratorExp
+Keyed = ast.DictComp | ast.SetComp
 RETURNED = frozenset({RETURN})
 
 
@@ -53,7 +55,7 @@ def take_row(context: Context, rows: RowList, index: Value) -> Value:
     return rows.rebuild(iter([take(context, column, index) for column in rows.columns]))
 
 
-def clause_frame(frame: Frame, node: Comprehension) -> Frame:
+def clause_frame(frame: Frame, node: Comprehension | Keyed) -> Frame:
     """The scope of a comprehension: its targets are its own."""
     targets = assigned_names([clause.target for clause in node.generators])
     return replace(frame, names={}, local_names=targets, closure={}, outer=frame, loop_live=[], assigned={})
@@ -111,7 +113,7 @@ def _list_level(context: Context, frame: Frame, node: Comprehension, depth: int)
             return _parallel_list(context, frame, node, depth, items)
         except _NotStackable:
             if items.static_extent is None:
-                context.at(frame, node.elt if not isinstance(node, ast.DictComp) else node.value)
+                context.at(frame, node.elt)
                 what = "an object that is no number or array"
                 raise UnsupportedType("an item of a run-time list", what, context.span) from None
         except StaticRequired:
@@ -138,10 +140,64 @@ def _static_list(
 
 
 def _static_filter(context: Context, frame: Frame, test: ast.expr) -> bool:
-    value = context.evaluate(frame, test)
+    value = own_truth(context, context.evaluate(frame, test))
     if is_staged(value):
+        context.at(frame, test)
         raise StaticRequired("the filter of a comprehension over static items", context.span)
     return bool(value)
+
+
+# ---------------------------------------------------------------------------- dicts and sets
+def evaluate_dict(context: Context, frame: Frame, node: ast.DictComp) -> Value:
+    """A dict comprehension: repeated now for every item, so the keys must be known now."""
+    result: dict[Value, Value] = {}
+    for inner in _static_items(context, clause_frame(frame, node), node, 0):
+        key = _key(context, inner, node.key, "the key of a dict")
+        result[key] = context.evaluate(inner, node.value)
+    context.made(result)
+    return result
+
+
+def evaluate_set(context: Context, frame: Frame, node: ast.SetComp) -> Value:
+    """A set comprehension: repeated now for every item, so the items must be known now."""
+    inner = clause_frame(frame, node)
+    result = {
+        _key(context, one, node.elt, "an item of a set") for one in _static_items(context, inner, node, 0)
+    }
+    context.made(result)
+    return result
+
+
+def _key(context: Context, frame: Frame, node: ast.expr, what: str) -> Value:
+    value = context.evaluate(frame, node)
+    context.at(frame, node)
+    if has_staged(value):
+        raise StaticRequired(what, context.span, "put it into an array or a list")
+    try:
+        hash(value)
+    except TypeError as error:
+        raise StaticCallFailed(what, error, context.span) from None
+    return value
+
+
+def _static_items(context: Context, frame: Frame, node: Keyed, depth: int) -> Iterator[Frame]:
+    """The scope of the comprehension with its targets bound, once for every item that passes the filters."""
+    clause = node.generators[depth]
+    items = clause_items(context, frame, clause)
+    if isinstance(items, Iterated):
+        if items.static_extent is None or items.static_extent > STATIC_REPEATS:
+            context.at(frame, clause.iter)
+            what = f"the number of items of a {'dict' if isinstance(node, ast.DictComp) else 'set'}"
+            raise StaticRequired(what, context.span, "make a list or an array of the values instead")
+        items = unrolled(context, items)
+    for item in items:
+        bind_target(context, frame, clause.target, item)
+        if not all(_static_filter(context, frame, test) for test in clause.ifs):
+            continue
+        if depth + 1 == len(node.generators):
+            yield frame
+        else:
+            yield from _static_items(context, frame, node, depth + 1)
 
 
 class _NotStackable(Exception):
@@ -299,7 +355,7 @@ def _zeros_like(context: Context, leaves: Sequence[Value]) -> Exit:
 
 def _all_of(context: Context, frame: Frame, tests: Sequence[ast.expr]) -> Atom:
     """The conjunction of the filters, each evaluated only where those before it hold."""
-    value: Value = _conjunction(context, frame, tests)
+    value = own_truth(context, _conjunction(context, frame, tests))
     return truth(context, value) if is_staged(value) else context.constant(bool(value), BOOL)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from anadrome.array_ir.nodes import FALSE, Atom, Var, i64
 from anadrome.errors.frontend import EscapingMutation, StaticRequired, UnsupportedSyntax
 from anadrome.frontend.context import Context
+from anadrome.frontend.evaluate import condition
 from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, Unrolled, has_run, iterate, unrolled
 from anadrome.frontend.loops import Plan, after_break, make_plan, stage_loop
 from anadrome.frontend.merge import branch
@@ -129,12 +130,12 @@ def _is_static_test(context: Context, frame: Frame, node: ast.While, plan: Plan)
     if read & set(plan.names):
         return False
     with context.nested(ScopeKind.CONDITION):
-        return not is_staged(context.evaluate(frame, node.test))
+        return not is_staged(condition(context, frame, node.test))
 
 
 def _repeat_while(context: Context, frame: Frame, node: ast.While) -> Exit:
     for _ in range(STATIC_ITERATIONS):
-        test = context.evaluate(frame, node.test)
+        test = condition(context, frame, node.test)
         if is_staged(test):
             raise UnsupportedSyntax(
                 "a condition that is static at first and known at run time only later", context.span

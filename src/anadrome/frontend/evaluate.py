@@ -12,17 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from anadrome.array_ir.nodes import FALSE, TRUE
+from anadrome.array_ir.nodes import FALSE, TRUE, Atom
 from anadrome.errors.frontend import (
     NoAttribute,
     StaticCallFailed,
     StaticRequired,
+    UnsupportedCall,
     UnsupportedSyntax,
     UnsupportedType,
 )
 from anadrome.frontend.arrays import as_array, describe
 from anadrome.frontend.calls import BoundMethod, staged_function
-from anadrome.frontend.comprehension import LazyGenerator, evaluate_list, take_row
+from anadrome.frontend.comprehension import (
+    LazyGenerator,
+    evaluate_dict,
+    evaluate_list,
+    evaluate_set,
+    take_row,
+)
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import take
 from anadrome.frontend.iterables import RowList, unrolled
@@ -56,8 +63,6 @@ def evaluate(context: Context, frame: Frame, node: ast.expr) -> Value:
 
 
 _WORDS: dict[type[ast.expr], str] = {
-    ast.DictComp: "a dict comprehension",
-    ast.SetComp: "a set comprehension",
     ast.Await: "`await`",
     ast.Yield: "`yield`",
     ast.YieldFrom: "`yield from`",
@@ -113,10 +118,11 @@ def attribute(context: Context, base: Value, name: str) -> Value:
         if name in METHODS:
             return BoundMethod(name, base)
         raise NoAttribute(describe(base), name, (*ATTRIBUTES, *METHODS), context.span)
-    getter = inspect.getattr_static(type(base), name, None)
+    getter = _found_from(base, name)
     if isinstance(getter, property) and isinstance(getter.fget, FunctionType) and is_own(getter.fget):
         context.surroundings.attribute(type(base), name, getter)
-        return context.call(getter.fget, base)
+        owner: Any = base
+        return context.call(getter.fget, owner.__self__ if isinstance(base, super) else owner)
     try:
         return context.attribute_of(base, name)
     except AttributeError:
@@ -247,10 +253,10 @@ def remember(context: Context, value: Value) -> Value:
 
 
 def _unary(context: Context, frame: Frame, node: ast.UnaryOp) -> Value:
-    value = context.evaluate(frame, node.operand)
+    is_not = isinstance(node.op, ast.Not)
+    value = condition(context, frame, node.operand) if is_not else context.evaluate(frame, node.operand)
     context.at(frame, node)
-    if isinstance(node.op, ast.Not):
-        value = own_truth(context, value)
+    if is_not:
         if not is_staged(value):
             context.surroundings.truth_of(value)
             return not value
@@ -273,21 +279,42 @@ def _boolean(context: Context, frame: Frame, node: ast.BoolOp) -> Value:
     return _short_circuit(context, frame, isinstance(node.op, ast.And), node.values)
 
 
-def _short_circuit(context: Context, frame: Frame, is_and: bool, parts: Sequence[ast.expr]) -> Value:
+def condition(context: Context, frame: Frame, node: ast.expr) -> Value:
+    """What is asked where only the truth of an expression counts; objects of the user are asked inline."""
+    if isinstance(node, ast.BoolOp):
+        return _short_circuit(context, frame, isinstance(node.op, ast.And), node.values, is_test=True)
+    return own_truth(context, context.evaluate(frame, node))
+
+
+def _short_circuit(
+    context: Context, frame: Frame, is_and: bool, parts: Sequence[ast.expr], is_test: bool = False
+) -> Value:
     """`a and b` is b where a holds, else a; b is only evaluated where it decides."""
-    first = context.evaluate(frame, parts[0])
+    first = condition(context, frame, parts[0]) if is_test else context.evaluate(frame, parts[0])
     if len(parts) == 1:
         return first
-    asked = own_truth(context, first)
+    asked = first if is_test else own_truth(context, first)
     if is_staged(asked):
         _refuse_assignment(context, parts)
     else:
         context.surroundings.truth_of(asked)
-        return _short_circuit(context, frame, is_and, parts[1:]) if bool(asked) == is_and else first
-    condition = truth(context, asked)
-    rest = lambda: Exit(RETURN, RETURNED, _short_circuit(context, frame, is_and, parts[1:]))  # noqa: E731
+        goes_on = bool(asked) == is_and
+        return _short_circuit(context, frame, is_and, parts[1:], is_test) if goes_on else first
+    holds = truth(context, asked)
+    rest = lambda: Exit(RETURN, RETURNED, _short_circuit(context, frame, is_and, parts[1:], is_test))  # noqa: E731
     same = lambda: Exit(RETURN, RETURNED, first)  # noqa: E731
-    return branch(context, frame, condition, rest if is_and else same, same if is_and else rest).value
+    return _one_of(context, frame, holds, rest if is_and else same, same if is_and else rest)
+
+
+def _one_of(
+    context: Context, frame: Frame, holds: Atom, then: Callable[[], Exit], other: Callable[[], Exit]
+) -> Value:
+    """The value of one of two expressions; refused where they have no common type."""
+    span = context.span
+    value = branch(context, frame, holds, then, other).value
+    if isinstance(value, Missing):
+        raise value.error("this expression", span)
+    return value
 
 
 def _compare(context: Context, frame: Frame, node: ast.Compare) -> Value:
@@ -343,22 +370,22 @@ def _member(context: Context, kind: type[ast.cmpop], left: Value, right: Value) 
 
 
 def _conditional(context: Context, frame: Frame, node: ast.IfExp) -> Value:
-    test = own_truth(context, context.evaluate(frame, node.test))
+    test = condition(context, frame, node.test)
     context.at(frame, node)
     if not is_staged(test):
         context.surroundings.truth_of(test)
         return context.evaluate(frame, node.body if test else node.orelse)
-    condition = truth(context, test)
-    if condition in (TRUE, FALSE):
-        return context.evaluate(frame, node.body if condition == TRUE else node.orelse)
+    holds = truth(context, test)
+    if holds in (TRUE, FALSE):
+        return context.evaluate(frame, node.body if holds == TRUE else node.orelse)
     _refuse_assignment(context, (node.body, node.orelse))
-    return branch(
+    return _one_of(
         context,
         frame,
-        condition,
+        holds,
         lambda: Exit(RETURN, RETURNED, context.evaluate(frame, node.body)),
         lambda: Exit(RETURN, RETURNED, context.evaluate(frame, node.orelse)),
-    ).value
+    )
 
 
 # ---------------------------------------------------------------------------- containers, functions, strings
@@ -419,7 +446,32 @@ def _call(context: Context, frame: Frame, node: ast.Call) -> Value:
         else:
             kwargs[keyword.arg] = found
     context.at(frame, node)
+    if function is super:
+        return _super(context, frame, args)
     return context.evaluators.call(context, function, args, kwargs)
+
+
+def _super(context: Context, frame: Frame, args: Sequence[Value]) -> Value:
+    """`super()` is `super(C, self)`: the class the method stands in, and the method's first argument."""
+    if not args and "__class__" in frame.closure and frame.names:
+        args = (frame.closure["__class__"].cell_contents, next(iter(frame.names.values())))
+    if len(args) != 2:
+        help = "name both: `super(Class, self)`"
+        raise UnsupportedCall("super", context.span, "no method of a class is around this call", help)
+    try:
+        return super(*args)
+    except TypeError as error:
+        raise StaticCallFailed("`super`", error, context.span) from None
+
+
+def _found_from(base: Value, name: str) -> object:
+    """What the class of a value says of an attribute; behind `super()` the classes after its own."""
+    if not isinstance(base, super):
+        return inspect.getattr_static(type(base), name, None)
+    proxy: Any = base
+    classes = proxy.__self_class__.__mro__
+    later = classes[classes.index(proxy.__thisclass__) + 1 :]
+    return next((vars(one)[name] for one in later if name in vars(one)), None)
 
 
 def _walrus(context: Context, frame: Frame, node: ast.NamedExpr) -> Value:
@@ -475,5 +527,7 @@ EXPRESSIONS: dict[type[ast.expr], Callable[[Context, Frame, Any], Value]] = {
     ast.Set: _set,
     ast.Dict: _dict,
     ast.ListComp: lambda context, frame, node: evaluate_list(context, frame, node),
+    ast.DictComp: lambda context, frame, node: evaluate_dict(context, frame, node),
+    ast.SetComp: lambda context, frame, node: evaluate_set(context, frame, node),
     ast.GeneratorExp: lambda context, frame, node: LazyGenerator(node, frame),
 }

@@ -20,7 +20,7 @@ from anadrome.errors.frontend import (
 from anadrome.frontend.arrays import as_array, atom, describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.operators import broadcast_shapes, element
-from anadrome.frontend.sizes import canonical, clamp_size, is_below, is_nonnegative, least_size
+from anadrome.frontend.sizes import canonical, clamp_size, is_at_most, is_below, is_nonnegative, least_size
 from anadrome.frontend.values import Array, Cell, Fixed, Item, Range, Scalar, Value, View
 
 
@@ -211,7 +211,7 @@ def _bound(context: Context, size: Size, value: Value, default: Atom, lower: Ato
         is_negative = builder.apply("lt", found, i64(0))
         found = builder.select(is_negative, builder.apply("add", found, size), found)
         found = builder.size("max", found, lower)
-    return found if is_below(context, found, upper) else builder.size("min", found, upper)
+    return found if is_at_most(context, found, upper) else builder.size("min", found, upper)
 
 
 # ---------------------------------------------------------------------------- reading

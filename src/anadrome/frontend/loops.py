@@ -15,7 +15,9 @@ from functools import partial
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Body, Loop, Size, Var, i64
 from anadrome.dtypes import I64, DType
+from anadrome.errors.base import Span
 from anadrome.errors.frontend import (
+    ChangesSize,
     ChangesType,
     FrontendError,
     UnsupportedSyntax,
@@ -23,11 +25,12 @@ from anadrome.errors.frontend import (
 )
 from anadrome.frontend.arrays import atom, describe, staged_surroundings, type_of
 from anadrome.frontend.context import Context, RestartLoop
+from anadrome.frontend.evaluate import condition
 from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.merge import aliases, branch, link_shared
 from anadrome.frontend.operators import truth
-from anadrome.frontend.sizes import retype
-from anadrome.frontend.structures import children, flatten, is_alike, is_number
+from anadrome.frontend.sizes import differ_always, retype
+from anadrome.frontend.structures import flatten, is_number, is_same_structure
 from anadrome.frontend.values import (
     BREAK,
     CONTINUE,
@@ -264,7 +267,7 @@ class _LoopStage:
                 return context.builder.apply("lt", self.index, self.trip), scope
             if any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(test)):
                 raise UnsupportedSyntax("an assignment in the condition of a run-time `while`", context.span)
-            value = context.evaluate(self.frame, test)
+            value = condition(context, self.frame, test)
             if is_staged(value):
                 return truth(context, value), scope
             return (TRUE if value else FALSE), scope
@@ -301,7 +304,7 @@ class _LoopStage:
         before = self.before[name]
         if isinstance(value, Missing):
             raise value.error(name, self.frame.assigned.get(name, context.span))
-        if not _is_same_structure(before, value):
+        if not is_same_structure(before, value):
             raise self._changes(name, describe(before), describe(value))
         leaves = _leaves(value)[0]
         ends = [self._fit(carried, position, leaf) for position, leaf in enumerate(leaves)]
@@ -389,6 +392,8 @@ class _LoopStage:
         if not shape:
             return found
         assert isinstance(found, Var)
+        if any(differ_always(context, *sizes) for sizes in zip(shape, var.type.shape, strict=True)):
+            raise ChangesSize(carried.name, *self._places(carried.name))
         try:
             return retype(context, found, var.type, f"`{carried.name}`")
         except FrontendError:
@@ -399,9 +404,13 @@ class _LoopStage:
         if (before, after) == ("int64", "float64"):
             number = float(start) if isinstance(start, int) else 0.0
             help = f"start it as a float: `{name} = {number!r}`"
-        span = self.frame.assigned.get(name, self.context.span)
-        since = self.plan.started.get(name, self.node.lineno)
+        span, since = self._places(name)
         return ChangesType(name, before, after, span, help, since)
+
+    def _places(self, name: str) -> tuple[Span | None, int]:
+        """Where a name is assigned in the loop, and the line from which on it has the type before it."""
+        span = self.frame.assigned.get(name, self.context.span)
+        return span, self.plan.started.get(name, self.node.lineno)
 
     def _forget_names(self, carried: Sequence[Carried]) -> None:
         """Names the body assigned have no value after the loop, save those it carries."""
@@ -573,16 +582,3 @@ def _is_weak(context: Context, leaf: Value) -> bool:
 
 def _words(type_: ArrayType, start: Value) -> str:
     return describe(start) if type_.rank else type_.dtype.numpy_name
-
-
-def _is_same_structure(before: Value, after: Value) -> bool:
-    """Whether two values have leaves in the same places and equal static parts."""
-    is_leaf = [is_staged(value) or is_number(value) for value in (before, after)]
-    if any(is_leaf):
-        return all(is_leaf)
-    if children(before) is None or children(after) is None:
-        return before is after or (type(before) is type(after) and bool(before == after))
-    if not is_alike(before, after):
-        return False
-    mine, theirs = children(before) or [], children(after) or []
-    return all(_is_same_structure(one, two) for one, two in zip(mine, theirs, strict=True))

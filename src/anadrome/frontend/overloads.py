@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType
 
 from anadrome.frontend.context import Context
 from anadrome.frontend.own import is_own
-from anadrome.frontend.values import Array, Value, is_staged
+from anadrome.frontend.values import Array, Missing, Value, is_staged
 
 BINARY: Mapping[type[ast.operator], str] = {
     ast.Add: "add",
@@ -35,6 +35,16 @@ UNARY: Mapping[type[ast.unaryop], str] = {
     ast.UAdd: "__pos__",
     ast.Invert: "__invert__",
 }
+
+
+ASKED: Mapping[object, tuple[str, ...]] = {
+    bool: ("__bool__", "__len__"),
+    len: ("__len__",),
+    abs: ("__abs__",),
+    float: ("__float__", "__index__"),
+    int: ("__int__", "__index__"),
+}
+"""A builtin -> the special methods of its argument that it asks, the first that is there."""
 
 
 def own_method(value: Value, name: str) -> FunctionType | None:
@@ -73,8 +83,15 @@ def own_contains(context: Context, container: Value, item: Value) -> Value:
 def own_truth(context: Context, value: Value) -> Value:
     """What is asked instead where the truth of a value is: what `__bool__`, else `__len__`, of the user's
     class gives; any other value is asked itself."""
-    if is_staged(value) or isinstance(value, type):
-        return value
-    name = next((name for name in ("__bool__", "__len__") if hasattr(type(value), name)), None)
-    method = None if name is None else own_method(value, name)
+    if isinstance(value, Missing):
+        raise value.error("this value", context.span)
+    method = own_asked(bool, value)
     return value if method is None else context.call(method, value)
+
+
+def own_asked(function: Value, value: Value) -> FunctionType | None:
+    """The method of the user's class that a builtin asks: `len(x)` is `x.__len__()`."""
+    if not isinstance(function, type | BuiltinFunctionType) or is_staged(value) or isinstance(value, type):
+        return None
+    name = next((name for name in ASKED.get(function, ()) if hasattr(type(value), name)), None)
+    return None if name is None else own_method(value, name)

@@ -23,6 +23,7 @@ from anadrome.frontend.context import Context
 from anadrome.frontend.iterables import Iterated
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import apply_prim, truth
+from anadrome.frontend.overloads import own_truth
 from anadrome.frontend.sizes import give_range, is_nonnegative
 from anadrome.frontend.structures import has_staged, is_number
 from anadrome.frontend.values import RETURN, Array, Exit, Frame, Scalar, Value, is_staged
@@ -80,6 +81,7 @@ def _identity_value(monoid: Monoid) -> Value:
 
 def _item(context: Context, monoid: Monoid, value: Value) -> Partial:
     if monoid.is_logic:
+        value = own_truth(context, value)
         return Partial(Scalar(truth(context, value)) if is_staged(value) else bool(value), TRUE)
     if not is_staged(value) and not is_number(value):
         raise UnsupportedType(f"an item of `{monoid.name}`", describe(value), context.span)
@@ -179,7 +181,7 @@ def _filtered(
     """The item where the filters hold, else the identity; nothing is evaluated where a filter fails."""
     if not tests:
         return inner()
-    test = context.evaluate(frame, tests[0])
+    test = own_truth(context, context.evaluate(frame, tests[0]))
     if not is_staged(test):
         return _filtered(context, frame, tests[1:], monoid, inner) if test else _empty(context, monoid, inner)
     condition = truth(context, test)

@@ -138,12 +138,29 @@ def _is_at_least_zero(context: Context, form: Affine) -> bool:
     return form.constant + sum(c * context.least.get(size, 0) for size, c in form.terms) >= 0
 
 
-def is_below(context: Context, atom: Atom, size: Size) -> bool:
+def is_below(context: Context, atom: Atom, size: Atom) -> bool:
     """Whether an integer is known to be less than a size."""
+    return _is_distant(context, atom, size, 1)
+
+
+def is_at_most(context: Context, atom: Atom, size: Atom) -> bool:
+    """Whether an integer is known to be no larger than a size."""
+    return _is_distant(context, atom, size, 0)
+
+
+def _is_distant(context: Context, atom: Atom, size: Atom, distance: int) -> bool:
+    """Whether size - atom >= distance is known."""
     builder = context.builder
     form = _subtract(builder.affine(atom), builder.affine(size))
     largest = _extreme(context, form, 1)
-    return _is_at_least_zero(context, _subtract(Affine((), -1), largest))
+    return _is_at_least_zero(context, _subtract(Affine((), -distance), largest))
+
+
+def differ_always(context: Context, left: Size, right: Size) -> bool:
+    """Whether two sizes are known to differ whatever the arguments are, two constants aside."""
+    if isinstance(left, Const) and isinstance(right, Const):
+        return False
+    return is_below(context, left, right) or is_below(context, right, left)
 
 
 def _subtract(left: Affine, right: Affine) -> Affine:

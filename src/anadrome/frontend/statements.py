@@ -24,7 +24,7 @@ from anadrome.frontend.calls import staged_function
 from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.control import run_for, run_while
-from anadrome.frontend.evaluate import operate, subscript
+from anadrome.frontend.evaluate import condition, operate, subscript
 from anadrome.frontend.iterables import unrolled
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import truth
@@ -124,16 +124,15 @@ def _live(frame: Frame, last: ast.stmt, kinds: frozenset[int]) -> frozenset[str]
 def _run_if(context: Context, frame: Frame, node: ast.If, rest: Sequence[ast.stmt]) -> tuple[Exit, bool]:
     """The exit of an `if`, and whether the statements after it were evaluated as part of it: where one way
     always leaves the block, they belong to the other way."""
-    test = context.evaluate(frame, node.test)
+    test = condition(context, frame, node.test)
     context.at(frame, node.test)
     if not is_staged(test):
         return run_block(context, frame, node.body if _static_truth(context, test) else node.orelse), False
-    condition = truth(context, test)
-    if condition in (TRUE, FALSE):
-        return run_block(context, frame, node.body if condition == TRUE else node.orelse), False
+    holds = truth(context, test)
+    if holds in (TRUE, FALSE):
+        return run_block(context, frame, node.body if holds == TRUE else node.orelse), False
     if not node.orelse and len(node.body) == 1 and isinstance(node.body[0], ast.Raise):
-        holds = context.builder.apply("not", condition)
-        _emit_raise(context, frame, node.body[0], holds)
+        _emit_raise(context, frame, node.body[0], context.builder.apply("not", holds))
         return FALLS_THROUGH, False
     then, other, is_rest_done = list(node.body), list(node.orelse), False
     if rest and always_leaves(node.body):
@@ -144,7 +143,7 @@ def _run_if(context: Context, frame: Frame, node: ast.If, rest: Sequence[ast.stm
     exit_ = branch(
         context,
         frame,
-        condition,
+        holds,
         lambda: run_block(context, frame, then),
         lambda: run_block(context, frame, other),
         live,
@@ -349,7 +348,7 @@ def _delete(context: Context, frame: Frame, node: ast.Delete) -> None:
 
 
 def _assert(context: Context, frame: Frame, node: ast.Assert) -> Exit:
-    test = context.evaluate(frame, node.test)
+    test = condition(context, frame, node.test)
     holds = truth(context, test) if is_staged(test) else (TRUE if _static_truth(context, test) else FALSE)
     if holds == TRUE:
         return FALLS_THROUGH

@@ -85,3 +85,16 @@ def flatten(value: Value, is_leaf: Callable[[Value], bool]) -> tuple[list[Value]
     if not leaves:
         return [], lambda _: value
     return leaves, lambda new: with_children(value, [rebuild(new) for rebuild in rebuilds])
+
+
+def is_same_structure(before: Value, after: Value) -> bool:
+    """Whether two values have leaves in the same places and equal static parts."""
+    is_leaf = [is_staged(value) or is_number(value) for value in (before, after)]
+    if any(is_leaf):
+        return all(is_leaf)
+    if children(before) is None or children(after) is None:
+        return before is after or (type(before) is type(after) and bool(before == after))
+    if not is_alike(before, after):
+        return False
+    mine, theirs = children(before) or [], children(after) or []
+    return all(is_same_structure(one, two) for one, two in zip(mine, theirs, strict=True))

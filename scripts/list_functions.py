@@ -1,0 +1,85 @@
+"""Write docs/functions.md: the functions, methods and attributes that the front end's tables hold.
+
+Run from anywhere: `python scripts/list_functions.py`. A test holds the page true.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from anadrome.frontend.builtin_calls import BUILTINS
+from anadrome.frontend.library import ATTRIBUTES, CALLS, METHODS
+
+PAGE = Path(__file__).parents[1] / "docs" / "functions.md"
+REFUSED = frozenset(
+    {
+        *("print", "sorted", "iter", "next"),
+        *("np.nonzero", "np.argwhere", "np.flatnonzero", "np.unique", "np.linalg.slogdet"),
+        *(".nonzero", ".fill", ".tolist", ".put", ".resize", ".partition", ".sort"),
+    }
+)
+"""What the tables hold only to refuse it in words of its own."""
+
+HEAD = """# Functions
+
+What a compiled function may call on run-time numbers and arrays. Values, scalar types and shapes are NumPy's;
+an argument that a compiled form does not take is refused by its name. A function that is not here is
+evaluated inline where it has Python source, runs as plain Python where no run-time value goes into it, and is
+refused with its line otherwise.
+
+`python scripts/list_functions.py` writes this page from the tables, and a test compares it.
+"""
+
+MODULES: tuple[tuple[str, str, ModuleType], ...] = (
+    ("NumPy", "np.", np),
+    ("NumPy's linear algebra", "np.linalg.", np.linalg),
+    ("SciPy's special functions", "scipy.special.", scipy.special),
+    ("`math`", "math.", math),
+)
+
+
+def page() -> str:
+    """The text of the page."""
+    known: dict[str, set[str]] = {title: set() for title, _, _ in MODULES}
+    for function in (*CALLS, math.prod):
+        title, name = _placed(function)
+        known[title].add(name)
+    parts = [HEAD]
+    parts += [_section(title, names) for title, names in known.items()]
+    built = {function.__name__ for function in BUILTINS if function.__module__ == "builtins"}
+    parts.append(_section("Builtins", built))
+    parts.append(_section("Methods of arrays", (f".{name}" for name in METHODS)))
+    parts.append(_section("Attributes of arrays", (f".{name}" for name in ATTRIBUTES)))
+    return "\n".join(parts)
+
+
+def _placed(function: Any) -> tuple[str, str]:
+    """The section a function stands in, and what a user calls it."""
+    name = function.__name__
+    for title, prefix, module in MODULES:
+        if getattr(module, name, None) is function:
+            return title, f"{prefix}{name}"
+    raise LookupError(f"{function!r} stands in no section")
+
+
+def _section(title: str, names: Iterable[str]) -> str:
+    lines = [f"## {title}", ""]
+    line = ""
+    for word in (f"`{name}`" for name in sorted(set(names) - REFUSED)):
+        if line and len(line) + len(word) + 2 > 109:
+            lines.append(f"{line},")
+            line = word
+        else:
+            line = f"{line}, {word}" if line else word
+    return "\n".join([*lines, line, ""])
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

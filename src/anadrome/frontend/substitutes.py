@@ -1,0 +1,47 @@
+"""What a function without a compiled form is called in full, and what to write instead of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from anadrome.frontend.values import Value
+
+SUBSTITUTES: Mapping[str, str] = {
+    "print": "print outside the compiled function",
+    "np.add.at": "use np.bincount(indices, weights=values, minlength=size), or a loop with `x[i] += v`",
+    "np.subtract.at": "write a loop with `x[i] -= v`",
+    "np.multiply.at": "write a loop with `x[i] *= v`",
+    "np.median": "take the middle of the sorted values: `np.sort(x)[len(x) // 2]` where their number is odd",
+    "np.average": "write `np.sum(w * x) / np.sum(w)`",
+    "np.trapezoid": "write `np.sum(0.5 * (y[1:] + y[:-1]) * np.diff(x))`",
+    "np.pad": "put the parts together with np.concatenate",
+    "np.convolve": "write a comprehension: `[np.sum(x[i : i + m] * w[::-1]) for i in range(n - m + 1)]`",
+    "np.correlate": "write a comprehension: `[np.sum(x[i : i + m] * w) for i in range(n - m + 1)]`",
+    "scipy.stats.norm.cdf": "write `0.5 * (1 + math.erf(x / math.sqrt(2)))`",
+    "scipy.stats.norm.pdf": "write `np.exp(-0.5 * x**2) / np.sqrt(2 * np.pi)`",
+    "scipy.stats.norm.logpdf": "write `-0.5 * x**2 - 0.5 * np.log(2 * np.pi)`",
+}
+"""The full name of a function that has no compiled form -> what to write instead."""
+
+NUMPY_MODULES = ("numpy.linalg", "numpy.fft", "numpy.random")
+
+
+def full_name(function: Value, args: Sequence[Value] = ()) -> str:
+    """The dotted name a user would write: `np.add.at`, `scipy.stats.norm.cdf`."""
+    name = str(getattr(function, "__name__", type(function).__name__))
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, np.ufunc):
+        return f"np.{owner.__name__}.{name}"
+    if getattr(np, name, None) is function:
+        return f"np.{name}"
+    for module in NUMPY_MODULES:
+        if getattr(sys.modules.get(module), name, None) is function:
+            return f"np{module.removeprefix('numpy')}.{name}"
+    distribution = getattr(args[0], "name", None) if args else None
+    found = (
+        getattr(sys.modules.get("scipy.stats"), distribution, None) if isinstance(distribution, str) else None
+    )
+    return f"scipy.stats.{distribution}.{name}" if found is not None and found is args[0] else name
