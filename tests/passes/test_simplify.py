@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle import becomes, same
 
+from anadrome.array_ir.check import check
 from anadrome.array_ir.interp import run
 from anadrome.array_ir.text import parse
 from anadrome.config import Config
@@ -138,3 +139,16 @@ def test_an_operator_does_not_read_the_iteration() -> None:
     fn = parse(text)
     x = np.linspace(0, 1, 5)
     same(run(fn, [x]).results, run(simplify(fn, Config()), [x]).results)
+
+
+def test_an_accumulator_that_both_branches_pass_on_stays_theirs():
+    fn = parse(
+        """fn f(h: f64[n], x: f64, c: bool) -> f64[n], f64 {
+          y, z = with_sum (s = h) {
+            t, v = if c { w = sin x; return s, w } else { u = cos x; return s, u }
+            return t, v
+          }
+          return y, z
+        }"""
+    )
+    check(simplify(fn, Config()))

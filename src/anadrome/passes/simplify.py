@@ -211,6 +211,8 @@ class _Simplifier:
             return
         self.emit(let, If(condition, then, other))
         for target, left, right in zip(let.targets, then.results, other.results, strict=True):
+            if isinstance(left.type, SumType):  # the branch goes on using it, and it is used once
+                continue
             if _same(left, right) and (isinstance(left, Const) or not _is_bound_in(left, then)):
                 self.stand(target, left)
 
