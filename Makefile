@@ -34,14 +34,14 @@ format: $(STAMP) ## format the code and mend what the linter can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-test: $(STAMP) ## run the tests (FLAGS="-k name" for some of them)
-	$(BIN)/python -m pytest $(FLAGS)
+test: $(STAMP) ## run the tests in two processes (FLAGS="-k name" for some of them)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(FLAGS)
 
 docs: $(STAMP) ## run the examples in README, docs and docstrings
 	$(BIN)/python -m pytest tests/test_docs.py src --doctest-modules $(FLAGS)
 
-fuzz: $(STAMP) ## run the property tests with many examples
-	$(BIN)/python -m pytest -m "fuzz or hypothesis" --hypothesis-profile=fuzz --timeout=0 $(FLAGS)
+fuzz: $(STAMP) ## run the slow tests, and the property tests with many examples
+	$(BIN)/python -m pytest -m "fuzz or slow or hypothesis" --hypothesis-profile=fuzz --timeout=0 $(FLAGS)
 
 coverage: $(STAMP) ## which lines of ad and passes the tests reach
 	$(BIN)/coverage run -m pytest $(FLAGS)

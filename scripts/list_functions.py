@@ -16,13 +16,14 @@ import scipy.special
 
 from anadrome.frontend.builtin_calls import BUILTINS
 from anadrome.frontend.library import ATTRIBUTES, CALLS, METHODS
+from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 
 PAGE = Path(__file__).parents[1] / "docs" / "functions.md"
 REFUSED = frozenset(
     {
         *("print", "sorted", "iter", "next"),
-        *("np.nonzero", "np.argwhere", "np.flatnonzero", "np.unique", "np.linalg.slogdet"),
-        *(".nonzero", ".fill", ".tolist", ".put", ".resize", ".partition", ".sort"),
+        "np.linalg.slogdet",
+        *(".fill", ".tolist", ".put", ".resize", ".partition", ".sort"),
     }
 )
 """What the tables hold only to refuse it in words of its own."""
@@ -53,6 +54,8 @@ def page() -> str:
         known[title].add(name)
     parts = [HEAD]
     parts += [_section(title, names) for title, names in known.items()]
+    bound = {f"np.{one.__self__.__name__}.{one.__name__}" for one in UFUNC_METHODS}  # type: ignore[attr-defined]
+    parts.append(_section("Methods of NumPy's universal functions", bound))
     built = {function.__name__ for function in BUILTINS if function.__module__ == "builtins"}
     parts.append(_section("Builtins", built))
     parts.append(_section("Methods of arrays", (f".{name}" for name in METHODS)))

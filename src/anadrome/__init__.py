@@ -3,15 +3,34 @@
 The public names, and nothing else.
 """
 
+from anadrome.api.custom import checkpoint, custom_jvp, custom_vjp
+from anadrome.api.implicit import fixed_point, root
+from anadrome.api.parallel import (
+    argsort,
+    filter,
+    map,
+    reduce,
+    reduce_by_index,
+    scan,
+    scatter,
+    segment_max,
+    segment_min,
+    segment_prod,
+    segment_sum,
+    sort,
+)
 from anadrome.api.show import show
 from anadrome.api.transforms import (
     grad,
     hessian,
     hvp,
     jacfwd,
+    jacobian,
     jacrev,
     jit,
     jvp,
+    linearize,
+    sparsity,
     stop_gradient,
     value_and_grad,
     vjp,
@@ -22,7 +41,10 @@ from anadrome.errors import AnadromeError
 from anadrome.frontend.annotations import bool_, f32, f64, i8, i16, i32, u8, u16, u32, u64
 from anadrome.frontend.annotations import i64_ as i64
 from anadrome.frontend.iterables import unroll
+from anadrome.frontend.ranges import checkpointed_range as range
 from anadrome.tools.check_grads import check_grads
+from anadrome.tools.explain import explain
+from anadrome.tools.trace_nan import trace_nan
 
 __version__ = "0.1.0"
 
@@ -33,15 +55,39 @@ __all__ = [
     "value_and_grad",
     "vjp",
     "jvp",
+    "linearize",
     "jacfwd",
     "jacrev",
+    "jacobian",
     "hessian",
     "hvp",
+    "sparsity",
     "vmap",
     "stop_gradient",
+    "custom_jvp",
+    "custom_vjp",
+    "checkpoint",
+    "fixed_point",
+    "root",
+    "range",
     "unroll",
+    # parallel operations
+    "reduce",
+    "scan",
+    "reduce_by_index",
+    "scatter",
+    "segment_sum",
+    "segment_prod",
+    "segment_max",
+    "segment_min",
+    "sort",
+    "argsort",
+    "filter",
+    "map",
     # looking into them
     "check_grads",
+    "trace_nan",
+    "explain",
     "show",
     # annotations of arguments
     "f32",

@@ -23,11 +23,16 @@ from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir import text as kernel_text
 from anadrome.kernel_ir.check import check as check_kernel
 from anadrome.lower.function import lower
+from anadrome.passes.brackets import brackets
 from anadrome.passes.fuse import fuse
-from anadrome.passes.hoist import hoist
+from anadrome.passes.hoist import hoist, hoist_sums
+from anadrome.passes.inline import inline
+from anadrome.passes.iverson import iverson
 from anadrome.passes.prove import prove
+from anadrome.passes.release import release
 from anadrome.passes.scalarize import scalarize
 from anadrome.passes.simplify import simplify
+from anadrome.passes.tighten import tighten
 from anadrome.targets.cpu import compile_cpu
 from anadrome.targets.cpu_call import Executable
 
@@ -37,8 +42,13 @@ Recorder = Callable[[str, Program], None]
 """(stage, program) -> nothing: is shown what each stage made."""
 
 PIPELINE: tuple[tuple[str, Pass], ...] = (
+    ("inline", inline),
+    ("release", release),
     ("simplify", simplify),
+    ("tighten", tighten),
+    ("brackets", brackets),
     ("prove", prove),
+    ("iverson", iverson),
     ("scalarize", scalarize),
     ("fuse", fuse),
     ("simplify-2", simplify),
@@ -48,8 +58,14 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
 )
 """Array IR to array IR, in order. A pass that runs again has a number behind its name."""
 
-PREPARATION: tuple[tuple[str, Pass], ...] = (("simplify", simplify), ("prove", prove))
-"""What runs before differentiation, in order: a proved index needs no check in the derivative."""
+PREPARATION: tuple[tuple[str, Pass], ...] = (
+    ("simplify", simplify),
+    ("tighten", tighten),
+    ("prove", prove),
+    ("hoist", hoist_sums),
+)
+"""What runs before differentiation, in order: a proved index needs no check in the derivative, what a filter
+drops no adjoint, and what a loop need not do again is differentiated once."""
 
 STAGES = ("array", *(name for name, _ in PIPELINE), "kernel")
 """The stages a recorder is shown: the program as it came, after each pass, and lowered."""
@@ -165,11 +181,12 @@ def _verify(stage: str, program: Program) -> None:
     try:
         if isinstance(program, array_ir.Function):
             check_array(program)
-            parsed: Program = array_text.parse(array_text.show(program))
         else:
             check_kernel(program)
-            parsed = kernel_text.parse(kernel_text.show(program))
-        if show_program(parsed) != show_program(program):
+        text = show_program(program)
+        is_array = isinstance(program, array_ir.Function)
+        parsed: Program = array_text.parse(text) if is_array else kernel_text.parse(text)
+        if show_program(parsed) != text:
             raise IRError("the text of the program is not that of the program it is read as")
     except IRError as error:
         raise IRError(error.diagnostic.message, f"after the stage `{stage}`", error.span) from error

@@ -6,6 +6,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Literal, get_args
+
+Mixed = Literal["auto", "reverse", "store", "recompute"]
+"""How reverse mode may differentiate the scalar body of a parallel loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,17 @@ class Config:
     """Array dimensions of at most this size are compile-time constants."""
     unroll_limit: int = 4
     """Parallel and sequential loops of at most this constant extent are unrolled into scalars."""
+
+    measure_memory: bool = False
+    """Whether compiled code counts the bytes it holds; `ad.explain(…, measure=True)` reads them."""
+    mixed: Mixed = "auto"
+    """How reverse mode differentiates scalar bodies of parallel loops: `auto` leaves it to the cost rule;
+    `reverse` enters them as everything else; `store` and `recompute` take dual numbers, with the value or in
+    the return sweep."""
+
+    def __post_init__(self) -> None:
+        if self.mixed not in get_args(Mixed):
+            raise ValueError(f"`mixed` is one of {', '.join(get_args(Mixed))}, not {self.mixed!r}")
 
     @property
     def cache_path(self) -> Path:

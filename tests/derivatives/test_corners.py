@@ -128,3 +128,17 @@ def test_convention_in_an_array(name, padding):
     np.testing.assert_allclose(
         finite, [other for slope, other in zip(forward, expected) if np.isfinite(slope)]
     )
+
+
+def test_the_winner_is_found_by_the_very_number_that_won() -> None:
+    """Distances of few products and sums are cheap to compute twice, and would round differently."""
+    random = np.random.default_rng(0)
+    points, centers = random.normal(size=(40, 3)), random.normal(size=(30, 3))
+
+    def cost(points, centers):
+        distances = np.sum((points[:, None, :] - centers[None, :, :]) ** 2, axis=2)
+        return np.sum(np.min(distances, axis=1))
+
+    nearest = [int(np.argmin(((point - centers) ** 2).sum(axis=1))) for point in points]
+    gradient = ad.grad(cost)(points, centers)
+    np.testing.assert_allclose(gradient, 2 * (points - centers[nearest]), rtol=1e-12)

@@ -18,6 +18,7 @@ import scipy.special
 import anadrome as ad
 from anadrome.frontend.library import CALLS, METHODS
 from tests.derivatives.agreement import agree, assert_same
+from tests.derivatives.selection_rows import SELECTIONS, VALUES, keys_of
 
 RANDOM = np.random.default_rng(5)
 
@@ -76,7 +77,6 @@ NOT_FLOAT = [
 NO_FLOAT_ARGUMENT = [
     *(np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like, np.eye, np.identity),
 ]
-REFUSED = [np.nonzero, np.argwhere, np.flatnonzero, np.unique, np.linalg.slogdet]
 
 Row = tuple[Any, Callable[..., Any]]
 REDUCTIONS: list[Row] = [
@@ -161,6 +161,11 @@ SQUARES: list[Row] = [
     (np.linalg.det, lambda a, b: np.linalg.det(a)),
     (np.linalg.cholesky, lambda a, b: np.linalg.cholesky(a @ a.T + np.eye(len(a)))),
     (np.linalg.cholesky, lambda a, b: np.linalg.cholesky(a)),
+    (np.linalg.slogdet, lambda a, b: np.linalg.slogdet(a)),
+    (np.linalg.qr, lambda a, b: np.linalg.qr(b, mode="r")),
+    ((np.linalg.eigvalsh, np.linalg.eigh), lambda a, b: (np.linalg.eigvalsh(a), np.linalg.eigh(a)[0])),
+    (np.linalg.svd, lambda a, b: np.linalg.svd(b, compute_uv=False)),
+    (np.linalg.svdvals, lambda a, b: np.linalg.svdvals(b)),
 ]
 ORDER: list[Row] = [
     (np.sort, lambda x, y: (np.sort(x), np.sort(x * y))),
@@ -294,8 +299,8 @@ def test_conversions_to_single_precision_and_back():
 def test_every_row_has_a_case():
     rows = [*REDUCTIONS, *SHAPES, *LINEAR, *SQUARES, *ORDER]
     keys = {key for found, _ in rows for key in (found if isinstance(found, tuple) else (found,))}
-    keys |= {*ON_INTERVAL, *ONCE, *OF_TWO, *ON_NUMBERS, *PAIRS_OF_NUMBERS, *CONSTANT, *NOT_FLOAT, *REFUSED}
-    keys |= {*NO_FLOAT_ARGUMENT, np.cross}
+    keys |= {*ON_INTERVAL, *ONCE, *OF_TWO, *ON_NUMBERS, *PAIRS_OF_NUMBERS, *CONSTANT, *NOT_FLOAT}
+    keys |= {*NO_FLOAT_ARGUMENT, np.cross, *keys_of(SELECTIONS), *keys_of(VALUES)}
     assert [function for function in CALLS if function not in keys] == []
     not_differentiable = {
         "any",

@@ -6,7 +6,8 @@ import inspect
 from pathlib import Path
 from types import ModuleType
 
-from anadrome.errors import AnadromeError, ad, api, frontend, ir, runtime, targets, tools
+from anadrome.errors import AnadromeError, ad, api, frontend, ir, parallel, runtime, sparse, targets, tools
+from anadrome.errors.codes import CODES
 from tests.errors.corpus import EXPECTED, NAMES
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
@@ -15,6 +16,8 @@ ROOMS: tuple[tuple[str, ModuleType], ...] = (
     ("While a function is compiled", frontend),
     ("While a program is differentiated", ad),
     ("At a call of a compiled function or a transform", api),
+    ("In parallel operations", parallel),
+    ("While a sparse derivative is looked into", sparse),
     ("While a program runs", runtime),
     ("On this machine", targets),
     ("On the command line", tools),
@@ -24,7 +27,7 @@ ROOMS: tuple[tuple[str, ModuleType], ...] = (
 FAMILIES = (frontend.StaticCallFailed, runtime.RaisedError)
 """Classes whose subclasses differ in nothing but the builtin class they are an instance of."""
 
-BASES = (frontend.FrontendError, api.CallError, runtime.RuntimeCheckError)
+BASES = (frontend.FrontendError, api.CallError, sparse.PatternError, runtime.RuntimeCheckError)
 
 INTRODUCTION = """\
 # Errors
@@ -34,8 +37,9 @@ exception, where there is one the one that plain Python raises: `except IndexErr
 bounds. Its text names the file, line and column, shows the line with a caret under the words that are meant,
 says what was expected and what was found, and what to do about it. After an error the next call works.
 
-The classes stand in `anadrome.errors`, in a module for each part of the compiler. The examples below are the
-expected texts of `tests/errors`; `python -m tests.errors.catalogue` writes this page and a test compares it.
+Each kind has a code, `error.code`, which stays when its words change. The classes stand in
+`anadrome.errors`, in a module for each part of the compiler. The examples below are the expected texts of
+`tests/errors`; `python -m tests.errors.catalogue` writes this page and a test compares it.
 
 NaN and infinities are no errors: they flow through a program as IEEE 754 says. Integers wrap at their width,
 and an integer divided by zero is 0, as in NumPy arrays.
@@ -91,7 +95,7 @@ def page() -> str:
 
 def _entry(kind: type[AnadromeError], known: dict[str, str]) -> str:
     family = [kind, *kind.__subclasses__()] if kind in FAMILIES else [kind]
-    lines = [f"### {kind.__name__}\n", inspect.getdoc(kind) or "", ""]
+    lines = [f"### {CODES[kind.__name__]} {kind.__name__}\n", inspect.getdoc(kind) or "", ""]
     if kind in FAMILIES:
         members = (f"`{one.__name__}` ({builtins_of(one)})" for one in family[1:])
         lines += [f"Its kinds: {', '.join(members)}.", ""]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from anadrome.errors.codes import CODES
 from tests.errors.catalogue import BASES, PAGE, ROOMS, classes_of, examples, page
 
 WITHOUT_PROGRAM = {
@@ -12,6 +13,7 @@ WITHOUT_PROGRAM = {
     "DataFileError",
     "TargetError",
     "ArgumentTextError",
+    "NonFinite",  # trace_nan shows it, nothing raises it
     "NotDifferentiable",  # every operation of the tables has a rule
     "StagedOutside",
     "SizeUnknown",
@@ -20,6 +22,12 @@ WITHOUT_PROGRAM = {
 
 def test_page_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "python -m tests.errors.catalogue"
+
+
+def test_every_class_has_a_code_of_its_own() -> None:
+    names = {kind.__name__ for _, module in ROOMS for kind in classes_of(module)}
+    assert names == set(CODES)
+    assert len(set(CODES.values())) == len(CODES)
 
 
 def test_every_class_has_a_program() -> None:

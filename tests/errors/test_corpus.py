@@ -15,7 +15,14 @@ from tests.errors.corpus import EXPECTED, NAMES, PROGRAMS, builtin_of, error_of,
 
 POINT = np.linspace(0.5, 2.0, 20)
 
-SPANLESS = {"grad_no_function", "jvp_no_tuple", "source_exec", "tool_stage"}
+SPANLESS = {
+    "grad_no_function",
+    "jvp_no_tuple",
+    "source_exec",
+    "sparse_auxiliary",
+    "sparse_mode",
+    "tool_stage",
+}
 """Calls in which there is no text of the user's to point at."""
 
 WORDLESS = {"check_", "loop_range_step"}

@@ -21,10 +21,10 @@ OUTSIDE = []
 
 
 def changes_type(xs):
-    total = 0
+    k = 0
     for x in xs:
-        total = total + x
-    return total
+        k = k + xs[k]
+    return k
 
 
 def changes_shape(xs):
@@ -279,7 +279,7 @@ def key_of_maximum(x):
 
 
 def boolean_index(x):
-    return x[x > 0]
+    return x[[x[0] > 0, x[1] > 0]]
 
 
 def truth_of_array(x):
@@ -331,7 +331,7 @@ CASES = [
     (list_arithmetic, (VECTOR,), frontend.UnsupportedType),
     (dict_comprehension, (1.0,), frontend.StaticRequired),
     (key_of_maximum, (VECTOR,), AnadromeError),
-    (boolean_index, (VECTOR,), frontend.UnsupportedArgument),
+    (boolean_index, (VECTOR,), frontend.UnsupportedType),
     (truth_of_array, (VECTOR,), frontend.AmbiguousTruth),
 ]
 
@@ -357,14 +357,14 @@ def test_words_of_a_changed_type():
     margin = " " * len(str(line))
     assert str(caught.value) == "\n".join(
         [
-            f"error: `total` changes its type inside the loop ({__file__}:{line}:9)",
+            f"error: `k` changes its type inside the loop ({__file__}:{line}:9)",
             f"{margin} |",
-            f"{line - 2} |     total = 0",
+            f"{line - 2} |     k = 0",
             f"{line - 1} |     for x in xs:",
-            f"{line} |         total = total + x",
-            f"{margin} |         ^^^^^ int64 before the loop, float64 after one iteration",
+            f"{line} |         k = k + xs[k]",
+            f"{margin} |         ^ int64 before the loop, float64 after one iteration",
             f"{margin} |",
-            "help: start it as a float: `total = 0.0`",
+            "help: it is used as an integer: round it, `k = int(...)`, or take another name",
         ]
     )
 

@@ -14,9 +14,12 @@ from anadrome.array_ir.walk import Renaming
 from anadrome.config import Config
 from anadrome.passes.fuse import fuse
 from anadrome.passes.hoist import hoist
+from anadrome.passes.inline import inline
+from anadrome.passes.iverson import iverson
 from anadrome.passes.prove import prove
 from anadrome.passes.scalarize import scalarize
 from anadrome.passes.simplify import simplify
+from anadrome.passes.tighten import tighten
 
 Pass = Callable[[Function, Config], Function]
 
@@ -26,9 +29,23 @@ PASSES: dict[str, Pass] = {
     "hoist": hoist,
     "scalarize": scalarize,
     "prove": prove,
+    "tighten": tighten,
+    "iverson": iverson,
+    "inline": inline,
 }
 
-PIPELINE = ("simplify", "prove", "scalarize", "fuse", "simplify", "hoist", "fuse", "simplify")
+PIPELINE = (
+    "simplify",
+    "tighten",
+    "prove",
+    "iverson",
+    "scalarize",
+    "fuse",
+    "simplify",
+    "hoist",
+    "fuse",
+    "simplify",
+)
 
 
 def becomes(run_pass: Pass, before: str, after: str) -> None:

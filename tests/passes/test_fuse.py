@@ -79,3 +79,40 @@ def test_a_check_is_not_lost() -> None:
     }
     """
     becomes(fuse, text, text)
+
+
+def test_an_accumulator_goes_through_merged_branches_once() -> None:
+    becomes(
+        fuse,
+        """fn f(h: f64[n], x: f64, c: bool) -> f64[n] {
+          y = with_sum (s = h) {
+            t = if c { return s } else { a = add_to s[0] x; return a }
+            u = if c { b = add_to t[1] x; return b } else { d = add_to t[2] x; return d }
+            return u
+          }
+          return y
+        }""",
+        """fn f(h: f64[n], x: f64, c: bool) -> f64[n] {
+          y = with_sum (s = h) {
+            u = if c { b = add_to s[1] x; return b } else { a = add_to s[0] x; d = add_to a[2] x; return d }
+            return u
+          }
+          return y
+        }""",
+    )
+
+
+def test_what_is_compared_is_computed_once() -> None:
+    """Computed again it might round differently, and nothing would equal the minimum."""
+    text = """fn f(y: f64[n]) -> i64 {
+      d = parfor i < n { v = y[i]; w = mul v v; u = add w v; yield stack u }
+      m = parfor i < n { v = d[i]; yield reduce min v }
+      k = parfor i < n { v = d[i]; e = eq v m; j = select e i n; yield reduce min j }
+      return k
+    }"""
+    merged = """fn f(y: f64[n]) -> i64 {
+      d, m = parfor i < n { v = y[i]; w = mul v v; u = add w v; yield stack u; yield reduce min u }
+      k = parfor i < n { v = d[i]; e = eq v m; j = select e i n; yield reduce min j }
+      return k
+    }"""
+    becomes(fuse, text, merged)

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
-from oracle import becomes
+from typing import Any
 
-from anadrome.passes.hoist import hoist
+import pytest
+from documented import example
+from hypothesis import given
+from oracle import becomes, same
+
+from anadrome.array_ir.check import check
+from anadrome.array_ir.interp import run
+from anadrome.array_ir.nodes import Function
+from anadrome.config import Config
+from anadrome.passes.hoist import hoist, hoist_sums
+from tests.programs import programs
 
 STAYS = {
     "a branch": "r = if c { w = exp z; return w } else { return z }",
@@ -42,3 +51,50 @@ def test_stops_at_the_loop_it_depends_on() -> None:
         " yield reduce add s\n}\n return r\n}"
     )
     becomes(hoist, head + before, head + after)
+
+
+def test_scalars_stay_before_differentiation() -> None:
+    text = (
+        "fn f(y: f64[n], z: f64) -> f64 {\n"
+        "r = parfor i < n { v = mul z z; u = y[i]; w = mul u v; yield reduce add w }\n return r\n}"
+    )
+    becomes(hoist_sums, text, text)
+
+
+SUM = "s = parfor j < n { v = y[j]; yield reduce add v }"
+SUM_LEAVES = {
+    "a mean": (
+        f"r = loop (t = z) for i < k {{ {SUM}; l = to_f64 n; q = div s l; u = mul t q; return u }}",
+        f"{SUM}\n l = to_f64 n\n q = div s l\n r = loop (t = z) for i < k {{ u = mul t q; return u }}",
+    ),
+    "a logarithm of a sum": (
+        "r = loop (t = z) for i < k { s = parfor j < n { v = y[j]; w = exp v; yield reduce add w }\n"
+        " l = log s; u = sub t l\n return u }",
+        "s = parfor j < n { v = y[j]; w = exp v; yield reduce add w }\n l = log s\n"
+        " r = loop (t = z) for i < k { u = sub t l; return u }",
+    ),
+    "what a checkpoint reads": (
+        f"r = loop (t = z) for i < k {{ {SUM}; u = custom () {{ b = mul t s; return b }}; return u }}",
+        f"{SUM}\n r = loop (t = z) for i < k {{ u = custom () {{ b = mul t s; return b }}; return u }}",
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", SUM_LEAVES)
+def test_sums_leave(rule: str) -> None:
+    before, after = SUM_LEAVES[rule]
+    head = "fn f(y: f64[n], z: f64, k: i64) -> f64 {\n"
+    becomes(hoist_sums, f"{head}{before}\n return r\n}}", f"{head}{after}\n return r\n}}")
+
+
+def test_sums_docstring() -> None:
+    assert hoist_sums.__doc__ is not None
+    becomes(hoist_sums, *example(hoist_sums.__doc__))
+
+
+@given(case=programs(statements=6, depth=3))
+def test_sums_keep_the_program(case: tuple[Function, list[Any]]) -> None:
+    fn, args = case
+    made = hoist_sums(fn, Config())
+    check(made)
+    same(run(fn, args).results, run(made, args).results)

@@ -152,3 +152,32 @@ def test_an_accumulator_that_both_branches_pass_on_stays_theirs():
         }"""
     )
     check(simplify(fn, Config()))
+
+
+def test_repeated_yields_whose_size_is_another_one() -> None:
+    text = """fn f(x: f64[n]) -> f64[m] {
+      s = sub n 1
+      m = sub s 1
+      a, b = parfor i < m { v = x[i]; w = exp v; yield stack w; yield stack w }
+      return b
+    }"""
+    made = simplify(parse(text), Config())
+    check(made)
+    same(run(made, [np.arange(5.0)]).results, [np.exp(np.arange(3.0))])
+
+
+def test_sum_of_nothing_is_its_body() -> None:
+    becomes(
+        simplify,
+        "fn f(x: f64) -> f64 {\n a = with_sum () { b = exp x; return b }\n return a\n}",
+        "fn f(x: f64) -> f64 {\n b = exp x\n return b\n}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("choice", "result"),
+    [("select p q p", "and p q"), ("select p p q", "or p q"), ("select p q false", "and p q")],
+)
+def test_choice_between_truths(choice: str, result: str) -> None:
+    text = "fn f(x: f64, y: f64) -> bool {{\n p = lt x y\n q = lt x 0.0\n a = {}\n return a\n}}"
+    becomes(simplify, text.format(choice), text.format(result))

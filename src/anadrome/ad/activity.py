@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
+from anadrome.array_ir.library import LIBRARY
 from anadrome.array_ir.nodes import (
     Accumulate,
     AddTo,
@@ -17,6 +18,7 @@ from anadrome.array_ir.nodes import (
     Body,
     Carry,
     Check,
+    Custom,
     Expr,
     Full,
     If,
@@ -38,7 +40,7 @@ from anadrome.array_ir.nodes import (
     WithSum,
     yield_slices,
 )
-from anadrome.array_ir.walk import inner_operands, outer_operands
+from anadrome.array_ir.walk import free_variables, inner_operands, outer_operands
 
 
 def varied_variables(body: Body, active: Iterable[Var]) -> set[Var]:
@@ -80,9 +82,11 @@ def _results(expr: Expr, varied: set[Var]) -> list[bool]:
         case AddTo(token=token, value=value):
             return [_any((token, value), varied)]
         case Library(operation=operation, args=args):
-            return [operation != "argsort" and _any(args, varied)]
+            return [operation != "argsort" and _any(args, varied)] * LIBRARY[operation].count
         case Check():
             return []
+        case Custom():
+            return _custom(expr, varied)
         case If(then=then, other=other):
             _body(then, varied)
             _body(other, varied)
@@ -96,6 +100,15 @@ def _results(expr: Expr, varied: set[Var]) -> list[bool]:
             return _with_sum(expr, varied)
         case _:
             assert_never(expr)
+
+
+def _custom(expr: Custom, varied: set[Var]) -> list[bool]:
+    """A rule may give every result a derivative, also where the primal has none."""
+    if expr.has_rule:
+        is_varied = _any((*expr.args, *free_variables(expr.primal)), varied)
+        return [is_varied] * len(expr.primal.results)
+    _body(expr.primal, varied)
+    return [_any((atom,), varied) for atom in expr.primal.results]
 
 
 def _parfor(expr: ParFor, varied: set[Var]) -> list[bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import ArrayType, Atom, Const, Size, Var, i64
+from anadrome.array_ir.nodes import TRUE, ArrayType, Atom, Const, Size, Var, i64
 from anadrome.prims.record import Prim
 
 
@@ -85,3 +85,13 @@ def zeros_like(builder: Builder, atom: Atom) -> Atom:
     """Zeros of an atom's type."""
     assert isinstance(atom.type, ArrayType)
     return builder.zeros(atom.type)
+
+
+def is_inside(builder: Builder, at: Sequence[Atom], array: Var) -> Atom:
+    """Whether every index is inside its dimension."""
+    inside: Atom = TRUE
+    for index, size in zip(at, array.type.shape, strict=False):
+        low, high = builder.apply("ge", index, i64(0)), builder.apply("lt", index, size)
+        both = builder.apply("and", low, high)
+        inside = both if inside is TRUE else builder.apply("and", inside, both)
+    return inside

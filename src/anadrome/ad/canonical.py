@@ -2,11 +2,12 @@
 
 * A checked index becomes a `Check` and an index clamped into the dimension, so that everything derived
   from it stays inside memory; an index into a row becomes one index into the array behind it.
-* `m = reduce min v`: the value is taken from the iteration that won (the smallest on ties, a NaN wins),
-      w = min { i : v_i = m or v_i is NaN },   y = v_w
-  so its derivative is one sparse term (SC22 §IV; Bruun et al. 2023, §3.2).
-* Other reductions, scans, accumulations and scatters become sequential loops over the stacked values;
-  `ad.loop` differentiates them exactly, in memory linear in the values.
+* Extrema, of all iterations, of prefixes or of bins, become reads at the iteration that won (`extrema`).
+* Products and operators of the user's own, scatters and histograms of products stand alone afterwards, in a
+  parfor that reads its values from arrays; their rules work on those arrays (`fold`, `scatter`).
+* Elementwise operators on rows become the same on columns (`interchange`).
+* What is left (an operator on arrays, or one that reads varied arrays around it; scans whose Jacobian has
+  large blocks; histograms by a lambda) becomes a sequential loop over the stacked values (`sequential`).
 
 Only yields that carry derivatives are touched.
 """
@@ -17,11 +18,12 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from anadrome.ad.activity import varied_variables
-from anadrome.ad.arrays import element
+from anadrome.ad.extrema import first_winner
+from anadrome.ad.fold import has_fold_rule
+from anadrome.ad.lone import Lone, Pending, combined_bins, combined_rows, standing_alone
 from anadrome.ad.repeat import repeated
-from anadrome.array_ir.build import Builder, number
+from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import (
-    TRUE,
     Accumulate,
     AddTo,
     Apply,
@@ -31,6 +33,7 @@ from anadrome.array_ir.nodes import (
     Carry,
     Check,
     Const,
+    Custom,
     Expr,
     Full,
     Function,
@@ -40,7 +43,6 @@ from anadrome.array_ir.nodes import (
     Library,
     Literal,
     Loop,
-    Operator,
     ParFor,
     Reduce,
     Reshape,
@@ -56,7 +58,7 @@ from anadrome.array_ir.nodes import (
     yield_slices,
 )
 from anadrome.array_ir.operators import identity
-from anadrome.array_ir.walk import Renaming, inner_operands
+from anadrome.array_ir.walk import Renaming
 
 
 def canonical(fn: Function, active: Sequence[bool]) -> Function:
@@ -79,6 +81,8 @@ class _Rewriter:
         self.varied = varied
         self.renaming = Renaming({})
         self.rows: dict[Var, Index] = {}
+        self.loops = 0
+        """How many sequential loops are around the statement."""
 
     def statements(self, builder: Builder, body: Body) -> tuple[Atom, ...]:
         """Append the rewritten statements of a body; its results in the copy."""
@@ -124,7 +128,9 @@ class _Rewriter:
                 sums = tuple(renaming.variable(var) for var in init)
                 new_tokens = renaming.fresh_all(tokens)
                 return WithSum(sums, new_tokens, self.nested(builder, body, new_tokens))
-            case Apply() | Full() | Literal() | Reshape() | Check() | Library():
+            case Custom(primal=primal) if not expr.has_rule:
+                return Custom((), (), self.nested(builder, primal))
+            case Apply() | Full() | Literal() | Reshape() | Check() | Custom() | Library():
                 return renaming.expr(expr)
             case ParFor():
                 raise AssertionError("parfors are rewritten as statements")
@@ -147,7 +153,10 @@ class _Rewriter:
         condition = None if expr.condition is None else self.nested(builder, expr.condition, carried)
         index = None if expr.index is None else renaming.fresh(expr.index)
         bound = carried if index is None else (*carried, index)
-        return Loop(carried, init, self.nested(builder, expr.body, bound), index, trip, condition)
+        self.loops += 1
+        body = self.nested(builder, expr.body, bound)
+        self.loops -= 1
+        return Loop(carried, init, body, index, trip, condition, expr.checkpoint)
 
     def inside(
         self, builder: Builder, base: Var, indices: tuple[Atom, ...], bounds: Bounds
@@ -168,23 +177,27 @@ class _Rewriter:
         inner = builder.child()
         inner.bind(index)
         self.statements(inner, expr.body)
-        hard = [
-            not has_rule(item) and any(target in self.varied for target in let.targets[where])
-            for item, where in yield_slices(expr.yields)
-        ]
         yields: list[Yield] = []
-        for item, is_hard in zip(expr.yields, hard, strict=True):
+        slices = list(yield_slices(expr.yields))
+        hard: list[Pending | None] = []
+        for item, where in slices:
             new = self.easy(inner, renaming.item(item))
-            yields += [Stack(atom) for atom in inner_operands(new)] if is_hard else [new]
-        results = iter(builder.let(ParFor(index, extent, inner.body(), tuple(yields))))
-        for (item, where), is_hard in zip(yield_slices(expr.yields), hard, strict=True):
-            targets = let.targets[where]
-            if is_hard:
-                new = renaming.item(item)
-                stacked = [next(results) for _ in inner_operands(new)]
-                finals = self.combined(builder, expr, item, new, extent, stacked)
+            if has_rule(item) or not any(target in self.varied for target in let.targets[where]):
+                hard.append(None)
+                yields.append(new)
             else:
-                finals = [next(results) for _ in targets]
+                pending = standing_alone(builder, inner, new, index, extent)
+                hard.append(pending)
+                yields += pending.yields
+        results = builder.let(ParFor(index, extent, inner.body(), tuple(yields))) if yields else ()
+        remaining = iter(results)
+        for (item, where), waiting in zip(slices, hard, strict=True):
+            targets = let.targets[where]
+            if waiting is None:
+                finals: Sequence[Atom] = [next(remaining) for _ in targets]
+            else:
+                stacked = [next(remaining) for _ in waiting.yields]
+                finals = self.combined(builder, expr, item, waiting.filled(stacked))
             renaming.mapping.update(zip(targets, finals, strict=True))
 
     def easy(self, inner: Builder, item: Yield) -> Yield:
@@ -198,49 +211,29 @@ class _Rewriter:
             case _:
                 return item
 
-    def combined(
-        self,
-        builder: Builder,
-        old: ParFor,
-        old_item: Yield,
-        item: Yield,
-        extent: Size,
-        stacked: Sequence[Var],
-    ) -> Sequence[Atom]:
-        """The results of a hard yield from its stacked operands."""
-        match item:
-            case Reduce(operator=("min" | "max") as operator) if len(stacked[0].type.shape) == 1:
-                assert isinstance(old_item, Reduce)
-                return (self.winner(builder, old, old_item.values[0], operator, extent, stacked[0]),)
-            case Reduce(operator=operator):
-                return _reduce(builder, operator, extent, stacked)
-            case Scan(operator=operator, exclusive=exclusive):
-                return _scan(builder, operator, extent, stacked, exclusive)
-            case Accumulate(operator=operator, init=init, bounds=bounds):
-                return (_accumulate(builder, operator, init, extent, stacked, bounds),)
-            case Scatter(init=init, bounds=bounds):
-                return (_scatter(builder, init, extent, stacked, bounds),)
+    def combined(self, builder: Builder, old: ParFor, old_item: Yield, lone: Lone) -> Sequence[Atom]:
+        """The results of a hard yield from its operands as arrays."""
+        match old_item:
+            case Reduce(operator=("min" | "max") as operator, values=(value,)) if not value.type.shape:
+                return (self.winner(builder, old, value, operator, lone.extent, lone.arrays[0]),)
+            case Reduce() | Scan() if has_fold_rule(old_item, self.varied):
+                return lone.emit(builder)
+            case Reduce() | Scan():
+                return combined_rows(builder, lone)
+            case Accumulate():
+                return (combined_bins(builder, lone, self.loops > 0),)
+            case Scatter():
+                return lone.emit(builder)
             case Stack() | Carry():
                 raise AssertionError("stacks and carries have rules")
             case _:
-                assert_never(item)
+                assert_never(old_item)
 
     def winner(
         self, builder: Builder, old: ParFor, old_value: Atom, operator: str, extent: Size, values: Var
     ) -> Atom:
         """The value of the first iteration that reaches the extremum, computed by that iteration again."""
-
-        def primal(inner: Builder, index: Var) -> Atom:
-            return inner.apply("stop_gradient", inner.index(values, (index,)))
-
-        best = builder.reduce(operator, extent, primal)
-
-        def candidate(inner: Builder, index: Var) -> Atom:
-            value = inner.index(values, (index,))
-            wins = inner.apply("or", inner.apply("eq", value, best), inner.apply("isnan", value))
-            return inner.select(wins, index, extent)
-
-        first = builder.reduce("min", extent, candidate)
+        first = first_winner(builder, operator, values, extent)
 
         def again(inner: Builder) -> tuple[Atom, ...]:
             self.renaming.mapping[old.index] = first
@@ -252,7 +245,7 @@ class _Rewriter:
 
 
 def has_rule(item: Yield) -> bool:
-    """Whether a yield is differentiated as it stands."""
+    """Whether a yield is differentiated as it stands, whatever surrounds it."""
     match item:
         case Stack() | Carry():
             return True
@@ -275,103 +268,3 @@ def _clamped(builder: Builder, index: Atom, size: Size) -> Atom:
     message = "index {0} is out of range for a dimension of size {1}"
     builder.let(Check(inside, "index", message, (index, size)))
     return builder.apply("max", builder.apply("min", index, builder.size("sub", size, i64(1))), i64(0))
-
-
-# ---------------------------------------------------------------------------- sequential forms
-def _combine(
-    builder: Builder, operator: Operator, left: Sequence[Atom], right: Sequence[Atom]
-) -> tuple[Atom, ...]:
-    """left ⊕ right; a named operator works elementwise on arrays."""
-    if isinstance(operator, str):
-        first, second = left[0], right[0]
-        return (
-            builder.build(
-                first.type.shape,
-                lambda inner, at: inner.apply(
-                    operator, element(inner, first, at), element(inner, second, at)
-                ),
-            ),
-        )
-    sides = dict(zip((*operator.left, *operator.right), (*left, *right), strict=True))
-    return builder.inline(operator.body, sides)
-
-
-def _identity(builder: Builder, operator: Operator, stacked: Sequence[Var]) -> list[Atom]:
-    if not isinstance(operator, str):
-        return list(operator.identity)
-    row = stacked[0].type
-    return [builder.full(row.shape[1:], identity(operator, row.dtype))]
-
-
-def _rows(builder: Builder, arrays: Sequence[Var], index: Var) -> list[Atom]:
-    return [builder.index(array, (index,)) for array in arrays]
-
-
-def _reduce(builder: Builder, operator: Operator, extent: Size, stacked: Sequence[Var]) -> tuple[Var, ...]:
-    return builder.loop(
-        extent,
-        _identity(builder, operator, stacked),
-        lambda inner, index, carried: _combine(inner, operator, carried, _rows(inner, stacked, index)),
-    )
-
-
-def _scan(
-    builder: Builder, operator: Operator, extent: Size, stacked: Sequence[Var], exclusive: bool
-) -> tuple[Var, ...]:
-    count = len(stacked)
-    start = _identity(builder, operator, stacked)
-    outputs = [builder.full(array.type.shape, number(0, array.type.dtype)) for array in stacked]
-
-    def step(inner: Builder, index: Var, carried: tuple[Var, ...]) -> Sequence[Atom]:
-        before, arrays = carried[:count], carried[count:]
-        after = _combine(inner, operator, before, _rows(inner, stacked, index))
-        written = before if exclusive else after
-        return (
-            *after,
-            *(inner.update(array, (index,), row) for array, row in zip(arrays, written, strict=True)),
-        )
-
-    return builder.loop(extent, [*start, *outputs], step)[count:]
-
-
-def _accumulate(
-    builder: Builder, operator: Operator, init: Var, extent: Size, stacked: Sequence[Var], bounds: Bounds
-) -> Var:
-    *places, values = stacked
-
-    def step(inner: Builder, index: Var, carried: tuple[Var, ...]) -> Sequence[Atom]:
-        (array,) = carried
-        at = _rows(inner, places, index)
-
-        def write(branch: Builder) -> tuple[Atom, ...]:
-            value = branch.index(values, (index,))
-            (row,) = _combine(branch, operator, (branch.index(array, at),), (value,))
-            return (branch.update(array, at, row),)
-
-        if bounds is Bounds.PROVED:
-            return write(inner)
-        return inner.branch(is_inside(inner, at, array), write, lambda _: (array,))
-
-    (result,) = builder.loop(extent, (init,), step)
-    return result
-
-
-def _scatter(builder: Builder, init: Var, extent: Size, stacked: Sequence[Var], bounds: Bounds) -> Var:
-    *places, values = stacked
-
-    def step(inner: Builder, index: Var, carried: tuple[Var, ...]) -> Sequence[Atom]:
-        at = _rows(inner, places, index)
-        return (inner.update(carried[0], at, inner.index(values, (index,)), bounds),)
-
-    (result,) = builder.loop(extent, (init,), step)
-    return result
-
-
-def is_inside(builder: Builder, at: Sequence[Atom], array: Var) -> Atom:
-    """Whether every index is inside its dimension."""
-    inside: Atom = TRUE
-    for index, size in zip(at, array.type.shape, strict=False):
-        low, high = builder.apply("ge", index, i64(0)), builder.apply("lt", index, size)
-        both = builder.apply("and", low, high)
-        inside = both if inside is TRUE else builder.apply("and", inside, both)
-    return inside

@@ -12,9 +12,13 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from anadrome.ad.activity import varied_variables
-from anadrome.ad.arrays import chain_product, element
+from anadrome.ad.alone import forward_lone, is_lone
+from anadrome.ad.arrays import chain_product, element, move_first_axis
 from anadrome.ad.canonical import canonical
+from anadrome.ad.custom import every_direction, floats, forward_custom, hold_closed
+from anadrome.ad.decompositions import RULES as DECOMPOSITIONS
 from anadrome.ad.library import forward_library
+from anadrome.ad.reverse import vjp
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.dead import remove_dead
 from anadrome.array_ir.nodes import (
@@ -26,6 +30,7 @@ from anadrome.array_ir.nodes import (
     Body,
     Carry,
     Check,
+    Custom,
     Expr,
     Full,
     Function,
@@ -141,6 +146,8 @@ class _Forward:
             builder.emit(self.renaming.let(let))
             return
         match expr:
+            case ParFor() if is_lone(let, expr, self.varied):
+                self.lone(builder, let, expr)
             case ParFor():
                 self.parfor(builder, let, expr)
             case Loop():
@@ -149,6 +156,10 @@ class _Forward:
                 self.branch(builder, let, expr)
             case WithSum():
                 self.with_sum(builder, let, expr)
+            case Custom():
+                self.custom(builder, let, expr)
+            case Library() if len(let.targets) > 1:
+                self.decomposition(builder, let, expr)
             case _:
                 builder.emit(self.renaming.let(let))
                 (target,) = let.targets
@@ -179,7 +190,7 @@ class _Forward:
                 return builder.add_to(sums, renaming.atoms(indices), row, bounds)
             case Library():
                 return self.library(builder, target, expr, span)
-            case Check() | ParFor() | Loop() | If() | WithSum():
+            case Check() | ParFor() | Loop() | If() | WithSum() | Custom():
                 raise AssertionError("handled as a statement")
             case _:
                 assert_never(expr)
@@ -250,6 +261,40 @@ class _Forward:
         shape = self.type(target.type).shape
         return builder.build(shape, lambda inner, at: element(inner, stacked, (at[-1], *at[:-1])))
 
+    def custom(self, builder: Builder, let: Let, expr: Custom) -> None:
+        """What the rule of a primal says; without a rule the primal itself, whose values are used at once."""
+        if not expr.has_rule:
+            self.statements(builder, expr.primal)
+            for target, result in zip(let.targets, expr.primal.results, strict=True):
+                self.renaming.mapping[target] = self.renaming.atom(result)
+                if target in self.varied:
+                    self.tangents[target] = self.tangent_or_zero(builder, result)
+            return
+        hold_closed(let, expr, self.varied)
+        results, push = forward_custom(builder, self.renaming, expr, vjp, let.span)
+        self.renaming.mapping.update(zip(let.targets, results, strict=True))
+        given = [self.tangent_or_zero(builder, arg) for arg in expr.args]
+        targets = [let.targets[position] for position in floats(let.targets)]
+        self.tangents.update(
+            zip(targets, every_direction(builder, push, given, self.directions), strict=True)
+        )
+
+    def decomposition(self, builder: Builder, let: Let, expr: Library) -> None:
+        """A library call with several results, direction by direction."""
+        builder.emit(self.renaming.let(let))
+        results = self.renaming.atoms(let.targets)
+        matrix, a_tan = self.renaming.atom(expr.args[0]), self.tangent(expr.args[0])
+        assert isinstance(matrix, Var) and isinstance(a_tan, Var)
+        rule = DECOMPOSITIONS[expr.operation].forward
+
+        def push(inner: Builder, given: Sequence[Atom]) -> tuple[Atom, ...]:
+            (part,) = given
+            assert isinstance(part, Var)
+            return rule(inner, matrix, results, part)
+
+        tangents = every_direction(builder, push, [a_tan], self.directions)
+        self.tangents.update(zip(let.targets, tangents, strict=True))
+
     # ------------------------------------------------------------------ constructs with bodies
     def body(self, builder: Builder, body: Body, keep: Sequence[bool]) -> tuple[Atom, ...]:
         """Append a nested body; its results, then the tangents of those that are kept."""
@@ -293,7 +338,8 @@ class _Forward:
         index = None if expr.index is None else renaming.fresh(expr.index)
         inner.bind(*carried, *tangents, *(() if index is None else (index,)))
         results = self.body(inner, expr.body, keep)
-        new = Loop((*carried, *tangents), init, inner.body(results), index, trip, condition)
+        body = inner.body(results)
+        new = Loop((*carried, *tangents), init, body, index, trip, condition, expr.checkpoint)
         self.assign(let, keep, builder.let(new))
 
     def start(self, builder: Builder, atom: Atom) -> Atom:
@@ -341,6 +387,25 @@ class _Forward:
         results = builder.let(ParFor(index, extent, inner.body(), (*yields, *tangent_yields)))
         self.assign(let, [target in self.varied for target in let.targets], results)
 
+    def lone(self, builder: Builder, let: Let, expr: ParFor) -> None:
+        """A yield that stands alone: its own rule, direction by direction."""
+        push = forward_lone(builder, self.renaming, let, expr, self.varied, jvp, self.directions is None)
+
+        def one(inner: Builder, part: Callable[[Builder, Atom], Atom]) -> Sequence[Atom]:
+            return push.tangents(
+                inner, lambda var: part(inner, self.tangents[var]) if var in self.tangents else None
+            )
+
+        if self.directions is None:
+            self.tangents.update(zip(push.targets, one(builder, lambda inner, atom: atom), strict=True))
+            return
+        results = builder.parfor(
+            self.directions,
+            lambda inner, k: [Stack(atom) for atom in one(inner, lambda b, t: _direction(b, t, k))],
+        )
+        for target, stacked in zip(push.targets, results, strict=True):
+            self.tangents[target] = move_first_axis(builder, stacked, len(target.type.shape))
+
     def item(self, builder: Builder, inner: Builder, item: Yield) -> Yield:
         """The yield of the tangents: every rule that is left after `canonical` is linear."""
         match item:
@@ -358,7 +423,7 @@ class _Forward:
                 assert isinstance(start, Var) and isinstance(end, Var)
                 return Carry(start, end)
             case Reduce() | Scan() | Accumulate() | Scatter():
-                raise AssertionError("rewritten before the forward sweep")
+                raise AssertionError("rewritten before the forward sweep, or standing alone")
             case _:
                 assert_never(item)
 

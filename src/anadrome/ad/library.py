@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from anadrome.ad.arrays import add_arrays, element, transpose
+from anadrome.ad.arrays import add_arrays, transpose
+from anadrome.ad.matrices import lower_half, negated, product, scaled, solved, total, triangle
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Library, Var
 from anadrome.errors import Span
@@ -60,50 +61,6 @@ def _rule(call: Library, span: Span | None) -> LibraryRule:
     return rule
 
 
-# ---------------------------------------------------------------------------- matrix arithmetic
-def _product(
-    builder: Builder, left: Var, right: Var, transpose_left: bool = False, transpose_right: bool = False
-) -> Var:
-    return builder.let_one(Library("matmul", (left, right), (transpose_left, transpose_right)))
-
-
-def _solved(builder: Builder, matrix: Var, right: Var, transposed: bool) -> Var:
-    return builder.let_one(Library("solve", (matrix, right), (transposed,)))
-
-
-def _scaled(builder: Builder, matrix: Var, factor: Atom) -> Var:
-    result = builder.build(matrix.type.shape, lambda inner, at: inner.mul(element(inner, matrix, at), factor))
-    assert isinstance(result, Var)
-    return result
-
-
-def _negated(builder: Builder, matrix: Var) -> Var:
-    result = builder.build(matrix.type.shape, lambda inner, at: inner.neg(element(inner, matrix, at)))
-    assert isinstance(result, Var)
-    return result
-
-
-def _total(builder: Builder, terms: Sequence[Var]) -> Atom:
-    total: Atom = terms[0]
-    for term in terms[1:]:
-        total = add_arrays(builder, total, term)
-    return total
-
-
-def _lower_half(builder: Builder, matrix: Var) -> Var:
-    """Φ(M): the lower triangle with the diagonal halved."""
-
-    def entry(inner: Builder, at: tuple[Var, ...]) -> Atom:
-        value = element(inner, matrix, at)
-        zero, half = inner.constant(0.0, value), inner.mul(inner.constant(0.5, value), value)
-        below = inner.apply("gt", at[0], at[1])
-        return inner.select(below, value, inner.select(inner.apply("eq", at[0], at[1]), half, zero))
-
-    result = builder.build(matrix.type.shape, entry)
-    assert isinstance(result, Var)
-    return result
-
-
 # ---------------------------------------------------------------------------- rules
 def _matmul_reverse(b: Builder, call: Library, args: Sequence[Var], y: Var, y_adj: Var) -> tuple[Lazy, ...]:
     """Y = op(A)·op(B): op(A)_adj = Y_adj·op(B)ᵀ, op(B)_adj = op(A)ᵀ·Y_adj."""
@@ -112,13 +69,13 @@ def _matmul_reverse(b: Builder, call: Library, args: Sequence[Var], y: Var, y_ad
 
     def left_adj() -> Atom:
         if turned_left:
-            return _product(b, right, y_adj, turned_right, True)
-        return _product(b, y_adj, right, False, not turned_right)
+            return product(b, right, y_adj, turned_right, True)
+        return product(b, y_adj, right, False, not turned_right)
 
     def right_adj() -> Atom:
         if turned_right:
-            return _product(b, y_adj, left, True, turned_left)
-        return _product(b, left, y_adj, not turned_left, False)
+            return product(b, y_adj, left, True, turned_left)
+        return product(b, left, y_adj, not turned_left, False)
 
     return left_adj, right_adj
 
@@ -130,20 +87,20 @@ def _matmul_forward(
     flags = tuple(bool(flag) for flag in call.attributes)
     terms = []
     if tangents[0] is not None:
-        terms.append(_product(b, tangents[0], args[1], *flags))
+        terms.append(product(b, tangents[0], args[1], *flags))
     if tangents[1] is not None:
-        terms.append(_product(b, args[0], tangents[1], *flags))
-    return _total(b, terms)
+        terms.append(product(b, args[0], tangents[1], *flags))
+    return total(b, terms)
 
 
 def _solve_reverse(b: Builder, call: Library, args: Sequence[Var], y: Var, y_adj: Var) -> tuple[Lazy, ...]:
     """op(A)·Y = B: B_adj = op(A)⁻ᵀ·Y_adj, op(A)_adj = -B_adj·Yᵀ."""
     transposed = bool(call.attributes[0])
-    right_adj = _solved(b, args[0], y_adj, not transposed)
+    right_adj = solved(b, args[0], y_adj, not transposed)
 
     def matrix_adj() -> Atom:
         pair = (y, right_adj) if transposed else (right_adj, y)
-        return _negated(b, _product(b, pair[0], pair[1], False, True))
+        return negated(b, product(b, pair[0], pair[1], False, True))
 
     return matrix_adj, lambda: right_adj
 
@@ -157,15 +114,14 @@ def _solve_forward(
     if tangents[1] is not None:
         terms.append(tangents[1])
     if tangents[0] is not None:
-        terms.append(_negated(b, _product(b, tangents[0], y, transposed)))
-    right = _total(b, terms)
-    assert isinstance(right, Var)
-    return _solved(b, args[0], right, transposed)
+        terms.append(negated(b, product(b, tangents[0], y, transposed)))
+    right = total(b, terms)
+    return solved(b, args[0], right, transposed)
 
 
 def _inv_reverse(b: Builder, call: Library, args: Sequence[Var], y: Var, y_adj: Var) -> tuple[Lazy, ...]:
     """Y = A⁻¹: A_adj = -Yᵀ·Y_adj·Yᵀ."""
-    return (lambda: _negated(b, _product(b, _product(b, y, y_adj, True), y, False, True)),)
+    return (lambda: negated(b, product(b, product(b, y, y_adj, True), y, False, True)),)
 
 
 def _inv_forward(
@@ -174,7 +130,7 @@ def _inv_forward(
     """Y_tan = -Y·A_tan·Y"""
     (a_tan,) = tangents
     assert a_tan is not None
-    return _negated(b, _product(b, _product(b, y, a_tan), y))
+    return negated(b, product(b, product(b, y, a_tan), y))
 
 
 def _det_reverse(b: Builder, call: Library, args: Sequence[Var], y: Var, y_adj: Var) -> tuple[Lazy, ...]:
@@ -182,7 +138,7 @@ def _det_reverse(b: Builder, call: Library, args: Sequence[Var], y: Var, y_adj: 
 
     def matrix_adj() -> Atom:
         inverse = b.let_one(Library("inv", (args[0],)))
-        return _scaled(b, transpose(b, inverse), b.mul(y_adj, y))
+        return scaled(b, transpose(b, inverse), b.mul(y_adj, y))
 
     return (matrix_adj,)
 
@@ -205,12 +161,12 @@ def _cholesky_reverse(b: Builder, call: Library, args: Sequence[Var], y: Var, y_
     """
 
     def matrix_adj() -> Atom:
-        inner = _lower_half(b, _product(b, y, y_adj, True))
+        inner = lower_half(b, product(b, y, y_adj, True))
         symmetric = add_arrays(b, inner, transpose(b, inner))
         assert isinstance(symmetric, Var)
         left = b.let_one(Library("triangular_solve", (y, symmetric), (True, True)))
         both = b.let_one(Library("triangular_solve", (y, transpose(b, left)), (True, True)))
-        return _lower_half(b, both)
+        return lower_half(b, both)
 
     return (matrix_adj,)
 
@@ -221,12 +177,12 @@ def _cholesky_forward(
     """L_tan = L·Φ(L⁻¹·S_tan·L⁻ᵀ) (Murray 2016, eq. 8), where S_tan = Φ(A_tan) + Φ(A_tan)ᵀ."""
     (a_tan,) = tangents
     assert a_tan is not None
-    lower = _lower_half(b, a_tan)
+    lower = lower_half(b, a_tan)
     symmetric = add_arrays(b, lower, transpose(b, lower))
     assert isinstance(symmetric, Var)
     left = b.let_one(Library("triangular_solve", (y, symmetric), (True, False)))
     both = b.let_one(Library("triangular_solve", (y, transpose(b, left)), (True, False)))
-    return _product(b, y, _lower_half(b, both))
+    return product(b, y, lower_half(b, both))
 
 
 def _triangular_reverse(
@@ -238,7 +194,7 @@ def _triangular_reverse(
 
     def matrix_adj() -> Atom:
         pair = (y, right_adj) if transposed else (right_adj, y)
-        return _triangle(b, _negated(b, _product(b, pair[0], pair[1], False, True)), lower)
+        return triangle(b, negated(b, product(b, pair[0], pair[1], False, True)), lower)
 
     return matrix_adj, lambda: right_adj
 
@@ -252,20 +208,9 @@ def _triangular_forward(
     if tangents[1] is not None:
         terms.append(tangents[1])
     if tangents[0] is not None:
-        terms.append(_negated(b, _product(b, _triangle(b, tangents[0], lower), y, transposed)))
-    right = _total(b, terms)
-    assert isinstance(right, Var)
+        terms.append(negated(b, product(b, triangle(b, tangents[0], lower), y, transposed)))
+    right = total(b, terms)
     return b.let_one(Library("triangular_solve", (args[0], right), (lower, transposed)))
-
-
-def _triangle(builder: Builder, matrix: Var, lower: bool) -> Var:
-    def entry(inner: Builder, at: tuple[Var, ...]) -> Atom:
-        value = element(inner, matrix, at)
-        return inner.select(inner.apply("ge" if lower else "le", *at), value, inner.constant(0.0, value))
-
-    result = builder.build(matrix.type.shape, entry)
-    assert isinstance(result, Var)
-    return result
 
 
 RULES = {

@@ -22,8 +22,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from anadrome.ad.adjoints import Term, merge
-from anadrome.ad.arrays import element, flipped, move_first_axis, reverse
-from anadrome.ad.canonical import is_inside
+from anadrome.ad.arrays import element, flipped, is_inside, move_first_axis, reverse
 from anadrome.ad.keep import inner_variables
 from anadrome.ad.scope import Residuals, Scope, Sweeps
 from anadrome.array_ir.affine import Affine

@@ -7,15 +7,32 @@ A read `x[e₁, e₂, …]` inside a nest of parfors is regular when every index
 with no parfor index used for two dimensions, and when it stands in no sequential loop; in a branch, the
 indices must not depend on anything bound inside it. Such an adjoint is built by stacking and reducing
 (design, §6). Every other read contributes to an accumulator that is carried inwards.
+
+An array whose adjoint is whole already costs nothing to open an accumulator on. In a loop, where the sum of
+a few stacked elements and the whole array would be made in every iteration, its regular reads must therefore
+be of about as many places as the dimension has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from anadrome.array_ir.affine import affine
-from anadrome.array_ir.nodes import ArrayType, Atom, Body, Expr, If, Index, Let, Loop, ParFor, Size, Var
+from anadrome.array_ir.nodes import (
+    ArrayType,
+    Atom,
+    Body,
+    Const,
+    Expr,
+    If,
+    Index,
+    Let,
+    Loop,
+    ParFor,
+    Size,
+    Var,
+)
 from anadrome.array_ir.walk import bodies, expression_variables, operands
 
 
@@ -28,6 +45,7 @@ class _Place:
     outermost: Var | None = None
     bound_in_branch: frozenset[Var] | None = None
     is_in_loop: bool = False
+    whole: Collection[Var] = ()
 
     def inside(self, expr: Expr, binders: tuple[Var, ...]) -> _Place:
         """The place in a body nested in `expr`."""
@@ -50,8 +68,11 @@ class _Place:
         return replace(self, bound=self.bound | new, bound_in_branch=None if branch is None else branch | new)
 
 
-def irregular_arrays(let: Let, varied: set[Var], definitions: Mapping[Var, Expr]) -> list[Var]:
-    """The varied arrays, bound around the statement, that need an accumulator while it is reversed."""
+def irregular_arrays(
+    let: Let, varied: set[Var], definitions: Mapping[Var, Expr], whole: Collection[Var] = ()
+) -> list[Var]:
+    """The varied arrays, bound around the statement, that need an accumulator while it is reversed. `whole`:
+    those whose adjoint is one array that a loop around updates in place."""
     candidates = {
         var
         for var in expression_variables(let.expr)
@@ -59,7 +80,7 @@ def irregular_arrays(let: Let, varied: set[Var], definitions: Mapping[Var, Expr]
     }
     if not candidates:
         return []
-    return list(dict.fromkeys(_irregular(let.expr, _Place(), candidates, definitions)))
+    return list(dict.fromkeys(_irregular(let.expr, _Place(whole=whole), candidates, definitions)))
 
 
 def _irregular(
@@ -109,5 +130,14 @@ def _is_regular(
         is_whole = form.atom is var and place.extents[var] == size
         if not is_whole and var is not place.outermost:
             return False
+        if not is_whole and array in place.whole and not _is_most_of(place.extents[var], size, definitions):
+            return False
         used.add(var)
     return True
+
+
+def _is_most_of(extent: Size, size: Size, definitions: Mapping[Var, Expr]) -> bool:
+    """Whether a parfor surely runs over all but a few places of a dimension."""
+    if isinstance(extent, Const) and isinstance(size, Const):
+        return 4 * int(extent.value) >= int(size.value)
+    return affine(extent, definitions).terms == affine(size, definitions).terms

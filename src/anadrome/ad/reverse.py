@@ -10,21 +10,29 @@ for every statement, and adjoints kept as sums of bracketed terms (`adjoints`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import assert_never
 
 from anadrome.ad.activity import varied_variables
 from anadrome.ad.adjoints import Term
+from anadrome.ad.alone import is_lone, reverse_lone
 from anadrome.ad.arrays import chain_product, element, sum_elements
 from anadrome.ad.branch import reverse_if
 from anadrome.ad.canonical import canonical
+from anadrome.ad.checkpoint import forward_checkpointed, is_checkpointed, reverse_checkpointed
+from anadrome.ad.custom import reverse_custom, run_custom
+from anadrome.ad.decompositions import RULES as DECOMPOSITIONS
 from anadrome.ad.keep import inner_variables, keeping
 from anadrome.ad.library import reverse_library
 from anadrome.ad.loop import forward_loop, reverse_loop
+from anadrome.ad.mixed import mixed
+from anadrome.ad.mixed_choice import Choice
 from anadrome.ad.parfor import gathered, reverse_parfor
 from anadrome.ad.regular import irregular_arrays
 from anadrome.ad.repeat import repeated
 from anadrome.ad.scope import Residuals, Scope, Sweeps
+from anadrome.ad.states import passed_on
+from anadrome.ad.undo import passed_back, step_back
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.dead import remove_dead
 from anadrome.array_ir.nodes import (
@@ -35,6 +43,7 @@ from anadrome.array_ir.nodes import (
     Body,
     Bounds,
     Check,
+    Custom,
     Expr,
     Full,
     Function,
@@ -53,19 +62,26 @@ from anadrome.array_ir.nodes import (
     i64,
 )
 from anadrome.array_ir.walk import Renaming, all_lets
+from anadrome.config import Mixed as Mode
 from anadrome.dtypes import I64
 from anadrome.errors.ad import NotDifferentiable
 from anadrome.prims.record import Prim
 
 
-def vjp(fn: Function, active: Sequence[bool]) -> Function:
+def vjp(
+    fn: Function, active: Sequence[bool], mode: Mode = "auto", notes: list[Choice] | None = None
+) -> Function:
     """The vector-Jacobian product of `fn` with respect to its active parameters.
 
     Parameters of the result: those of `fn`, then a cotangent for each float result of `fn`. Results: those
     of `fn`, then the adjoint of each active parameter. Free variables of an open function are constants.
+    `mode` says how scalar bodies are differentiated (`mixed`); what was chosen is added to `notes`.
     Raises `NotDifferentiable` with the line where a construct has no rule.
     """
-    source = canonical(fn, active)
+    settled = mixed(canonical(fn, active), active, mode)
+    if notes is not None:
+        notes.extend(settled.choices)
+    source = remove_dead(settled.function)
     wanted = [param for param, is_active in zip(source.params, active, strict=True) if is_active]
     builder = Builder()
     renaming = Renaming({})
@@ -73,7 +89,8 @@ def vjp(fn: Function, active: Sequence[bool]) -> Function:
     params = renaming.fresh_all(source.params)
     builder.bind(*params)
     definitions = {let.targets[0]: let.expr for let in all_lets(source.body) if isinstance(let.expr, Apply)}
-    scope = Scope(builder, renaming, varied_variables(source.body, wanted), definitions)
+    varied = varied_variables(source.body, wanted) - settled.settled
+    scope = Scope(builder, renaming, varied, definitions)
     residuals = _forward(scope, source.body, False, {})
     results = renaming.atoms(source.body.results)
     known = {*renaming.atoms(source.sizes), *params}
@@ -119,12 +136,18 @@ def _forward(scope: Scope, body: Body, is_repeated: bool, kept: Residuals) -> Re
     varied = {
         target for let in body.lets if not scope.varied.isdisjoint(let.targets) for target in let.targets
     }
-    for let in (repeated(body) if is_repeated else body).lets:
+    for original, let in _to_run(body, is_repeated):
         scope.builder.span = let.span
         # A repeated loop has lost its accumulators, which may have been all that was varied in it.
-        is_varied = any(target in varied for target in let.targets)
+        is_varied = any(target in varied for target in original.targets)
         if isinstance(let.expr, Loop) and is_varied:
-            residuals.update(forward_loop(scope, let, let.expr))
+            if is_checkpointed(let.expr):
+                forward_checkpointed(scope, let, let.expr)
+            else:
+                assert isinstance(original.expr, Loop)
+                residuals.update(forward_loop(scope, original, original.expr, is_repeated))
+        elif isinstance(let.expr, Custom) and is_varied:
+            residuals.update(run_custom(scope, let, let.expr))
         elif isinstance(let.expr, ParFor) and is_varied and is_repeated:
             is_known = any(var in kept for var in inner_variables(let.expr.body))
             keeper, found = (let, {}) if is_known else keeping(let)
@@ -140,8 +163,23 @@ def _backward(scope: Scope, body: Body, residuals: Residuals) -> None:
     """The return sweep over the statements of a body."""
     for let in reversed(body.lets):
         scope.builder.span = let.span
-        if any(target in scope.varied for target in let.targets):
+        is_needed = _has_seed(scope, let) and any(target in scope.varied for target in let.targets)
+        if scope.trail is not None:
+            residuals.update(step_back(scope, let, is_needed, _SWEEPS))
+        if is_needed:
             _with_accumulators(scope, let, residuals)
+
+
+def _to_run(body: Body, is_repeated: bool) -> Iterator[tuple[Let, Let]]:
+    """The statements of a run of a body: as the program has them, and as they run."""
+    if not is_repeated:
+        yield from ((let, let) for let in body.lets)
+        return
+    again = {target: let for let in repeated(body).lets for target in let.targets}
+    for original in body.lets:
+        found = next((again[target] for target in original.targets if target in again), None)
+        if found is not None:
+            yield original, found
 
 
 _SWEEPS = Sweeps(_forward, _backward)
@@ -149,19 +187,21 @@ _SWEEPS = Sweeps(_forward, _backward)
 
 def _with_accumulators(scope: Scope, let: Let, residuals: Residuals) -> None:
     """Reverse one statement, with accumulators open on the arrays it reads at irregular places."""
-    if not _has_seed(scope, let):
-        return
-    irregular = irregular_arrays(let, scope.varied, scope.definitions)
-    opened = [var for var in irregular if var not in scope.tokens]
+    irregular = irregular_arrays(let, scope.varied, scope.definitions, scope.whole())
+    # The adjoint of an array that a branch passes on is that of the result, changed in place.
+    passed = passed_on(let, scope.adjoints)
+    opened = [var for var in irregular if var not in scope.tokens and var not in passed]
     if not opened:
         _statement(scope, let, residuals)
         return
     start = [scope.take_or_zero(var) for var in opened]
     leaving: list[tuple[Var, Term]] = []
     changed: list[Var] = []
+    states = passed_back(scope, let)
 
     def body(builder: Builder, tokens: tuple[Var, ...]) -> Sequence[Atom]:
         inner = scope.nested(builder, {**scope.tokens, **dict(zip(opened, tokens, strict=True))})
+        inner.trail = scope.trail
         for target in let.targets:
             if target in scope.adjoints:
                 inner.adjoints[target] = scope.adjoints.pop(target)
@@ -171,7 +211,8 @@ def _with_accumulators(scope: Scope, let: Let, residuals: Residuals) -> None:
             leaving.extend((var, term) for term in terms)
             values.extend(term.value for term in terms)
         changed.extend(var for var, token in scope.tokens.items() if inner.tokens[var] is not token)
-        return [inner.tokens[var] for var in opened] + values + [inner.tokens[var] for var in changed]
+        further = [inner.tokens[var] for var in changed] + [inner.renaming.variable(var) for var in states]
+        return [inner.tokens[var] for var in opened] + values + further
 
     starts = [value for value in start if isinstance(value, Var)]
     results = scope.builder.with_sum(starts, body)
@@ -180,8 +221,9 @@ def _with_accumulators(scope: Scope, let: Let, residuals: Residuals) -> None:
         scope.contribute_whole(var, result)
     for (var, term), value in zip(leaving, results[count:], strict=False):
         scope.contribute(var, Term(term.at, value, term.is_guarded))
-    for var, token in zip(changed, results[count + len(leaving) :], strict=True):
-        scope.tokens[var] = token
+    further = results[count + len(leaving) :]
+    scope.tokens.update(zip(changed, further, strict=False))
+    scope.renaming.mapping.update(zip(states, further[len(changed) :], strict=True))
 
 
 def _has_seed(scope: Scope, let: Let) -> bool:
@@ -198,14 +240,20 @@ def _statement(scope: Scope, let: Let, residuals: Residuals) -> None:
             _index(scope, let.targets[0], array, scope.renaming.atoms(indices))
         case AddTo(token=token, indices=indices, value=value, bounds=bounds):
             _add_to(scope, let, token, indices, value, bounds)
+        case ParFor() if is_lone(let, expr, scope.varied):
+            reverse_lone(scope, let, expr, vjp)
         case ParFor():
             reverse_parfor(scope, let, expr, residuals, _SWEEPS)
+        case Loop() if is_checkpointed(expr):
+            reverse_checkpointed(scope, let, expr, _SWEEPS)
         case Loop():
             reverse_loop(scope, let, expr, residuals, _SWEEPS)
         case If():
             reverse_if(scope, let, expr, _SWEEPS)
         case WithSum():
             _with_sum(scope, let, expr)
+        case Custom():
+            reverse_custom(scope, let, expr, residuals, _SWEEPS, vjp)
         case Update() | Full() | Literal() | Reshape() | Library():
             adjoints = [scope.take(target) for target in let.targets]
             if any(adjoint is not None for adjoint in adjoints):
@@ -331,9 +379,14 @@ def _update(
 
 
 def _library(scope: Scope, let: Let, expr: Library, adjoints: Sequence[Atom | None]) -> None:
+    args = scope.renaming.atoms(expr.args)
+    if len(adjoints) > 1:
+        rule, results = DECOMPOSITIONS[expr.operation].reverse, scope.renaming.atoms(let.targets)
+        assert isinstance(args[0], Var)
+        scope.contribute_whole(expr.args[0], rule(scope.builder, args[0], results, adjoints))
+        return
     (y_adj,) = adjoints
     assert y_adj is not None
-    args = scope.renaming.atoms(expr.args)
     result = scope.new(let.targets[0])
     parts = reverse_library(scope.builder, expr, args, result, y_adj, let.span)
     for arg, part in zip(expr.args, parts, strict=True):

@@ -6,9 +6,45 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from anadrome.ad.adjoints import Term, dense_term, materialise
+from anadrome.ad.states import BodyPlan, LoopPlan
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import ArrayType, Atom, Body, Expr, Size, SumType, Var
+from anadrome.array_ir.nodes import ArrayType, Atom, Body, Expr, Loop, Size, SumType, Var
 from anadrome.array_ir.walk import Renaming
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshots:
+    """What the forward run of a loop with a checkpoint policy leaves for its return sweep.
+
+    A stack with room for `slots` states: `stores` hold one each at places 0 to `top`, and `places` the
+    iterations at whose entry they were taken. The loop makes `trip` iterations.
+    """
+
+    trip: Size
+    top: Atom
+    places: Var
+    stores: tuple[Var, ...]
+
+    @property
+    def slots(self) -> Size:
+        """How many states there is room for."""
+        return self.places.type.shape[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trail:
+    """The way back of the states that pass through a body: its plan, the logs, and the place in them that
+    belongs to the execution being reversed."""
+
+    plan: BodyPlan
+    logs: Mapping[Var, Atom]
+    place: Atom
+
+    def read(self, builder: Builder, key: Var) -> Atom:
+        """What a log of this body holds of the execution."""
+        log = self.logs[key]
+        assert isinstance(log, Var)
+        return builder.index(log, (self.place,))
 
 
 @dataclass(slots=True, eq=False)
@@ -16,7 +52,8 @@ class Scope:
     """One body of the program being differentiated, as its adjoint is written.
 
     Keys of every table are variables of the original program; values belong to the new one.
-    `renaming` and `token_adjoints` are shared by all scopes, `adjoints` and `tokens` are this body's own.
+    `renaming`, `token_adjoints`, `snapshots` and `plans` are shared by all scopes, `adjoints`, `tokens` and
+    `trail` (of the states that pass through it) are this body's own.
     """
 
     builder: Builder
@@ -26,11 +63,23 @@ class Scope:
     token_adjoints: dict[Var, Atom] = field(default_factory=dict)
     adjoints: dict[Var, list[Term]] = field(default_factory=dict)
     tokens: dict[Var, Var] = field(default_factory=dict)
+    snapshots: dict[Var, Snapshots] = field(default_factory=dict)
+    plans: dict[Loop, LoopPlan] = field(default_factory=dict)
+    trail: Trail | None = None
+    is_in_loop: bool = False
 
     def nested(self, builder: Builder, tokens: Mapping[Var, Var]) -> Scope:
         """The scope of a body nested here, with accumulators open around it."""
         return Scope(
-            builder, self.renaming, self.varied, self.definitions, self.token_adjoints, {}, dict(tokens)
+            builder,
+            self.renaming,
+            self.varied,
+            self.definitions,
+            self.token_adjoints,
+            tokens=dict(tokens),
+            snapshots=self.snapshots,
+            plans=self.plans,
+            is_in_loop=self.is_in_loop,
         )
 
     def contribute(self, atom: Atom, term: Term) -> None:
@@ -47,6 +96,13 @@ class Scope:
     def contribute_whole(self, atom: Atom, value: Atom) -> None:
         """Add a value of the atom's own type to its adjoint."""
         self.contribute(atom, dense_term(value))
+
+    def whole(self) -> list[Var]:
+        """The arrays whose adjoint is one array already, in a loop that takes it from iteration to
+        iteration."""
+        if not self.is_in_loop:
+            return []
+        return [var for var, terms in self.adjoints.items() if any(term.is_dense for term in terms)]
 
     def take(self, var: Var) -> Atom | None:
         """The adjoint of a variable as one array, which is not asked for again; None where it is zero."""

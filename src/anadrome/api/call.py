@@ -15,7 +15,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -41,6 +41,8 @@ from anadrome.frontend.values import Value, is_staged
 
 KEPT_STATES = 8
 """Programs kept for one signature, each for another state of what the function reads around it."""
+
+T = TypeVar("T")
 
 Rule = Callable[[Context, object, Sequence[Value], Mapping[str, Value]], Value]
 """(context, function, args, kwargs) -> value: what a transform of the function does inside a program."""
@@ -93,7 +95,7 @@ class Compiled:
         self.options = options or options_of(function)
         self.compilations = 0
         self._rule = rule
-        self._has_own_arguments = has_own_arguments
+        self.has_own_arguments = has_own_arguments
         self._small = self.options.config.small_dimension
         self._plain: dict[object, Program] = {}
         self._programs: dict[Signature, tuple[Program, ...]] = {}
@@ -121,8 +123,12 @@ class Compiled:
                 return name
         except AttributeError:
             pass
-        parts = (self.transform, self.function, self._rule, self.options, self._has_own_arguments)
+        parts = (self.transform, self.function, self._rule, self.options, self.has_own_arguments)
         return Compiled, parts
+
+    def with_options(self, options: Options) -> Compiled:
+        """The same function or transform under other options, compiled anew."""
+        return Compiled(self.__name__, self.function, self._rule, options, self.has_own_arguments)
 
     @property
     def python(self) -> Callable[..., Any]:
@@ -176,7 +182,7 @@ class Compiled:
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Program, list[object], Sequence[np.ndarray]]:
         """The program for a call, made if need be, the leaves of its arguments, and the arrays around it."""
-        given, named = self._declared(args, kwargs)
+        given, named = self.declared(args, kwargs)
         signature, leaves = self._signature(given, named)
         found = self._found(signature)
         if found is None:
@@ -225,12 +231,12 @@ class Compiled:
 
     def signature(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Signature:
         """What a program for this call depends on."""
-        return self._signature(*self._declared(args, kwargs))[0]
+        return self._signature(*self.declared(args, kwargs))[0]
 
     def _signature(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Signature, list[object]]:
         return signature_of(self.__name__, args, kwargs, parameter_names(self), self._small)
 
-    def _declared(
+    def declared(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments with those declared static marked as such."""
@@ -272,28 +278,34 @@ def transformed(name: str, function: Any, rule: Rule, has_own_arguments: bool = 
     which are values. A method, which Python makes anew each time it is looked up, keeps them with its
     instance, so that they go when it goes.
     """
+    return kept(function, (name, rule), lambda: Compiled(name, function, rule, None, has_own_arguments))
+
+
+def kept(function: Any, key: tuple[object, ...], make: Callable[[], T]) -> T:
+    """What was made of a function under this key, which holds the type of it; made now where it is not there.
+
+    See `transformed` for where it is kept.
+    """
     owner: object = function.__self__ if isinstance(function, types.MethodType) else function
     part = function.__func__ if isinstance(function, types.MethodType) else None
     if not hasattr(owner, "__dict__") or isinstance(owner, type | types.ModuleType):
-        return Compiled(name, function, rule, None, has_own_arguments)
-    kept: Kept = vars(owner).get(KEPT, Kept())
+        return make()
+    those: Kept = vars(owner).get(KEPT, Kept())
     try:
-        found = kept.get((name, rule, part))
+        found = those.get((*key, part))
     except TypeError:  # axes in a dict or list
-        return Compiled(name, function, rule, None, has_own_arguments)
-    if found is None or kept.owner is not owner:  # `functools.wraps` copies what is kept
-        found = Compiled(name, function, rule, None, has_own_arguments)
-        others = kept if kept.owner is owner else {}
-        vars(owner)[KEPT] = Kept({**others, (name, rule, part): found}, owner)
+        return make()
+    if found is None or those.owner is not owner:  # `functools.wraps` copies what is kept
+        found = make()
+        others = those if those.owner is owner else {}
+        vars(owner)[KEPT] = Kept({**others, (*key, part): found}, owner)
     return found
 
 
-class Kept(dict[tuple[str, Rule, object], Compiled]):
+class Kept(dict[tuple[object, ...], Any]):
     """The transforms of a function, or of the methods of an object. A copy of the object starts without."""
 
-    def __init__(
-        self, found: Mapping[tuple[str, Rule, object], Compiled] | None = None, owner: object = None
-    ) -> None:
+    def __init__(self, found: Mapping[tuple[object, ...], Any] | None = None, owner: object = None) -> None:
         super().__init__(found or {})
         self.owner = owner
 

@@ -22,6 +22,7 @@ from anadrome.array_ir.nodes import ArrayType, Atom, Var
 from anadrome.errors.api import AuxiliaryMissing, NonScalarOutput, StructureMismatch
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.context import Context
+from anadrome.frontend.modes import Mode
 from anadrome.frontend.sizes import retype
 from anadrome.frontend.values import ScopeKind, Value
 
@@ -86,7 +87,7 @@ def value_and_gradient(
     """What the function gives (its pair where there is an auxiliary result), and its gradient."""
     active = active_arguments(context, transform, args, argnums, parameter_names(function))
     opened_function = WithoutAuxiliary(function, transform) if has_aux else function
-    opened = open_function(context, opened_function, args, kwargs, active.leaves)
+    opened = open_function(context, opened_function, args, kwargs, active.leaves, Mode.REVERSE)
     seed = _scalar_result(transform, opened, has_aux)
     cotangents = [
         number(1.0, opened.atoms[position].type.dtype)
@@ -134,7 +135,7 @@ def pull_back(
     context: Context, opened: Opened, active: Active, cotangents: Sequence[Atom]
 ) -> tuple[Value, list[Value]]:
     """The function's result and a cotangent for each active leaf, from one for each float result."""
-    derivative = reverse(opened.prepared(context), opened.active)
+    derivative = reverse(opened.prepared(context), opened.active, context.config.mixed, context.notes)
     primals = [atom(context, leaf) for leaf in active.leaves.values()]
     results = opened.call(context, derivative, (*primals, *cotangents))
     count = len(opened.atoms)
@@ -152,7 +153,7 @@ def pull_back_values(
     """The function's result and the cotangents of all its arguments, from a cotangent of its result."""
     active = active_arguments(context, "vjp", primals, tuple(range(len(primals))), parameter_names(function))
     opened_function = WithoutAuxiliary(function, "vjp") if has_aux else function
-    opened = open_function(context, opened_function, primals, {}, active.leaves)
+    opened = open_function(context, opened_function, primals, {}, active.leaves, Mode.REVERSE)
     cotangents = _cotangents(context, opened, cotangent, has_aux)
     value, parts = pull_back(context, opened, active, cotangents)
     return value, active.derivative(parts)

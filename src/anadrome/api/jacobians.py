@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import prod
 
 from anadrome.ad.forward import jvp as forward
 from anadrome.ad.reverse import vjp as reverse
@@ -23,6 +24,7 @@ from anadrome.array_ir.nodes import TRUE, ArrayType, Atom, Const, Function, Size
 from anadrome.errors.api import SizeUnknown
 from anadrome.frontend.arrays import atom
 from anadrome.frontend.context import Context
+from anadrome.frontend.modes import Mode
 from anadrome.frontend.values import Scalar, Value
 
 VECTOR_LIMIT = 64
@@ -44,6 +46,68 @@ def jacobian_forward(
 ) -> Value:
     """The Jacobian column by column: in each result's place, its derivative by the arguments."""
     opened, active = _opened(context, "jacfwd", function, args, kwargs, argnums, has_aux)
+    return _by_columns(context, function, args, kwargs, opened, active, has_aux)
+
+
+def jacobian_reverse(
+    context: Context,
+    function: object,
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value],
+    argnums: Argnums,
+    has_aux: bool,
+) -> Value:
+    """The Jacobian row by row: in each result's place, its derivative by the arguments."""
+    opened, active = _opened(context, "jacrev", function, args, kwargs, argnums, has_aux)
+    return _by_rows(context, function, args, kwargs, opened, active, has_aux)
+
+
+def jacobian_either(
+    context: Context,
+    function: object,
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value],
+    argnums: Argnums,
+    has_aux: bool,
+) -> Value:
+    """The Jacobian by the mode that has fewer directions, as far as sizes are known now."""
+    opened, active = _opened(context, "jacobian", function, args, kwargs, argnums, has_aux)
+    way = _by_columns if _has_fewer_columns(context, opened, active, has_aux) else _by_rows
+    return way(context, function, args, kwargs, opened, active, has_aux)
+
+
+def _has_fewer_columns(context: Context, opened: Opened, active: Active, has_aux: bool) -> bool:
+    """Whether there are no more numbers in the arguments than in the results.
+
+    A size that only the run knows is above every one that is known, and equal to every other such. Results
+    whose sizes the function finds itself have no rows to go over.
+    """
+    wanted = _differentiated(opened, has_aux)
+    if not opened.own_sizes.isdisjoint(wanted):
+        return True
+    results = [opened.result_type("jacobian", position) for position in wanted]
+    return _extent(_leaf_types(context, active)) <= _extent(results)
+
+
+def _extent(types: Sequence[ArrayType]) -> tuple[tuple[int, int], ...]:
+    """How many numbers arrays hold: (unknown sizes in a product, the known part), largest first."""
+    found: dict[int, int] = {}
+    for type_ in types:
+        known = [int(size.value) for size in type_.shape if isinstance(size, Const)]
+        unknown = len(type_.shape) - len(known)
+        found[unknown] = found.get(unknown, 0) + prod(known)
+    return tuple(sorted(found.items(), reverse=True))
+
+
+def _by_columns(
+    context: Context,
+    function: object,
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value],
+    opened: Opened,
+    active: Active,
+    has_aux: bool,
+) -> Value:
     types = _leaf_types(context, active)
     counts = [_constant_count(type_) for type_ in types]
     total = sum(count for count in counts if count is not None)
@@ -59,17 +123,16 @@ def jacobian_forward(
     return _with_auxiliary(context, function, args, kwargs, found) if has_aux else found
 
 
-def jacobian_reverse(
+def _by_rows(
     context: Context,
     function: object,
     args: Sequence[Value],
     kwargs: Mapping[str, Value],
-    argnums: Argnums,
+    opened: Opened,
+    active: Active,
     has_aux: bool,
 ) -> Value:
-    """The Jacobian row by row: in each result's place, its derivative by the arguments."""
-    opened, active = _opened(context, "jacrev", function, args, kwargs, argnums, has_aux)
-    derivative = reverse(opened.prepared(context), opened.active)
+    derivative = reverse(opened.prepared(context), opened.active, context.config.mixed, context.notes)
     blocks: Blocks = {}
     for position in _differentiated(opened, has_aux):
         _rows(context, opened, active, derivative, position, blocks)
@@ -95,7 +158,8 @@ def _opened(
 ) -> tuple[Opened, Active]:
     active = active_arguments(context, transform, args, argnums, parameter_names(function))
     inner = WithoutAuxiliary(function, transform) if has_aux else function
-    return open_function(context, inner, args, kwargs, active.leaves), active
+    mode = {"jacfwd": Mode.FORWARD, "jacrev": Mode.REVERSE}.get(transform, Mode.EITHER)
+    return open_function(context, inner, args, kwargs, active.leaves, mode), active
 
 
 def _leaf_types(context: Context, active: Active) -> list[ArrayType]:
@@ -182,7 +246,7 @@ def _bracket(builder: Builder, pairs: Sequence[tuple[Atom, Atom]], type_: ArrayT
     for left, right in pairs:
         equal = builder.apply("eq", left, right)
         hit = equal if hit is TRUE else builder.apply("and", hit, equal)
-    return builder.select(hit, number(1.0, type_.dtype), number(0.0, type_.dtype))
+    return builder.apply("bracket", hit, number(1.0, type_.dtype))
 
 
 def _columns(builder: Builder, tangent: Atom, type_: ArrayType, start: int, is_whole: bool) -> Atom:

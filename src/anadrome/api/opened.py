@@ -22,6 +22,7 @@ from anadrome.errors.api import SizeUnknown
 from anadrome.frontend.arrays import as_array, atom
 from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
 from anadrome.frontend.context import Context
+from anadrome.frontend.modes import Mode
 from anadrome.frontend.values import Array, Cell, Scalar, ScopeKind, Staged, Value, is_staged
 
 
@@ -88,18 +89,19 @@ def open_function(
     args: Sequence[Value],
     kwargs: Mapping[str, Value],
     leaves: Mapping[int, Staged],
+    mode: Mode = Mode.EITHER,
 ) -> Opened:
-    """Stage `function(*args, **kwargs)` as a function of some leaves.
+    """Stage `function(*args, **kwargs)` as a function of some leaves, to be differentiated in this mode.
 
     `leaves` maps positions among the flattened positional arguments to the staged values that stand there.
     """
     builder = context.builder.child()
     params = tuple(Var("x", atom(context, leaf).type) for leaf in leaves.values())
     builder.bind(*params)
-    with context.filling(builder, ScopeKind.OPEN):
+    with context.filling(builder, ScopeKind.OPEN, mode):
         given, arguments = pytree.flatten(tuple(args))
         for (position, leaf), param in zip(leaves.items(), params, strict=True):
-            given[position] = _parameter(context, leaf, param)
+            given[position] = parameter_value(context, leaf, param)
         outcome = context.call(function, *pytree.unflatten(arguments, given), **kwargs)
         if isinstance(outcome, LazyGenerator):
             outcome = evaluate_list(context, outcome.frame, outcome.node)
@@ -130,7 +132,8 @@ def _closed(
     )
 
 
-def _parameter(context: Context, leaf: Staged, param: Var) -> Staged:
+def parameter_value(context: Context, leaf: Staged, param: Var) -> Staged:
+    """What a leaf is inside a body in which `param` stands for it: its arrays may be read only."""
     if isinstance(leaf, Scalar):
         return Scalar(param, leaf.is_weak)
     return replace(leaf, cell=Cell(param, context.scope, is_argument=True), view=None)

@@ -59,6 +59,10 @@ class Program:
 
     def run(self, leaves: Sequence[Any], arrays: Sequence[np.ndarray] = ()) -> Any:
         """The result for the leaves of a call whose signature is this program's, and the arrays around it."""
+        return self.present(self.executable(self.arguments(leaves, arrays)))
+
+    def arguments(self, leaves: Sequence[Any], arrays: Sequence[np.ndarray] = ()) -> list[Any]:
+        """The native arguments of a call."""
         values: list[Any] = (
             list(leaves) if self.taken is None else [leaves[position] for position in self.taken]
         )
@@ -72,7 +76,7 @@ class Program:
             values[:0] = [leaves[leaf].shape[axis] for leaf, axis in self.sizes]
         if arrays:
             values += [_native(array) for array in arrays]
-        return self.present(self.executable(values))
+        return values
 
     def _hold(self, leaves: Sequence[Any]) -> None:
         for held in self.held:
@@ -99,12 +103,9 @@ def make_program(
 ) -> Program:
     """Stage and compile a callable for the calls of one signature; arrays at `changing` places are passed."""
     times = statistics or Statistics()
-    args, kwargs = pytree.unflatten(signature.structure, [_specification(key) for key in signature.keys])
     with uncollected():
         with times.timing("stage"):
-            staged = stage(
-                function, args, kwargs, config, least_size=config.small_dimension + 1, changing=changing
-            )
+            staged = staged_program(function, signature, config, changing)
         executable = compile_function(staged.function, config, times, record)
     taken = tuple(place for place, key in enumerate(signature.keys) if not isinstance(key, StaticKey))
     sizes, held = _sizes(staged.function, signature, taken, argument_names(signature.structure, names))
@@ -119,6 +120,14 @@ def make_program(
         times,
         staged.surroundings.read,
     )
+
+
+def staged_program(
+    function: object, signature: Signature, config: Config, changing: Collection[object] = ()
+) -> Staged:
+    """Stage a callable for the calls of one signature."""
+    args, kwargs = pytree.unflatten(signature.structure, [_specification(key) for key in signature.keys])
+    return stage(function, args, kwargs, config, least_size=config.small_dimension + 1, changing=changing)
 
 
 def _specification(key: Key) -> object:

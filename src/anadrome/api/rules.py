@@ -13,7 +13,7 @@ from anadrome.api import pytree
 from anadrome.api.arguments import Argnums
 from anadrome.api.batching import Axes, map_rows
 from anadrome.api.gradients import outcome_words, pull_back_values, value_and_gradient
-from anadrome.api.jacobians import jacobian_forward, jacobian_reverse
+from anadrome.api.jacobians import jacobian_either, jacobian_forward, jacobian_reverse
 from anadrome.api.opened import like, staged_leaf
 from anadrome.api.tangents import as_tuple, push_forward_values
 from anadrome.errors.api import AuxiliaryMissing, StagedOutside
@@ -103,6 +103,37 @@ class Pullback:
         return pull_back_values(context, self._function, primals, cotangent, self._has_aux)[1]
 
 
+class Linearized:
+    """What `linearize` gives inside a compiled function: tangents of the arguments to that of the result.
+
+    It holds the primals as they were, so it is called where they are known: in the body it was made in.
+    """
+
+    def __init__(self, context: Context, function: object, primals: Sequence[Value]) -> None:
+        leaves, self._structure = pytree.flatten(tuple(primals))
+        self._leaves = [_frozen(context, leaf) for leaf in leaves]
+        self._function = function
+        self._scope: Scope = context.scope
+
+    def __call__(self, *tangents: object) -> object:
+        """Outside compiled functions there is no such object."""
+        raise StagedOutside("this linear function")
+
+    def __anadrome_stage__(self, context: Context, args: Sequence[Value], kwargs: Kwargs) -> Value:
+        """The tangent of the result."""
+        if self._scope not in context.scopes():
+            raise StagedOutside(
+                "a linear function made inside a loop or branch, outside of which it is called,"
+            )
+        primals = pytree.unflatten(self._structure, [thaw(context) for thaw in self._leaves])
+        return push_forward_values(context, self._function, primals, args)[1]
+
+
+def stage_linearize(context: Context, function: object, *primals: Value) -> Value:
+    """`linearize` inside a program: the function's result and a function of tangents."""
+    return context.call(function, *primals), Linearized(context, function, primals)
+
+
 def _frozen(context: Context, leaf: Value) -> Callable[[Context], Value]:
     """A leaf as it is now, whatever is written into its array later."""
     staged = staged_leaf(context, leaf)
@@ -183,6 +214,17 @@ class ReverseJacobian:
 
     def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
         return jacobian_reverse(context, function, args, kwargs, self.argnums, self.has_aux)
+
+
+@dataclass(frozen=True, slots=True)
+class EitherJacobian:
+    """The Jacobian by the mode that suits the sizes."""
+
+    argnums: int | tuple[int, ...]
+    has_aux: bool
+
+    def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
+        return jacobian_either(context, function, args, kwargs, self.argnums, self.has_aux)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from anadrome.array_ir.nodes import ArrayType, Atom
 from anadrome.errors.api import StructureMismatch
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.context import Context
+from anadrome.frontend.modes import Mode
 from anadrome.frontend.values import Value
 
 
@@ -37,7 +38,7 @@ def push_forward_values(
         assert isinstance(primal.type, ArrayType)
         given.append(fitted(context, "a tangent", leaves[position], primal.type))
     opened_function = WithoutAuxiliary(function, "jvp") if has_aux else function
-    opened = open_function(context, opened_function, arguments, {}, active.leaves)
+    opened = open_function(context, opened_function, arguments, {}, active.leaves, Mode.FORWARD)
     value, tangent = push_forward(context, opened, active, given)
     if not has_aux:
         return value, tangent

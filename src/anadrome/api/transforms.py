@@ -13,9 +13,10 @@ from typing import Any
 from anadrome.api import pytree
 from anadrome.api.arguments import Argnums
 from anadrome.api.batching import Axes
-from anadrome.api.call import Compiled, Options, options_of, plain_call, transformed
+from anadrome.api.call import Compiled, Options, Rule, options_of, plain_call, transformed
 from anadrome.api.gradients import outcome_words
 from anadrome.api.rules import (
+    EitherJacobian,
     ForwardJacobian,
     Gradient,
     OverRows,
@@ -27,13 +28,16 @@ from anadrome.api.rules import (
     as_argnums,
     hessian_product_rule,
     stage_hvp,
+    stage_linearize,
     stage_vjp,
 )
+from anadrome.api.sparse import SparseDerivative, Sparsity, sparse_hessian, sparse_jacobian
 from anadrome.api.stopping import stop_values
 from anadrome.api.tangents import as_tuple, push_forward_values
 from anadrome.api.verbs import Verb, verb
 from anadrome.config import Config
-from anadrome.errors.api import AuxiliaryMissing
+from anadrome.errors.api import AuxiliaryMissing, UnknownMode
+from anadrome.errors.sparse import SparseAuxiliary
 
 Function = Callable[..., Any]
 
@@ -158,6 +162,29 @@ def hvp(function: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> 
     return transformed("hvp", function, hessian_product_rule, has_own_arguments=True)(*pair)
 
 
+@verb(stage_linearize)
+def linearize(function: Function, *primals: Any) -> Any:
+    """The result at the primals and the derivative there: a linear function of one tangent for each argument.
+
+    The linear function is compiled once, for all primals and tangents; it runs the function again beside its
+    tangents, on the primals as they were. For many tangents at once take `vmap` of it, inside a compiled
+    function, or `jacobian`.
+
+    >>> import anadrome as ad
+    >>> value, push = ad.linearize(lambda x, y: x * y, 2.0, 3.0)
+    >>> float(value), float(push(1.0, 0.0)), float(push(0.0, 1.0))
+    (6.0, 3.0, 2.0)
+    """
+    outcome = transformed("jit", function, plain_call)(*primals)
+    push_forward = transformed("linearize", function, PushForward(False), has_own_arguments=True)
+    kept = pytree.map_leaves(lambda leaf: leaf.copy() if hasattr(leaf, "__array__") else leaf, tuple(primals))
+
+    def push(*tangents: Any) -> Any:
+        return push_forward(kept, tangents)[1]
+
+    return outcome, push
+
+
 # ---------------------------------------------------------------------------- Jacobians
 def _jacfwd(function: Function, argnums: Argnums = 0, has_aux: bool = False) -> Compiled:
     """The Jacobian by forward mode: one direction for each element of the arguments, so for few inputs.
@@ -185,10 +212,52 @@ def _jacrev(function: Function, argnums: Argnums = 0, has_aux: bool = False) -> 
     return transformed("jacrev", function, ReverseJacobian(as_argnums(argnums), has_aux))
 
 
-def _hessian(function: Function, argnums: Argnums = 0, has_aux: bool = False) -> Compiled:
+def _jacobian(
+    function: Function,
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    mode: str = "auto",
+    sparse: bool = False,
+) -> Compiled | SparseDerivative:
+    """The Jacobian of a function: `jacfwd` (mode "forward"), `jacrev` ("reverse"), or the better ("auto").
+
+    "auto" takes forward mode where the arguments hold no more numbers than the results. What counts is what
+    is known when the program is compiled: sizes above `config.small_dimension` are taken to be equal.
+    The derivative of a result of shape s by an argument of shape t has shape s + t.
+
+    With `sparse` each of these is a `scipy.sparse.csr_array` of two dimensions instead: as many rows as the
+    result has elements, as many columns as the argument has. Its pattern is found in the program, and columns
+    (or rows) that never meet share one direction; see `sparsity`.
+
+    >>> import anadrome as ad
+    >>> import numpy as np
+    >>> ad.jacobian(lambda x: x * x)(np.array([1.0, 2.0]))
+    array([[2., 0.],
+           [0., 4.]])
+    >>> ad.jacobian(lambda x: x * x, sparse=True)(np.array([1.0, 2.0])).data
+    array([2., 4.])
+    """
+    if sparse:
+        _refuse_auxiliary("jacobian", has_aux)
+        return sparse_jacobian(function, as_argnums(argnums), mode)
+    rules: dict[str, Callable[..., Rule]] = {
+        "auto": EitherJacobian,
+        "forward": ForwardJacobian,
+        "reverse": ReverseJacobian,
+    }
+    if mode not in rules:
+        raise UnknownMode(mode, tuple(rules))
+    return transformed("jacobian", function, rules[mode](as_argnums(argnums), has_aux))
+
+
+def _hessian(
+    function: Function, argnums: Argnums = 0, has_aux: bool = False, *, sparse: bool = False
+) -> Compiled | SparseDerivative:
     """The matrix of second derivatives of a function whose result is one float: forward over reverse.
 
     With `has_aux` the function gives a pair and so does its Hessian: the second part is passed through.
+    With `sparse` it is a `scipy.sparse.csr_array`, as in `jacobian`, computed along few directions.
 
     >>> import anadrome as ad
     >>> import numpy as np
@@ -196,12 +265,43 @@ def _hessian(function: Function, argnums: Argnums = 0, has_aux: bool = False) ->
     array([[4., 2.],
            [2., 0.]])
     """
+    if sparse:
+        _refuse_auxiliary("hessian", has_aux)
+        return sparse_hessian(function, as_argnums(argnums))
     return transformed("hessian", function, SecondDerivatives(as_argnums(argnums), has_aux))
+
+
+def _sparsity(function: Function, argnums: Argnums = 0, *, mode: str = "auto") -> Callable[..., Sparsity]:
+    """Where the Jacobian of a function may be other than zero, and along how many directions it is computed.
+
+    `sparsity(f)(*args)` runs nothing: it follows the program at the sizes and integers of the arguments. What
+    it finds holds for all values of the arguments that `argnums` names. For a Hessian ask its derivative:
+    `hessian(f, sparse=True).sparsity(*args)`. Raises `PatternSize` where a size depends on these values, and
+    `PatternTooLarge` where the pattern could not be stored.
+
+    >>> import anadrome as ad
+    >>> import numpy as np
+    >>> found = ad.sparsity(lambda x: x[1:] - x[:-1])(np.zeros(4))
+    >>> print(found)
+    3 × 4, 6 elements, 2 forward directions
+    >>> found.pattern.toarray().astype(int)
+    array([[1, 1, 0, 0],
+           [0, 1, 1, 0],
+           [0, 0, 1, 1]])
+    """
+    return sparse_jacobian(function, as_argnums(argnums), mode).sparsity
+
+
+def _refuse_auxiliary(transform: str, has_aux: bool) -> None:
+    if has_aux:
+        raise SparseAuxiliary(transform)
 
 
 jacfwd = Verb(_jacfwd)
 jacrev = Verb(_jacrev)
+jacobian = Verb(_jacobian)
 hessian = Verb(_hessian)
+sparsity = Verb(_sparsity)
 
 
 # ---------------------------------------------------------------------------- others

@@ -16,6 +16,7 @@ from anadrome.array_ir.nodes import (
     Atom,
     Body,
     Bounds,
+    Checkpoint,
     Const,
     Expr,
     Full,
@@ -253,13 +254,14 @@ class Builder(Algebra[Atom]):
         trip: Size,
         init: Sequence[Atom],
         body: Callable[[Builder, Var, tuple[Var, ...]], Sequence[Atom]],
+        checkpoint: Checkpoint | None = None,
     ) -> tuple[Var, ...]:
         """A sequential `for`: `body(inner, index, carried)` gives the next carried values."""
         inner, index = self.child(), Var("i", ArrayType(I64))
         carried = tuple(Var(_name(atom), atom.type) for atom in init)
         inner.bind(index, *carried)
         results = tuple(body(inner, index, carried))
-        return self.let(Loop(carried, tuple(init), inner.body(results), index, trip))
+        return self.let(Loop(carried, tuple(init), inner.body(results), index, trip, None, checkpoint))
 
     def while_loop(
         self,

@@ -27,6 +27,7 @@ from anadrome.array_ir.nodes import (
     Carry,
     Check,
     Const,
+    Custom,
     Expr,
     Function,
     If,
@@ -43,7 +44,7 @@ from anadrome.array_ir.nodes import (
     yield_slices,
 )
 from anadrome.array_ir.text import show_body, show_type
-from anadrome.array_ir.walk import inner_operands, operands, outer_operands
+from anadrome.array_ir.walk import bodies, inner_operands, operands, outer_operands
 from anadrome.dtypes import I64
 from anadrome.errors.ir import IRError
 from anadrome.errors.runtime import FAILURES
@@ -195,6 +196,9 @@ class _Checker:
                 origins = self.branch(let, expr)
             case WithSum():
                 origins = self.with_sum(let, expr)
+            case Custom(args=args):
+                self.reads(args)
+                self.custom(expr)
             case AddTo(token=token, indices=indices, value=value):
                 self.reads((*indices, value))
                 self.use(token)
@@ -274,6 +278,12 @@ class _Checker:
 
     def loop(self, let: Let, expr: Loop) -> _Origins:
         """A loop: it uses the accumulators among its carried values, each iteration once."""
+        wish = expr.checkpoint
+        if wish is not None:
+            self.hold(
+                wish.repeats > 0 or wish.policy != "repeats", "an iteration may run again at least once"
+            )
+            self.hold(wish.memory is not None or wish.policy != "budget", "a budget is a number of bytes")
         if expr.trip is not None:
             self.read(expr.trip)
         self.uses(expr.init)
@@ -323,6 +333,14 @@ class _Checker:
         self.scope -= inner
         count = len(expr.tokens)
         return self.continued(let.targets[count:], results[count:])
+
+    def custom(self, expr: Custom) -> None:
+        """A primal and its rules, which close over no accumulator."""
+        for bound, body in bodies(expr):
+            usable, self.usable = self.usable, set()
+            inner = self.nested(bound, body)
+            self.reads(body.results)
+            self.leave(inner, usable)
 
     def leave(self, bound: set[Var], usable: set[Var]) -> None:
         """The end of a body that closes over no accumulator: all it had are used up."""

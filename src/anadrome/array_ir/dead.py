@@ -34,6 +34,7 @@ from anadrome.array_ir.nodes import (
     Carry,
     Check,
     Const,
+    Custom,
     Expr,
     Full,
     Function,
@@ -57,7 +58,7 @@ from anadrome.array_ir.nodes import (
     Yield,
     yield_slices,
 )
-from anadrome.array_ir.walk import inner_operands, operands, outer_operands
+from anadrome.array_ir.walk import expression_variables, has_effect, inner_operands, operands, outer_operands
 
 Item = TypeVar("Item")
 Node = Var | Const | Let | Yield
@@ -147,6 +148,9 @@ class _Needs:
                 self.linear(token, let.targets[0])
             case Update() | Full() | Literal() | Reshape() | Library():
                 self.simple(let, expr, around)
+            case Custom():
+                self.simple(let, expr, around)
+                self.need(let.targets[0], *expression_variables(expr))
             case _:
                 assert_never(expr)
         if around is not None and isinstance(expr, STRUCTURED):
@@ -231,6 +235,8 @@ def _is_checked(node: Expr | Yield) -> bool:
     match node:
         case Index() | Update() | AddTo() | Accumulate() | Scatter():
             return node.bounds is Bounds.CHECKED
+        case Custom():
+            return has_effect(node)
         case _:
             return False
 
@@ -313,7 +319,7 @@ class _Sweep:
         if all(keep) and body is expr.body and condition is expr.condition:
             return expr
         carried, init = _kept(expr.carried, keep), _kept(expr.init, keep)
-        return Loop(carried, init, body, expr.index, expr.trip, condition)
+        return Loop(carried, init, body, expr.index, expr.trip, condition, expr.checkpoint)
 
     def branch(self, let: Let, expr: If) -> If:
         """A branch with its living results."""

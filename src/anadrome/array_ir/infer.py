@@ -16,10 +16,12 @@ from anadrome.array_ir.nodes import (
     Body,
     Carry,
     Check,
+    Custom,
     Expr,
     Full,
     If,
     Index,
+    JvpRule,
     Lambda,
     Library,
     Literal,
@@ -35,10 +37,13 @@ from anadrome.array_ir.nodes import (
     SumType,
     Type,
     Update,
+    Var,
+    VjpRule,
     WithSum,
     Yield,
     i64,
 )
+from anadrome.array_ir.walk import bind_residuals
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors.ir import IRError
 
@@ -93,6 +98,8 @@ def result_types(expr: Expr) -> tuple[Type, ...]:
         case Check(condition=condition):
             _hold(condition.type == ArrayType(BOOL), "the condition of a check is a bool")
             return ()
+        case Custom():
+            return _custom(expr)
         case Library(operation=operation, args=args, attributes=attributes):
             return _library(operation, args, attributes)
         case _:
@@ -214,6 +221,47 @@ def _with_sum(expr: WithSum) -> tuple[Type, ...]:
         results[:count] == tuple(token.type for token in expr.tokens), "the body ends with its accumulators"
     )
     return tuple(_array(start, "an initial value") for start in expr.init) + results[count:]
+
+
+def _custom(expr: Custom) -> tuple[Type, ...]:
+    types = tuple(arg.type for arg in expr.args)
+    _hold(all(type_.dtype.is_float for type_ in types), "the arguments of a custom primal are floats")
+    _hold(not types or expr.has_rule, "a primal without a rule has no arguments")
+    _hold(bool(expr.primal.results), "a custom primal has a result")
+    _bound(expr.params, types, "the parameters of the primal")
+    results = tuple(_array(atom, "a result of a custom primal") for atom in expr.primal.results)
+    if expr.jvp is not None:
+        _jvp_rule(expr.jvp, types, results)
+    if expr.vjp is not None:
+        _vjp_rule(expr.vjp, types, results)
+    return results
+
+
+def _jvp_rule(rule: JvpRule, types: tuple[Type, ...], results: tuple[ArrayType, ...]) -> None:
+    _bound(rule.params, types, "the parameters of the forward-mode rule")
+    _bound(rule.tangents, types, "the tangents of the arguments")
+    tangents = tuple(type_ for type_ in results if type_.dtype.is_float)
+    _hold(_types(rule.body) == results + tangents, "the forward-mode rule gives results and their tangents")
+
+
+def _vjp_rule(rule: VjpRule, types: tuple[Type, ...], results: tuple[ArrayType, ...]) -> None:
+    _bound(rule.params, types, "the parameters of the forward rule")
+    _hold(_types(rule.forward)[: len(results)] == results, "the forward rule gives the results of the primal")
+    cotangents = tuple(type_ for type_ in results if type_.dtype.is_float)
+    _bound(rule.cotangents, cotangents, "the cotangents of the results")
+    _hold(_types(rule.backward) == types, "the backward rule gives a cotangent of each argument")
+    extra = len(rule.forward.results) - len(results)
+    _hold(len(rule.residuals) == extra, "the backward rule takes what the forward rule keeps")
+
+    def residual(position: int, type_: Type) -> Var:
+        _hold(rule.residuals[position].type == type_, "a residual differs from what was kept")
+        return rule.residuals[position]
+
+    bind_residuals(rule.forward, len(results), residual)
+
+
+def _bound(variables: tuple[Var, ...], types: tuple[Type, ...], what: str) -> None:
+    _hold(tuple(var.type for var in variables) == types, f"{what} differ in type from what they stand for")
 
 
 def _library(operation: str, args: tuple[Atom, ...], attributes: tuple[bool | int, ...]) -> tuple[Type, ...]:

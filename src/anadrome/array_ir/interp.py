@@ -8,7 +8,7 @@ last use:
 |---|---|
 | a scalar operation | its cost in the primitive table |
 | a read of one element | one read; a checked index one operation more |
-| a row `x[i]`, `reshape` | nothing: a view |
+| a row `x[i]`, `reshape` | nothing: a view; a row that outlives an update of `x`: a copy of it |
 | `full`, `literal` | one write per element (a row that is copied is read as well) |
 | `update`, `scatter` | one write per element replaced (an array put in is read as well) |
 | `add_to`, `accumulate` | one read, one operation and one write per element |
@@ -41,6 +41,7 @@ from anadrome.array_ir.nodes import (
     Bounds,
     Carry,
     Check,
+    Custom,
     Expr,
     Full,
     Function,
@@ -67,6 +68,7 @@ from anadrome.array_ir.nodes import (
     yield_slices,
 )
 from anadrome.array_ir.operators import identity
+from anadrome.array_ir.own_reads import Knowledge
 from anadrome.array_ir.walk import inner_operands
 from anadrome.dtypes import ALL
 from anadrome.errors import Span
@@ -90,7 +92,7 @@ def run(fn: Function, args: Sequence[object]) -> Outcome:
     A checked index outside, a failed check, sizes that disagree raise the classes of `errors.runtime`;
     arguments of another type than the parameters' and broken promises raise `IRError`.
     """
-    machine = _Machine()
+    machine = _Machine(Knowledge(fn))
     if len(args) != len(fn.params):
         raise IRError(f"{fn.name} takes {len(fn.params)} arguments, got {len(args)}")
     for param, arg in zip(fn.params, args, strict=True):
@@ -115,7 +117,8 @@ def _argument(param: Var, arg: object) -> Value:
 class _Machine:
     """One run: values of the variables in scope, the work so far, the source place of the statement."""
 
-    def __init__(self) -> None:
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.knowledge = knowledge
         self.env: Environment = {}
         self.work = Work()
         self.span: Span | None = None
@@ -172,14 +175,22 @@ class _Machine:
         """Run the statements; the variables that only the results still need."""
         plan = self.plans.get(body)
         if plan is None:
-            plan = self.plans[body] = last_uses(body, owned, results)
+            plan = self.plans[body] = last_uses(body, owned, results, self.knowledge)
         outer = self.span
         for let, dying, movable in zip(body.lets, plan.after, plan.movable, strict=True):
             self.span = let.span
             self.bind(let.targets, self.expression(let, dying, movable))
+            if not plan.copied.isdisjoint(let.targets):
+                self.copy(let.targets[0])
             self.forget(dying)
         self.span = outer
         return plan.at_end
+
+    def copy(self, row: Var) -> None:
+        """Give a row memory of its own."""
+        copied = self.env[row] = np.array(self.env[row])
+        self.work.read(copied)
+        self.work.write(copied)
 
     def forget(self, variables: Sequence[Var]) -> None:
         """Drop what is not needed any more."""
@@ -205,6 +216,9 @@ class _Machine:
                 return self.body(branch, _arrays(dying))
             case WithSum():
                 return self.with_sum(expr, dying, movable)
+            case Custom(args=args, params=params, primal=primal):
+                self.bind(params, self.atoms(args))
+                return self.body(primal)
             case AddTo(token, indices, value, bounds):
                 buffer = self.env[token]
                 self.add(buffer, indices, self.atom(value), bounds)
@@ -213,10 +227,12 @@ class _Machine:
                 if not self.atom(condition):
                     raise FAILURES[error](_worded(message, self.atoms(values)), self.span)
                 return []
+            case Library(operation=operation, args=args, attributes=attributes):
+                return self.library(let, operation, self.atoms(args), attributes)
             case _:
-                return [self.array(let, expr, movable)]
+                return [self.array(expr, movable)]
 
-    def array(self, let: Let, expr: Expr, movable: Sequence[Var]) -> Value:
+    def array(self, expr: Expr, movable: Sequence[Var]) -> Value:
         """The value of an expression without bodies that makes an array."""
         match expr:
             case Update(array, indices, value, bounds):
@@ -244,22 +260,24 @@ class _Machine:
                 if int(np.prod(sizes, dtype=np.int64)) != base.size or any(size < 0 for size in sizes):
                     raise self.fail(f"a reshape of {base.shape} to {tuple(sizes)}")
                 return np.reshape(base, sizes) if sizes else np.reshape(base, ())[()]
-            case Library(operation=operation, args=args, attributes=attributes):
-                return self.library(let, operation, self.atoms(args), attributes)
             case _:
                 raise AssertionError(f"{type(expr).__name__} makes no array")
 
     def library(
         self, let: Let, operation: str, args: list[Value], attributes: tuple[bool | int, ...]
-    ) -> Value:
-        """The result of a library call."""
+    ) -> list[Value]:
+        """The results of a library call."""
         self.work.apply(operation, library_operations(operation, args, attributes))
         for arg in args:
             self.work.read(arg)
-        result = np.asarray(run_library(operation, args, attributes, self.span))
-        result = result.astype(let.targets[0].type.dtype.numpy, copy=False)
-        self.work.write(result)
-        return result if result.ndim else result[()]
+        found: list[Value] = []
+        for value, target in zip(
+            run_library(operation, args, attributes, self.span), let.targets, strict=True
+        ):
+            result = np.asarray(value).astype(target.type.dtype.numpy, copy=False)
+            self.work.write(result)
+            found.append(result if result.ndim else result[()])
+        return found
 
     # ------------------------------------------------------------------ places
     def place(self, array: Value, indices: Sequence[Atom], bounds: Bounds) -> tuple[Value, ...] | None:
@@ -384,7 +402,9 @@ class _Machine:
             case Accumulate(operator, init, at, value, bounds):
                 return self.accumulate(operator, self.own(init, movable), at, value, bounds)
             case Scatter(init=init, at=at, value=value, bounds=bounds):
-                return self.scatter(self.own(init, movable), at, value, bounds)
+                out = self.own(init, movable)
+                self.env.setdefault(init, out)  # the body may read it yet
+                return self.scatter(out, at, value, bounds)
             case Carry(source=source):
                 buffer = self.env[source]
                 return (lambda iteration: None, lambda: [buffer])

@@ -27,11 +27,12 @@ class LibraryMeaning:
 def run_library(
     operation: str, args: list[Array], attributes: tuple[bool | int, ...], span: Span | None
 ) -> Any:
-    """The result of a library operation; a system that has no solution raises `SingularMatrix`."""
+    """The results of a library operation, in order; one that has none raises `SingularMatrix`."""
     try:
-        return LIBRARY_MEANING[operation].run(*args, *attributes)
+        found = LIBRARY_MEANING[operation].run(*args, *attributes)
     except np.linalg.LinAlgError as error:
         raise SingularMatrix(f"{operation}: {error}", span) from error
+    return found if isinstance(found, tuple) else (found,)
 
 
 def library_operations(operation: str, args: list[Array], attributes: tuple[bool | int, ...]) -> int:
@@ -65,6 +66,10 @@ def _argsort(values: Array) -> Array:
     return np.argsort(values, kind="stable").astype(np.int64)
 
 
+def _svd(matrix: Array, room: Array) -> tuple[Array, ...]:
+    return tuple(np.linalg.svd(matrix, full_matrices=False))
+
+
 LIBRARY_MEANING: Mapping[str, LibraryMeaning] = {
     "matmul": LibraryMeaning(_matmul, _matmul_operations),
     "solve": LibraryMeaning(_solve, lambda a, b, t: len(a) ** 3 * 2 / 3 + 2 * a.size * b.shape[1]),
@@ -72,6 +77,10 @@ LIBRARY_MEANING: Mapping[str, LibraryMeaning] = {
     "inv": LibraryMeaning(np.linalg.inv, lambda a: 2 * len(a) ** 3),
     "det": LibraryMeaning(np.linalg.det, lambda a: len(a) ** 3 * 2 / 3),
     "cholesky": LibraryMeaning(np.linalg.cholesky, lambda a: len(a) ** 3 / 3),
+    "slogdet": LibraryMeaning(lambda a: tuple(np.linalg.slogdet(a)), lambda a: len(a) ** 3 * 2 / 3),
+    "qr": LibraryMeaning(lambda a: tuple(np.linalg.qr(a)), lambda a: 4 * a.size * a.shape[1]),
+    "eigh": LibraryMeaning(lambda a: tuple(np.linalg.eigh(a)), lambda a: 9 * len(a) ** 3),
+    "svd": LibraryMeaning(_svd, lambda a, room: 14 * a.size * len(room)),
     "argsort": LibraryMeaning(_argsort, lambda a: len(a) * max(1.0, np.log2(max(1, len(a))))),
 }
 """Operation -> meaning; one row for each of `array_ir.library.LIBRARY`."""

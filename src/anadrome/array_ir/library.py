@@ -24,6 +24,8 @@ class LibraryOperation:
     arity: int
     attributes: tuple[str, ...]
     results: ResultRule
+    count: int = 1
+    """How many results there are."""
 
 
 def _matmul(args: tuple[ArrayType, ...], attributes: tuple[bool | int, ...]) -> tuple[ArrayType, ...] | str:
@@ -61,6 +63,32 @@ def _solve(args: tuple[ArrayType, ...], attributes: tuple[bool | int, ...]) -> t
     return (right,)
 
 
+def _slogdet(args: tuple[ArrayType, ...], attributes: tuple[bool | int, ...]) -> tuple[ArrayType, ...] | str:
+    checked = _square(args, attributes)
+    return checked if isinstance(checked, str) else (ArrayType(args[0].dtype), ArrayType(args[0].dtype))
+
+
+def _qr(args: tuple[ArrayType, ...], attributes: tuple[bool | int, ...]) -> tuple[ArrayType, ...] | str:
+    (matrix,) = args
+    if matrix.rank != 2:
+        return "qr takes a matrix"
+    return matrix, ArrayType(matrix.dtype, (matrix.shape[1], matrix.shape[1]))
+
+
+def _eigh(args: tuple[ArrayType, ...], attributes: tuple[bool | int, ...]) -> tuple[ArrayType, ...] | str:
+    checked = _square(args, attributes)
+    return checked if isinstance(checked, str) else (args[0].row(), args[0])
+
+
+def _svd(args: tuple[ArrayType, ...], attributes: tuple[bool | int, ...]) -> tuple[ArrayType, ...] | str:
+    matrix, room = args
+    if matrix.rank != 2 or room.rank != 1:
+        return "svd takes a matrix and a vector as long as its shorter side"
+    rows, columns = matrix.shape
+    (short,) = room.shape
+    return ArrayType(matrix.dtype, (rows, short)), room, ArrayType(matrix.dtype, (short, columns))
+
+
 def _argsort(args: tuple[ArrayType, ...], attributes: tuple[bool | int, ...]) -> tuple[ArrayType, ...] | str:
     (values,) = args
     return (ArrayType(I64, values.shape),) if values.rank == 1 else "argsort takes a vector"
@@ -75,6 +103,10 @@ LIBRARY = {
         LibraryOperation("inv", 1, (), _square),
         LibraryOperation("det", 1, (), _determinant),
         LibraryOperation("cholesky", 1, (), _square),
+        LibraryOperation("slogdet", 1, (), _slogdet, 2),
+        LibraryOperation("qr", 1, (), _qr, 2),
+        LibraryOperation("eigh", 1, (), _eigh, 2),
+        LibraryOperation("svd", 2, (), _svd, 3),
         LibraryOperation("argsort", 1, (), _argsort),
     )
 }

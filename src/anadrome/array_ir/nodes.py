@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal as OneOf
 
 from anadrome.dtypes import ALL as DTYPES
 from anadrome.dtypes import BOOL, I64, DType
@@ -177,12 +178,44 @@ class ParFor:
     yields: tuple[Yield, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What the reverse sweep of a loop may keep of the values it carries; it changes no result.
+
+    `all`: those of every iteration. `sqrt`, `log`: about √(2n), or ⌈log₂ n⌉ + 1, of n iterations.
+    `repeats`: as few as let no iteration run more than `repeats` times again. `budget`: as many as `memory`
+    bytes hold; with another policy `memory` is a limit that it must keep to.
+    """
+
+    policy: OneOf["all", "sqrt", "log", "repeats", "budget"]
+    repeats: int = 0
+    memory: int | None = None
+    is_swept: bool = False
+    """The loop is itself the return sweep of one with this policy. Differentiated again it follows the policy
+    but not the budget: its states hold all snapshots."""
+
+    @staticmethod
+    def of(policy: str | int | None, memory: int | None) -> Checkpoint | None:
+        """The wish for a policy as it is written (`all`, `sqrt`, `log` or a number) and a budget in bytes;
+        None without either. Raises `ValueError` for another policy."""
+        match policy:
+            case None:
+                return None if memory is None else Checkpoint("budget", 0, memory)
+            case "all" | "sqrt" | "log":
+                return Checkpoint(policy, 0, memory)
+            case _ if not isinstance(policy, bool) and str(policy).isdecimal() and int(policy) > 0:
+                return Checkpoint("repeats", int(policy), memory)
+            case _:
+                raise ValueError(f"no checkpoint policy {policy!r}")
+
+
 @node
 class Loop:
     """A sequential loop: `for index < trip` (condition None), or `while condition` (index, trip None).
 
     `carried` are bound to `init` before the first iteration and to `body.results` after each.
     `condition` is a body over `carried` with one bool result. Results are the last carried values.
+    `checkpoint` is a wish for its reverse sweep.
     """
 
     carried: tuple[Var, ...]
@@ -191,6 +224,7 @@ class Loop:
     index: Var | None = None
     trip: Size | None = None
     condition: Body | None = None
+    checkpoint: Checkpoint | None = None
 
 
 @node
@@ -240,6 +274,53 @@ class Check:
 
 
 @node
+class JvpRule:
+    """How tangents go through a `Custom`: results, then the tangent of each float result."""
+
+    params: tuple[Var, ...]
+    tangents: tuple[Var, ...]
+    body: Body
+
+
+@node
+class VjpRule:
+    """How cotangents go back through a `Custom`.
+
+    `forward` is run in place of the primal and results in its results and in residuals; `backward` is a body
+    over the residuals and a cotangent of each float result, and results in a cotangent of each argument. A
+    residual's size may be a residual before it.
+    """
+
+    params: tuple[Var, ...]
+    forward: Body
+    residuals: tuple[Var, ...]
+    cotangents: tuple[Var, ...]
+    backward: Body
+
+
+@node
+class Custom:
+    """The primal on float arguments, with the rules that say what its derivative is.
+
+    A mode whose rule is missing transposes the other one. Without any rule the primal itself is
+    differentiated, and the return sweep runs it again (a checkpoint); it then has no arguments and reads
+    what is around it. With rules no differentiated value but the arguments may be read. Before the passes
+    of the pipeline, after differentiation, the primal is put in place of what is left (`passes.inline`).
+    """
+
+    args: tuple[Atom, ...]
+    params: tuple[Var, ...]
+    primal: Body
+    jvp: JvpRule | None = None
+    vjp: VjpRule | None = None
+
+    @property
+    def has_rule(self) -> bool:
+        """Whether its derivative is said by a rule."""
+        return self.jvp is not None or self.vjp is not None
+
+
+@node
 class Library:
     """A call with its own derivative rule; `operation` is a row of `array_ir.library`."""
 
@@ -249,7 +330,20 @@ class Library:
 
 
 Expr = (
-    Apply | Index | Update | Full | Literal | Reshape | ParFor | Loop | If | WithSum | AddTo | Check | Library
+    Apply
+    | Index
+    | Update
+    | Full
+    | Literal
+    | Reshape
+    | ParFor
+    | Loop
+    | If
+    | WithSum
+    | AddTo
+    | Check
+    | Custom
+    | Library
 )
 
 

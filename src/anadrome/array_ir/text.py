@@ -12,13 +12,16 @@
                | "literal" list                                   literal [a, b]
                | "reshape" NAME list                              reshape x [n, 3]
                | "parfor" NAME "<" size "{" {statement SEP} {yield SEP} "}"
-               | "loop" inits "for" NAME "<" size block           loop (s = 0.0) for i < n { …; return t }
-               | "loop" inits "while" block "do" block            the first block returns the condition
+               | "loop" [wish] inits "for" NAME "<" size block    loop (s = 0.0) for i < n { …; return t }
+               | "loop" [wish] inits "while" block "do" block     the first block returns the condition
                | "if" atom block "else" block
                | "with_sum" inits block                           with_sum (t = x) { …; return u }
                | "add_to" NAME at atom                            add_to t[i] v
                | "check" atom ERROR STRING {atom}                 check ok index "outside: {0}" i
+               | "custom" inits block ["jvp" names block] ["vjp" names block names block]
                | "call" OPERATION "(" atom {"," atom} {"," NAME "=" atom} ")"
+    wish       = ["swept"] ("checkpoint" ("all" | "sqrt" | "log" | INTEGER) ["memory" INTEGER]
+                           | "memory" INTEGER)
     inits      = "(" [NAME "=" atom {"," NAME "=" atom}] ")"
     list       = "[" [atom {"," atom}] "]"
     at         = list ["?" | "~"]          plain: proved inside; "?": checked; "~": ignored when outside
@@ -64,7 +67,9 @@ from anadrome.array_ir.nodes import (
     Bounds,
     Carry,
     Check,
+    Checkpoint,
     Const,
+    Custom,
     Expr,
     Full,
     Function,
@@ -220,6 +225,8 @@ class _Printer:
             case WithSum(init=init, tokens=tokens, body=body):
                 self.lines.append(f"{head}with_sum {self.inits(tokens, init)} {{")
                 self.nested(body)
+            case Custom():
+                self.custom(head, expr)
             case _:
                 self.lines.append(head + self.simple(expr))
 
@@ -235,7 +242,7 @@ class _Printer:
 
     def loop(self, head: str, expr: Loop) -> None:
         """The lines of a sequential loop."""
-        head += f"loop {self.inits(expr.carried, expr.init)}"
+        head += f"loop {show_checkpoint(expr.checkpoint)}{self.inits(expr.carried, expr.init)}"
         if expr.condition is not None:
             self.lines.append(f"{head} while {{")
             self.nested(expr.condition)
@@ -244,6 +251,19 @@ class _Printer:
             assert expr.index is not None and expr.trip is not None
             self.lines.append(f"{head} for {self.name(expr.index)} < {self.atom(expr.trip)} {{")
         self.nested(expr.body)
+
+    def custom(self, head: str, expr: Custom) -> None:
+        """The lines of a primal and of its rules."""
+        self.lines.append(f"{head}custom {self.inits(expr.params, expr.args)} {{")
+        self.nested(expr.primal)
+        if expr.jvp is not None:
+            self.lines[-1] += f" jvp ({self.listed((*expr.jvp.params, *expr.jvp.tangents))}) {{"
+            self.nested(expr.jvp.body)
+        if expr.vjp is not None:
+            self.lines[-1] += f" vjp ({self.listed(expr.vjp.params)}) {{"
+            self.nested(expr.vjp.forward)
+            self.lines[-1] += f" ({self.listed((*expr.vjp.residuals, *expr.vjp.cotangents))}) {{"
+            self.nested(expr.vjp.backward)
 
     def simple(self, expr: Expr) -> str:
         """An expression without nested bodies."""
@@ -269,7 +289,7 @@ class _Printer:
                 names = LIBRARY[operation].attributes
                 given = [f"{name}={_attribute(value)}" for name, value in zip(names, attributes, strict=True)]
                 return f"call {operation}({', '.join([*map(self.atom, args), *given])})"
-            case ParFor() | Loop() | If() | WithSum():
+            case ParFor() | Loop() | If() | WithSum() | Custom():
                 raise AssertionError(f"{type(expr).__name__} holds bodies")
             case _:
                 assert_never(expr)
@@ -305,6 +325,17 @@ class _Printer:
             self.nested(operator.body)
         else:
             self.lines.append(line)
+
+
+def show_checkpoint(wish: Checkpoint | None) -> str:
+    """What the reverse sweep of a loop may keep, with a space behind it; nothing for no wish."""
+    if wish is None:
+        return ""
+    swept = "swept " if wish.is_swept else ""
+    memory = "" if wish.memory is None else f"memory {wish.memory} "
+    if wish.policy == "budget":
+        return swept + memory
+    return f"{swept}checkpoint {wish.repeats if wish.policy == 'repeats' else wish.policy} {memory}"
 
 
 def _operator(operator: Operator) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple, NoReturn, TypeVar
 
 from anadrome.array_ir.infer import result_types
@@ -22,6 +23,7 @@ from anadrome.array_ir.nodes import (
     Bounds,
     Carry,
     Check,
+    Checkpoint,
     Const,
     Expr,
     Full,
@@ -47,6 +49,7 @@ from anadrome.array_ir.nodes import (
     WithSum,
     Yield,
 )
+from anadrome.array_ir.text_parse_custom import parse_custom
 from anadrome.dtypes import BY_NAME, I64, DType
 from anadrome.errors.ir import IRSyntaxError
 from anadrome.prims.table import PRIMS
@@ -387,6 +390,7 @@ class _Parser:
 
     def loop(self) -> Expr:
         """After `loop`."""
+        wish = self.checkpoint()
         names, init = self.inits()
         types = {name: atom.type for name, atom in zip(names, init, strict=True)}
         outer = self.scope
@@ -404,7 +408,20 @@ class _Parser:
             index = self.bind(name, ArrayType(I64))
         body, _ = self.block()
         self.scope = outer
-        return Loop(carried, init, body, index, trip, condition)
+        return Loop(carried, init, body, index, trip, condition, wish)
+
+    def checkpoint(self) -> Checkpoint | None:
+        """What the reverse sweep may keep, where that is said."""
+        word, is_swept = "", self.accept("swept")
+        if self.accept("checkpoint"):
+            word = self.token.text
+            self.position += 1
+        memory = int(self.expect("a number of bytes", kind="number").text) if self.accept("memory") else None
+        try:
+            wish = Checkpoint.of(word or None, memory)
+        except ValueError:
+            self.fail("all, sqrt, log or a number")
+        return wish if wish is None else replace(wish, is_swept=is_swept)
 
     def inits(self) -> tuple[tuple[str, ...], tuple[Atom, ...]]:
         """Names and where they start."""
@@ -437,6 +454,10 @@ class _Parser:
         }
         body, tokens = self.block(bound)
         return WithSum(arrays, tokens, body)
+
+    def custom(self) -> Expr:
+        """After `custom`."""
+        return parse_custom(self)
 
     def add_to(self) -> Expr:
         """After `add_to`."""
@@ -553,6 +574,7 @@ _EXPRESSIONS: Mapping[str, Callable[[_Parser], Expr]] = {
     "loop": _Parser.loop,
     "if": _Parser.branch,
     "with_sum": _Parser.with_sum,
+    "custom": _Parser.custom,
     "add_to": _Parser.add_to,
     "check": _Parser.check,
     "call": _Parser.call,

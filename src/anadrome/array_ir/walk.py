@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import assert_never
 
 from anadrome.array_ir.nodes import (
@@ -14,11 +15,13 @@ from anadrome.array_ir.nodes import (
     Body,
     Carry,
     Check,
+    Custom,
     Expr,
     Full,
     Function,
     If,
     Index,
+    JvpRule,
     Lambda,
     Let,
     Library,
@@ -35,6 +38,7 @@ from anadrome.array_ir.nodes import (
     Type,
     Update,
     Var,
+    VjpRule,
     WithSum,
     Yield,
 )
@@ -44,7 +48,7 @@ from anadrome.array_ir.nodes import (
 def operands(expr: Expr) -> tuple[Atom, ...]:
     """The atoms an expression reads itself, in order; nested bodies and yields are not entered."""
     match expr:
-        case Apply(args=args) | Library(args=args):
+        case Apply(args=args) | Library(args=args) | Custom(args=args):
             return args
         case Index(array=array, indices=indices):
             return (array, *indices)
@@ -117,10 +121,22 @@ def bodies(expr: Expr) -> tuple[tuple[tuple[Var, ...], Body], ...]:
             return (((), then), ((), other))
         case WithSum(tokens=tokens, body=body):
             return ((tokens, body),)
+        case Custom(params=params, primal=primal):
+            return ((params, primal), *_rule_bodies(expr))
         case Apply() | Index() | Update() | Full() | Literal() | Reshape() | AddTo() | Check() | Library():
             return ()
         case _:
             assert_never(expr)
+
+
+def _rule_bodies(expr: Custom) -> tuple[tuple[tuple[Var, ...], Body], ...]:
+    found: tuple[tuple[tuple[Var, ...], Body], ...] = ()
+    if expr.jvp is not None:
+        found += (((*expr.jvp.params, *expr.jvp.tangents), expr.jvp.body),)
+    if expr.vjp is not None:
+        backward = (*expr.vjp.residuals, *expr.vjp.cotangents), expr.vjp.backward
+        found += ((expr.vjp.params, expr.vjp.forward), backward)
+    return found
 
 
 def _lambda(item: Yield) -> Lambda | None:
@@ -245,20 +261,37 @@ class Renaming:
                 new_index = self.fresh(index)
                 new_body = self.body(body)
                 return ParFor(new_index, outer, new_body, tuple(self.item(item) for item in yields))
-            case Loop(carried, init, body, index, trip, condition):
+            case Loop(carried, init, body, index, trip, condition, checkpoint):
                 new_init = self.atoms(init)
                 new_trip = None if trip is None else self.atom(trip)
                 new_carried = self.fresh_all(carried)
                 new_condition = None if condition is None else self.body(condition)
                 counter = None if index is None else self.fresh(index)
-                return Loop(new_carried, new_init, self.body(body), counter, new_trip, new_condition)
+                new_body = self.body(body)
+                return Loop(new_carried, new_init, new_body, counter, new_trip, new_condition, checkpoint)
             case If(condition=condition, then=then, other=other):
                 return If(self.atom(condition), self.body(then), self.body(other))
             case WithSum(init=init, tokens=tokens, body=body):
                 new_sums = tuple(self.variable(var) for var in init)
                 return WithSum(new_sums, self.fresh_all(tokens), self.body(body))
+            case Custom():
+                return self.custom(expr)
             case _:
                 return map_operands(expr, self.atom)
+
+    def custom(self, expr: Custom) -> Custom:
+        """A primal with its rules in the copy."""
+        args = self.atoms(expr.args)
+        params = self.fresh_all(expr.params)
+        primal = self.body(expr.primal)
+        jvp, vjp = expr.jvp, expr.vjp
+        if jvp is not None:
+            jvp = JvpRule(self.fresh_all(jvp.params), self.fresh_all(jvp.tangents), self.body(jvp.body))
+        if vjp is not None:
+            inputs, forward = self.fresh_all(vjp.params), self.body(vjp.forward)
+            residuals, cotangents = self.fresh_all(vjp.residuals), self.fresh_all(vjp.cotangents)
+            vjp = VjpRule(inputs, forward, residuals, cotangents, self.body(vjp.backward))
+        return Custom(args, params, primal, jvp, vjp)
 
     def item(self, item: Yield) -> Yield:
         """A yield in the copy."""
@@ -286,6 +319,21 @@ class Renaming:
         identity = self.atoms(operator.identity)
         left, right = self.fresh_all(operator.left), self.fresh_all(operator.right)
         return Lambda(left, right, self.body(operator.body), identity)
+
+
+def bind_residuals(forward: Body, count: int, bind: Callable[[int, Type], Var]) -> tuple[Var, ...]:
+    """Variables, made by `bind(position, type)`, for what a forward rule results in behind `count` results.
+
+    A size that the rule computes is the residual that it is, which stands before those it is a size of.
+    """
+    own = {target for let in forward.lets for target in let.targets}
+    renaming = Renaming({})
+    found: list[Var] = []
+    for position, atom in enumerate(forward.results[count:]):
+        found.append(bind(position, renaming.type(atom.type)))
+        if atom in own and isinstance(atom, Var):
+            renaming.mapping[atom] = found[-1]
+    return tuple(found)
 
 
 def map_operands(expr: Expr, change: Callable[[Atom], Atom]) -> Expr:
@@ -320,6 +368,35 @@ def map_operands(expr: Expr, change: Callable[[Atom], Atom]) -> Expr:
             return Library(operation, many(args), attributes)
         case ParFor() | Loop() | If() | WithSum():
             raise TypeError(f"{type(expr).__name__} holds bodies; rename it instead")
+        case Custom():
+            raise TypeError("a custom primal holds bodies; rename it instead")
+        case _:
+            assert_never(expr)
+
+
+def map_bodies(expr: Expr, change: Callable[[Body], Body]) -> Expr:
+    """An expression with the bodies that run in it changed, not operators of yields; itself where none is."""
+    match expr:
+        case ParFor(index=index, extent=extent, body=body, yields=yields):
+            new = change(body)
+            return expr if new is body else ParFor(index, extent, new, yields)
+        case Loop(body=body, condition=condition):
+            new, test = change(body), None if condition is None else change(condition)
+            return expr if new is body and test is condition else replace(expr, body=new, condition=test)
+        case If(condition=choice, then=then, other=other):
+            sides = change(then), change(other)
+            return expr if sides[0] is then and sides[1] is other else If(choice, *sides)
+        case WithSum(init=init, tokens=tokens, body=body):
+            new = change(body)
+            return expr if new is body else WithSum(init, tokens, new)
+        case Custom(primal=primal, vjp=vjp):
+            new, rule = change(primal), vjp
+            if vjp is not None:
+                forward = change(vjp.forward)
+                rule = vjp if forward is vjp.forward else replace(vjp, forward=forward)
+            return expr if new is primal and rule is vjp else replace(expr, primal=new, vjp=rule)
+        case Apply() | Index() | Update() | Full() | Literal() | Reshape() | AddTo() | Check() | Library():
+            return expr
         case _:
             assert_never(expr)
 
@@ -342,6 +419,8 @@ def has_effect(expr: Expr) -> bool:
             return bounds.value == "checked"
         case ParFor(yields=yields) if any(_is_checked(item) for item in yields):
             return True
+        case Custom(primal=primal):
+            return any(has_effect(let.expr) for let in primal.lets)
         case _:
             return any(has_effect(let.expr) for _, body in bodies(expr) for let in body.lets)
 

@@ -223,3 +223,67 @@ class SizeUnknown(CallError):
             "is found inside the function",
             help="make the size an argument's, or call the function row by row",
         )
+
+
+class RuleMissing(CallError):
+    """A function that was announced to have a derivative of its own, and has none."""
+
+    def __init__(self, function: str, decorator: str) -> None:
+        rule = "defjvp(rule)" if decorator == "custom_jvp" else "defvjp(forward, backward)"
+        super().__init__(
+            f"`{function}` is decorated with `{decorator}` and has no rule",
+            help=f"give it one with `{function}.{rule}`, before it is differentiated",
+            label="differentiated here",
+        )
+
+
+class RuleMismatch(CallError, ValueError):
+    """A rule of differentiation that does not give what it must."""
+
+    def __init__(self, rule: str, function: str, what: str, expected: str, got: str) -> None:
+        super().__init__(
+            f"the {rule} rule of `{function}`: {what} must be {expected}, and is {got}",
+            help=_RULE_HELP[rule],
+            label=f"got {got}",
+        )
+
+
+_RULE_HELP = {
+    "jvp": "it takes `(primals, tangents)`, two tuples with an entry for each argument, and returns "
+    "`(result, tangent)`, both in the form of the function's result; `*` is one number or array",
+    "forward": "it takes the arguments of the function and returns `(result, residuals)`, the result in the "
+    "form of the function's; `*` is one number or array",
+    "backward": "it takes `(residuals, cotangent)` and returns a tuple with an entry for each argument, in "
+    "the argument's form; None stands for zero, `*` is one number or array",
+}
+
+
+class UnknownMode(CallError, ValueError):
+    """`jacobian` was asked for a mode that is none."""
+
+    def __init__(self, mode: object, known: tuple[str, ...]) -> None:
+        names = ", ".join(f'"{name}"' for name in known)
+        super().__init__(f"`jacobian` has no mode {mode!r}", help=f"there are {names}")
+
+
+class SettingMismatch(CallError, ValueError):
+    """A setting of a transform that makes no sense."""
+
+    def __init__(self, transform: str, setting: str, expected: str, got: object) -> None:
+        super().__init__(
+            f"`{transform}`: `{setting}` must be {expected}, got {got!r}",
+            help="it must be known when the function is compiled",
+            label=f"got {setting}={got!r}",
+        )
+
+
+class UnknownsMismatch(CallError, ValueError):
+    """The start of `fixed_point` or `root`, or what its function gives, is not what these look for."""
+
+    def __init__(self, transform: str, what: str, expected: str, got: str) -> None:
+        super().__init__(
+            f"`{transform}`: {what} must be {expected}, and is {got}",
+            help="the function takes the unknowns first, and gives what has their form: their next values "
+            "for `fixed_point`, what is to become zero for `root`, whose unknowns are one float or one array",
+            label=f"got {got}",
+        )

@@ -6,6 +6,8 @@ import linecache
 from dataclasses import dataclass, replace
 from typing import Self
 
+from anadrome.errors.codes import CODES
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -49,6 +51,11 @@ class AnadromeError(Exception):
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic)
         self.diagnostic = diagnostic
+
+    @property
+    def code(self) -> str:
+        """The code of this kind of error, under which the catalogue in the documentation has it."""
+        return next((CODES[kind.__name__] for kind in type(self).__mro__ if kind.__name__ in CODES), "A000")
 
     @property
     def span(self) -> Span | None:

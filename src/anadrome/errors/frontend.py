@@ -398,3 +398,16 @@ class CallMismatch(FrontendError, TypeError):
             label=reason,
             help=f"give `{name}` the arguments its definition asks for",
         )
+
+
+class CheckpointPolicy(FrontendError, ValueError):
+    """`ad.range` is given a policy or a budget that is none."""
+
+    def __init__(self, what: str, got: str, span: Span | None) -> None:
+        super().__init__(
+            f"{what} of `ad.range` is {got}",
+            span,
+            label="what may the reverse sweep of this loop keep?",
+            help='`checkpoint=` is "all", "sqrt", "log" or a number of repetitions from 1 on; '
+            '`memory=` is a number of bytes, or a text such as "64MB"',
+        )

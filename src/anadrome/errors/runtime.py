@@ -156,11 +156,36 @@ class SingularMatrix(RuntimeCheckError, ArithmeticError, LinAlgError):
     help = "look at the matrix; a small multiple of the identity added to it makes a factorisation exist"
 
 
+class NotConverged(RuntimeCheckError, ArithmeticError):
+    """An iteration that looks for a fixed point or a root has not found one."""
+
+    label = "found when the program ran"
+    help = (
+        "begin nearer to it, allow more with `max_iterations`, or ask for less with `tolerance`; "
+        "an iteration finds a fixed point where the function brings points nearer to one another"
+    )
+
+
 class OutOfMemory(RuntimeCheckError, MemoryError):
     """The program asked for more memory than there is."""
 
     label = "in the call of this function"
     help = "ask for less, or for several smaller parts one after the other"
+
+
+class BudgetExceeded(RuntimeCheckError, MemoryError):
+    """A loop's checkpoint policy does not fit into the bytes it may keep; found while compiling where all
+    sizes are constants."""
+
+    label = "the budget of this loop"
+    help = 'give it more memory, or ask for fewer snapshots: `checkpoint="log"`, or `memory=` alone'
+
+
+class NonFinite(RuntimeCheckError, FloatingPointError):
+    """A NaN or an infinity arose in a program that is watched for it."""
+
+    label = "it arose here"
+    help = "keep the operands inside the domain of the operation, in branches that are not taken as well"
 
 
 FAILURES: dict[str, type[RuntimeCheckError]] = {
@@ -170,6 +195,9 @@ FAILURES: dict[str, type[RuntimeCheckError]] = {
     "raise": RaisedError,
     "empty": EmptyReduction,
     "singular": SingularMatrix,
+    "convergence": NotConverged,
     "memory": OutOfMemory,
+    "nonfinite": NonFinite,
+    "budget": BudgetExceeded,
 }
 """Check.error and Failure.error -> the class that is raised."""

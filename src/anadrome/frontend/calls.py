@@ -32,6 +32,7 @@ from anadrome.frontend.library import CALLS, METHODS
 from anadrome.frontend.liveness import Liveness, analyse, assigned_names, captured_names
 from anadrome.frontend.overloads import own_asked
 from anadrome.frontend.own import is_own
+from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 from anadrome.frontend.source import FunctionNode, Source
 from anadrome.frontend.structures import children, has_staged
 from anadrome.frontend.substitutes import SUBSTITUTES, full_name
@@ -141,7 +142,7 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
 
 def _row(context: Context, function: Value) -> StagedCall | None:
     try:
-        for table in (context.calls, BUILTINS, CALLS):
+        for table in (context.calls, BUILTINS, CALLS, UFUNC_METHODS):
             if function in table:
                 return table[function]  # type: ignore[index]
     except TypeError:

@@ -20,6 +20,7 @@ from anadrome.config import Config
 from anadrome.dtypes import BOOL, F64, I64, DType, from_numpy
 from anadrome.errors import Span
 from anadrome.errors.frontend import NumberTooLarge, UnsupportedType, WritesArgument, WritesThroughView
+from anadrome.frontend.modes import Mode, Modes
 from anadrome.frontend.source import SourceCache
 from anadrome.frontend.structures import flatten
 from anadrome.frontend.surroundings import LITERAL_LIMIT, Surroundings
@@ -104,6 +105,8 @@ class Context:
         self.last_span: Span | None = None
         self.poisonings: list[Cell] = []
         self.texts: dict[object, Any] = {}
+        self.notes: list[Any] = []
+        self.whole_starts: dict[Var, tuple[Scope, tuple[str, int]]] = {}
 
     # ------------------------------------------------------------------ where we are
     @property
@@ -128,10 +131,10 @@ class Context:
             scope = scope.parent
 
     @contextmanager
-    def nested(self, kind: ScopeKind) -> Iterator[Scope]:
+    def nested(self, kind: ScopeKind, remaining: Modes | None = None) -> Iterator[Scope]:
         """Open a scope with a child builder; whatever is learned in it is forgotten at its end."""
         outer = self.scope
-        self.scope = Scope(kind, outer.builder.child(), outer)
+        self.scope = Scope(kind, outer.builder.child(), outer, remaining=remaining)
         try:
             yield self.scope
         finally:
@@ -148,14 +151,27 @@ class Context:
             self.scope = outer
 
     @contextmanager
-    def filling(self, builder: Builder, kind: ScopeKind = ScopeKind.PARFOR) -> Iterator[Scope]:
+    def filling(
+        self, builder: Builder, kind: ScopeKind = ScopeKind.PARFOR, mode: Mode = Mode.EITHER
+    ) -> Iterator[Scope]:
         """Make `builder` (the inner one a `parfor` callback was handed) the innermost body for a while."""
         outer = self.scope
-        self.scope = Scope(kind, builder, outer)
+        self.scope = Scope(kind, builder, outer, mode=mode)
         try:
             yield self.scope
         finally:
             self.scope = outer
+
+    def derivatives(self) -> Modes:
+        """How what is staged here may still be differentiated: by each transform around it, innermost first,
+        save those that are spent on the rule being staged."""
+        found: list[Mode] = []
+        for scope in self.scopes():
+            if scope.kind is ScopeKind.OPEN:
+                found.append(scope.mode)
+            elif scope.remaining is not None:
+                return (*found, *scope.remaining)
+        return tuple(found)
 
     def runtime_scope(self) -> ScopeKind | None:
         """The innermost run-time construct around this point, if there is one."""
@@ -234,7 +250,7 @@ class Context:
             case ScopeKind.LOOP:
                 if cell not in scope.carried:
                     raise RestartLoop(scope, cell)
-            case ScopeKind.PARFOR | ScopeKind.CONDITION | ScopeKind.OPEN:
+            case ScopeKind.PARFOR | ScopeKind.CONDITION | ScopeKind.OPEN | ScopeKind.RULE:
                 raise WritesThroughView(
                     f"an array made outside is written inside {scope.kind.value}", self.span
                 )

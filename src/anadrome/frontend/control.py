@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 
 from anadrome.array_ir.nodes import FALSE, Atom, Var, i64
-from anadrome.errors.frontend import EscapingMutation, StaticRequired, UnsupportedSyntax
+from anadrome.errors.frontend import EscapingMutation, FrontendError, StaticRequired, UnsupportedSyntax
+from anadrome.frontend.appending import appending_loop
 from anadrome.frontend.context import Context
 from anadrome.frontend.evaluate import condition
 from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, Unrolled, has_run, iterate, unrolled
@@ -41,8 +42,11 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
         if extent is None or extent > context.config.unroll_limit:
             try:
                 return _runtime_for(context, frame, node, items, assign)
-            except (StaticRequired, EscapingMutation):
-                if extent is None or extent > STATIC_REPEATS:
+            except (StaticRequired, EscapingMutation) as error:
+                if extent is None or extent > STATIC_REPEATS or items.checkpoint is not None:
+                    grown = _appending_for(context, frame, node, items, assign, error)
+                    if grown is not None:
+                        return grown
                     raise
         items = unrolled(context, items)
     return _repeat(context, frame, node, items, assign)
@@ -103,15 +107,40 @@ def _is_one_of(context: Context, code: Atom, kinds: Iterable[int]) -> Atom:
 
 
 def _runtime_for(
-    context: Context, frame: Frame, node: ast.For, items: Iterated, assign: Callable[..., None]
+    context: Context,
+    frame: Frame,
+    node: ast.For,
+    items: Iterated,
+    assign: Callable[..., None],
+    note_index: Callable[[Var], None] | None = None,
 ) -> Exit:
     def begin(index: Var) -> None:
         give_range(context, index, i64(0), items.extent)
+        if note_index is not None:
+            note_index(index)
         assign(context, frame, node.target, items.item(context, index))
 
-    return stage_loop(
-        context, frame, node, make_plan(context, frame, node, has_run(context, items)), items.extent, begin
-    )
+    plan = make_plan(context, frame, node, has_run(context, items))
+    plan.checkpoint = items.checkpoint
+    return stage_loop(context, frame, node, plan, items.extent, begin)
+
+
+def _appending_for(
+    context: Context,
+    frame: Frame,
+    node: ast.For,
+    items: Iterated,
+    assign: Callable[..., None],
+    error: FrontendError,
+) -> Exit | None:
+    """The loop where all it does wrong is to append to a list; None for any other."""
+    if not isinstance(error, EscapingMutation):
+        return None
+
+    def stage(loop: ast.For, note_index: Callable[[Var], None]) -> Exit:
+        return _runtime_for(context, frame, loop, items, assign, note_index)
+
+    return appending_loop(context, frame, node, items.extent, stage)
 
 
 def run_while(context: Context, frame: Frame, node: ast.While) -> Exit:

@@ -14,13 +14,22 @@ from anadrome.errors.frontend import (
     StaticIndexError,
     StaticRequired,
     TooManyIndices,
-    UnsupportedArgument,
     UnsupportedType,
 )
 from anadrome.frontend.arrays import as_array, atom, describe
 from anadrome.frontend.context import Context
+from anadrome.frontend.masks import coordinates
 from anadrome.frontend.operators import broadcast_shapes, element
-from anadrome.frontend.sizes import canonical, clamp_size, is_at_most, is_below, is_nonnegative, least_size
+from anadrome.frontend.sizes import (
+    agree,
+    canonical,
+    clamp_size,
+    is_at_most,
+    is_below,
+    is_nonnegative,
+    least_size,
+    show_shape,
+)
 from anadrome.frontend.values import Array, Cell, Fixed, Item, Range, Scalar, Value, View
 
 
@@ -31,9 +40,10 @@ class NewAxis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gather:
-    """An index array: one index for each element of its shape."""
+    """An index array: one index for each element of its shape. `is_proved`: all are known to be inside."""
 
     indices: Var
+    is_proved: bool = False
 
 
 Selector = Item | NewAxis | Gather
@@ -43,7 +53,7 @@ Selector = Item | NewAxis | Gather
 def selectors(context: Context, shape: tuple[Size, ...], index: Value) -> list[Selector]:
     """What an index expression takes of each dimension, ellipsis expanded and missing dimensions whole."""
     parts = list(index) if isinstance(index, tuple) else [index]
-    consumed = sum(1 for part in parts if part is not None and part is not Ellipsis)
+    consumed = sum(_consumed(context, part) for part in parts if part is not None and part is not Ellipsis)
     if consumed > len(shape):
         raise TooManyIndices(consumed, len(shape), context.span)
     missing = len(shape) - consumed
@@ -57,10 +67,37 @@ def selectors(context: Context, shape: tuple[Size, ...], index: Value) -> list[S
         elif part is Ellipsis:
             found += [whole(size) for size in shape[axis : axis + missing]]
             axis += missing
+        elif is_mask(part):
+            rank = _consumed(context, part)
+            found += masked(context, shape[axis : axis + rank], part)
+            axis += rank
         else:
             found.append(selector(context, shape[axis], part))
             axis += 1
     return found
+
+
+def is_mask(part: Value) -> bool:
+    """Whether a part of an index is an array of bools."""
+    return (isinstance(part, Array) and part.dtype is BOOL) or (
+        isinstance(part, np.ndarray) and part.dtype.kind == "b" and part.ndim > 0
+    )
+
+
+def _consumed(context: Context, part: Value) -> int:
+    """How many dimensions a part of an index takes: a mask as many as it has."""
+    found = as_array(context, part) if is_mask(part) else None
+    return 1 if found is None else len(found.shape)
+
+
+def masked(context: Context, shape: tuple[Size, ...], part: Value) -> list[Selector]:
+    """A mask of the dimensions `shape`: the places where it holds, one index array for each dimension."""
+    mask = as_array(context, part)
+    assert isinstance(mask, Array)
+    words = (show_shape(mask.shape), show_shape(shape))
+    for left, right in zip(mask.shape, shape, strict=True):
+        agree(context, left, right, "mask", words)
+    return [Gather(one, is_proved=True) for one in coordinates(context, context.read(mask))]
 
 
 def selector(context: Context, size: Size, part: Value) -> Selector:
@@ -115,11 +152,8 @@ def gather(context: Context, size: Size, part: Value) -> Gather:
     """An index array as int64, negative indices counted from the end."""
     found = as_array(context, part)
     if found.dtype is BOOL:
-        raise UnsupportedArgument(
-            "[]",
-            "a mask selects a number of elements that is not known",
-            context.span,
-            "use np.where(mask, x, other)",
+        raise UnsupportedType(
+            "an index", describe(found), context.span, "make the mask an array: np.array(mask)"
         )
     if not found.dtype.is_integer:
         raise UnsupportedType("an index array", describe(found), context.span, "use an array of integers")
@@ -329,7 +363,16 @@ def range_index(builder: Builder, item: Range, index: Atom) -> Atom:
     return builder.apply("add", item.start, builder.apply("mul", item.step, index))
 
 
-def _read_gathered(context: Context, var: Var, taken: Sequence[Selector]) -> Atom:
+@dataclass(frozen=True, slots=True, eq=False)
+class Gathering:
+    """What selectors with index arrays take: the shape of the result, and the place of each element of it."""
+
+    shape: tuple[Size, ...]
+    at: Callable[[Builder, tuple[Atom, ...]], list[Atom]]
+    bounds: Bounds
+
+
+def gathering(context: Context, taken: Sequence[Selector]) -> Gathering:
     """Index arrays are broadcast together (integers with them); their dimensions stand where the first array
     stood, or in front if a slice separates them."""
     positions = [p for p, item in enumerate(taken) if isinstance(item, Gather | Fixed)]
@@ -344,9 +387,9 @@ def _read_gathered(context: Context, var: Var, taken: Sequence[Selector]) -> Ato
         for item in taken
         if isinstance(item, Range | NewAxis)
     ]
-    shape = (*others[:front], *joint, *others[front:])
+    is_proved = all(item.is_proved for item in taken if isinstance(item, Fixed | Gather))
 
-    def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
+    def at(inner: Builder, indices: tuple[Atom, ...]) -> list[Atom]:
         own = iter((*indices[:front], *indices[front + len(joint) :]))
         together = indices[front : front + len(joint)]
         atoms: list[Atom] = []
@@ -359,6 +402,14 @@ def _read_gathered(context: Context, var: Var, taken: Sequence[Selector]) -> Ato
                 atoms.append(range_index(inner, item, next(own)))
             else:
                 next(own)
-        return inner.index(var, atoms, Bounds.CHECKED)
+        return atoms
 
-    return context.builder.build(shape, place)
+    bounds = Bounds.PROVED if is_proved else Bounds.CHECKED
+    return Gathering((*others[:front], *joint, *others[front:]), at, bounds)
+
+
+def _read_gathered(context: Context, var: Var, taken: Sequence[Selector]) -> Atom:
+    found = gathering(context, taken)
+    return context.builder.build(
+        found.shape, lambda inner, indices: inner.index(var, found.at(inner, indices), found.bounds)
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anadrome.array_ir.nodes import Atom, Check, Const, Size, Var, i64
+from anadrome.array_ir.nodes import Atom, Check, Checkpoint, Const, Size, Var, i64
 from anadrome.dtypes import I64
 from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedType
 from anadrome.frontend.arrays import as_array, describe
@@ -24,11 +24,15 @@ is not longer. A longer NumPy array is a run-time sequence from the first."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Iterated:
-    """A run-time sequence: its extent, and the item at an index that is known to be inside."""
+    """A run-time sequence: its extent, and the item at an index that is known to be inside.
+
+    `checkpoint` is what a loop over it asks of its reverse sweep.
+    """
 
     extent: Size
     item: Callable[[Context, Atom], Value]
     is_numbers: bool = False
+    checkpoint: Checkpoint | None = None
 
     @property
     def static_extent(self) -> int | None:
@@ -144,7 +148,10 @@ def zipped(context: Context, parts: Sequence[Value], is_strict: bool = False) ->
             extent = agree(context, extent, other.extent, "zip")
         else:
             extent = least_size(context, extent, other.extent)
-    return Iterated(extent, lambda inner, index: tuple(part.item(inner, index) for part in sequences))
+    wish = next((part.checkpoint for part in sequences if part.checkpoint is not None), None)
+    return Iterated(
+        extent, lambda inner, index: tuple(part.item(inner, index) for part in sequences), checkpoint=wish
+    )
 
 
 def _beside_runtime(context: Context, part: Value, found: Iterated | list[Value]) -> Iterated | list[Value]:
@@ -175,7 +182,7 @@ def enumerated(context: Context, part: Value, start: Value = 0) -> Iterated | li
     def item(inner: Context, index: Atom) -> Value:
         return Scalar(inner.builder.size("add", first, index), is_weak=True), sequence.item(inner, index)
 
-    return Iterated(sequence.extent, item)
+    return Iterated(sequence.extent, item, checkpoint=sequence.checkpoint)
 
 
 def turned(context: Context, part: Value) -> Iterated | list[Value]:
@@ -188,6 +195,7 @@ def turned(context: Context, part: Value) -> Iterated | list[Value]:
         items.extent,
         lambda inner, index: items.item(inner, inner.builder.size("sub", last, index)),
         items.is_numbers,
+        items.checkpoint,
     )
 
 

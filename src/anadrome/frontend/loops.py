@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Body, Loop, Size, Var, i64
-from anadrome.dtypes import I64, DType
+from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Body, Checkpoint, Loop, Size, Var, i64
+from anadrome.dtypes import F64, I64, DType
 from anadrome.errors.base import Span
 from anadrome.errors.frontend import (
     ChangesSize,
@@ -24,6 +24,7 @@ from anadrome.errors.frontend import (
     WritesThroughView,
 )
 from anadrome.frontend.arrays import atom, describe, staged_surroundings, type_of
+from anadrome.frontend.carried import Key, RetypeLoop, becomes_float, follow_start
 from anadrome.frontend.context import Context, RestartLoop
 from anadrome.frontend.evaluate import condition
 from anadrome.frontend.liveness import assigned_names
@@ -53,16 +54,6 @@ from anadrome.frontend.values import (
 LoopNode = ast.For | ast.While
 
 
-class RetypeLoop(Exception):
-    """A carried Python number turned out to need another type: stage the loop once more with it."""
-
-    def __init__(self, scope: Scope, key: tuple[str, int], dtype: DType) -> None:
-        super().__init__()
-        self.scope = scope
-        self.key = key
-        self.dtype = dtype
-
-
 @dataclass(slots=True, eq=False)
 class Plan:
     """What is known of a loop before its body is staged, and what staging it has taught."""
@@ -73,9 +64,11 @@ class Plan:
     runs: bool = False
     is_endless: bool = False
     cells: list[Cell] = field(default_factory=list)
-    types: dict[tuple[str, int], DType] = field(default_factory=dict)
+    types: dict[Key, DType] = field(default_factory=dict)
+    floats: dict[Key, FrontendError | None] = field(default_factory=dict)
     started: dict[str, int] = field(default_factory=dict)
     scope: Scope | None = None
+    checkpoint: Checkpoint | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -189,6 +182,8 @@ def stage_loop(
             context.span = span
             if isinstance(stopped, RestartLoop):
                 plan.cells.append(stopped.cell)
+            elif stopped.is_weak:
+                plan.floats[stopped.key] = stopped.instead
             else:
                 plan.types[stopped.key] = stopped.dtype
 
@@ -253,8 +248,11 @@ class _LoopStage:
     def _body(self) -> Exit:
         frame, node = self.frame, self.node
         frame.loop_live.append(frame.live_head.get(node, frozenset()) | frame.live[node])
-        self.begin(self.index)
-        exit_ = self.context.evaluators.block(self.context, frame, node.body)
+        try:
+            self.begin(self.index)
+            exit_ = self.context.evaluators.block(self.context, frame, node.body)
+        except FrontendError as error:  # as a float the number cannot do what the body does with it
+            raise next((one for one in self.plan.floats.values() if one is not None), error) from None
         frame.loop_live.pop()
         return exit_
 
@@ -280,9 +278,9 @@ class _LoopStage:
         for position, leaf in enumerate(start):
             own, is_weak = type_of(self.context, leaf)
             key = (name, position)
-            var = Var(
-                name, ArrayType(self.plan.types.get(key, own), leaf.shape if isinstance(leaf, Array) else ())
-            )
+            own = self.plan.types.get(key, F64 if key in self.plan.floats else own)
+            var = Var(name, ArrayType(own, leaf.shape if isinstance(leaf, Array) else ()))
+            follow_start(self.context, var, self.scope, key, leaf)
             carried.variables.append(var)
             with self.context.reopened(self._outer):
                 carried.atoms.append(atom(self.context, leaf, var.type.dtype))
@@ -376,15 +374,18 @@ class _LoopStage:
         words = (_words(var.type, carried.start[position]), describe(leaf))
         if len(shape) != var.type.rank:
             raise self._changes(carried.name, *words)
+        key = (carried.name, position)
+        if var.type.dtype is I64 and dtype.is_float and not shape:
+            becomes_float(context, var, self.scope, key, self._changes(carried.name, *words))
         if (
             carried.weak[position]
             and not is_weak
             and dtype is not var.type.dtype
             and dtype.kind == var.type.dtype.kind
         ):
-            raise RetypeLoop(self.scope, (carried.name, position), dtype)
+            raise RetypeLoop(self.scope, key, dtype)
         if carried.weak[position] and not is_weak and dtype is var.type.dtype and context.is_narrow:
-            raise RetypeLoop(self.scope, (carried.name, position), dtype)
+            raise RetypeLoop(self.scope, key, dtype)
         is_number_into_float = is_weak and not shape and (var.type.dtype.is_float or dtype is var.type.dtype)
         if dtype is not var.type.dtype and not is_number_into_float:
             raise self._changes(carried.name, *words)
@@ -402,8 +403,11 @@ class _LoopStage:
     def _changes(self, name: str, before: str, after: str) -> ChangesType:
         help, start = "", self.before[name]
         if (before, after) == ("int64", "float64"):
-            number = float(start) if isinstance(start, int) else 0.0
-            help = f"start it as a float: `{name} = {number!r}`"
+            help = (
+                f"start it as a float: `{name} = float({name})`"
+                if is_staged(start)
+                else f"it is used as an integer: round it, `{name} = int(...)`, or take another name"
+            )
         span, since = self._places(name)
         return ChangesType(name, before, after, span, help, since)
 
@@ -495,10 +499,10 @@ class _LoopStage:
         ends = [end for part in parts for end in part.ends]
         leaves = not exit_.kinds <= {NEXT, CONTINUE}
         is_counted = self.trip is not None
-        inner = self.scope.builder
+        inner, wish = self.scope.builder, self.plan.checkpoint
         if is_counted and not leaves:
             body = inner.body(ends)
-            loop = Loop(tuple(variables), tuple(starts), body, self.index, self.trip)
+            loop = Loop(tuple(variables), tuple(starts), body, self.index, self.trip, checkpoint=wish)
         else:
             extra: list[tuple[Var, Atom, Atom]] = []
             if is_counted:
@@ -510,7 +514,7 @@ class _LoopStage:
             starts += [start for _, start, _ in extra]
             condition = self._test_body(test, test_scope, leaves)
             body = inner.body([*ends, *(end for _, _, end in extra)])
-            loop = Loop(tuple(variables), tuple(starts), body, condition=condition)
+            loop = Loop(tuple(variables), tuple(starts), body, condition=condition, checkpoint=wish)
         results = (
             list(context.builder.let(loop)) if variables or loop.condition is not None or body.lets else []
         )

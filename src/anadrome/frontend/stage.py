@@ -50,9 +50,10 @@ class Staged:
     """A staged function: parameters are the `ArgumentSpec`s of args and kwargs in order, then `captured`.
 
     `captured` are NumPy arrays of the function's surroundings that the program reads: they are passed behind
-    the arguments at every call. `rebuild` makes the Python result of the function's results; `is_weak` says
-    of each result whether Python would have a plain number there. `surroundings` tells at each call whether
-    the program is still right, and gives the arrays to pass.
+    the arguments at every call. `notes` is what transforms had to say of the program, for `explain`.
+    `rebuild` makes the Python result of the function's results; `is_weak` says of each result whether Python
+    would have a plain number there. `surroundings` tells at each call whether the program is still right, and
+    gives the arrays to pass.
     """
 
     function: Function
@@ -60,6 +61,7 @@ class Staged:
     rebuild: Callable[[Iterator[object]], object]
     is_weak: tuple[bool, ...]
     surroundings: Watch
+    notes: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,7 +135,8 @@ def stage(
         name if name.isidentifier() else "program", (*params, *(one.var for one in hidden)), body
     )
     watch = context.surroundings.finish((one.fetch, one.example.dtype, one.example.shape) for one in hidden)
-    return Staged(staged, tuple(one.example for one in hidden), rebuild, weak, watch)
+    captured = tuple(one.example for one in hidden)
+    return Staged(staged, captured, rebuild, weak, watch, tuple(context.notes))
 
 
 @contextmanager

@@ -11,15 +11,6 @@ from anadrome.frontend.values import Value
 
 SUBSTITUTES: Mapping[str, str] = {
     "print": "print outside the compiled function",
-    "np.add.at": "use np.bincount(indices, weights=values, minlength=size), or a loop with `x[i] += v`",
-    "np.subtract.at": "write a loop with `x[i] -= v`",
-    "np.multiply.at": "write a loop with `x[i] *= v`",
-    "np.median": "take the middle of the sorted values: `np.sort(x)[len(x) // 2]` where their number is odd",
-    "np.average": "write `np.sum(w * x) / np.sum(w)`",
-    "np.trapezoid": "write `np.sum(0.5 * (y[1:] + y[:-1]) * np.diff(x))`",
-    "np.pad": "put the parts together with np.concatenate",
-    "np.convolve": "write a comprehension: `[np.sum(x[i : i + m] * w[::-1]) for i in range(n - m + 1)]`",
-    "np.correlate": "write a comprehension: `[np.sum(x[i : i + m] * w) for i in range(n - m + 1)]`",
     "scipy.stats.norm.cdf": "write `0.5 * (1 + math.erf(x / math.sqrt(2)))`",
     "scipy.stats.norm.pdf": "write `np.exp(-0.5 * x**2) / np.sqrt(2 * np.pi)`",
     "scipy.stats.norm.logpdf": "write `-0.5 * x**2 - 0.5 * np.log(2 * np.pi)`",

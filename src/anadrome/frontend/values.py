@@ -18,6 +18,7 @@ from anadrome.array_ir.nodes import ArrayType, Atom, Size, Var
 from anadrome.dtypes import DType
 from anadrome.errors import Span
 from anadrome.errors.frontend import BranchesDiffer, FrontendError, Undefined
+from anadrome.frontend.modes import Mode, Modes
 from anadrome.frontend.source import Source
 
 Value = object
@@ -63,6 +64,7 @@ class ScopeKind(enum.Enum):
     CONDITION = "the condition of a run-time loop"
     PARFOR = "a comprehension"
     OPEN = "a function that is being transformed"
+    RULE = "a function with a derivative of its own"
 
 
 @dataclass(slots=True, eq=False)
@@ -71,7 +73,8 @@ class Scope:
 
     `before` keeps, for every outer cell written in a branch, the variable it had on entry. `carried` are the
     outer cells a loop carries. `equal` maps a size to one it is known to equal within this scope. `created`
-    holds the static containers made in this scope, `tick` the reading clock when it was opened.
+    holds the static containers made in this scope, `tick` the reading clock when it was opened. `mode` is
+    that of the transform that opened a function, `remaining` those that may differentiate a rule.
     """
 
     kind: ScopeKind
@@ -82,6 +85,8 @@ class Scope:
     equal: dict[Size, Size] = field(default_factory=dict)
     created: dict[int, object] = field(default_factory=dict)
     tick: int = 0
+    mode: Mode = Mode.EITHER
+    remaining: Modes | None = None
 
     @property
     def depth(self) -> int:

@@ -6,20 +6,27 @@ from collections.abc import Sequence
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import ArrayType, Atom, Bounds, Scatter, Size, Update, Var, Yield, i64
-from anadrome.dtypes import BOOL
-from anadrome.errors.frontend import ShapeMismatch, UnsupportedArgument, WritesThroughView
+from anadrome.errors.frontend import ShapeMismatch, WritesThroughView
 from anadrome.frontend.arrays import as_array, atom
 from anadrome.frontend.context import Context
-from anadrome.frontend.indexing import Gather, NewAxis, Selector, compose, range_index, selectors
-from anadrome.frontend.operators import broadcast_shapes, element, is_one
-from anadrome.frontend.sizes import agree, show_shape
+from anadrome.frontend.indexing import (
+    Gather,
+    NewAxis,
+    Selector,
+    compose,
+    gathering,
+    is_mask,
+    range_index,
+    selectors,
+)
+from anadrome.frontend.operators import element, is_one
+from anadrome.frontend.sizes import agree, multiply_sizes, show_shape
 from anadrome.frontend.values import Array, Fixed, Range, Value
 
 
 def put(context: Context, array: Array, index: Value, value: Value) -> None:
     """`array[index] = value`"""
-    if _is_mask(index):
-        _put_mask(context, array, index, value)
+    if is_mask(index) and _put_number(context, array, index, value):
         return
     found = selectors(context, array.shape, index)
     if array.view is not None:
@@ -30,10 +37,6 @@ def put(context: Context, array: Array, index: Value, value: Value) -> None:
     context.write(cell, _replaced(context, base, found, stored))
 
 
-def _is_mask(index: Value) -> bool:
-    return isinstance(index, Array) and index.dtype is BOOL
-
-
 def _through_view(context: Context, array: Array, found: Sequence[Selector]) -> list[Selector]:
     view = array.view
     items = [item for item in found if isinstance(item, Fixed | Range)]
@@ -42,19 +45,17 @@ def _through_view(context: Context, array: Array, found: Sequence[Selector]) -> 
     return list(compose(context, view.place, items))
 
 
-def _put_mask(context: Context, array: Array, index: Value, value: Value) -> None:
-    """x[mask] = number: the number where the mask holds."""
+def _put_number(context: Context, array: Array, index: Value, value: Value) -> bool:
+    """x[mask] = number: the number where the mask holds. Any other write through a mask is a scatter."""
     mask = as_array(context, index)
     stored = atom(context, value, array.dtype)
-    if stored.type.shape or not isinstance(mask, Array) or array.view is not None:
-        raise UnsupportedArgument(
-            "x[mask] = v", "v is not a number", context.span, "use np.where(mask, v, x)"
-        )
-    if len(mask.shape) != len(array.shape):
-        raise ShapeMismatch("mask", show_shape(mask.shape), show_shape(array.shape), context.span)
+    if stored.type.shape or array.view is not None or len(mask.shape) != len(array.shape):
+        return False
+    assert isinstance(mask, Array)
     base, condition = context.read(array), context.read(mask)
+    words = (show_shape(mask.shape), show_shape(array.shape))
     for left, right in zip(mask.shape, array.shape, strict=True):
-        agree(context, left, right, "mask")
+        agree(context, left, right, "mask", words)
 
     def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
         return inner.select(inner.index(condition, indices), stored, inner.index(base, indices))
@@ -62,6 +63,7 @@ def _put_mask(context: Context, array: Array, index: Value, value: Value) -> Non
     result = context.builder.build(base.type.shape, place)
     assert isinstance(result, Var)
     context.write(array.cell, result)
+    return True
 
 
 # ---------------------------------------------------------------------------- the array with places replaced
@@ -69,6 +71,8 @@ def _replaced(context: Context, base: Var, found: Sequence[Selector], value: Ato
     taken = list(found)
     while taken and isinstance(taken[-1], Range) and taken[-1].is_whole:
         taken.pop()
+    if any(isinstance(item, Gather) for item in taken):
+        return _scatter_gathered(context, base, taken, value)
     shape = _target_shape(context, base, taken)
     bounds = _bounds(taken)
     if all(isinstance(item, Fixed) for item in taken):
@@ -79,8 +83,6 @@ def _replaced(context: Context, base: Var, found: Sequence[Selector], value: Ato
         indices = tuple(item.atom for item in taken if isinstance(item, Fixed))
         return context.builder.let_one(Update(base, indices, row, bounds))
     _check_value(context, value, shape)
-    if any(isinstance(item, Gather) for item in taken):
-        return _scatter_gathered(context, base, taken, value, shape)
     return _scatter(context.builder, context, base, taken, value, shape, bounds)
 
 
@@ -91,8 +93,8 @@ def _target_shape(context: Context, base: Var, taken: Sequence[Selector]) -> tup
         match item:
             case Range(extent=extent):
                 own.append(extent)
-            case Gather(indices=indices):
-                own += list(indices.type.shape)
+            case Gather():
+                raise AssertionError("index arrays have a shape of their own")
             case NewAxis():
                 raise WritesThroughView("an index with a new axis", context.span)
             case Fixed():
@@ -177,30 +179,46 @@ def _part(builder: Builder, value: Atom, shape: tuple[Size, ...], index: Atom) -
     return builder.index(value, (i64(0) if is_one(value.type.shape[0]) and not is_one(shape[0]) else index,))
 
 
-def _scatter_gathered(
-    context: Context, base: Var, taken: Sequence[Selector], value: Atom, shape: tuple[Size, ...]
-) -> Var:
-    """x[i] = v, x[i, j] = v with index vectors: the last writer of a place wins, as in NumPy."""
-    arrays = [item.indices for item in taken if isinstance(item, Gather)]
-    if any(isinstance(item, Range) for item in taken) or any(len(array.type.shape) != 1 for array in arrays):
-        raise UnsupportedArgument(
-            "[]",
-            "a write with index arrays and slices, or with an index array of several dimensions",
-            context.span,
-            "write in a loop",
-        )
-    (extent,) = broadcast_shapes(context, [array.type.shape for array in arrays], "index arrays")
-    rest = base.type.shape[len(taken) :]
+def _scatter_gathered(context: Context, base: Var, taken: Sequence[Selector], value: Atom) -> Var:
+    """x[i] = v, x[i, j] = v, x[:, i] = v with index arrays: the last writer of a place wins, as in NumPy.
+
+    One scatter of the elements (or, behind the selectors, of rows) in row-major order of the places.
+    """
+    found = gathering(context, taken)
+    rest = base.type.shape[sum(1 for item in taken if not isinstance(item, NewAxis)) :]
+    shape = (*found.shape, *rest)
+    _check_value(context, value, shape)
+    rank = len(found.shape)
 
     def body(inner: Builder, index: Var) -> Sequence[Yield]:
-        at = tuple(
-            item.atom if isinstance(item, Fixed) else element(inner, item.indices, (extent,), (index,))
-            for item in taken
-            if isinstance(item, Fixed | Gather)
-        )
+        indices = _unraveled(context, inner, index, found.shape)
+        part = value
+        if len(value.type.shape) > len(rest):
+            assert isinstance(value, Var)
+            skipped = len(shape) - len(value.type.shape)
+            own = value.type.shape[: rank - skipped]
+            part = inner.index(
+                value,
+                [
+                    i64(0) if is_one(size) and not is_one(shape[skipped + axis]) else indices[skipped + axis]
+                    for axis, size in enumerate(own)
+                ],
+            )
         with context.filling(inner):
-            row = _stretched(context, _part(inner, value, (extent, *rest), index), rest)
-        return (Scatter(base, at, row, Bounds.CHECKED),)
+            row = _stretched(context, part, rest)
+        return (Scatter(base, tuple(found.at(inner, indices)), row, found.bounds),)
 
-    (result,) = context.builder.parfor(extent, body)
+    (result,) = context.builder.parfor(multiply_sizes(context, found.shape), body)
     return result
+
+
+def _unraveled(context: Context, builder: Builder, index: Atom, shape: tuple[Size, ...]) -> tuple[Atom, ...]:
+    """The indices of an element that stands at a place in row-major order."""
+    if len(shape) == 1:
+        return (index,)
+    found: list[Atom] = []
+    for axis, size in enumerate(shape):
+        below = multiply_sizes(context, shape[axis + 1 :])
+        place = builder.apply("floordiv", index, below)
+        found.append(builder.apply("mod", place, size) if axis else place)
+    return tuple(found)

@@ -81,6 +81,32 @@ def _argsort(values: Any, out: Any, n: int) -> None:
     out[:n] = np.argsort(values[:n], kind="stable")
 
 
+def _slogdet(matrix: Any, sign: Any, logarithm: Any, n: int) -> None:
+    sign[0], logarithm[0] = np.linalg.slogdet(_matrix(matrix, n, n))
+
+
+def _qr(matrix: Any, q: Any, r: Any, m: int, n: int) -> None:
+    _matrix(q, m, n)[...], _matrix(r, n, n)[...] = np.linalg.qr(_matrix(matrix, m, n))
+
+
+def _eigh(matrix: Any, values: Any, vectors: Any, status: Any, n: int) -> None:
+    status[0] = 0
+    try:
+        values[:n], _matrix(vectors, n, n)[...] = np.linalg.eigh(_matrix(matrix, n, n))
+    except np.linalg.LinAlgError:
+        status[0] = 1
+
+
+def _svd(matrix: Any, u: Any, s: Any, vt: Any, status: Any, m: int, n: int, k: int) -> None:
+    status[0] = 0
+    try:
+        _matrix(u, m, k)[...], s[:k], _matrix(vt, k, n)[...] = np.linalg.svd(
+            _matrix(matrix, m, n), full_matrices=False
+        )
+    except np.linalg.LinAlgError:
+        status[0] = 1
+
+
 MEANINGS: dict[str, Meaning] = {
     "gemm": _gemm,
     "solve": _solve,
@@ -88,6 +114,10 @@ MEANINGS: dict[str, Meaning] = {
     "inv": _inv,
     "det": _det,
     "cholesky": _cholesky,
+    "slogdet": _slogdet,
+    "qr": _qr,
+    "eigh": _eigh,
+    "svd": _svd,
     "argsort": _argsort,
 }
 """Operation of the routine table -> what it does to buffers and values, in the row's order."""

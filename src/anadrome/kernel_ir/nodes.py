@@ -105,11 +105,12 @@ class Alloc:
     """Give a buffer storage of `size` elements, uninitialised, until `Free` or the end of the call.
 
     LOCAL buffers have a constant size and live in registers or on the stack. GLOBAL ones are on the heap;
-    where memory runs out the call ends in an error.
+    where memory runs out the call ends in an error. `span` is the source place that asks for it.
     """
 
     buffer: Buffer
     size: Expr
+    span: Span | None = None
 
 
 @node

@@ -98,6 +98,20 @@ _DET = "matrix:in out:out n:size"
 _CHOLESKY = "matrix:in out:out status:status n:size"
 """matrix = out · outᵀ, out lower triangular with zeros above; only the lower triangle of `matrix` is read."""
 
+_SLOGDET = "matrix:in sign:out logarithm:out n:size"
+"""det = sign · e^logarithm, one element each; 0 and -∞ for a singular matrix."""
+
+_QR = "matrix:in q:out r:out m:size n:size"
+"""matrix (m × n, m ≥ n) = q (m × n) · r (n × n), the columns of q orthonormal and r upper triangular."""
+
+_EIGH = "matrix:in values:out vectors:out status:status n:size"
+"""matrix · vectors = vectors · diag(values), ascending; only the lower triangle of `matrix` counts.
+
+`status` is not 0 where the iteration did not converge."""
+
+_SVD = "matrix:in u:out s:out vt:out status:status m:size n:size k:size"
+"""matrix (m × n) = u (m × k) · diag(s) · vt (k × n) for k = min(m, n), s descending; `status` as for eigh."""
+
 _ARGSORT = "values:in out:order n:size"
 """out[k] = position of the k-th smallest value; stable; NaNs come last, in their order."""
 
@@ -114,6 +128,10 @@ ROUTINES: dict[str, Routine] = {
                 ("inv", _INV),
                 ("det", _DET),
                 ("cholesky", _CHOLESKY),
+                ("slogdet", _SLOGDET),
+                ("qr", _QR),
+                ("eigh", _EIGH),
+                ("svd", _SVD),
             )
         ),
         *(_row("argsort", dtype, _ARGSORT) for dtype in ALL),

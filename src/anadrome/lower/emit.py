@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from anadrome.dtypes import I64, DType
+from anadrome.errors import Span
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Binding, Buffer, Expr, Space, Stmt, Var
 from anadrome.lower.arithmetic import ONE, ZERO, add, product
@@ -47,6 +48,7 @@ class Emitter:
 
     def __init__(self) -> None:
         self.block = Block("function", 0)
+        self.span: Span | None = None
         self._depths: dict[Var, int] = {}
 
     # ------------------------------------------------------------------ blocks
@@ -152,7 +154,7 @@ class Emitter:
             return Place(Storage(buffer, is_whole=True), ZERO, shape)
         buffer = Buffer(name, dtype, Space.GLOBAL)
         home = self._home(size)
-        home.stmts.append(kernel_ir.Alloc(buffer, size))
+        home.stmts.append(kernel_ir.Alloc(buffer, size, self.span))
         storage = home.owned[buffer] = Storage(buffer, is_whole=True)
         if home is not self.block:
             self.block.is_shared = True

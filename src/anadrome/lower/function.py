@@ -20,7 +20,7 @@ def lower(fn: array_ir.Function, config: Config) -> kernel_ir.Function:
     Parameters are the implicit sizes (i64), then the parameters of `fn`: scalars as variables, arrays as
     row-major buffers. Results are scalars, or buffers allocated in the call with their dimensions.
     """
-    low = Lowering(config, lower_statement, supply)
+    low = Lowering(fn, config, lower_statement, supply)
     params: list[kernel_ir.Var | Buffer] = []
     with low.live.enter(fn.body, fn.body.results, is_repeating=False) as frame:
         for var in (*fn.sizes, *(param for param in fn.params if is_scalar(param))):

@@ -10,22 +10,28 @@ from anadrome.kernel_ir.nodes import Buffer, Expr, Space
 from anadrome.kernel_ir.routines import routine
 from anadrome.lower.arithmetic import ONE, ZERO, compute, is_constant, multiply
 from anadrome.lower.emit import fold
-from anadrome.lower.lowering import Lowering
+from anadrome.lower.lowering import Lowering, is_scalar
 from anadrome.lower.values import Delivered, Place
 
 SMALL_PRODUCT = 512
 """Matrix products of at most this many multiplications, known at compile time, are loops."""
 SINGULAR = "the matrix is singular"
 NOT_POSITIVE = "the matrix is not positive definite"
+NOT_CONVERGED = "the iteration for its eigenvalues or singular values did not converge"
+DECOMPOSITIONS = frozenset({"slogdet", "qr", "eigh", "svd"})
+"""The operations with several results."""
 
 
 def lower_library(low: Lowering, let: array_ir.Let, expr: array_ir.Library) -> None:
-    """Emit the call and bind its result."""
-    (target,) = let.targets
+    """Emit the call and bind its results."""
+    target = let.targets[0]
     args = [low.place(arg) for arg in expr.args if isinstance(arg, array_ir.Var)]
     flags = tuple(kernel_ir.Const(bool(flag), BOOL) for flag in expr.attributes)
     if expr.operation == "matmul":
         _matmul(low, target, args, bool(expr.attributes[0]), bool(expr.attributes[1]))
+        return
+    if expr.operation in DECOMPOSITIONS:
+        _decomposition(low, let, expr.operation, args)
         return
     place = low.destination(target)
     name = routine(expr.operation, args[0].dtype)
@@ -49,6 +55,32 @@ def lower_library(low: Lowering, let: array_ir.Let, expr: array_ir.Library) -> N
         case _:
             raise KeyError(expr.operation)
     low.bind(target, place)
+
+
+def _decomposition(low: Lowering, let: array_ir.Let, operation: str, args: list[Place]) -> None:
+    """The operations with several results."""
+    places = [
+        low.allocate(target) if is_scalar(target) else low.destination(target) for target in let.targets
+    ]
+    name = routine(operation, args[0].dtype)
+    buffers = (buffer_of(low, args[0]), *(buffer_of(low, place) for place in places))
+    rows, columns = args[0].shape
+    match operation:
+        case "slogdet":
+            low.emit.call(name, (*buffers, rows))
+        case "qr":
+            low.emit.call(name, (*buffers, rows, columns))
+        case "eigh":
+            _checked(low, let.span, name, buffers, (rows,), NOT_CONVERGED)
+        case "svd":
+            _checked(low, let.span, name, buffers, (rows, columns, args[1].shape[0]), NOT_CONVERGED)
+        case _:
+            raise KeyError(operation)
+    for target, place in zip(let.targets, places, strict=True):
+        if is_scalar(target):
+            low.bind(target, low.emit.load(target.name, place.buffer, place.offset))
+        else:
+            low.bind(target, place)
 
 
 def _checked(

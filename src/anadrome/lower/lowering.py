@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from anadrome.array_ir import nodes as array_ir
+from anadrome.array_ir.own_reads import Knowledge
 from anadrome.array_ir.walk import operands
 from anadrome.config import Config
 from anadrome.dtypes import DType
@@ -43,10 +44,12 @@ StatementRule = Callable[["Lowering", array_ir.Let], None]
 class Lowering:
     """Lowers one function; the rules of the constructs are functions that take this."""
 
-    def __init__(self, config: Config, statement: StatementRule, supply: SupplyRule) -> None:
+    def __init__(
+        self, fn: array_ir.Function, config: Config, statement: StatementRule, supply: SupplyRule
+    ) -> None:
         self.config = config
         self.emit = Emitter()
-        self.live = Liveness()
+        self.live = Liveness(Knowledge(fn))
         self.env: dict[array_ir.Var, Value] = {}
         self.failures: dict[tuple[str, str, Span | None], int] = {}
         self._statement = statement
@@ -151,7 +154,9 @@ class Lowering:
             if found is None or found.operator is not None or found.place.is_at(old):
                 self.offer(target, var)
                 return old
-        new = self.destination(target, var)
+        # what the statement's bodies read as well must not lie where it writes
+        consumed = (var,) if self.live.is_sole_operand(var, let) else ()
+        new = self.destination(target, *consumed)
         self.deliver(old, Destination(new))
         return new
 
@@ -208,7 +213,9 @@ class Lowering:
     def lower(self, let: array_ir.Let) -> None:
         """Emit a statement and bind its targets. Offers that it did not take are void, since the body of a
         lambda may be lowered once more, elsewhere."""
+        outer, self.emit.span = self.emit.span, let.span or self.emit.span
         self._statement(self, let)
+        self.emit.span = outer
         self.located.pop(let, None)
         for target in let.targets:
             self._wanted.pop(target, None)

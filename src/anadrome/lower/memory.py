@@ -8,7 +8,7 @@ bodies (`Frame`), each with the position of the statement being lowered. A varia
 
 An array may be overwritten (`is_consumable`) if the call owns its storage, nothing that runs from now on
 reads it or anything else in its tree of storages, and the statement that overwrites it reads it in no other
-way: neither as another operand nor inside its bodies.
+way: neither as another operand nor inside its bodies (save what `array_ir.own_reads` allows).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from anadrome.array_ir import nodes as array_ir
+from anadrome.array_ir.own_reads import Knowledge
 from anadrome.array_ir.walk import bodies, inner_operands, operands
 from anadrome.lower.values import Storage
 
@@ -112,6 +113,7 @@ class Frame:
 class Liveness:
     """The stack of open bodies and the questions asked of it."""
 
+    knowledge: Knowledge
     facts: Facts = field(default_factory=Facts)
     frames: list[Frame] = field(default_factory=list)
     _levels: dict[array_ir.Var, int] = field(default_factory=dict)
@@ -186,5 +188,10 @@ class Liveness:
         )
 
     def is_sole_operand(self, var: array_ir.Var, let: array_ir.Let) -> bool:
-        """Whether a statement reads a variable as one operand and nowhere else."""
-        return operands(let.expr).count(var) == 1 and var not in self.facts.nested(let)
+        """Whether a statement reads a variable as one operand, and nowhere else where it would see its own
+        writes."""
+        if operands(let.expr).count(var) != 1:
+            return False
+        if var not in self.facts.nested(let):
+            return True
+        return isinstance(let.expr, array_ir.ParFor) and self.knowledge.is_in_place(let.expr, var)

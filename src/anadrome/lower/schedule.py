@@ -83,6 +83,8 @@ def _body_cost(low: Lowering, body: array_ir.Body) -> Expr:
                 fixed += 2
             case array_ir.Library():
                 fixed += LIBRARY_COST
+            case array_ir.Custom(primal=inner):
+                total = add(total, _body_cost(low, inner))
             case array_ir.ParFor(extent=extent, body=inner):
                 total = add(total, multiply(_known_size(low, extent), _body_cost(low, inner)))
             case array_ir.Loop(trip=trip, body=inner):

@@ -45,6 +45,8 @@ def lower_statement(low: Lowering, let: array_ir.Let) -> None:
             lower_with_sum(low, let, let.expr)
         case array_ir.AddTo():
             lower_add_to(low, let, let.expr)
+        case array_ir.Custom():
+            raise AssertionError("the pass `inline` put the primal in its place")
         case array_ir.Check():
             check(low, let.expr, let.span)
         case array_ir.Library():

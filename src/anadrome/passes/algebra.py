@@ -5,7 +5,7 @@ rule holds for all values, signed zeros, infinities and NaNs included (a NaN may
 
     x + -0.0 = x        x - 0.0 = x          x·1 = x          x / 1 = x         0.0 - x is not -x (x = 0)
     x·(-1) = -x         x / 2ᵏ = x·2⁻ᵏ        --x = x          x + (-y) = x - y   x - (-y) = x + y
-    (-x)·(-y) = x·y     pow(x, 2) = x·x      pow(x, 1) = x     pow(x, 0) = 1
+    (-x)·(-y) = x·y     pow(x, 2) = x·x      pow(x, 1) = x     pow(x, 0) = 1    ([c]·v)·x = [c]·(v·x)
 
 pow(x, ½) is not sqrt x: they differ at -∞ and at -0.0. x·0 = 0 and x - x = 0 hold for integers alone.
 """
@@ -167,6 +167,10 @@ def _sub(context: Context, args: Args) -> Atom | None:
 
 def _mul(context: Context, args: Args) -> Atom | None:
     for one, other in (args, args[::-1]):
+        guarded = context.definition(one, "bracket")
+        if guarded is not None:
+            condition, value = guarded.args
+            return context.apply("bracket", condition, context.apply("mul", value, other))
         if is_number(one, 1):
             return other
         if one.type.dtype.kind != "uint" and is_number(one, -1):
@@ -207,6 +211,9 @@ def _div(context: Context, args: Args) -> Atom | None:
     numerator, denominator = (context.argument_of("neg", arg) for arg in args)
     if numerator is not None and denominator is not None:
         return context.apply("div", numerator, denominator)
+    guarded = context.definition(left, "bracket")
+    if guarded is not None:
+        return context.apply("bracket", guarded.args[0], context.apply("div", guarded.args[1], right))
     return None
 
 
@@ -222,6 +229,21 @@ def _neg(context: Context, args: Args) -> Atom | None:
     difference = context.definition(args[0], "sub")
     if difference is not None and args[0].type.dtype.is_integer:
         return context.apply("sub", difference.args[1], difference.args[0])
+    guarded = context.definition(args[0], "bracket")
+    if guarded is not None:
+        return context.apply("bracket", guarded.args[0], context.apply("neg", guarded.args[1]))
+    return None
+
+
+def _bracket(context: Context, args: Args) -> Atom | None:
+    """[true]·v = v, [false]·v = 0, [c]·[d]·v = [c ∧ d]·v"""
+    condition, value = args
+    if isinstance(condition, Const):
+        return value if condition.value else Const(0.0, value.type.dtype)
+    inner = context.definition(value, "bracket")
+    if inner is not None:
+        both = context.apply("and", condition, inner.args[0])
+        return context.apply("bracket", both, inner.args[1])
     return None
 
 
@@ -260,6 +282,11 @@ def _select(context: Context, args: Args) -> Atom | None:
     negated = context.argument_of("not", condition)
     if negated is not None:
         return context.apply("select", negated, other, then)
+    if then.type == TRUE.type:
+        if other is condition or (isinstance(other, Const) and not other.value):
+            return context.apply("and", condition, then)
+        if then is condition or (isinstance(then, Const) and then.value):
+            return context.apply("or", condition, other)
     if isinstance(then, Const) and isinstance(other, Const) and then.type == TRUE.type:
         return condition if then.value else context.apply("not", condition)
     inner = context.definition(then, "select")
@@ -337,6 +364,7 @@ RULES: dict[str, Rule] = {
     "mul": _mul,
     "div": _div,
     "neg": _neg,
+    "bracket": _bracket,
     "pow": _pow,
     "floordiv": _floordiv,
     "mod": _mod,

@@ -6,6 +6,8 @@ whether or not the loops they leave run at all: an index is then a constant belo
 index of a loop over that very size. Statements that may fail stay, unless every loop they leave surely
 runs. Arrays that are often changed in place (`full`) stay where they are made.
 
+`hoist_sums` does so before differentiation, with what it has to be done for.
+
 Before:
     fn f(x: f64[n], c: f64[m]) -> f64[n] {
       y = parfor i < n {
@@ -36,11 +38,13 @@ from anadrome.array_ir.nodes import (
     Accumulate,
     AddTo,
     Apply,
+    ArrayType,
     Atom,
     Body,
     Bounds,
     Check,
     Const,
+    Custom,
     Expr,
     Full,
     Function,
@@ -60,17 +64,44 @@ from anadrome.array_ir.nodes import (
     WithSum,
     Yield,
 )
-from anadrome.array_ir.walk import inner_operands, operands, type_sizes
+from anadrome.array_ir.walk import expression_variables, inner_operands, operands, type_sizes
 from anadrome.config import Config
 from anadrome.passes.rewrite import Substitution
 
-TOTAL_LIBRARY = frozenset({"matmul", "det", "argsort"})
+TOTAL_LIBRARY = frozenset({"matmul", "det", "slogdet", "qr", "argsort"})
 """Library operations that give something for every argument."""
 
 
 def hoist(fn: Function, config: Config) -> Function:
     """The function with every invariant statement as far out as it may go."""
-    walk = _Hoister()
+    return _hoisted(fn, _Hoister())
+
+
+def hoist_sums(fn: Function, config: Config) -> Function:
+    """The function with invariant parfors and loops, and what is made of them alone, as far out as may be.
+
+    For differentiation: what a loop computes again in every iteration is of no use, but its adjoint would add
+    to all that it read in every iteration, which nothing after differentiation moves. Other scalar operations
+    stay where the program has them. Where a loop does not run at all, what left it has an adjoint of zero,
+    which stays zero at a pole (`ad.arrays`).
+
+    Before:
+        fn f(u: f64[n], x: f64[m]) -> f64[m] {
+          y = parfor i < m { s = parfor j < n { v = u[j]; yield reduce add v }; w = x[i]; q = div w s
+            yield stack q }
+          return y
+        }
+    After:
+        fn f(u: f64[n], x: f64[m]) -> f64[m] {
+          s = parfor j < n { v = u[j]; yield reduce add v }
+          y = parfor i < m { w = x[i]; q = div w s; yield stack q }
+          return y
+        }
+    """
+    return _hoisted(fn, _SumHoister())
+
+
+def _hoisted(fn: Function, walk: _Hoister) -> Function:
     walk.levels.update(dict.fromkeys((*fn.params, *fn.sizes), 0))
     return Function(fn.name, fn.params, walk.body(fn.body, _Scope(0, 0, False)))
 
@@ -124,7 +155,7 @@ class _Hoister:
         expr = self.nested(let.expr, own)
         own.is_risky = own.is_risky or self.may_fail(expr)
         level = scope.level
-        if not _stays(let):
+        if not self.stays(let):
             lowest = max(own.used.bit_length() - 1, scope.barrier)
             while level > lowest and not (own.is_risky and not self.scopes[level].surely_runs):
                 level -= 1
@@ -133,6 +164,12 @@ class _Hoister:
         scope.used |= own.used
         scope.is_risky = scope.is_risky or (own.is_risky and level == scope.level)
 
+    def stays(self, let: Let) -> bool:
+        """Whether a statement keeps its body: accumulators are linear, arrays to change are made afresh."""
+        if isinstance(let.expr, Full | Update | AddTo | Check):
+            return True
+        return any(isinstance(target.type, SumType) for target in let.targets)
+
     def may_fail(self, expr: Expr) -> bool:
         """Whether the expression itself may fail where the loops around it do not run."""
         match expr:
@@ -140,7 +177,7 @@ class _Hoister:
                 return not self.is_inside(expr)
             case Library(operation=operation):
                 return operation not in TOTAL_LIBRARY
-            case Check() | Update() | AddTo() | Loop(condition=Body()):
+            case Check() | Update() | AddTo() | Loop(condition=Body()) | Custom():
                 return True
             case ParFor(yields=yields):
                 return any(_is_bounded(item) for item in yields)
@@ -181,16 +218,21 @@ class _Hoister:
         match expr:
             case ParFor():
                 return self.parfor(expr, own)
-            case Loop(carried, init, body, index, trip, condition):
+            case Loop(carried, init, body, index, trip, condition, checkpoint):
                 test = None if condition is None else self.enter(condition, carried, own, True)
                 bound = carried if index is None else (*carried, index)
                 if index is not None and trip is not None:
                     self.extents[index] = trip
                 runs = trip is not None and _surely_runs(trip)
-                return Loop(carried, init, self.enter(body, bound, own, runs), index, trip, test)
+                new = self.enter(body, bound, own, runs)
+                return Loop(carried, init, new, index, trip, test, checkpoint)
             case If(condition=condition, then=then, other=other):
                 first = self.enter(then, (), own, False, is_barrier=True)
                 return If(condition, first, self.enter(other, (), own, False, is_barrier=True))
+            case Custom():
+                for var in expression_variables(expr):
+                    self.read(var, own)
+                return expr
             case WithSum(init=init, tokens=tokens, body=body):
                 return WithSum(init, tokens, self.enter(body, tokens, own, True))
             case (
@@ -221,11 +263,31 @@ class _Hoister:
         return ParFor(expr.index, expr.extent, Body(inner.lets), yields)
 
 
-def _stays(let: Let) -> bool:
-    """Whether a statement keeps its body: accumulators are linear, arrays to be changed are made afresh."""
-    if isinstance(let.expr, Full | Update | AddTo | Check):
-        return True
-    return any(isinstance(target.type, SumType) for target in let.targets)
+class _SumHoister(_Hoister):
+    """Only nests leave, and scalar operations on what they make."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made: set[Atom] = set()
+        """What nests make, and what is made of that."""
+
+    def stays(self, let: Let) -> bool:
+        """Whether a statement keeps its body."""
+        match let.expr:
+            case ParFor() | Loop():
+                self.made.update(let.targets)
+                return super().stays(let)
+            case Apply(args=args) if not self.made.isdisjoint(args):
+                self.made.update(let.targets)
+                return False
+            case Apply(args=args):
+                return any(_is_float(arg) for arg in args)
+            case _:
+                return True
+
+
+def _is_float(atom: Atom) -> bool:
+    return isinstance(atom.type, ArrayType) and atom.type.dtype.is_float
 
 
 def _is_bounded(item: Yield) -> bool:

@@ -19,6 +19,7 @@ from anadrome.array_ir.nodes import (
     Carry,
     Check,
     Const,
+    Custom,
     Expr,
     Full,
     If,
@@ -99,15 +100,17 @@ def _expr(expr: Expr, inner: Numbers) -> Hashable:
             outer = _atom(extent, inner)
             _number((index,), inner)
             return ("ParFor", outer, _body(body, inner, ()), tuple([_item(item, inner) for item in yields]))
-        case Loop(carried, init, body, index, trip, condition):
+        case Loop(carried, init, body, index, trip, condition, checkpoint):
             begin = (_atoms(init, inner), None if trip is None else _atom(trip, inner))
             _number(carried, inner)
             test = None if condition is None else _body(condition, inner, condition.results)
             _number(() if index is None else (index,), inner)
-            return ("Loop", begin, test, _body(body, inner, body.results))
+            return ("Loop", begin, test, _body(body, inner, body.results), checkpoint)
         case If(condition=condition, then=then, other=other):
             first = _body(then, inner, then.results)
             return ("If", _atom(condition, inner), first, _body(other, inner, other.results))
+        case Custom():
+            return ("Custom", expr)  # two calls are two: each is replaced by what its rules say
         case WithSum(init=init, tokens=tokens, body=body):
             start = _atoms(init, inner)
             _number(tokens, inner)

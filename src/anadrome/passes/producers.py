@@ -9,6 +9,10 @@ operations in the recipe, (k - 1)·c ≤ 8 more operations for each element (k·
 arrays as well); where it is read oftener than it has elements (deeper in the nest, or at indices that are
 data), c ≤ 2. So work grows by at most 8 per element that was stored, and never in order. A recipe without
 operations (c = 0) is always put in.
+
+An array whose elements are compared with other numbers is computed once. The same text in two places may
+round differently (fused multiply-adds, the order of a sum), and then nothing equals the minimum of all any
+more.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from anadrome.array_ir.nodes import (
     Bounds,
     Check,
     Const,
+    Custom,
     Expr,
     Full,
     Function,
@@ -43,6 +48,7 @@ from anadrome.array_ir.nodes import (
     yield_slices,
 )
 from anadrome.array_ir.walk import Renaming, bodies, let_variables, operands
+from anadrome.passes.overwriting import overwriting
 from anadrome.passes.rewrite import Substitution
 
 MATCHED_COST = 40
@@ -66,12 +72,14 @@ class Recipe:
 
 @dataclass(slots=True, eq=False)
 class Reads:
-    """How an array is used: the places that read elements, how, and whether anything else uses it."""
+    """How an array is used: the places that read elements, how, whether what they read is compared, and
+    whether anything else uses it."""
 
     places: int = 0
     fewest: int = 99
     is_often: bool = False
     is_needed: bool = False
+    is_compared: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -79,6 +87,7 @@ class _Census:
     """One walk over the program that counts how each array is used."""
 
     reads: dict[Var, Reads] = field(default_factory=dict)
+    elements: dict[Var, Var] = field(default_factory=dict)
     depths: dict[Var, int] = field(default_factory=dict)
     extents: dict[Var, Size] = field(default_factory=dict)
 
@@ -88,6 +97,8 @@ class _Census:
             for target in let.targets:
                 self.depths[target] = depth
             self.statement(let.expr, depth)
+            if isinstance(let.expr, Index):
+                self.elements[let.targets[0]] = let.expr.array
         for atom in body.results:
             self.need(atom)
 
@@ -101,6 +112,9 @@ class _Census:
         if isinstance(expr, Index):
             self.read(expr, depth)
             return
+        if isinstance(expr, Apply):
+            self.compare(expr)
+            return
         for atom in operands(expr):
             self.need(atom)
         inside = depth + isinstance(expr, ParFor | Loop)
@@ -108,6 +122,15 @@ class _Census:
             self.extents[expr.index] = expr.extent
         for _, body in bodies(expr):
             self.body(body, inside)
+
+    def compare(self, expr: Apply) -> None:
+        """Remember the float arrays whose elements are compared with what is not constant."""
+        if "comparison" not in expr.prim.facts or any(isinstance(arg, Const) for arg in expr.args):
+            return
+        for arg in expr.args:
+            array = self.elements.get(arg) if isinstance(arg, Var) else None
+            if array is not None and array.type.dtype.is_float:
+                self.reads[array].is_compared = True
 
     def read(self, expr: Index, depth: int) -> None:
         """Count a read; it is often where indices are not those of loops over the array's own sizes."""
@@ -129,7 +152,7 @@ def inline_producers(fn: Function) -> Function:
     """The function with every cheap array computed where it is read."""
     census = _Census()
     census.body(fn.body, 0)
-    inliner = _Inliner(census.reads)
+    inliner = _Inliner(census.reads, overwriting(fn.body))
     body = inliner.body(fn.body)
     return Function(fn.name, fn.params, body) if inliner.recipes else fn
 
@@ -137,10 +160,12 @@ def inline_producers(fn: Function) -> Function:
 class _Inliner(Substitution):
     """The program again, with recipes put in at the reads."""
 
-    def __init__(self, reads: dict[Var, Reads]) -> None:
+    def __init__(self, reads: dict[Var, Reads], ends: dict[Let, tuple[Var, ...]]) -> None:
         super().__init__()
         self.reads = reads
         self.recipes: dict[Var, Recipe] = {}
+        self.ends = ends
+        self.overwritten: set[Var] = set()
 
     def body(self, body: Body) -> Body:
         """A body with its reads replaced."""
@@ -149,6 +174,8 @@ class _Inliner(Substitution):
             match let.expr:
                 case Index(array=array, indices=indices, bounds=Bounds.PROVED):
                     recipe = self.recipes.get(self.variable(array))
+                    if recipe is not None and self.overwritten and self.is_late(recipe):
+                        recipe = None
                     if recipe is not None and len(indices) >= len(recipe.indices):
                         self.put(lets, let, recipe, self.atoms(indices))
                         continue
@@ -156,11 +183,17 @@ class _Inliner(Substitution):
                     new = self.let(let)
                     lets.append(new)
                     self.learn(new)
+                    self.overwritten.update(self.ends.get(let, ()))
                     continue
                 case _:
                     pass
             lets.append(self.let(let))
+            self.overwritten.update(self.ends.get(let, ()))
         return Body(tuple(lets), self.atoms(body.results))
+
+    def is_late(self, recipe: Recipe) -> bool:
+        """Whether a recipe reads an array that was overwritten in place since: it would have to be copied."""
+        return any(isinstance(let.expr, Index) and let.expr.array in self.overwritten for let in recipe.lets)
 
     def put(self, lets: list[Let], let: Let, recipe: Recipe, indices: tuple[Atom, ...]) -> None:
         """A copy of a recipe in the place of a read."""
@@ -195,6 +228,8 @@ def _is_worth(recipe: Recipe, reads: Reads, is_shared: bool) -> bool:
     if recipe.cost == 0:
         return True
     if reads.is_needed or reads.fewest < len(recipe.indices):
+        return False
+    if reads.is_compared and (is_shared or reads.is_often or reads.places > 1):
         return False
     if reads.is_often:
         return recipe.cost <= OFTEN_COST
@@ -263,7 +298,7 @@ def _price(expr: Expr) -> int | None:
             prices = [_price(let.expr) for branch in (then, other) for let in branch.lets]
             known = [price for price in prices if price is not None]
             return 1 + sum(known) if len(known) == len(prices) else None
-        case ParFor() | Loop() | WithSum() | Update() | Full() | AddTo() | Check() | Library():
+        case ParFor() | Loop() | WithSum() | Update() | Full() | AddTo() | Check() | Library() | Custom():
             return None
         case _:
             assert_never(expr)

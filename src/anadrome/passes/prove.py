@@ -6,7 +6,8 @@ What is known: 0 ≤ i < n of the index of a parfor or loop; sizes are not negat
 one stands in and of a loop's condition; a carried integer that only grows from its start; what holds of
 quotients, remainders, minima, maxima and choices (`ranges` does the proofs). A check at the top of the
 function (`n = m`) is known afterwards, since a failed one ends the call there; inside a loop or parfor it
-is not, since there a failed check lets the others run on.
+is not, since there a failed check lets the others run on. So a check of an index that only depends on the
+loops around it is made before them, once, and is then known to all that follows (`lifting`).
 
 Before:
     fn f(x: f64[n], k: i64) -> f64 {
@@ -32,7 +33,8 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import assert_never
 
 from anadrome.array_ir.nodes import (
@@ -48,6 +50,7 @@ from anadrome.array_ir.nodes import (
     Carry,
     Check,
     Const,
+    Custom,
     Expr,
     Full,
     Function,
@@ -70,7 +73,8 @@ from anadrome.array_ir.nodes import (
 )
 from anadrome.config import Config
 from anadrome.dtypes import I64
-from anadrome.passes.ranges import Ranges
+from anadrome.passes.lifting import Lift, begin, key, leave, may_be_lifted, without, write
+from anadrome.passes.ranges import Polynomial, Ranges
 from anadrome.passes.rewrite import Substitution
 
 
@@ -87,19 +91,90 @@ class _Prover:
     def __init__(self) -> None:
         self.ranges = Ranges()
         self.same = Substitution()
+        self.lifts: list[Lift] = []
+        """Checks on their way out of the loops that the walk stands in."""
+        self.conditional: list[tuple[set[Hashable], Polynomial]] = []
+        """What holds where loops over some extents run: the extents, and what is then ≥ 0."""
+        self.entered: list[Hashable] = []
+        """The extents of the loops that the walk stands in."""
 
     def body(self, body: Body, depth: int) -> Body:
         """A body, `depth` loops inside the function; its facts are its own."""
         with self.ranges.scope():
-            lets = [new for let in body.lets if (new := self.statement(let, depth)) is not None]
+            lets = self.top(body.lets) if depth == 0 else self.statements(body.lets, depth)
             results = self.same.atoms(body.results)
         return Body(tuple(lets), results)
+
+    def statements(self, lets: tuple[Let, ...], depth: int) -> list[Let]:
+        """The statements of a body inside a loop or branch, and what may leave it."""
+        written: list[Let] = []
+        for let in lets:
+            new = self.statement(let, depth)
+            if new is not None:
+                written.append(new)
+                lift = begin(self.ranges, new) if isinstance(new.expr, Check | Index) else None
+                if lift is not None:
+                    self.lifts.append(lift)
+        return written
+
+    def top(self, lets: tuple[Let, ...]) -> list[Let]:
+        """The statements of the function itself, and before each the checks that left its loops."""
+        written: list[Let] = []
+
+        def emit(let: Let) -> Atom:
+            new = self.statement(let, 0)
+            if new is not None:
+                written.append(new)
+            return self.same.atom(let.targets[0]) if let.targets else TRUE
+
+        for let in lets:
+            new = self.statement(let, 0)
+            lifts, self.lifts = self.lifts, []
+            if lifts and new is not None and may_be_lifted(new):
+                for lift in lifts:
+                    write(lift, emit)
+                    self.conditional += [
+                        ({key(e) for e in part.extents}, part.poly) for part in lift.parts if part.extents
+                    ]
+                new = without(new, {lift.origin for lift in lifts})
+            if new is not None:
+                written.append(new)
+        return written
+
+    @contextmanager
+    def inside(self, index: Var | None, extent: Atom | None) -> Iterator[None]:
+        """The scope of a loop's iterations: 0 ≤ index < extent, and what holds where such a loop runs."""
+        depth = len(self.entered)
+        with self.ranges.scope():
+            if index is not None and extent is not None:
+                self.ranges.learn_below(index, extent)
+                own = key(self.ranges.form(extent))
+                self.entered.append(own)
+                for extents, poly in self.conditional:
+                    if own in extents and extents.issubset(self.entered):
+                        self.ranges.learn(poly)
+            yield
+        del self.entered[depth:]
+
+    def leaving(
+        self,
+        before: list[Lift],
+        index: Var | None,
+        extent: Atom | None,
+        body: Body,
+        carried: tuple[Var, ...] = (),
+    ) -> None:
+        """The checks of a loop's body that are made before the loop; the others stay in it."""
+        inner, self.lifts = self.lifts, before
+        if index is not None and extent is not None:
+            found = (leave(self.ranges, lift, index, extent, body, carried) for lift in inner)
+            self.lifts += [lift for lift in found if lift is not None]
 
     def statement(self, let: Let, depth: int) -> Let | None:
         """A statement without the checks that hold; None where nothing is left of it."""
         expr = let.expr
         ranges = self.ranges
-        if not isinstance(expr, ParFor | Loop | If | WithSum):
+        if not isinstance(expr, ParFor | Loop | If | WithSum | Custom):
             expr = self.same.expr(expr, _unchanged)
         match expr:
             case Apply():
@@ -126,7 +201,13 @@ class _Prover:
                 new = self.branch(expr, depth)
             case WithSum(init=init, tokens=tokens, body=body):
                 sums = self.same.variables(init)
+                lifts = list(self.lifts)
                 new = WithSum(sums, self.same.all_bound(tokens), self.body(body, depth))
+                self.lifts = lifts
+            case Custom():
+                lifts = list(self.lifts)
+                new = self.same.custom(expr, lambda body: self.body(body, depth + 1))
+                self.lifts = lifts
             case _:
                 assert_never(expr)
         targets = self.same.all_bound(let.targets)
@@ -170,12 +251,15 @@ class _Prover:
     # ------------------------------------------------------------------ nested bodies
     def parfor(self, expr: ParFor, depth: int) -> ParFor:
         """Inside, the index is below the extent."""
-        with self.ranges.scope():
-            extent = self.same.atom(expr.extent)
-            self.ranges.learn_below(expr.index, extent)
-            lets = [new for let in expr.body.lets if (new := self.statement(let, depth + 1)) is not None]
+        before, self.lifts = self.lifts, []
+        extent = self.same.atom(expr.extent)
+        with self.inside(expr.index, extent):
+            body = Body(tuple(self.statements(expr.body.lets, depth + 1)))
+            lifts = list(self.lifts)
             yields = tuple(self.item(item, depth + 1) for item in expr.yields)
-        return ParFor(expr.index, extent, Body(tuple(lets)), yields)
+        self.lifts = lifts
+        self.leaving(before, expr.index, extent, body)
+        return ParFor(expr.index, extent, body, yields)
 
     def item(self, item: Yield, depth: int) -> Yield:
         """A yield; the place of an accumulation may be proved inside."""
@@ -197,11 +281,13 @@ class _Prover:
     def branch(self, expr: If, depth: int) -> If:
         """In each branch the condition is known."""
         condition = self.same.atom(expr.condition)
+        before = list(self.lifts)
         sides: list[Body] = []
         for body, holds in ((expr.then, True), (expr.other, False)):
             with self.ranges.scope():
                 self.ranges.learn_condition(condition, holds)
                 sides.append(self.body(body, depth + 1))
+        self.lifts = before
         return If(condition, sides[0], sides[1])
 
     def loop(self, expr: Loop, depth: int) -> Loop:
@@ -212,15 +298,16 @@ class _Prover:
         carried = self.same.all_bound(expr.carried)
         ranges.learn_sizes(var.type for var in carried)
         condition = None
-        with ranges.scope():
-            if expr.index is not None and trip is not None:
-                ranges.learn_below(expr.index, trip)
+        before, self.lifts = self.lifts, []
+        with self.inside(expr.index, trip):
             self.learn_counters(expr, init)
             if expr.condition is not None:
                 condition = self.body(expr.condition, depth + 1)
                 ranges.learn_condition(condition.results[0], True)
+                self.lifts = []
             body = self.body(expr.body, depth + 1)
-        return Loop(carried, init, body, expr.index, trip, condition)
+        self.leaving(before, expr.index if expr.condition is None else None, trip, body, carried)
+        return Loop(carried, init, body, expr.index, trip, condition, expr.checkpoint)
 
     def learn_counters(self, expr: Loop, init: tuple[Atom, ...]) -> None:
         """A carried integer to which only constants ≥ 0 (≤ 0) are added stays above (below) its start."""

@@ -18,10 +18,12 @@ from anadrome.array_ir.nodes import (
     Body,
     Carry,
     Check,
+    Custom,
     Expr,
     Full,
     If,
     Index,
+    JvpRule,
     Lambda,
     Let,
     Library,
@@ -38,6 +40,7 @@ from anadrome.array_ir.nodes import (
     Type,
     Update,
     Var,
+    VjpRule,
     WithSum,
     Yield,
 )
@@ -116,16 +119,18 @@ class Substitution:
                 outer = self.atom(extent)
                 new = change(body)
                 return ParFor(index, outer, new, tuple(self.item(item, change) for item in yields))
-            case Loop(carried, init, body, index, trip, condition):
+            case Loop(carried, init, body, index, trip, condition, checkpoint):
                 start = self.atoms(init)
                 count = None if trip is None else self.atom(trip)
                 bound = self.all_bound(carried)
                 test = None if condition is None else change(condition)
-                return Loop(bound, start, change(body), index, count, test)
+                return Loop(bound, start, change(body), index, count, test, checkpoint)
             case If(condition=condition, then=then, other=other):
                 return If(self.atom(condition), change(then), change(other))
             case WithSum(init=init, tokens=tokens, body=body):
                 return WithSum(self.variables(init), self.all_bound(tokens), change(body))
+            case Custom():
+                return self.custom(expr, change)
             case Apply(prim=prim, args=args):
                 return Apply(prim, self.atoms(args))
             case Index(array=array, indices=indices, bounds=bounds):
@@ -134,6 +139,18 @@ class Substitution:
                 return map_operands(expr, self.atom)
             case _:
                 assert_never(expr)
+
+    def custom(self, expr: Custom, change: BodyChange) -> Custom:
+        """A primal and its rules with everything replaced."""
+        args, params, primal = self.atoms(expr.args), self.all_bound(expr.params), change(expr.primal)
+        jvp, vjp = expr.jvp, expr.vjp
+        if jvp is not None:
+            jvp = JvpRule(self.all_bound(jvp.params), self.all_bound(jvp.tangents), change(jvp.body))
+        if vjp is not None:
+            inputs, forward = self.all_bound(vjp.params), change(vjp.forward)
+            residuals, cotangents = self.all_bound(vjp.residuals), self.all_bound(vjp.cotangents)
+            vjp = VjpRule(inputs, forward, residuals, cotangents, change(vjp.backward))
+        return Custom(args, params, primal, jvp, vjp)
 
     def item(self, item: Yield, change: BodyChange) -> Yield:
         """A yield with everything replaced; the bodies of lambdas are changed by `change`."""

@@ -45,6 +45,7 @@ from anadrome.array_ir.nodes import (
     Carry,
     Check,
     Const,
+    Custom,
     Expr,
     Full,
     Function,
@@ -202,7 +203,7 @@ class _Scalarizer(Substitution):
                 self.branch(let, expr)
             case Library(operation="matmul", args=args, attributes=attributes):
                 self.product(let, self.atoms(args), attributes)
-            case Apply() | Reshape() | WithSum() | AddTo() | Check() | Library():
+            case Apply() | Reshape() | WithSum() | AddTo() | Check() | Custom() | Library():
                 changed = self.expr(expr, self.body)
                 self.emit(self.all_bound(let.targets), changed)
             case _:
@@ -345,9 +346,8 @@ class _Scalarizer(Substitution):
             carried.extend(leaves[position] if position in split else (self.bound(var),))
         condition = None if expr.condition is None else self.carried_body(expr, expr.condition, leaves, ())
         body = self.carried_body(expr, expr.body, leaves, split)
-        self.emit_split(
-            let.targets, split, Loop(tuple(carried), tuple(init), body, expr.index, trip, condition)
-        )
+        new = Loop(tuple(carried), tuple(init), body, expr.index, trip, condition, expr.checkpoint)
+        self.emit_split(let.targets, split, new)
 
     def carried_body(
         self, expr: Loop, body: Body, leaves: dict[int, list[Var]], split: Sequence[int]

@@ -26,6 +26,7 @@ from anadrome.array_ir.nodes import (
     Loop,
     ParFor,
     Stack,
+    SumType,
     Var,
     WithSum,
     Yield,
@@ -290,14 +291,17 @@ def _other_uses(expr: ParFor) -> set[Var]:
 
 
 def _one_branch(members: list[Let]) -> Let:
-    """Branches on one condition as one; what an earlier one results in is known in a later one."""
+    """Branches on one condition as one; what an earlier one results in is known in a later one, and an
+    accumulator that it passes on to a later one is no result."""
     then, other = _Merging(), _Merging()
     lets: tuple[list[Let], list[Let]] = ([], [])
     targets: list[Var] = []
     condition = None
+    passed_on: set[Var] = set()
     for member in members:
         expr = member.expr
         assert isinstance(expr, If)
+        passed_on.update(var for var in let_variables(member) if isinstance(var.type, SumType))
         condition = expr.condition if condition is None else condition
         for side, written, body in ((then, lets[0], expr.then), (other, lets[1], expr.other)):
             new = side.body(body)
@@ -306,6 +310,7 @@ def _one_branch(members: list[Let]) -> Let:
                 side.replace(target, atom)
         targets.extend(member.targets)
     assert condition is not None
+    targets = [target for target in targets if target not in passed_on]
     results = then.atoms(targets), other.atoms(targets)
     merged = If(condition, Body(tuple(lets[0]), results[0]), Body(tuple(lets[1]), results[1]))
     return Let(tuple(targets), merged, members[0].span)

@@ -43,6 +43,7 @@ from anadrome.array_ir.nodes import (
     Body,
     Check,
     Const,
+    Custom,
     Expr,
     Full,
     Function,
@@ -71,20 +72,23 @@ from anadrome.errors import Span
 from anadrome.passes.algebra import Context, simplify_apply
 from anadrome.passes.forwarding import forward_index, row_of_stack
 from anadrome.passes.identity import expression_key
+from anadrome.passes.overwriting import overwriting
 from anadrome.passes.rewrite import Substitution
 from anadrome.prims.table import PRIMS
 
 
 def simplify(fn: Function, config: Config) -> Function:
     """The function with what can be known of it at compile time used, and without what is then dead."""
-    walk = _Simplifier()
+    walk = _Simplifier(overwriting(fn.body))
     return remove_dead(Function(fn.name, fn.params, walk.body(fn.body)))
 
 
 class _Simplifier:
     """One walk: what stands for each variable, who made it, and which expressions have been seen."""
 
-    def __init__(self) -> None:
+    def __init__(self, ends: dict[Let, tuple[Var, ...]]) -> None:
+        self.ends = ends
+        self.overwritten: set[Var] = set()
         self.known = Substitution()
         self.definitions: dict[Var, Expr] = {}
         self.seen: dict[Hashable, tuple[Var, ...]] = {}
@@ -99,6 +103,7 @@ class _Simplifier:
         lets, mark = self.open()
         for let in body.lets:
             self.statement(let)
+            self.overwritten.update(self.ends.get(let, ()))
         new = Body(tuple(self.lets), self.known.atoms(body.results))
         self.close(lets, mark)
         return new
@@ -133,7 +138,9 @@ class _Simplifier:
                 self.parfor(let, expr)
             case Check():
                 self.check(let, expr)
-            case Update() | Full() | Literal() | Reshape() | WithSum() | AddTo() | Library():
+            case WithSum(tokens=(), body=body):
+                self.inline(let, body)
+            case Update() | Full() | Literal() | Reshape() | WithSum() | AddTo() | Custom() | Library():
                 self.emit(let, self.known.expr(expr, self.body))
             case _:
                 assert_never(expr)
@@ -181,7 +188,9 @@ class _Simplifier:
         """A read, of the array that holds the element in the first place."""
         found = forward_index(expr, self.definitions, self.context)
         target = let.targets[0]
-        if isinstance(found, Index):
+        if isinstance(found, Index) and found.array in self.overwritten:
+            self.emit(let, expr)  # the array would have to be copied for a read that comes late
+        elif isinstance(found, Index):
             self.emit(let, found)
         elif found.type == self.known.type(target.type):
             self.stand(target, found)
@@ -189,6 +198,13 @@ class _Simplifier:
             self.emit(let, expr)
 
     # ------------------------------------------------------------------ control
+    def inline(self, let: Let, body: Body) -> None:
+        """The statements of a body that runs once and binds nothing, in place of the statement it is in."""
+        for inner in body.lets:
+            self.statement(inner)
+        for target, atom in zip(let.targets, self.known.atoms(body.results), strict=True):
+            self.stand(target, atom)
+
     def check(self, let: Let, expr: Check) -> None:
         """A check that cannot fail, or that has been made, goes."""
         condition = self.known.atom(expr.condition)
@@ -199,11 +215,7 @@ class _Simplifier:
         """A branch on a constant is its body; a result both branches agree on needs no branch."""
         condition = self.known.atom(expr.condition)
         if isinstance(condition, Const):
-            taken = expr.then if condition.value else expr.other
-            for inner in taken.lets:
-                self.statement(inner)
-            for target, atom in zip(let.targets, self.known.atoms(taken.results), strict=True):
-                self.stand(target, atom)
+            self.inline(let, expr.then if condition.value else expr.other)
             return
         then = self.assuming(expr.condition, condition, TRUE, expr.then)
         other = self.assuming(expr.condition, condition, FALSE, expr.other)
@@ -252,7 +264,7 @@ class _Simplifier:
         starts = tuple(init[position] for position in keep)
         if not keep and condition is None and not body.lets:
             return
-        new = Loop(carried_vars, starts, body, expr.index, trip, condition)
+        new = Loop(carried_vars, starts, body, expr.index, trip, condition, expr.checkpoint)
         self.emit(Let(tuple(let.targets[position] for position in keep), expr, let.span), new)
 
     def unrolled(self, let: Let, expr: Loop, init: tuple[Atom, ...], runs: bool) -> None:
@@ -281,20 +293,28 @@ class _Simplifier:
         yields = tuple(self.known.item(item, self.body) for item in expr.yields)
         new = ParFor(expr.index, extent, body, yields)
         first: dict[Hashable, Var] = {}
+        repeated: dict[Var, Var] = {}
         kept: list[tuple[Yield, slice]] = []
         for item, where in yield_slices(yields):
             targets = let.targets[where]
-            if not self.replaced(new, item, targets, first):
+            if not self.replaced(new, item, targets, first, repeated):
                 kept.append((item, where))
         if kept or body.lets:
             final = ParFor(expr.index, extent, body, tuple(item for item, _ in kept))
             remaining = tuple(target for _, where in kept for target in let.targets[where])
             self.emit(Let(remaining, final, let.span), final)
+        for target, original in repeated.items():  # whose variable may be new: a size in its type may be
+            self.stand(target, self.known.atom(original))
 
     def replaced(
-        self, expr: ParFor, item: Yield, targets: tuple[Var, ...], first: dict[Hashable, Var]
+        self,
+        expr: ParFor,
+        item: Yield,
+        targets: tuple[Var, ...],
+        first: dict[Hashable, Var],
+        repeated: dict[Var, Var],
     ) -> bool:
-        """Whether the results of a yield have been found elsewhere."""
+        """Whether the results of a yield have been found elsewhere; those of another yield are `repeated`."""
         if not isinstance(item, Stack | Reduce | Scan) or len(targets) != 1:
             return False
         (target,) = targets
@@ -312,7 +332,7 @@ class _Simplifier:
         operator = "" if isinstance(item, Stack) else item.operator
         key = (type(item).__name__, operator, is_exclusive, value.key if isinstance(value, Const) else value)
         if key in first:
-            self.stand(target, self.known.atom(first[key]))
+            repeated[target] = first[key]
             return True
         first[key] = target
         return False

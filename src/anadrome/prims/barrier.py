@@ -1,4 +1,8 @@
-"""The row that differentiation does not pass: the value itself, with a derivative of zero."""
+"""Rows that are the value itself, with a derivative of their own.
+
+`stop_gradient v` has a derivative of zero. `linked v x p` has the derivative p with respect to x, and that of
+v: what mixed mode ties a value to the partials that dual numbers gave with.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,10 @@ def _itself(algebra: Algebra[Any], args: tuple[Any, ...]) -> Any:
     return args[0]
 
 
+def _first(value: Any, *_: Any) -> Any:
+    return np.positive(value)
+
+
 ROWS = (
     Prim(
         "stop_gradient",
@@ -26,5 +34,14 @@ ROWS = (
         facts=facts.PROJECTION,
         cost=0,
         symbol="ad.stop_gradient",
+    ),
+    Prim(
+        "linked",
+        3,
+        same(FLOATS),
+        _first,
+        partials=lambda b, args, out: (b.constant(1.0, out), args[2], None),
+        expansion=_itself,
+        cost=0,
     ),
 )

@@ -1,4 +1,9 @@
-"""Rows of comparison, logic, classification and choice."""
+"""Rows of comparison, logic, classification and choice.
+
+`bracket c v` is Iverson's [c]·v: v where c holds, else a zero that stays zero whatever it is multiplied by.
+The seeds of Jacobians are brackets, so that what a direction does not reach need not be computed (Bernstein
+et al. 2020, §5).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from anadrome.dtypes import BOOL, DType
 from anadrome.prims import facts
 from anadrome.prims.record import Algebra, Prim
 from anadrome.prims.types import ANY, BOOLS, FLOATS, choice, predicate, same
@@ -24,6 +30,20 @@ def _select(algebra: Algebra[Any], args: Args, out: Any) -> Args:
     condition = args[0]
     zero, one = algebra.constant(0.0, out), algebra.constant(1.0, out)
     return None, algebra.select(condition, one, zero), algebra.select(condition, zero, one)
+
+
+def _bracket(algebra: Algebra[Any], args: Args, out: Any) -> Args:
+    """∂ = (none, [c])"""
+    return None, algebra.apply("bracket", args[0], algebra.constant(1.0, out))
+
+
+def _expand_bracket(algebra: Algebra[Any], args: Args) -> Any:
+    return algebra.select(args[0], args[1], algebra.constant(0.0, args[1]))
+
+
+def _guarded(args: tuple[DType, ...]) -> DType | None:
+    """A bool and a float give that float type."""
+    return args[1] if args[0] is BOOL and args[1].is_float else None
 
 
 def _expand_isnan(algebra: Algebra[Any], args: Args) -> Any:
@@ -57,6 +77,14 @@ ROWS = (
     Prim("not", 1, same(BOOLS), np.logical_not, zero_derivative=True, facts=facts.INVOLUTION, symbol="not"),
     Prim("xor", 2, same(BOOLS), np.logical_xor, zero_derivative=True, facts=facts.SEMIGROUP, symbol="^"),
     Prim("select", 3, choice, choose, _select, symbol="np.where"),
+    Prim(
+        "bracket",
+        2,
+        _guarded,
+        lambda condition, value: choose(condition, value, np.zeros_like(value)),
+        _bracket,
+        expansion=_expand_bracket,
+    ),
     Prim(
         "isnan",
         1,

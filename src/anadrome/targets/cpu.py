@@ -14,6 +14,7 @@ from anadrome.targets.cache import ObjectCache, key_of
 from anadrome.targets.cpu_call import Executable
 from anadrome.targets.cpu_machine import Machine, load, missing_symbols, object_code, this_machine
 from anadrome.targets.llvm_emit import EMITTER_VERSION, ENTRY, emit
+from anadrome.targets.llvm_memory import MEASURE
 
 
 @dataclass(slots=True)
@@ -31,13 +32,16 @@ class Statistics:
 def compile_cpu(fn: Function, config: Config, statistics: Statistics | None = None) -> Executable:
     """Machine code for a host function, ready to be called; from the disk cache where it is there."""
     machine = this_machine()
-    emitted = emit(fn, machine.target)
+    emitted = emit(fn, machine.target, config.measure_memory)
     missing = missing_symbols(emitted.symbols)
     if missing:
         raise MissingFunction(fn.name, missing)
     code = _object_code(emitted.text, machine, config, statistics or Statistics())
     engine = load(code, machine)
-    return Executable(fn, emitted, engine.get_function_address(ENTRY), engine, machine, config.workers)
+    measure = engine.get_function_address(MEASURE) if config.measure_memory else 0
+    return Executable(
+        fn, emitted, engine.get_function_address(ENTRY), engine, machine, config.workers, measure
+    )
 
 
 def _object_code(text: str, machine: Machine, config: Config, statistics: Statistics) -> bytes:

@@ -20,6 +20,8 @@ from anadrome.targets.llvm_scope import MEMORY_FAILURE
 _ENTRY_TYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 """The call releases the interpreter lock."""
 
+_MEASURE_TYPE = ctypes.CFUNCTYPE(ctypes.c_int64)
+
 _LIBC = ctypes.CDLL(None)
 _RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(("free", _LIBC))
 
@@ -61,7 +63,14 @@ class Executable:
     """A compiled host function. Calling it is safe from several threads at once."""
 
     def __init__(
-        self, fn: Function, emitted: Emitted, address: int, owner: object, machine: Machine, workers: int
+        self,
+        fn: Function,
+        emitted: Emitted,
+        address: int,
+        owner: object,
+        machine: Machine,
+        workers: int,
+        measure: int = 0,
     ) -> None:
         self.name = fn.name
         self.llvm_text = emitted.text
@@ -70,6 +79,7 @@ class Executable:
         self._layout = emitted.layout
         self._owner = owner
         self._entry = _ENTRY_TYPE(address)
+        self._measure = _MEASURE_TYPE(measure) if measure else None
         self._workers = workers
         self._uses_threads = emitted.uses_threads
         self._process = machine.process
@@ -116,6 +126,11 @@ class Executable:
         results = self._results(frame)
         self._frames.append(frame)
         return results
+
+    def peak_bytes(self) -> int | None:
+        """The most bytes of heap memory the program held at once since this was last asked, its results
+        included and its arguments not; None if it was compiled without `Config.measure_memory`."""
+        return None if self._measure is None else int(self._measure())
 
     def _results(self, frame: Frame) -> list[Any]:
         found = self._unpack(frame.slots, 8 * self._layout.outputs)

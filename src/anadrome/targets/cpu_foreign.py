@@ -15,7 +15,7 @@ from pathlib import Path
 import llvmlite.binding as llvm
 from scipy.linalg import cython_blas, cython_lapack
 
-from anadrome.targets.llvm_linalg import FORTRAN
+from anadrome.targets import llvm_decompositions, llvm_linalg
 from anadrome.targets.llvm_wrapper import FOREIGN_PREFIX
 from anadrome.targets.record import VectorFunction
 
@@ -43,7 +43,7 @@ def add_linear_algebra() -> None:
         "blas": cython_blas.__pyx_capi__,
         "lapack": cython_lapack.__pyx_capi__,
     }
-    for library, function in FORTRAN:
+    for library, function in (*llvm_linalg.FORTRAN, *llvm_decompositions.FORTRAN):
         for letter in "sd":
             name = letter + function
             llvm.add_symbol(FOREIGN_PREFIX + name, _capsule_address(tables[library][name]))

@@ -84,12 +84,17 @@ def assembly(text: str, machine: Machine) -> str:
 
 
 def _optimised(text: str, machine: Machine) -> Any:
-    """The module after LLVM's O3 pipeline with both vectorisers."""
+    """The module after LLVM's O3 pipeline with the vectoriser of loops.
+
+    Without that of straight code: LLVM 22's ends the process on some modules ("must be scheduled at this
+    point"), and makes others on which the code generator does ("Already set a value for this node"). No
+    program measured is slower without it.
+    """
     module = llvm.parse_assembly(text, llvm.create_context())
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = True
-    options.slp_vectorization = True
+    options.slp_vectorization = False
     options.loop_interleaving = True
     options.loop_unrolling = True
     builder = llvm.create_pass_builder(machine.code_generator, options)

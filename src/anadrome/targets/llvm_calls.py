@@ -8,7 +8,7 @@ from anadrome.dtypes import I64, DType
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import Buffer, Call
 from anadrome.kernel_ir.routines import ROUTINES
-from anadrome.targets import llvm_linalg
+from anadrome.targets import llvm_decompositions, llvm_linalg
 from anadrome.targets.llvm_checks import fail_unless
 from anadrome.targets.llvm_scope import MEMORY_FAILURE, Scope
 from anadrome.targets.llvm_sort import argsort
@@ -23,6 +23,10 @@ WRITERS: dict[str, Writer] = {
     "inv": llvm_linalg.inv,
     "det": llvm_linalg.det,
     "cholesky": llvm_linalg.cholesky,
+    "slogdet": llvm_decompositions.slogdet,
+    "qr": llvm_decompositions.qr,
+    "eigh": llvm_decompositions.eigh,
+    "svd": llvm_decompositions.svd,
     "argsort": argsort,
 }
 """Operation of the routine table -> what writes it."""

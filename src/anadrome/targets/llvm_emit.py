@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anadrome.kernel_ir.nodes import Buffer, Function, Var
-from anadrome.targets.llvm_memory import finish_function
+from anadrome.targets.llvm_memory import emit_measure, finish_function
 from anadrome.targets.llvm_scope import FrameLayout, Place, Program, Scope, Site
 from anadrome.targets.llvm_statements import emit_body
 from anadrome.targets.llvm_text import FunctionText, ModuleText, Value
@@ -32,10 +32,12 @@ class Emitted:
     """The foreign functions it calls."""
 
 
-def emit(fn: Function, target: Target) -> Emitted:
-    """The LLVM text of a host function for a machine."""
+def emit(fn: Function, target: Target, is_measured: bool = False) -> Emitted:
+    """The LLVM text of a host function for a machine; measured, it counts the bytes it holds."""
     module = ModuleText(target)
-    program = Program(fn, module)
+    program = Program(fn, module, is_measured)
+    if is_measured:
+        emit_measure(module)
     parameters = [_parameter(param, position) for position, param in enumerate(fn.params)]
     listed = "".join(f", {kind} {name}" for kind, name in parameters)
     header = f"define internal void @body(ptr noalias %frame, i64 %workers{listed}) noinline #0"

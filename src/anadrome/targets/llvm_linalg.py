@@ -117,17 +117,19 @@ def _factorise(w: Wrapper) -> tuple[Value, Value]:
     factors = w.scratch(w.text.value("mul i64 %n, %n"), w.dtype.bytes)
     pivots = w.scratch("%n", 4)
     w.copy(factors, "%matrix", w.text.value("mul i64 %n, %n"))
-    _getrf(w, factors, pivots, "%status")
+    getrf(w, factors, pivots, "%status")
     return factors, pivots
 
 
-def _getrf(w: Wrapper, matrix: Value, pivots: Value, status: Value) -> None:
+def getrf(w: Wrapper, matrix: Value, pivots: Value, status: Value) -> None:
+    """LU factors in place and their pivots; the status says whether a pivot is zero."""
     info = w.integer("0")
     w.fortran("getrf", w.integer("%n"), w.integer("%n"), matrix, w.leading("%n"), pivots, info)
-    _report(w, info, status)
+    report(w, info, status)
 
 
-def _report(w: Wrapper, info: Value, status: Value) -> None:
+def report(w: Wrapper, info: Value, status: Value) -> None:
+    """The status of the call from LAPACK's 32-bit one."""
     wide = w.text.value(f"sext i32 {w.text.value(f'load i32, ptr {info}')} to i64")
     w.text.do(f"store i64 {wide}, ptr {status}")
 
@@ -169,12 +171,12 @@ def inv(module: ModuleText, name: str, dtype: DType) -> None:
     length = text.value("mul i64 %n, 64")
     work = w.scratch(length, dtype.bytes)
     w.copy("%out", "%matrix", text.value("mul i64 %n, %n"))
-    _getrf(w, "%out", pivots, "%status")
+    getrf(w, "%out", pivots, "%status")
 
     def invert() -> None:
         info = w.integer("0")
         w.fortran("getri", w.integer("%n"), "%out", w.leading("%n"), pivots, work, w.leading(length), info)
-        _report(w, info, "%status")
+        report(w, info, "%status")
 
     w.when(text.value(f"icmp eq i64 {text.value('load i64, ptr %status')}, 0"), invert)
     w.finish()
@@ -188,7 +190,7 @@ def det(module: ModuleText, name: str, dtype: DType) -> None:
     factors = w.scratch(text.value("mul i64 %n, %n"), dtype.bytes)
     pivots = w.scratch("%n", 4)
     w.copy(factors, "%matrix", text.value("mul i64 %n, %n"))
-    _getrf(w, factors, pivots, text.alloca("i64"))
+    getrf(w, factors, pivots, text.alloca("i64"))
     text.do(f"store {kind} {literal(1.0, dtype)}, ptr %out")
     stride = text.value("add i64 %n, 1")
 
@@ -228,7 +230,7 @@ def cholesky(module: ModuleText, name: str, dtype: DType) -> None:
     w.loop("%n", row)
     info = w.integer("0")
     w.fortran("potrf", w.letter("U"), w.integer("%n"), "%out", w.leading("%n"), info)
-    _report(w, info, "%status")
+    report(w, info, "%status")
     w.finish()
 
 

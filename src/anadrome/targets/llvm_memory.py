@@ -22,6 +22,54 @@ HUGE_PAGE_BYTES = 1 << 22
 """Allocations of at least this size ask for huge pages."""
 
 
+MEASURE = "anadrome_peak_bytes"
+"""The function of a measured module that gives the most bytes it held at once since it was last asked."""
+
+_COUNT = """@anadrome.held = internal global i64 0
+@anadrome.peak = internal global i64 0
+define internal void @anadrome.count(i64 %change) noinline nounwind {
+  %before = atomicrmw add ptr @anadrome.held, i64 %change monotonic
+  %now = add i64 %before, %change
+  %ignored = atomicrmw max ptr @anadrome.peak, i64 %now monotonic
+  ret void
+}"""
+
+
+def emit_measure(module: ModuleText) -> None:
+    """The function `MEASURE`. What a call hands over is not held any more by the time it is asked."""
+    module.helper("anadrome.count", _COUNT)
+    module.functions.append(
+        f"""define i64 @{MEASURE}() nounwind {{
+  store i64 0, ptr @anadrome.held
+  %most = atomicrmw xchg ptr @anadrome.peak, i64 0 monotonic
+  ret i64 %most
+}}"""
+    )
+
+
+def _count(scope: Scope, change: Value) -> None:
+    scope.text.do(f"call void @anadrome.count(i64 {change})")
+
+
+def count_allocated(scope: Scope, slot: Value, count: Value, bytes_each: int) -> None:
+    """In a measured module, count what the allocation of a slot now holds."""
+    size = scope.sizes.get(slot)
+    if size is None:
+        return
+    taken = scope.text.value(f"mul i64 {count}, {bytes_each}")
+    scope.text.do(f"store i64 {taken}, ptr {size}")
+    _count(scope, taken)
+
+
+def _count_freed(scope: Scope, slot: Value) -> None:
+    size = scope.sizes.get(slot)
+    if size is None:
+        return
+    given = scope.text.value(f"load i64, ptr {size}")
+    _count(scope, scope.text.value(f"sub i64 0, {given}"))
+    scope.text.do(f"store i64 0, ptr {size}")
+
+
 def declare_memory(module: ModuleText) -> None:
     """Declare the C library's allocator, so that LLVM knows what it is."""
     module.declare("aligned_alloc", _ALLOCATE)
@@ -78,6 +126,7 @@ def free_slot(scope: Scope, slot: Value) -> None:
     held = scope.text.value(f"load ptr, ptr {slot}")
     scope.text.do(f"call void @free(ptr {held})")
     scope.text.do(f"store ptr null, ptr {slot}")
+    _count_freed(scope, slot)
 
 
 def finish_function(scope: Scope) -> None:
@@ -87,5 +136,6 @@ def finish_function(scope: Scope) -> None:
     for slot in scope.slots:
         held = scope.text.value(f"load ptr, ptr {slot}")
         scope.text.do(f"call void @free(ptr {held})")
+        _count_freed(scope, slot)
     scope.text.do("ret void")
     scope.text.finish()

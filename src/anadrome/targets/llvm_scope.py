@@ -52,9 +52,10 @@ class FrameLayout:
 class Program:
     """The module being written for one host function."""
 
-    def __init__(self, fn: Function, module: ModuleText) -> None:
+    def __init__(self, fn: Function, module: ModuleText, is_measured: bool = False) -> None:
         self.fn = fn
         self.module = module
+        self.is_measured = is_measured
         self.layout = FrameLayout.of(fn)
         self.sites: list[Site] = []
         self.swapped = swapped_buffers(fn)
@@ -124,6 +125,7 @@ class Scope:
         self.vars: dict[Var, Value] = {}
         self.places: dict[Buffer, Place] = {}
         self.slots: list[Value] = []
+        self.sizes: dict[Value, Value] = {}
         self.nest: Nest | None = None
         self.may_vectorise = False
         self.loop_depth = 0

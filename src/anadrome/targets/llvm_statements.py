@@ -32,7 +32,7 @@ from anadrome.kernel_ir.nodes import (
 )
 from anadrome.targets.llvm_calls import emit_call
 from anadrome.targets.llvm_checks import emit_check, fail_unless, settle
-from anadrome.targets.llvm_memory import allocate, free_slot
+from anadrome.targets.llvm_memory import allocate, count_allocated, free_slot
 from anadrome.targets.llvm_scope import MEMORY_FAILURE, Nest, Place, Scope
 from anadrome.targets.llvm_text import Value, memory_type
 from anadrome.targets.llvm_threads import emit_threads
@@ -225,10 +225,13 @@ def _emit_alloc(scope: Scope, stmt: Alloc) -> None:
     size = _element_count(scope, stmt.size)
     slot = text.alloca("ptr", "null")
     scope.slots.append(slot)
+    if scope.program.is_measured:
+        scope.sizes[slot] = text.alloca("i64", "0")
     if scope.loop_depth:
         free_slot(scope, slot)
     root = allocate(scope, size, buffer.dtype.bytes)
     text.do(f"store ptr {root}, ptr {slot}")
+    count_allocated(scope, slot, size, buffer.dtype.bytes)
     succeeded = text.value(f"icmp ne ptr {root}, null")
     status = scope.program.site(MEMORY_FAILURE, (I64, I64))
     fail_unless(scope, succeeded, status, [size, str(buffer.dtype.bytes)])

@@ -1,12 +1,14 @@
-"""An integer that becomes a float in a loop."""
+"""An index that becomes a float in a loop."""
 
 import numpy as np
 
 
 def program(xs):
-    total = 0
+    k = 0
+    total = 0.0
     for x in xs:
-        total = total + x
+        total = total + xs[k]
+        k = k + x
     return total
 
 

@@ -1,10 +1,14 @@
-"""An integer that becomes a float in a while."""
+"""A number of elements that becomes a float in a while."""
+
+import numpy as np
+
 
 def program(x):
     n = 1
-    while x > n:
+    while x[0] > n:
+        x = x + np.sum(np.ones(n))
         n = n * 1.5
-    return n
+    return x
 
 
-ARGUMENTS = (5.0,)
+ARGUMENTS = (np.ones(20) * 5,)

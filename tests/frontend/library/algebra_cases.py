@@ -108,6 +108,17 @@ CASES: list[Case] = [
         for f in (np.linalg.inv, np.linalg.det, np.linalg.cholesky)
         for x in (POSITIVE, np.stack([POSITIVE, POSITIVE + np.eye(3)]))
     ),
+    *(
+        case(f, lambda x, f=f: tuple(f(x)), x)
+        for f in (np.linalg.slogdet, np.linalg.qr, np.linalg.eigh)
+        for x in (POSITIVE, np.stack([POSITIVE, POSITIVE + np.eye(3)]), POSITIVE.astype(np.float32))
+    ),
+    case(np.linalg.qr, lambda x: (np.linalg.qr(x, mode="r"), np.linalg.qr(x.T).Q), A),
+    case(np.linalg.eigh, lambda x: np.linalg.eigh(x, UPLO="U").eigenvalues, SQUARE),
+    case(np.linalg.eigvalsh, lambda x: np.linalg.eigvalsh(x), SQUARE),
+    case(np.linalg.svd, lambda x: tuple(np.linalg.svd(x, full_matrices=False)), A),
+    case(np.linalg.svd, lambda x: (np.linalg.svd(x).S, np.linalg.svd(x.T @ x, compute_uv=False)), SQUARE),
+    case(np.linalg.svdvals, lambda x: np.linalg.svdvals(x), A),
     case(np.linalg.det, lambda x: np.linalg.det(x), np.array([[2, 1], [0, 3]])),
     *(case(np.trace, lambda x, k=k: np.trace(x, k), A) for k in (0, 1, -2, 7)),
     case((np.trace, "trace"), lambda x: (x.trace(), np.trace(x > 0)), A),

@@ -11,20 +11,41 @@ from collections.abc import Callable
 
 from anadrome.frontend.context import StagedCall
 from anadrome.frontend.library import (
+    bins,
     contraction,
     creation,
+    decompositions,
     elementwise,
+    everyday,
     joining,
     linear,
     mathematics,
     order,
+    padding,
+    quantiles,
     reductions,
+    selecting,
     shape,
 )
 from anadrome.frontend.library.attributes import ATTRIBUTES
 from anadrome.frontend.library.common import checked, table_name
 
-_FAMILIES = (elementwise, mathematics, reductions, contraction, linear, shape, joining, creation, order)
+_FAMILIES = (
+    *(
+        elementwise,
+        everyday,
+        mathematics,
+        reductions,
+        contraction,
+        linear,
+        decompositions,
+        shape,
+        joining,
+        creation,
+        order,
+    ),
+    *(quantiles, padding, bins, selecting, everyday),
+)
 
 CALLS: dict[Callable[..., object], StagedCall] = {
     function: checked(table_name(function), form)
@@ -35,7 +56,7 @@ CALLS: dict[Callable[..., object], StagedCall] = {
 
 METHODS: dict[str, StagedCall] = {
     name: checked(name, form)
-    for family in (elementwise, reductions, contraction, linear, shape, creation, order)
+    for family in (elementwise, reductions, contraction, linear, shape, creation, order, selecting)
     for name, form in family.METHODS.items()
 }
 """The name of an array method -> function(context, array, *args, **kwargs) -> value."""

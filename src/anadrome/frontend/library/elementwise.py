@@ -13,12 +13,13 @@ import numpy as np
 import scipy.special
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import FALSE, TRUE, Atom
+from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Var
 from anadrome.dtypes import ALL, BOOL, F64, DType
 from anadrome.errors.frontend import CallMismatch, PromotionError, UnsupportedArgument
-from anadrome.frontend.arrays import atom, promote, type_of
+from anadrome.frontend.arrays import atom, convert, promote, type_of
 from anadrome.frontend.context import Context, StagedCall, dtype_of
-from anadrome.frontend.library.common import as_strong, static_int
+from anadrome.frontend.library.common import array_var, as_strong, static_int
+from anadrome.frontend.masks import coordinates
 from anadrome.frontend.operators import map_elements, power
 from anadrome.frontend.values import Array, Value
 from anadrome.prims.table import PRIMS
@@ -186,14 +187,20 @@ def _log_of_sum(base: float) -> ScalarRule:
 
 
 # ---------------------------------------------------------------------------- other functions
+def nonzero_mask(context: Context, a: Value, name: str = "np.where") -> Var:
+    """The elements of an array that are not zero."""
+    mask = convert(context, array_var(context, name, a), BOOL)
+    assert isinstance(mask, Var)
+    return mask
+
+
 def where(context: Context, condition: Value, *choices: Value) -> Value:
-    """np.where with three arguments."""
+    """np.where with three arguments; with one, `np.nonzero`."""
+    if not choices:
+        return tuple(context.wrap(one) for one in coordinates(context, nonzero_mask(context, condition)))
     if len(choices) != 2:
         raise UnsupportedArgument(
-            "np.where",
-            "one argument: how many indices there are is known at run time only",
-            context.span,
-            "give all three arguments, `np.where(condition, x, y)`",
+            "np.where", "two arguments", context.span, "give all three, or the condition"
         )
     dtype, _ = promote(context, choices, "np.where")
     return over_elements(

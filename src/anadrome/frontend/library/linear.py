@@ -102,16 +102,6 @@ def _row(builder: Builder, operand: Var, batch: tuple[Size, ...], indices: tuple
     return found
 
 
-def sign_and_log(context: Context, a: Value) -> Value:
-    """np.linalg.slogdet is refused by its own words: there is no factorisation to read the sign from."""
-    raise UnsupportedArgument(
-        "np.linalg.slogdet",
-        "not supported",
-        context.span,
-        "use `np.log(np.abs(np.linalg.det(a)))`, or a Cholesky factor",
-    )
-
-
 # ---------------------------------------------------------------------------- norms
 def norm(context: Context, x: Value, ord: Value = None, axis: Value = None, keepdims: Value = False) -> Value:
     """np.linalg.norm: of vectors 2, 1, 0, ∞, -∞ and other orders; of matrices Frobenius, 1, ∞, -1, -∞."""
@@ -358,7 +348,6 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.linalg.inv: of_matrices("np.linalg.inv", "inv"),
     np.linalg.det: of_matrices("np.linalg.det", "det"),
     np.linalg.cholesky: cholesky,
-    np.linalg.slogdet: sign_and_log,
     np.trace: trace,
     np.diag: diag,
     np.diagonal: diagonal,

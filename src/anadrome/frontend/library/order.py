@@ -254,10 +254,6 @@ def bincount(context: Context, x: Value, weights: Value = None, minlength: Value
     return context.wrap(builder.parfor(extent, body)[0])
 
 
-_SIZE_HELP = (
-    "how many elements the result has would be known at run time only; use a mask: `np.where(p, x, 0)`"
-)
-
 CALLS: dict[Callable[..., object], StagedCall] = {
     np.sort: sort,
     np.argsort: argsort,
@@ -266,10 +262,6 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.searchsorted: searchsorted,
     np.interp: interpolate,
     np.bincount: bincount,
-    np.nonzero: refused("np.nonzero", "the size of its result is not known", _SIZE_HELP),
-    np.argwhere: refused("np.argwhere", "the size of its result is not known", _SIZE_HELP),
-    np.flatnonzero: refused("np.flatnonzero", "the size of its result is not known", _SIZE_HELP),
-    np.unique: refused("np.unique", "the size of its result is not known", _SIZE_HELP),
 }
 
 
@@ -311,7 +303,6 @@ METHODS: dict[str, StagedCall] = {
     "searchsorted": searchsorted,
     "item": item,
     "sort": sort_in_place,
-    "nonzero": refused("nonzero", "the size of its result is not known", _SIZE_HELP),
     "fill": refused("fill", "a method that writes in place", "write `x[:] = value`"),
     "tolist": refused(
         "tolist", "a list of run-time numbers", "use the array itself, or a comprehension over it"

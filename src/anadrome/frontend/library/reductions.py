@@ -372,12 +372,13 @@ def prefixes(name: str, operator: str) -> StagedCall:
         if axis is None and len(own.shape) > 1:
             var = context.builder.reshape(var, (multiply_sizes(context, own.shape),))
         along = 0 if axis is None else axis_of(context, name, axis, var.type.rank)  # type: ignore[union-attr]
-        return context.wrap(_scan(context.builder, var, along, operator, target))
+        return context.wrap(scanned(context.builder, var, along, operator, target))
 
     return staged
 
 
-def _scan(builder: Builder, var: Var, axis: int, operator: str, dtype: DType) -> Var:
+def scanned(builder: Builder, var: Var, axis: int, operator: str, dtype: DType) -> Var:
+    """The inclusive scan of the elements as `dtype` along one axis."""
     shape = var.type.shape
     others = [one for one in range(len(shape)) if one != axis]
 

@@ -1,0 +1,74 @@
+"""Both modes of the yields that stand alone (`lone`): which rule each has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from anadrome.ad.canonical import has_rule
+from anadrome.ad.fold import forward_fold, reverse_fold
+from anadrome.ad.monoids import Derivative, Lookup
+from anadrome.ad.scatter import forward_products, forward_scatter, reverse_bins
+from anadrome.ad.scope import Scope
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.nodes import Accumulate, Atom, Carry, Let, ParFor, Reduce, Scan, Scatter, Stack, Var
+from anadrome.array_ir.walk import Renaming
+
+
+def is_lone(let: Let, expr: ParFor, varied: set[Var]) -> bool:
+    """Whether a parfor of a canonical program is there for one yield with a rule on arrays."""
+    return len(expr.yields) == 1 and not has_rule(expr.yields[0]) and not varied.isdisjoint(let.targets)
+
+
+# ---------------------------------------------------------------------------- reverse mode
+
+
+def reverse_lone(scope: Scope, let: Let, expr: ParFor, reverse: Derivative) -> None:
+    """The adjoint of a yield that stands alone."""
+    (item,) = expr.yields
+    match item:
+        case Reduce() | Scan():
+            reverse_fold(scope, let, expr, reverse)
+        case Accumulate() | Scatter():
+            reverse_bins(scope, let, expr)
+        case Stack() | Carry():
+            raise AssertionError("stacks and carries are reversed with the parfor they stand in")
+        case _:
+            assert_never(item)
+
+
+# ---------------------------------------------------------------------------- forward mode
+@dataclass(frozen=True, slots=True, eq=False)
+class Push:
+    """How tangents go through a yield that stands alone: those of `targets`, from those of what it reads."""
+
+    targets: tuple[Var, ...]
+    tangents: Callable[[Builder, Lookup], Sequence[Atom]]
+
+
+def forward_lone(
+    builder: Builder,
+    renaming: Renaming,
+    let: Let,
+    expr: ParFor,
+    varied: set[Var],
+    forward: Derivative,
+    is_single: bool,
+) -> Push:
+    """Emit the primal, or leave it to the rule to make it with the tangent of a single direction."""
+    (item,) = expr.yields
+    match item:
+        case Reduce() | Scan():
+            targets, tangents = forward_fold(builder, renaming, let, expr, varied, forward, is_single)
+            return Push(targets, tangents)
+        case Accumulate():
+            builder.emit(renaming.let(let))
+            return Push(let.targets, forward_products(builder, renaming, let, expr))
+        case Scatter():
+            builder.emit(renaming.let(let))
+            return Push(let.targets, forward_scatter(renaming, let, expr))
+        case Stack() | Carry():
+            raise AssertionError("stacks and carries go with the parfor they stand in")
+        case _:
+            assert_never(item)

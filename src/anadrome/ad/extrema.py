@@ -1,0 +1,169 @@
+"""Extrema as reads at the place that won, which needs no derivative of its own (SC22 §IV; IFL23, §3.2).
+
+A maximum is the value of one iteration; who that is has no derivative. The smallest iteration wins on ties,
+a NaN wins over everything, as in NumPy, and the initial value of a bin stands before all iterations:
+
+  y = max_i v_i               w = min { i : v_i = y },                      y = v_w
+  y = scan max v              w_i = the last iteration ≤ i that set a new record,   y_i = v_{w_i}
+  y = accumulate max h[k] v   w_b = min { i : k_i = b, v_i = y_b },         y_b = v_{w_b}, or h_b if it is y_b
+
+and the same for minima. The adjoint of the read is one element for each y.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from anadrome.ad.arrays import element, is_inside
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.nodes import Accumulate, Atom, Bounds, Scan, Size, Var, Yield, i64
+from anadrome.array_ir.operators import identity
+
+Places = Callable[[Builder, Var], tuple[Atom, ...]]
+"""(builder, i) -> the indices of iteration i"""
+
+
+def _still(builder: Builder, value: Atom) -> Atom:
+    """The value without its derivative."""
+    return builder.apply("stop_gradient", value)
+
+
+def _wins(builder: Builder, value: Atom, best: Atom) -> Atom:
+    return builder.apply("or", builder.apply("eq", value, best), builder.apply("isnan", value))
+
+
+def _row(builder: Builder, values: Var, index: Atom) -> Atom:
+    """The values of an iteration without their derivatives."""
+    return builder.build(
+        values.type.shape[1:], lambda inner, c: _still(inner, element(inner, values, (index, *c)))
+    )
+
+
+def first_winner(builder: Builder, operator: str, values: Var, extent: Size) -> Var:
+    """The first iteration at the extremum (for rows, of each column); the extent if there is none."""
+    row = values.type.shape[1:]
+    best = builder.reduce(operator, extent, lambda inner, index: _row(inner, values, index))
+
+    def candidates(inner: Builder, index: Var) -> Atom:
+        def candidate(deeper: Builder, column: tuple[Var, ...]) -> Atom:
+            value = element(deeper, values, (index, *column))
+            return deeper.select(_wins(deeper, value, element(deeper, best, column)), index, extent)
+
+        return inner.build(row, candidate)
+
+    return builder.reduce("min", extent, candidates)
+
+
+def reduced_extremum(builder: Builder, operator: str, values: Var, extent: Size) -> Var:
+    """The extremum of the iterations' values (for rows, of each column), read at its place."""
+    first = first_winner(builder, operator, values, extent)
+    empty = identity(operator, values.type.dtype)
+
+    def read(inner: Builder, column: tuple[Var, ...]) -> Atom:
+        winner = element(inner, first, column)
+        (value,) = inner.branch(
+            inner.apply("lt", winner, extent),
+            lambda branch: (branch.index(values, (winner, *column)),),
+            lambda branch: (empty,),
+        )
+        return value
+
+    result = builder.build(values.type.shape[1:], read)
+    assert isinstance(result, Var)
+    return result
+
+
+def scanned_extremum(builder: Builder, operator: str, values: Var, extent: Size, exclusive: bool) -> Var:
+    """The running extremum (for rows, of each column), each read at its place."""
+    row = values.type.shape[1:]
+    empty = identity(operator, values.type.dtype)
+    (prefixes,) = builder.parfor(extent, lambda inner, index: [Scan(operator, (_row(inner, values, index),))])
+
+    def records(inner: Builder, index: Var) -> list[Yield]:
+        last = inner.apply("max", inner.sub(index, i64(1)), i64(0))
+        is_first = inner.apply("eq", index, i64(0))
+
+        def record(deeper: Builder, column: tuple[Var, ...]) -> Atom:
+            before, here = (deeper.index(prefixes, (at, *column)) for at in (last, index))
+            is_new = deeper.apply("and", deeper.apply("ne", here, before), _is_number(deeper, before))
+            return deeper.select(deeper.apply("or", is_first, is_new), index, i64(0))
+
+        return [Scan("max", (inner.build(row, record),))]
+
+    (winners,) = builder.parfor(extent, records)
+
+    def read(inner: Builder, at: tuple[Var, ...]) -> Atom:
+        index, column = at[0], at[1:]
+        if not exclusive:
+            return inner.index(values, (inner.index(winners, at), *column))
+
+        def before(branch: Builder) -> tuple[Atom, ...]:
+            winner = branch.index(winners, (branch.sub(index, i64(1)), *column))
+            return (branch.index(values, (winner, *column)),)
+
+        (value,) = inner.branch(inner.apply("gt", index, i64(0)), before, lambda branch: (empty,))
+        return value
+
+    result = builder.build(values.type.shape, read)
+    assert isinstance(result, Var)
+    return result
+
+
+def _is_number(builder: Builder, value: Atom) -> Atom:
+    return builder.apply("not", builder.apply("isnan", value))
+
+
+def accumulated_extremum(
+    builder: Builder, operator: str, init: Var, at: Places, values: Var, extent: Size, bounds: Bounds
+) -> Var:
+    """The extremum of each bin and its initial value, read at its place; values may be rows."""
+    shape = init.type.shape
+    start = builder.build(shape, lambda inner, place: _still(inner, element(inner, init, place)))
+    nobody = builder.full(shape, extent)
+    assert isinstance(start, Var) and isinstance(nobody, Var)
+    row = values.type.shape[1:]
+
+    def collect(inner: Builder, index: Var) -> list[Yield]:
+        value = inner.build(row, lambda deeper, c: _still(deeper, element(deeper, values, (index, *c))))
+        return [Accumulate(operator, start, at(inner, index), value, bounds)]
+
+    (best,) = builder.parfor(extent, collect)
+
+    def candidates(inner: Builder, index: Var) -> list[Yield]:
+        places = at(inner, index)
+
+        def candidate(deeper: Builder, column: tuple[Var, ...]) -> Atom:
+            value = element(deeper, values, (index, *column))
+            found = _wins(deeper, value, element(deeper, best, (*places, *column)))
+            return deeper.select(found, index, extent)
+
+        def all_of(deeper: Builder) -> tuple[Atom, ...]:
+            return (deeper.build(row, candidate),)
+
+        if bounds is not Bounds.IGNORED:
+            (own,) = all_of(inner)
+        else:
+            (own,) = inner.branch(
+                is_inside(inner, places, init), all_of, lambda branch: (branch.full(row, extent),)
+            )
+        return [Accumulate("min", nobody, places, own, bounds)]
+
+    (first,) = builder.parfor(extent, candidates)
+    depth = len(shape) - len(row)
+
+    def read(inner: Builder, place: Sequence[Var]) -> Atom:
+        winner = inner.index(first, place)
+        own = element(inner, init, place)
+        stays = inner.apply(
+            "or", _wins(inner, own, inner.index(best, place)), inner.apply("eq", winner, extent)
+        )
+        (value,) = inner.branch(
+            stays,
+            lambda branch: (element(branch, init, place),),
+            lambda branch: (branch.index(values, (winner, *place[depth:])),),
+        )
+        return value
+
+    result = builder.build(shape, read)
+    assert isinstance(result, Var)
+    return result

@@ -1,0 +1,77 @@
+"""Arithmetic of matrices, for the rules of library calls: products by BLAS, the rest as parfors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from anadrome.ad.arrays import add_arrays, element
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.nodes import Atom, Library, Size, Var
+
+
+def entries(builder: Builder, shape: Sequence[Size], entry: Callable[[Builder, Var, Var], Atom]) -> Var:
+    """The matrix of this shape with `entry(inner, i, j)` everywhere."""
+    result = builder.build(shape, lambda inner, at: entry(inner, at[0], at[1]))
+    assert isinstance(result, Var)
+    return result
+
+
+def product(
+    builder: Builder, left: Var, right: Var, transpose_left: bool = False, transpose_right: bool = False
+) -> Var:
+    return builder.let_one(Library("matmul", (left, right), (transpose_left, transpose_right)))
+
+
+def solved(builder: Builder, matrix: Var, right: Var, transposed: bool) -> Var:
+    """op(matrix)⁻¹·right"""
+    return builder.let_one(Library("solve", (matrix, right), (transposed,)))
+
+
+def scaled(builder: Builder, matrix: Var, factor: Atom) -> Var:
+    """factor·matrix"""
+    result = builder.build(matrix.type.shape, lambda inner, at: inner.mul(element(inner, matrix, at), factor))
+    assert isinstance(result, Var)
+    return result
+
+
+def negated(builder: Builder, matrix: Var) -> Var:
+    """-matrix"""
+    result = builder.build(matrix.type.shape, lambda inner, at: inner.neg(element(inner, matrix, at)))
+    assert isinstance(result, Var)
+    return result
+
+
+def total(builder: Builder, terms: Sequence[Var]) -> Var:
+    """The sum of some arrays."""
+    result = terms[0]
+    for term in terms[1:]:
+        added = add_arrays(builder, result, term)
+        assert isinstance(added, Var)
+        result = added
+    return result
+
+
+def lower_half(builder: Builder, matrix: Var) -> Var:
+    """Φ(M): the lower triangle with the diagonal halved."""
+
+    def entry(inner: Builder, at: tuple[Var, ...]) -> Atom:
+        value = element(inner, matrix, at)
+        zero, half = inner.constant(0.0, value), inner.mul(inner.constant(0.5, value), value)
+        below = inner.apply("gt", at[0], at[1])
+        return inner.select(below, value, inner.select(inner.apply("eq", at[0], at[1]), half, zero))
+
+    result = builder.build(matrix.type.shape, entry)
+    assert isinstance(result, Var)
+    return result
+
+
+def triangle(builder: Builder, matrix: Var, lower: bool) -> Var:
+    """The lower or upper triangle, diagonal included, zeros elsewhere."""
+
+    def entry(inner: Builder, at: tuple[Var, ...]) -> Atom:
+        value = element(inner, matrix, at)
+        return inner.select(inner.apply("ge" if lower else "le", *at), value, inner.constant(0.0, value))
+
+    result = builder.build(matrix.type.shape, entry)
+    assert isinstance(result, Var)
+    return result

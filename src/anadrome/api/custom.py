@@ -1,0 +1,277 @@
+"""Functions whose derivative the user gives, with JAX's spelling, and functions that are run again instead of
+being kept.
+
+Called outside compiled functions they are plain Python. Inside, where nothing is differentiated, they are
+staged as any other function; where a transform is around, as the node `Custom` with its rules, each of which
+is staged for the arguments of this call. A rule is differentiated one time less than its function is, so that
+a rule may call its function.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from anadrome.api.custom_rules import Call, stage_ruled
+from anadrome.api.opened import leaf_result
+from anadrome.api.pytree import flatten, unflatten
+from anadrome.api.verbs import Verb
+from anadrome.array_ir.nodes import Atom, Custom
+from anadrome.errors.api import CallError, NotCallable, RuleMissing
+from anadrome.frontend.arrays import describe
+from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
+from anadrome.frontend.context import Context
+from anadrome.frontend.values import ScopeKind, Value, is_staged
+
+Function = Callable[..., Any]
+
+
+class Wrapped:
+    """A function that is itself outside compiled functions, and something of its own inside them."""
+
+    def __init__(self, function: Function, decorator: str) -> None:
+        if not callable(function):
+            got = describe(function) if is_staged(function) else f"a {type(function).__name__}"
+            raise NotCallable(decorator, got)
+        self.function = function
+        self.decorator = decorator
+        self.__name__ = str(getattr(function, "__name__", "function"))
+        functools.update_wrapper(self, function, updated=())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The function itself, run by Python."""
+        return self.function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"{self.decorator}({getattr(self.function, '__qualname__', self.function)!s})"
+
+    def __get__(self, instance: object, owner: type | None = None) -> object:
+        """In a class body it is a method."""
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """It is pickled and copied as functions are, by its name."""
+        module = sys.modules.get(str(getattr(self, "__module__", None)))
+        name = str(getattr(self, "__qualname__", self.__name__))
+        found: object = module
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        return name if found is self else super().__reduce_ex__(2)
+
+
+class CustomFunction(Wrapped):
+    """A function with derivative rules: `defjvp` gives it one for forward mode, `defvjp` for reverse mode.
+
+    One of them serves both modes where it is seen to be linear in tangents or cotangents; a function may also
+    have both.
+    """
+
+    def __init__(self, function: Function, decorator: str, nondiff_argnums: Sequence[int]) -> None:
+        super().__init__(function, decorator)
+        self.nondiff_argnums = tuple(nondiff_argnums)
+        self.jvp_rule: Function | None = None
+        self.forward_rule: Function | None = None
+        self.backward_rule: Function | None = None
+
+    # ------------------------------------------------------------------ rules
+    def defjvp(self, rule: Function) -> Function:
+        """`rule(primals, tangents)` gives `(result, tangent of the result)`; also used as a decorator.
+
+        Arguments of `nondiff_argnums` come first, one by one.
+        """
+        self.jvp_rule = rule
+        return rule
+
+    def defjvps(self, *rules: Function | None) -> None:
+        """One rule for each argument: `rule(tangent, result, *primals)` is its part of the result's tangent.
+
+        None stands for a derivative of zero. The result is one number or array.
+        """
+        self.jvp_rule = _PartByPart(self, rules)
+
+    def defvjp(self, forward: Function, backward: Function) -> None:
+        """`forward(*args)` gives `(result, residuals)`, and `backward(residuals, cotangent)` a tuple with the
+        cotangent of each argument, None for zero.
+
+        `backward` gets the arguments of `nondiff_argnums` first, one by one.
+        """
+        self.forward_rule = forward
+        self.backward_rule = backward
+
+    # ------------------------------------------------------------------ inside a program
+    def __anadrome_stage__(
+        self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]
+    ) -> Value:
+        """This function as a part of a program being staged."""
+        for name in ("function", "nondiff_argnums", "jvp_rule", "forward_rule", "backward_rule"):
+            context.surroundings.attribute(self, name, getattr(self, name))
+        span = context.span
+        if not context.derivatives():
+            return context.call(self.function, *args, **kwargs)
+        try:
+            if self.jvp_rule is None and (self.forward_rule is None or self.backward_rule is None):
+                raise RuleMissing(self.__name__, self.decorator)
+            values, keywords = _by_position(self.function, args, kwargs)
+            call = Call(
+                context,
+                self.__name__,
+                self.function,
+                values,
+                frozenset(number % max(len(values), 1) for number in self.nondiff_argnums),
+                keywords,
+            )
+            return stage_ruled(call, self.jvp_rule, self.forward_rule, self.backward_rule)
+        except CallError as error:
+            raise error.at(span) from None
+
+
+def _by_position(
+    function: Function, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> tuple[list[Value], tuple[str, ...]]:
+    """The arguments of a call by position, defaults included where the parameters are known; then the names
+    of those that are only taken by name."""
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return [*args, *kwargs.values()], tuple(kwargs)
+    bound.apply_defaults()
+    return [*bound.args, *bound.kwargs.values()], tuple(bound.kwargs)
+
+
+class _PartByPart:
+    """A forward-mode rule made of one for each argument."""
+
+    def __init__(self, function: CustomFunction, rules: Sequence[Function | None]) -> None:
+        self.function = function
+        self.rules = tuple(rules)
+        self.__name__ = f"{function.__name__}_jvp"
+
+    def __call__(self, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+        """The result and its tangent, by Python."""
+        result = self.function(*primals)
+        parts = [
+            rule(tangent, result, *primals)
+            for rule, tangent in zip(self.rules, tangents, strict=True)
+            if rule is not None
+        ]
+        return result, sum(parts[1:], parts[0]) if parts else 0.0 * result
+
+    def __anadrome_stage__(
+        self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]
+    ) -> Value:
+        """The same inside a program."""
+        primals, tangents = args
+        assert isinstance(primals, tuple) and isinstance(tangents, tuple)
+        result = context.call(self.function, *primals)
+        total = context.call(np.multiply, 0.0, result)
+        for rule, tangent in zip(self.rules, tangents, strict=True):
+            if rule is not None:
+                total = context.call(np.add, total, context.call(rule, tangent, result, *primals))
+        return result, total
+
+
+# ---------------------------------------------------------------------------- verbs
+def _custom_jvp(function: Function | None = None, *, nondiff_argnums: Sequence[int] = ()) -> Any:
+    """A function whose derivative is given by a rule for tangents: `@ad.custom_jvp`, then `@f.defjvp`.
+
+    Arguments at `nondiff_argnums` are not differentiated: functions, settings. The rule serves reverse mode
+    too where it is seen to be linear in the tangents. Raises `RuleMismatch` where the rule does not give
+    a result and tangent of the right form, `ClosedOver` where the function reads a differentiated value that
+    is not an argument.
+
+    >>> import anadrome as ad
+    >>> import numpy as np
+    >>> @ad.custom_jvp
+    ... def log1pexp(x):
+    ...     return np.log(1.0 + np.exp(x))
+    >>> @log1pexp.defjvp
+    ... def log1pexp_jvp(primals, tangents):
+    ...     (x,), (x_tan,) = primals, tangents
+    ...     return log1pexp(x), x_tan * (1.0 - 1.0 / (1.0 + np.exp(x)))
+    >>> float(ad.grad(log1pexp)(100.0))
+    1.0
+    """
+    if function is None:
+        return lambda inner: _custom_jvp(inner, nondiff_argnums=nondiff_argnums)
+    return CustomFunction(function, "custom_jvp", nondiff_argnums)
+
+
+def _custom_vjp(function: Function | None = None, *, nondiff_argnums: Sequence[int] = ()) -> Any:
+    """A function whose derivative is given by a rule for cotangents: `@ad.custom_vjp`, then `f.defvjp`.
+
+    `f.defvjp(forward, backward)`: `forward` takes the arguments and gives the result and residuals, which
+    `backward` takes with the cotangent of the result. The rule serves forward mode too where `backward` is
+    seen to be linear in the cotangent. Raises what `custom_jvp` raises.
+
+    >>> import anadrome as ad
+    >>> import numpy as np
+    >>> @ad.custom_vjp
+    ... def clipped(x, limit):
+    ...     return x
+    >>> def forward(x, limit):
+    ...     return x, limit
+    >>> def backward(limit, cotangent):
+    ...     return np.clip(cotangent, -limit, limit), None
+    >>> clipped.defvjp(forward, backward)
+    >>> float(ad.grad(lambda x: clipped(x, 1.0) ** 2)(3.0))
+    1.0
+    """
+    if function is None:
+        return lambda inner: _custom_vjp(inner, nondiff_argnums=nondiff_argnums)
+    return CustomFunction(function, "custom_vjp", nondiff_argnums)
+
+
+custom_jvp = Verb(_custom_jvp)
+custom_vjp = Verb(_custom_vjp)
+
+
+# ---------------------------------------------------------------------------- checkpoints
+class Checkpointed(Wrapped):
+    """A function whose intermediate values are not kept for the return sweep, which runs it again."""
+
+    def __anadrome_stage__(
+        self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]
+    ) -> Value:
+        """This function as a part of a program being staged."""
+        context.surroundings.attribute(self, "function", self.function)
+        if not context.derivatives():
+            return context.call(self.function, *args, **kwargs)
+        with context.nested(ScopeKind.RULE) as scope:
+            outcome = context.call(self.function, *args, **kwargs)
+            if isinstance(outcome, LazyGenerator):
+                outcome = evaluate_list(context, outcome.frame, outcome.node)
+            leaves, structure = flatten(outcome)
+            atoms: list[Atom] = []
+            results = [leaf_result(context, leaf, atoms) for leaf in leaves]
+            body = scope.builder.body(atoms)
+        is_own_size = any(scope.builder.owns(size) for found in atoms for size in found.type.shape)
+        if not atoms or is_own_size:  # a size that only the function knows is known around it then
+            return context.call(self.function, *args, **kwargs)
+        found = context.builder.let(Custom((), (), body))
+        return unflatten(structure, [result.value(context, found) for result in results])
+
+
+def _checkpoint(function: Function) -> Any:
+    """The function, whose inner values reverse mode does not keep: the return sweep runs it again.
+
+    So memory is what its arguments and results take, at the price of one more run. Values and derivatives are
+    those of the function. Nested checkpoints save more and run more often.
+
+    >>> import anadrome as ad
+    >>> import numpy as np
+    >>> @ad.checkpoint
+    ... def layer(x):
+    ...     return np.sin(np.sin(x))
+    >>> float(ad.grad(lambda x: layer(layer(x)))(0.0))
+    1.0
+    """
+    return Checkpointed(function, "checkpoint")
+
+
+checkpoint = Verb(_checkpoint)

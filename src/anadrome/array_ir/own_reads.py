@@ -1,0 +1,105 @@
+"""Scatters whose iterations read of the array only what no other iteration writes: they may work in place.
+
+    b = parfor j < m { v = a[i, j]; w = a[k, j]; u = sub v w; yield scatter a[i, j] u }        (k ≠ i)
+
+Iteration j reads its own place, before it writes there, and a row that nobody writes. A place is the
+iteration's own if no two iterations write one place; it is written by nobody if some index surely differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from anadrome.array_ir.affine import Affine, affine
+from anadrome.array_ir.nodes import Apply, Atom, Body, Expr, Function, Index, Loop, ParFor, Scatter, Var
+from anadrome.array_ir.walk import all_lets, bodies, free_variables, operands
+
+
+class Knowledge:
+    """What is known of the integers of a function: how they are computed, and which are not negative."""
+
+    def __init__(self, fn: Function) -> None:
+        self.definitions: dict[Var, Expr] = {}
+        self.natural: set[Var] = set(fn.sizes)
+        for let in all_lets(fn.body):
+            match let.expr:
+                case Apply():
+                    self.definitions[let.targets[0]] = let.expr
+                case ParFor(index=index) | Loop(index=Var() as index):
+                    self.natural.add(index)
+                case _:
+                    pass
+
+    def is_in_place(self, expr: ParFor, array: Var) -> bool:
+        """Whether a parfor may write to an array, by its one scatter into it, while its body reads it."""
+        items = [item for item in expr.yields if isinstance(item, Scatter) and item.init is array]
+        if len(items) != 1 or operands(expr).count(array) != 1:
+            return False
+        places = [affine(index, self.definitions) for index in items[0].at]
+        inside = {expr.index, *_bound(expr.body)}
+        (_, body), *operators = bodies(expr)
+        reads = list(_reads(body, array))
+        if any(read is None for read in reads) or any(
+            array in free_variables(found) for _, found in operators
+        ):
+            return False
+        taken = [[affine(index, self.definitions) for index in read] for read in reads if read is not None]
+        others = [read for read in taken if not self._is_elsewhere(read, places, inside)]
+        if not others:
+            return True
+        # A row would be written while the iteration still reads of it.
+        is_element = len(places) == len(array.type.shape)
+        return (
+            is_element
+            and all(read == places for read in others)
+            and _are_distinct(expr.index, places, inside)
+        )
+
+    def _is_elsewhere(self, read: list[Affine], places: list[Affine], inside: Collection[Var]) -> bool:
+        """Whether some index of a read is surely not that of any write."""
+        for one, other in zip(read, places, strict=False):
+            if not any(var in inside for var, _ in (*one.terms, *other.terms)) and self._differ(one, other):
+                return True
+        return False
+
+    def _differ(self, one: Affine, other: Affine) -> bool:
+        coefficients = dict(one.terms)
+        for var, coefficient in other.terms:
+            coefficients[var] = coefficients.get(var, 0) - coefficient
+        constant = one.constant - other.constant
+        signed = {var: coefficient for var, coefficient in coefficients.items() if coefficient}
+        if any(var not in self.natural for var in signed):
+            return False
+        is_above = constant > 0 and all(coefficient > 0 for coefficient in signed.values())
+        is_below = constant < 0 and all(coefficient < 0 for coefficient in signed.values())
+        return is_above or is_below
+
+
+def _are_distinct(index: Var, places: list[Affine], inside: Collection[Var]) -> bool:
+    """Whether no two iterations write one place: some index grows or falls with the iteration."""
+    return any(
+        place.coefficient(index) and all(var is index or var not in inside for var, _ in place.terms)
+        for place in places
+    )
+
+
+def _bound(body: Body) -> Iterator[Var]:
+    for let in all_lets(body):
+        yield from let.targets
+        for binders, _ in bodies(let.expr):
+            yield from binders
+
+
+def _reads(body: Body, array: Var) -> Iterator[tuple[Atom, ...] | None]:
+    """The indices of every read of the array in a body; None for a use that is no read of an element."""
+    if array in body.results:
+        yield None
+    for let in body.lets:
+        match let.expr:
+            case Index(array=base, indices=indices) if base is array:
+                yield indices if len(indices) == len(array.type.shape) else None
+            case expr if array in operands(expr):
+                yield None
+            case expr:
+                for _, inner in bodies(expr):
+                    yield from _reads(inner, array)

@@ -1,0 +1,63 @@
+"""Python numbers that a run-time loop carries, and what is done where an iteration changes their type.
+
+`total = 0` before a loop that adds floats is the number 0.0: after a loop that runs zero times Python would
+print another type, and the same number. So the loop is staged once more with the float, where
+
+* the start is a whole number known while compiling that a float64 holds exactly, or a number that an outer
+  loop carries from such a start, which is then staged once more itself;
+* the body stages with the float: as an index, say, it does not, and then the change of type is refused.
+"""
+
+from __future__ import annotations
+
+from anadrome.array_ir.nodes import Var
+from anadrome.dtypes import F64, I64, DType
+from anadrome.errors.frontend import FrontendError
+from anadrome.frontend.context import Context
+from anadrome.frontend.values import Scalar, Scope, Value
+
+Key = tuple[str, int]
+"""A carried name, and which of its leaves."""
+
+EXACT = 2**53
+"""Whole numbers up to here are float64s."""
+
+
+class RetypeLoop(Exception):
+    """A carried Python number turned out to need another type: stage the loop once more with it.
+
+    `is_weak`: it stays a Python number. `instead` is the error to raise where that fails.
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        key: Key,
+        dtype: DType,
+        is_weak: bool = False,
+        instead: FrontendError | None = None,
+    ) -> None:
+        super().__init__()
+        self.scope = scope
+        self.key = key
+        self.dtype = dtype
+        self.is_weak = is_weak
+        self.instead = instead
+
+
+def follow_start(context: Context, var: Var, scope: Scope, key: Key, start: Value) -> None:
+    """Remember a carried whole number that may become a float, and the outermost loop that carries it."""
+    if var.type.dtype is not I64:
+        return
+    if isinstance(start, int) and not isinstance(start, bool) and abs(start) <= EXACT:
+        context.whole_starts[var] = (scope, key)
+    elif isinstance(start, Scalar) and isinstance(start.atom, Var) and start.atom in context.whole_starts:
+        context.whole_starts[var] = context.whole_starts[start.atom]
+
+
+def becomes_float(context: Context, var: Var, scope: Scope, key: Key, error: FrontendError) -> None:
+    """Stage the loop that the number comes from once more, with a float; else the error of the change."""
+    found = context.whole_starts.get(var)
+    if found is None:
+        raise error
+    raise RetypeLoop(*found, F64, is_weak=True, instead=error if found == (scope, key) else None)

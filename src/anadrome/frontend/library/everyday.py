@@ -1,0 +1,272 @@
+"""Functions that others say in a line: averages, integrals, functions that leave NaN out, covariances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from anadrome.array_ir.nodes import i64
+from anadrome.dtypes import F64
+from anadrome.errors.frontend import UnsupportedArgument
+from anadrome.frontend.arrays import as_array
+from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.indexing import take as taken
+from anadrome.frontend.library.common import axes_of, axis_of, static_int
+from anadrome.frontend.library.shape import expand_dims
+from anadrome.frontend.sizes import size_value
+from anadrome.frontend.values import Array, Value
+
+
+def _shape(context: Context, a: Value) -> tuple[Value, ...]:
+    return tuple(size_value(context, size) for size in as_array(context, a).shape)
+
+
+def shape_of(context: Context, a: Value) -> Value:
+    """np.shape"""
+    return _shape(context, a)
+
+
+def rank_of(context: Context, a: Value) -> Value:
+    """np.ndim"""
+    return len(as_array(context, a).shape)
+
+
+def size_of(context: Context, a: Value, axis: Value = None) -> Value:
+    """np.size: the number of elements, or of those along an axis"""
+    sizes = as_array(context, a).shape
+    if axis is not None:
+        return size_value(context, sizes[axis_of(context, "np.size", axis, len(sizes))])
+    total = i64(1)
+    for size in sizes:
+        total = context.builder.size("mul", total, size)  # type: ignore[assignment]
+    return size_value(context, total)
+
+
+# ---------------------------------------------------------------------------- averages
+def average(
+    context: Context, a: Value, axis: Value = None, weights: Value = None, *, keepdims: Value = False
+) -> Value:
+    """np.average: Σ w x / Σ w"""
+    call = context.call
+    if weights is None:
+        return call(np.mean, a, axis=axis, keepdims=keepdims)
+    values, shares = as_array(context, a), as_array(context, weights)
+    if len(shares.shape) != len(values.shape):
+        if len(shares.shape) != 1 or axis is None or isinstance(axis, tuple | list):
+            raise UnsupportedArgument("np.average", "weights of another shape without one axis", context.span)
+        along = axis_of(context, "np.average", axis, len(values.shape))
+        spread: Value = shares
+        for _ in range(len(values.shape) - along - 1):
+            spread = expand_dims(context, spread, -1)
+        shares = as_array(context, spread)
+        shares = as_array(context, call(np.broadcast_to, shares, _shape(context, values)))
+    if not shares.dtype.is_float:
+        shares = as_array(context, call(np.multiply, shares, 1.0))
+    total = call(np.sum, call(np.multiply, values, shares), axis=axis, keepdims=keepdims)
+    return call(np.divide, total, call(np.sum, shares, axis=axis, keepdims=keepdims))
+
+
+def trapezoid(context: Context, y: Value, x: Value = None, dx: Value = 1.0, axis: Value = -1) -> Value:
+    """np.trapezoid: Σ (x_{i+1} - x_i) (y_i + y_{i+1}) / 2"""
+    call, values = context.call, as_array(context, y)
+    rank = len(values.shape)
+    along = axis_of(context, "np.trapezoid", axis, rank)
+    steps: Value = dx
+    if x is not None:
+        places = as_array(context, x)
+        steps = call(np.diff, places, axis=-1 if len(places.shape) == 1 else along)
+        for _ in range(rank - along - 1 if len(places.shape) == 1 else 0):
+            steps = expand_dims(context, steps, -1)
+    assert isinstance(values, Array)
+    later, earlier = (_cut(context, values, along, one) for one in (slice(1, None), slice(None, -1)))
+    middle = call(np.divide, call(np.multiply, steps, call(np.add, later, earlier)), 2.0)
+    return call(np.sum, middle, axis=along)
+
+
+def _cut(context: Context, values: Array, axis: int, part: slice) -> Value:
+    return taken(context, values, (slice(None),) * axis + (part,))
+
+
+def covariance(
+    context: Context, m: Value, y: Value = None, rowvar: Value = True, bias: Value = False, ddof: Value = None
+) -> Value:
+    """np.cov: X Xᵀ / (n - ddof) of the rows less their means"""
+    name, call = "np.cov", context.call
+    rows = _variables(context, name, m, rowvar)
+    if y is not None:
+        rows = call(np.concatenate, [rows, _variables(context, name, y, rowvar)])
+    count = as_array(context, rows).shape[1]
+    less = static_int(context, name, "ddof", (0 if bias else 1) if ddof is None else ddof)
+    freedom = context.builder.size("max", context.builder.size("sub", count, i64(less)), i64(0))
+    centred = call(np.subtract, rows, call(np.mean, rows, axis=1, keepdims=True))
+    product = call(np.dot, centred, call(np.transpose, centred))
+    return call(np.squeeze, call(np.divide, product, size_value(context, freedom)))
+
+
+def _variables(context: Context, name: str, m: Value, rowvar: Value) -> Value:
+    found = context.call(np.multiply, m, 1.0)
+    rank = len(as_array(context, found).shape)
+    if rank > 2 or not isinstance(rowvar, bool):
+        raise UnsupportedArgument(name, "a matrix of variables is expected", context.span)
+    rows = context.call(np.atleast_2d, found)
+    return rows if rowvar or rank < 2 else context.call(np.transpose, rows)
+
+
+def correlation(context: Context, x: Value, y: Value = None, rowvar: Value = True) -> Value:
+    """np.corrcoef: c_ij / √(c_ii c_jj)"""
+    call = context.call
+    found = covariance(context, x, y, rowvar)
+    if not as_array(context, found).shape:
+        return call(np.divide, found, found)
+    spread = call(np.sqrt, call(np.diagonal, found))
+    tall = expand_dims(context, spread, 1)
+    return call(np.clip, call(np.divide, call(np.divide, found, tall), spread), -1.0, 1.0)
+
+
+# ---------------------------------------------------------------------------- without NaN
+def without_nan(reduction: Callable[..., object], instead: float) -> StagedCall:
+    """np.nansum and its kin: NaN counts as `instead`"""
+
+    def staged(context: Context, a: Value, axis: Value = None, *, keepdims: Value = False) -> Value:
+        kept = _filled(context, a, instead)
+        return context.call(reduction, kept, axis=axis, keepdims=keepdims)
+
+    return staged
+
+
+def _filled(context: Context, a: Value, instead: float) -> Value:
+    found = as_array(context, a)
+    return (
+        context.call(np.where, context.call(np.isnan, found), instead, found)
+        if found.dtype.is_float
+        else found
+    )
+
+
+def nan_mean(context: Context, a: Value, axis: Value = None, *, keepdims: Value = False) -> Value:
+    """np.nanmean: the sum of what is no NaN over how many there are"""
+    call, found = context.call, as_array(context, a)
+    if not found.dtype.is_float:
+        return call(np.mean, found, axis=axis, keepdims=keepdims)
+    total = call(np.sum, _filled(context, found, 0.0), axis=axis, keepdims=keepdims)
+    known = call(np.sum, call(np.logical_not, call(np.isnan, found)), axis=axis, keepdims=keepdims)
+    return call(np.divide, total, as_array(context, known, found.dtype))
+
+
+def nan_extremum(reduction: Callable[..., object], instead: float) -> StagedCall:
+    """np.nanmin, np.nanmax: of what is no NaN; NaN where there is nothing else"""
+
+    def staged(context: Context, a: Value, axis: Value = None, *, keepdims: Value = False) -> Value:
+        call = context.call
+        best = call(reduction, _filled(context, a, instead), axis=axis, keepdims=keepdims)
+        if not as_array(context, a).dtype.is_float:
+            return best
+        missing = call(np.all, call(np.isnan, a), axis=axis, keepdims=keepdims)
+        return call(np.where, missing, np.nan, best)
+
+    return staged
+
+
+def nan_to_num(
+    context: Context, x: Value, *, nan: Value = 0.0, posinf: Value = None, neginf: Value = None
+) -> Value:
+    """np.nan_to_num: NaN as a number, the infinities as the greatest and least float"""
+    call, found = context.call, as_array(context, x)
+    if not found.dtype.is_float:
+        return found
+    largest = float(np.finfo(np.float64 if found.dtype is F64 else np.float32).max)
+    high = largest if posinf is None else posinf
+    low = -largest if neginf is None else neginf
+    finite = call(np.where, call(np.isnan, found), nan, found)
+    finite = call(np.where, call(np.equal, found, np.inf), high, finite)
+    return call(np.where, call(np.equal, found, -np.inf), low, finite)
+
+
+# ---------------------------------------------------------------------------- differences
+def gradient(context: Context, f: Value, *varargs: Value, axis: Value = None) -> Value:
+    """np.gradient: central differences inside, one-sided ones at the ends"""
+    name, call = "np.gradient", context.call
+    found = as_array(context, f)
+    if not isinstance(found, Array):
+        raise UnsupportedArgument(name, "a number where an array is expected", context.span)
+    rank = len(found.shape)
+    axes = axes_of(context, name, axis, rank)
+    if len(varargs) not in (0, 1, len(axes)):
+        raise UnsupportedArgument(name, f"{len(varargs)} spacings for {len(axes)} axes", context.span)
+    spacings = list(varargs) or [1.0]
+    spacings = spacings * len(axes) if len(spacings) == 1 else spacings
+    for spacing in spacings:
+        if as_array(context, spacing).shape:
+            raise UnsupportedArgument(name, "places that are not evenly spaced", context.span)
+    results = []
+    for along, spacing in zip(axes, spacings, strict=True):
+        cut = partial(_cut, context, found, along)
+        inside = call(
+            np.divide,
+            call(np.subtract, cut(slice(2, None)), cut(slice(None, -2))),
+            call(np.multiply, 2.0, spacing),
+        )
+        first = call(np.divide, call(np.subtract, cut(slice(1, 2)), cut(slice(0, 1))), spacing)
+        last = call(np.divide, call(np.subtract, cut(slice(-1, None)), cut(slice(-2, -1))), spacing)
+        results.append(call(np.concatenate, [first, inside, last], axis=along))
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def flat_differences(context: Context, ary: Value) -> Value:
+    """np.ediff1d: the differences of neighbours in row-major order"""
+    return context.call(np.diff, context.call(np.ravel, ary))
+
+
+def sinc(context: Context, x: Value) -> Value:
+    """np.sinc: sin(πx) / πx, and 1 at 0"""
+    call = context.call
+    scaled = call(np.multiply, np.pi, x)
+    is_zero = call(np.equal, scaled, 0.0)
+    safe = call(np.where, is_zero, 1.0, scaled)
+    return call(np.where, is_zero, 1.0, call(np.divide, call(np.sin, safe), safe))
+
+
+# ---------------------------------------------------------------------------- comparisons
+def is_in(context: Context, element: Value, test_elements: Value) -> Value:
+    """np.isin: whether each element is among others"""
+    wide = expand_dims(context, as_array(context, element), -1)
+    others = context.call(np.ravel, as_array(context, test_elements))
+    return context.call(np.any, context.call(np.equal, wide, others), axis=-1)
+
+
+def all_close(context: Context, a: Value, b: Value, rtol: Value = 1e-5, atol: Value = 1e-8) -> Value:
+    """np.allclose"""
+    return context.call(np.all, context.call(np.isclose, a, b, rtol=rtol, atol=atol))
+
+
+def depth_stacked(context: Context, tup: Value) -> Value:
+    """np.dstack: along the third axis"""
+    parts = list(tup) if isinstance(tup, tuple | list) else None
+    if not parts:
+        raise UnsupportedArgument("np.dstack", "a list of arrays is expected", context.span)
+    return context.call(np.concatenate, [context.call(np.atleast_3d, one) for one in parts], axis=2)
+
+
+CALLS: dict[Callable[..., object], StagedCall] = {
+    np.shape: shape_of,
+    np.ndim: rank_of,
+    np.size: size_of,
+    np.average: average,
+    np.trapezoid: trapezoid,
+    np.cov: covariance,
+    np.corrcoef: correlation,
+    np.nansum: without_nan(np.sum, 0.0),
+    np.nanprod: without_nan(np.prod, 1.0),
+    np.nanmean: nan_mean,
+    np.nanmin: nan_extremum(np.min, np.inf),
+    np.nanmax: nan_extremum(np.max, -np.inf),
+    np.nan_to_num: nan_to_num,
+    np.gradient: gradient,
+    np.ediff1d: flat_differences,
+    np.sinc: sinc,
+    np.isin: is_in,
+    np.allclose: all_close,
+    np.dstack: depth_stacked,
+}

@@ -1,0 +1,164 @@
+"""Elements chosen by a condition: how many there are is known at run time only.
+
+The places where a mask holds are found by a scan (`frontend.masks`); everything else is a gather.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.nodes import Atom, Var, i64
+from anadrome.dtypes import BOOL
+from anadrome.errors.frontend import UnsupportedArgument
+from anadrome.frontend.arrays import as_array
+from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.indexing import take as taken
+from anadrome.frontend.library.common import array_var, axis_of, static_flag
+from anadrome.frontend.library.elementwise import nonzero_mask
+from anadrome.frontend.library.order import sort
+from anadrome.frontend.library.shape import moveaxis, raveled
+from anadrome.frontend.masks import coordinates, kept_places
+from anadrome.frontend.sizes import agree
+from anadrome.frontend.values import Array, Value
+
+
+def nonzero(context: Context, a: Value) -> Value:
+    """np.nonzero: for each axis the indices of the elements that are not zero"""
+    mask = nonzero_mask(context, a, "np.nonzero")
+    return tuple(context.wrap(one) for one in coordinates(context, mask))
+
+
+def flat_nonzero(context: Context, a: Value) -> Value:
+    """np.flatnonzero: the places of the elements that are not zero in row-major order"""
+    mask = nonzero_mask(context, raveled(context, as_array(context, a)), "np.flatnonzero")
+    return context.wrap(kept_places(context, mask))
+
+
+def places_of(context: Context, a: Value) -> Value:
+    """np.argwhere: one row of indices for each element that is not zero"""
+    found = coordinates(context, nonzero_mask(context, a, "np.argwhere"))
+
+    def row(builder: Builder, index: Var) -> Atom:
+        return builder.literal([builder.index(one, (index,)) for one in found])
+
+    return context.wrap(context.builder.stack(found[0].type.shape[0], row))
+
+
+def compress(context: Context, condition: Value, a: Value, axis: Value = None) -> Value:
+    """np.compress: the slices along an axis where the condition holds"""
+    name = "np.compress"
+    mask = nonzero_mask(context, condition, name)
+    own = raveled(context, as_array(context, a)) if axis is None else as_array(context, a)
+    if len(mask.type.shape) != 1 or not isinstance(own, Array):
+        raise UnsupportedArgument(name, "a vector of bools and an array are expected", context.span)
+    along = 0 if axis is None else axis_of(context, name, axis, len(own.shape))
+    front = moveaxis(context, own, along, 0) if along else own
+    assert isinstance(front, Array)
+    agree(context, mask.type.shape[0], front.shape[0], name)
+    result = taken(context, front, context.wrap(mask))
+    return moveaxis(context, result, 0, along) if along else result
+
+
+def extract(context: Context, condition: Value, arr: Value) -> Value:
+    """np.extract: the elements where the condition holds, in row-major order"""
+    name = "np.extract"
+    mask = nonzero_mask(context, raveled(context, as_array(context, condition)), name)
+    values = raveled(context, as_array(context, arr))
+    assert isinstance(values, Array)
+    agree(context, mask.type.shape[0], values.shape[0], name)
+    return taken(context, values, context.wrap(mask))
+
+
+def unique(
+    context: Context,
+    ar: Value,
+    return_index: Value = False,
+    return_inverse: Value = False,
+    return_counts: Value = False,
+    axis: Value = None,
+    *,
+    equal_nan: Value = True,
+) -> Value:
+    """np.unique: the values in order, each once; NaN once as well"""
+    name = "np.unique"
+    asked = {"return_index": return_index, "return_inverse": return_inverse, "return_counts": return_counts}
+    for argument, value in asked.items():
+        if static_flag(context, name, argument, value):
+            help = "sort the values, and count with np.bincount"
+            raise UnsupportedArgument(name, f"`{argument}` is not supported", context.span, help)
+    if axis is not None:
+        raise UnsupportedArgument(
+            name, "`axis` is not supported", context.span, "take the elements as a vector"
+        )
+    if not static_flag(context, name, "equal_nan", equal_nan):
+        raise UnsupportedArgument(name, "`equal_nan=False` is not supported", context.span)
+    rows = array_var(context, name, sort(context, raveled(context, as_array(context, ar))))
+
+    def is_new(builder: Builder, index: Var) -> Atom:
+        before = builder.index(rows, (builder.apply("max", builder.apply("sub", index, i64(1)), i64(0)),))
+        own = builder.index(rows, (index,))
+        differs = builder.apply("ne", own, before)
+        if rows.type.dtype.is_float:
+            both = builder.apply("and", builder.apply("isnan", own), builder.apply("isnan", before))
+            differs = builder.apply("and", differs, builder.apply("not", both))
+        return builder.apply("or", builder.apply("eq", index, i64(0)), differs)
+
+    mask = context.builder.stack(rows.type.shape[0], is_new)
+    values = context.wrap(rows)
+    assert isinstance(values, Array)
+    return taken(context, values, context.wrap(mask))
+
+
+# ---------------------------------------------------------------------------- one of several
+def select(context: Context, condlist: Value, choicelist: Value, default: Value = 0) -> Value:
+    """np.select: of the choices the first whose condition holds"""
+    name = "np.select"
+    conditions = list(condlist) if isinstance(condlist, list | tuple) else []
+    choices = list(choicelist) if isinstance(choicelist, list | tuple) else []
+    if len(conditions) != len(choices) or not conditions:
+        raise UnsupportedArgument(name, "two lists of one length are expected", context.span)
+    result = default
+    for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
+        if as_array(context, condition).dtype is not BOOL:
+            raise UnsupportedArgument(name, "a condition that is no bool", context.span)
+        result = context.call(np.where, condition, choice, result)
+    return result
+
+
+def piecewise(context: Context, x: Value, condlist: Value, funclist: Value) -> Value:
+    """np.piecewise: of the functions that whose condition holds last; 0, or a further function, elsewhere.
+
+    Every function is evaluated everywhere, and the values that are not wanted are dropped.
+    """
+    name = "np.piecewise"
+    own = as_array(context, x)
+    conditions = list(condlist) if isinstance(condlist, list | tuple) else [condlist]
+    if not isinstance(funclist, list | tuple) or len(funclist) not in (len(conditions), len(conditions) + 1):
+        raise UnsupportedArgument(name, "a function for each condition is expected", context.span)
+    functions = list(funclist)
+    otherwise: Value = functions.pop() if len(functions) > len(conditions) else 0
+    result = _piece(context, otherwise, own)
+    for condition, function in zip(conditions, functions, strict=True):
+        result = context.call(np.where, condition, _piece(context, function, own), result)
+    return as_array(context, result, own.dtype)
+
+
+def _piece(context: Context, function: Value, x: Value) -> Value:
+    return context.call(function, x) if callable(function) else function
+
+
+CALLS: dict[Callable[..., object], StagedCall] = {
+    np.nonzero: nonzero,
+    np.flatnonzero: flat_nonzero,
+    np.argwhere: places_of,
+    np.compress: compress,
+    np.extract: extract,
+    np.unique: unique,
+    np.select: select,
+    np.piecewise: piecewise,
+}
+
+METHODS: dict[str, StagedCall] = {"nonzero": nonzero}

@@ -1,0 +1,152 @@
+"""The methods of NumPy's universal functions: `np.add.at`, `np.maximum.accumulate`, `np.multiply.outer`, …"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from anadrome.dtypes import BOOL
+from anadrome.errors.frontend import UnsupportedArgument
+from anadrome.frontend.arrays import as_array, describe
+from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.library import CALLS as LIBRARY
+from anadrome.frontend.library.common import axis_of, checked
+from anadrome.frontend.library.reductions import scanned
+from anadrome.frontend.library.shape import broadcast_to, expand_dims
+from anadrome.frontend.parallel.folds import reduce_items, scan_items
+from anadrome.frontend.parallel.places import by_index
+from anadrome.frontend.sizes import size_value
+from anadrome.frontend.values import Array, Value
+from anadrome.frontend.writing import put
+
+REDUCTIONS: Mapping[np.ufunc, Callable[..., object]] = {
+    np.add: np.sum,
+    np.multiply: np.prod,
+    np.minimum: np.min,
+    np.maximum: np.max,
+    np.logical_and: np.all,
+    np.logical_or: np.any,
+}
+PREFIXES: Mapping[np.ufunc, Callable[..., object]] = {np.add: np.cumsum, np.multiply: np.cumprod}
+NAMED: Mapping[np.ufunc, str] = {
+    np.add: "add",
+    np.subtract: "add",
+    np.multiply: "mul",
+    np.minimum: "min",
+    np.maximum: "max",
+    np.logical_and: "and",
+    np.logical_or: "or",
+}
+FOLDED = (np.logaddexp, np.logaddexp2, np.hypot, np.bitwise_and, np.bitwise_or, np.bitwise_xor)
+"""Associative functions with an identity that are reduced by a lambda."""
+
+
+def _reduce(ufunc: np.ufunc) -> StagedCall:
+    """np.f.reduce: along the first axis, if no other is named"""
+    if ufunc in REDUCTIONS:
+        function = REDUCTIONS[ufunc]
+
+        def staged(
+            context: Context, array: Value, axis: Value = 0, dtype: Value = None, *, keepdims: Value = False
+        ) -> Value:
+            kwargs = {} if dtype is None else {"dtype": dtype}
+            return context.call(function, array, axis=axis, keepdims=keepdims, **kwargs)
+
+        return staged
+
+    def folded(context: Context, array: Value, axis: Value = 0) -> Value:
+        return reduce_items(context, ufunc, array, _neutral(ufunc), axis)
+
+    return folded
+
+
+def _neutral(ufunc: np.ufunc) -> Value:
+    return ufunc.identity
+
+
+def _accumulate(ufunc: np.ufunc) -> StagedCall:
+    """np.f.accumulate: along the first axis, if no other is named"""
+    if ufunc in PREFIXES:
+        function = PREFIXES[ufunc]
+
+        def staged(context: Context, array: Value, axis: Value = 0, dtype: Value = None) -> Value:
+            return context.call(function, array, axis=axis, **({} if dtype is None else {"dtype": dtype}))
+
+        return staged
+    if ufunc in NAMED:
+
+        def named(context: Context, array: Value, axis: Value = 0) -> Value:
+            name = f"np.{ufunc.__name__}.accumulate"
+            found = as_array(context, array)
+            if not isinstance(found, Array):
+                raise UnsupportedArgument(name, "a number where an array is expected", context.span)
+            operator, dtype = NAMED[ufunc], found.dtype
+            if operator in ("and", "or"):
+                dtype = BOOL
+            elif dtype is BOOL:
+                operator = "and" if operator == "min" else "or"
+            along = axis_of(context, name, axis, len(found.shape))
+            return context.wrap(scanned(context.builder, context.read(found), along, operator, dtype))
+
+        return named
+
+    def folded(context: Context, array: Value, axis: Value = 0) -> Value:
+        return scan_items(context, ufunc, array, _neutral(ufunc), False, axis)
+
+    return folded
+
+
+def _outer(ufunc: np.ufunc) -> StagedCall:
+    """np.f.outer: the function of every pair of elements"""
+
+    def staged(context: Context, A: Value, B: Value) -> Value:  # noqa: N803 - NumPy's names
+        left, right = as_array(context, A), as_array(context, B)
+        wide: Value = left
+        for _ in right.shape:
+            wide = expand_dims(context, wide, -1)
+        return context.call(ufunc, wide, right)
+
+    return staged
+
+
+def _at(ufunc: np.ufunc) -> StagedCall:
+    """np.f.at: a[i] = f(a[i], b_i) for every index, those that stand there twice included"""
+    name, operator = f"np.{ufunc.__name__}.at", NAMED[ufunc]
+
+    def staged(context: Context, a: Value, indices: Value, b: Value) -> Value:
+        if not isinstance(a, Array):
+            raise UnsupportedArgument(name, f"{describe(a)} is not written into", context.span)
+        value = context.call(np.negative, b) if ufunc is np.subtract else b
+        given = indices if isinstance(indices, tuple) else (indices,)
+        at = tuple(as_array(context, one) if isinstance(one, list | np.ndarray) else one for one in given)
+        if not all(isinstance(one, Array) and one.dtype.is_integer for one in at):
+            reason = "an index that is no array of integers"
+            raise UnsupportedArgument(name, reason, context.span, "write `x[...] += v`, or a loop")
+        first = at[0]
+        assert isinstance(first, Array)
+        shape = (*first.shape, *a.shape[len(at) :])
+        found = as_array(context, value)
+        if found.shape and len(found.shape) <= len(shape):
+            value = broadcast_to(context, found, tuple(size_value(context, size) for size in shape))
+        result = by_index(context, name, a, operator, at, value, None, "error")
+        put(context, a, Ellipsis, result)
+        return None
+
+    return staged
+
+
+UFUNC_METHODS: dict[Callable[..., object], StagedCall] = {
+    **{one.reduce: checked(f"np.{one.__name__}.reduce", _reduce(one)) for one in (*REDUCTIONS, *FOLDED)},
+    **{
+        one.accumulate: checked(f"np.{one.__name__}.accumulate", _accumulate(one))
+        for one in (*REDUCTIONS, *FOLDED)
+    },
+    **{
+        one.outer: checked(f"np.{one.__name__}.outer", _outer(one))
+        for one in LIBRARY
+        if isinstance(one, np.ufunc) and one.nin == 2 and one.signature is None
+    },
+    **{one.at: checked(f"np.{one.__name__}.at", _at(one)) for one in NAMED},
+}
+"""A bound method of a universal function -> its compiled form."""

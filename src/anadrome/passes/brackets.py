@@ -1,0 +1,71 @@
+"""Brackets go to work where they are read: the seeds of a Jacobian pick the terms that a direction reaches.
+
+A seed is an array of brackets [j = k]. Put into its readers, multiplied through and made a filter, it leaves
+of every sum over j the one term j = k (Bernstein et al. 2020, §6): the Hessian of xᵀAx costs what it has
+elements. Nothing happens to a program without brackets.
+
+Before:
+    fn f(a: f64[n, n], k: i64) -> f64[n] {
+      e = parfor j < n { c = eq j k; v = bracket c 1.0; yield stack v }
+      y = parfor i < n {
+        s = parfor j < n { u = a[i, j]; w = e[j]; p = mul u w; yield reduce add p }
+        yield stack s
+      }
+      return y
+    }
+After:
+    fn f(a: f64[n, n], k: i64) -> f64[n] {
+      b = ge k 0
+      l = lt k n
+      c = and b l
+      y = parfor i < n {
+        s = if c { u = a[i, k]; return u } else { return 0.0 }
+        yield stack s
+      }
+      return y
+    }
+"""
+
+from __future__ import annotations
+
+from anadrome.array_ir.dead import remove_dead
+from anadrome.array_ir.nodes import Apply, Body, Carry, Function, Let, ParFor, yield_slices
+from anadrome.array_ir.walk import Renaming, all_lets, has_effect, map_bodies
+from anadrome.config import Config
+from anadrome.passes.hoist import hoist
+from anadrome.passes.producers import inline_producers
+from anadrome.passes.simplify import simplify
+from anadrome.passes.tighten import tighten
+
+
+def brackets(fn: Function, config: Config) -> Function:
+    """The function with brackets put where they are read, and sums over them cut to what they leave."""
+    if not _has_bracket(fn.body):
+        return fn
+    inlined = simplify(remove_dead(inline_producers(fn)), config)
+    apart = remove_dead(Function(inlined.name, inlined.params, _apart(inlined.body)))
+    return hoist(tighten(apart, config), config)
+
+
+def _has_bracket(body: Body) -> bool:
+    return any(isinstance(let.expr, Apply) and let.expr.prim.name == "bracket" for let in all_lets(body))
+
+
+def _apart(body: Body) -> Body:
+    """A parfor over brackets for each yield: their conditions differ. `fuse` joins what belongs together."""
+    lets: list[Let] = []
+    for let in body.lets:
+        new = Let(let.targets, map_bodies(let.expr, _apart), let.span)
+        lets += _each_yield(new, new.expr) if isinstance(new.expr, ParFor) else [new]
+    return Body(tuple(lets), body.results)
+
+
+def _each_yield(let: Let, expr: ParFor) -> list[Let]:
+    is_one = len(expr.yields) < 2 or any(isinstance(item, Carry) for item in expr.yields)
+    if is_one or has_effect(expr) or not _has_bracket(expr.body):
+        return [let]
+    found: list[Let] = []
+    for item, where in yield_slices(expr.yields):
+        alone = Renaming({}).expr(ParFor(expr.index, expr.extent, expr.body, (item,)))
+        found.append(Let(let.targets[where], alone, let.span))
+    return found

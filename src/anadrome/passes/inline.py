@@ -1,0 +1,60 @@
+"""Put every primal that has rules of differentiation in place of the call of it: nothing is to come after.
+
+Before:
+    fn f(x: f64) -> f64 {
+      y = custom (t = x) {
+        s = sin t
+        return s
+      } jvp (u, u_tan) {
+        s_1 = sin u
+        c = cos u
+        d = mul c u_tan
+        return s_1, d
+      }
+      return y
+    }
+After:
+    fn f(x: f64) -> f64 {
+      s = sin x
+      return s
+    }
+"""
+
+from __future__ import annotations
+
+from anadrome.array_ir.nodes import Body, Custom, Expr, Function, Let
+from anadrome.array_ir.walk import all_lets
+from anadrome.config import Config
+from anadrome.passes.rewrite import Substitution
+
+
+def inline(fn: Function, config: Config) -> Function:
+    """The function without the node `Custom`."""
+    if not any(isinstance(let.expr, Custom) for let in all_lets(fn.body)):
+        return fn
+    return Function(fn.name, fn.params, _Inliner().body(fn.body))
+
+
+class _Inliner(Substitution):
+    """One walk: what stands for parameters and results of primals."""
+
+    def body(self, body: Body) -> Body:
+        """A body with the primals in their places."""
+        lets: list[Let] = []
+        for let in body.lets:
+            self.statement(let, lets)
+        return Body(tuple(lets), self.atoms(body.results))
+
+    def statement(self, let: Let, lets: list[Let]) -> None:
+        """Append one statement, or the primal it calls."""
+        expr: Expr = let.expr
+        if not isinstance(expr, Custom):
+            new = self.expr(expr, self.body)
+            lets.append(Let(self.all_bound(let.targets), new, let.span))
+            return
+        for param, arg in zip(expr.params, self.atoms(expr.args), strict=True):
+            self.replace(param, arg)
+        for inner in expr.primal.lets:
+            self.statement(inner, lets)
+        for target, result in zip(let.targets, self.atoms(expr.primal.results), strict=True):
+            self.replace(target, result)

@@ -1,0 +1,61 @@
+"""Which statement ends the life of an array by writing into its memory.
+
+An array that is bound in a body and needed for the last time by an update, a scatter, a loop or a sum lives
+on as what that statement makes of it, in the same memory. A pass that lets a later statement read the old
+array would have the whole of it copied.
+"""
+
+from __future__ import annotations
+
+from anadrome.array_ir.nodes import (
+    Accumulate,
+    Atom,
+    Body,
+    Expr,
+    Let,
+    Loop,
+    ParFor,
+    Scatter,
+    Update,
+    Var,
+    WithSum,
+)
+from anadrome.array_ir.walk import bodies, let_variables
+
+
+def overwriting(body: Body) -> dict[Let, tuple[Var, ...]]:
+    """The arrays that each statement overwrites, in this body and those nested in it."""
+    found: dict[Let, tuple[Var, ...]] = {}
+    _collect(body, (), found)
+    return found
+
+
+def _collect(body: Body, binders: tuple[Var, ...], found: dict[Let, tuple[Var, ...]]) -> None:
+    own = {*binders, *(target for let in body.lets for target in let.targets)}
+    last: dict[Var, Let | None] = {}
+    for let in body.lets:
+        last.update(dict.fromkeys(let_variables(let), let))
+    last.update((atom, None) for atom in body.results if isinstance(atom, Var))
+    for let in body.lets:
+        ended = tuple(
+            atom
+            for atom in _written(let.expr)
+            if isinstance(atom, Var) and atom.type.shape and atom in own and last.get(atom) is let
+        )
+        if ended:
+            found[let] = ended
+        for inner_binders, inner in bodies(let.expr):
+            _collect(inner, inner_binders, found)
+
+
+def _written(expr: Expr) -> tuple[Atom, ...]:
+    """The arrays that an expression makes other versions of."""
+    match expr:
+        case Update(array=array):
+            return (array,)
+        case Loop(init=init) | WithSum(init=init):
+            return init
+        case ParFor(yields=yields):
+            return tuple(item.init for item in yields if isinstance(item, Scatter | Accumulate))
+        case _:
+            return ()

@@ -1,0 +1,248 @@
+"""`ad.explain`: what a compiled function keeps and runs again, from the sizes of its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, assert_never
+
+import numpy as np
+
+from anadrome.ad.mixed_choice import Choice
+from anadrome.ad.schedule import repeats
+from anadrome.api.call import Compiled
+from anadrome.api.show import as_compiled
+from anadrome.array_ir import nodes as array_ir
+from anadrome.array_ir.dead import live_body
+from anadrome.array_ir.interp import run
+from anadrome.array_ir.nodes import Atom, Body, Const, Let, Loop, Var
+from anadrome.array_ir.text import show_checkpoint
+from anadrome.array_ir.walk import all_lets
+from anadrome.compile import compile_function
+from anadrome.config import Config
+from anadrome.errors.base import Span
+from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.footprint import Holding, Number, footprint
+
+LISTED = 12
+"""How many buffers are listed, the largest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A loop that is reversed with a checkpoint policy.
+
+    Of `trip` iterations the states of `states` are kept, in `bytes` bytes, and `repeats` iterations are run
+    once more, each one at least once to be reversed. None: it differs between the iterations of a loop
+    around it. `is_counted`: the number of iterations depends on floats, and was counted by running the part
+    of the program that decides it.
+    """
+
+    span: Span | None
+    policy: str
+    trip: int | None
+    states: int | None
+    bytes: int | None
+    repeats: int | None
+    is_counted: bool = False
+
+
+Note = Sweep | Choice | Holding
+"""What `explain` has to say of a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a call keeps: `str` of it is for people.
+
+    `predicted` is the most bytes of arrays that it holds at once beside its arguments, and `measured` what a
+    call did hold. `is_exact`: no size depends on the values of floats or of arrays.
+    """
+
+    name: str
+    notes: tuple[Note, ...]
+    predicted: int
+    is_exact: bool
+    measured: int | None = None
+
+    @property
+    def sweeps(self) -> tuple[Sweep, ...]:
+        """The loops with a checkpoint policy."""
+        return tuple(note for note in self.notes if isinstance(note, Sweep))
+
+    @property
+    def bodies(self) -> tuple[Choice, ...]:
+        """The scalar bodies of parallel loops, and how reverse mode differentiates each."""
+        return tuple(note for note in self.notes if isinstance(note, Choice))
+
+    @property
+    def holdings(self) -> tuple[Holding, ...]:
+        """What is held when most is held, the largest first."""
+        return tuple(note for note in self.notes if isinstance(note, Holding))
+
+    def __str__(self) -> str:
+        """The explanation as lines."""
+        known = "" if self.is_exact else ", or more: some sizes are known only by running"
+        lines = [f"{self.name}: at most {show_bytes(self.predicted)} at once{known}"]
+        if self.measured is not None:
+            lines.append(f"measured: {show_bytes(self.measured)}")
+        shown: tuple[Note, ...] = (*self.sweeps, *self.bodies, *self.holdings[:LISTED])
+        lines += [_words(note) for note in shown]
+        rest = self.holdings[LISTED:]
+        if rest:
+            lines.append(f"  and {len(rest)} more, {show_bytes(sum(held.bytes for held in rest))}")
+        return "\n".join(lines)
+
+
+def explain(function: Callable[..., Any], *args: Any, measure: bool = False, **kwargs: Any) -> Explanation:
+    """What `function(*args, **kwargs)` keeps in memory, and which iterations it runs again.
+
+    `function` is a function, a compiled one or a transform such as `ad.grad(f)`. The figures come from the
+    sizes of the arguments, without a call. With `measure`, and where a size depends on the elements of
+    arrays, it is compiled once more so that it counts what it holds, and is called. Memory is that of the
+    call itself: arrays it makes and gives back, not its arguments, nor the scratch of library routines.
+
+    >>> import anadrome as ad
+    >>> import numpy as np
+    >>> def run(u, steps):
+    ...     for _ in ad.range(steps, checkpoint="log"):
+    ...         u = u - 0.1 * u * u
+    ...     return np.sum(u)
+    >>> found = ad.explain(ad.grad(run), np.ones(1000), 1024)
+    >>> found.sweeps[0].states, found.sweeps[0].bytes, found.sweeps[0].repeats
+    (11, 88088, 3756)
+    """
+    compiled = as_compiled(function)
+    recorded: dict[str, array_ir.Function | kernel_ir.Function] = {}
+    program = compiled.make(compiled.signature(args, kwargs), recorded.__setitem__)
+    _, leaves, arrays = compiled.program(args, kwargs)
+    values = program.arguments(leaves, arrays)
+    optimised = [fn for fn in recorded.values() if isinstance(fn, array_ir.Function)][-1]
+    kernel = recorded["kernel"]
+    assert isinstance(kernel, kernel_ir.Function)
+    pairs = zip(kernel.params, values, strict=True)
+    scalars = {param: _number(value) for param, value in pairs if isinstance(param, kernel_ir.Var)}
+    found = footprint(kernel, scalars, compiled.options.config.workers)
+    sizes = _Sizes(optimised, values, compiled.options.config)
+    sweeps = tuple(_sweeps(sizes))
+    bodies = tuple(note for note in program.staged.notes if isinstance(note, Choice))
+    notes: tuple[Note, ...] = (*sweeps, *bodies, *found.holdings)
+    explained = Explanation(compiled.__name__, notes, found.peak, found.is_exact)
+    if not measure and found.is_exact:
+        return explained
+    return replace(explained, measured=_measured(compiled, args, kwargs))
+
+
+def _number(value: Any) -> Number:
+    number: Number = np.asarray(value).item()
+    return number
+
+
+def _measured(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int | None:
+    """The most bytes that a call held at once."""
+    options = replace(compiled.options, config=replace(compiled.options.config, measure_memory=True))
+    counting = compiled.with_options(options)
+    program, leaves, arrays = counting.program(args, kwargs)
+    program.run(leaves, arrays)
+    return program.executable.peak_bytes()
+
+
+# ---------------------------------------------------------------------------- loops with a policy
+@dataclass(slots=True)
+class _Sizes:
+    """The sizes of one call: only what a size depends on is run."""
+
+    fn: array_ir.Function
+    values: list[Any]
+    config: Config
+    is_counted: bool = False
+
+    def known(self, size: Atom) -> int | None:
+        """The value of a size that is bound in the function's own body."""
+        if isinstance(size, Const):
+            return int(size.value)
+        fn = self.fn
+        outer = {*fn.params, *fn.sizes, *(target for let in fn.body.lets for target in let.targets)}
+        if size not in outer:
+            return None
+        slice_ = live_body(Body(fn.body.lets, (size,)))
+        asked = array_ir.Function(fn.name, fn.params, slice_)
+        if any(target.type.dtype.is_float for let in slice_.lets for target in let.targets):
+            self.is_counted = True
+            return int(compile_function(asked, self.config)(self.values)[0])
+        return int(run(asked, self.values[len(fn.sizes) :]).results[0])
+
+    def bytes(self, var: Var) -> int | None:
+        """The bytes of an array."""
+        sizes = [self.known(size) for size in var.type.shape]
+        known = [size for size in sizes if size is not None]
+        return None if len(known) < len(sizes) else prod(known) * var.type.dtype.bytes
+
+
+def _sweeps(sizes: _Sizes) -> Iterator[Sweep]:
+    for let in all_lets(sizes.fn.body):
+        expr = let.expr
+        if isinstance(expr, Loop) and expr.checkpoint is not None and expr.checkpoint.is_swept:
+            yield _sweep(sizes, let, expr)
+
+
+def _sweep(sizes: _Sizes, let: Let, expr: Loop) -> Sweep:
+    """What is known of one return sweep; of one inside another loop only what is the same each time."""
+    assert expr.trip is not None and expr.checkpoint is not None
+    sizes.is_counted = False
+    policy = show_checkpoint(replace(expr.checkpoint, is_swept=False)).strip()
+    trip = sizes.known(expr.trip)
+    stack = _stack(expr)
+    states = sizes.known(stack[0].type.shape[0]) if stack else 0
+    parts = [sizes.bytes(var) for var in stack]
+    total = None if None in parts else sum(part or 0 for part in parts)
+    again = None if trip is None or states is None else repeats(trip, states) if stack else trip
+    return Sweep(let.span, policy, trip, states, total, again, sizes.is_counted)
+
+
+def _stack(expr: Loop) -> list[Var]:
+    """The arrays among the carried values that the runs between snapshots go over: places, and states."""
+    for let in expr.body.lets:
+        if isinstance(let.expr, Loop) and let.expr.condition is not None:
+            starts = [atom for atom in let.expr.init if isinstance(atom, Var) and atom.type.shape]
+            found = [var for var in starts if var in expr.carried]
+            if found:
+                return found
+    return []
+
+
+# ---------------------------------------------------------------------------- words
+def _words(note: Note) -> str:
+    where = f"{note.span.file}:{note.span.line}" if note.span is not None else "no line"
+    match note:
+        case Sweep(policy=policy, trip=trip, states=states, bytes=held, repeats=again):
+            kept = "?" if held is None else show_bytes(held)
+            stored = f"{_count(states)} states in {kept}"
+            how = " (counted by running)" if note.is_counted else ""
+            runs = f"{_count(trip)} iterations{how}, {_count(again)} run again"
+            return f"  loop with {policy} ({where}): {stored}, {runs}"
+        case Choice(inputs=inputs, mode=mode, costs=costs, is_forced=is_forced):
+            ways = ", ".join(f"{way} {cost}" for way, cost in costs.items())
+            why = "as asked" if is_forced else "the cheapest"
+            return f"  body of {inputs} inputs ({where}): {mode}, {why} of {ways} operations an element"
+        case Holding(name=name, bytes=held):
+            return f"  {show_bytes(held):>12}  {name} ({where})"
+        case _:
+            assert_never(note)
+
+
+def _count(number: int | None) -> str:
+    return "?" if number is None else f"{number:,}"
+
+
+def show_bytes(count: int) -> str:
+    """A number of bytes for people.
+
+    >>> show_bytes(999), show_bytes(88_088), show_bytes(64_000_000)
+    ('999 B', '88.1 kB', '64.0 MB')
+    """
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} B"

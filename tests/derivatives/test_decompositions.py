@@ -1,0 +1,157 @@
+"""QR, eigenvalues, singular values and log-determinants: NumPy's values, and derivatives to second order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import anadrome as ad
+from tests.derivatives.agreement import agree
+
+RANDOM = np.random.default_rng(5)
+SQUARE, TALL, WIDE = RANDOM.normal(size=(3, 3)), RANDOM.normal(size=(4, 3)), RANDOM.normal(size=(2, 4))
+LARGE, LARGE_TALL, LARGE_WIDE = (RANDOM.normal(size=shape) for shape in ((18, 18), (21, 18), (17, 20)))
+STACK = RANDOM.normal(size=(2, 3, 3))
+MATRICES = {
+    "square": SQUARE,
+    "tall": TALL,
+    "wide": WIDE,
+    "large": LARGE,
+    "large_tall": LARGE_TALL,
+    "large_wide": LARGE_WIDE,
+    "stack": STACK,
+}
+
+
+def log_determinant(a):
+    sign, logarithm = np.linalg.slogdet(a)
+    return sign * logarithm**2
+
+
+def orthonormal_and_upper(a):
+    q, r = np.linalg.qr(a)
+    return np.sum(np.sin(q) * q) + np.sum(r**3)
+
+
+def upper_alone(a):
+    return np.linalg.qr(a, mode="r")
+
+
+def eigenvalues_and_vectors(a):
+    values, vectors = np.linalg.eigh(a)
+    return np.sin(values), vectors**2 * values[..., None, :]
+
+
+def upper_triangle_is_read(a):
+    found = np.linalg.eigh(a, UPLO="U")
+    return found.eigenvalues[..., 0] * found.eigenvectors[..., 0, 0] ** 2
+
+
+def smallest_eigenvalues(a):
+    return np.linalg.eigvalsh(a @ np.swapaxes(a, -1, -2))[..., :2]
+
+
+def singular_parts(a):
+    u, s, vt = np.linalg.svd(a, full_matrices=False)
+    return np.sum(s**3) + np.sum(u**4) + np.sum(vt**2 * s[..., :, None]) + np.sum(vt**4)
+
+
+def low_rank(a):
+    found = np.linalg.svd(a, full_matrices=False)
+    return (found.U[..., :, :2] * found.S[..., None, :2]) @ found.Vh[..., :2, :]
+
+
+def nuclear_norm(a):
+    return np.sum(np.linalg.svd(a, compute_uv=False))
+
+
+OF_SQUARES = (log_determinant, eigenvalues_and_vectors, upper_triangle_is_read)
+OF_ALL = (orthonormal_and_upper, upper_alone, singular_parts, low_rank, nuclear_norm, smallest_eigenvalues)
+
+
+@pytest.mark.parametrize("name", ["square", "large", "stack"])
+@pytest.mark.parametrize("function", OF_SQUARES, ids=lambda f: f.__name__)
+def test_square(function, name: str) -> None:
+    agree(function, MATRICES[name], order=2 if name == "square" else 1)
+
+
+@pytest.mark.parametrize("name", ["tall", "large_wide", "stack"])
+@pytest.mark.parametrize("function", OF_ALL[:-1], ids=lambda f: f.__name__)
+def test_of_any_shape(function, name: str) -> None:
+    agree(function, MATRICES[name])
+
+
+@pytest.mark.parametrize("function", OF_ALL, ids=lambda f: f.__name__)
+def test_second_order(function) -> None:
+    agree(function, WIDE, order=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MATRICES)
+@pytest.mark.parametrize("function", OF_ALL, ids=lambda f: f.__name__)
+def test_second_order_of_any_shape(function, name: str) -> None:
+    if function is smallest_eigenvalues and name in ("tall", "large_tall"):
+        return  # a·aᵀ has equal eigenvalues there, zeros
+    agree(function, MATRICES[name], order=2)
+
+
+def test_one_program_serves_tall_and_wide() -> None:
+    compiled = ad.grad(orthonormal_and_upper)
+    for shape in ((17, 30), (30, 17), (40, 40)):
+        matrix = RANDOM.normal(size=shape)
+        step = 1e-6 * RANDOM.normal(size=shape)
+        slope = orthonormal_and_upper(matrix + step) - orthonormal_and_upper(matrix - step)
+        np.testing.assert_allclose(np.sum(compiled(matrix) * step) * 2, slope, rtol=1e-5)
+    assert compiled.compilations == 1
+
+
+def test_single_precision() -> None:
+    matrix = SQUARE.astype(np.float32)
+    for found, wanted in zip(ad.jit(np.linalg.qr)(matrix), np.linalg.qr(matrix), strict=True):
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_several_directions_at_once() -> None:
+    def parts(a):
+        q, r = np.linalg.qr(a)
+        u, s, _ = np.linalg.svd(a, full_matrices=False)
+        return np.sum(q * q * q, axis=1), np.sum(r, axis=0), s, u[0] ** 2, np.linalg.eigvalsh(a)
+
+    for forward, reverse in zip(ad.jacfwd(parts)(SQUARE), ad.jacrev(parts)(SQUARE), strict=True):
+        np.testing.assert_allclose(forward, reverse, rtol=1e-9, atol=1e-10)
+
+
+# ---------------------------------------------------------------------------- where there is none
+EQUAL = np.diag([1.0, 2.0, 2.0])
+
+
+def test_eigenvalues_that_are_equal_still_have_a_symmetric_sum() -> None:
+    gradient = ad.grad(lambda a: np.sum(np.linalg.eigvalsh(a) ** 2))(EQUAL)
+    np.testing.assert_allclose(gradient, 2 * EQUAL, atol=1e-12)
+
+
+def test_singular_values_that_are_equal_still_have_a_symmetric_sum() -> None:
+    gradient = ad.grad(lambda a: np.sum(np.linalg.svd(a, compute_uv=False) ** 2))(EQUAL)
+    np.testing.assert_allclose(gradient, 2 * EQUAL, atol=1e-12)
+
+
+def test_vectors_of_equal_eigenvalues_have_no_derivative() -> None:
+    """Infinite or NaN, never a number."""
+    weights = np.arange(9.0).reshape(3, 3)
+    gradient = ad.grad(lambda a: np.sum(np.linalg.eigh(a)[1] * weights))(EQUAL)
+    assert not np.isfinite(gradient).all()
+
+
+def test_a_singular_matrix_has_no_logarithm_to_differentiate() -> None:
+    assert ad.jit(np.linalg.slogdet)(np.zeros((3, 3))) == (0.0, -np.inf)
+    with pytest.raises(ArithmeticError, match="singular"):
+        ad.grad(lambda a: np.linalg.slogdet(a)[1])(np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_small(size: int) -> None:
+    matrix = np.full((size, size), 2.0)
+    for function in (np.linalg.qr, np.linalg.slogdet, np.linalg.eigh):
+        for found, wanted in zip(ad.jit(function)(matrix), function(matrix), strict=True):
+            np.testing.assert_allclose(found, wanted)

@@ -1,0 +1,175 @@
+"""`ad.explain`: what it predicts is what compiled code counts, and what the interpreter runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anadrome as ad
+from anadrome.ad.schedule import repeats
+from anadrome.kernel_ir.footprint import footprint
+from anadrome.kernel_ir.text import parse
+
+RANDOM = np.random.default_rng(1)
+
+
+def relax(policy: dict[str, Any]) -> Callable[..., Any]:
+    def program(u, a, n):
+        for _ in ad.range(n, **policy):
+            u = u + a * np.sin(u)
+        return np.sum(u * u)
+
+    return program
+
+
+def plain(u, a, n):
+    for _ in range(n):
+        u = u + a * np.sin(u)
+    return np.sum(u * u)
+
+
+def matrices(a, b, n):
+    c = a @ b
+    for i in range(n):
+        c = np.tanh(c) + a[i % 7, 0] * b
+    return np.sum(c)
+
+
+def table(x, m, n):
+    t = np.zeros((m, n))
+    for i in range(1, m):
+        for j in range(1, n):
+            t[i, j] = np.sin(t[i - 1, j] + t[i, j - 1]) + x[j]
+    return t[m - 1, n - 1]
+
+
+def rows(x, n):
+    def one(v):
+        s = v
+        for _ in ad.range(n, checkpoint="log"):
+            s = np.sin(s) * v
+        return s
+
+    return np.sum(ad.vmap(one)(x))
+
+
+def until(x, a):
+    steps = 0
+    while np.sum(x) > 1.0:
+        x = np.sin(x) * a
+        steps += 1
+    return np.sum(x) * steps
+
+
+CASES: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = (
+    (ad.jit(plain), (np.ones(1000), 0.1, 50)),
+    (ad.grad(plain), (np.ones(1000), 0.1, 50)),
+    (ad.grad(plain), (np.ones(30), 0.1, 5000)),
+    *(
+        (ad.grad(relax(policy), argnums=(0, 1)), (np.ones(200), 0.1, n))
+        for policy in ({"checkpoint": "sqrt"}, {"checkpoint": "log"}, {"checkpoint": 3}, {"memory": "50kB"})
+        for n in (0, 1, 40, 300)
+    ),
+    (ad.grad(matrices), (RANDOM.random((40, 40)), RANDOM.random((40, 40)), 30)),
+    (ad.grad(table), (np.ones(60), 50, 60)),
+    (ad.grad(rows), (np.linspace(0.0, 1.0, 500), 100)),
+)
+
+
+@pytest.mark.parametrize(("function", "args"), CASES, ids=lambda value: getattr(value, "__name__", ""))
+def test_what_is_predicted_is_what_is_measured(function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    found = ad.explain(function, *args, measure=True)
+    assert found.measured is not None
+    assert found.is_exact
+    assert abs(found.predicted - found.measured) <= 0.1 * found.measured
+    assert sum(held.bytes for held in found.holdings) == found.predicted
+
+
+@pytest.mark.parametrize("n", (0, 1, 2, 40, 300))
+def test_a_sweep_says_what_it_keeps_and_runs_again(n: int) -> None:
+    (sweep,) = ad.explain(ad.grad(relax({"checkpoint": "log"})), np.ones(200), 0.1, n).sweeps
+    states = max(n - 1, 0).bit_length() + 1 if n > 1 else 1
+    assert (sweep.trip, sweep.states, sweep.bytes) == (n, states, states * 1608)
+    assert sweep.repeats == repeats(n, states)
+    assert sweep.policy == "checkpoint log"
+
+
+def test_a_loop_that_ends_by_a_float_is_counted_by_running() -> None:
+    def program(u, n):
+        steps = 0
+        for _ in ad.range(n, checkpoint="sqrt"):
+            u = u + 0.1 * np.sin(u)
+            steps += 1
+            if np.sum(u) > 400.0:
+                break
+        return np.sum(u), steps
+
+    (sweep,) = ad.explain(ad.grad(lambda u, n: program(u, n)[0]), np.ones(200), 1000).sweeps
+    assert sweep.trip == program(np.ones(200), 1000)[1]
+    assert sweep.is_counted
+
+
+def test_a_plain_function_sweeps_nothing() -> None:
+    assert ad.explain(relax({"checkpoint": "log"}), np.ones(200), 0.1, 9).sweeps == ()
+
+
+def test_a_size_that_depends_on_elements_is_known_by_running_only() -> None:
+    found = ad.explain(ad.grad(until), np.ones(300), 0.9)
+    assert not found.is_exact
+    assert found.measured is not None and found.measured > found.predicted
+    assert "or more: some sizes are known only by running" in str(found)
+
+
+def test_policies_keep_memory_down() -> None:
+    args = (np.ones(1000), 1e-3, 20_000)
+    measured = [
+        ad.explain(ad.grad(relax(policy)), *args, measure=True).measured
+        for policy in ({"checkpoint": "log"}, {"checkpoint": "sqrt"}, {"memory": "1MB"})
+    ]
+    assert all(found is not None for found in measured)
+    log, root, budget = (found or 0 for found in measured)
+    assert log < 200_000 and root < 2_000_000 and budget < 1_100_000
+
+
+def test_the_text_names_lines_and_sizes() -> None:
+    text = str(ad.explain(ad.grad(relax({"checkpoint": "sqrt"})), np.ones(1000), 0.1, 10_000, measure=True))
+    assert "program: at most 1.2 MB at once" in text
+    assert "measured: 1.2 MB" in text
+    assert "loop with checkpoint sqrt" in text
+    assert "141 states in 1.1 MB, 10,000 iterations, 19,859 run again" in text
+    assert "test_explain.py:" in text
+
+
+# ---------------------------------------------------------------------------- kernel programs
+THREADS = """
+fn f(n: i64, m: i64) {
+  alloc a: f64 global [n]
+  for t in 0 .. n threads {
+    alloc b: f64 global [m]
+    free b
+  }
+  for i in 0 .. n sequential {
+    let size: i64 = mul(i, 10)
+    alloc c: f64 global [size]
+    free c
+  }
+  return a as f64 [n]
+}
+"""
+
+
+def test_memory_of_workers_and_of_growing_scratch() -> None:
+    fn = parse(THREADS)
+    n, m = fn.params
+
+    def most(rows: int, scratch: int, workers: int) -> int:
+        return footprint(fn, {n: rows, m: scratch}, workers).peak  # type: ignore[dict-item]
+
+    assert most(5, 100, 1) == 8 * (5 + 100)
+    assert most(5, 100, 4) == 8 * (5 + 4 * 100)
+    assert most(2, 100, 4) == 8 * (2 + 2 * 100)
+    assert most(5, 1, 4) == 8 * (5 + 40)
+    assert most(0, 100, 4) == 0
