@@ -45,3 +45,13 @@ def test_a_difference_is_named() -> None:
 def test_a_kink_is_seen() -> None:
     with pytest.raises(GradientMismatch, match="by argument `x`"):
         ad.check_grads(lambda x: max(x, 0.0), (0.0,))
+
+
+def test_a_setting_that_would_check_nothing_is_refused() -> None:
+    for modes in ((), ("forward",), "fwd"):
+        with pytest.raises(ValueError, match="`modes` holds"):
+            ad.check_grads(energy, (STATE, 1.5, 4), modes=modes)
+    with pytest.raises(ValueError, match="`order` is 1 or 2, not 3"):
+        ad.check_grads(energy, (STATE, 1.5, 4), order=3)
+    with pytest.raises(TypeError, match="not one ndarray"):
+        ad.check_grads(lambda x: np.sum(x), np.ones(3))

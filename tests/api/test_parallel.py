@@ -280,6 +280,7 @@ WRONG: dict[str, tuple[Any, type[Exception]]] = {
     ),
     "bounds": (lambda x: ad.scatter(x, np.array([0]), x[:1], bounds="clip"), errors.UnsuitableBounds),
     "float places": (lambda x: ad.scatter(x, x, x), errors.UnsuitableValues),
+    "a size to scatter into": (lambda x: ad.scatter(3, np.array([0, 1]), x), errors.UnsuitableValues),
     "a number to go over": (lambda x: ad.reduce("add", x[0]), errors.UnsuitableValues),
     "values of another shape": (
         lambda x: ad.scatter(np.outer(x, x), np.array([0]), x[:1]),

@@ -1,6 +1,6 @@
 """The programs whose gradients cost more than six times their work, by how much at most, and why.
 
-Not one of them may grow with the size.
+Not one of them may grow with the size; what does is in `GROWING` until it is mended.
 """
 
 from __future__ import annotations
@@ -23,6 +23,11 @@ ZEROS = "zeros are counted and left out: two reductions, a comparison and a choi
 COMPOSED = (
     "the adjoint of a scan is a scan of linear functions: two products and a sum in place of one product"
 )
+
+GROWING = {
+    "indexing.tile_and_repeat": "the adjoint of one row of a product of vectors is built as the whole matrix",
+}
+"""What is known to grow, and is to be mended: these tests fail, and say so when they do not any more."""
 
 EXCEPTIONS: dict[str, Allowance] = {
     "corners.reduction_without_commuting": Allowance(9.5, ELEMENTS),

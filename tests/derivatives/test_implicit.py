@@ -178,3 +178,26 @@ def test_with_functions_that_have_rules():
         for mode in modes:
             ours, theirs = MODES[mode](ours), MODES[mode](theirs)
         assert float(ad.jit(ours)(0.8)) == pytest.approx(float(ad.jit(theirs)(0.8)), rel=1e-9)
+
+
+def single_point(a):
+    third = np.float32(0.3)
+    return np.sum(ad.fixed_point(lambda z: np.cos(z[::-1]) * third * a + z * third, np.zeros(7, np.float32)))
+
+
+def single_root(a):
+    return ad.root(lambda z: z**3 + z - a, np.float32(1.0))
+
+
+@pytest.mark.parametrize("function", [single_point, single_root])
+def test_single_precision_converges_to_its_rounding(function):
+    for a in np.linspace(0.1, 2.0, 40).astype(np.float32):
+        slope, pushed_slope = ad.grad(function)(a), pushed_by(function, a)
+        h = np.float32(1e-2)
+        numeric = (ad.jit(function)(a + h) - ad.jit(function)(a - h)) / (2 * h)
+        assert np.allclose(slope, pushed_slope, rtol=1e-4)
+        assert np.allclose(slope, numeric, rtol=1e-2, atol=1e-3)
+
+
+def pushed_by(function, a):
+    return ad.jvp(function, (a,), (np.float32(1.0),))[1]

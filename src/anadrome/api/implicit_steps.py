@@ -16,6 +16,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from anadrome.ad.arrays import add_arrays, element, zeros_like
 from anadrome.ad.forward import jvp as forward
 from anadrome.ad.reverse import vjp as reverse
@@ -42,6 +44,9 @@ from anadrome.dtypes import F64
 from anadrome.errors import Span
 from anadrome.frontend.modes import Mode, Modes, after
 
+ROUNDINGS = 8.0
+"""Changes of so many units of rounding are none."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
@@ -49,7 +54,8 @@ class Problem:
 
     `step` has the same parameters and gives the unknowns' next values; for a fixed point it is the equation.
     The iteration ends where max |change| ≤ tolerance · max(floor, max |x|). With a floor of 0 that is
-    relative, as a derivative wants it.
+    relative, as a derivative wants it. A tolerance below what the unknowns' precision can tell is raised to
+    that: rounding may alternate between neighbouring numbers forever.
     """
 
     what: str
@@ -97,6 +103,8 @@ def _iterate(
 ) -> tuple[Atom, ...]:
     """x ← step(x) until it does not change any more; an error where that does not happen."""
     count = problem.count
+    rounding = max((float(np.finfo(atom.type.dtype.numpy_name).eps) for atom in start), default=0.0)
+    tolerance = max(problem.tolerance, ROUNDINGS * rounding)
 
     def goes_on(inner: Builder, carried: tuple[Var, ...]) -> Atom:
         return inner.apply("and", carried[count], inner.apply("lt", carried[-1], i64(problem.max_iterations)))
@@ -109,7 +117,7 @@ def _iterate(
         for left, right in zip(before, new, strict=True):
             far = inner.apply("max", far, _largest(inner, right, left))
             large = inner.apply("max", large, _largest(inner, right))
-        allowed = inner.mul(number(problem.tolerance, F64), large)
+        allowed = inner.mul(number(tolerance, F64), large)
         is_finite = inner.apply("lt", far, number(math.inf, F64))
         is_near = inner.apply("and", inner.apply("le", far, allowed), is_finite)
         goes = inner.apply("gt", far, allowed)

@@ -23,7 +23,7 @@ from anadrome.errors.parallel import (
 )
 from anadrome.errors.runtime import EmptyReduction, IndexOutOfBounds, SizeMismatch
 from anadrome.frontend.parallel.operators import SYNONYMS, named
-from anadrome.frontend.parallel.places import BOUNDS, index_argument
+from anadrome.frontend.parallel.places import BOUNDS, index_argument, start_words
 
 UFUNCS: Mapping[str, np.ufunc] = {
     "add": np.add,
@@ -310,7 +310,7 @@ def _started(
             raise UnsuitableValues(name, "values", "a container like `init`", _words(leaves))
         for array in arrays:
             if not _is_array(array):
-                raise UnsuitableValues(name, "init", "an array, or the size of one,", _words(array))
+                raise UnsuitableValues(name, "init", start_words(name), _words(array))
         return [np.array(array) for array in arrays]
     shape = init if isinstance(init, tuple) else (init,)
     if len(shape) != len(indices):

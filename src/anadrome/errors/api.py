@@ -195,10 +195,12 @@ class GradientMismatch(AnadromeError, AssertionError):
     def __init__(
         self, argument: str, order: int, left: str, left_value: float, right: str, right_value: float
     ) -> None:
+        self.argument = argument
         super().__init__(
             Diagnostic(
-                f"derivative of order {order} by argument `{argument}`: {left} gives {left_value:.17g}, "
-                f"{right} gives {right_value:.17g}",
+                f"error: derivative of order {order} by argument `{argument}`: {left} gives "
+                f"{left_value:.17g}, {right} gives {right_value:.17g}",
+                label="by this argument",
                 help="where forward and reverse mode differ, one is wrong; where only finite differences do, "
                 "the function may have a kink or be rough there: try other arguments, `eps` or `rtol`",
             )

@@ -116,7 +116,7 @@ def svd(module: ModuleText, name: str, dtype: DType) -> None:
 
 
 def slogdet(module: ModuleText, name: str, dtype: DType) -> None:
-    """The sign of the determinant and the sum of the logarithms of the pivots' magnitudes; 0, -∞ for det = 0."""
+    """The determinant's sign and the sum of the logarithms of its pivots' magnitudes; 0, -∞ for det = 0."""
     w = Wrapper(module, name, dtype, "ptr %matrix, ptr %sign, ptr %logarithm, i64 %n")
     text, kind = w.text, w.kind
     w.limit("%n")

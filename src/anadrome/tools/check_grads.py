@@ -22,6 +22,7 @@ import numpy as np
 from anadrome.api import pytree
 from anadrome.api.call import Compiled, Rule
 from anadrome.api.gradients import pull_back_values
+from anadrome.api.places import placed
 from anadrome.api.signature import parameter_names
 from anadrome.api.tangents import push_forward_values
 from anadrome.errors.api import GradientMismatch
@@ -41,7 +42,7 @@ def check_grads(
     atol: float = 1e-8,
     seed: int = 0,
 ) -> None:
-    """Raise `GradientMismatch`, which names the argument and the numbers, unless all derivatives agree.
+    """Raise `GradientMismatch`, which names the argument, its line and the numbers, unless all agree.
 
     Arguments that hold no floats are passed as they are. `order` is 1 or 2; `modes` are checked against
     finite differences of step `eps` (relative to the size of the argument) to `rtol` and `atol`, and
@@ -51,14 +52,23 @@ def check_grads(
     >>> import numpy as np
     >>> ad.check_grads(lambda x, y: x * np.sin(y), (2.0, 3.0), order=2)
     """
+    if isinstance(modes, str) or not modes or not set(modes) <= {"fwd", "rev"}:
+        raise ValueError(f'`modes` holds "fwd", "rev" or both, as ("fwd",) does: got {modes!r}')
+    if order not in (1, 2):
+        raise ValueError(f"`order` is 1 or 2, not {order!r}")
+    if not isinstance(args, tuple | list):
+        raise TypeError(f"`args` is the tuple of the arguments, as (x,) is, not one {type(args).__name__}")
     random = np.random.default_rng(seed)
     python = function.python if isinstance(function, Compiled) and function.transform == "jit" else function
     check = _Check(modes, eps, rtol, atol, random, parameter_names(function))
-    check.run(function, python, tuple(args), len(args), 1)
-    if order > 1:
-        weights = pytree.map_leaves(lambda leaf: _direction(leaf, random), function(*args))
-        gradient = Compiled("check_grads", function, _gradient_rule, has_own_arguments=True)
-        check.run(gradient, gradient, (*args, weights), len(args), 2)
+    try:
+        check.run(function, python, tuple(args), len(args), 1)
+        if order > 1:
+            weights = pytree.map_leaves(lambda leaf: _direction(leaf, random), function(*args))
+            gradient = Compiled("check_grads", function, _gradient_rule, has_own_arguments=True)
+            check.run(gradient, gradient, (*args, weights), len(args), 2)
+    except GradientMismatch as error:
+        raise placed(error, python) from None
 
 
 # ---------------------------------------------------------------------------- rules

@@ -67,6 +67,11 @@ class Places:
         return tuple(one for one, _ in found), Bounds.PROVED if is_proved else self.bounds
 
 
+def start_words(name: str) -> str:
+    """What the function takes as `init`: without an operator a size would leave open what to fill it with."""
+    return "an array" if name == "ad.scatter" else "an array, or the size of one,"
+
+
 def index_argument(name: str) -> str:
     """What the function calls its argument of indices."""
     if name.startswith("ad.segment"):
@@ -299,7 +304,7 @@ def _targets(context: Context, places: Places, init: Value, values: Value) -> tu
             places.name, "values", f"a container like `init`, {words(init)},", words(values)
         )
     if not all(is_array(leaf) for leaf in leaves):
-        raise UnsuitableValues(places.name, "init", "an array, or the size of one,", words(init))
+        raise UnsuitableValues(places.name, "init", start_words(places.name), words(init))
     targets = [_target(context, places, *pair) for pair in zip(leaves, parts, strict=True)]
     return targets, rebuild
 
