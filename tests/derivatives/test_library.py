@@ -155,6 +155,13 @@ LINEAR: list[Row] = [
     ),
     ((np.tril, np.triu), lambda a, b: (np.tril(a) * b, np.triu(b, 1))),
 ]
+
+
+def apart(matrix):
+    """The matrix with eigenvalues and singular values that keep their order under small changes."""
+    return matrix + np.diag(9.0 * np.arange(len(matrix)))
+
+
 SQUARES: list[Row] = [
     (np.linalg.solve, lambda a, b: (np.linalg.solve(a, b), np.linalg.solve(a, b[0]))),
     (np.linalg.inv, lambda a, b: np.linalg.inv(a)),
@@ -163,9 +170,10 @@ SQUARES: list[Row] = [
     (np.linalg.cholesky, lambda a, b: np.linalg.cholesky(a)),
     (np.linalg.slogdet, lambda a, b: np.linalg.slogdet(a)),
     (np.linalg.qr, lambda a, b: np.linalg.qr(b, mode="r")),
-    ((np.linalg.eigvalsh, np.linalg.eigh), lambda a, b: (np.linalg.eigvalsh(a), np.linalg.eigh(a)[0])),
-    (np.linalg.svd, lambda a, b: np.linalg.svd(b, compute_uv=False)),
-    (np.linalg.svdvals, lambda a, b: np.linalg.svdvals(b)),
+    (np.linalg.eigvalsh, lambda a, b: np.linalg.eigvalsh(apart(a))),
+    (np.linalg.eigh, lambda a, b: np.linalg.eigh(apart(a))[0]),
+    (np.linalg.svd, lambda a, b: np.linalg.svd(apart(b), compute_uv=False)),
+    (np.linalg.svdvals, lambda a, b: np.linalg.svdvals(apart(b))),
 ]
 ORDER: list[Row] = [
     (np.sort, lambda x, y: (np.sort(x), np.sort(x * y))),

@@ -150,7 +150,8 @@ def walrus_in_branch(x):
 def append_in_loop(x, n):
     values = []
     for i in range(n):
-        values.append(x * i)
+        if x * i > 1.0:
+            values.append(x * i)
     return values
 
 

@@ -178,7 +178,7 @@ def svd(
     return _named(_SVD, _singular(context, var))
 
 
-def svdvals(context: Context, x: Value, /) -> Value:
+def svdvals(context: Context, x: Value) -> Value:
     """np.linalg.svdvals: the singular values, descending."""
     return _singular(context, _matrix(context, "np.linalg.svdvals", x))[1]
 
