@@ -5,15 +5,17 @@ The cost of one iteration is counted in scalar operations, from the rows of the 
     F  the operations of the body          P  those of the partials of each operation
     E  the varied operands                 D  the sum over them of the directions that reach the operand
     M  one value stored and loaded again   S  the values a loop of the body carries
+    B  the branches that are not cheap     L  one product added to a sum: less than an operation of the table
 
 What the derivative adds to the program is then, with the terms of loops counted `ITERATIONS` times,
 
-    reverse     F + P + 2E + [loops: F + M·S] + [while: F]    run again, store, count, return
-    store       P + 2D + M·(k + 1)                            duals beside the value, partials kept
-    recompute   F + P + 2D                                    duals in the return sweep
+    reverse     F + P + L·E + C·B + [loops: F + M·S] + [while: F]   run again, branch again, store, count
+    store       P + L·D + M·(k + 1)                                 duals beside the value, partials kept
+    recompute   F + P + L·D                                         duals in the return sweep
 
-Reverse mode of straight code is never dearer than duals in the return sweep (E ≤ D); a loop changes that,
-since its iterations have to be stored for the way back, and dual numbers store nothing.
+Reverse mode of straight code is never dearer than duals in the return sweep (E ≤ D). A branch changes that,
+since the return sweep takes it once more (at a cost C), and so does a loop, whose iterations are stored for
+the way back: dual numbers take every branch once and store nothing.
 """
 
 from __future__ import annotations
@@ -52,6 +54,10 @@ MEMORY = 16
 """Scalar operations that storing one value of every iteration and loading it again is worth."""
 SCRATCH = 4
 """The same for a value that stays in the cache."""
+BRANCHING = 16
+"""Scalar operations that taking a branch once more is worth."""
+LINEAR = 0.5
+"""Scalar operations that a product added to a sum is worth: in registers, and often one instruction."""
 EXPENSIVE = 10
 """The cost from which on the partial of an operation costs what the operation does."""
 LIMIT = 16
@@ -164,6 +170,7 @@ class _Count:
     looped: int = 0
     counted: int = 0
     carried: int = 0
+    branches: int = 0
 
 
 def _costs(kernel: Kernel) -> dict[Way, int]:
@@ -174,9 +181,9 @@ def _costs(kernel: Kernel) -> dict[Way, int]:
     kept = len(kernel.values) + sum(len(duals.directions(value)) for value in kernel.values)
     loops = count.looped + SCRATCH * count.carried + count.counted
     return {
-        "reverse": again + 2 * count.operands + loops,
-        "store": count.partials + 2 * count.directions + MEMORY * kept,
-        "recompute": again + 2 * count.directions,
+        "reverse": round(again + LINEAR * count.operands + BRANCHING * count.branches + loops),
+        "store": round(count.partials + LINEAR * count.directions + MEMORY * kept),
+        "recompute": round(again + LINEAR * count.directions),
     }
 
 
@@ -203,5 +210,9 @@ def _body(body: Body, duals: Duals, count: _Count, times: int) -> None:
                     count.carried += times * ITERATIONS * len(carried)
                     count.counted += run if condition is not None else 0
             case _:
+                before = count.operations
                 for _, inner in bodies(let.expr):
                     _body(inner, duals, count, times)
+                is_varied = any(duals.directions(target) for target in let.targets)
+                if isinstance(let.expr, If) and is_varied and count.operations - before >= times * EXPENSIVE:
+                    count.branches += times
