@@ -136,6 +136,26 @@ def test_singular_values_that_are_equal_still_have_a_symmetric_sum() -> None:
     np.testing.assert_allclose(gradient, 2 * EQUAL, atol=1e-12)
 
 
+def put_together(a):
+    u, s, vt = np.linalg.svd(a, full_matrices=False)
+    return np.sum((u * s) @ vt * np.arange(9.0).reshape(3, 3))
+
+
+def put_together_again(a):
+    w, v = np.linalg.eigh(a)
+    return np.sum((v * w) @ v.T * np.arange(9.0).reshape(3, 3))
+
+
+@pytest.mark.parametrize("function", [put_together, put_together_again], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("diagonal", [(1.0, 1.0, 1.0), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0)])
+def test_parts_that_cancel_are_not_zero(function, diagonal: tuple[float, ...]) -> None:
+    """The product is the matrix itself, whose derivative is not zero; what is 0/0 must not become 0."""
+    matrix = np.diag(diagonal)
+    turn = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 2.0, 0.0]])
+    assert not np.isfinite(ad.grad(function)(matrix)).all()
+    assert not np.isfinite(ad.jvp(function, (matrix,), (turn,))[1])
+
+
 def test_vectors_of_equal_eigenvalues_have_no_derivative() -> None:
     """Infinite or NaN, never a number."""
     weights = np.arange(9.0).reshape(3, 3)

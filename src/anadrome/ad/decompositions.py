@@ -32,15 +32,15 @@ class DecompositionRule:
 
 
 # ---------------------------------------------------------------------------- elements
-def _quotient(b: Builder, numerator: Atom, denominator: Atom) -> Atom:
-    """numerator / denominator, 0 for 0/0: nothing depends on what is not determined."""
-    zero = b.constant(0.0, numerator)
-    is_lost = b.apply("and", b.apply("eq", numerator, zero), b.apply("eq", denominator, zero))
-    return b.select(is_lost, zero, b.div(numerator, denominator))
+def _over_gap(b: Builder, i: Var, j: Var, numerator: Atom, gap: Atom, diagonal: Atom | None = None) -> Atom:
+    """numerator / gap beside the diagonal, where the gap is zero of itself.
 
-
-def _off_diagonal(b: Builder, i: Var, j: Var, value: Callable[[], Atom], diagonal: Atom) -> Atom:
-    return b.select(b.apply("eq", i, j), diagonal, value())
+    0/0 stays NaN: a numerator of zero does not say that nothing depends on the two vectors. With U·S·Vᵀ = A
+    at equal singular values the parts of U and V cancel, and the derivative is not zero.
+    """
+    is_diagonal = b.apply("eq", i, j)
+    beside = b.div(numerator, b.select(is_diagonal, b.constant(1.0, gap), gap))
+    return b.select(is_diagonal, b.constant(0.0, gap) if diagonal is None else diagonal, beside)
 
 
 def _array(atom: Atom) -> Var:
@@ -101,7 +101,7 @@ def _qr_forward(b: Builder, matrix: Var, results: Sequence[Atom], a_tan: Var) ->
     def entry(inner: Builder, i: Var, j: Var) -> Atom:
         value, other = inner.index(c, (i, j)), inner.index(c, (j, i))
         upper = inner.select(inner.apply("lt", i, j), inner.add(value, other), inner.constant(0.0, value))
-        return _off_diagonal(inner, i, j, lambda: upper, value)
+        return inner.select(inner.apply("eq", i, j), value, upper)
 
     rotation = entries(b, c.type.shape, entry)
     return total(b, [w, negated(b, product(b, q, rotation))]), product(b, rotation, r)
@@ -121,9 +121,9 @@ def _eigh_reverse(b: Builder, matrix: Var, results: Sequence[Atom], adjoints: Ad
         zero = inner.constant(0.0, w)
         diagonal = inner.index(w_adj, (i,)) if isinstance(w_adj, Var) else zero
         if k is None:
-            return _off_diagonal(inner, i, j, lambda: zero, diagonal)
+            return inner.select(inner.apply("eq", i, j), diagonal, zero)
         gap = inner.sub(inner.index(w, (j,)), inner.index(w, (i,)))
-        return _off_diagonal(inner, i, j, lambda: _quotient(inner, inner.index(k, (i, j)), gap), diagonal)
+        return _over_gap(inner, i, j, inner.index(k, (i, j)), gap, diagonal)
 
     middle = entries(b, v.type.shape, entry)
     s_adj = product(b, product(b, v, middle), v, False, True)
@@ -139,8 +139,7 @@ def _eigh_forward(b: Builder, matrix: Var, results: Sequence[Atom], a_tan: Var) 
 
     def entry(inner: Builder, i: Var, j: Var) -> Atom:
         gap = inner.sub(inner.index(w, (j,)), inner.index(w, (i,)))
-        value = inner.index(p, (i, j))
-        return _off_diagonal(inner, i, j, lambda: _quotient(inner, value, gap), inner.constant(0.0, value))
+        return _over_gap(inner, i, j, inner.index(p, (i, j)), gap)
 
     w_tan = b.stack(w.type.shape[0], lambda inner, i: inner.index(p, (i, i)))
     return w_tan, product(b, v, entries(b, v.type.shape, entry))
@@ -152,7 +151,7 @@ def _rows_over(b: Builder, matrix: Var, s: Var) -> Var:
     return entries(
         b,
         matrix.type.shape,
-        lambda inner, i, j: _quotient(inner, inner.index(matrix, (i, j)), inner.index(s, (i,))),
+        lambda inner, i, j: inner.div(inner.index(matrix, (i, j)), inner.index(s, (i,))),
     )
 
 
@@ -184,9 +183,8 @@ def _svd_reverse(b: Builder, matrix: Var, results: Sequence[Atom], adjoints: Adj
             numerator = inner.add(numerator, inner.mul(skew, inner.index(s, (i,))))
         diagonal = inner.index(s_adj, (i,)) if isinstance(s_adj, Var) else zero
         if numerator is zero:
-            return _off_diagonal(inner, i, j, lambda: zero, diagonal)
-        gap = _square_gap(inner, s, i, j)
-        return _off_diagonal(inner, i, j, lambda: _quotient(inner, numerator, gap), diagonal)
+            return inner.select(inner.apply("eq", i, j), diagonal, zero)
+        return _over_gap(inner, i, j, numerator, _square_gap(inner, s, i, j), diagonal)
 
     short = s.type.shape[0]
     terms = [product(b, product(b, u, entries(b, (short, short), entry)), vt)]
@@ -215,10 +213,7 @@ def _svd_forward(b: Builder, matrix: Var, results: Sequence[Atom], a_tan: Var) -
             s_i, s_j = inner.index(s, (i,)), inner.index(s, (j,))
             left = inner.mul(own, s_j if first else s_i)
             numerator = inner.add(left, inner.mul(other, s_i if first else s_j))
-            gap = _square_gap(inner, s, i, j)
-            return _off_diagonal(
-                inner, i, j, lambda: _quotient(inner, numerator, gap), inner.constant(0.0, numerator)
-            )
+            return _over_gap(inner, i, j, numerator, _square_gap(inner, s, i, j))
 
         return entries(b, p.type.shape, entry)
 

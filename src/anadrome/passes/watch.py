@@ -21,7 +21,6 @@ from anadrome.array_ir.nodes import (
     Atom,
     Body,
     Check,
-    Const,
     Function,
     If,
     Let,
@@ -170,9 +169,6 @@ def _bad_in(builder: Builder, atom: Atom, indices: tuple[Var, ...]) -> Atom:
 def _check_operation(builder: Builder, prim: Prim, args: Sequence[Atom], result: Var, around: Around) -> None:
     """A NaN arises where no operand is one, an infinity where every operand is finite."""
     floats = [arg for arg in args if isinstance(arg, Var) and arg.type.dtype.is_float]
-    constants = [arg for arg in args if isinstance(arg, Const) and arg.type.dtype.is_float]
-    if any(constant.value != constant.value for constant in constants):
-        return
     no_nan = _all(builder, [_not(builder, builder.apply("isnan", arg)) for arg in floats])
     finite = _all(builder, [builder.apply("isfinite", arg) for arg in floats])
     is_nan, is_inf = builder.apply("isnan", result), builder.apply("isinf", result)

@@ -42,8 +42,9 @@ def trace_nan(function: Callable[..., Any]) -> Callable[..., Fault | None]:
 
     It gives None where all results are finite. Otherwise the function inside is run first, then its
     derivative, with a check behind every operation: the `Fault` names the line, the operation with its
-    operands, and the iteration of each loop around it. An argument that is not finite is named instead. A
-    number that arises in a side of `np.where` that is not chosen counts: through it the gradient becomes NaN.
+    operands, and the iteration of each loop around it. An argument, or an array around the function, that is
+    not finite is named instead. A number that arises in a side of `np.where` that is not chosen counts:
+    through it the gradient becomes NaN.
 
     >>> import anadrome as ad
     >>> import numpy as np
@@ -76,7 +77,7 @@ def _inside(compiled: Compiled, args: tuple[Any, ...], kwargs: Mapping[str, Any]
             return Fault(
                 error.diagnostic.message.removeprefix("error: "), error.span, sweep, _text(error, sweep)
             )
-    raise AssertionError("a number that is not finite arises in an operation, or is an argument")
+    return _of_surroundings(compiled, args, kwargs)
 
 
 def _is_compiled(function: object) -> bool:
@@ -99,6 +100,22 @@ def _watched(compiled: Compiled, args: tuple[Any, ...], kwargs: Mapping[str, Any
     except NonFinite as error:
         return placed(error, compiled.python)
     return None
+
+
+def _of_surroundings(compiled: Compiled, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Fault:
+    """No operation made the number of finite ones: it was there before, in an array the function reads."""
+    arrays = compiled.program(args, dict(kwargs))[2]
+    found = [array for array in arrays if _is_float(array) and not np.isfinite(array).all()]
+    if found:
+        place = np.argwhere(~np.isfinite(found[0]))[0]
+        value, at = found[0][tuple(place)], ", ".join(map(str, place))
+        words = f"an array of shape {found[0].shape} around the function is {value} at [{at}]"
+    else:
+        words = (
+            "no operation makes it of finite numbers: it is in a small array or constant that the function "
+            "reads around itself, or arises where many rows are combined at once"
+        )
+    return Fault(words, None, "the surroundings", words)
 
 
 # ---------------------------------------------------------------------------- values
