@@ -10,14 +10,17 @@
 * `newton`: the root of a cubic by Newton's iteration, whose number of steps each element finds for itself.
 
 Each way is a compiled gradient of its own: `reverse` enters the body in the return sweep; `store` and
-`recompute` take dual numbers, with the value or in the return sweep. Times are medians of calls made in turn
-with `reverse`, ratios the medians of neighbours; `auto` names what the cost rule picks.
+`recompute` take dual numbers, with the value or in the return sweep. Times are medians of calls made in turn,
+of processor time where one thread runs, ratios the medians of neighbours; `auto` marks what the cost rule
+picks, with its time over that of the fastest way. Memory that is freed is kept, so that page faults have no
+part in the times. Where code comes to lie may change its speed from process to process: run it a few times.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +31,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "src")]
 
-from bench.clock import paired, peak_growth  # noqa: E402 (the path is set above)
+from bench.clock import in_turn, keep_freed_memory, peak_growth  # noqa: E402 (the path is set above)
 
 import anadrome as ad  # noqa: E402
 
@@ -152,16 +155,17 @@ def measure(case: Case, threads: int) -> None:
     calls = {way: gradient(case, way, threads) for way in WAYS}
     expected = calls["reverse"]()
     chosen = picked(case)
-    for way, call in calls.items():
+    for call in calls.values():
         for got, wanted in zip(call(), expected, strict=True):
             np.testing.assert_allclose(got, wanted, rtol=1e-11, atol=1e-13)
-        times = paired(calls["reverse"], call)
+    times = in_turn(calls, "reverse", time.thread_time if threads == 1 else time.perf_counter)
+    fastest = min(time.ratio for time in times.values())
+    for way, call in calls.items():
         memory = peak_growth(call)
         size = "?" if memory is None else f"{memory / 1e6:.1f}"
-        mark = "<" if way == chosen else ""
-        print(
-            row((case.name, way, f"{1e3 * times.second:.2f}", f"{times.ratio:.2f}", size, mark)), flush=True
-        )
+        mark = f"< {times[way].ratio / fastest:.2f}" if way == chosen else ""
+        cells = (case.name, way, f"{1e3 * times[way].second:.2f}", f"{times[way].ratio:.2f}", size, mark)
+        print(row(cells), flush=True)
 
 
 def picked(case: Case) -> str:
@@ -184,6 +188,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=1_000_000, help="elements of the other programs")
     parser.add_argument("--only", default="", help="programs whose name begins so")
     options = parser.parse_args()
+    keep_freed_memory()
     print(row(COLUMNS))
     for case in cases(options.size, options.count):
         if case.name.startswith(options.only):

@@ -5,6 +5,8 @@ Run from anywhere: `python scripts/list_functions.py`. A test holds the page tru
 
 from __future__ import annotations
 
+import builtins
+import cmath
 import math
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,9 +14,17 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import scipy.fft
+import scipy.linalg
 import scipy.special
 
 from anadrome.frontend.builtin_calls import BUILTINS
+from anadrome.frontend.complex_numbers.forms import (
+    COMPLEX_ATTRIBUTES,
+    COMPLEX_CALLS,
+    COMPLEX_METHODS,
+    OWN_CALLS,
+)
 from anadrome.frontend.library import ATTRIBUTES, CALLS, METHODS
 from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 
@@ -38,28 +48,44 @@ refused with its line otherwise.
 `python scripts/list_functions.py` writes this page from the tables, and a test compares it.
 """
 
+COMPLEX = """# Complex numbers
+
+What of the above takes complex numbers and arrays; everything else refuses them with its line.
+"""
+
 MODULES: tuple[tuple[str, str, ModuleType], ...] = (
     ("NumPy", "np.", np),
     ("NumPy's linear algebra", "np.linalg.", np.linalg),
+    ("NumPy's Fourier transforms", "np.fft.", np.fft),
+    ("SciPy's Fourier transforms", "scipy.fft.", scipy.fft),
+    ("SciPy's linear algebra", "scipy.linalg.", scipy.linalg),
     ("SciPy's special functions", "scipy.special.", scipy.special),
     ("`math`", "math.", math),
+    ("`cmath`", "cmath.", cmath),
+    ("Builtins", "", builtins),
 )
 
 
 def page() -> str:
     """The text of the page."""
     known: dict[str, set[str]] = {title: set() for title, _, _ in MODULES}
-    for function in (*CALLS, math.prod):
+    for function in (*CALLS, *OWN_CALLS, math.prod):
         title, name = _placed(function)
         known[title].add(name)
+    built = {function.__name__ for function in BUILTINS if function.__module__ == "builtins"}
+    built |= known.pop("Builtins")
     parts = [HEAD]
     parts += [_section(title, names) for title, names in known.items()]
     bound = {f"np.{one.__self__.__name__}.{one.__name__}" for one in UFUNC_METHODS}  # type: ignore[attr-defined]
     parts.append(_section("Methods of NumPy's universal functions", bound))
-    built = {function.__name__ for function in BUILTINS if function.__module__ == "builtins"}
     parts.append(_section("Builtins", built))
     parts.append(_section("Methods of arrays", (f".{name}" for name in METHODS)))
     parts.append(_section("Attributes of arrays", (f".{name}" for name in ATTRIBUTES)))
+    parts.append(COMPLEX)
+    forms = {_placed(function)[1] for function in COMPLEX_CALLS}
+    parts.append(_section("Functions of complex numbers", forms))
+    parts.append(_section("Methods of complex arrays", (f".{name}" for name in COMPLEX_METHODS)))
+    parts.append(_section("Attributes of complex arrays", (f".{name}" for name in COMPLEX_ATTRIBUTES)))
     return "\n".join(parts)
 
 

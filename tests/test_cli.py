@@ -12,10 +12,16 @@ from anadrome.cli import main
 from anadrome.tools.from_file import parse_argument
 
 PROGRAM = """
+import anadrome as ad
 import numpy as np
 
 def cost(x, scale):
     return np.sum(x * x) * scale
+
+def settle(u, steps):
+    for _ in ad.range(steps, checkpoint="log"):
+        u = u - 0.1 * u * u
+    return np.sum(u)
 
 class Holder:
     @staticmethod
@@ -42,6 +48,18 @@ def test_show(program: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "mul(x, 2.0)" in capsys.readouterr().out.replace("mul(2.0, x)", "mul(x, 2.0)")
     assert main(["show", f"{program}:cost", "--args", "f64[100]", "f64", "--after", "fuse", "--diff"]) == 0
     assert "--- before fuse" in capsys.readouterr().out
+
+
+def test_explain(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["explain", f"{program}:settle", "--args", "f64[1000]", "1024", "--grad", "--measure"]
+    assert main(asked) == 0
+    found = capsys.readouterr().out
+    assert found.startswith("settle: at most ")
+    predicted, measured = found.splitlines()[:2]
+    assert predicted.split("at most ")[1].split(" at")[0] == measured.split(": ")[1]
+    assert "11 states in 88.1 kB, 1,024 iterations" in found
+    assert main(["explain", f"{program}:missing"]) == 1
+    assert "has no `missing`" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ctypes
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 Call = Callable[[], object]
+Clock = Callable[[], float]
 
 
 @dataclass(frozen=True)
@@ -34,18 +35,52 @@ def paired(first: Call, second: Call, seconds: float = 1.0, least: int = 7) -> P
     return Paired(statistics.median(firsts), statistics.median(seconds_), statistics.median(ratios))
 
 
-def duration(call: Call, repeats: int = 1) -> float:
+def in_turn(calls: Mapping[str, Call], base: str, clock: Clock, rounds: int = 25) -> dict[str, Paired]:
+    """Time several calls of one kind in turn, forwards and backwards, each beside the one called `base`."""
+    repeats = repeats_for(calls[base], 4e-3)
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for turn in range(rounds):
+        for name in list(calls)[:: 1 if turn % 2 else -1]:
+            times[name].append(duration(calls[name], repeats, clock))
+    median = statistics.median
+    return {
+        name: Paired(
+            median(times[base]),
+            median(found),
+            median(after / before for before, after in zip(times[base], found, strict=True)),
+        )
+        for name, found in times.items()
+    }
+
+
+def duration(call: Call, repeats: int = 1, clock: Clock = time.perf_counter) -> float:
     """The time of one call, in seconds, as the mean over some in a row."""
-    start = time.perf_counter()
+    start = clock()
     for _ in range(repeats):
         call()
-    return (time.perf_counter() - start) / repeats
+    return (clock() - start) / repeats
 
 
 def repeats_for(call: Call, seconds: float = 2e-3) -> int:
     """How many calls in a row take long enough to be timed."""
     once = min(duration(call) for _ in range(3))
     return max(1, min(10_000, int(seconds / max(once, 1e-7))))
+
+
+def keep_freed_memory() -> None:
+    """Have the C library keep what is freed, so that no call is charged for the pages it gets afresh.
+
+    Otherwise an array from some 100 kB on is given back to the system and faulted in again by every call, or
+    is not, as the order of the frees before it has it: chance, and as dear as a whole pass of arithmetic.
+    """
+    change = getattr(ctypes.CDLL(None), "mallopt", None)
+    if change is not None:
+        for parameter in (M_TRIM_THRESHOLD, M_MMAP_THRESHOLD):
+            change(parameter, 1 << 30)
+
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+"""Parameters of glibc's `mallopt`."""
 
 
 def peak_growth(call: Call) -> int | None:

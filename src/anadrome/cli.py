@@ -1,4 +1,4 @@
-"""The command `anadrome`: demo, show, doctor, cache."""
+"""The command `anadrome`: demo, show, explain, doctor, cache."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from anadrome.config import Config, from_environment
 from anadrome.errors import AnadromeError
 from anadrome.tools.demo import generated, read_adbench, run_demo
 from anadrome.tools.doctor import clear_cache, findings
+from anadrome.tools.explain import explain
 from anadrome.tools.from_file import load_function, parse_argument
 from anadrome.tools.report import Report
 
@@ -45,6 +46,9 @@ def parser() -> argparse.ArgumentParser:
     )
     _show_options(
         _command(commands, "show", _show, "print a function's program at a stage of its compilation")
+    )
+    _explain_options(
+        _command(commands, "explain", _explain, "print what a call keeps and runs again, from the sizes")
     )
     _command(commands, "doctor", _doctor, "print versions, processor, libraries and cache")
     cache = _command(commands, "cache", _cache, "print where object code is kept, and how much")
@@ -77,8 +81,8 @@ def _demo(options: argparse.Namespace, config: Config) -> None:
     run_demo(problem, options.steps, options.rate, options.seed, options.out, Report(sys.stdout))
 
 
-# ---------------------------------------------------------------------------- show
-def _show_options(options: argparse.ArgumentParser) -> None:
+# ---------------------------------------------------------------------------- a function and its arguments
+def _function_options(options: argparse.ArgumentParser) -> None:
     options.add_argument("function", metavar="FILE:FUNCTION")
     options.add_argument(
         "--arg",
@@ -90,6 +94,20 @@ def _show_options(options: argparse.ArgumentParser) -> None:
     options.add_argument("--args", nargs="*", default=[], metavar="TYPE", help="all arguments at once")
     options.add_argument("--grad", action="store_true", help="the gradient instead of the function")
     options.add_argument("--argnums", type=int, nargs="+", default=[0], help="what the gradient is by")
+
+
+def _called(options: argparse.Namespace) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """The function that is named, or its gradient, and its arguments."""
+    function = load_function(options.function)
+    if options.grad:
+        numbers = options.argnums[0] if len(options.argnums) == 1 else tuple(options.argnums)
+        function = grad(function, argnums=numbers)
+    return function, tuple(parse_argument(text) for text in (*options.arg, *options.args))
+
+
+# ---------------------------------------------------------------------------- show and explain
+def _show_options(options: argparse.ArgumentParser) -> None:
+    _function_options(options)
     where = options.add_mutually_exclusive_group()
     where.add_argument(
         "--stage", default="optimised", metavar="STAGE", help=f"one of {', '.join(KNOWN_STAGES)}"
@@ -99,15 +117,21 @@ def _show_options(options: argparse.ArgumentParser) -> None:
 
 
 def _show(options: argparse.Namespace, config: Config) -> None:
-    function = load_function(options.function)
-    if options.grad:
-        numbers = options.argnums[0] if len(options.argnums) == 1 else tuple(options.argnums)
-        function = grad(function, argnums=numbers)
-    args = tuple(parse_argument(text) for text in (*options.arg, *options.args))
+    function, args = _called(options)
     compiled = as_compiled(function)
     text = show_stages(compiled, compiled.signature(args, {}))
     stage = options.after or options.stage
     print(difference(stage, text) if options.diff else text(stage))
+
+
+def _explain_options(options: argparse.ArgumentParser) -> None:
+    _function_options(options)
+    options.add_argument("--measure", action="store_true", help="call it too, and count the bytes it held")
+
+
+def _explain(options: argparse.Namespace, config: Config) -> None:
+    function, args = _called(options)
+    print(explain(function, *args, measure=options.measure))
 
 
 # ---------------------------------------------------------------------------- doctor and cache

@@ -25,9 +25,12 @@ from anadrome.kernel_ir.check import check as check_kernel
 from anadrome.lower.function import lower
 from anadrome.passes.brackets import brackets
 from anadrome.passes.fuse import fuse
-from anadrome.passes.hoist import hoist, hoist_sums
+from anadrome.passes.hoist import hoist
+from anadrome.passes.hoist_sums import hoist_sums
 from anadrome.passes.inline import inline
 from anadrome.passes.iverson import iverson
+from anadrome.passes.join import join
+from anadrome.passes.parts import parts
 from anadrome.passes.prove import prove
 from anadrome.passes.release import release
 from anadrome.passes.scalarize import scalarize
@@ -48,10 +51,12 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("tighten", tighten),
     ("brackets", brackets),
     ("prove", prove),
+    ("join", join),
     ("iverson", iverson),
     ("scalarize", scalarize),
     ("fuse", fuse),
     ("simplify-2", simplify),
+    ("join-2", join),
     ("hoist", hoist),
     ("fuse-2", fuse),
     ("simplify-3", simplify),
@@ -62,10 +67,12 @@ PREPARATION: tuple[tuple[str, Pass], ...] = (
     ("simplify", simplify),
     ("tighten", tighten),
     ("prove", prove),
+    ("parts", parts),
     ("hoist", hoist_sums),
 )
 """What runs before differentiation, in order: a proved index needs no check in the derivative, what a filter
-drops no adjoint, and what a loop need not do again is differentiated once."""
+drops no adjoint, an array of which a part is read only that part's, and what a loop need not do again is
+differentiated once."""
 
 STAGES = ("array", *(name for name, _ in PIPELINE), "kernel")
 """The stages a recorder is shown: the program as it came, after each pass, and lowered."""

@@ -26,6 +26,16 @@ def well_conditioned(n: int = 4) -> np.ndarray:
 
 INDEX = np.array([2, 0, 2, 1, 4], dtype=np.int64)
 
+REAL_TRANSFORMS = """fn f(x: f64[r, n], half: f64[m], whole: f64[n]) -> f64[r, n], f64[r, m] {
+  a, b = call fourier_of_real(x, half)
+  c = parfor i < r {
+    d = parfor j < m { u = a[i, j]; v = b[i, j]; w = mul u v; yield stack w }
+    yield stack d
+  }
+  y = call fourier_to_real(c, a, whole)
+  return y, c
+}"""
+
 PROGRAMS: dict[str, tuple[str, list[object]]] = {
     "logsumexp": (
         """fn f(x: f64[n]) -> f64 {
@@ -295,6 +305,24 @@ PROGRAMS: dict[str, tuple[str, list[object]]] = {
         }""",
         [well_conditioned(), matrix(4, 2)],
     ),
+    "fourier": (
+        """fn f(x: f64[n, m], y: f64[n, m]) -> f64[n, m], f64[n] {
+          a, b = call fourier(x, y, backward=false)
+          c = parfor i < n {
+            r = a[i]; t = b[i]
+            p, q = call fourier(r, t, backward=true)
+            s = parfor j < m { u = p[j]; v = t[j]; w = mul u v; yield reduce add w }
+            yield stack s
+          }
+          d = parfor i < n { e = parfor j < m { u = a[i, j]; w = mul u u; yield stack w }; yield stack e }
+          return d, c
+        }""",
+        [matrix(3, 5), matrix(3, 5)],
+    ),
+    "fourier_of_real_even": (REAL_TRANSFORMS, [matrix(3, 6), np.zeros(4), np.zeros(6)]),
+    "fourier_of_real_odd": (REAL_TRANSFORMS, [matrix(3, 5), np.zeros(3), np.zeros(5)]),
+    "fourier_of_real_short": (REAL_TRANSFORMS, [matrix(2, 1), np.zeros(1), np.zeros(1)]),
+    "fourier_of_real_two": (REAL_TRANSFORMS, [matrix(2, 2), np.zeros(2), np.zeros(2)]),
     "accumulators": (
         """fn f(x: f64[n], p: i64[n], h: f64[m]) -> f64[m] {
           y = with_sum (s = h) {

@@ -243,6 +243,28 @@ def test_init_is_not_changed() -> None:
         np.testing.assert_array_equal(init, 0)
 
 
+@pytest.mark.parametrize("bins", [1, 7, 1000])
+def test_histogram_by_a_function_on_threads(bins: int) -> None:
+    """Each worker has bins of its own, which begin at the identity; they are combined in order."""
+    n = 300_001
+    random = np.random.default_rng(0)
+    at, x, start = (
+        random.integers(-bins, bins + 1, n),
+        random.uniform(-1e-3, 1e-3, n),
+        random.uniform(size=bins),
+    )
+
+    def program(start: np.ndarray, at: np.ndarray, x: np.ndarray) -> np.ndarray:
+        return ad.reduce_by_index(start, lambda a, b: a + b + a * b, at, x, 0.0, bounds="ignore")
+
+    logs = np.zeros(bins)
+    inside = at < bins
+    np.add.at(logs, at[inside] % bins, np.log1p(x[inside]))
+    for threads in (1, 3):
+        found = ad.jit(program, config=ad.Config(threads=threads))(start, at, x)
+        np.testing.assert_allclose(found, (1.0 + start) * np.exp(logs) - 1.0, rtol=1e-10)
+
+
 def test_docstrings_name_the_verbs() -> None:
     assert repr(ad.reduce_by_index) == "anadrome.reduce_by_index"
     assert ad.scan.__name__ == "scan"

@@ -154,6 +154,14 @@ def test_a_border_takes_directions_of_both_kinds():
     assert ad.sparsity(bordered, mode="forward")(x).directions == 60
 
 
+def test_a_long_border():
+    """Work that grew with the square of the size would take minutes."""
+    x, v = random(100_000), random(100_000, seed=1)
+    derivative = ad.jacobian(bordered, sparse=True)
+    assert derivative.sparsity(x).directions == 3
+    np.testing.assert_allclose(derivative(x) @ v, ad.jvp(bordered, (x,), (v,))[1], atol=1e-9)
+
+
 # ---------------------------------------------------------------------------- Hessians
 def rosenbrock(x):
     return sum(100.0 * (x[i + 1] - x[i] ** 2) ** 2 + (1.0 - x[i]) ** 2 for i in range(len(x) - 1))
@@ -214,6 +222,14 @@ def test_the_hessian_of_a_long_chain():
     central = (rosen_der(x + step) - rosen_der(x - step)) / 2e-7
     np.testing.assert_allclose(found @ v, central, rtol=1e-3, atol=1e-2)
     np.testing.assert_allclose(derivative(x[:40]).toarray(), rosen_hess(x[:40]), rtol=1e-10, atol=1e-9)
+
+
+def test_the_hessian_of_a_long_arrow():
+    """A variable that meets all others costs them nothing."""
+    x, v = random(100_000), random(100_000, seed=1)
+    derivative = ad.hessian(arrow, sparse=True)
+    assert derivative.sparsity(x).directions == 2
+    np.testing.assert_allclose(derivative(x) @ v, ad.hvp(arrow, (x,), (v,)), atol=1e-9)
 
 
 def test_hessians_by_several_arguments():
@@ -373,9 +389,10 @@ def test_symmetric_patterns_are_recovered(seed):
     assert found.forward <= colour_columns(csr_array(dense | np.eye(30, dtype=bool))).max() + 1
 
 
-def test_a_star_colouring_has_no_path_of_two_colours():
+@pytest.mark.parametrize("density", [0.04, 0.1, 0.3])
+def test_a_star_colouring_has_no_path_of_two_colours(density):
     source = np.random.default_rng(3)
-    dense = source.uniform(size=(25, 25)) < 0.1
+    dense = source.uniform(size=(25, 25)) < density
     dense |= dense.T
     np.fill_diagonal(dense, False)
     colour = colour_symmetric(csr_array(dense))

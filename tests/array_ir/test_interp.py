@@ -322,6 +322,38 @@ def test_library() -> None:
         results("fn f(a: f64[n, n]) { b = call inv(a) }", np.zeros((2, 2)))
 
 
+@pytest.mark.parametrize("n", [1, 2, 5, 6])
+def test_fourier_transforms_are_sums(n: int) -> None:
+    text = """fn f(x: f64[r, n], y: f64[r, n], half: f64[m], whole: f64[n]) {
+      a, b = call fourier(x, y, backward=false)
+      c, d = call fourier(x, y, backward=true)
+      e, g = call fourier_of_real(x, half)
+      h = call fourier_to_real(e, g, whole)
+      return a, b, c, d, e, g, h
+    }"""
+    x, y = RANDOM.normal(size=(2, 3, n))
+    waves = np.exp(2j * np.pi * np.outer(np.arange(n), np.arange(n)) / n)
+    a, b, c, d, e, g, h = results(text, x, y, np.zeros(n // 2 + 1), np.zeros(n))
+    np.testing.assert_allclose(a + 1j * b, (x + 1j * y) @ waves.conj(), atol=1e-12)
+    np.testing.assert_allclose(c + 1j * d, (x + 1j * y) @ waves, atol=1e-12)
+    np.testing.assert_allclose(e + 1j * g, (x @ waves.conj())[:, : n // 2 + 1], atol=1e-12)
+    np.testing.assert_allclose(h, n * x, atol=1e-12)
+
+
+def test_fourier_transforms_of_nothing() -> None:
+    text = """fn f(x: f64[r, n], half: f64[m], none: f64[n]) {
+      a, b = call fourier(x, x, backward=false)
+      c, d = call fourier_of_real(x, half)
+      e = call fourier_to_real(c, d, none)
+      return a, b, c, d, e
+    }"""
+    for shape in ((0, 4), (2, 0), (0, 0)):
+        found = results(text, np.zeros(shape), np.zeros(shape[1] // 2 + 1), np.zeros(shape[1]))
+        assert [part.shape for part in found[:2]] == [shape, shape]
+        assert [part.tolist() for part in found[2:4]] == [[[0.0] * (shape[1] // 2 + 1)] * shape[0]] * 2
+        assert found[4].shape == shape
+
+
 # ---------------------------------------------------------------------------- errors
 def test_checks_raise_with_their_place() -> None:
     fn = parse("""fn f(x: f64[n], k: i64) -> f64 {

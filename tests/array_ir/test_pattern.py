@@ -206,3 +206,17 @@ def test_a_product_depends_on_its_row_and_column():
     }"""
     found = found_in(text, [np.ones((2, 2)), np.ones((2, 2))])
     assert found == [[0, 1, 4, 6], [0, 1, 5, 7], [2, 3, 4, 6], [2, 3, 5, 7]]
+
+
+def test_a_transform_depends_on_its_row():
+    program = """fn f(x: f64[r, n], half: f64[m], whole: f64[n]) -> f64[r, {0}] {{
+      a, b = call fourier_of_real(x, half)
+      c = call fourier_to_real(a, b, whole)
+      e = parfor i < r {{ u = x[i]; v = c[0]; p, q = call fourier(u, v, backward=true); yield stack q }}
+      return {1}
+    }}"""
+    args = [np.ones((2, 3)), np.zeros(2), np.zeros(3)]
+    first, second = [0, 1, 2], [3, 4, 5]
+    assert found_in(program.format("m", "b"), args) == [first] * 2 + [second] * 2
+    assert found_in(program.format("n", "c"), args) == [first] * 3 + [second] * 3
+    assert found_in(program.format("n", "e"), args) == [first] * 3 + [first + second] * 3

@@ -139,6 +139,15 @@ fn f(a: f64[n, m], b: f64[n, n], v: f64[n]) -> f64[m, m], f64, i64[n] {
   return c, d, e
 }
 """,
+    "transforms": """
+fn f(x: f32[r, n], y: f32[r, n], half: f32[m]) -> f32[r, n], f32[r, n], f32[r, n] {
+  a, b = call fourier(x, y, backward=true)
+  c, d = call fourier_of_real(a, half)
+  whole = x[0]
+  e = call fourier_to_real(c, d, whole)
+  return a, b, e
+}
+""",
     "sizes of the body": """
 fn f(x: f64[n]) -> f64[size] {
   size = add n 1

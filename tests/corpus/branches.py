@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 import anadrome as ad
-from anadrome.errors.frontend import BranchesDiffer, Undefined, UnsupportedSyntax
+from anadrome.errors.frontend import BranchesDiffer, Undefined
 from tests.corpus.draw import N, flags, given, indices, normal, positive, whole
 from tests.corpus.harness import Program, Refused
 
@@ -228,7 +228,54 @@ def select_by_any(a):
     return total
 
 
+def matched_on_a_count(x):
+    count = 0
+    for value in x:
+        if value > 0.0:
+            count += 1
+    match count % 4:
+        case 0:
+            return np.sum(x**2)
+        case 1 | 2:
+            return np.sum(np.sin(x))
+        case k if k * len(x) > 20:
+            return np.sum(x) * k
+        case _:
+            return x[0] * x[1]
+
+
+def bound_by_break_or_by_else(x, bound):
+    total = 0.0
+    for value in x:
+        total += value * value
+        if total > bound:
+            found, last = total * value, math.sin(value)
+            break
+    else:
+        found, last = total, x[0]
+    return found * last
+
+
+def matched_in_a_loop(x, kinds):
+    total = 0.0
+    for kind, value in zip(kinds, x):
+        match kind, value > 0.0:
+            case 0, _:
+                total += value**2
+            case (1, is_positive) if is_positive:
+                total -= math.sin(value)
+            case (k, True):
+                total += k * value
+            case _:
+                total *= 0.9
+    return total
+
+
 PROGRAMS = (
+    Program(matched_on_a_count, (normal(N),), sizes=(16, 32)),
+    Program(bound_by_break_or_by_else, (normal(N), given(1.5))),
+    Program(bound_by_break_or_by_else, (normal(N), given(1e9)), name="bound_by_else"),
+    Program(matched_in_a_loop, (normal(N), indices(N, below=3))),
     Program(two_sides, (given(0.7), given(0.3)), sizes=(1,)),
     Program(two_sides, (given(0.2), given(0.3)), name="two_sides_the_other", sizes=(1,)),
     Program(one_side_only, (given(0.7), given(0.3)), sizes=(1,)),
@@ -272,16 +319,7 @@ def _defined_on_one_side(x):
     return y
 
 
-def _match(x, kind):
-    match kind:
-        case 0:
-            return x * x
-        case _:
-            return -x
-
-
 REFUSED = (
-    Refused("match", lambda: ad.grad(_match)(1.0, 2), UnsupportedSyntax),
     Refused("shapes_differ", lambda: ad.grad(_different_shapes)(np.ones(20)), BranchesDiffer),
     Refused("defined_on_one_side", lambda: ad.grad(_defined_on_one_side)(1.0), Undefined),
 )

@@ -60,6 +60,17 @@ def normal(*dimensions: Dimension, scale: float = 1.0) -> Make:
     return make
 
 
+def complex_normal(*dimensions: Dimension, scale: float = 1.0) -> Make:
+    """Complex numbers with normally distributed parts; without dimensions a Python complex."""
+
+    def make(random: np.random.Generator, size: int) -> Any:
+        shape = _shape(dimensions, size)
+        drawn = scale * (random.normal(size=shape) + 1j * random.normal(size=shape))
+        return drawn if dimensions else complex(drawn)
+
+    return make
+
+
 def positive(*dimensions: Dimension, low: float = 0.4, high: float = 1.6) -> Make:
     """Floats between two bounds; without dimensions a Python float."""
 

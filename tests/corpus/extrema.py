@@ -142,7 +142,20 @@ def chosen_by_equality_with_the_maximum(a, x):
 
 SIZES = (8, 16, 32)
 SQUARES = (4, 8, 16)
+
+
+def greatest_or_nothing(x, y):
+    best = max((v * w for v, w in zip(x, y) if v > 9.0), default=0.5)
+    return best * sum(max((v * w for w in y if w < v), default=v) for v in x)
+
+
+def clipped_from_below_by_a_start(x):
+    return np.sum(np.max(x, axis=1, initial=0.2) ** 2) + np.min(x, initial=-0.1)
+
+
 PROGRAMS = (
+    Program(greatest_or_nothing, (normal(N), normal(N)), at=10, sizes=SQUARES),
+    Program(clipped_from_below_by_a_start, (normal(N, 3),), at=20, sizes=SIZES),
     Program(nearest_by_arrays, (normal(N, 3), normal(N, 3)), at=20, sizes=SQUARES),
     Program(farthest_by_arrays, (normal(N, 3), normal(N, 3)), at=20, sizes=SQUARES),
     Program(nearest_by_comprehension, (normal(N, 3), normal(N, 3)), at=10, sizes=SQUARES),

@@ -305,7 +305,7 @@ PROGRAMS = (
     Program(break_out_of_the_inner_one, (normal(N, 4),)),
     Program(break_out_of_both, (normal(N, 4), given(3.0))),
     Program(continue_on_data, (normal(N),)),
-    Program(early_return, (normal(N), given(4.0))),
+    Program(early_return, (normal(N), given(4.0)), sizes=(64, 128, 256)),
     Program(early_return, (normal(N), given(1e9)), name="early_return_that_never_comes"),
     Program(early_return_of_an_inner_loop, (normal(N, N), lambda random, size: 0.15 * size**2)),
     Program(early_return_inside_a_callee, (normal(N, 4),)),

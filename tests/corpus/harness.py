@@ -1,6 +1,7 @@
 """One program, every answer: its value, both modes, differences, second order, and the work of its gradient.
 
-With x the floats among the arguments, v a random direction, w a random weight of the results and φ = ⟨w, f⟩:
+With x the floats among the arguments (of a complex number both parts), v a random direction, w a random
+weight of the results and φ = ⟨w, f⟩:
 
     value:     the compiled function gives what the Python function gives on NumPy
     first:     ⟨w, J v⟩ = ⟨Jᵀw, v⟩ to 1e-10, both = the central difference of the Python function (Richardson)
@@ -35,7 +36,7 @@ from anadrome.array_ir.text import parse, show
 from anadrome.compile import PIPELINE
 from tests.corpus.derived import Derived
 from tests.corpus.draw import Make
-from tests.derivatives.agreement import assert_same, floats, inner, leaves, mapped
+from tests.derivatives.agreement import assert_same, conjugated, floats, inner, leaves, mapped
 from tests.frontend.oracle import is_parameter
 
 STEP = 2e-4
@@ -57,8 +58,7 @@ class Program:
     `sizes` are those at which the work is counted, `at` the one at which the derivatives are compared.
     `argnums` are the arguments it is differentiated by: those with floats, where nothing is said. `kink` says
     why finite differences mean nothing at the point; `slopes` is then the derivative by hand: the adjoints
-    for weights of one. `is_derivative` says that the program differentiates already, so that the first order
-    is the second one, and no more is asked. `policy` says where the program asks for more work than that, for
+    for weights of one. `policy` says where the program asks for more work than that, for
     less memory: its work is counted, but not bounded.
     """
 
@@ -69,7 +69,6 @@ class Program:
     sizes: tuple[int, ...] = (8, 16, 32)
     argnums: tuple[int, ...] = ()
     kink: str = ""
-    is_derivative: bool = False
     policy: str = ""
     slopes: Callable[..., Any] | None = None
     seed: int = 0
@@ -224,7 +223,8 @@ def check_first_order(case: Case) -> None:
         assert_same(case.value(*copy.deepcopy(args)), case.wanted)
         out, tangent = Compiled(case.derived.pushed, FORWARD)(args, tangents)
         assert_same(out, case.wanted)
-        out, adjoints = case.reverse(args, weights)
+        out, adjoints = case.reverse(args, conjugated(weights))
+        adjoints = conjugated(adjoints)
         assert_same(out, case.wanted)
 
         forward, reverse = inner(weights, tangent), inner(tangents, adjoints)
@@ -235,7 +235,7 @@ def check_first_order(case: Case) -> None:
         )
         if program.slopes is not None:
             ones = mapped(lambda leaf: np.ones_like(leaf)[()] if np.ndim(leaf) else 1.0, case.wanted)
-            found = flat(case.reverse(args, ones)[1])
+            found = flat(conjugated(case.reverse(args, conjugated(ones))[1]))
             np.testing.assert_allclose(found, flat(program.slopes(*args)), rtol=1e-12, atol=1e-14)
         if program.kink:
             return
@@ -251,8 +251,9 @@ def check_second_order(case: Case) -> None:
     with quiet():
         program, args, derived = case.program, case.args, case.derived
         tangents, weights = case.directions(2)
-        one = flat(Compiled(derived.forward_over_reverse, SECOND)(args, weights, tangents))
-        two = flat(Compiled(derived.reverse_over_forward, SECOND)(args, weights, tangents))
+        cotangents = conjugated(weights)
+        one = flat(conjugated(Compiled(derived.forward_over_reverse, SECOND)(args, cotangents, tangents)))
+        two = flat(conjugated(Compiled(derived.reverse_over_forward, SECOND)(args, cotangents, tangents)))
         size = float(np.max(np.abs(one), initial=0.0))
         np.testing.assert_allclose(
             two,
@@ -265,7 +266,7 @@ def check_second_order(case: Case) -> None:
             return
 
         def gradient(step: float) -> np.ndarray:
-            return flat(case.reverse(case.moved(tangents, step), weights)[1])
+            return flat(conjugated(case.reverse(case.moved(tangents, step), cotangents)[1]))
 
         size = max(size, float(np.max(np.abs(gradient(0.0)), initial=0.0)))
         tolerance = 1e-8 + 10 * program.rtol * size

@@ -126,6 +126,62 @@ def tile_and_repeat(x):
     return np.sum(np.tile(x, 2) * np.repeat(x, 2)) + np.sum(np.outer(x, x)[0])
 
 
+def rows_of_products(x):
+    a = np.outer(x, x)
+    return np.sum(a[0]) + np.sum(np.exp(np.outer(x, x))[1] ** 2) + np.sum(np.outer(x, x).T[2])
+
+
+def row_of_a_product_in_a_loop(x):
+    a, s = np.outer(x, x), 0.0
+    for i in range(len(x)):
+        s += a[0, i] * s + a[i, 1]
+    return s
+
+
+def diagonal_of_a_product(x):
+    a = np.outer(x, x)
+    return sum(a[i, i] for i in range(len(x)))
+
+
+def elements_at_data_of_a_product(x, keys):
+    a, s = np.outer(x, x), 0.0
+    for i in range(len(keys)):
+        s += a[keys[i], i] * 0.5
+    return s
+
+
+def slices_of_products(x):
+    a = np.outer(x, x)
+    return np.sum((a[:2] @ x) ** 2) + np.sum(np.outer(x, x)[1:3, 1:] ** 2)
+
+
+def rows_of_rows(x):
+    stacked = np.stack([x * v for v in x])
+    nested = np.array([[x[i] * x[j] for j in range(len(x))] for i in range(len(x))])
+    return np.sum(stacked[0] ** 2) + nested[1, 2] + np.linalg.norm(nested[0])
+
+
+def rows_of_grids(x):
+    a, b = np.meshgrid(x, x)
+    tiled = np.tile(x, (len(x), 1))
+    return np.sum(a[0] * b[0]) + np.sum(tiled[1] ** 3) + np.sum(np.broadcast_to(x, (len(x), len(x)))[0] ** 2)
+
+
+def row_of_a_product_of_three(x):
+    a = x[:, None, None] * x[None, :, None] * x[None, None, :]
+    return np.sum(a[0, 0]) + np.sum(a[1, :, 0])
+
+
+def row_of_what_is_read_whole(x):
+    a = np.outer(x, x)
+    return np.sum(a[0]) + np.sum(a * a)
+
+
+def row_under_a_branch(x):
+    a = np.outer(x, x)
+    return np.sum(a[0]) if x[0] > 0 else np.sum(np.where(a > 0, a, 0.0)[1] ** 2)
+
+
 def reshape_and_ravel(a):
     flat = a.reshape(-1)
     return np.sum(flat[1:] * flat[:-1]) + np.sum(a.ravel() ** 2)
@@ -166,6 +222,16 @@ PROGRAMS = (
     Program(concatenate_and_split, (normal(N), normal(N))),
     Program(stack_roll_and_flip, (normal(N),)),
     Program(tile_and_repeat, (normal(N),)),
+    Program(rows_of_products, (normal(N),)),
+    Program(row_of_a_product_in_a_loop, (normal(N, scale=0.5),)),
+    Program(diagonal_of_a_product, (normal(N),)),
+    Program(elements_at_data_of_a_product, (normal(N), indices(N, below=N))),
+    Program(slices_of_products, (normal(N),)),
+    Program(rows_of_rows, (normal(N),)),
+    Program(rows_of_grids, (normal(N),)),
+    Program(row_of_a_product_of_three, (normal(N),)),
+    Program(row_of_what_is_read_whole, (normal(N),)),
+    Program(row_under_a_branch, (normal(N),)),
     Program(reshape_and_ravel, (normal(N, 4),)),
     Program(band_by_indices, (normal(N, N),)),
     Program(lower_and_upper, (normal(N, N),), sizes=(4, 8, 16)),

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.linalg
 
 import anadrome as ad
 from anadrome.errors.frontend import ShapeMismatch
@@ -157,7 +158,31 @@ def determinant_by_cofactors(a):
 
 
 CUBIC = (4, 8, 16)
+
+
+def powers_of_a_matrix(a):
+    return np.sum(np.linalg.matrix_power(a, 5) * np.linalg.matrix_power(a, -1))
+
+
+def least_squares_by_the_pseudo_inverse(a, b):
+    return np.sum((a @ (np.linalg.pinv(a) @ b) - b) ** 2)
+
+
+def triangular_systems(a, b):
+    below = scipy.linalg.solve_triangular(a, b, lower=True)
+    return np.sum(scipy.linalg.solve_triangular(a, below, "T", lower=True, unit_diagonal=True) ** 2)
+
+
+def factored_once(a, b, x):
+    factor = scipy.linalg.cho_factor(a)
+    return np.sum(b * scipy.linalg.cho_solve(factor, b)) + x @ scipy.linalg.cho_solve(factor, x)
+
+
 PROGRAMS = (
+    Program(powers_of_a_matrix, (dominant(N),), sizes=CUBIC),
+    Program(least_squares_by_the_pseudo_inverse, (normal(N + 2, N), normal(N + 2)), sizes=CUBIC),
+    Program(triangular_systems, (dominant(N), normal(N)), sizes=CUBIC),
+    Program(factored_once, (definite(N), normal(N, N), normal(N)), sizes=CUBIC),
     Program(products_of_every_shape, (normal(N, N + 1), normal(N), normal(N + 1)), sizes=CUBIC),
     Program(quadratic_form, (normal(N, N), normal(N)), sizes=CUBIC),
     Program(normal_equations_form, (normal(N, N), normal(N)), sizes=CUBIC),

@@ -68,6 +68,31 @@ def reduce_with_an_inverse(x):
     return ad.reduce(lambda a, b: a * b, x, identity=1.0, inverse=lambda r, v: r / v)
 
 
+def complex_product_with_an_inverse(r, phi):
+    def times(a, b):
+        return a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]
+
+    def over(a, b):
+        size = b[0] * b[0] + b[1] * b[1]
+        return (a[0] * b[0] + a[1] * b[1]) / size, (a[1] * b[0] - a[0] * b[1]) / size
+
+    real, imaginary = ad.reduce(times, (r * np.cos(phi), r * np.sin(phi)), identity=(1.0, 0.0), inverse=over)
+    return real * imaginary + imaginary
+
+
+def histogram_with_an_inverse(h, x, p):
+    found = ad.reduce_by_index(
+        h,
+        lambda a, b: a + b - a * b,
+        p,
+        x,
+        identity=0.0,
+        bounds="ignore",
+        inverse=lambda r, v: (r - v) / (1.0 - v),
+    )
+    return np.sum(found**2)
+
+
 def scan_linear_recurrence(a, b):
     slope, start = ad.scan(compose, (a, b), identity=(1.0, 0.0))
     return start * slope
@@ -177,6 +202,11 @@ PROGRAMS = (
     Program(reduce_to_the_place_of_the_least, (normal(N), normal(N))),
     Program(reduce_streaming_logsumexp, (normal(N),)),
     Program(reduce_with_an_inverse, (positive(N),)),
+    Program(complex_product_with_an_inverse, (positive(N, low=0.8, high=1.2), normal(N))),
+    Program(
+        histogram_with_an_inverse,
+        (positive(N, low=0.1, high=0.6), positive(3 * N, low=0.1, high=0.6), indices(3 * N, below=N)),
+    ),
     Program(scan_linear_recurrence, (normal(N), normal(N))),
     Program(scan_exclusive_products, (with_values(positive(N), {1: 0.0, 3: 0.0}),)),
     Program(scan_of_maxima, (normal(N),)),

@@ -141,7 +141,9 @@ def stopped_normaliser(x):
 
 RUNS = (8, 16, 32)
 AGAIN = "log2 n states of n iterations: an iteration runs again up to log2 n times"
-WHOLE = "a state is all that the loop carries, here an array of n elements, stored and restored log2 n times"
+WHOLE = (
+    "a state is all that the loop carries, here an array of n elements, and each iteration starts from a copy"
+)
 PROGRAMS = (
     Program(kept_whole, (normal(4), given(0.1), whole(N)), sizes=RUNS),
     Program(kept_by_square_roots, (normal(4), given(0.1), whole(N)), sizes=RUNS, at=9),
@@ -156,7 +158,7 @@ PROGRAMS = (
     Program(rule_for_cotangents, (normal(N),)),
     Program(fixed_point_of_a_contraction, (normal(N, N, scale=0.2), normal(N)), sizes=(4, 8, 16), rtol=1e-5),
     Program(root_of_a_cubic, (positive(), positive()), sizes=(1,), rtol=1e-5),
-    Program(linearised, (normal(N), normal(N)), is_derivative=True),
+    Program(linearised, (normal(N), normal(N))),
     Program(stopped_normaliser, (normal(N),)),
 )
 

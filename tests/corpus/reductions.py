@@ -10,7 +10,6 @@ import numpy as np
 import scipy.special
 
 import anadrome as ad
-from anadrome.errors.frontend import UnsupportedArgument
 from anadrome.errors.runtime import EmptyReduction
 from tests.corpus.draw import N, given, normal, positive, with_values
 from tests.corpus.harness import Program, Refused
@@ -223,11 +222,6 @@ PROGRAMS = (
 )
 
 REFUSED = (
-    Refused(
-        "largest_with_a_default",
-        lambda: ad.grad(lambda x: max((v for v in x if v > 9.0), default=2.0))(np.ones(20)),
-        UnsupportedArgument,
-    ),
     Refused(
         "largest_of_nothing", lambda: ad.grad(lambda x: np.max(x[len(x) :]))(np.ones(20)), EmptyReduction
     ),

@@ -165,7 +165,7 @@ PROGRAMS = (
     Program(insertion_sort, (normal(N),), sizes=(4, 8, 16)),
     Program(selection_of_the_smallest, (normal(N),)),
     Program(piecewise_linear_by_search, (ascending(N), normal(N), normal(N))),
-    Program(bisection_in_a_table, (ascending(N), lambda random, size: 1.37)),
+    Program(bisection_in_a_table, (ascending(N), lambda random, size: 1.37), sizes=(64, 128, 256)),
     Program(merge_of_two, (ascending(N), ascending(N + 1))),
     Program(rank_loss, (normal(N), permutation(N))),
     Program(concordance, (normal(N), normal(N)), sizes=(4, 8, 16)),

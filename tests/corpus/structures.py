@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -222,7 +222,30 @@ def parameters(random, size):
     }
 
 
+def counted_by_an_inner_function(x):
+    total, weight = 0.0, 1.0
+
+    def add(value):
+        nonlocal total, weight
+        total += weight * value * value
+        weight *= 0.9
+
+    for value in x:
+        if value > -0.5:
+            add(value)
+    return total * weight
+
+
+def dataclass_replaced(oscillator):
+    damped = replace(oscillator, damping=oscillator.damping * 2.0)
+    for _ in range(3):
+        damped = replace(damped, positions=damped.positions * damped.damping)
+    return np.sum(damped.positions**2) * oscillator.stiffness
+
+
 PROGRAMS = (
+    Program(counted_by_an_inner_function, (normal(N),)),
+    Program(dataclass_replaced, (several(Oscillator, positive(), positive(), normal(N)),)),
     Program(of_a_dataclass, (several(Oscillator, positive(), positive(), normal(N)),)),
     Program(dataclass_carried, (several(Oscillator, positive(), positive(), normal(N)), given(4))),
     Program(

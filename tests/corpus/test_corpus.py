@@ -9,7 +9,7 @@ import pytest
 
 import anadrome as ad
 from tests.corpus.draw import N, normal
-from tests.corpus.exceptions import EXCEPTIONS, GROWING
+from tests.corpus.exceptions import EXCEPTIONS
 from tests.corpus.families import FAMILIES
 from tests.corpus.harness import (
     LIMIT,
@@ -42,16 +42,13 @@ def test_first_order(case: Case) -> None:
 
 
 def test_second_order(case: Case) -> None:
-    if not case.program.is_derivative:
-        check_second_order(case)
+    check_second_order(case)
 
 
 def test_work(case: Case, request: pytest.FixtureRequest) -> None:
     ratios = work_ratios(case)
     name = request.node.callspec.params["case"]
     limit = EXCEPTIONS[name].figure if name in EXCEPTIONS else LIMIT
-    if name in GROWING:
-        request.applymarker(pytest.mark.xfail(reason=GROWING[name], strict=True))
     if not case.program.policy:
         assert ratios.largest <= limit, ratios.values
         assert not ratios.is_growing, ratios.values

@@ -173,6 +173,53 @@ def one_value_added_again(a):
     return out
 
 
+# taichi-dev/taichi#4038: a local variable that is new in every iteration of the middle of three loops.
+def local_of_the_middle_loop(x, n):
+    total = 0.0
+    for _ in range(n):
+        for i in range(3):
+            s = 0.0
+            for k in range(i + 1):
+                s += math.sin(x * (k + 1))
+            total += s * s
+    return total * x
+
+
+# taichi-dev/taichi#3802: the fractional part by a branch on the value's sign.
+def squared_fractional_parts(x):
+    def fraction(v):
+        return v - math.floor(v) if v > 0.0 else v - math.ceil(v)
+
+    return np.array([fraction(3.0 * v) ** 2 for v in x])
+
+
+# taichi-dev/taichi#7115: a branch that is not taken divides by what was never assigned: NaN.
+def impulse_of_what_is_near(points):
+    total = 0.0
+    for p in points:
+        impulse, length = 0.0, 0.0
+        if p[0] < 0.5:
+            length = p[0] ** 2 + p[1] ** 2
+            impulse = 0.5 * p[1] / length
+        total += impulse**2 + length
+    return total
+
+
+# taichi-dev/taichi#2312: a variable assigned under a condition that holds, then under one that does not.
+def assigned_under_two_conditions(x):
+    m = 0.0
+    if x > x - 1.0:
+        m = x * x
+        if x < x - 1.0:
+            m = -x
+    return m * m
+
+
+# taichi-dev/taichi#8101: the derivative of a distance came out twice.
+def distances_of_rows(a, b):
+    return np.array([np.linalg.norm(p - q) for p, q in zip(a, b)])
+
+
 # mitsuba-renderer/drjit#491, #536: a loop whose body multiplies, with a value that is only passed through.
 def loop_with_a_passenger(x, w, n):
     value, passenger = np.ones(len(x)), w
@@ -247,6 +294,52 @@ def scatter_with_duplicates_and_a_bin(x):
     for v in x:
         out[0 if v < 0.5 else 1] = v * v
     return out[0] * 3.0 + out[1]
+
+
+# diku-dk/futhark#1878: products of reads at shifted places, their sums subtracted: reverse mode gave zero.
+def correlations_subtracted(x):
+    n = len(x) // 2
+    sums = [[sum(x[k + j] * x[i + j] for j in range(n)) for i in range(2)] for k in range(n)]
+    return sum((k + 1.0) * (one - other) for k, (one, other) in enumerate(sums))
+
+
+# diku-dk/futhark#2228: a `while` whose body takes the gradient of a function that closes over an outer value.
+def steps_until_it_turns(charges, position, velocity, w):
+    def potential(p):
+        return sum(np.sum((p - (c + w)) ** 2) for c in charges)
+
+    go = True
+    while go:
+        force = ad.grad(potential)(position)
+        if velocity[1] > 0.0:
+            position, velocity = position + velocity * w, velocity - 0.3 * force * force
+        else:
+            go = False
+    return position * velocity
+
+
+# diku-dk/futhark#2256: the running product, multiplied with what it was made of.
+def running_product_with_its_factors(x):
+    return np.sum(np.cumprod(x) * x)
+
+
+# diku-dk/futhark#2522: the scattered array, its values and its places are made of one array, with duplicates.
+def scattered_into_its_copy(x):
+    n = len(x)
+    at = np.concatenate([np.arange(n), np.zeros(n, np.int64)])
+    moved = ad.scatter(x * 1.0, at, np.concatenate([x, np.full(n, 2.0) * x[0]]))
+    return np.sum(moved[1:] ** 2) + moved[0] * x[1]
+
+
+# diku-dk/futhark#2522, the program it was cut from: a stable partition of rows by scans and a scatter.
+def rows_partitioned(a):
+    n = len(a)
+    first = np.array([row[0] > 0.0 for row in a])
+    ahead = ad.scan("add", first.astype(np.int64))
+    behind = ad.scan("add", 1 - first.astype(np.int64)[::-1])[::-1]
+    at = np.where(first, ahead - 1, n - behind)
+    rows = ad.scatter(np.zeros(a.shape), at, a)
+    return sum(np.sum(row**2) * (k + 1) for k, row in enumerate(rows))
 
 
 # jax-ml/jax#12469: multiplying into repeated places.
@@ -360,6 +453,11 @@ PROGRAMS = (
     Program(branch_on_the_index, (normal(N, 3), normal())),
     Program(overwritten_with_itself, (normal(), normal(N))),
     Program(one_value_added_again, (normal(N),)),
+    Program(local_of_the_middle_loop, (normal(), whole(N))),
+    Program(squared_fractional_parts, (normal(N),)),
+    Program(impulse_of_what_is_near, (with_values(normal(N, 2), {0: 0.9, 2: 0.2, 4: -0.3}),)),
+    Program(assigned_under_two_conditions, (normal(),), sizes=(1,)),
+    Program(distances_of_rows, (normal(N, 3), normal(N, 3))),
     Program(loop_with_a_passenger, (normal(N), normal(), given(3))),
     Program(squared_each_its_own_times, (positive(N), indices(N, below=4)), at=6),
     Program(repeat_until, (given(0.7),), sizes=(1,)),
@@ -370,6 +468,14 @@ PROGRAMS = (
     Program(loop_in_one_branch_only, (normal(N), normal(), given(0)), name="loop_in_the_branch_not_taken"),
     Program(column_winners, (normal(N, 4),)),
     Program(scatter_with_duplicates_and_a_bin, (normal(N),)),
+    Program(correlations_subtracted, (normal(2 * N),), sizes=(4, 8, 16)),
+    Program(
+        steps_until_it_turns,
+        (normal(N, 2), given(np.array([0.3, -0.2])), given(np.array([0.4, 1.5])), given(0.2)),
+    ),
+    Program(running_product_with_its_factors, (positive(N),)),
+    Program(scattered_into_its_copy, (normal(N),)),
+    Program(rows_partitioned, (normal(N, 3),)),
     Program(
         multiplied_into_repeated_places,
         (

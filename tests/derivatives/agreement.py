@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 import anadrome as ad
+from anadrome.frontend.structures import joined
 
 STEP = 2e-4
 
@@ -39,11 +40,11 @@ def agree(
             assert_same(ad.jit(function)(*copy.deepcopy(args)), wanted)
         _compare(function, function, args, places, wanted, random, rtol)
         if order == 2:
-            weights = mapped(lambda leaf: _direction(leaf, random), wanted)
+            cotangents = conjugated(mapped(lambda leaf: _direction(leaf, random), wanted))
 
             def gradient(*arguments: Any) -> Any:
                 return ad.vjp(_of(function, arguments, places), *[arguments[place] for place in places])[1](
-                    weights
+                    cotangents
                 )
 
             compiled = ad.jit(gradient)
@@ -77,7 +78,7 @@ def _compare(
     if len(places) == len(args):
         out, tangent = ad.jvp(function, primals, tangents)
         again, pull_back = ad.vjp(function, *primals)  # `again` is what `ad.jit` gives
-        adjoints = pull_back(weights)
+        adjoints = conjugated(pull_back(conjugated(weights)))
     else:
         out, tangent = ad.jit(
             lambda given, along: ad.jvp(
@@ -88,7 +89,8 @@ def _compare(
             lambda given, weights: _pulled(
                 _of(function, given, places), [given[place] for place in places], weights
             )
-        )(args, weights)
+        )(args, conjugated(weights))
+        adjoints = conjugated(adjoints)
     assert_same(out, wanted)
     assert_same(again, wanted)
     forward, reverse = inner(weights, tangent), inner(tangents, adjoints)
@@ -118,6 +120,18 @@ def _sum(leaf: Any, direction: Any, step: float) -> Any:
 
 
 # ---------------------------------------------------------------------------- containers
+def is_complex(leaf: Any) -> bool:
+    """Whether a leaf is a complex number or array, which counts as its two parts."""
+    return isinstance(leaf, complex) or getattr(getattr(leaf, "dtype", None), "kind", "") == "c"
+
+
+def conjugated(tree: Any) -> Any:
+    """The container with its complex numbers conjugated: how cotangents are shown, real pairs as x - iy."""
+    whole = (leaf for leaf in _whole_leaves(tree) if is_complex(leaf) or is_float(leaf))
+    signs = iter([sign for leaf in whole for sign in ((1, -1) if is_complex(leaf) else (1,))])
+    return mapped(lambda leaf: leaf * next(signs), tree)
+
+
 def floats(tree: Any) -> list[Any]:
     """The floats of a container, in order."""
     return [leaf for leaf in leaves(tree) if is_float(leaf)]
@@ -129,7 +143,12 @@ def is_float(leaf: Any) -> bool:
 
 
 def leaves(tree: Any) -> Iterator[Any]:
-    """The leaves of a container, in order."""
+    """The leaves of a container, in order; of a complex number its parts."""
+    for leaf in _whole_leaves(tree):
+        yield from (leaf.real, leaf.imag) if is_complex(leaf) else (leaf,)
+
+
+def _whole_leaves(tree: Any) -> Iterator[Any]:
     match tree:
         case None:
             return
@@ -143,7 +162,7 @@ def leaves(tree: Any) -> Iterator[Any]:
             yield tree
             return
     for part in parts:
-        yield from leaves(part)
+        yield from _whole_leaves(part)
 
 
 def mapped(change: Callable[[Any], Any], tree: Any) -> Any:
@@ -158,6 +177,8 @@ def mapped(change: Callable[[Any], Any], tree: Any) -> Any:
         case _ if dataclasses.is_dataclass(tree):
             fields = [field.name for field in dataclasses.fields(tree)]
             return type(tree)(**{name: mapped(change, getattr(tree, name)) for name in fields})
+        case _ if is_complex(tree):
+            return joined(change(tree.real), change(tree.imag))
         case _:
             return change(tree) if is_float(tree) else tree
 

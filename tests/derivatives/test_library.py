@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.special
 
 import anadrome as ad
@@ -166,9 +167,14 @@ SQUARES: list[Row] = [
     (np.linalg.solve, lambda a, b: (np.linalg.solve(a, b), np.linalg.solve(a, b[0]))),
     (np.linalg.inv, lambda a, b: np.linalg.inv(a)),
     (np.linalg.det, lambda a, b: np.linalg.det(a)),
+    (np.linalg.matrix_power, lambda a, b: np.linalg.matrix_power(a, 3) - np.linalg.matrix_power(a, -2)),
+    (scipy.linalg.solve_triangular, lambda a, b: scipy.linalg.solve_triangular(a, b, "T", lower=True)),
+    (scipy.linalg.cho_factor, lambda a, b: np.triu(scipy.linalg.cho_factor(a)[0])),
+    (scipy.linalg.cho_solve, lambda a, b: scipy.linalg.cho_solve(scipy.linalg.cho_factor(a, True), b)),
     (np.linalg.cholesky, lambda a, b: np.linalg.cholesky(a @ a.T + np.eye(len(a)))),
     (np.linalg.cholesky, lambda a, b: np.linalg.cholesky(a)),
     (np.linalg.slogdet, lambda a, b: np.linalg.slogdet(a)),
+    (np.linalg.pinv, lambda a, b: (np.linalg.pinv(b[1:]), np.linalg.pinv(a[:, 1:]))),
     (np.linalg.qr, lambda a, b: np.linalg.qr(b, mode="r")),
     (np.linalg.eigvalsh, lambda a, b: np.linalg.eigvalsh(apart(a))),
     (np.linalg.eigh, lambda a, b: np.linalg.eigh(apart(a))[0]),

@@ -10,6 +10,7 @@ WITHOUT_PROGRAM = {
     "IRError",
     "IRSyntaxError",
     "MissingFunction",  # an old C library
+    "MissingTransforms",  # another NumPy
     "DataFileError",
     "TargetError",
     "ArgumentTextError",

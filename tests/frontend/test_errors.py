@@ -208,16 +208,17 @@ async def uses_async(x):
 def uses_nonlocal(x):
     def inner():
         nonlocal x
-        x = 2.0
+        if x > 1.5:
+            x = 2.0
 
     inner()
     return x
 
 
 def uses_match(x):
-    match x:
-        case 1.0:
-            return x
+    match [x]:
+        case [first, *_]:
+            return first
     return -x
 
 

@@ -208,6 +208,16 @@ PROGRAMS = {
         A,
         A.T.copy(),
     ),
+    "transforms": (
+        "fn f(a: f64[n, m], h: f64[k], w: f64[m]) -> f64[n, m], f64[n, k], f64[n, m], f64[n, m] { "
+        "b, c = call fourier_of_real(a, h); d = call fourier_to_real(c, b, w); "
+        "e, f = parfor i < n { r = a[i]; s = d[i]; p, q = call fourier(r, s, backward=0); "
+        "t, u = call fourier(q, p, backward=1); yield stack p; yield stack u }; "
+        "return d, b, e, f }",
+        A,
+        np.zeros(A.shape[1] // 2 + 1),
+        np.zeros(A.shape[1]),
+    ),
     "argsort": ("fn f(x: f64[n]) -> i64[n] { p = call argsort(x); return p }", X),
     "float32": (
         "fn f(x: f32[n]) -> f32[n], f32 { y, s = parfor i < n { v = x[i]; w = mul v v; yield stack w; "

@@ -30,12 +30,17 @@ IN_PLACE = {
     "its own place": ("v = a[k, j]; u = mul v 2.0", "k, j"),
     "a row above": ("v = a[i, j]; w = a[k, j]; u = sub w v", "k, j"),
     "another row of it": ("q = p[j]; v = a[i, q]; u = mul v 2.0", "k, j"),
+    "a row above a checked one": (
+        'c = lt k n; check c index "{0} of {1}" k n; r = min k m; v = a[i, j]; w = a[r, j]; u = sub w v',
+        "r, j",
+    ),
 }
 COPIED = {
     "the next place": ("q = mod k n; v = a[k, q]; u = mul v 2.0", "k, j"),
     "a place of the row": ("q = p[j]; v = a[k, q]; u = mul v 2.0", "k, j"),
     "its place, written twice": ("q = p[j]; v = a[k, q]; u = mul v 2.0", "k, q"),
     "perhaps its row": ("q = p[i]; v = a[q, j]; w = a[k, j]; u = mul v w", "k, j"),
+    "a row above a clamped one": ("r = min k m; v = a[i, j]; w = a[r, j]; u = sub w v", "r, j"),
     "all of it": ("q = sub m j; v = a[k]; w = v[q]; u = mul w 2.0", "k, j"),
 }
 
@@ -74,7 +79,7 @@ def reference(name: str, x: np.ndarray, p: np.ndarray) -> np.ndarray:
             match name:
                 case "its own place":
                     a[k, j] = old[k, j] * 2.0
-                case "a row above":
+                case "a row above" | "a row above a checked one" | "a row above a clamped one":
                     a[k, j] = old[k, j] - old[i, j]
                 case "another row of it":
                     a[k, j] = old[i, p[j]] * 2.0

@@ -23,9 +23,29 @@ RULES = {
     "siblings": (
         "t = parfor i < n { v = y[i]; w = exp v; yield reduce add w }\n"
         "u = parfor i < n { v = y[i]; w = sin v; yield reduce add w }\n s = mul t u",
-        "t, u = parfor i < n { v = y[i]; w = exp v; v2 = y[i]; w2 = sin v2; yield reduce add w; "
-        "yield reduce add w2 }\n"
+        "t, u = parfor i < n { v = y[i]; w = exp v; w2 = sin v; yield reduce add w; yield reduce add w2 }\n"
         "s = mul t u",
+    ),
+    "an accumulator opened on what another one made": (
+        "o = full [m] 0.0\n"
+        "a, b = with_sum (t = o) { c, d = parfor i < m { k = p[i]; v = y[k]; w = exp v; e = add_to t[k] v; "
+        "yield carry t e; yield stack w }; return c, d }\n"
+        "f = with_sum (u = a) { g = parfor i < m { k = p[i]; v = b[i]; e = add_to u[k] v; yield carry u e }; "
+        "return g }\n"
+        "s = f[0]",
+        "o = full [m] 0.0\n"
+        "f = with_sum (t = o) { g = parfor i < m { k = p[i]; v = y[k]; w = exp v; e = add_to t[k] v; "
+        "h = add_to e[k] w; yield carry t h }; return g }\n"
+        "s = f[0]",
+    ),
+    "a sum that is read is not gone on with": (
+        "o = full [m] 0.0\n"
+        "a = with_sum (t = o) { c = parfor i < m { k = p[i]; v = y[k]; e = add_to t[k] v; yield carry t e }; "
+        "return c }\n"
+        "f = with_sum (u = a) { g = parfor i < m { k = p[i]; v = a[k]; e = add_to u[k] v; yield carry u e }; "
+        "return g }\n"
+        "s = f[0]",
+        None,
     ),
     "no merging along a path": (
         "t = parfor i < n { v = y[i]; yield reduce max v }\n"
@@ -53,8 +73,7 @@ RULES = {
         "u = b[0]\n s = add t u",
         "o = full [m] 0.0\n"
         "b, t = with_sum (a = o) {\n"
-        "  t, c = parfor i < n {\n   v = y[i]\n   w = exp v\n   k = p[i]\n   v2 = y[i]\n"
-        "   d = add_to a[k] v2\n"
+        "  t, c = parfor i < n {\n   v = y[i]\n   w = exp v\n   k = p[i]\n   d = add_to a[k] v\n"
         "   yield reduce add w\n   yield carry a d\n  }\n  return c, t\n }\n"
         "u = b[0]\n s = add t u",
     ),

@@ -13,7 +13,8 @@ from anadrome.array_ir.check import check
 from anadrome.array_ir.interp import run
 from anadrome.array_ir.nodes import Function
 from anadrome.config import Config
-from anadrome.passes.hoist import hoist, hoist_sums
+from anadrome.passes.hoist import hoist
+from anadrome.passes.hoist_sums import hoist_sums
 from tests.programs import programs
 
 STAYS = {

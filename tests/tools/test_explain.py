@@ -64,6 +64,33 @@ def until(x, a):
     return np.sum(x) * steps
 
 
+POLICIES: tuple[dict[str, Any], ...] = (
+    {"checkpoint": "all"},
+    {"checkpoint": "sqrt"},
+    {"checkpoint": "log"},
+    {"checkpoint": 3},
+    {"memory": "20kB"},
+)
+
+
+def product_with(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Its Hessian times a vector."""
+    return lambda u, a, n: ad.hvp(lambda v: function(v, a, n), (u,), (u,))
+
+
+def twice(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The gradient of the norm of its gradient: reverse mode over reverse mode."""
+    return ad.grad(lambda u, a, n: np.sum(ad.grad(function)(u, a, n) ** 2))
+
+
+def rows_of_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The forward Jacobian of its gradient."""
+    return ad.jacfwd(ad.grad(function))
+
+
+DERIVATIVES = (ad.grad, ad.hessian, product_with, twice, rows_of_gradient)
+
+
 CASES: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = (
     (ad.jit(plain), (np.ones(1000), 0.1, 50)),
     (ad.grad(plain), (np.ones(1000), 0.1, 50)),
@@ -86,6 +113,26 @@ def test_what_is_predicted_is_what_is_measured(function: Callable[..., Any], arg
     assert found.is_exact
     assert abs(found.predicted - found.measured) <= 0.1 * found.measured
     assert sum(held.bytes for held in found.holdings) == found.predicted
+
+
+LOOPS = tuple(
+    pytest.param(derivative, policy, n, id=f"{derivative.__name__} {policy} {n}", marks=marks)
+    for derivative in DERIVATIVES
+    for policy in (None, *POLICIES)
+    for n in (3, 150)
+    for marks in ((() if n == 150 and policy in (None, {"checkpoint": "log"}) else pytest.mark.slow),)
+)
+
+
+@pytest.mark.parametrize(("derivative", "policy", "n"), LOOPS)
+def test_derivatives_of_loops_hold_what_is_predicted(
+    derivative: Callable[..., Any], policy: dict[str, Any] | None, n: int
+) -> None:
+    function = derivative(plain if policy is None else relax(policy))
+    found = ad.explain(function, np.linspace(0.1, 0.9, 20), 0.1, n, measure=True)
+    assert found.is_exact
+    assert found.measured is not None
+    assert abs(found.predicted - found.measured) <= 0.1 * found.measured
 
 
 @pytest.mark.parametrize("n", (0, 1, 2, 40, 300))
@@ -112,15 +159,93 @@ def test_a_loop_that_ends_by_a_float_is_counted_by_running() -> None:
     assert sweep.is_counted
 
 
+def test_a_sweep_inside_a_parallel_loop_is_known_where_its_sizes_do_not_depend_on_the_index() -> None:
+    found = ad.explain(ad.hessian(relax({"checkpoint": "log"})), np.ones(20), 0.1, 300)
+    (sweep,) = found.sweeps
+    assert (sweep.trip, sweep.states, sweep.repeats) == (300, 10, repeats(300, 10))
+    assert "?" not in str(found)
+
+
+def test_a_sweep_that_differs_between_iterations_says_so() -> None:
+    def triangle(u, n):
+        for i in range(n):
+            for _ in ad.range(i, checkpoint="sqrt"):
+                u = u + 0.1 * np.sin(u)
+        return np.sum(u)
+
+    text = str(ad.explain(ad.grad(triangle), np.ones(20), 30))
+    assert "states and iterations differ between the iterations of a loop around it" in text
+    assert "?" not in text
+
+
 def test_a_plain_function_sweeps_nothing() -> None:
     assert ad.explain(relax({"checkpoint": "log"}), np.ones(200), 0.1, 9).sweeps == ()
 
 
-def test_a_size_that_depends_on_elements_is_known_by_running_only() -> None:
+def filtered(x):
+    return np.sum(x[x > 0.5] ** 2)
+
+
+def until_large(x):
+    total = 0.0
+    for i in range(len(x)):
+        if total > 3.0:
+            break
+        total += x[i] ** 2
+    return total
+
+
+def zeros_or_not(x):
+    return np.prod(x) if np.sum(x) > 0.0 else np.sum(x)
+
+
+def at_counts(found: ad.Explanation, *counts: int) -> Any:
+    """What the formula gives where the run counted these."""
+    names = dict(zip(found.counts, counts, strict=True))
+    return eval(found.formula, {"max": max, "min": min, **names})
+
+
+def test_a_filter_has_a_formula_and_a_bound() -> None:
+    x = RANDOM.random(1000)
+    found = ad.explain(ad.grad(filtered), x)
+    assert not found.is_exact and found.is_bounded
+    assert found.measured is not None and found.least <= found.measured <= found.predicted
+    (count,) = found.counts.values()
+    assert (count.lo, count.hi) == (0, 1000)
+    assert at_counts(found, int(np.sum(x > 0.5))) == found.measured
+    assert at_counts(found, 1000) == found.predicted == 24_000
+    assert "filtered: 16.0 kB to 24.0 kB at once, as the data decide" in str(found)
+    assert "16000 + 8 * max(k1, 1) bytes when most is held, where" in str(found)
+    assert "k1 is how often a condition on the data holds in a loop, at most 1,000" in str(found)
+
+
+def test_a_loop_that_may_end_early_is_bounded_by_its_range() -> None:
+    x = RANDOM.random(400)
+    found = ad.explain(ad.grad(until_large), x)
+    steps = next(k for k in range(400) if np.sum(x[:k] ** 2) > 3.0)
+    assert not found.is_exact and found.is_bounded
+    assert [count.hi for count in found.counts.values()] == [400]
+    assert at_counts(found, steps + 1) == found.measured
+    assert found.measured is not None and found.measured < found.predicted
+
+
+def test_a_loop_without_a_bound_says_so() -> None:
     found = ad.explain(ad.grad(until), np.ones(300), 0.9)
-    assert not found.is_exact
+    assert not found.is_exact and not found.is_bounded
+    assert found.predicted == found.least
     assert found.measured is not None and found.measured > found.predicted
-    assert "or more: some sizes are known only by running" in str(found)
+    steps, x = 0, np.ones(300)
+    while np.sum(x) > 1.0:
+        x, steps = np.sin(x) * 0.9, steps + 1
+    assert at_counts(found, steps) == found.measured
+    assert "how much more, the data decide" in str(found)
+    assert "k1 is the iterations of a loop that ends by what it computes" in str(found)
+
+
+def test_a_branch_on_data_gives_the_least_and_the_most() -> None:
+    found = ad.explain(ad.grad(zeros_or_not), RANDOM.random(50))
+    assert found.least < found.predicted
+    assert found.measured is not None and found.least <= found.measured <= found.predicted
 
 
 def test_policies_keep_memory_down() -> None:

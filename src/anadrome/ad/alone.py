@@ -9,7 +9,7 @@ from typing import assert_never
 from anadrome.ad.canonical import has_rule
 from anadrome.ad.fold import forward_fold, reverse_fold
 from anadrome.ad.monoids import Derivative, Lookup
-from anadrome.ad.scatter import forward_products, forward_scatter, reverse_bins
+from anadrome.ad.scatter import forward_bins, forward_scatter, reverse_bins
 from anadrome.ad.scope import Scope
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Accumulate, Atom, Carry, Let, ParFor, Reduce, Scan, Scatter, Stack, Var
@@ -31,7 +31,7 @@ def reverse_lone(scope: Scope, let: Let, expr: ParFor, reverse: Derivative) -> N
         case Reduce() | Scan():
             reverse_fold(scope, let, expr, reverse)
         case Accumulate() | Scatter():
-            reverse_bins(scope, let, expr)
+            reverse_bins(scope, let, expr, reverse)
         case Stack() | Carry():
             raise AssertionError("stacks and carries are reversed with the parfor they stand in")
         case _:
@@ -64,7 +64,7 @@ def forward_lone(
             return Push(targets, tangents)
         case Accumulate():
             builder.emit(renaming.let(let))
-            return Push(let.targets, forward_products(builder, renaming, let, expr))
+            return Push(let.targets, forward_bins(builder, renaming, let, expr, varied, forward))
         case Scatter():
             builder.emit(renaming.let(let))
             return Push(let.targets, forward_scatter(renaming, let, expr))

@@ -7,7 +7,8 @@
   parfor that reads its values from arrays; their rules work on those arrays (`fold`, `scatter`).
 * Elementwise operators on rows become the same on columns (`interchange`).
 * What is left (an operator on arrays, or one that reads varied arrays around it; scans whose Jacobian has
-  large blocks; histograms by a lambda) becomes a sequential loop over the stacked values (`sequential`).
+  large blocks; histograms by a lambda without an inverse) becomes a sequential loop over the stacked values
+  (`sequential`).
 
 Only yields that carry derivatives are touched.
 """
@@ -18,8 +19,9 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from anadrome.ad.activity import varied_variables
-from anadrome.ad.extrema import first_winner
+from anadrome.ad.extrema import first_winner, read_at_winner
 from anadrome.ad.fold import has_fold_rule
+from anadrome.ad.inverse import has_inverse_rule
 from anadrome.ad.lone import Lone, Pending, combined_bins, combined_rows, standing_alone
 from anadrome.ad.repeat import repeated
 from anadrome.array_ir.build import Builder
@@ -220,8 +222,9 @@ class _Rewriter:
                 return lone.emit(builder)
             case Reduce() | Scan():
                 return combined_rows(builder, lone)
-            case Accumulate():
-                return (combined_bins(builder, lone, self.loops > 0),)
+            case Accumulate(operator=operator):
+                is_ruled = isinstance(operator, str) or has_inverse_rule(old_item, self.varied)
+                return (combined_bins(builder, lone, self.loops > 0, is_ruled),)
             case Scatter():
                 return lone.emit(builder)
             case Stack() | Carry():
@@ -232,8 +235,8 @@ class _Rewriter:
     def winner(
         self, builder: Builder, old: ParFor, old_value: Atom, operator: str, extent: Size, values: Var
     ) -> Atom:
-        """The value of the first iteration that reaches the extremum, computed by that iteration again."""
-        first = first_winner(builder, operator, values, extent)
+        """The extremum, tied to the first iteration that reaches it, which computes its value again."""
+        best, first = first_winner(builder, operator, values, extent)
 
         def again(inner: Builder) -> tuple[Atom, ...]:
             self.renaming.mapping[old.index] = first
@@ -241,7 +244,7 @@ class _Rewriter:
 
         empty = identity(operator, values.type.dtype)
         (result,) = builder.branch(builder.apply("lt", first, extent), again, lambda inner: (empty,))
-        return result
+        return read_at_winner(builder, best, result)
 
 
 def has_rule(item: Yield) -> bool:

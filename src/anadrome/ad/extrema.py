@@ -7,7 +7,8 @@ a NaN wins over everything, as in NumPy, and the initial value of a bin stands b
   y = scan max v              w_i = the last iteration ≤ i that set a new record,   y_i = v_{w_i}
   y = accumulate max h[k] v   w_b = min { i : k_i = b, v_i = y_b },         y_b = v_{w_b}, or h_b if it is y_b
 
-and the same for minima. The adjoint of the read is one element for each y.
+and the same for minima. The adjoint of the read is one element for each y. The value itself is the extremum
+as it was found, linked to that read: what no derivative needs the place for does not look for it.
 """
 
 from __future__ import annotations
@@ -39,8 +40,13 @@ def _row(builder: Builder, values: Var, index: Atom) -> Atom:
     )
 
 
-def first_winner(builder: Builder, operator: str, values: Var, extent: Size) -> Var:
-    """The first iteration at the extremum (for rows, of each column); the extent if there is none."""
+def read_at_winner(builder: Builder, best: Atom, value: Atom) -> Atom:
+    """The extremum, whose derivative is that of the value at its place."""
+    return builder.apply("linked", _still(builder, best), value, builder.constant(1.0, value))
+
+
+def first_winner(builder: Builder, operator: str, values: Var, extent: Size) -> tuple[Var, Var]:
+    """The extremum, and the first iteration at it (for rows, of each column); the extent if there is none."""
     row = values.type.shape[1:]
     best = builder.reduce(operator, extent, lambda inner, index: _row(inner, values, index))
 
@@ -51,12 +57,12 @@ def first_winner(builder: Builder, operator: str, values: Var, extent: Size) -> 
 
         return inner.build(row, candidate)
 
-    return builder.reduce("min", extent, candidates)
+    return best, builder.reduce("min", extent, candidates)
 
 
 def reduced_extremum(builder: Builder, operator: str, values: Var, extent: Size) -> Var:
     """The extremum of the iterations' values (for rows, of each column), read at its place."""
-    first = first_winner(builder, operator, values, extent)
+    best, first = first_winner(builder, operator, values, extent)
     empty = identity(operator, values.type.dtype)
 
     def read(inner: Builder, column: tuple[Var, ...]) -> Atom:
@@ -66,7 +72,7 @@ def reduced_extremum(builder: Builder, operator: str, values: Var, extent: Size)
             lambda branch: (branch.index(values, (winner, *column)),),
             lambda branch: (empty,),
         )
-        return value
+        return read_at_winner(inner, element(inner, best, column), value)
 
     result = builder.build(values.type.shape[1:], read)
     assert isinstance(result, Var)
@@ -95,7 +101,8 @@ def scanned_extremum(builder: Builder, operator: str, values: Var, extent: Size,
     def read(inner: Builder, at: tuple[Var, ...]) -> Atom:
         index, column = at[0], at[1:]
         if not exclusive:
-            return inner.index(values, (inner.index(winners, at), *column))
+            value = inner.index(values, (inner.index(winners, at), *column))
+            return read_at_winner(inner, inner.index(prefixes, at), value)
 
         def before(branch: Builder) -> tuple[Atom, ...]:
             winner = branch.index(winners, (branch.sub(index, i64(1)), *column))
@@ -162,7 +169,7 @@ def accumulated_extremum(
             lambda branch: (element(branch, init, place),),
             lambda branch: (branch.index(values, (winner, *place[depth:])),),
         )
-        return value
+        return read_at_winner(inner, inner.index(best, place), value)
 
     result = builder.build(shape, read)
     assert isinstance(result, Var)

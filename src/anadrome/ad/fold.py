@@ -17,9 +17,12 @@ The recurrences are scans (`recurrence`), one for each block of J. Forward mode 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anadrome.ad.arrays import element, flipped
+from anadrome.ad.commuting import is_commutative
+from anadrome.ad.folded import Fold, Seeds
+from anadrome.ad.inverse import reverse_inverted
 from anadrome.ad.monoids import (
     Derivative,
     Jacobian,
@@ -46,11 +49,8 @@ from anadrome.array_ir.nodes import (
     ParFor,
     Reduce,
     Scan,
-    Size,
-    Stack,
     Var,
     Yield,
-    i64,
 )
 from anadrome.array_ir.walk import Renaming
 from anadrome.dtypes import DType
@@ -86,83 +86,6 @@ def arrays_of(expr: ParFor) -> list[Var]:
 
 
 # ---------------------------------------------------------------------------- reverse mode
-Adjoint = Callable[[Builder, Var, Sequence[Atom], Sequence[Atom]], Mapping[int, Atom]]
-"""(builder, i, P_i, v_i) -> r_i, the adjoint of S_i, by component."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Fold:
-    """A reduction or scan in the new program, with what its rule reads; `arrays` and `extra` are both old
-    and new, position by position."""
-
-    scope: Scope
-    operator: Lambda
-    old_arrays: Sequence[Var]
-    arrays: Sequence[Var]
-    old_extra: Sequence[Var]
-    extra: Sequence[Var]
-    extent: Size
-    reverse: Derivative
-
-    @property
-    def moving(self) -> tuple[int, ...]:
-        """The components that vary."""
-        is_varied = [array in self.scope.varied for array in self.old_arrays]
-        return moving_components(self.operator, is_varied, self.extra)
-
-    def nothing(self) -> dict[int, Atom]:
-        """A zero adjoint of each moving component."""
-        return {place: number(0.0, self.operator.left[place].type.dtype) for place in self.moving}
-
-    def values(self, builder: Builder, index: Atom) -> list[Atom]:
-        """The values of an iteration."""
-        return [builder.index(array, (index,)) for array in self.arrays]
-
-    def exclusive_prefixes(self) -> tuple[Var, ...]:
-        """P_i of every iteration, scanned anew."""
-
-        def scan(inner: Builder, index: Var) -> list[Yield]:
-            return [Scan(as_lambda(self.operator, ()), tuple(self.values(inner, index)), exclusive=True)]
-
-        return self.scope.builder.parfor(self.extent, scan)
-
-    def before(self, builder: Builder, prefixes: Sequence[Var], index: Var, is_exclusive: bool) -> list[Atom]:
-        """P_i, from the results of an exclusive or an inclusive scan."""
-        if is_exclusive:
-            return [builder.index(array, (index,)) for array in prefixes]
-        is_first = builder.apply("eq", index, i64(0))
-        last = builder.apply("max", builder.sub(index, i64(1)), i64(0))
-        return [
-            builder.select(is_first, neutral, builder.index(array, (last,)))
-            for array, neutral in zip(prefixes, self.operator.identity, strict=True)
-        ]
-
-    def contribute(self, prefixes: Sequence[Var], is_exclusive: bool, adjoint: Adjoint) -> None:
-        """v_adj and the adjoints of captured variables, with r_i given by `adjoint(builder, i, P_i, v_i)`."""
-        varied = self.scope.varied
-        active = [array in varied and array.type.dtype.is_float for array in self.old_arrays]
-        moving = self.moving
-        flags = ([False] * len(self.arrays)) + active + [True] * len(self.extra)
-        rule = pullback(self.operator, self.extra, flags, moving, self.reverse)
-
-        def body(inner: Builder, index: Var) -> list[Yield]:
-            values = self.values(inner, index)
-            before = self.before(inner, prefixes, index, is_exclusive)
-            cotangents = adjoint(inner, index, before, values)
-            operands = (*before, *values, *self.extra)
-            found = rule.pull(inner, operands, [cotangents[place] for place in moving])
-            count = sum(active)
-            return [
-                *(Stack(value) for value in found[:count]),
-                *(Reduce("add", (value,)) for value in found[count:]),
-            ]
-
-        results = self.scope.builder.parfor(self.extent, body)
-        targets = [array for array, is_active in zip(self.old_arrays, active, strict=True) if is_active]
-        for var, result in zip((*targets, *self.old_extra), results, strict=True):
-            self.scope.contribute_whole(var, result)
-
-
 def reverse_fold(scope: Scope, let: Let, expr: ParFor, reverse: Derivative) -> None:
     """The adjoint of a reduction or scan that stands alone, from the adjoints of its results."""
     (item,) = expr.yields
@@ -181,32 +104,40 @@ def reverse_fold(scope: Scope, let: Let, expr: ParFor, reverse: Derivative) -> N
     old_extra = captured(item.operator, scope.varied)
     extra = [scope.renaming.variable(var) for var in old_extra]
     operator = as_lambda(scope.renaming.operator(item.operator), [value.type for value in item.values])
-    fold = _Fold(scope, operator, old_arrays, arrays, old_extra, extra, extent, reverse)
+    fold = Fold(scope, scope.builder, operator, old_arrays, arrays, old_extra, extra, extent, reverse)
     if isinstance(item, Reduce):
-        _reverse_reduce(fold, seeds)
+        fold.contribute(_reverse_reduce(fold, results, seeds))
     elif item.operator == "mul" and not item.exclusive:
-        _reverse_scan(fold, item, seeds, fold.exclusive_prefixes(), True)
+        fold.contribute(_reverse_scan(fold, item, seeds, fold.exclusive_prefixes(), True))
     else:
-        _reverse_scan(fold, item, seeds, results, item.exclusive)
+        fold.contribute(_reverse_scan(fold, item, seeds, results, item.exclusive))
 
 
-def _seed_of(seeds: Sequence[Atom | None]) -> Atom:
+def _seed_of(seeds: Seeds) -> Atom:
     (seed,) = seeds
     assert seed is not None
     return seed
 
 
-def _reverse_reduce(fold: _Fold, seeds: Sequence[Atom | None]) -> None:
+def _reverse_reduce(fold: Fold, totals: Sequence[Var], seeds: Seeds) -> tuple[Var, ...]:
+    """By the operator's inverse where it has one, and where that fails by scans."""
+    if fold.operator.inverse is None or fold.extra or not is_commutative(fold.operator):
+        return _reverse_by_scans(fold, seeds)
+    return reverse_inverted(
+        fold, totals, seeds, lambda branch: _reverse_by_scans(replace(fold, builder=branch), seeds)
+    )
+
+
+def _reverse_by_scans(fold: Fold, seeds: Seeds) -> tuple[Var, ...]:
     """r_i by products of Jacobians where these are small, else by combining what comes after i."""
     if has_small_blocks(fold.operator, fold.moving):
-        _reverse_by_jacobians(fold, seeds)
-    else:
-        _reverse_from_both_sides(fold, seeds)
+        return _reverse_by_jacobians(fold, seeds)
+    return _reverse_from_both_sides(fold, seeds)
 
 
-def _reverse_by_jacobians(fold: _Fold, seeds: Sequence[Atom | None]) -> None:
+def _reverse_by_jacobians(fold: Fold, seeds: Seeds) -> tuple[Var, ...]:
     """r_i = J_{i+1}ᵀ·…·J_{n-1}ᵀ·y_adj, one scan of products for each block that a seed reaches."""
-    builder, extent, operator = fold.scope.builder, fold.extent, fold.operator
+    builder, extent, operator = fold.builder, fold.extent, fold.operator
     before = fold.exclusive_prefixes()
     reached = [
         block for block in blocks(operator, fold.moving) if any(seeds[place] is not None for place in block)
@@ -237,12 +168,12 @@ def _reverse_by_jacobians(fold: _Fold, seeds: Sequence[Atom | None]) -> None:
             found.update(parts)
         return found
 
-    fold.contribute(before, True, adjoint)
+    return fold.adjoints(fold.before(before, True), adjoint)
 
 
-def _reverse_from_both_sides(fold: _Fold, seeds: Sequence[Atom | None]) -> None:
+def _reverse_from_both_sides(fold: Fold, seeds: Seeds) -> tuple[Var, ...]:
     """Prefixes from both sides, then r_i = y_adj·∂(S_i ⊕ R_i)/∂S_i."""
-    builder, extent, operator = fold.scope.builder, fold.extent, fold.operator
+    builder, extent, operator = fold.builder, fold.extent, fold.operator
     count = len(operator.left)
 
     def scans(inner: Builder, index: Var) -> list[Yield]:
@@ -269,19 +200,20 @@ def _reverse_from_both_sides(fold: _Fold, seeds: Sequence[Atom | None]) -> None:
         found = rule.pull(inner, (*here, *after, *fold.extra), cotangents)
         return dict(zip(moving, found, strict=True))
 
-    fold.contribute(prefixes, False, adjoint)
+    return fold.adjoints(fold.before(prefixes, False), adjoint)
 
 
 def _reverse_scan(
-    fold: _Fold, item: Scan, seeds: Sequence[Atom | None], prefixes: Sequence[Var], are_before: bool
-) -> None:
+    fold: Fold, item: Scan, seeds: Seeds, prefixes: Sequence[Var], are_before: bool
+) -> tuple[Var, ...]:
     """r_i by one linear recurrence for each block of the Jacobian that a seed reaches; the prefixes are those
     before each iteration, or those after it."""
-    builder, extent, operator = fold.scope.builder, fold.extent, fold.operator
+    builder, extent, operator = fold.builder, fold.extent, fold.operator
     reached = [
         block for block in blocks(operator, fold.moving) if any(seeds[place] is not None for place in block)
     ]
     chains = [chain for block in reached if (chain := _Chain.of(fold, block)).rule.rows or item.exclusive]
+    before = fold.before(prefixes, are_before)
 
     def seed(inner: Builder, place: int, index: Atom) -> Atom | None:
         array = seeds[place]
@@ -290,7 +222,7 @@ def _reverse_scan(
     def steps(inner: Builder, index: Var) -> list[Yield]:
         place = flipped(inner, extent, index)
         assert isinstance(place, Var)
-        operands = (*fold.before(inner, prefixes, place, are_before), *fold.values(inner, place))
+        operands = (*before(inner, place), *fold.values(inner, place))
         yields: list[Yield] = []
         for chain in chains:
             here = [seed(inner, component, place) for component in chain.block]
@@ -316,7 +248,7 @@ def _reverse_scan(
                 found[component] = after if own is None else inner.add(own, after)
         return found
 
-    fold.contribute(prefixes, are_before, adjoint)
+    return fold.adjoints(before, adjoint)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -329,7 +261,7 @@ class _Chain:
     dtype: DType
 
     @staticmethod
-    def of(fold: _Fold, block: list[int]) -> _Chain:
+    def of(fold: Fold, block: list[int]) -> _Chain:
         """The recurrence of a block of the fold's operator."""
         rule = jacobian(fold.operator, fold.extra, block, fold.reverse)
         entries = [(block.index(part), block.index(place)) for place, part in rule.entries]

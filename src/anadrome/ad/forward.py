@@ -17,6 +17,7 @@ from anadrome.ad.arrays import chain_product, element, move_first_axis
 from anadrome.ad.canonical import canonical
 from anadrome.ad.custom import every_direction, floats, forward_custom, hold_closed
 from anadrome.ad.decompositions import RULES as DECOMPOSITIONS
+from anadrome.ad.fourier import TRANSFORMS, forward_fourier, parts_of
 from anadrome.ad.library import forward_library
 from anadrome.ad.reverse import vjp
 from anadrome.array_ir.build import Builder
@@ -158,6 +159,8 @@ class _Forward:
                 self.with_sum(builder, let, expr)
             case Custom():
                 self.custom(builder, let, expr)
+            case Library(operation=operation) if operation in TRANSFORMS:
+                self.transform(builder, let, expr)
             case Library() if len(let.targets) > 1:
                 self.decomposition(builder, let, expr)
             case _:
@@ -293,6 +296,16 @@ class _Forward:
             return rule(inner, matrix, results, part)
 
         tangents = every_direction(builder, push, [a_tan], self.directions)
+        self.tangents.update(zip(let.targets, tangents, strict=True))
+
+    def transform(self, builder: Builder, let: Let, expr: Library) -> None:
+        """A Fourier transform: that of the tangents, direction by direction."""
+        call = Library(expr.operation, self.renaming.atoms(expr.args), expr.attributes)
+        builder.emit(self.renaming.let(let))
+        given = [self.tangent_or_zero(builder, part) for part in parts_of(expr)]
+        tangents = every_direction(
+            builder, lambda inner, parts: forward_fourier(inner, call, parts), given, self.directions
+        )
         self.tangents.update(zip(let.targets, tangents, strict=True))
 
     # ------------------------------------------------------------------ constructs with bodies

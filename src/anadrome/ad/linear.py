@@ -15,6 +15,7 @@ import enum
 from collections.abc import Iterable, Sequence
 from typing import assert_never
 
+from anadrome.array_ir.library import LIBRARY
 from anadrome.array_ir.nodes import (
     Accumulate,
     AddTo,
@@ -135,7 +136,7 @@ class _Degrees:
             case Reshape(array=array):
                 return [self.of(array)]
             case Library(operation=operation, args=args):
-                return [self.library(operation, args)]
+                return [self.library(operation, args)] * LIBRARY[operation].count
             case Check():
                 return []
             case ParFor():
@@ -185,6 +186,8 @@ class _Degrees:
             return _product(degrees[0], degrees[1])
         if operation in ("solve", "triangular_solve") and degrees[0] in FREE:
             return degrees[1]
+        if operation in ("fourier", "fourier_of_real", "fourier_to_real"):
+            return _sum(degrees)
         return OTHER
 
     def parfor(self, expr: ParFor) -> list[Degree]:

@@ -177,15 +177,16 @@ def _again(builder: Builder, found: Lone, parts: Sequence[Var]) -> Atom:
     return result
 
 
-def combined_bins(builder: Builder, found: Lone, is_in_loop: bool) -> Var:
-    """A histogram other than a sum; in a sequential loop one write after the other.
+def combined_bins(builder: Builder, found: Lone, is_in_loop: bool, has_rule: bool) -> Var:
+    """A histogram other than a sum; in a sequential loop one write after the other, and so by a lambda that
+    has no rule.
 
     There the bins are often carried along, many more than an iteration touches; a pass over all of them in
     each would cost more than the program does, and single writes can be undone (`states`).
     """
     item = found.item
     assert isinstance(item, Accumulate)
-    if isinstance(item.operator, str) and not is_in_loop:
+    if has_rule and not is_in_loop:
         return _bins(builder, found)
     places = [
         source if isinstance(source, Var) else builder.stack(found.extent, source.at)

@@ -50,7 +50,7 @@ Way = Literal["reverse", "store", "recompute"]
 
 ITERATIONS = 8
 """How often a loop of a body is taken to run, where only the run can know."""
-MEMORY = 16
+MEMORY = 12
 """Scalar operations that storing one value of every iteration and loading it again is worth."""
 SCRATCH = 4
 """The same for a value that stays in the cache."""

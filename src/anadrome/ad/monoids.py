@@ -185,14 +185,33 @@ class Jacobian:
 def dual(operator: Lambda, moving: Sequence[int], extra: Mapping[Var, Atom], forward: Derivative) -> Lambda:
     """The operator on (values…, tangents of the moving components…); `extra` are captured variables with
     their tangents."""
-    chosen = [place in moving for place in range(len(operator.left))]
-    params = (*operator.left, *operator.right, *extra)
-    fn = Function("operator", params, operator.body)
-    derivative = forward(fn, (*chosen, *chosen, *(True for _ in extra)))
     left, right = (tuple(Var(var.name, var.type) for var in side) for side in (operator.left, operator.right))
     left_tan, right_tan = (
         tuple(Var(f"{side[place].name}_tan", side[place].type) for place in moving) for side in (left, right)
     )
+    sides = (left, left_tan, right, right_tan)
+    zeros = tuple(number(0.0, operator.left[place].type.dtype) for place in moving)
+    body = _dual_body(operator, operator.body, moving, extra, sides, forward)
+    inverse = operator.inverse
+    if inverse is not None:
+        inverse = _dual_body(operator, inverse, moving, extra, sides, forward)
+    return Lambda((*left, *left_tan), (*right, *right_tan), body, (*operator.identity, *zeros), inverse)
+
+
+def _dual_body(
+    operator: Lambda,
+    body: Body,
+    moving: Sequence[int],
+    extra: Mapping[Var, Atom],
+    sides: Sequence[Sequence[Var]],
+    forward: Derivative,
+) -> Body:
+    """A body over the operator's operands with its tangents, over these variables: values and tangents of the
+    left side, then of the right side."""
+    left, left_tan, right, right_tan = sides
+    chosen = [place in moving for place in range(len(operator.left))]
+    fn = Function("operator", (*operator.left, *operator.right, *extra), body)
+    derivative = forward(fn, (*chosen, *chosen, *(True for _ in extra)))
     builder = Builder()
     builder.bind(*left, *left_tan, *right, *right_tan)
     args = (*left, *right, *extra, *left_tan, *right_tan, *extra.values())
@@ -200,9 +219,7 @@ def dual(operator: Lambda, moving: Sequence[int], extra: Mapping[Var, Atom], for
     count = len(operator.left)
     floats = [place for place, atom in enumerate(operator.body.results) if atom.type.dtype.is_float]
     tangents = tuple(results[count + floats.index(place)] for place in moving)
-    zeros = tuple(number(0.0, operator.left[place].type.dtype) for place in moving)
-    body = builder.body((*results[:count], *tangents))
-    return Lambda((*left, *left_tan), (*right, *right_tan), body, (*operator.identity, *zeros))
+    return builder.body((*results[:count], *tangents))
 
 
 def moving_components(

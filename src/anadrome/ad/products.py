@@ -18,8 +18,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from anadrome.ad.arrays import flipped, is_inside
+from anadrome.ad.sequential import combine, neutral
 from anadrome.array_ir.build import Builder, number
-from anadrome.array_ir.nodes import Atom, Bounds, Scan, Size, Var
+from anadrome.array_ir.nodes import Atom, Bounds, Operator, Scan, Size, Var
 
 Places = Callable[[Builder, Atom], tuple[Atom, ...]]
 """(builder, i) -> the bin of iteration i"""
@@ -81,8 +82,10 @@ def other_factors(
         return branch.stack(extent, part), branch.build(shape, start)
 
     def composed(branch: Builder) -> tuple[Atom, ...]:
-        before, products = _prefixes(branch, shape, at, factors, extent, bounds, is_forward=True)
-        after, _ = _prefixes(branch, shape, at, factors, extent, bounds, is_forward=False)
+        ones = branch.full(shape, number(1.0, factors.type.dtype))
+        assert isinstance(ones, Var)
+        before, products = bin_prefixes(branch, ones, "mul", at, factors, extent, bounds, is_forward=True)
+        after, _ = bin_prefixes(branch, ones, "mul", at, factors, extent, bounds, is_forward=False)
 
         def part(inner: Builder, index: Var) -> Atom:
             others = inner.mul(inner.index(before, (index,)), inner.index(after, (index,)))
@@ -106,38 +109,45 @@ def _every(builder: Builder, array: Var) -> Atom:
     return level(builder, ())
 
 
-def _prefixes(
+def bin_prefixes(
     builder: Builder,
-    shape: Sequence[Size],
+    start: Var,
+    operator: Operator,
     at: Places,
-    factors: Var,
+    values: Var,
     extent: Size,
     bounds: Bounds,
     is_forward: bool,
 ) -> tuple[Var, Var]:
-    """The product of the factors of its bin before each iteration (or after it), and those of all bins."""
-    one = number(1.0, factors.type.dtype)
-    start = [builder.full(shape, one), builder.full((extent,), one)]
+    """What stands in its bin before each iteration (or, going backward, what comes after it combined), and
+    the bins in the end; the identity where an ignored place is outside. A sequential loop."""
+    (nothing,) = neutral(builder, operator, (values,))
+    found = builder.full((extent,), nothing)
 
     def step(inner: Builder, index: Var, carried: tuple[Var, ...]) -> Sequence[Atom]:
         bins, found = carried
         here = index if is_forward else flipped(inner, extent, index)
         places = at(inner, here)
-        so_far = _read(inner, bins, places, bounds)
-        product = inner.mul(so_far, inner.index(factors, (here,)))
-        return inner.update(bins, places, product, bounds), inner.update(found, (here,), so_far)
+        so_far = _read(inner, bins, places, bounds, nothing)
+        value = inner.index(values, (here,))
+        sides = ((so_far,), (value,)) if is_forward else ((value,), (so_far,))
+        (following,) = combine(inner, operator, *sides)
+        return inner.update(bins, places, following, bounds), inner.update(found, (here,), so_far)
 
-    bins, found = builder.loop(extent, start, step)
+    bins, found = builder.loop(extent, (start, found), step)
     return found, bins
 
 
-def _read(builder: Builder, array: Var, places: tuple[Atom, ...], bounds: Bounds) -> Atom:
-    """array[places], 1 where an ignored place is outside."""
+def _read(
+    builder: Builder, array: Var, places: tuple[Atom, ...], bounds: Bounds, other: Atom | None = None
+) -> Atom:
+    """array[places]; `other`, else 1, where an ignored place is outside."""
     if bounds is not Bounds.IGNORED:
         return builder.index(array, places)
+    nothing = number(1.0, array.type.dtype) if other is None else other
     (value,) = builder.branch(
         is_inside(builder, places, array),
         lambda branch: (branch.index(array, places),),
-        lambda branch: (number(1.0, array.type.dtype),),
+        lambda branch: (nothing,),
     )
     return value

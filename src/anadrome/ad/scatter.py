@@ -1,9 +1,11 @@
-"""Parallel rules of `scatter` and of histograms of products.
+"""Parallel rules of `scatter` and of histograms of products and of operators with an inverse.
 
 `canonical` leaves each alone in a parfor that reads its values from an array. With k_i iteration i's place:
 
-  scatter:         v_i_adj = [i is the last writer of k_i]·y_adj[k_i],   init_adj = y_adj, zero at every k_i
-  accumulate mul:  v_i_adj = y_adj[k_i]·p_i,  init_b_adj = y_adj_b·q_b   (p, q: the other factors, `products`)
+  scatter:       v_i_adj = [i is the last writer of k_i]·y_adj[k_i],   init_adj = y_adj, zero at every k_i
+  accumulate ⊕:  v_i_adj = y_adj[k_i]·p_i,   init_b_adj = y_adj_b·q_b
+                 p_i = ∂y_{k_i}/∂v_i,  q_b = ∂y_b/∂init_b:   the other factors of a product (`products`), else
+                 from the inverse of ⊕ (`inverse`)
 
 The last writers are found by scattering the iterations' numbers. Where the places are known to differ (one is
 affine in i) everybody is a last writer; where there are many more places than iterations, a sequential loop
@@ -16,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from anadrome.ad.arrays import element, flipped, is_inside
-from anadrome.ad.monoids import Lookup
+from anadrome.ad.inverse import inverted_partials
+from anadrome.ad.monoids import Derivative, Lookup
 from anadrome.ad.products import Places, other_factors
 from anadrome.ad.scope import Scope
 from anadrome.array_ir.affine import affine
@@ -76,7 +79,7 @@ def places_of(renaming: Renaming, expr: ParFor) -> Places:
     return at
 
 
-def reverse_bins(scope: Scope, let: Let, expr: ParFor) -> None:
+def reverse_bins(scope: Scope, let: Let, expr: ParFor, reverse: Derivative) -> None:
     """The adjoint of a scatter or histogram that stands alone, from the adjoint of its result."""
     (item,) = expr.yields
     (target,) = let.targets
@@ -88,7 +91,14 @@ def reverse_bins(scope: Scope, let: Let, expr: ParFor) -> None:
         _reverse_scatter(scope, expr, item, y_adj)
     else:
         assert isinstance(item, Accumulate)
-        _reverse_products(scope, expr, item, scope.renaming.variable(target), y_adj)
+        total = scope.renaming.variable(target)
+        if item.operator == "mul":
+            adjoints = _reverse_products(scope, expr, item, total, y_adj)
+        else:
+            given = (scope.builder, scope.renaming, expr, total, scope.varied, reverse)
+            adjoints = lone_partials(*given, y_adj)
+        for var, adjoint in zip((value_array(expr), item.init), adjoints, strict=True):
+            scope.contribute_whole(var, adjoint)
 
 
 # ---------------------------------------------------------------------------- scatter
@@ -224,10 +234,12 @@ def read_row(builder: Builder, array: Var, places: tuple[Atom, ...], bounds: Bou
     return value
 
 
-# ---------------------------------------------------------------------------- histograms of products
-def _reverse_products(scope: Scope, expr: ParFor, item: Accumulate, product: Var, y_adj: Var) -> None:
-    builder, extent = scope.builder, scope.new_size(expr.extent)
-    at, values = places_of(scope.renaming, expr), value_array(expr)
+# ---------------------------------------------------------------------------- histograms
+def _reverse_products(
+    scope: Scope, expr: ParFor, item: Accumulate, product: Var, y_adj: Var
+) -> tuple[Atom, Atom]:
+    """v_adj and init_adj of a histogram of products."""
+    builder, extent, at = scope.builder, scope.new_size(expr.extent), places_of(scope.renaming, expr)
     others, starts = lone_factors(builder, scope.renaming, expr, product)
 
     def part(inner: Builder, index: Var) -> Atom:
@@ -237,10 +249,7 @@ def _reverse_products(scope: Scope, expr: ParFor, item: Accumulate, product: Var
     def start(inner: Builder, place: Sequence[Var]) -> Atom:
         return inner.mul(inner.index(y_adj, place), inner.index(starts, place))
 
-    if values in scope.varied:
-        scope.contribute_whole(values, builder.stack(extent, part))
-    if item.init in scope.varied:
-        scope.contribute_whole(item.init, builder.build(y_adj.type.shape, start))
+    return builder.stack(extent, part), builder.build(y_adj.type.shape, start)
 
 
 def lone_factors(builder: Builder, renaming: Renaming, expr: ParFor, product: Var) -> tuple[Var, Var]:
@@ -252,15 +261,37 @@ def lone_factors(builder: Builder, renaming: Renaming, expr: ParFor, product: Va
     return other_factors(builder, init, product, at, factors, extent, item.bounds)
 
 
-def forward_products(
-    builder: Builder, renaming: Renaming, let: Let, expr: ParFor
+def lone_partials(
+    builder: Builder,
+    renaming: Renaming,
+    expr: ParFor,
+    total: Var,
+    varied: set[Var],
+    derivative: Derivative,
+    weights: Var | None = None,
+) -> tuple[Var, Var]:
+    """p and q, times the weights of the bins, in a histogram by an operator with an inverse."""
+    (item,) = expr.yields
+    assert isinstance(item, Accumulate)
+    init, values = renaming.variable(item.init), renaming.variable(value_array(expr))
+    at, extent = places_of(renaming, expr), renaming.atom(expr.extent)
+    own = Accumulate(renaming.operator(item.operator), init, item.at, item.value, item.bounds)
+    is_start_varied = item.init in varied
+    return inverted_partials(builder, own, total, at, values, extent, is_start_varied, derivative, weights)
+
+
+def forward_bins(
+    builder: Builder, renaming: Renaming, let: Let, expr: ParFor, varied: set[Var], forward: Derivative
 ) -> Callable[[Builder, Lookup], Sequence[Atom]]:
     """y_tan_b = q_b·init_tan_b + Σ_{i: k_i = b} p_i·v_i_tan; the factors serve every direction."""
     (item,) = expr.yields
     assert isinstance(item, Accumulate)
     init, values, bounds = item.init, value_array(expr), item.bounds
     product = renaming.variable(let.targets[0])
-    others, starts = lone_factors(builder, renaming, expr, product)
+    if item.operator == "mul":
+        others, starts = lone_factors(builder, renaming, expr, product)
+    else:
+        others, starts = lone_partials(builder, renaming, expr, product, varied, forward)
     at, extent = places_of(renaming, expr), renaming.atom(expr.extent)
 
     def tangents(inner: Builder, tangent: Lookup) -> Sequence[Atom]:

@@ -21,6 +21,7 @@ import numpy as np
 
 from anadrome.api.places import placed
 from anadrome.api.program import Program, make_program
+from anadrome.api.pytree import COMPLEX_NUMBERS, flatten
 from anadrome.api.signature import (
     LARGE,
     NUMBERS,
@@ -146,8 +147,9 @@ class Compiled:
             program = self._plain.get(key)
             arrays = None if program is None else program.arrays_around()
             if program is not None and arrays is not None:
+                leaves = args if len(args) == program.leaf_count else flatten(args)[0]
                 try:
-                    return program.run(args, arrays)
+                    return program.run(leaves, arrays)
                 except struct.error:
                     raise self._overflow(args, kwargs) from None
                 except AnadromeError as error:
@@ -163,7 +165,7 @@ class Compiled:
             if kind is np.ndarray:
                 parts.append(arg.dtype)
                 parts.append(tuple([size if size <= small else LARGE for size in arg.shape]))
-            elif kind in NUMBERS:
+            elif kind in NUMBERS or kind in COMPLEX_NUMBERS:
                 parts.append(kind)
             else:
                 return None

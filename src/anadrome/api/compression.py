@@ -31,7 +31,7 @@ MANY = 32
 """Where one side takes more directions than this, "auto" looks for a split between both."""
 
 SPLIT_WORK = 1 << 24
-"""The largest sum of squared degrees for which it looks."""
+"""The largest sum of squared degrees for which it looks, where it is not promising."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,9 +122,18 @@ def _cheapest(pattern: Sets) -> Compression:
     if best.cost > max(least):
         best = min(best, makes[1](pattern), key=lambda one: one.cost)
     work = sum(int((degree.astype(np.int64) ** 2).sum()) for degree in degrees)
-    if best.cost > MANY and work <= SPLIT_WORK:
+    hoped = min(_split_cost(degrees[0], REVERSE_COST, 1), _split_cost(degrees[1], 1, REVERSE_COST))
+    if best.cost > MANY and (work <= SPLIT_WORK or 2 * hoped < best.cost):
         best = min(best, _both(pattern), key=lambda one: one.cost)
     return best
+
+
+def _split_cost(degrees: Ints, alone: int, together: int) -> int:
+    """The least that a split may cost: k lines, those with most elements, have directions of their own at
+    `alone` each, and the others share directions of the other kind at `together` each, at least as many as
+    the next line has elements; over all k."""
+    falling = np.sort(degrees)[::-1].astype(np.int64)
+    return int(np.min(alone * np.arange(len(falling)) + together * falling))
 
 
 def _row_of(pattern: Sets) -> Ints:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anadrome.api import pytree
+from anadrome.api.conjugation import conjugated
 from anadrome.api.gradients import type_words
 from anadrome.api.opened import Result, leaf_result, like, parameter_value, staged_leaf
 from anadrome.api.places import place_of
@@ -316,7 +317,7 @@ def _backward(
     with context.nested(ScopeKind.RULE, left) as scope:
         scope.builder.bind(*names.values(), *cotangents)
         residuals = pytree.map_leaves(restored, value)
-        given = outputs.cotangent(context, cotangents)
+        given = conjugated(context, outputs.cotangent(context, cotangents))
         outcome = _run(context, rule, (*call.settings, residuals, given))
         parts = named.parts(outcome, len(call.given), "what it gives")
         atoms = _cotangents(context, named, call, inputs, parts)
@@ -332,7 +333,7 @@ def _cotangents(
     for number, (arg, part) in enumerate(zip(call.given, parts, strict=True)):
         leaves, structure = pytree.flatten(arg)
         what = f"the cotangent of argument {number}"
-        found = None if part is None else named.leaves(part, structure, what)
+        found = None if part is None else named.leaves(conjugated(context, part), structure, what)
         for offset in range(len(leaves)):
             leaf = inputs.active.get(place + offset)
             if leaf is None:

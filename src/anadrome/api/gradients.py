@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from anadrome.ad.canonical import canonical
 from anadrome.ad.reverse import vjp as reverse
 from anadrome.api import pytree
 from anadrome.api.arguments import Active, Argnums, active_arguments
+from anadrome.api.conjugation import check_holomorphic, conjugated, refuse_complex_result
 from anadrome.api.opened import Opened, float_positions, like, open_function, staged_leaf
 from anadrome.api.pytree import Leaf, Structure
 from anadrome.api.signature import parameter_names
@@ -49,6 +51,11 @@ class WithoutAuxiliary:
         raise NotImplementedError
 
 
+def _is_outermost(context: Context) -> bool:
+    """Whether no transform differentiates what is staged here."""
+    return not any(scope.kind is ScopeKind.OPEN for scope in context.scopes())
+
+
 def outer_auxiliary(
     context: Context, function: object, args: Sequence[Value], kwargs: Kwargs, found: Value
 ) -> Value:
@@ -57,7 +64,7 @@ def outer_auxiliary(
     The barrier of `WithoutAuxiliary` is this transform's alone. A transform around it differentiates the
     auxiliary result as any other value, so there it comes from a call of the function itself.
     """
-    if not any(scope.kind is ScopeKind.OPEN for scope in context.scopes()):
+    if _is_outermost(context):
         return found
     pair = context.call(function, *args, **kwargs)
     assert isinstance(pair, tuple)
@@ -83,12 +90,16 @@ def value_and_gradient(
     kwargs: Kwargs,
     argnums: Argnums,
     has_aux: bool,
+    holomorphic: bool = False,
 ) -> tuple[Value, Value]:
-    """What the function gives (its pair where there is an auxiliary result), and its gradient."""
+    """What the function gives (its pair where there is an auxiliary result), and its gradient.
+
+    Of a complex argument that is ∂f/∂x - i·∂f/∂y; where the function is holomorphic, f'(z).
+    """
     active = active_arguments(context, transform, args, argnums, parameter_names(function))
     opened_function = WithoutAuxiliary(function, transform) if has_aux else function
     opened = open_function(context, opened_function, args, kwargs, active.leaves, Mode.REVERSE)
-    seed = _scalar_result(transform, opened, has_aux)
+    seed = _scalar_result(transform, opened, has_aux, active.structure if holomorphic else None)
     cotangents = [
         number(1.0, opened.atoms[position].type.dtype)
         if position == seed
@@ -99,14 +110,21 @@ def value_and_gradient(
     if has_aux:
         assert isinstance(value, tuple)
         value = value[0], outer_auxiliary(context, function, args, kwargs, value[1])
-    return value, active.derivative(parts)
+    return value, conjugated(context, active.derivative(parts))
 
 
-def _scalar_result(transform: str, opened: Opened, has_aux: bool) -> int:
-    """Which result is differentiated: the only leaf of the result, or of its first part."""
+def _scalar_result(transform: str, opened: Opened, has_aux: bool, holomorphic: Structure | None) -> int:
+    """Which result is differentiated: the only leaf of the result, or of its first part.
+
+    Of the complex result of a holomorphic function, given the structure of its arguments, the real part.
+    """
     structure = opened.structure
     whole = structure.parts[0] if has_aux and not isinstance(structure, Leaf) else structure
-    if not isinstance(whole, Leaf):
+    if holomorphic is not None:
+        check_holomorphic(transform, holomorphic, whole)
+    elif pytree.is_complex_node(whole):
+        refuse_complex_result(transform, whole)
+    if not isinstance(whole, Leaf) and not pytree.is_complex_node(whole):
         raise NonScalarOutput(transform, pytree.describe(whole))
     position = opened.results[0].position
     if position is None:
@@ -154,9 +172,25 @@ def pull_back_values(
     active = active_arguments(context, "vjp", primals, tuple(range(len(primals))), parameter_names(function))
     opened_function = WithoutAuxiliary(function, "vjp") if has_aux else function
     opened = open_function(context, opened_function, primals, {}, active.leaves, Mode.REVERSE)
-    cotangents = _cotangents(context, opened, cotangent, has_aux)
+    cotangents = _cotangents(context, opened, conjugated(context, cotangent), has_aux)
     value, parts = pull_back(context, opened, active, cotangents)
-    return value, active.derivative(parts)
+    return value, conjugated(context, active.derivative(parts))
+
+
+def primal_value(context: Context, function: object, primals: Sequence[Value], has_aux: bool) -> Value:
+    """The function's result beside a pullback.
+
+    It is computed as a pullback computes it again, so that what both do is done once (`passes.join`). Where a
+    transform around this one differentiates it, it is the function's own: nothing is behind a barrier.
+    """
+    if not _is_outermost(context):
+        return context.call(function, *primals)
+    active = active_arguments(context, "vjp", primals, tuple(range(len(primals))), parameter_names(function))
+    opened_function = WithoutAuxiliary(function, "vjp") if has_aux else function
+    opened = open_function(context, opened_function, primals, {}, active.leaves, Mode.REVERSE)
+    program = canonical(opened.prepared(context), opened.active)
+    results = opened.call(context, program, [atom(context, leaf) for leaf in active.leaves.values()])
+    return opened.value(context, results)
 
 
 def _cotangents(context: Context, opened: Opened, cotangent: Value, has_aux: bool) -> list[Atom]:

@@ -20,7 +20,7 @@ from anadrome.api.signature import parameter_names
 from anadrome.api.verbs import verb
 from anadrome.array_ir.nodes import ArrayType, Atom, Function
 from anadrome.compile import prepare
-from anadrome.errors.api import SettingMismatch, UnknownsMismatch
+from anadrome.errors.api import ComplexDerivative, SettingMismatch, UnknownsMismatch
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Staged, Value
@@ -192,6 +192,10 @@ class Root:
         self, context: Context, function: object, args: Sequence[Value], kwargs: Mapping[str, Value]
     ) -> Value:
         unknowns = _unknowns(context, self.settings, function, args)
+        if pytree.is_complex_node(unknowns.structure):
+            help = "look for both parts: give an array of two floats, and return two"
+            expected = "the unknowns must be one real number or array"
+            raise ComplexDerivative("root", expected, "complex ones", help)
         if len(unknowns.start) != 1:
             raise UnknownsMismatch(
                 "root", "the start", "one float or one array", f"{len(unknowns.start)} of them"

@@ -8,15 +8,22 @@ forward mode); an input of unknown size is a parallel loop over its elements, on
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 
 from anadrome.ad.forward import jvp as forward
 from anadrome.ad.reverse import vjp as reverse
 from anadrome.api import pytree
 from anadrome.api.arguments import Active, Argnums, active_arguments
+from anadrome.api.conjugation import (
+    check_holomorphic,
+    conjugated,
+    has_complex,
+    refuse_complex_argument,
+    refuse_complex_result,
+)
 from anadrome.api.gradients import WithoutAuxiliary, outer_auxiliary
-from anadrome.api.opened import Opened, float_positions, like_leaf, open_function
+from anadrome.api.opened import Opened, float_positions, open_function
 from anadrome.api.pytree import Leaf, Structure
 from anadrome.api.signature import parameter_names
 from anadrome.array_ir.build import Builder, number
@@ -25,7 +32,7 @@ from anadrome.errors.api import SizeUnknown
 from anadrome.frontend.arrays import atom
 from anadrome.frontend.context import Context
 from anadrome.frontend.modes import Mode
-from anadrome.frontend.values import Scalar, Value
+from anadrome.frontend.values import Complex, Scalar, Staged, Value
 
 VECTOR_LIMIT = 64
 """Inputs of at most this many elements in all, known when compiled, are differentiated in one vector
@@ -35,45 +42,58 @@ Blocks = dict[tuple[int, int], Atom]
 """(position of a result, number of an active leaf) -> the derivative of the one by the other."""
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a user asks of a Jacobian; `transform` is what the user called, for messages."""
+
+    transform: str
+    argnums: Argnums
+    has_aux: bool
+    holomorphic: bool = False
+
+
 # ---------------------------------------------------------------------------- rules
 def jacobian_forward(
-    context: Context,
-    function: object,
-    args: Sequence[Value],
-    kwargs: Mapping[str, Value],
-    argnums: Argnums,
-    has_aux: bool,
+    context: Context, function: object, args: Sequence[Value], kwargs: Mapping[str, Value], asked: Asked
 ) -> Value:
     """The Jacobian column by column: in each result's place, its derivative by the arguments."""
-    opened, active = _opened(context, "jacfwd", function, args, kwargs, argnums, has_aux)
-    return _by_columns(context, function, args, kwargs, opened, active, has_aux)
+    opened, active = _opened(context, function, args, kwargs, asked, Mode.FORWARD)
+    if not asked.holomorphic:
+        refuse_complex_argument(asked.transform, active.structure)
+    return _by_columns(context, function, args, kwargs, opened, active, asked)
 
 
 def jacobian_reverse(
-    context: Context,
-    function: object,
-    args: Sequence[Value],
-    kwargs: Mapping[str, Value],
-    argnums: Argnums,
-    has_aux: bool,
+    context: Context, function: object, args: Sequence[Value], kwargs: Mapping[str, Value], asked: Asked
 ) -> Value:
     """The Jacobian row by row: in each result's place, its derivative by the arguments."""
-    opened, active = _opened(context, "jacrev", function, args, kwargs, argnums, has_aux)
-    return _by_rows(context, function, args, kwargs, opened, active, has_aux)
+    opened, active = _opened(context, function, args, kwargs, asked, Mode.REVERSE)
+    if not asked.holomorphic:
+        refuse_complex_result(asked.transform, _result_structure(opened, asked.has_aux))
+    return _by_rows(context, function, args, kwargs, opened, active, asked)
 
 
 def jacobian_either(
-    context: Context,
-    function: object,
-    args: Sequence[Value],
-    kwargs: Mapping[str, Value],
-    argnums: Argnums,
-    has_aux: bool,
+    context: Context, function: object, args: Sequence[Value], kwargs: Mapping[str, Value], asked: Asked
 ) -> Value:
     """The Jacobian by the mode that has fewer directions, as far as sizes are known now."""
-    opened, active = _opened(context, "jacobian", function, args, kwargs, argnums, has_aux)
-    way = _by_columns if _has_fewer_columns(context, opened, active, has_aux) else _by_rows
-    return way(context, function, args, kwargs, opened, active, has_aux)
+    opened, active = _opened(context, function, args, kwargs, asked, Mode.EITHER)
+    result = _result_structure(opened, asked.has_aux)
+    is_forward = _has_fewer_columns(context, opened, active, asked.has_aux)
+    if not asked.holomorphic:  # each mode has its side on which numbers may be complex
+        is_forward = has_complex(result) or (is_forward and not has_complex(active.structure))
+        if is_forward:
+            refuse_complex_argument(asked.transform, active.structure)
+    way = _by_columns if is_forward else _by_rows
+    return way(context, function, args, kwargs, opened, active, asked)
+
+
+def _result_structure(opened: Opened, has_aux: bool) -> Structure:
+    """The structure of what is differentiated: of the result, or of its first part."""
+    if not has_aux:
+        return opened.structure
+    assert not isinstance(opened.structure, Leaf)
+    return opened.structure.parts[0]
 
 
 def _has_fewer_columns(context: Context, opened: Opened, active: Active, has_aux: bool) -> bool:
@@ -106,7 +126,7 @@ def _by_columns(
     kwargs: Mapping[str, Value],
     opened: Opened,
     active: Active,
-    has_aux: bool,
+    asked: Asked,
 ) -> Value:
     types = _leaf_types(context, active)
     counts = [_constant_count(type_) for type_ in types]
@@ -119,8 +139,8 @@ def _by_columns(
     for leaf in range(len(types)):
         if leaf not in in_one:
             _one_direction_each(context, opened, active, leaf, blocks)
-    found = _assembled(context, opened, active, blocks, has_aux, values)
-    return _with_auxiliary(context, function, args, kwargs, found) if has_aux else found
+    found = _assembled(context, opened, active, blocks, asked, values)
+    return _with_auxiliary(context, function, args, kwargs, found) if asked.has_aux else found
 
 
 def _by_rows(
@@ -130,14 +150,25 @@ def _by_rows(
     kwargs: Mapping[str, Value],
     opened: Opened,
     active: Active,
-    has_aux: bool,
+    asked: Asked,
 ) -> Value:
     derivative = reverse(opened.prepared(context), opened.active, context.config.mixed, context.notes)
     blocks: Blocks = {}
-    for position in _differentiated(opened, has_aux):
+    skipped = _imaginary_results(opened) if asked.holomorphic else frozenset()
+    for position in _differentiated(opened, asked.has_aux):
+        if position in skipped:
+            continue
         _rows(context, opened, active, derivative, position, blocks)
-    found = _assembled(context, opened, active, blocks, has_aux, None)
-    return _with_auxiliary(context, function, args, kwargs, found) if has_aux else found
+    found = _assembled(context, opened, active, blocks, asked, None)
+    return _with_auxiliary(context, function, args, kwargs, found) if asked.has_aux else found
+
+
+def _imaginary_results(opened: Opened) -> frozenset[int | None]:
+    """Positions of the imaginary parts of results: f' of a holomorphic f follows from the real ones alone."""
+    places = pytree.imaginary_places(opened.structure)
+    return frozenset(
+        result.position for result, is_imaginary in zip(opened.results, places, strict=True) if is_imaginary
+    )
 
 
 def _with_auxiliary(
@@ -149,17 +180,18 @@ def _with_auxiliary(
 
 def _opened(
     context: Context,
-    transform: str,
     function: object,
     args: Sequence[Value],
     kwargs: Mapping[str, Value],
-    argnums: Argnums,
-    has_aux: bool,
+    asked: Asked,
+    mode: Mode,
 ) -> tuple[Opened, Active]:
-    active = active_arguments(context, transform, args, argnums, parameter_names(function))
-    inner = WithoutAuxiliary(function, transform) if has_aux else function
-    mode = {"jacfwd": Mode.FORWARD, "jacrev": Mode.REVERSE}.get(transform, Mode.EITHER)
-    return open_function(context, inner, args, kwargs, active.leaves, mode), active
+    active = active_arguments(context, asked.transform, args, asked.argnums, parameter_names(function))
+    inner = WithoutAuxiliary(function, asked.transform) if asked.has_aux else function
+    opened = open_function(context, inner, args, kwargs, active.leaves, mode)
+    if asked.holomorphic:
+        check_holomorphic(asked.transform, active.structure, _result_structure(opened, asked.has_aux))
+    return opened, active
 
 
 def _leaf_types(context: Context, active: Active) -> list[ArrayType]:
@@ -349,35 +381,82 @@ def _assembled(
     opened: Opened,
     active: Active,
     blocks: Blocks,
-    has_aux: bool,
+    asked: Asked,
     values: Sequence[Atom] | None,
 ) -> Value:
     """The blocks in the form of the results, each the form of the arguments; beside it the auxiliary
     result."""
-    leaves = list(active.leaves.values())
-
-    def derivative(position: int) -> Value:
-        parts = []
-        for number_, leaf in enumerate(leaves):
-            is_weak = isinstance(leaf, Scalar) and leaf.is_weak
-            parts.append(like_leaf(context, blocks[position, number_], is_weak, 0))
-        return active.derivative(parts)
-
-    structure: Structure = opened.structure
-    if has_aux:
-        assert not isinstance(structure, Leaf)
-        structure = structure.parts[0]
-    wanted = set(_differentiated(opened, has_aux))
-    count = len(pytree.leaf_paths(structure))
-    found = [
-        derivative(leaf.position) if leaf.position in wanted and leaf.position is not None else None
-        for leaf in opened.results[:count]
-    ]
-    jacobian = pytree.unflatten(structure, found)
-    if not has_aux:
+    structure = _result_structure(opened, asked.has_aux)
+    wanted = set(_differentiated(opened, asked.has_aux))
+    places = iter([leaf.position for leaf in opened.results])
+    found: list[Value] = []
+    for is_complex in _complex_leaves(structure):
+        position = next(places)
+        if is_complex:
+            imaginary = next(places)
+            found.append(_of_complex(context, active, blocks, (position, imaginary), asked.holomorphic))
+        elif position in wanted:
+            parts = _parts(context, active, blocks, position)
+            found.append(conjugated(context, active.derivative(parts)))
+        else:
+            found.append(None)
+    jacobian = pytree.unflatten(_with_complex_as_leaves(structure), found)
+    if not asked.has_aux:
         return jacobian
-    primals = [atom(context, leaf) for leaf in leaves]
+    primals = [atom(context, leaf) for leaf in active.leaves.values()]
     results = values if values is not None else opened.call(context, opened.function, primals)
     pair = opened.value(context, results)
     assert isinstance(pair, tuple)
     return jacobian, pair[1]
+
+
+def _parts(context: Context, active: Active, blocks: Blocks, position: int | None) -> list[Staged]:
+    """The derivative of a result by each leaf of the arguments."""
+    assert position is not None
+    parts = []
+    for number_, leaf in enumerate(active.leaves.values()):
+        is_weak = isinstance(leaf, Scalar) and leaf.is_weak
+        parts.append(context.wrap(blocks[position, number_], is_weak))
+    return parts
+
+
+def _of_complex(
+    context: Context,
+    active: Active,
+    blocks: Blocks,
+    positions: tuple[int | None, int | None],
+    holomorphic: bool,
+) -> Value:
+    """The derivative of a complex result u + iv: by a real x it is u_x + i·v_x.
+
+    By z = x + iy it is that too, where the function is holomorphic; if only the derivatives of u are there,
+    it is u_x - i·u_y, which is the same (Cauchy and Riemann).
+    """
+    real = _parts(context, active, blocks, positions[0])
+    if (positions[1], 0) in blocks:
+        imag = _parts(context, active, blocks, positions[1])
+        if not holomorphic:
+            return active.derivative([Complex(*pair) for pair in zip(real, imag, strict=True)])
+        columns = [part for pair in zip(real[::2], imag[::2], strict=True) for part in pair]
+        return active.derivative(columns)
+    return conjugated(context, active.derivative(real))
+
+
+def _complex_leaves(structure: Structure) -> list[bool]:
+    """The leaves of a structure with complex numbers for one: whether each is complex."""
+    if isinstance(structure, Leaf):
+        return [False]
+    if pytree.is_complex_node(structure):
+        return [True]
+    return [found for part in structure.parts for found in _complex_leaves(part)]
+
+
+def _with_complex_as_leaves(structure: Structure) -> Structure:
+    """The structure, in which a complex number is one leaf."""
+    if isinstance(structure, Leaf):
+        return structure
+    if pytree.is_complex_node(structure):
+        return pytree.LEAF
+    return pytree.Node(
+        structure.type, structure.names, tuple([_with_complex_as_leaves(part) for part in structure.parts])
+    )

@@ -40,7 +40,8 @@ def _reduce(
     container of arrays, whose rows are taken together, or anything a comprehension goes over. Items may be
     numbers, arrays, and tuples, dicts or dataclasses of them; the result is like an item and keeps its type.
     Of a named operator the `identity` may be left out; what is given is combined in front. `inverse(r, x)`
-    takes x out of r again: a hint for derivatives, which are right without it.
+    takes x off the end of r again, `inverse(operator(l, x), x) == l`, and makes derivatives cheaper: what it
+    gives is believed where it is finite, and `check_grads` finds one that is wrong (docs/parallel.md).
 
     Raises `UnknownOperator`, `IdentityMissing`, `IdentityDiffers` and `OperatorDiffers`, and for the least or
     greatest of nothing `EmptyReduction`.
@@ -73,7 +74,13 @@ def _scan(operator: Operator, xs: Any, identity: Any = None, exclusive: bool = F
 
 
 def _reduce_by_index(
-    init: Any, operator: Operator, at: Any, values: Any, identity: Any = None, bounds: str = "error"
+    init: Any,
+    operator: Operator,
+    at: Any,
+    values: Any,
+    identity: Any = None,
+    bounds: str = "error",
+    inverse: Callable[..., Any] | None = None,
 ) -> Any:
     """A generalised histogram: for every i, `result[at[i]] = result[at[i]] ⊕ values[i]`, in order.
 
@@ -81,7 +88,7 @@ def _reduce_by_index(
     then it begins with the operator's identity. `at` is an array of integers, or a tuple of them, one for
     each dimension of `init` that is indexed; `values` has a number or a row for each place, or is one number
     for all. Negative places count from the end. A place outside raises an `IndexError` that names the line;
-    with `bounds="ignore"` its value is left out.
+    with `bounds="ignore"` its value is left out. `inverse` is that of `reduce`.
 
     Values keep the type of `init`; raises `CastRefused` where they would lose their kind, and the errors of
     `reduce` for the operator and its identity.
@@ -93,7 +100,7 @@ def _reduce_by_index(
     >>> ad.reduce_by_index(np.zeros(3), "max", np.array([0, 5]), 1.0, bounds="ignore")
     array([1., 0., 0.])
     """
-    return plain.placed("ad.reduce_by_index", init, at, values, bounds, operator, identity)
+    return plain.placed("ad.reduce_by_index", init, at, values, bounds, operator, identity, inverse)
 
 
 def _scatter(init: Any, at: Any, values: Any, bounds: str = "error") -> Any:

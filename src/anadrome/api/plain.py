@@ -22,7 +22,7 @@ from anadrome.errors.parallel import (
     UnsuitableValues,
 )
 from anadrome.errors.runtime import EmptyReduction, IndexOutOfBounds, SizeMismatch
-from anadrome.frontend.parallel.operators import SYNONYMS, named
+from anadrome.frontend.parallel.operators import SYNONYMS, check_inverse, named
 from anadrome.frontend.parallel.places import BOUNDS, index_argument, start_words
 
 UFUNCS: Mapping[str, np.ufunc] = {
@@ -69,7 +69,7 @@ def _words(value: object) -> str:
 
 def columns_of(name: str, xs: Any, axis: int = 0) -> Columns:
     """The items of a sequence: rows of an array or of several, or what an iterable gives."""
-    if not isinstance(xs, list | np.ndarray):
+    if not isinstance(xs, list | np.ndarray) or pytree.is_complex(type(xs), xs):
         leaves, structure = pytree.flatten(xs)
         if leaves and all(_is_array(leaf) for leaf in leaves):
             arrays = tuple(np.moveaxis(leaf, axis, 0) for leaf in leaves)
@@ -109,11 +109,18 @@ def stacked(name: str, items: Sequence[Any]) -> Columns:
 Combine = Callable[[Any, Any], Any]
 
 
-def _named(name: str, operator: Any, dtypes: Sequence[np.dtype[Any]]) -> str | None:
-    """The named operator, where it is one on these scalar types."""
+def _named(
+    name: str, operator: Any, dtypes: Sequence[np.dtype[Any]], structure: pytree.Structure
+) -> str | None:
+    """The named operator, where it is one on these scalar types; complex numbers, part by part, are added."""
     found = named(name, operator)
+    is_complex = any(pytree.imaginary_places(structure))
+    if is_complex and found is not None and found != "add":
+        raise OperatorUndefined(name, found, "complex128")
     if found is None:
         synonym = SYNONYMS.get(operator) if hasattr(operator, "__hash__") and operator.__hash__ else None
+        if is_complex and synonym != "add":
+            return None
         return synonym if synonym and all(_is_defined(synonym, dtype) for dtype in dtypes) else None
     for dtype in dtypes:
         if not _is_defined(found, dtype):
@@ -149,6 +156,8 @@ def _fits(leaf: Any, dtype: np.dtype[Any], shape: tuple[int, ...], is_broadcast:
 
 
 def _typed(columns: Columns, value: Any, is_broadcast: bool) -> list[Any] | None:
+    if pytree.is_complex_node(columns.structure) and isinstance(value, int | float):
+        value = complex(value)
     leaves, structure = pytree.flatten(value)
     if structure != columns.structure:
         return None
@@ -191,10 +200,9 @@ def reduce(operator: Any, xs: Any, identity: Any, axis: int, inverse: Any) -> An
     """x_0 ⊕ x_1 ⊕ …"""
     name = "ad.reduce"
     named(name, operator)
-    if inverse is not None and not callable(inverse):
-        raise UnsuitableValues(name, "inverse", "a function of two values", _words(inverse))
+    check_inverse(name, inverse)
     columns = columns_of(name, xs, axis)
-    operation = _named(name, operator, [array.dtype for array in columns.arrays])
+    operation = _named(name, operator, [array.dtype for array in columns.arrays], columns.structure)
     if operation is None:
         *_, last = _folded(name, columns, operator, _identity(name, columns, identity))
         return columns.together(last)
@@ -216,7 +224,7 @@ def scan(operator: Any, xs: Any, identity: Any, exclusive: bool, axis: int) -> A
     name = "ad.scan"
     named(name, operator)
     columns = columns_of(name, xs, axis)
-    operation = _named(name, operator, [array.dtype for array in columns.arrays])
+    operation = _named(name, operator, [array.dtype for array in columns.arrays], columns.structure)
     if operation is None:
         running = list(_folded(name, columns, operator, _identity(name, columns, identity)))
     else:
@@ -265,16 +273,24 @@ def _is_size(init: Any) -> bool:
 
 def _leaves_of(values: Any) -> tuple[list[Any], pytree.Structure]:
     if isinstance(values, list):
-        return [np.asarray(values)], pytree.LEAF
+        return pytree.flatten(np.asarray(values))
     return pytree.flatten(values)
 
 
 def placed(
-    name: str, init: Any, at: Any, values: Any, bounds: Any, operator: Any = None, identity: Any = None
+    name: str,
+    init: Any,
+    at: Any,
+    values: Any,
+    bounds: Any,
+    operator: Any = None,
+    identity: Any = None,
+    inverse: Any = None,
 ) -> Any:
     """`init` with the values put at their places, or, with an operator, combined with what stands there."""
     if operator is not None:
         named(name, operator)
+    check_inverse(name, inverse)
     indices = _indices(name, at, bounds)
     leaves, structure = _leaves_of(values)
     arrays = _started(name, init, indices, leaves, structure, operator, identity)
@@ -324,7 +340,7 @@ def _started(
         (False,) * len(parts),
         structure,
     )
-    operation = _named(name, operator, [part.dtype for part in parts])
+    operation = _named(name, operator, [part.dtype for part in parts], structure)
     start = (
         _identity(name, columns, identity)
         if operation is None
@@ -356,7 +372,7 @@ def _combination(
 ) -> Callable[[list[Any], list[Any]], list[Any]] | None:
     if operator is None:
         return None
-    operation = _named(name, operator, [array.dtype for array in columns.arrays])
+    operation = _named(name, operator, [array.dtype for array in columns.arrays], columns.structure)
     if operation is not None:
         ufunc = UFUNCS[operation]
         return lambda old, new: [ufunc(*pair) for pair in zip(old, new, strict=True)]

@@ -45,6 +45,7 @@ class Program:
     `sizes` says where the size arguments are found: (leaf, axis). `taken` are the positions of the leaves
     that are passed (None: all), `arrays` the places among the passed ones that hold arrays. `arrays_around`
     gives the arrays of the surroundings, or None where these have changed and another program is needed.
+    `leaf_count` is the number of leaves of a call: complex arguments have two each.
     """
 
     executable: Executable
@@ -56,6 +57,7 @@ class Program:
     present: Callable[[list[Any]], Any]
     statistics: Statistics
     arrays_around: Callable[[], list[np.ndarray] | None]
+    leaf_count: int
 
     def run(self, leaves: Sequence[Any], arrays: Sequence[np.ndarray] = ()) -> Any:
         """The result for the leaves of a call whose signature is this program's, and the arrays around it."""
@@ -119,6 +121,7 @@ def make_program(
         _presentation(staged),
         times,
         staged.surroundings.read,
+        len(signature.keys),
     )
 
 

@@ -5,6 +5,8 @@ again.
 structure differ in their leaves alone. `None` is a container of nothing. What is not a container is a leaf.
 Subclasses of list and dict, and dataclass types themselves, are leaves: their meaning is their own. So are
 the dataclasses of this package, staged values among them.
+
+A complex number or array is a container of its real and its imaginary part, which are leaves.
 """
 
 from __future__ import annotations
@@ -12,6 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
+
+import numpy as np
+
+from anadrome.frontend.structures import joined
+from anadrome.frontend.values import Complex
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +62,8 @@ def _flatten(tree: object, leaves: list[Any]) -> Structure:
         leaves.append(tree)
         return LEAF
     names, parts = found
-    return Node(type(tree), names, tuple([_flatten(part, leaves) for part in parts]))
+    kind = Complex if names is PARTS else type(tree)
+    return Node(kind, names, tuple([_flatten(part, leaves) for part in parts]))
 
 
 def parts_of(tree: object) -> tuple[tuple[Hashable, ...], Sequence[object]] | None:
@@ -65,12 +73,45 @@ def parts_of(tree: object) -> tuple[tuple[Hashable, ...], Sequence[object]] | No
         return (), tree  # type: ignore[return-value]
     if kind is dict:
         return tuple(tree), tuple(tree.values())  # type: ignore[arg-type, attr-defined]
+    if is_complex(kind, tree):
+        return PARTS, (tree.real, tree.imag)  # type: ignore[attr-defined]
     if is_named_tuple(kind):
         return kind._fields, tree  # type: ignore[attr-defined, return-value]
     if is_dataclass(kind) and not kind.__module__.startswith("anadrome."):
         names = tuple(field.name for field in fields(kind))
         return names, tuple(getattr(tree, name) for name in names)
     return None
+
+
+PARTS = ("real", "imag")
+
+
+def is_complex(kind: type, value: object) -> bool:
+    """Whether a value of this type is a complex number or array, staged or not."""
+    if kind is np.ndarray or kind is np.memmap:
+        return value.dtype.kind == "c"  # type: ignore[attr-defined, no-any-return]
+    return kind in COMPLEX_NUMBERS
+
+
+COMPLEX_NUMBERS = (Complex, complex, np.complex64, np.complex128)
+
+
+def is_complex_node(structure: Structure) -> bool:
+    """Whether this is the structure of a complex number or array."""
+    return isinstance(structure, Node) and structure.type is Complex
+
+
+def imaginary_places(structure: Structure) -> list[bool]:
+    """Of each leaf, whether it is an imaginary part.
+
+    >>> imaginary_places(flatten((1.0, 2j))[1])
+    [False, False, True]
+    """
+    if isinstance(structure, Leaf):
+        return [False]
+    if is_complex_node(structure):
+        return [False, True]
+    return [place for part in structure.parts for place in imaginary_places(part)]
 
 
 def is_named_tuple(kind: type) -> bool:
@@ -102,6 +143,8 @@ def _unflatten(structure: Structure, leaves: Iterator[object]) -> Any:
         return dict(zip(structure.names, parts, strict=True))
     if kind is type(None):
         return None
+    if kind is Complex:
+        return joined(*parts)
     if is_named_tuple(kind):
         return kind(*parts)
     made: Any = object.__new__(kind)
@@ -144,6 +187,8 @@ def describe(structure: Structure) -> str:
     """
     if isinstance(structure, Leaf):
         return "*"
+    if is_complex_node(structure):
+        return "a complex *"
     parts = [describe(part) for part in structure.parts]
     if structure.type is type(None):
         return "None"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from anadrome.api import pytree
 from anadrome.api.arguments import Argnums
 from anadrome.api.batching import Axes, map_rows
-from anadrome.api.gradients import outcome_words, pull_back_values, value_and_gradient
-from anadrome.api.jacobians import jacobian_either, jacobian_forward, jacobian_reverse
+from anadrome.api.gradients import outcome_words, primal_value, pull_back_values, value_and_gradient
+from anadrome.api.jacobians import Asked, jacobian_either, jacobian_forward, jacobian_reverse
 from anadrome.api.opened import like, staged_leaf
 from anadrome.api.tangents import as_tuple, push_forward_values
 from anadrome.errors.api import AuxiliaryMissing, StagedOutside
@@ -43,10 +43,11 @@ class Gradient:
     argnums: int | tuple[int, ...]
     has_aux: bool
     transform: str = "grad"
+    holomorphic: bool = False
 
     def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
         value, gradient = value_and_gradient(
-            context, self.transform, function, args, kwargs, self.argnums, self.has_aux
+            context, self.transform, function, args, kwargs, self.argnums, self.has_aux, self.holomorphic
         )
         if not self.has_aux:
             return gradient
@@ -60,10 +61,11 @@ class ValueAndGradient:
 
     argnums: int | tuple[int, ...]
     has_aux: bool
+    holomorphic: bool = False
 
     def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
         return value_and_gradient(
-            context, "value_and_grad", function, args, kwargs, self.argnums, self.has_aux
+            context, "value_and_grad", function, args, kwargs, self.argnums, self.has_aux, self.holomorphic
         )
 
 
@@ -145,7 +147,7 @@ def _frozen(context: Context, leaf: Value) -> Callable[[Context], Value]:
 
 def stage_vjp(context: Context, function: object, *primals: Value, has_aux: bool = False) -> Value:
     """`vjp` inside a program: the function's result and a pullback."""
-    outcome = context.call(function, *primals)
+    outcome = primal_value(context, function, primals, has_aux)
     pullback = Pullback(context, function, primals, has_aux)
     if not has_aux:
         return outcome, pullback
@@ -195,48 +197,57 @@ class Applied:
 
 # ---------------------------------------------------------------------------- Jacobians
 @dataclass(frozen=True, slots=True)
-class ForwardJacobian:
+class _Jacobian:
+    """What the rules of Jacobians hold."""
+
+    argnums: int | tuple[int, ...]
+    has_aux: bool
+    holomorphic: bool = False
+
+    def _given(
+        self,
+        way: Callable[..., Value],
+        context: Context,
+        function: object,
+        args: Args,
+        kwargs: Kwargs,
+        transform: str,
+    ) -> Value:
+        asked = Asked(transform, self.argnums, self.has_aux, self.holomorphic)
+        return way(context, function, args, kwargs, asked)
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardJacobian(_Jacobian):
     """The Jacobian by forward mode."""
 
-    argnums: int | tuple[int, ...]
-    has_aux: bool
-
     def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
-        return jacobian_forward(context, function, args, kwargs, self.argnums, self.has_aux)
+        return self._given(jacobian_forward, context, function, args, kwargs, "jacfwd")
 
 
 @dataclass(frozen=True, slots=True)
-class ReverseJacobian:
+class ReverseJacobian(_Jacobian):
     """The Jacobian by reverse mode."""
 
-    argnums: int | tuple[int, ...]
-    has_aux: bool
-
     def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
-        return jacobian_reverse(context, function, args, kwargs, self.argnums, self.has_aux)
+        return self._given(jacobian_reverse, context, function, args, kwargs, "jacrev")
 
 
 @dataclass(frozen=True, slots=True)
-class EitherJacobian:
+class EitherJacobian(_Jacobian):
     """The Jacobian by the mode that suits the sizes."""
 
-    argnums: int | tuple[int, ...]
-    has_aux: bool
-
     def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
-        return jacobian_either(context, function, args, kwargs, self.argnums, self.has_aux)
+        return self._given(jacobian_either, context, function, args, kwargs, "jacobian")
 
 
 @dataclass(frozen=True, slots=True)
-class SecondDerivatives:
+class SecondDerivatives(_Jacobian):
     """The Hessian: forward over reverse; with the auxiliary result where there is one."""
 
-    argnums: int | tuple[int, ...]
-    has_aux: bool
-
     def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
-        gradient = Applied(Gradient(self.argnums, self.has_aux, "hessian"), function)
-        return jacobian_forward(context, gradient, args, kwargs, self.argnums, self.has_aux)
+        gradient = Applied(Gradient(self.argnums, self.has_aux, "hessian", self.holomorphic), function)
+        return self._given(jacobian_forward, context, gradient, args, kwargs, "hessian")
 
 
 # ---------------------------------------------------------------------------- rows

@@ -129,8 +129,6 @@ def leaf_key(leaf: object, small_dimension: int) -> Key:
         except TypeError:
             raise _NoKey(leaf, StaticUnhashable, f"a {type(leaf.value).__qualname__}") from None
         return StaticKey(type(leaf.value), leaf.value)
-    if kind is complex:
-        raise _NoKey(leaf, UnsupportedArray, "a complex number")
     if hasattr(leaf, "__array__") and not isinstance(leaf, type):
         raise _NoKey(leaf, UnsupportedArray, array_words(leaf))
     try:

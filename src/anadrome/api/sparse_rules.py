@@ -13,12 +13,13 @@ from anadrome.ad.forward import jvp as forward
 from anadrome.ad.reverse import vjp as reverse
 from anadrome.api import pytree
 from anadrome.api.arguments import Active, active_arguments
+from anadrome.api.conjugation import has_complex
 from anadrome.api.gradients import fitted, outcome_words
 from anadrome.api.opened import Opened, float_positions, like_leaf, open_function, staged_leaf
 from anadrome.api.signature import parameter_names
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import ArrayType, Atom, Size, Stack, Var, Yield
-from anadrome.errors.api import SizeUnknown
+from anadrome.errors.api import ComplexDerivative, SizeUnknown
 from anadrome.errors.sparse import SparseOutput
 from anadrome.frontend.arrays import atom
 from anadrome.frontend.context import Context
@@ -103,6 +104,10 @@ def _opened(
     assert isinstance(args, tuple) and isinstance(kwargs, dict)
     active = active_arguments(context, transform, args, argnums, parameter_names(function))
     opened = open_function(context, function, args, kwargs, active.leaves)
+    if has_complex(active.structure) or has_complex(opened.structure):
+        help = "take the dense derivative, or make it of real arrays"
+        expected = "with `sparse=True` arguments and results must be real"
+        raise ComplexDerivative(transform, expected, "complex ones", help)
     if not float_positions(opened.atoms):
         raise SparseOutput(transform, outcome_words(opened.value(context, opened.atoms)))
     return opened, active

@@ -79,20 +79,31 @@ jit = Verb(_jit)
 
 
 # ---------------------------------------------------------------------------- reverse mode
-def _grad(function: Function, argnums: Argnums = 0, has_aux: bool = False) -> Compiled:
+def _grad(
+    function: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Compiled:
     """The gradient of a function whose result is one float, by the arguments that `argnums` names.
 
     The gradient has the form of the argument; for several `argnums` it is a tuple. With `has_aux` the
     function gives a pair and so does its gradient: the second part is passed through.
 
+    Of a complex argument z = x + iy the gradient is ∂f/∂x - i·∂f/∂y; with `holomorphic` the result is complex
+    too, and the gradient is f'(z).
+
     >>> import anadrome as ad
     >>> float(ad.grad(lambda x: x**3)(2.0))
     12.0
+    >>> ad.grad(lambda z: abs(z) ** 2)(3 + 4j)
+    (6-8j)
+    >>> ad.grad(lambda z: z * z, holomorphic=True)(3 + 4j)
+    (6+8j)
     """
-    return transformed("grad", function, Gradient(as_argnums(argnums), has_aux))
+    return transformed("grad", function, Gradient(as_argnums(argnums), has_aux, "grad", holomorphic))
 
 
-def _value_and_grad(function: Function, argnums: Argnums = 0, has_aux: bool = False) -> Compiled:
+def _value_and_grad(
+    function: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Compiled:
     """The result of a function and its gradient, as `grad` gives it; with `has_aux`, `(pair, gradient)`.
 
     >>> import anadrome as ad
@@ -100,7 +111,9 @@ def _value_and_grad(function: Function, argnums: Argnums = 0, has_aux: bool = Fa
     >>> float(value), float(slope)
     (9.0, 6.0)
     """
-    return transformed("value_and_grad", function, ValueAndGradient(as_argnums(argnums), has_aux))
+    return transformed(
+        "value_and_grad", function, ValueAndGradient(as_argnums(argnums), has_aux, holomorphic)
+    )
 
 
 grad = Verb(_grad)
@@ -186,10 +199,13 @@ def linearize(function: Function, *primals: Any) -> Any:
 
 
 # ---------------------------------------------------------------------------- Jacobians
-def _jacfwd(function: Function, argnums: Argnums = 0, has_aux: bool = False) -> Compiled:
+def _jacfwd(
+    function: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Compiled:
     """The Jacobian by forward mode: one direction for each element of the arguments, so for few inputs.
 
-    The derivative of a result of shape s by an argument of shape t has shape s + t.
+    The derivative of a result of shape s by an argument of shape t has shape s + t. Results may be complex;
+    complex arguments are for holomorphic functions, with `holomorphic`, whose derivative is f'(z).
 
     >>> import anadrome as ad
     >>> import numpy as np
@@ -197,11 +213,16 @@ def _jacfwd(function: Function, argnums: Argnums = 0, has_aux: bool = False) -> 
     array([[2., 0.],
            [0., 4.]])
     """
-    return transformed("jacfwd", function, ForwardJacobian(as_argnums(argnums), has_aux))
+    return transformed("jacfwd", function, ForwardJacobian(as_argnums(argnums), has_aux, holomorphic))
 
 
-def _jacrev(function: Function, argnums: Argnums = 0, has_aux: bool = False) -> Compiled:
+def _jacrev(
+    function: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Compiled:
     """The Jacobian by reverse mode: one sweep for each element of the result, so for few outputs.
+
+    Arguments may be complex, for which each row is as a gradient; complex results are for holomorphic
+    functions, with `holomorphic`, whose derivative is f'(z).
 
     >>> import anadrome as ad
     >>> import numpy as np
@@ -209,7 +230,7 @@ def _jacrev(function: Function, argnums: Argnums = 0, has_aux: bool = False) -> 
     array([[2., 0.],
            [0., 4.]])
     """
-    return transformed("jacrev", function, ReverseJacobian(as_argnums(argnums), has_aux))
+    return transformed("jacrev", function, ReverseJacobian(as_argnums(argnums), has_aux, holomorphic))
 
 
 def _jacobian(
@@ -219,6 +240,7 @@ def _jacobian(
     *,
     mode: str = "auto",
     sparse: bool = False,
+    holomorphic: bool = False,
 ) -> Compiled | SparseDerivative:
     """The Jacobian of a function: `jacfwd` (mode "forward"), `jacrev` ("reverse"), or the better ("auto").
 
@@ -228,7 +250,7 @@ def _jacobian(
 
     With `sparse` each of these is a `scipy.sparse.csr_array` of two dimensions instead: as many rows as the
     result has elements, as many columns as the argument has. Its pattern is found in the program, and columns
-    (or rows) that never meet share one direction; see `sparsity`.
+    (or rows) that never meet share one direction; see `sparsity`. `holomorphic` is as in `jacfwd`.
 
     >>> import anadrome as ad
     >>> import numpy as np
@@ -248,16 +270,22 @@ def _jacobian(
     }
     if mode not in rules:
         raise UnknownMode(mode, tuple(rules))
-    return transformed("jacobian", function, rules[mode](as_argnums(argnums), has_aux))
+    return transformed("jacobian", function, rules[mode](as_argnums(argnums), has_aux, holomorphic))
 
 
 def _hessian(
-    function: Function, argnums: Argnums = 0, has_aux: bool = False, *, sparse: bool = False
+    function: Function,
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    sparse: bool = False,
+    holomorphic: bool = False,
 ) -> Compiled | SparseDerivative:
     """The matrix of second derivatives of a function whose result is one float: forward over reverse.
 
     With `has_aux` the function gives a pair and so does its Hessian: the second part is passed through.
     With `sparse` it is a `scipy.sparse.csr_array`, as in `jacobian`, computed along few directions.
+    Complex arguments are for holomorphic functions, with `holomorphic`, whose Hessian is f''(z).
 
     >>> import anadrome as ad
     >>> import numpy as np
@@ -268,7 +296,7 @@ def _hessian(
     if sparse:
         _refuse_auxiliary("hessian", has_aux)
         return sparse_hessian(function, as_argnums(argnums))
-    return transformed("hessian", function, SecondDerivatives(as_argnums(argnums), has_aux))
+    return transformed("hessian", function, SecondDerivatives(as_argnums(argnums), has_aux, holomorphic))
 
 
 def _sparsity(function: Function, argnums: Argnums = 0, *, mode: str = "auto") -> Callable[..., Sparsity]:

@@ -272,9 +272,13 @@ class _Checker:
         """A lambda, which sees what the parfor sees."""
         self.reads(operator.identity)
         usable, self.usable = self.usable, set()
-        inner = self.nested((*operator.left, *operator.right), operator.body)
-        self.reads(operator.body.results)
-        self.leave(inner, usable)
+        self.bind((*operator.left, *operator.right))
+        for body in (operator.body, operator.inverse):
+            if body is not None:
+                inner = self.nested((), body)
+                self.reads(body.results)
+                self.leave(inner, set())
+        self.leave({*operator.left, *operator.right}, usable)
 
     def loop(self, let: Let, expr: Loop) -> _Origins:
         """A loop: it uses the accumulators among its carried values, each iteration once."""

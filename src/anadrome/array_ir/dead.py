@@ -185,6 +185,9 @@ class _Needs:
             if operator is not None:
                 self.need(item, *operator.identity, *operator.body.results)
                 self.body(operator.body, item)
+                if operator.inverse is not None:
+                    self.need(item, *operator.inverse.results)
+                    self.body(operator.inverse, item)
             if isinstance(item, Carry):
                 self.linear(item.source, item)
                 self.linear(item.token, item)
@@ -304,10 +307,12 @@ class _Sweep:
 
     def operator(self, operator: Lambda) -> Lambda:
         """An operator with its living statements."""
-        body = self.body(operator.body, operator.body.results)
-        if body is operator.body:
+        body, inverse = self.body(operator.body, operator.body.results), operator.inverse
+        if inverse is not None:
+            inverse = self.body(inverse, inverse.results)
+        if body is operator.body and inverse is operator.inverse:
             return operator
-        return Lambda(operator.left, operator.right, body, operator.identity)
+        return Lambda(operator.left, operator.right, body, operator.identity, inverse)
 
     def loop(self, expr: Loop) -> Loop:
         """A loop with its living carried values."""

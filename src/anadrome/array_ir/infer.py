@@ -190,6 +190,8 @@ def _lambda(operator: Lambda, values: tuple[Atom, ...]) -> None:
     for side in (operator.left, operator.right):
         _hold(tuple(var.type for var in side) == types, "the operator's operands differ from the values")
     _hold(_types(operator.body) == types, "the operator's results differ from its operands")
+    if operator.inverse is not None:
+        _hold(_types(operator.inverse) == types, "the inverse's results differ from the operands")
     _hold(tuple(atom.type for atom in operator.identity) == types, "the identity differs from the operands")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -70,6 +71,47 @@ def _svd(matrix: Array, room: Array) -> tuple[Array, ...]:
     return tuple(np.linalg.svd(matrix, full_matrices=False))
 
 
+def _fourier(real: Array, imag: Array, backward: bool) -> tuple[Array, ...]:
+    values = _joined(real, imag)
+    return _parts(
+        _transform(np.fft.ifft if backward else np.fft.fft, values, "forward" if backward else None)
+    )
+
+
+def _fourier_of_real(values: Array, room: Array) -> tuple[Array, ...]:
+    if not values.shape[-1]:
+        zeros = np.zeros((*values.shape[:-1], len(room)), values.dtype)
+        return zeros, zeros.copy()
+    return _parts(_transform(np.fft.rfft, values, None))
+
+
+def _fourier_to_real(real: Array, imag: Array, room: Array) -> Array:
+    shape = (*real.shape[:-1], len(room))
+    if not np.prod(shape):
+        return np.zeros(shape, real.dtype)
+    return np.asarray(np.fft.irfft(_joined(real, imag), len(room), norm="forward"))
+
+
+def _transform(function: Callable[..., Any], values: Array, norm: str | None) -> Array:
+    """NumPy's transform, which refuses to be of no elements."""
+    return np.asarray(function(values, norm=norm)) if values.shape[-1] else values
+
+
+def _joined(real: Array, imag: Array) -> Array:
+    values = np.empty(real.shape, np.result_type(real.dtype, 1j))
+    values.real, values.imag = real, imag
+    return values
+
+
+def _parts(values: Array) -> tuple[Array, ...]:
+    return np.ascontiguousarray(values.real), np.ascontiguousarray(values.imag)
+
+
+def _fourier_operations(size: int, n: int) -> float:
+    """5·n·log₂ n for each row (Cooley and Tukey 1965), and one for each element."""
+    return size * (1.0 + 5.0 * math.log2(max(n, 1)))
+
+
 LIBRARY_MEANING: Mapping[str, LibraryMeaning] = {
     "matmul": LibraryMeaning(_matmul, _matmul_operations),
     "solve": LibraryMeaning(_solve, lambda a, b, t: len(a) ** 3 * 2 / 3 + 2 * a.size * b.shape[1]),
@@ -81,6 +123,13 @@ LIBRARY_MEANING: Mapping[str, LibraryMeaning] = {
     "qr": LibraryMeaning(lambda a: tuple(np.linalg.qr(a)), lambda a: 4 * a.size * a.shape[1]),
     "eigh": LibraryMeaning(lambda a: tuple(np.linalg.eigh(a)), lambda a: 9 * len(a) ** 3),
     "svd": LibraryMeaning(_svd, lambda a, room: 14 * a.size * len(room)),
+    "fourier": LibraryMeaning(_fourier, lambda re, im, b: _fourier_operations(re.size, re.shape[-1])),
+    "fourier_of_real": LibraryMeaning(
+        _fourier_of_real, lambda a, room: _fourier_operations(a.size, a.shape[-1]) / 2
+    ),
+    "fourier_to_real": LibraryMeaning(
+        _fourier_to_real, lambda re, im, room: _fourier_operations(re[..., 0].size * len(room), len(room)) / 2
+    ),
     "argsort": LibraryMeaning(_argsort, lambda a: len(a) * max(1.0, np.log2(max(1, len(a))))),
 }
 """Operation -> meaning; one row for each of `array_ir.library.LIBRARY`."""

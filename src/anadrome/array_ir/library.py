@@ -2,6 +2,16 @@
 
 A row says how many arguments it takes and how result types follow from theirs. Derivative rules stand in
 `ad.library`, lowering in `lower.library`, meaning on NumPy in `array_ir.interp_library`.
+
+A result whose size does not follow from the arguments is as long as an argument named `room`, whose elements
+are not read. The Fourier transforms go along the last dimension, are not scaled, and take and give the real
+and the imaginary part apart; with θ = 2π·jk/n:
+
+    fourier:          y_k = Σ_j (real_j + i·imag_j)·e^(∓iθ), `backward` with e^(+iθ)
+    fourier_of_real:  y_k = Σ_j values_j·e^(-iθ) for k = 0 … ⌊n/2⌋, which is as long as `room`
+    fourier_to_real:  y_j = Σ_k c_k·e^(+iθ) for j = 0 … n - 1 with n that of `room`, where c_k is
+                      real_k + i·imag_k for k ≤ ⌊n/2⌋, the conjugate of c_(n-k) beyond, and the imaginary
+                      parts of c_0 and (n even) c_(n/2) count as zero
 """
 
 from __future__ import annotations
@@ -89,6 +99,32 @@ def _svd(args: tuple[ArrayType, ...], attributes: tuple[bool | int, ...]) -> tup
     return ArrayType(matrix.dtype, (rows, short)), room, ArrayType(matrix.dtype, (short, columns))
 
 
+def _fourier(args: tuple[ArrayType, ...], attributes: tuple[bool | int, ...]) -> tuple[ArrayType, ...] | str:
+    real, imag = args
+    if not real.rank or real != imag or not real.dtype.is_float:
+        return "fourier takes the real and the imaginary part of an array of floats"
+    return real, imag
+
+
+def _fourier_of_real(
+    args: tuple[ArrayType, ...], attributes: tuple[bool | int, ...]
+) -> tuple[ArrayType, ...] | str:
+    values, room = args
+    if not values.rank or room.rank != 1 or not values.dtype.is_float:
+        return "fourier_of_real takes an array of floats, and a vector as long as half a spectrum"
+    half = ArrayType(values.dtype, (*values.shape[:-1], *room.shape))
+    return half, half
+
+
+def _fourier_to_real(
+    args: tuple[ArrayType, ...], attributes: tuple[bool | int, ...]
+) -> tuple[ArrayType, ...] | str:
+    real, imag, room = args
+    if not real.rank or real != imag or room.rank != 1 or not real.dtype.is_float:
+        return "fourier_to_real takes two parts of half a spectrum, and a vector as long as the result"
+    return (ArrayType(real.dtype, (*real.shape[:-1], *room.shape)),)
+
+
 def _argsort(args: tuple[ArrayType, ...], attributes: tuple[bool | int, ...]) -> tuple[ArrayType, ...] | str:
     (values,) = args
     return (ArrayType(I64, values.shape),) if values.rank == 1 else "argsort takes a vector"
@@ -107,6 +143,9 @@ LIBRARY = {
         LibraryOperation("qr", 1, (), _qr, 2),
         LibraryOperation("eigh", 1, (), _eigh, 2),
         LibraryOperation("svd", 2, (), _svd, 3),
+        LibraryOperation("fourier", 2, ("backward",), _fourier, 2),
+        LibraryOperation("fourier_of_real", 2, (), _fourier_of_real, 2),
+        LibraryOperation("fourier_to_real", 3, (), _fourier_to_real),
         LibraryOperation("argsort", 1, (), _argsort),
     )
 }

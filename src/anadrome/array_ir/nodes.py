@@ -350,12 +350,17 @@ Expr = (
 # ---------------------------------------------------------------------------- yields
 @node
 class Lambda:
-    """A monoid given by the user: `left ⊕ right` on tuples, with its identity."""
+    """A monoid given by the user: `left ⊕ right` on tuples, with its identity.
+
+    `inverse` is a body over the same variables that takes `right` off the end of `left` again:
+    (o ⊕ right) ⊘ right = o. Nothing runs it but derivatives; the pipeline drops it first (`passes.inline`).
+    """
 
     left: tuple[Var, ...]
     right: tuple[Var, ...]
     body: Body
     identity: tuple[Atom, ...]
+    inverse: Body | None = None
 
 
 Operator = str | Lambda

@@ -4,6 +4,9 @@
 
 Iteration j reads its own place, before it writes there, and a row that nobody writes. A place is the
 iteration's own if no two iterations write one place; it is written by nobody if some index surely differs.
+
+An index that is checked and then clamped into the array, as derivatives have it, counts as the index it was:
+where the two differ the check has failed, and no result is seen.
 """
 
 from __future__ import annotations
@@ -11,7 +14,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from anadrome.array_ir.affine import Affine, affine
-from anadrome.array_ir.nodes import Apply, Atom, Body, Expr, Function, Index, Loop, ParFor, Scatter, Var
+from anadrome.array_ir.nodes import (
+    Apply,
+    Atom,
+    Body,
+    Check,
+    Expr,
+    Function,
+    Index,
+    Loop,
+    ParFor,
+    Scatter,
+    Var,
+)
 from anadrome.array_ir.walk import all_lets, bodies, free_variables, operands
 
 
@@ -21,21 +36,45 @@ class Knowledge:
     def __init__(self, fn: Function) -> None:
         self.definitions: dict[Var, Expr] = {}
         self.natural: set[Var] = set(fn.sizes)
+        conditions: list[Atom] = []
         for let in all_lets(fn.body):
             match let.expr:
                 case Apply():
                     self.definitions[let.targets[0]] = let.expr
                 case ParFor(index=index) | Loop(index=Var() as index):
                     self.natural.add(index)
+                case Check(condition=condition, error="index"):
+                    conditions.append(condition)
                 case _:
                     pass
+        self.checked = set(self._compared(conditions))
+
+    def _compared(self, conditions: list[Atom]) -> Iterator[Atom]:
+        """What conditions compare with bounds: `i < n`, `0 <= i and i < n`."""
+        while conditions:
+            condition = conditions.pop()
+            expr = self.definitions.get(condition) if isinstance(condition, Var) else None
+            if isinstance(expr, Apply) and expr.prim.name == "and":
+                conditions.extend(expr.args)
+            elif isinstance(expr, Apply) and expr.prim.name in ("lt", "ge"):
+                yield expr.args[0]
+
+    def _place(self, index: Atom) -> Affine:
+        """An index, before it was clamped if it was checked."""
+        inner: Atom = index
+        while isinstance(inner, Var) and inner not in self.checked:
+            expr = self.definitions.get(inner)
+            if not isinstance(expr, Apply) or expr.prim.name not in ("min", "max"):
+                return affine(index, self.definitions)
+            inner = expr.args[0]
+        return affine(inner, self.definitions)
 
     def is_in_place(self, expr: ParFor, array: Var) -> bool:
         """Whether a parfor may write to an array, by its one scatter into it, while its body reads it."""
         items = [item for item in expr.yields if isinstance(item, Scatter) and item.init is array]
         if len(items) != 1 or operands(expr).count(array) != 1:
             return False
-        places = [affine(index, self.definitions) for index in items[0].at]
+        places = [self._place(index) for index in items[0].at]
         inside = {expr.index, *_bound(expr.body)}
         (_, body), *operators = bodies(expr)
         reads = list(_reads(body, array))
@@ -43,7 +82,7 @@ class Knowledge:
             array in free_variables(found) for _, found in operators
         ):
             return False
-        taken = [[affine(index, self.definitions) for index in read] for read in reads if read is not None]
+        taken = [[self._place(index) for index in read] for read in reads if read is not None]
         others = [read for read in taken if not self._is_elsewhere(read, places, inside)]
         if not others:
             return True

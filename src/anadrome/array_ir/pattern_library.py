@@ -2,6 +2,7 @@
 
 matmul:    D(y_ij) = ∪_k D(a_ik) ∪ ∪_k D(b_kj)
 solve:     D(x_ij) = D(all of a) ∪ ∪_k D(b_kj)
+fourier:   D(y_ij) = ∪_k D(a_ik), for both parts, with i all dimensions but the last
 others:    every element of the result depends on all elements of all arguments
 """
 
@@ -44,6 +45,10 @@ def _sets(expr: Library, args: Sequence[Block], out: Block) -> Sets | None:
             matrix, right = args
             columns = np.maximum(out.shape[1], 1)[lane]
             lines = [_everything(matrix, lane), _along(right, 1, lane, within % columns)]
+        case "fourier" | "fourier_of_real" | "fourier_to_real":
+            row = within // np.maximum(out.shape[-1], 1)[lane]
+            parts = args if expr.operation == "fourier" else args[:-1]
+            lines = [_rows(part, lane, row) for part in parts]
         case _:
             lines = [_everything(arg, lane) for arg in args]
     found = [sets for sets in lines if sets is not None]
@@ -60,6 +65,20 @@ def _along(block: Block, axis: int, lane: Ints, index: Ints) -> Sets | None:
     starts, _, _ = spans(block.shape[axis])
     lines = grouped(block.store.sets, starts[owner] + line, int(block.shape[axis].sum()))
     return pick(lines, starts[lane] + index)
+
+
+def _rows(block: Block, lane: Ints, row: Ints) -> Sets | None:
+    """The union along the last dimension, picked for each element by its row."""
+    if block.store.sets is None:
+        return None
+    _, owner, within = spans(block.sizes())
+    counts = np.ones(block.lanes.count, np.int64)
+    for size in block.shape[:-1]:
+        counts = counts * size
+    starts, _, _ = spans(counts)
+    own_row = within // np.maximum(block.shape[-1], 1)[owner]
+    lines = grouped(block.store.sets, starts[owner] + own_row, int(counts.sum()))
+    return pick(lines, starts[lane] + row)
 
 
 def _everything(block: Block, lane: Ints) -> Sets | None:

@@ -32,7 +32,8 @@
                          | "scatter" NAME at atom
                          | "carry" NAME NAME )                    the accumulator outside, the token inside
     operator   = "add" | "mul" | "min" | "max" | "and" | "or" | "lambda"
-    monoid     = "by" names names "from" "(" atom {"," atom} ")" block    of a lambda: left, right, identity
+    monoid     = "by" names names "from" "(" atom {"," atom} ")" block ["inverse" block]
+                                                                  of a lambda: left, right, identity
     names      = "(" NAME {"," NAME} ")"
     atom       = NAME | constant
     constant   = "true" | "false" | INTEGER [":" DTYPE] | FLOAT [":" DTYPE]
@@ -323,6 +324,9 @@ class _Printer:
             sides = f"({self.listed(operator.left)}) ({self.listed(operator.right)})"
             self.lines.append(f"{line} by {sides} from ({identity}) {{")
             self.nested(operator.body)
+            if operator.inverse is not None:
+                self.lines[-1] += " inverse {"
+                self.nested(operator.inverse)
         else:
             self.lines.append(line)
 

@@ -529,8 +529,9 @@ class _Parser:
         self.expect("from")
         identity = self.sequence(self.atom)
         body, _ = self.block()
+        inverse = self.block()[0] if self.accept("inverse") else None
         self.scope = outer
-        return Lambda(sides[0], sides[1], body, identity)
+        return Lambda(sides[0], sides[1], body, identity, inverse)
 
     def stack(self) -> Yield:
         """After `stack`."""

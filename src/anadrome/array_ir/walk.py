@@ -113,7 +113,7 @@ def bodies(expr: Expr) -> tuple[tuple[tuple[Var, ...], Body], ...]:
         case ParFor(index=index, body=body, yields=yields):
             taken = tuple(atom for item in yields for atom in inner_operands(item))
             found: tuple[tuple[tuple[Var, ...], Body], ...] = (((index,), Body(body.lets, taken)),)
-            return found + tuple(_lambda_body(item) for item in yields if _lambda(item) is not None)
+            return found + tuple(body for item in yields for body in _lambda_bodies(item))
         case Loop(carried=carried, body=body, index=index, condition=condition):
             inner = (carried if index is None else (*carried, index), body)
             return (inner,) if condition is None else ((carried, condition), inner)
@@ -149,11 +149,13 @@ def _lambda(item: Yield) -> Lambda | None:
             return None
 
 
-def _lambda_body(item: Yield) -> tuple[tuple[Var, ...], Body]:
+def _lambda_bodies(item: Yield) -> tuple[tuple[tuple[Var, ...], Body], ...]:
     operator = _lambda(item)
-    assert operator is not None
+    if operator is None:
+        return ()
+    sides = (*operator.left, *operator.right)
     body = Body(operator.body.lets, (*operator.body.results, *operator.identity))
-    return ((*operator.left, *operator.right), body)
+    return ((sides, body),) if operator.inverse is None else ((sides, body), (sides, operator.inverse))
 
 
 def type_sizes(type_: Type) -> Iterator[Var]:
@@ -318,7 +320,9 @@ class Renaming:
             return operator
         identity = self.atoms(operator.identity)
         left, right = self.fresh_all(operator.left), self.fresh_all(operator.right)
-        return Lambda(left, right, self.body(operator.body), identity)
+        body = self.body(operator.body)
+        inverse = None if operator.inverse is None else self.body(operator.inverse)
+        return Lambda(left, right, body, identity, inverse)
 
 
 def bind_residuals(forward: Body, count: int, bind: Callable[[int, Type], Var]) -> tuple[Var, ...]:

@@ -29,7 +29,7 @@ class UnsupportedArray(CallError):
     def __init__(self, function: str, argument: str, got: str) -> None:
         super().__init__(
             f"argument `{argument}` of `{function}`: expected an array of bool, int8 to int64, uint8 to "
-            f"uint64, float32 or float64 in native byte order, got {got}",
+            f"uint64, float32, float64, complex64 or complex128 in native byte order, got {got}",
             help="convert it, for example with `.astype(np.float64)`",
             label=f"got {got}",
             argument=argument,
@@ -277,6 +277,13 @@ class SettingMismatch(CallError, ValueError):
             help="it must be known when the function is compiled",
             label=f"got {setting}={got!r}",
         )
+
+
+class ComplexDerivative(CallError):
+    """A derivative of or by complex numbers that is no complex number, or that a transform has not."""
+
+    def __init__(self, transform: str, expected: str, got: str, help: str) -> None:
+        super().__init__(f"`{transform}`: {expected}, got {got}", help=help, label=f"got {got}")
 
 
 class UnknownsMismatch(CallError, ValueError):

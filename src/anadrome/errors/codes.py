@@ -35,6 +35,7 @@ CODES: Mapping[str, str] = {
     "AnnotationMismatch": "A124",
     "CallMismatch": "A125",
     "CheckpointPolicy": "A126",
+    "ComplexRefused": "A127",
     # differentiation
     "NotDifferentiable": "A201",
     "ClosedOver": "A202",
@@ -63,6 +64,7 @@ CODES: Mapping[str, str] = {
     "UnknownMode": "A321",
     "SettingMismatch": "A322",
     "UnknownsMismatch": "A323",
+    "ComplexDerivative": "A324",
     # parallel operations
     "UnknownOperator": "A401",
     "OperatorUndefined": "A402",
@@ -93,6 +95,7 @@ CODES: Mapping[str, str] = {
     "NonFinite": "A511",
     # this machine
     "MissingFunction": "A601",
+    "MissingTransforms": "A602",
     # tools and the command line
     "DataFileError": "A701",
     "TargetError": "A702",

@@ -77,6 +77,18 @@ class UnsupportedType(FrontendError, TypeError):
         )
 
 
+class ComplexRefused(FrontendError, TypeError):
+    """An operation that complex numbers do not have, or that has no compiled form for them."""
+
+    def __init__(self, what: str, got: str, span: Span | None, help: str = "") -> None:
+        super().__init__(
+            f"{what} takes no complex numbers in a compiled function",
+            span,
+            label=f"this is {got}",
+            help=help or "compute it from `z.real` and `z.imag`, or from `abs(z)`",
+        )
+
+
 class NumberTooLarge(FrontendError, OverflowError):
     """A number of the program's text that does not fit into the scalar type it is used with."""
 

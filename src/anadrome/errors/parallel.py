@@ -29,6 +29,8 @@ class OperatorUndefined(CallError):
         other = (
             "convert the bools, for example with `.astype(np.int64)`, or take 'and' or 'or'"
             if dtype == "bool"
+            else "pass a function and an identity: `lambda a, b: a * b` and `1 + 0j`"
+            if dtype.startswith("complex")
             else "compare first: 'and' and 'or' work on bools"
         )
         super().__init__(
@@ -62,12 +64,12 @@ class IdentityDiffers(CallError):
 
 
 class OperatorDiffers(CallError):
-    """An operator whose result is of another type or shape than its operands."""
+    """An operator, or its inverse, whose result is of another type or shape than its operands."""
 
-    def __init__(self, function: str, got: str, expected: str) -> None:
+    def __init__(self, function: str, got: str, expected: str, role: str = "operator") -> None:
         super().__init__(
-            f"`{function}`: the operator makes {got} of two values of {expected}",
-            help="an operator combines two values into one of the same type and shape; "
+            f"`{function}`: the {role} makes {got} of two values of {expected}",
+            help=f"an {role} combines two values into one of the same type and shape; "
             "convert the values before they go in",
             label=f"gives {got}, not {expected}",
         )

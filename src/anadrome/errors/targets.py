@@ -7,6 +7,20 @@ from collections.abc import Sequence
 from anadrome.errors.base import AnadromeError, Diagnostic
 
 
+class MissingTransforms(AnadromeError):
+    """Compiled code calls Fourier transforms that the NumPy at hand does not have in the known form."""
+
+    def __init__(self, name: str, transforms: Sequence[str], version: str) -> None:
+        listed = ", ".join(f"`{transform}`" for transform in transforms)
+        super().__init__(
+            Diagnostic(
+                f"{name} needs the Fourier transforms {listed} of NumPy, which NumPy {version} does not hold "
+                "as NumPy 2.0 to 2.4 do, as loops of `numpy.fft._pocketfft_umath`",
+                help="install one of these; or transform outside of the compiled function",
+            )
+        )
+
+
 class MissingFunction(AnadromeError):
     """Compiled code calls C functions that the libraries of this machine do not have."""
 

@@ -20,10 +20,11 @@ from anadrome.array_ir.nodes import ArrayType, Size, Var
 from anadrome.errors import Span
 from anadrome.errors.frontend import EscapingMutation, FrontendError
 from anadrome.frontend.arrays import as_array, atom
+from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
 from anadrome.frontend.context import Context
 from anadrome.frontend.iterables import RowList
 from anadrome.frontend.structures import flatten, is_number
-from anadrome.frontend.values import Array, Exit, Frame, Scalar, Value, is_staged
+from anadrome.frontend.values import Array, Complex, Exit, Frame, Scalar, Value, is_staged
 from anadrome.frontend.writing import put
 
 ATTEMPTS = 4
@@ -56,7 +57,9 @@ class Rows:
         """`out.append(value)`"""
         (value,) = args
         if isinstance(value, list):
-            value = as_array(context, value)
+            value = complex_of(context, value) if has_complex(value) else as_array(context, value)
+        if is_complex(value):
+            value = complex_of(context, value)
         leaves, rebuild = flatten(value, lambda leaf: is_staged(leaf) or is_number(leaf))
         if not leaves or isinstance(value, RowList):
             raise EscapingMutation("a list, by `append`,", "a run-time loop", context.span)
@@ -91,7 +94,9 @@ def appending_loop(
         columns = tuple(
             Array(one.cell, None, 1 + depth) for one, depth in zip(rows.arrays, rows.depths, strict=True)
         )
-        frame.names[name] = columns[0] if rows.rebuild is next else RowList(extent, columns, rows.rebuild)
+        whole = rows.rebuild(iter(columns))
+        is_one = rows.rebuild is next or isinstance(whole, Complex)
+        frame.names[name] = whole if is_one else RowList(extent, columns, rows.rebuild)
         return exit_
     return None
 

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from anadrome.array_ir.nodes import ArrayType, Atom, Const, Size, Var
-from anadrome.dtypes import BOOL, F64, I64, DType
-from anadrome.errors.frontend import ShapeMismatch, UnsupportedType
+from anadrome.dtypes import BOOL, F32, F64, I64, DType
+from anadrome.errors.frontend import ComplexRefused, ShapeMismatch, UnsupportedType
 from anadrome.frontend.context import Context, dtype_of
 from anadrome.frontend.sizes import retype, show_shape
-from anadrome.frontend.structures import flatten
 from anadrome.frontend.surroundings import LITERAL_LIMIT
-from anadrome.frontend.values import Array, Scalar, Staged, Value, is_staged
+from anadrome.frontend.values import Array, Complex, Scalar, Staged, Value, is_staged
 
 
 def type_of(context: Context, value: Value) -> tuple[DType, bool]:
@@ -23,6 +22,8 @@ def type_of(context: Context, value: Value) -> tuple[DType, bool]:
             return value.dtype, is_weak and value.dtype is not BOOL
         case Array():
             return value.dtype, False
+        case Complex() | complex() | np.complexfloating():
+            raise ComplexRefused("this operation", describe(value), context.span)
         case np.ndarray() | np.generic():
             return dtype_of(value.dtype, context.span), False
         case bool():
@@ -44,8 +45,13 @@ def describe(value: Value) -> str:
             return value.dtype.numpy_name
         case Array():
             return f"{value.dtype.numpy_name}{show_shape(value.shape)}"
+        case Complex():
+            name = "complex64" if value.dtype is F32 else "complex128"
+            return f"{name}{show_shape(value.shape)}" if value.shape else name
         case np.ndarray():
             return f"{value.dtype}{value.shape}"
+        case complex() if type(value) is complex:
+            return "complex128"
         case bool() | int() | float() | np.generic():
             return {"int": "int64", "float": "float64"}.get(type(value).__name__, type(value).__name__)
         case None:
@@ -102,6 +108,8 @@ def as_array(context: Context, value: Value, dtype: DType | None = None) -> Stag
             return context.wrap(atom(context, value, dtype))
         case np.ndarray():
             return _static_array(context, value, dtype)
+        case Complex() | complex() | np.complexfloating():
+            raise ComplexRefused("this operation", describe(value), context.span)
         case bool() | int() | float() | np.generic():
             return Scalar(atom(context, value, dtype))
         case list() | tuple():
@@ -126,19 +134,6 @@ def _static_array(context: Context, array: np.ndarray, dtype: DType | None) -> S
     if array.size > 4 and bool(np.all(array == first)) and not np.any(np.signbit(array) != np.signbit(first)):
         return context.wrap(context.builder.full(_constant_shape(array), atom(context, first, target)))
     return context.wrap(_literal(context, array, target))
-
-
-def staged_surroundings(context: Context, value: Value) -> Value:
-    """A value with the NumPy arrays of the program's surroundings as staged arrays nobody may write into."""
-    context.surroundings.fields(value)
-    leaves, rebuild = flatten(value, lambda leaf: isinstance(leaf, np.ndarray))
-    if not leaves:
-        return value
-    staged = [as_array(context, leaf) for leaf in leaves]
-    for leaf in staged:
-        if isinstance(leaf, Array):
-            leaf.cell.is_argument = True
-    return rebuild(iter(staged))
 
 
 def _constant_shape(array: np.ndarray) -> tuple[Size, ...]:

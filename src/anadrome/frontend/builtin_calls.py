@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import dataclasses
 import math
 from collections.abc import Callable
 from typing import Any
@@ -10,12 +12,16 @@ import numpy as np
 
 from anadrome.dtypes import F64, I64
 from anadrome.errors.frontend import (
+    ComplexRefused,
     StaticCallFailed,
     UnsupportedArgument,
     UnsupportedCall,
     UnsupportedType,
 )
 from anadrome.frontend.arrays import atom, describe, promote
+from anadrome.frontend.complex_numbers.operators import binary as complex_binary
+from anadrome.frontend.complex_numbers.operators import meets_complex
+from anadrome.frontend.complex_numbers.parts import numpy_type
 from anadrome.frontend.comprehension import LazyGenerator, evaluate_list, list_of
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.iterables import (
@@ -34,8 +40,9 @@ from anadrome.frontend.operators import apply_prim, compare_name, power, truth
 from anadrome.frontend.overloads import own_truth
 from anadrome.frontend.reductions import ALL, ANY, GREATEST, LEAST, PRODUCT, SUM, Monoid, reduce_values
 from anadrome.frontend.sizes import size_value
+from anadrome.frontend.structures import is_dataclass_instance
 from anadrome.frontend.substitutes import SUBSTITUTES
-from anadrome.frontend.values import Array, Scalar, Value, is_staged
+from anadrome.frontend.values import Array, Complex, Scalar, Value, is_staged
 
 
 def _reduction(monoid: Monoid) -> StagedCall:
@@ -49,6 +56,8 @@ def _sum(context: Context, values: Value, start: Value = 0) -> Value:
     total = reduce_values(context, SUM, values)
     if isinstance(start, int) and start == 0:
         return total
+    if meets_complex(start, total):
+        return complex_binary(context, ast.Add, start, total)
     if not is_staged(total) and not is_staged(start):
         return total + start  # type: ignore[operator]
     return apply_prim(context, "add", start, total)
@@ -56,17 +65,22 @@ def _sum(context: Context, values: Value, start: Value = 0) -> Value:
 
 def _product(context: Context, values: Value, *, start: Value = 1) -> Value:
     product = reduce_values(context, PRODUCT, values)
-    return product if isinstance(start, int) and start == 1 else apply_prim(context, "mul", start, product)
+    if isinstance(start, int) and start == 1:
+        return product
+    if meets_complex(start, product):
+        return complex_binary(context, ast.Mult, start, product)
+    return apply_prim(context, "mul", start, product)
 
 
 def _extreme(monoid: Monoid, better: str) -> StagedCall:
     """min and max: of the items of one argument, or of several arguments; the first of equals is kept."""
 
     def staged(context: Context, *values: Value, **kwargs: Value) -> Value:
+        default = (kwargs.pop("default"),) if "default" in kwargs and len(values) == 1 else ()
         if kwargs:
             raise UnsupportedArgument(monoid.name, f"`{next(iter(kwargs))}=` is not supported", context.span)
         if len(values) == 1:
-            return reduce_values(context, monoid, values[0])
+            return reduce_values(context, monoid, values[0], default)
         best = values[0]
         for value in values[1:]:
             if isinstance(best, Array) or isinstance(value, Array):
@@ -107,6 +121,8 @@ def _length(context: Context, value: Value) -> Value:
     match value:
         case Array():
             return size_value(context, value.shape[0])
+        case Complex() if value.shape:
+            return size_value(context, value.shape[0])
         case RowList(extent=extent) | Iterated(extent=extent):
             return size_value(context, extent)
         case list() | tuple() | dict() | set() | str() | range():
@@ -133,6 +149,8 @@ def _bool(context: Context, value: Value = False) -> Value:
 
 
 def _number(context: Context, value: Value, name: str, dtype: Any) -> Any:
+    if isinstance(value, Complex):
+        raise ComplexRefused(f"`{name}`", describe(value), context.span, "take `z.real` or `abs(z)`")
     if not isinstance(value, Scalar):
         raise UnsupportedType(
             f"the argument of `{name}`", describe(value), context.span, "give it one number"
@@ -215,6 +233,12 @@ def _example(value: Value) -> object:
             return 0.0 if value.dtype.is_float else 0
         case Scalar():
             return value.dtype.numpy.type(0)
+        case Complex(list_depth=depth) if depth:
+            return []
+        case Complex(shape=shape) if shape:
+            return np.zeros((0,) * len(shape), numpy_type(value.dtype))
+        case Complex():
+            return 0j if value.is_weak else numpy_type(value.dtype).type(0)
         case Iterated():
             return range(0)
         case _:
@@ -230,6 +254,18 @@ def _refused(name: str, reason: str) -> StagedCall:
         raise UnsupportedCall(name, context.span, reason, SUBSTITUTES.get(name, ""))
 
     return staged
+
+
+def _replaced(context: Context, obj: Value, /, **changes: Value) -> Value:
+    """dataclasses.replace: a new object, made from the fields of an old one and those that differ."""
+    if not is_dataclass_instance(obj):
+        raise UnsupportedType("what `dataclasses.replace` copies", describe(obj), context.span)
+    context.surroundings.fields(obj)
+    given: dict[str, Value] = {}
+    for field in dataclasses.fields(obj):  # type: ignore[arg-type]
+        if field.init:
+            given[field.name] = getattr(obj, field.name)
+    return context.call(type(obj), **(given | changes))
 
 
 BUILTINS: dict[Callable[..., Any], StagedCall] = {
@@ -260,6 +296,7 @@ BUILTINS: dict[Callable[..., Any], StagedCall] = {
     print: _refused("print", "its output would be written once, while compiling"),
     sorted: _refused("sorted", "use np.sort"),
     unroll: lambda context, iterable: Unrolled(iterable),
+    dataclasses.replace: _replaced,
     iter: _refused("iter", "an iterator has a state that only Python can follow"),
     next: _refused("next", "an iterator has a state that only Python can follow"),
 }

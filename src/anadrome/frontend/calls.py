@@ -25,18 +25,31 @@ from anadrome.errors.frontend import (
 )
 from anadrome.frontend.arrays import as_array, describe
 from anadrome.frontend.builtin_calls import BUILTINS
+from anadrome.frontend.complex_numbers.forms import COMPLEX_CALLS, complex_call, complex_method
+from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
 from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.library import CALLS, METHODS
 from anadrome.frontend.liveness import Liveness, analyse, assigned_names, captured_names
+from anadrome.frontend.nonlocals import declared, declared_inside
 from anadrome.frontend.overloads import own_asked
 from anadrome.frontend.own import is_own
 from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 from anadrome.frontend.source import FunctionNode, Source
 from anadrome.frontend.structures import children, has_staged
 from anadrome.frontend.substitutes import SUBSTITUTES, full_name
-from anadrome.frontend.values import NEXT, RETURN, Array, Exit, Frame, Missing, Scalar, Value
+from anadrome.frontend.values import (
+    NEXT,
+    RETURN,
+    Array,
+    Complex,
+    Exit,
+    Frame,
+    Missing,
+    Scalar,
+    Value,
+)
 
 CALL_LIMIT = 60
 """Inline calls may be nested this deep."""
@@ -72,7 +85,7 @@ class BoundMethod:
     """A method of an array, looked up and not yet called."""
 
     name: str
-    owner: Scalar | Array
+    owner: Scalar | Array | Complex
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +96,8 @@ class FunctionText:
     node: FunctionNode
     liveness: Liveness
     local_names: frozenset[str]
+    nonlocals: frozenset[str]
+    shared: frozenset[str]
 
 
 class StagedFunction:
@@ -116,7 +131,8 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
         case StagedFunction():
             return _call_staged_function(context, function, args, kwargs)
         case BoundMethod(name=name, owner=owner):
-            return run_row(context, METHODS[name], f".{name}", (owner, *args), kwargs)
+            form = complex_method(name, owner, args, kwargs) or METHODS[name]
+            return run_row(context, form, f".{name}", (owner, *args), kwargs)
         case functools.partial():
             context.surroundings.see((function.args, function.keywords))
             return call(context, function.func, (*function.args, *args), {**function.keywords, **kwargs})
@@ -131,7 +147,7 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
     if asked is not None:
         found = context.call(asked, args[0])
         return found if function in (abs, len) else call(context, function, (found,), {})
-    row = _row(context, function)
+    row = _row(context, function, args, kwargs)
     is_staged_call = any(_is_runtime(value) for value in (*args, *kwargs.values()))
     if is_staged_call and row is not None:
         return run_row(context, row, name_of(function), args, kwargs)
@@ -140,8 +156,15 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
     return _call_python(context, function, args, kwargs)
 
 
-def _row(context: Context, function: Value) -> StagedCall | None:
+def _row(
+    context: Context, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> StagedCall | None:
+    """The compiled form of a callable of the tables, for these arguments."""
     try:
+        if function in CALLS or function in UFUNC_METHODS or function in COMPLEX_CALLS:
+            form = complex_call(function, args, kwargs)
+            if form is not None:
+                return form
         for table in (context.calls, BUILTINS, CALLS, UFUNC_METHODS):
             if function in table:
                 return table[function]  # type: ignore[index]
@@ -226,7 +249,7 @@ def _call_static(
     if isinstance(result, np.ndarray):
         if row is not None and result.ndim and result.size > 16:
             return run_row(context, row, name_of(function), args, kwargs)
-        return as_array(context, result)
+        return complex_of(context, result) if is_complex_array(result) else as_array(context, result)
     if isinstance(result, list | dict | set):
         context.made(result)
     return result
@@ -388,6 +411,8 @@ def _frame(
         outer,
         text.liveness.after,
         text.liveness.head,
+        text.nonlocals,
+        text.shared,
     )
 
 
@@ -454,8 +479,10 @@ def _analysed(context: Context, source: Source, node: FunctionNode) -> FunctionT
     arguments = node.args
     names = {arg.arg for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     names |= {arg.arg for arg in (arguments.vararg, arguments.kwarg) if arg is not None}
-    captured = captured_names(body)
-    return FunctionText(source, node, analyse(body, captured), frozenset(names) | assigned_names(body))
+    bound, outer = frozenset(names) | assigned_names(body), declared(body)
+    shared = declared_inside(body) & (bound - outer)
+    liveness = analyse(body, captured_names(body) | outer)
+    return FunctionText(source, node, liveness, bound - outer, outer, shared)
 
 
 def _own_nodes(body: Sequence[ast.AST]) -> list[ast.AST]:

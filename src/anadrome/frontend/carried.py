@@ -10,11 +10,13 @@ print another type, and the same number. So the loop is staged once more with th
 
 from __future__ import annotations
 
+import numpy as np
+
 from anadrome.array_ir.nodes import Var
 from anadrome.dtypes import F64, I64, DType
 from anadrome.errors.frontend import FrontendError
 from anadrome.frontend.context import Context
-from anadrome.frontend.values import Scalar, Scope, Value
+from anadrome.frontend.values import Array, Complex, Scalar, Scope, Value
 
 Key = tuple[str, int]
 """A carried name, and which of its leaves."""
@@ -26,14 +28,15 @@ EXACT = 2**53
 class RetypeLoop(Exception):
     """A carried Python number turned out to need another type: stage the loop once more with it.
 
-    `is_weak`: it stays a Python number. `instead` is the error to raise where that fails.
+    `is_weak`: it stays a Python number. `instead` is the error to raise where that fails. A type of None is
+    that of a complex number.
     """
 
     def __init__(
         self,
         scope: Scope,
         key: Key,
-        dtype: DType,
+        dtype: DType | None,
         is_weak: bool = False,
         instead: FrontendError | None = None,
     ) -> None:
@@ -61,3 +64,21 @@ def becomes_float(context: Context, var: Var, scope: Scope, key: Key, error: Fro
     if found is None:
         raise error
     raise RetypeLoop(*found, F64, is_weak=True, instead=error if found == (scope, key) else None)
+
+
+def arrays_of(value: Value) -> list[Array]:
+    """The array that a name stands for; of a complex one its parts."""
+    parts = (value.real, value.imag) if isinstance(value, Complex) else (value,)
+    return [part for part in parts if isinstance(part, Array)]
+
+
+def list_depth(value: Value) -> int:
+    """How many leading dimensions of a value Python knows as a list."""
+    return value.list_depth if isinstance(value, Array | Complex) else 0
+
+
+def is_python_number(value: Value) -> bool:
+    """Whether a value is a real Python number, which may stand for a complex one."""
+    if isinstance(value, Scalar):
+        return value.is_weak
+    return isinstance(value, int | float) and not isinstance(value, bool | np.generic)

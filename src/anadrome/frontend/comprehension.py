@@ -31,6 +31,7 @@ from anadrome.array_ir.nodes import (
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedSyntax, UnsupportedType
 from anadrome.frontend.arrays import as_array, atom, type_of
+from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import take
 from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, RowList, Unrolled, iterate, unrolled
@@ -41,7 +42,7 @@ from anadrome.frontend.operators import truth
 from anadrome.frontend.overloads import own_truth
 from anadrome.frontend.sizes import give_range, multiply_sizes
 from anadrome.frontend.structures import flatten, has_staged, is_number
-from anadrome.frontend.values import RETURN, Array, Exit, Frame, Value, is_staged
+from anadrome.frontend.values import RETURN, Array, Complex, Exit, Frame, Value, is_staged
 
 Comprehension = ast.ListComp | ast.GeneratorExp
 Keyed = ast.DictComp | ast.SetComp
@@ -249,6 +250,8 @@ def _element(context: Context, frame: Frame, node: Comprehension, depth: int) ->
 
 def _row(context: Context, value: Value) -> tuple[list[Value], Callable[..., Value]]:
     """The leaves of one item: an inner list becomes a row; a tuple makes several columns."""
+    if is_complex(value) or (isinstance(value, list) and value and has_complex(value)):
+        return _complex_row(context, value)
     if isinstance(value, list) and value:
         found = as_array(context, value)
         assert isinstance(found, Array)
@@ -259,6 +262,16 @@ def _row(context: Context, value: Value) -> tuple[list[Value], Callable[..., Val
     if not leaves:
         raise _NotStackable
     return leaves, rebuild
+
+
+def _complex_row(context: Context, value: Value) -> tuple[list[Value], Callable[..., Value]]:
+    found = complex_of(context, value)
+    if isinstance(value, list):
+        parts = (
+            Array(part.cell, part.view, 1) for part in (found.real, found.imag) if isinstance(part, Array)
+        )
+        found = Complex(*parts)
+    return [found.real, found.imag], lambda parts: Complex(next(parts), next(parts))
 
 
 def _column(context: Context, var: Var, leaf: Value) -> Array:
@@ -298,7 +311,10 @@ def _is_visible(context: Context, size: Var) -> bool:
 
 
 def _assembled(columns: list[Array], rebuild: Callable[..., Value], extent: Size) -> Value:
-    return columns[0] if rebuild is next else RowList(columns[0].shape[0], tuple(columns), rebuild)
+    if rebuild is next:
+        return columns[0]
+    whole = rebuild(iter(columns))
+    return whole if isinstance(whole, Complex) else RowList(columns[0].shape[0], tuple(columns), rebuild)
 
 
 def _filtered_list(context: Context, frame: Frame, node: Comprehension, depth: int, items: Iterated) -> Value:

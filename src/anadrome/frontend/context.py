@@ -27,6 +27,7 @@ from anadrome.frontend.surroundings import LITERAL_LIMIT, Surroundings
 from anadrome.frontend.values import (
     Array,
     Cell,
+    Complex,
     Exit,
     Frame,
     Scalar,
@@ -277,6 +278,8 @@ class Context:
         """A static value that a name or an item stands for; a large array becomes an argument."""
         if is_passed(value):
             return self.captured_array(value)
+        if is_complex_passed(value):
+            return self.captured_complex(value)
         self.surroundings.see(value)
         return value
 
@@ -309,6 +312,8 @@ class Context:
     def _array_at(self, place: object, fetch: Callable[[], object], array: np.ndarray) -> Value:
         """An array that stands at a place: passed, or written into the program where it is small and has not
         been found changed before."""
+        if is_complex_passed(array) or (place in self.changing and array.dtype.kind == "c"):
+            return self.captured_complex(array, place, fetch)
         is_changing = place in self.changing and array.dtype.kind == "f"
         if is_passed(array) or (is_changing and from_numpy(array.dtype) is not None):
             return self.captured_array(array, place, fetch)
@@ -330,6 +335,16 @@ class Context:
             value = Array(Cell(var, root, is_argument=True))
             found = self.captured[key] = Captured(key, array, fetch or (lambda: array), value)
         return found.value
+
+    def captured_complex(
+        self, array: np.ndarray, place: object = None, fetch: Callable[[], object] | None = None
+    ) -> Complex:
+        """A complex NumPy array around the program as two hidden parameters, its parts."""
+        key = id(array) if place is None else place
+        whole = fetch or (lambda: array)
+        real = self.captured_array(array.real, (key, "real"), lambda: _complex_array(whole()).real)
+        imag = self.captured_array(array.imag, (key, "imag"), lambda: _complex_array(whole()).imag)
+        return Complex(real, imag)
 
     def without_passing(self, value: Any) -> Any:
         """A tree whose only staged leaves are arrays around the program, with these arrays as they are now,
@@ -368,6 +383,18 @@ def dtype_of(numpy_dtype: object, span: Span | None) -> DType:
     if found is None:
         raise UnsupportedType("the scalar type of an array", str(numpy_dtype), span)
     return found
+
+
+def _complex_array(found: object) -> np.ndarray:
+    """What stands at the place of a complex array now, which must be one still."""
+    if not isinstance(found, np.ndarray) or found.dtype.kind != "c":
+        raise TypeError("no complex array stands there any more")
+    return found
+
+
+def is_complex_passed(value: Value) -> TypeGuard[np.ndarray]:
+    """Whether a value around the program is a complex array whose parts are passed to it."""
+    return isinstance(value, np.ndarray) and value.dtype.kind == "c" and value.size > LITERAL_LIMIT
 
 
 def is_passed(value: Value) -> TypeGuard[np.ndarray]:

@@ -24,7 +24,9 @@ from anadrome.frontend.values import (
     Frame,
     ScopeKind,
     Value,
+    after_no_break,
     is_staged,
+    value_at_break,
 )
 
 STATIC_ITERATIONS = 10_000
@@ -88,14 +90,17 @@ def _conditional_rest(
     assert not isinstance(exit_.code, int)
     kinds = exit_.kinds & {BREAK, RETURN}
     is_over = _is_one_of(context, exit_.code, kinds)
-    return branch(
-        context,
-        frame,
-        is_over,
-        lambda: after_break(context, Exit(exit_.code, kinds, exit_.value)),
-        lambda: _iterations(context, frame, node, rest, assign),
-        frame.loop_live[-1],
-    )
+
+    def over() -> Exit:
+        found = {name: value_at_break(value) for name, value in frame.names.items()}
+        frame.names.update({name: value for name, value in found.items() if value is not None})
+        return after_break(context, Exit(exit_.code, kinds, exit_.value))
+
+    def further() -> Exit:
+        frame.names = after_no_break(frame.names)
+        return _iterations(context, frame, node, rest, assign)
+
+    return branch(context, frame, is_over, over, further, frame.loop_live[-1])
 
 
 def _is_one_of(context: Context, code: Atom, kinds: Iterable[int]) -> Atom:

@@ -23,6 +23,10 @@ from anadrome.errors.frontend import (
 )
 from anadrome.frontend.arrays import as_array, describe
 from anadrome.frontend.calls import BoundMethod, staged_function
+from anadrome.frontend.complex_numbers import operators as complex_operators
+from anadrome.frontend.complex_numbers.forms import COMPLEX_ATTRIBUTES, COMPLEX_METHODS
+from anadrome.frontend.complex_numbers.operators import meets_complex
+from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
 from anadrome.frontend.comprehension import (
     LazyGenerator,
     evaluate_dict,
@@ -31,7 +35,7 @@ from anadrome.frontend.comprehension import (
     take_row,
 )
 from anadrome.frontend.context import Context
-from anadrome.frontend.indexing import take
+from anadrome.frontend.indexing import take, take_complex
 from anadrome.frontend.iterables import RowList, unrolled
 from anadrome.frontend.library import ATTRIBUTES, METHODS
 from anadrome.frontend.merge import branch
@@ -42,6 +46,7 @@ from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import (
     RETURN,
     Array,
+    Complex,
     Exit,
     Frame,
     Missing,
@@ -118,6 +123,8 @@ def attribute(context: Context, base: Value, name: str) -> Value:
         if name in METHODS:
             return BoundMethod(name, base)
         raise NoAttribute(describe(base), name, (*ATTRIBUTES, *METHODS), context.span)
+    if isinstance(base, Complex):
+        return _complex_attribute(context, base, name)
     getter = _found_from(base, name)
     if isinstance(getter, property) and isinstance(getter.fget, FunctionType) and is_own(getter.fget):
         context.surroundings.attribute(type(base), name, getter)
@@ -129,6 +136,16 @@ def attribute(context: Context, base: Value, name: str) -> Value:
         owner = getattr(base, "__name__", None)
         words = f"`{owner}`" if owner else describe(base)
         raise NoAttribute(words, name, dir(base), context.span) from None
+
+
+def _complex_attribute(context: Context, base: Complex, name: str) -> Value:
+    if base.list_depth:
+        raise NoAttribute("a list made by a comprehension", name, (), context.span)
+    if name in COMPLEX_ATTRIBUTES:
+        return COMPLEX_ATTRIBUTES[name](context, base)
+    if name in COMPLEX_METHODS:
+        return BoundMethod(name, base)
+    raise NoAttribute(describe(base), name, (*COMPLEX_ATTRIBUTES, *COMPLEX_METHODS), context.span)
 
 
 _LIST_HELP = "make it an array first: `np.array([...])`"
@@ -146,11 +163,15 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
     """`base[index]`"""
     if isinstance(base, Array):
         return take(context, base, index)
+    if isinstance(base, Complex) and base.shape:
+        return take_complex(context, base, index)
     if isinstance(base, RowList):
         return take_row(context, base, index)
-    if isinstance(base, Scalar):
+    if isinstance(base, Scalar | Complex):
         raise UnsupportedType("the base of an index", describe(base), context.span)
     if has_staged(index):
+        if is_complex_array(base):
+            return take_complex(context, complex_of(context, base), index)
         if isinstance(base, np.ndarray):
             found = as_array(context, base)
             assert isinstance(found, Array)
@@ -221,18 +242,22 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
     found = own_binary(context, kind, left, right)
     if found is not NotImplemented:
         return found
-    if is_staged(left) or is_staged(right):
+    is_complex_operation = meets_complex(left, right)
+    if is_complex_operation or is_staged(left) or is_staged(right):
+        has_array = any(isinstance(side, Array | Complex) and side.shape for side in (left, right))
         for side in (left, right):
-            if isinstance(side, Array) and side.list_depth:
+            if isinstance(side, Array | Complex) and side.list_depth:
                 raise UnsupportedType(
                     "an operand", "a list made by a comprehension", context.span, _LIST_HELP
                 )
-            if isinstance(side, list | tuple) and not (isinstance(left, Array) or isinstance(right, Array)):
+            if isinstance(side, list | tuple) and not has_array:
                 raise UnsupportedType(
                     "an operand", describe(side), context.span, "make it an array: `np.array(...)`"
                 )
         if kind is ast.MatMult:
             return context.call(np.matmul, left, right)
+        if is_complex_operation:
+            return complex_operators.binary(context, kind, left, right)
         return binary(context, kind, left, right)
     context.surroundings.whole(left)
     context.surroundings.whole(right)
@@ -247,6 +272,8 @@ def remember(context: Context, value: Value) -> Value:
     """A container made here may be changed here; NumPy arrays made here belong to the program."""
     if isinstance(value, list | dict | set):
         context.made(value)
+    if is_complex_array(value):
+        return complex_of(context, value)
     if isinstance(value, np.ndarray):
         return as_array(context, value)
     return value
@@ -268,6 +295,10 @@ def _unary(context: Context, frame: Frame, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.USub):
             return negate(context, value)
         return value if isinstance(node.op, ast.UAdd) else apply_prim(context, "bitnot", value)
+    if isinstance(value, Complex):
+        if isinstance(node.op, ast.Invert):
+            raise complex_operators.refused(context, ast.Invert, value)
+        return value if isinstance(node.op, ast.UAdd) else complex_operators.negate(context, value)
     context.surroundings.whole(value)
     try:
         return _STATIC_UNARY[type(node.op)](value)
@@ -341,12 +372,12 @@ def _compare(context: Context, frame: Frame, node: ast.Compare) -> Value:
 def _compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
     if kind in (ast.Is, ast.IsNot):
         return _STATIC_COMPARE[kind](left, right)
-    if is_staged(left) or is_staged(right):
-        if kind in (ast.In, ast.NotIn):
-            return _member(context, kind, left, right)
+    if kind in (ast.In, ast.NotIn) and (is_staged(left) or isinstance(left, Complex) or is_staged(right)):
+        return _member(context, kind, left, right)
+    if is_staged(left) or is_staged(right) or meets_complex(left, right):
         if kind in (ast.Eq, ast.NotEq) and (left is None or right is None):
             return kind is ast.NotEq
-        return compare(context, kind, left, right)
+        return _compared(context, kind, left, right)
     if has_staged(left) or has_staged(right):
         raise UnsupportedSyntax("a comparison of containers that hold run-time values", context.span)
     context.surroundings.whole(left)
@@ -357,13 +388,19 @@ def _compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Va
         raise StaticCallFailed("this comparison", error, context.span) from None
 
 
+def _compared(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
+    if meets_complex(left, right):
+        return complex_operators.compare(context, kind, left, right)
+    return compare(context, kind, left, right)
+
+
 def _member(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
     """`x in (a, b)`: any of the comparisons."""
     found = own_contains(context, right, left)
     if found is NotImplemented:
         found = False
         for item in unrolled(context, right):
-            found = apply_prim(context, "or", found, compare(context, ast.Eq, left, item))
+            found = apply_prim(context, "or", found, _compared(context, ast.Eq, left, item))
     elif not is_staged(found):
         return bool(found) is (kind is ast.In)
     return apply_prim(context, "not", found) if kind is ast.NotIn else found
@@ -477,7 +514,8 @@ def _found_from(base: Value, name: str) -> object:
 def _walrus(context: Context, frame: Frame, node: ast.NamedExpr) -> Value:
     value = context.evaluate(frame, node.value)
     if node.target.id not in frame.local_names:
-        raise UnsupportedSyntax("`:=` in a comprehension", context.span)
+        where = "of a `nonlocal` name" if node.target.id in frame.nonlocals else "in a comprehension"
+        raise UnsupportedSyntax(f"`:=` {where}", context.span)
     frame.names[node.target.id] = value
     return value
 

@@ -30,7 +30,7 @@ from anadrome.frontend.sizes import (
     least_size,
     show_shape,
 )
-from anadrome.frontend.values import Array, Cell, Fixed, Item, Range, Scalar, Value, View
+from anadrome.frontend.values import Array, Cell, Complex, Fixed, Item, Range, Scalar, Value, View
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -252,6 +252,15 @@ def _bound(context: Context, size: Size, value: Value, default: Atom, lower: Ato
 def take(context: Context, array: Array, index: Value) -> Scalar | Array:
     """`array[index]`: a scalar, a view where NumPy makes a view, else a new array."""
     return _taken(context, array, index, selectors(context, array.shape, index))
+
+
+def take_complex(context: Context, array: Complex, index: Value) -> Complex:
+    """`array[index]` of a complex array: the same elements of both parts."""
+    found = selectors(context, array.shape, index)
+    parts = (
+        _taken(context, part, index, found) for part in (array.real, array.imag) if isinstance(part, Array)
+    )
+    return Complex(*parts)
 
 
 def take_inside(context: Context, array: Array, index: Atom) -> Scalar | Array:

@@ -12,10 +12,11 @@ from anadrome.array_ir.nodes import Atom, Check, Checkpoint, Const, Size, Var, i
 from anadrome.dtypes import I64
 from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedType
 from anadrome.frontend.arrays import as_array, describe
+from anadrome.frontend.complex_numbers.parts import complex_of
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import take_inside
 from anadrome.frontend.sizes import agree, clamp_size, is_nonnegative, least_size
-from anadrome.frontend.values import Array, Frame, Scalar, Value, is_staged
+from anadrome.frontend.values import Array, Complex, Frame, Scalar, Value, is_staged
 
 STATIC_REPEATS = 64
 """A `for` over a range known while compiling that needs its index then, or changes a list, is repeated if it
@@ -158,6 +159,8 @@ def _beside_runtime(context: Context, part: Value, found: Iterated | list[Value]
     """A NumPy array beside a sequence whose extent is known at run time is such a sequence as well."""
     if not isinstance(part, np.ndarray):
         return found
+    if part.dtype.kind == "c" and part.ndim:
+        return iterate(context, complex_of(context, part))
     array = as_array(context, part)
     return rows(array) if isinstance(array, Array) else found
 
@@ -210,6 +213,12 @@ def iterate(context: Context, value: Value) -> Iterated | list[Value]:
             return staged_range(context, value.start, value.stop, value.step)
         case Array():
             return rows(value)
+        case Complex() if value.shape:
+            return Iterated(value.shape[0], lambda inner, index: _complex_row(inner, value, index))
+        case Complex():
+            raise UnsupportedType("the iterable of a loop", describe(value), context.span)
+        case np.ndarray() if value.dtype.kind == "c" and value.ndim and len(value) > STATIC_REPEATS:
+            return iterate(context, complex_of(context, value))
         case np.ndarray() if value.ndim and len(value) > STATIC_REPEATS:
             array = as_array(context, value)
             assert isinstance(array, Array)
@@ -225,6 +234,13 @@ def iterate(context: Context, value: Value) -> Iterated | list[Value]:
             except TypeError:
                 raise UnsupportedType("the iterable of a loop", describe(value), context.span) from None
             return items
+
+
+def _complex_row(context: Context, value: Complex, index: Atom) -> Complex:
+    parts = (
+        take_inside(context, part, index) for part in (value.real, value.imag) if isinstance(part, Array)
+    )
+    return Complex(*parts)
 
 
 def rows(array: Array) -> Iterated:

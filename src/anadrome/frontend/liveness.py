@@ -134,3 +134,29 @@ def _loop(
         head = new
     found.head[node] = head
     return head
+
+
+def written_names(body: Sequence[ast.stmt]) -> set[str]:
+    """Names whose elements are assigned somewhere in the body."""
+    found: set[str] = set()
+    for node in (inner for statement in body for inner in ast.walk(statement)):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            base: ast.expr = node.value
+            while isinstance(base, ast.Subscript | ast.Attribute):
+                base = base.value
+            if isinstance(base, ast.Name):
+                found.add(base.id)
+    return found
+
+
+def augmented_only(node: ast.For | ast.While) -> frozenset[str]:
+    """Names the body changes by `x += v` alone: on an array that is a change in place."""
+    augmented: set[str] = set()
+    bound = set(assigned_names([node.target])) if isinstance(node, ast.For) else set()
+    for inner in (inner for statement in node.body for inner in ast.walk(statement)):
+        if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
+            augmented.add(inner.target.id)
+            continue
+        parts = ast.iter_child_nodes(inner) if not isinstance(inner, ast.AugAssign) else iter(())
+        bound.update(p.id for p in parts if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Store))
+    return frozenset(augmented - bound)

@@ -23,12 +23,22 @@ from anadrome.errors.frontend import (
     UnsupportedSyntax,
     WritesThroughView,
 )
-from anadrome.frontend.arrays import atom, describe, staged_surroundings, type_of
-from anadrome.frontend.carried import Key, RetypeLoop, becomes_float, follow_start
+from anadrome.frontend.arrays import atom, describe, type_of
+from anadrome.frontend.carried import (
+    Key,
+    RetypeLoop,
+    arrays_of,
+    becomes_float,
+    follow_start,
+    is_python_number,
+    list_depth,
+)
+from anadrome.frontend.complex_numbers.parts import complex_of, lifted, staged_surroundings
 from anadrome.frontend.context import Context, RestartLoop
 from anadrome.frontend.evaluate import condition
-from anadrome.frontend.liveness import assigned_names
+from anadrome.frontend.liveness import assigned_names, augmented_only, written_names
 from anadrome.frontend.merge import aliases, branch, link_shared
+from anadrome.frontend.nonlocals import rebound_by_calls
 from anadrome.frontend.operators import truth
 from anadrome.frontend.sizes import differ_always, retype
 from anadrome.frontend.structures import flatten, is_number, is_same_structure
@@ -40,6 +50,7 @@ from anadrome.frontend.values import (
     RETURN,
     Array,
     Cell,
+    Complex,
     Exit,
     Frame,
     Missing,
@@ -49,6 +60,7 @@ from anadrome.frontend.values import (
     Value,
     is_staged,
     link,
+    value_at_break,
 )
 
 LoopNode = ast.For | ast.While
@@ -60,6 +72,7 @@ class Plan:
 
     names: list[str]
     late: list[str]
+    """Names that are read after the loop and have no value before it."""
     assigned: frozenset[str]
     runs: bool = False
     is_endless: bool = False
@@ -100,9 +113,9 @@ class Part:
 def make_plan(context: Context, frame: Frame, node: LoopNode, runs: bool) -> Plan:
     """What the text of the loop says it carries. `runs`: it is known to run at least once."""
     target = assigned_names([node.target]) if isinstance(node, ast.For) else frozenset()
-    assigned = assigned_names(node.body) | target
+    assigned = assigned_names(node.body) | target | rebound_by_calls(frame, [node])
     needed = assigned & (frame.live_head.get(node, frozenset()) | frame.live[node])
-    changed_in_place = _augmented_only(node)
+    changed_in_place = augmented_only(node)
     names, late = [], []
     for name in sorted(needed & frame.names.keys()):
         frame.names[name] = staged_surroundings(context, frame.names[name])
@@ -110,44 +123,18 @@ def make_plan(context: Context, frame: Frame, node: LoopNode, runs: bool) -> Pla
         value = frame.names.get(name, Missing("not assigned before the loop"))
         if isinstance(value, Missing):
             late.append(name)
-        elif isinstance(value, Array) and name in changed_in_place and not value.list_depth:
+        elif name in changed_in_place and arrays_of(value) and not list_depth(value):
             continue
         elif _leaves(value)[0]:
             names.append(name)
-    plan = Plan(names, late if runs else [], assigned, runs)
+    plan = Plan(names, late, assigned, runs)
     lines = {name: frame.assigned[name].line for name in assigned if name in frame.assigned}
     plan.started = {name: line for name, line in lines.items() if line < node.lineno}
-    for name in sorted((_written_names(node.body) | changed_in_place) - set(names)):
-        value = frame.names.get(name)
-        if isinstance(value, Array) and not value.cell.is_argument and value.cell not in plan.cells:
-            plan.cells.append(value.cell)
+    for name in sorted((written_names(node.body) | changed_in_place) - set(names)):
+        for array in arrays_of(frame.names.get(name)):
+            if not array.cell.is_argument and array.cell not in plan.cells:
+                plan.cells.append(array.cell)
     return plan
-
-
-def _written_names(body: Sequence[ast.stmt]) -> set[str]:
-    """Names whose elements are assigned somewhere in the body."""
-    found: set[str] = set()
-    for node in (inner for statement in body for inner in ast.walk(statement)):
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-            base: ast.expr = node.value
-            while isinstance(base, ast.Subscript | ast.Attribute):
-                base = base.value
-            if isinstance(base, ast.Name):
-                found.add(base.id)
-    return found
-
-
-def _augmented_only(node: LoopNode) -> frozenset[str]:
-    """Names the body changes by `x += v` alone: on an array that is a change in place."""
-    augmented: set[str] = set()
-    bound = set(assigned_names([node.target])) if isinstance(node, ast.For) else set()
-    for inner in (inner for statement in node.body for inner in ast.walk(statement)):
-        if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
-            augmented.add(inner.target.id)
-            continue
-        parts = ast.iter_child_nodes(inner) if not isinstance(inner, ast.AugAssign) else iter(())
-        bound.update(p.id for p in parts if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Store))
-    return frozenset(augmented - bound)
 
 
 def _leaves(value: Value) -> tuple[list[Value], Callable[..., Value]]:
@@ -182,6 +169,9 @@ def stage_loop(
             context.span = span
             if isinstance(stopped, RestartLoop):
                 plan.cells.append(stopped.cell)
+            elif stopped.dtype is None:
+                names[stopped.key[0]] = complex_of(context, names[stopped.key[0]])
+                frame.names = dict(names)
             elif stopped.is_weak:
                 plan.floats[stopped.key] = stopped.instead
             else:
@@ -206,6 +196,7 @@ class _LoopStage:
         self.before = dict(frame.names)
         self.scope = Scope(ScopeKind.LOOP, context.builder.child(), context.scope, tick=context.tick)
         self.results: list[tuple[Value, Sequence[Value]]] = []
+        self.broken: dict[str, Value] = {}
         plan.scope = self.scope
 
     def run(self) -> Exit:
@@ -232,7 +223,7 @@ class _LoopStage:
             self._refuse_shared_writes(carried)
             ends: list[Atom] = [cell.var for cell in cells]
             parts.append(Part(cell_vars, list(starts), ends, lambda results: _settle_cells(cells, results)))
-            parts += self._late_parts()
+            parts += self._late_parts(exit_)
             returned: list[Value] = []
             if RETURN in exit_.kinds:
                 parts.append(self._return_part(exit_.value, returned))
@@ -299,7 +290,12 @@ class _LoopStage:
         """The carried name: before the loop, at the end of an iteration, and after the loop."""
         context, name = self.context, carried.name
         value = self.frame.names.get(name, Missing("deleted in the loop"))
+        value = lifted(context, value)
         before = self.before[name]
+        if isinstance(value, Complex) and not value.shape and is_python_number(before):
+            raise RetypeLoop(self.scope, (name, 0), None)
+        if isinstance(before, Complex) and not before.shape and is_python_number(value):
+            value = complex_of(context, value)
         if isinstance(value, Missing):
             raise value.error(name, self.frame.assigned.get(name, context.span))
         if not is_same_structure(before, value):
@@ -408,6 +404,9 @@ class _LoopStage:
                 if is_staged(start)
                 else f"it is used as an integer: round it, `{name} = int(...)`, or take another name"
             )
+        elif after.startswith("complex") and not before.startswith("complex"):
+            made = f"complex({name})" if "(" not in after else f"{name}.astype(complex)"
+            help = f"start it as a complex one: `{name} = {made}`"
         span, since = self._places(name)
         return ChangesType(name, before, after, span, help, since)
 
@@ -434,27 +433,37 @@ class _LoopStage:
             )
 
     # -------------------------------------------------------------------- further results
-    def _late_parts(self) -> list[Part]:
-        """Names first assigned inside a loop that is known to run: the value of the last iteration."""
+    def _late_parts(self, exit_: Exit) -> list[Part]:
+        """Names first assigned inside the loop: the value of the last iteration, where it is known to run, or
+        what they are at a `break`, where the statements after it are reached so, or by way of `else`."""
         parts = []
         for name in self.plan.late:
-            value = self.frame.names.get(name)
-            if value is None or isinstance(value, Missing):
+            value, done = self.frame.names.get(name), partial(self._define, name)
+            if not self.plan.runs or value is None or isinstance(value, Missing):
+                is_told = bool(self.node.orelse) or self.plan.is_endless
+                value = value_at_break(value) if is_told and BREAK in exit_.kinds else None
+                done = partial(self.broken.__setitem__, name)
+            if value is None:
                 continue
-            leaves, rebuild = _leaves(value)
+            leaves, rebuild = _leaves(lifted(self.context, value))
             if leaves and not any(self._has_inner_size(leaf) for leaf in leaves):
-                parts.append(self._slots(name, leaves, rebuild, partial(self._define, name)))
+                parts.append(self._slots(name, leaves, rebuild, done))
         return parts
 
     def _define(self, name: str, value: Value) -> None:
         self.frame.names[name] = value
+
+    def _broken_off(self, ended: Exit) -> Exit:
+        """The exit where the loop was left: names have the values they had there."""
+        self.frame.names.update(self.broken)
+        return after_break(self.context, ended)
 
     def _has_inner_size(self, leaf: Value) -> bool:
         sizes = leaf.shape if isinstance(leaf, Array) else ()
         return any(isinstance(size, Var) and self.scope.builder.binds(size) for size in sizes)
 
     def _return_part(self, value: Value, returned: list[Value]) -> Part:
-        leaves, rebuild = _leaves(value)
+        leaves, rebuild = _leaves(lifted(self.context, value))
         if any(self._has_inner_size(leaf) for leaf in leaves):
             raise UnsupportedSyntax(
                 "returning an array whose size is known only inside the loop", self.context.span
@@ -548,6 +557,8 @@ class _LoopStage:
             return Exit(RETURN, kinds, returned)
         if not kinds:
             return context.evaluators.block(context, self.frame, node.orelse)
+        if not node.orelse and self.plan.is_endless:
+            return self._broken_off(Exit(code, kinds | {NEXT}, returned))
         if not node.orelse:
             return after_break(context, Exit(code, kinds | {NEXT}, returned))
         is_over = context.builder.apply("ne", code, i64(NEXT))
@@ -556,7 +567,7 @@ class _LoopStage:
             context,
             self.frame,
             is_over,
-            lambda: after_break(context, Exit(code, kinds, returned)),
+            lambda: self._broken_off(Exit(code, kinds, returned)),
             lambda: context.evaluators.block(context, self.frame, node.orelse),
             live,
         )

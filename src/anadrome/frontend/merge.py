@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Const, If, Let, Size, Var, i64
+from anadrome.dtypes import F64
 from anadrome.errors.frontend import BranchesDiffer, FrontendError
-from anadrome.frontend.arrays import atom, describe, promote, staged_surroundings
+from anadrome.frontend.arrays import atom, describe, promote, type_of
+from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.context import Context
 from anadrome.frontend.overloads import own_method
 from anadrome.frontend.sizes import retype
 from anadrome.frontend.structures import children, is_alike, is_number, with_children
 from anadrome.frontend.values import (
+    BREAK,
     RETURN,
     Array,
     Cell,
+    Complex,
     Exit,
     Frame,
     Missing,
@@ -26,6 +30,7 @@ from anadrome.frontend.values import (
     Value,
     is_staged,
     link,
+    value_at_break,
 )
 
 CHEAP = frozenset(
@@ -144,7 +149,8 @@ def _join_name(
         is_unreached = first.is_over if isinstance(one, Missing) else second.is_over
         if isinstance(found, Missing) or not is_unreached:
             missing = one if isinstance(one, Missing) else two
-            return lambda _: missing
+            assert isinstance(missing, Missing)
+            return _join_broken(context, name, missing, one, two, first, second, slots)
         one = two = found
     mark = len(slots)
     try:
@@ -157,6 +163,31 @@ def _join_name(
         return lambda _: Missing(reason, words.help, differs)
 
 
+def _join_broken(
+    context: Context,
+    name: str,
+    missing: Missing,
+    one: Value,
+    two: Value,
+    first: Way,
+    second: Way,
+    slots: list[Slot],
+) -> Join:
+    """A name without a value, and what it is on the ways that leave a loop by `break`, zeros on the other."""
+    plain = replace(missing, at_break=None)
+    ways = ((first, one), (second, two))
+    values = [value_at_break(value) for way, value in ways if BREAK in way.exit.kinds]
+    if not values or any(value is None for value in values):
+        return lambda _: plain
+    mark = len(slots)
+    try:
+        made = join(context, f"`{name}`", values[0], values[-1], first, second, slots)
+    except FrontendError:
+        del slots[mark:]
+        return lambda _: plain
+    return lambda results: replace(plain, at_break=made(results))
+
+
 def join(
     context: Context, what: str, one: Value, two: Value, first: Way, second: Way, slots: list[Slot]
 ) -> Join:
@@ -164,6 +195,8 @@ def join(
     if one is two and not _is_bound_inside(one, first, second):
         return lambda _: one
     one, two = staged_surroundings(context, one), staged_surroundings(context, two)
+    if isinstance(one, Complex) is not isinstance(two, Complex):
+        one, two = _beside_complex(context, one), _beside_complex(context, two)
     if _is_leaf(one) and _is_leaf(two):
         slots.append(_slot(context, what, one, two, first, second))
         return next
@@ -179,6 +212,18 @@ def join(
         ways = (describe(one), describe(two))
         return lambda _: Missing(f"{what} is {ways[0]} on one way and {ways[1]} on the other", "", ways)
     raise BranchesDiffer(what, describe(one), describe(two), context.span)
+
+
+def _beside_complex(context: Context, value: Value) -> Value:
+    """A real number where the other way has a complex one; a real array would be another array than it is."""
+    if not isinstance(value, Scalar) and not is_number(value):
+        return value
+    _, is_weak = type_of(context, value)
+    zero = Scalar(
+        context.constant(0.0, value.dtype if isinstance(value, Scalar) and value.dtype.is_float else F64),
+        is_weak,
+    )
+    return Complex(value if isinstance(value, Scalar) else Scalar(atom(context, value), is_weak), zero)
 
 
 def _is_leaf(value: Value) -> bool:

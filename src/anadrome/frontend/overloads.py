@@ -9,9 +9,10 @@ import ast
 from collections.abc import Mapping
 from types import BuiltinFunctionType, FunctionType
 
+from anadrome.frontend.complex_numbers.operators import truth as complex_truth
 from anadrome.frontend.context import Context
 from anadrome.frontend.own import is_own
-from anadrome.frontend.values import Array, Missing, Value, is_staged
+from anadrome.frontend.values import Array, Complex, Missing, Value, is_staged
 
 BINARY: Mapping[type[ast.operator], str] = {
     ast.Add: "add",
@@ -57,7 +58,8 @@ def own_binary(context: Context, kind: type[ast.operator], left: Value, right: V
     """`left kind right` by a method of either side, a subclass first; else `NotImplemented`."""
     name = BINARY[kind]
     sides = [(left, right, f"__{name}__")]
-    if type(left) is not type(right) and not isinstance(left, Array):  # NumPy would go into the elements
+    is_array = isinstance(left, Array | Complex) and left.shape  # NumPy would go into the elements
+    if type(left) is not type(right) and not is_array:
         sides.insert(0 if isinstance(right, type(left)) else 1, (right, left, f"__r{name}__"))
     for owner, other, method_name in sides:
         method = own_method(owner, method_name)
@@ -85,6 +87,8 @@ def own_truth(context: Context, value: Value) -> Value:
     class gives; any other value is asked itself."""
     if isinstance(value, Missing):
         raise value.error("this value", context.span)
+    if isinstance(value, Complex):
+        return complex_truth(context, value)
     method = own_asked(bool, value)
     return value if method is None else context.call(method, value)
 

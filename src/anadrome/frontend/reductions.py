@@ -17,7 +17,10 @@ from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, Const, Reduce, Var, Yield, i64
 from anadrome.dtypes import BOOL, I64, DType
 from anadrome.errors.frontend import StaticCallFailed, UnsupportedArgument, UnsupportedType
-from anadrome.frontend.arrays import atom, describe, type_of
+from anadrome.frontend.arrays import atom, describe, promote, type_of
+from anadrome.frontend.complex_numbers.operators import binary as complex_binary
+from anadrome.frontend.complex_numbers.pairs import pair_product
+from anadrome.frontend.complex_numbers.parts import complex_of, is_complex
 from anadrome.frontend.comprehension import LazyGenerator, bind_target, clause_frame, short_items
 from anadrome.frontend.context import Context
 from anadrome.frontend.iterables import Iterated
@@ -26,7 +29,7 @@ from anadrome.frontend.operators import apply_prim, truth
 from anadrome.frontend.overloads import own_truth
 from anadrome.frontend.sizes import give_range, is_nonnegative
 from anadrome.frontend.structures import has_staged, is_number
-from anadrome.frontend.values import RETURN, Array, Exit, Frame, Scalar, Value, is_staged
+from anadrome.frontend.values import RETURN, Array, Complex, Exit, Frame, Scalar, Value, is_staged
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,8 +61,8 @@ class Partial:
 NOTHING = Partial(None, FALSE)
 
 
-def reduce_values(context: Context, monoid: Monoid, values: Value) -> Value:
-    """The reduction of a generator, a container or an array."""
+def reduce_values(context: Context, monoid: Monoid, values: Value, default: Sequence[Value] = ()) -> Value:
+    """The reduction of a generator, a container or an array; one of nothing is the `default`, if any."""
     if isinstance(values, LazyGenerator):
         frame = clause_frame(values.frame, values.node)
         found = _clause(context, frame, values.node, 0, monoid)
@@ -68,11 +71,26 @@ def reduce_values(context: Context, monoid: Monoid, values: Value) -> Value:
         found = _over(context, monoid, items, lambda item: _item(context, monoid, item), None)
     if not monoid.needs_item:
         return _identity_value(monoid) if found.value is None else found.value
+    if found.value is None and default:
+        return default[0]
     if found.value is None:
         raise StaticCallFailed(f"`{monoid.name}`", ValueError("nothing to compare"), context.span)
     if found.has_item is not TRUE and found.has_item != TRUE:
+        if default:
+            return _or_default(context, monoid, found, default[0])
         context.builder.let(Check(found.has_item, "empty", f"{monoid.name}() of nothing"))
     return found.value
+
+
+def _or_default(context: Context, monoid: Monoid, found: Partial, default: Value) -> Value:
+    """The extremum where there was an item; a run-time choice between numbers."""
+    if not (isinstance(default, Scalar) or is_number(default)):
+        raise UnsupportedType(
+            f"the `default` of `{monoid.name}`", describe(default), context.span, "give a number"
+        )
+    dtype, is_weak = promote(context, (found.value, default), monoid.name)
+    pair = (atom(context, found.value, dtype), atom(context, default, dtype))
+    return Scalar(context.builder.select(found.has_item, *pair), is_weak)
 
 
 def _identity_value(monoid: Monoid) -> Value:
@@ -83,6 +101,8 @@ def _item(context: Context, monoid: Monoid, value: Value) -> Partial:
     if monoid.is_logic:
         value = own_truth(context, value)
         return Partial(Scalar(truth(context, value)) if is_staged(value) else bool(value), TRUE)
+    if is_complex(value) and monoid in (SUM, PRODUCT):
+        return Partial(complex_of(context, value), TRUE)
     if not is_staged(value) and not is_number(value):
         raise UnsupportedType(f"an item of `{monoid.name}`", describe(value), context.span)
     if monoid.needs_item and isinstance(value, Array):
@@ -128,15 +148,31 @@ def _over(
             give_range(context, index, i64(0), items.extent)
             part = partial(items.item(context, index))
             parts.append(part)
-            yields = [Reduce(monoid.operator, (atom(context, part.value),))]
+            yields = _yields(context, monoid, part.value)
             if monoid.needs_item and not isinstance(part.has_item, Const):
                 yields.append(Reduce("or", (part.has_item,)))
         return yields
 
     results = context.builder.parfor(items.extent, body)
+    first = parts[0].value
+    if isinstance(first, Complex):
+        pair = (context.wrap(found, first.is_weak) for found in results[:2])
+        return Partial(Complex(*pair), _is_not_empty(context, items))
     is_weak = type_of(context, parts[0].value)[1]
     has_item = results[1] if len(results) > 1 else _is_not_empty(context, items)
     return Partial(context.wrap(results[0], is_weak), has_item)
+
+
+def _yields(context: Context, monoid: Monoid, value: Value) -> list[Yield]:
+    """What is reduced: a complex sum is two sums, a complex product one of pairs."""
+    if not isinstance(value, Complex):
+        return [Reduce(monoid.operator, (atom(context, value),))]
+    pair = (atom(context, value.real), atom(context, value.imag))
+    if monoid is SUM:
+        return [Reduce("add", (one,)) for one in pair]
+    if value.shape:
+        raise UnsupportedType("an item of `math.prod`", describe(value), context.span, "use np.prod")
+    return [Reduce(pair_product(context.builder, value.dtype), pair)]
 
 
 def _is_not_empty(context: Context, items: Iterated) -> Atom:
@@ -157,6 +193,9 @@ def _combined(context: Context, monoid: Monoid, left: Partial, right: Partial) -
 
 def combine(context: Context, monoid: Monoid, left: Any, right: Any) -> Value:
     """left ⊕ right; min and max keep the first of equals, as Python's do."""
+    if isinstance(left, Complex) or isinstance(right, Complex):
+        kind = ast.Add if monoid is SUM else ast.Mult
+        return complex_binary(context, kind, left, right)
     if not is_staged(left) and not is_staged(right):
         match monoid.operator:
             case "add":
@@ -207,6 +246,9 @@ def _empty(context: Context, monoid: Monoid, inner: Callable[[], Partial]) -> Pa
 
 
 def _identity(context: Context, monoid: Monoid, value: Value) -> Value:
+    if isinstance(value, Complex):
+        nothing = _identity(context, SUM, value.imag)
+        return Complex(_identity(context, monoid, value.real), nothing)  # type: ignore[arg-type]
     dtype, is_weak = type_of(context, value)
     constant = identity_of(monoid.operator, dtype)
     if isinstance(value, Array):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import linecache
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from types import CodeType, FunctionType
 
 from anadrome.errors import Span
 from anadrome.errors.frontend import SourceUnavailable
+from anadrome.frontend.matching import without_match
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -73,9 +75,15 @@ def _parse(name: str, file: str, span: Span | None) -> Source:
     if not lines:
         raise SourceUnavailable(name, f"no text for {file}", span)
     try:
-        tree = ast.parse("".join(lines))
+        return _parsed(file, lines)
     except SyntaxError as error:
         raise SourceUnavailable(name, f"its file does not parse: {error.msg}", span) from None
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(file: str, lines: tuple[str, ...]) -> Source:
+    """A file's functions: kept for as long as its text is the same, since no staging run changes them."""
+    tree = without_match(ast.parse("".join(lines)))
     functions: dict[int, tuple[FunctionNode, ...]] = {}
     for node in ast.walk(tree):
         if isinstance(node, FunctionNode):

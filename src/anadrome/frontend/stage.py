@@ -14,17 +14,18 @@ import numpy as np
 from anadrome.array_ir.nodes import ArrayType, Atom, Function, Size, Var, i64
 from anadrome.config import Config
 from anadrome.dtypes import I64, DType
-from anadrome.errors.frontend import UnsupportedType
+from anadrome.errors.frontend import AnnotationMismatch, UnsupportedType
 from anadrome.frontend.annotations import Annotation, bind_annotation
-from anadrome.frontend.arrays import atom, staged_surroundings
+from anadrome.frontend.arrays import atom
 from anadrome.frontend.calls import BoundMethod, StagedFunction, call
+from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
 from anadrome.frontend.context import Context, Evaluators, StagedCall
 from anadrome.frontend.evaluate import evaluate
 from anadrome.frontend.statements import run_block
 from anadrome.frontend.structures import children, flatten, is_number
 from anadrome.frontend.surroundings import Watch
-from anadrome.frontend.values import Array, Cell, Scalar, ScopeKind, Value, is_staged
+from anadrome.frontend.values import Array, Cell, Complex, Scalar, ScopeKind, Value, is_staged
 
 RECURSION_LIMIT = 20_000
 """Python's own limit while a function is being staged."""
@@ -118,6 +119,8 @@ def stage(
     def enter(value: object, name: str) -> Value:
         leaves, rebuild = flatten(value, lambda leaf: isinstance(leaf, ArgumentSpec))
         annotation = annotations.get(name)
+        if annotation is not None and isinstance(value, Complex):
+            raise AnnotationMismatch(name, repr(annotation), "complex numbers")
         return rebuild(iter([parameter(leaf, name, annotation) for leaf in leaves]))  # type: ignore[arg-type]
 
     names = _names(function, len(args))

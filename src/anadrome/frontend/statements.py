@@ -10,6 +10,7 @@ import numpy as np
 
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, i64
 from anadrome.errors.frontend import (
+    ComplexRefused,
     EscapingMutation,
     FrontendError,
     StaticCallFailed,
@@ -21,12 +22,15 @@ from anadrome.errors.frontend import (
 from anadrome.errors.runtime import AssertionFailed, RaisedError
 from anadrome.frontend.arrays import atom, describe, promote
 from anadrome.frontend.calls import staged_function
+from anadrome.frontend.complex_numbers.parts import has_complex, is_complex
+from anadrome.frontend.complex_numbers.storing import put_complex
 from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.control import run_for, run_while
 from anadrome.frontend.evaluate import condition, operate, subscript
 from anadrome.frontend.iterables import unrolled
 from anadrome.frontend.merge import branch
+from anadrome.frontend.nonlocals import owner
 from anadrome.frontend.operators import truth
 from anadrome.frontend.overloads import BINARY, own_method
 from anadrome.frontend.structures import has_staged
@@ -37,12 +41,14 @@ from anadrome.frontend.values import (
     NEXT,
     RETURN,
     Array,
+    Complex,
     Exit,
     Frame,
     Missing,
     Scalar,
     ScopeKind,
     Value,
+    after_no_break,
     is_staged,
 )
 from anadrome.frontend.writing import put
@@ -56,6 +62,7 @@ def run_block(context: Context, frame: Frame, body: Sequence[ast.stmt]) -> Exit:
     for position, statement in enumerate(body):
         rest = body[position + 1 :]
         context.at(frame, statement)
+        frame.block = context.scope
         if isinstance(statement, ast.If):
             exit_, is_rest_done = _run_if(context, frame, statement, rest)
             if is_rest_done:
@@ -89,12 +96,11 @@ _WORDS: dict[type[ast.stmt], str] = {
 
 _HELP: dict[type[ast.stmt], str] = {
     ast.Global: "return the value instead",
-    ast.Nonlocal: "return the value instead",
     ast.Try: "test the condition with `if`",
     ast.Import: "import at the top of the file",
     ast.ImportFrom: "import at the top of the file",
     ast.ClassDef: "define the class outside",
-    ast.Match: "write it with `if`",
+    ast.Match: "take patterns without `*rest`, mappings and positions of classes, or write it with `if`",
 }
 
 
@@ -104,11 +110,16 @@ def _guarded(context: Context, frame: Frame, exit_: Exit, rest: Sequence[ast.stm
     goes_on = context.builder.apply("eq", exit_.code, i64(NEXT))
     left = exit_.kinds - {NEXT}
     code: int | Atom = next(iter(left)) if len(left) == 1 else exit_.code
+
+    def remaining() -> Exit:
+        frame.names = after_no_break(frame.names)
+        return run_block(context, frame, rest)
+
     return branch(
         context,
         frame,
         goes_on,
-        lambda: run_block(context, frame, rest),
+        remaining,
         lambda: Exit(code, left, exit_.value),
         _live(frame, rest[-1], exit_.kinds),
     )
@@ -181,8 +192,9 @@ def assign(context: Context, frame: Frame, target: ast.expr, value: Value) -> No
     """Bind a target: a name, an element or slice, an attribute, or a nest of these."""
     match target:
         case ast.Name(id=name):
-            frame.names[name] = value
-            frame.assigned[name] = frame.source.span(target)
+            own = owner(context, frame, name)
+            own.names[name] = value
+            own.assigned[name] = frame.source.span(target)
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             _unpack(context, frame, targets, value)
         case ast.Subscript():
@@ -193,6 +205,9 @@ def assign(context: Context, frame: Frame, target: ast.expr, value: Value) -> No
         case ast.Attribute(attr=name):
             base = context.evaluate(frame, target.value)
             context.at(frame, target)
+            if isinstance(base, Complex) and base.shape and name in ("real", "imag"):
+                _put(context, getattr(base, name), Ellipsis, value)
+                return
             _may_change(context, base, f"an object, by `.{name} =`,")
             setattr(base, name, value)
         case _:
@@ -216,8 +231,16 @@ def _unpack(context: Context, frame: Frame, targets: Sequence[ast.expr], value: 
         assign(context, frame, target.value if isinstance(target, ast.Starred) else target, part)
 
 
+_INTO_REAL = "store `z.real` or `abs(z)`, or make the array with `dtype=complex`"
+
+
 def _put(context: Context, base: Value, index: Value, value: Value) -> None:
+    if isinstance(base, Complex) and base.shape:
+        put_complex(context, base, index, value)
+        return
     if isinstance(base, Array):
+        if is_complex(value) or has_complex(value):
+            raise ComplexRefused("a real array", describe(value), context.span, _INTO_REAL)
         put(context, base, index, value)
         return
     if isinstance(base, np.ndarray):
@@ -226,7 +249,7 @@ def _put(context: Context, base: Value, index: Value, value: Value) -> None:
         raise StaticRequired(
             f"the index of a {type(base).__name__}", context.span, "make it an array with np.array"
         )
-    if is_staged(base) or not hasattr(base, "__setitem__"):
+    if is_staged(base) or isinstance(base, Complex) or not hasattr(base, "__setitem__"):
         raise UnsupportedType("what is written by index", describe(base), context.span, "write into an array")
     _may_change(context, base, f"a {type(base).__name__}")
     try:
@@ -279,9 +302,9 @@ def _augmented(context: Context, frame: Frame, node: ast.AugAssign) -> None:
     value = context.evaluate(frame, node.value)
     context.at(frame, node)
     new = _in_place(context, kind, old, value)
-    if isinstance(old, Array) and not old.list_depth:
+    if isinstance(old, Array | Complex) and old.shape and not old.list_depth:
         _check_cast(context, old, new)
-        put(context, old, Ellipsis, new)
+        _put(context, old, Ellipsis, new)
         return
     assign(context, frame, target, new)
 
@@ -308,6 +331,8 @@ def _extended(context: Context, old: list[Value], value: Value) -> Value:
 
 def _check_cast(context: Context, base: Value, new: Value) -> None:
     """An in-place operation keeps the array's type; NumPy refuses one that would lose the kind."""
+    if isinstance(base, Array) and isinstance(new, Complex):
+        raise ComplexRefused("a real array", describe(new), context.span, _INTO_REAL)
     if not isinstance(base, Array) or not is_staged(new):
         return
     own, other = base.dtype, promote(context, (new,), "+=")[0]
@@ -337,14 +362,14 @@ def _function(context: Context, frame: Frame, node: ast.FunctionDef) -> None:
     value: Value = staged_function(context, frame, node)
     for decorator in reversed(node.decorator_list):
         value = context.call(context.evaluate(frame, decorator), value)
-    frame.names[node.name] = value
+    owner(context, frame, node.name).names[node.name] = value
 
 
 def _delete(context: Context, frame: Frame, node: ast.Delete) -> None:
     for target in node.targets:
         if not isinstance(target, ast.Name):
             raise UnsupportedSyntax("`del` of an element", context.span)
-        frame.names[target.id] = Missing("deleted")
+        owner(context, frame, target.id).names[target.id] = Missing("deleted")
 
 
 def _assert(context: Context, frame: Frame, node: ast.Assert) -> Exit:
@@ -425,6 +450,7 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Context, Frame, Any], Exit | None]] =
     ast.Break: lambda context, frame, node: Exit(BREAK, frozenset({BREAK})),
     ast.Continue: lambda context, frame, node: Exit(CONTINUE, frozenset({CONTINUE})),
     ast.Pass: lambda context, frame, node: None,
+    ast.Nonlocal: lambda context, frame, node: None,
     ast.FunctionDef: _function,
     ast.Delete: _delete,
     ast.Assert: _assert,

@@ -1,4 +1,7 @@
-"""Static containers that hold staged values: going into them, and putting them together again."""
+"""Static containers that hold staged values: going into them, and putting them together again.
+
+A complex number is one of them: a container of its two parts.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from anadrome.frontend.values import Value, is_staged
+from anadrome.array_ir.build import number
+from anadrome.frontend.values import Complex, Scalar, Value, is_staged
 
 Rebuild = Callable[[Iterator[Value]], Value]
 """Takes as many leaves as were found and gives the container again."""
 
 
 def is_number(value: Value) -> bool:
-    """Whether a value is a static number."""
-    return isinstance(value, bool | int | float | np.generic)
+    """Whether a value is a static number, other than a complex one."""
+    return isinstance(value, bool | int | float | np.generic) and not isinstance(value, np.complexfloating)
 
 
 def is_dataclass_instance(value: Value) -> bool:
     """Whether a value is an instance of a dataclass."""
-    return dataclasses.is_dataclass(value) and not isinstance(value, type) and not is_staged(value)
+    is_instance = dataclasses.is_dataclass(value) and not isinstance(value, type)
+    return is_instance and not is_staged(value) and not isinstance(value, Complex)
 
 
 def children(value: Value) -> list[Value] | None:
@@ -32,6 +37,8 @@ def children(value: Value) -> list[Value] | None:
         return list(value)
     if isinstance(value, dict):
         return list(value.values())
+    if isinstance(value, Complex):
+        return [value.real, value.imag]
     if is_dataclass_instance(value) and type(value).__module__.partition(".")[0] != "anadrome":
         return [getattr(value, field.name) for field in dataclasses.fields(value)]  # type: ignore[arg-type]
     return None
@@ -45,10 +52,30 @@ def with_children(value: Any, parts: list[Value]) -> Value:
         return value._make(parts) if hasattr(value, "_make") else tuple(parts)
     if isinstance(value, dict):
         return dict(zip(value, parts, strict=True))
+    if isinstance(value, Complex):
+        return joined(*parts)
     new = object.__new__(type(value))
     for field, part in zip(dataclasses.fields(value), parts, strict=True):
         object.__setattr__(new, field.name, part)
     return new
+
+
+def joined(real: Any, imag: Any) -> Any:
+    """The complex value of two parts: static where they are numbers or NumPy arrays, else a `Complex`."""
+    if is_staged(real) or is_staged(imag):
+        return Complex(*(_beside(part, other) for part, other in ((real, imag), (imag, real))))
+    if isinstance(real, np.ndarray):
+        made = np.empty(real.shape, np.result_type(real.dtype, np.complex64))
+        made.real, made.imag = real, imag
+        return made
+    if isinstance(real, np.generic):
+        return np.result_type(real.dtype, np.complex64).type(complex(real, imag))
+    return complex(real, imag) if isinstance(real, int | float) else Complex(real, imag)
+
+
+def _beside(part: Any, other: Any) -> Any:
+    """A part that is known now beside one that is not."""
+    return Scalar(number(float(part), other.dtype), other.is_weak) if is_number(part) else part
 
 
 def is_alike(left: Value, right: Value) -> bool:

@@ -14,10 +14,17 @@ SUBSTITUTES: Mapping[str, str] = {
     "scipy.stats.norm.cdf": "write `0.5 * (1 + math.erf(x / math.sqrt(2)))`",
     "scipy.stats.norm.pdf": "write `np.exp(-0.5 * x**2) / np.sqrt(2 * np.pi)`",
     "scipy.stats.norm.logpdf": "write `-0.5 * x**2 - 0.5 * np.log(2 * np.pi)`",
+    "scipy.signal.fftconvolve": "write `np.fft.irfft(np.fft.rfft(a, n) * np.fft.rfft(b, n), n)` with "
+    "`n = len(a) + len(b) - 1`, or `np.convolve(a, b)`",
+    **dict.fromkeys(
+        ("scipy.fft.next_fast_len", "scipy.fft.prev_fast_len"),
+        "any number of points is right; compute a fast one outside of the function and pass it",
+    ),
 }
 """The full name of a function that has no compiled form -> what to write instead."""
 
 NUMPY_MODULES = ("numpy.linalg", "numpy.fft", "numpy.random")
+SCIPY_MODULES = ("scipy.fft", "scipy.signal")
 
 
 def full_name(function: Value, args: Sequence[Value] = ()) -> str:
@@ -35,4 +42,9 @@ def full_name(function: Value, args: Sequence[Value] = ()) -> str:
     found = (
         getattr(sys.modules.get("scipy.stats"), distribution, None) if isinstance(distribution, str) else None
     )
-    return f"scipy.stats.{distribution}.{name}" if found is not None and found is args[0] else name
+    if found is not None and found is args[0]:
+        return f"scipy.stats.{distribution}.{name}"
+    for module in SCIPY_MODULES:
+        if getattr(sys.modules.get(module), name, None) is function:
+            return f"{module}.{name}"
+    return name

@@ -33,11 +33,11 @@ import numpy as np
 
 from anadrome.frontend.own import is_native
 from anadrome.frontend.structures import children, is_dataclass_instance
-from anadrome.frontend.values import Array, Missing, Scalar, Value, is_staged
+from anadrome.frontend.values import Array, Complex, Missing, Scalar, Value, is_staged
 
 _ATOMS = frozenset(
     {int, float, bool, complex, str, bytes, type(None), type(Ellipsis), range, slice, type, ModuleType}
-    | {FunctionType, BuiltinFunctionType, np.ufunc, Scalar, Array, Missing}
+    | {FunctionType, BuiltinFunctionType, np.ufunc, Scalar, Array, Complex, Missing}
 )
 """Types of values that hold nothing that can change."""
 
@@ -281,7 +281,7 @@ class Surroundings:
 
 def _has_staged(value: Value, visited: set[int]) -> bool:
     """Whether there is a staged value in a tree, which may also be a graph with cycles."""
-    if is_staged(value):
+    if is_staged(value) or isinstance(value, Complex):
         return True
     if type(value) in _ATOMS or id(value) in visited:
         return False
@@ -411,6 +411,8 @@ def is_same(seen: object, now: object) -> bool:
         return struct.pack("d", seen) == struct.pack("d", now)
     if isinstance(seen, np.generic) and isinstance(now, np.generic):
         return seen.dtype == now.dtype and seen.tobytes() == now.tobytes()
+    if isinstance(seen, complex) and isinstance(now, complex):
+        return struct.pack("dd", seen.real, seen.imag) == struct.pack("dd", now.real, now.imag)
     if isinstance(seen, tuple) and isinstance(now, tuple):
         return len(seen) == len(now) and all(map(is_same, seen, now))
     if isinstance(seen, MethodType) and isinstance(now, MethodType):

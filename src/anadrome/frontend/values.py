@@ -1,15 +1,15 @@
 """What a staged program computes with: scalars, arrays as mutable cells, and the scopes cells live in.
 
 A value of the front end is either *static*, any Python object, or *staged*: a `Scalar` or an `Array`. Static
-containers (tuples, lists, dicts, dataclasses) may hold staged values.
+containers (tuples, lists, dicts, dataclasses) may hold staged values; a `Complex` is such a container of two.
 """
 
 from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from types import CellType
 from typing import NoReturn
 
@@ -196,21 +196,72 @@ def is_staged(value: object) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Complex(_NotNative):
+    """A complex number or array known at run time: two real values of one shape and one float type.
+
+    Parts are of float32 for complex64 and float64 for complex128; two Python floats make a Python complex,
+    which adapts its type. To what takes values apart (branches, loops, results, transforms) this is a
+    container of two. `complex_numbers.parts` has `complex_of`, which makes one of any number or array, and
+    `from_parts`, which makes one of two real values.
+    """
+
+    real: Staged
+    imag: Staged
+
+    @property
+    def dtype(self) -> DType:
+        """The scalar type of either part."""
+        return self.real.dtype
+
+    @property
+    def shape(self) -> tuple[Size, ...]:
+        """The dimensions; () for a number."""
+        return self.real.shape
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether this is a Python complex number, which adapts its type (NEP 50)."""
+        return isinstance(self.real, Scalar) and self.real.is_weak
+
+    @property
+    def list_depth(self) -> int:
+        """The leading dimensions that Python knows as a list."""
+        return self.real.list_depth if isinstance(self.real, Array) else 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Missing:
     """What a name stands for where it has no value that can be used: reading it raises `reason`.
 
-    `differs` holds what it is on either way of a branch, where these do not go together.
+    `differs` holds what it is on either way of a branch, where these do not go together. `at_break` is what
+    it is where the block is left by `break`, if it has a value on every way that leads there.
     """
 
     reason: str
     help: str = ""
     differs: tuple[str, str] | None = None
+    at_break: Value = None
 
     def error(self, name: str, span: Span | None) -> FrontendError:
         """What reading the name says."""
         if self.differs is not None:
             return BranchesDiffer(name, *self.differs, span)
         return Undefined(name, span, self.reason, self.help)
+
+
+def value_at_break(value: Value) -> Value:
+    """What a name is where a loop is left by `break`; None where it has no value there."""
+    return value.at_break if isinstance(value, Missing) else value
+
+
+def after_no_break(names: Mapping[str, Value]) -> dict[str, Value]:
+    """The names where a statement that may have left the loop has not."""
+    forgotten = {
+        name: replace(value, at_break=None)
+        for name, value in names.items()
+        if isinstance(value, Missing) and value.at_break is not None
+    }
+    return {**names, **forgotten}
 
 
 NEXT, BREAK, CONTINUE, RETURN = 0, 1, 2, 3
@@ -242,5 +293,11 @@ class Frame:
     outer: Frame | None
     live: dict[ast.stmt, frozenset[str]]
     live_head: dict[ast.stmt, frozenset[str]]
+    nonlocals: frozenset[str] = frozenset()
+    """The names it declares `nonlocal`."""
+    shared: frozenset[str] = frozenset()
+    """Its names that functions inside it declare `nonlocal`."""
     loop_live: list[frozenset[str]] = field(default_factory=list)
     assigned: dict[str, Span] = field(default_factory=dict)
+    block: Scope | None = None
+    """The scope that the statement being evaluated stands in."""

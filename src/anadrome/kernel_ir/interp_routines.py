@@ -107,6 +107,30 @@ def _svd(matrix: Any, u: Any, s: Any, vt: Any, status: Any, m: int, n: int, k: i
         status[0] = 1
 
 
+def _fourier(real: Any, imag: Any, out_real: Any, out_imag: Any, rows: int, n: int, backward: bool) -> None:
+    if rows and n:
+        values = _joined(_matrix(real, rows, n), _matrix(imag, rows, n))
+        found = np.fft.ifft(values, norm="forward") if backward else np.fft.fft(values)
+        _matrix(out_real, rows, n)[...], _matrix(out_imag, rows, n)[...] = found.real, found.imag
+
+
+def _fourier_of_real(values: Any, out_real: Any, out_imag: Any, rows: int, n: int, half: int) -> None:
+    found = np.fft.rfft(_matrix(values, rows, n)) if rows and n else np.zeros((rows, half), complex)
+    _matrix(out_real, rows, half)[...], _matrix(out_imag, rows, half)[...] = found.real, found.imag
+
+
+def _fourier_to_real(real: Any, imag: Any, out: Any, rows: int, n: int, half: int) -> None:
+    if rows and n:
+        values = _joined(_matrix(real, rows, half), _matrix(imag, rows, half))
+        _matrix(out, rows, n)[...] = np.fft.irfft(values, n, norm="forward")
+
+
+def _joined(real: Any, imag: Any) -> Any:
+    values = np.empty(real.shape, np.result_type(real.dtype, 1j))
+    values.real, values.imag = real, imag
+    return values
+
+
 MEANINGS: dict[str, Meaning] = {
     "gemm": _gemm,
     "solve": _solve,
@@ -118,6 +142,9 @@ MEANINGS: dict[str, Meaning] = {
     "qr": _qr,
     "eigh": _eigh,
     "svd": _svd,
+    "fourier": _fourier,
+    "fourier_of_real": _fourier_of_real,
+    "fourier_to_real": _fourier_to_real,
     "argsort": _argsort,
 }
 """Operation of the routine table -> what it does to buffers and values, in the row's order."""

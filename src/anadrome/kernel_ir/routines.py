@@ -112,6 +112,15 @@ _EIGH = "matrix:in values:out vectors:out status:status n:size"
 _SVD = "matrix:in u:out s:out vt:out status:status m:size n:size k:size"
 """matrix (m × n) = u (m × k) · diag(s) · vt (k × n) for k = min(m, n), s descending; `status` as for eigh."""
 
+_FOURIER = "real:in imag:in out_real:out out_imag:out rows:size n:size backward:flag"
+"""out (rows × n) = Σ_j in_j·e^(∓2πi·jk/n) along each row, the sign + where `backward`; not scaled."""
+
+_FOURIER_OF_REAL = "values:in out_real:out out_imag:out rows:size n:size half:size"
+"""The first half = ⌊n/2⌋ + 1 elements of the forward transform of each row; zeros for n = 0."""
+
+_FOURIER_TO_REAL = "real:in imag:in out:out rows:size n:size half:size"
+"""The backward transform (rows × n) of which `real` and `imag` (rows × half) are the first half."""
+
 _ARGSORT = "values:in out:order n:size"
 """out[k] = position of the k-th smallest value; stable; NaNs come last, in their order."""
 
@@ -132,6 +141,9 @@ ROUTINES: dict[str, Routine] = {
                 ("qr", _QR),
                 ("eigh", _EIGH),
                 ("svd", _SVD),
+                ("fourier", _FOURIER),
+                ("fourier_of_real", _FOURIER_OF_REAL),
+                ("fourier_to_real", _FOURIER_TO_REAL),
             )
         ),
         *(_row("argsort", dtype, _ARGSORT) for dtype in ALL),

@@ -8,7 +8,7 @@ from anadrome.errors import Span
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Buffer, Expr, Space
 from anadrome.kernel_ir.routines import routine
-from anadrome.lower.arithmetic import ONE, ZERO, compute, is_constant, multiply
+from anadrome.lower.arithmetic import ONE, ZERO, compute, is_constant, multiply, product
 from anadrome.lower.emit import fold
 from anadrome.lower.lowering import Lowering, is_scalar
 from anadrome.lower.values import Delivered, Place
@@ -20,10 +20,15 @@ NOT_POSITIVE = "the matrix is not positive definite"
 NOT_CONVERGED = "the iteration for its eigenvalues or singular values did not converge"
 DECOMPOSITIONS = frozenset({"slogdet", "qr", "eigh", "svd"})
 """The operations with several results."""
+TRANSFORMS = frozenset({"fourier", "fourier_of_real", "fourier_to_real"})
+"""The operations along the last dimension."""
 
 
 def lower_library(low: Lowering, let: array_ir.Let, expr: array_ir.Library) -> None:
     """Emit the call and bind its results."""
+    if expr.operation in TRANSFORMS:
+        _transform(low, let, expr)
+        return
     target = let.targets[0]
     args = [low.place(arg) for arg in expr.args if isinstance(arg, array_ir.Var)]
     flags = tuple(kernel_ir.Const(bool(flag), BOOL) for flag in expr.attributes)
@@ -81,6 +86,29 @@ def _decomposition(low: Lowering, let: array_ir.Let, operation: str, args: list[
             low.bind(target, low.emit.load(target.name, place.buffer, place.offset))
         else:
             low.bind(target, place)
+
+
+def _transform(low: Lowering, let: array_ir.Let, expr: array_ir.Library) -> None:
+    """The transforms of every row; of `room` only the size counts."""
+    arrays = [arg for arg in expr.args if isinstance(arg, array_ir.Var)]
+    parts = arrays if expr.operation == "fourier" else arrays[:-1]
+    buffers = [buffer_of(low, low.place(part)) for part in parts]
+    places = [low.destination(target) for target in let.targets]
+    buffers += [buffer_of(low, place) for place in places]
+    *batch, first = low.scalars(parts[0].type.shape)
+    (last,) = low.scalars(arrays[-1].type.shape[-1:])
+    sizes: tuple[Expr, ...]
+    match expr.operation:
+        case "fourier":
+            sizes = (first, kernel_ir.Const(bool(expr.attributes[0]), BOOL))
+        case "fourier_of_real":
+            sizes = (first, last)
+        case _:
+            sizes = (last, first)
+    dtype = parts[0].type.dtype
+    low.emit.call(routine(expr.operation, dtype), (*buffers, product(batch), *sizes))
+    for target, place in zip(let.targets, places, strict=True):
+        low.bind(target, place)
 
 
 def _checked(

@@ -8,8 +8,9 @@ from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir.nodes import Bounds
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Expr
-from anadrome.lower.access import combine, locate, write
-from anadrome.lower.lowering import Located, Lowering, is_scalar, is_zero
+from anadrome.lower.access import bound, combine, locate, write
+from anadrome.lower.arithmetic import ZERO, add, product
+from anadrome.lower.lowering import Located, Lowering, is_scalar, is_zero, number
 from anadrome.lower.monoids import apply_operator
 from anadrome.lower.sums import token_place
 from anadrome.lower.values import Delivered, Destination, Filled, Place, Value
@@ -75,17 +76,30 @@ class AccumulateSink(Combined):
 
 @dataclass(slots=True, eq=False)
 class AccumulateLambdaSink(Sink):
-    """result[at] = result[at] ⊕ value, by a lambda, one iteration after the other"""
+    """result[at] = result[at] ⊕ value, by a lambda. Each of several workers has bins of its own, which begin
+    at the identity and are combined in the order of the workers, which is that of the iterations."""
 
     operator: array_ir.Lambda
     item: array_ir.Accumulate
     place: Place = field(init=False)
+    mine: Place = field(init=False)
+    _partials: Place | None = field(init=False, default=None)
 
     def open(self) -> None:
         self.place = open_array(self.low, self.let, self.item.init, self.targets[0])
+        if self.workers is not None:
+            buffer, shape = self.place.buffer, (self.workers, *self.place.shape)
+            self._partials = self.low.emit.allocate(buffer.name, buffer.dtype, shape, is_shared=True)
+
+    def enter(self, worker: Expr | None) -> None:
+        self.mine = self.place
+        if worker is not None and self._partials is not None:
+            self.mine = bound(self.low, self._partials.row((worker,)))
+            (identity,) = self.operator.identity
+            self.low.emit.fill(self.mine, self.low.scalar(identity))
 
     def step(self, index: Expr) -> None:
-        located = locate(self.low, self.place, self.item.at, self.item.bounds, self.let.span)
+        located = locate(self.low, self.mine, self.item.at, self.item.bounds, self.let.span)
         if located.guard is None:
             self._combine(located.place)
             return
@@ -102,7 +116,19 @@ class AccumulateLambdaSink(Sink):
         write(self.low, Located(row), new)
 
     def close(self) -> None:
+        if self.workers is not None and self._partials is not None:
+            with self.low.emit.loop("t", ZERO, self.workers) as worker:
+                self._join(bound(self.low, self._partials.row((worker,))))
         self.low.bind(self.targets[0], finished(self.low, self.targets[0], self.place))
+
+    def _join(self, partial: Place) -> None:
+        """place[k] = place[k] ⊕ partial[k]"""
+        with self.low.emit.loop("k", ZERO, product(self.place.shape)) as k:
+            place = add(self.place.offset, k)
+            old = self.low.emit.load("old", self.place.buffer, place)
+            value = self.low.emit.load("partial", partial.buffer, add(partial.offset, k))
+            (new,) = apply_operator(self.low, self.operator, [old], [value])
+            self.low.emit.emit(kernel_ir.Store(self.place.buffer, place, number(new)))
 
 
 @dataclass(slots=True, eq=False)

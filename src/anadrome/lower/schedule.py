@@ -2,7 +2,8 @@
 
 1. Only a parfor at host level is given to threads: one that is inside no other parfor. Sequential loops and
    branches around it do not matter.
-2. A scan or a scatter keeps its order, so its parfor stays on one thread; so does a histogram by a lambda.
+2. A scan or a scatter keeps its order, so its parfor stays on one thread; so does a histogram of rows by a
+   lambda. A histogram of numbers by a lambda has private bins as others do, combined in the order of workers.
 3. A histogram or an accumulator inside a sequential loop stays on one thread: private copies would cost as
    much as the whole array in every iteration of that loop.
 4. Whether it pays is decided at run time: the work (extent × estimated cost of the body) must exceed
@@ -51,8 +52,9 @@ def _is_splittable(low: Lowering, item: array_ir.Yield) -> bool:
     match item:
         case array_ir.Stack() | array_ir.Reduce():
             return True
-        case array_ir.Accumulate(operator=operator):
-            return isinstance(operator, str) and not low.emit.is_in_loop
+        case array_ir.Accumulate(operator=operator, value=value):
+            is_number = isinstance(operator, str) or not value.type.shape
+            return is_number and not low.emit.is_in_loop
         case array_ir.Carry():
             return not low.emit.is_in_loop
         case array_ir.Scan() | array_ir.Scatter():

@@ -6,7 +6,7 @@ whether or not the loops they leave run at all: an index is then a constant belo
 index of a loop over that very size. Statements that may fail stay, unless every loop they leave surely
 runs. Arrays that are often changed in place (`full`) stay where they are made.
 
-`hoist_sums` does so before differentiation, with what it has to be done for.
+`hoist_sums` does so before differentiation, with what it has to be done for, on the walk of this one.
 
 Before:
     fn f(x: f64[n], c: f64[m]) -> f64[n] {
@@ -38,7 +38,6 @@ from anadrome.array_ir.nodes import (
     Accumulate,
     AddTo,
     Apply,
-    ArrayType,
     Atom,
     Body,
     Bounds,
@@ -68,52 +67,36 @@ from anadrome.array_ir.walk import expression_variables, inner_operands, operand
 from anadrome.config import Config
 from anadrome.passes.rewrite import Substitution
 
-TOTAL_LIBRARY = frozenset({"matmul", "det", "slogdet", "qr", "argsort"})
+TOTAL_LIBRARY = frozenset(
+    {
+        *("matmul", "det", "slogdet", "qr", "argsort"),
+        *("fourier", "fourier_of_real", "fourier_to_real"),
+    }
+)
 """Library operations that give something for every argument."""
 
 
 def hoist(fn: Function, config: Config) -> Function:
     """The function with every invariant statement as far out as it may go."""
-    return _hoisted(fn, _Hoister())
+    return hoisted(fn, Hoister())
 
 
-def hoist_sums(fn: Function, config: Config) -> Function:
-    """The function with invariant parfors and loops, and what is made of them alone, as far out as may be.
-
-    For differentiation: what a loop computes again in every iteration is of no use, but its adjoint would add
-    to all that it read in every iteration, which nothing after differentiation moves. Other scalar operations
-    stay where the program has them. Where a loop does not run at all, what left it has an adjoint of zero,
-    which stays zero at a pole (`ad.arrays`).
-
-    Before:
-        fn f(u: f64[n], x: f64[m]) -> f64[m] {
-          y = parfor i < m { s = parfor j < n { v = u[j]; yield reduce add v }; w = x[i]; q = div w s
-            yield stack q }
-          return y
-        }
-    After:
-        fn f(u: f64[n], x: f64[m]) -> f64[m] {
-          s = parfor j < n { v = u[j]; yield reduce add v }
-          y = parfor i < m { w = x[i]; q = div w s; yield stack q }
-          return y
-        }
-    """
-    return _hoisted(fn, _SumHoister())
-
-
-def _hoisted(fn: Function, walk: _Hoister) -> Function:
+def hoisted(fn: Function, walk: Hoister) -> Function:
+    """The function as a walk leaves it."""
     walk.levels.update(dict.fromkeys((*fn.params, *fn.sizes), 0))
-    return Function(fn.name, fn.params, walk.body(fn.body, _Scope(0, 0, False)))
+    return Function(fn.name, fn.params, walk.body(fn.body, Scope(0, 0, False)))
 
 
 @dataclass(slots=True, eq=False)
-class _Scope:
+class Scope:
     """A body being written, and what is known of the statements in it, nested ones included."""
 
     level: int
     barrier: int
     """The outermost level to which statements may leave."""
     surely_runs: bool
+    extent: Size | None = None
+    """How often the body runs, where it is that of a loop; it runs where that is above 0."""
     lets: list[Let] = field(default_factory=list)
     used: int = 0
     """A bit for every level of which something is read."""
@@ -121,15 +104,15 @@ class _Scope:
     """Whether a statement may fail, or reads where only the loops around it make the index right."""
 
 
-class _Hoister:
+class Hoister:
     """One walk, inside out: the level of each variable is that of the body it is bound in."""
 
     def __init__(self) -> None:
         self.levels: dict[Var, int] = {}
         self.extents: dict[Var, Size] = {}
-        self.scopes: list[_Scope] = []
+        self.scopes: list[Scope] = []
 
-    def body(self, body: Body, scope: _Scope) -> Body:
+    def body(self, body: Body, scope: Scope) -> Body:
         """The body without what left it."""
         self.scopes.append(scope)
         for let in body.lets:
@@ -139,14 +122,14 @@ class _Hoister:
         self.scopes.pop()
         return Body(tuple(scope.lets), body.results)
 
-    def read(self, atom: Atom, scope: _Scope) -> None:
+    def read(self, atom: Atom, scope: Scope) -> None:
         """Note the level at which an atom is bound."""
         if isinstance(atom, Var):
             scope.used |= 1 << self.levels[atom]
 
-    def statement(self, let: Let, scope: _Scope) -> None:
+    def statement(self, let: Let, scope: Scope) -> None:
         """Write a statement into the outermost body it may go to."""
-        own = _Scope(scope.level, scope.barrier, True)
+        own = Scope(scope.level, scope.barrier, True)
         for atom in operands(let.expr):
             self.read(atom, own)
         for target in let.targets:
@@ -154,15 +137,21 @@ class _Hoister:
                 self.read(size, own)
         expr = self.nested(let.expr, own)
         own.is_risky = own.is_risky or self.may_fail(expr)
+        new = let if expr is let.expr else Let(let.targets, expr, let.span)
         level = scope.level
         if not self.stays(let):
             lowest = max(own.used.bit_length() - 1, scope.barrier)
             while level > lowest and not (own.is_risky and not self.scopes[level].surely_runs):
                 level -= 1
+            level, new = self.left(new, scope.level, level)
         self.levels.update(dict.fromkeys(let.targets, level))
-        self.scopes[level].lets.append(let if expr is let.expr else Let(let.targets, expr, let.span))
+        self.scopes[level].lets.append(new)
         scope.used |= own.used
         scope.is_risky = scope.is_risky or (own.is_risky and level == scope.level)
+
+    def left(self, let: Let, start: int, level: int) -> tuple[int, Let]:
+        """Where a statement goes that may leave the body at `start` for that at `level`, and as what."""
+        return level, let
 
     def stays(self, let: Let) -> bool:
         """Whether a statement keeps its body: accumulators are linear, arrays to change are made afresh."""
@@ -201,19 +190,25 @@ class _Hoister:
 
     # ------------------------------------------------------------------ nested bodies
     def enter(
-        self, body: Body, bound: tuple[Var, ...], own: _Scope, runs: bool, is_barrier: bool = False
+        self,
+        body: Body,
+        bound: tuple[Var, ...],
+        own: Scope,
+        runs: bool,
+        is_barrier: bool = False,
+        extent: Size | None = None,
     ) -> Body:
         """A nested body; what it uses and risks is the statement's own."""
         around = self.scopes[-1]
         level = around.level + 1
-        scope = _Scope(level, level if is_barrier else around.barrier, runs)
+        scope = Scope(level, level if is_barrier else around.barrier, runs, extent)
         self.levels.update(dict.fromkeys(bound, level))
         new = self.body(body, scope)
         own.used |= scope.used & ((1 << level) - 1)
         own.is_risky = own.is_risky or scope.is_risky
         return new
 
-    def nested(self, expr: Expr, own: _Scope) -> Expr:
+    def nested(self, expr: Expr, own: Scope) -> Expr:
         """The expression with its bodies written."""
         match expr:
             case ParFor():
@@ -224,7 +219,7 @@ class _Hoister:
                 if index is not None and trip is not None:
                     self.extents[index] = trip
                 runs = trip is not None and _surely_runs(trip)
-                new = self.enter(body, bound, own, runs)
+                new = self.enter(body, bound, own, runs, extent=trip)
                 return Loop(carried, init, new, index, trip, test, checkpoint)
             case If(condition=condition, then=then, other=other):
                 first = self.enter(then, (), own, False, is_barrier=True)
@@ -242,11 +237,12 @@ class _Hoister:
             case _:
                 assert_never(expr)
 
-    def parfor(self, expr: ParFor, own: _Scope) -> ParFor:
+    def parfor(self, expr: ParFor, own: Scope) -> ParFor:
         """A parfor, its yields read inside; operators keep what is theirs."""
         self.extents[expr.index] = expr.extent
         taken = tuple(atom for item in expr.yields for atom in inner_operands(item))
-        inner = self.enter(Body(expr.body.lets, taken), (expr.index,), own, _surely_runs(expr.extent))
+        runs = _surely_runs(expr.extent)
+        inner = self.enter(Body(expr.body.lets, taken), (expr.index,), own, runs, extent=expr.extent)
         keep = Substitution()
 
         def operator_body(body: Body) -> Body:
@@ -261,33 +257,6 @@ class _Hoister:
                     self.read(atom, own)
         yields = tuple(keep.item(item, operator_body) for item in expr.yields)
         return ParFor(expr.index, expr.extent, Body(inner.lets), yields)
-
-
-class _SumHoister(_Hoister):
-    """Only nests leave, and scalar operations on what they make."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.made: set[Atom] = set()
-        """What nests make, and what is made of that."""
-
-    def stays(self, let: Let) -> bool:
-        """Whether a statement keeps its body."""
-        match let.expr:
-            case ParFor() | Loop():
-                self.made.update(let.targets)
-                return super().stays(let)
-            case Apply(args=args) if not self.made.isdisjoint(args):
-                self.made.update(let.targets)
-                return False
-            case Apply(args=args):
-                return any(_is_float(arg) for arg in args)
-            case _:
-                return True
-
-
-def _is_float(atom: Atom) -> bool:
-    return isinstance(atom.type, ArrayType) and atom.type.dtype.is_float
 
 
 def _is_bounded(item: Yield) -> bool:

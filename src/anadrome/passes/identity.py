@@ -143,4 +143,6 @@ def _operator(operator: Operator, inner: Numbers) -> Hashable:
         return operator
     identity = _atoms(operator.identity, inner)
     _number((*operator.left, *operator.right), inner)
-    return (identity, _body(operator.body, inner, operator.body.results))
+    inverse = operator.inverse
+    taken = None if inverse is None else _body(inverse, inner, inverse.results)
+    return (identity, _body(operator.body, inner, operator.body.results), taken)

@@ -1,4 +1,5 @@
 """Put every primal that has rules of differentiation in place of the call of it: nothing is to come after.
+Inverses of operators, which only derivatives read, are dropped.
 
 Before:
     fn f(x: f64) -> f64 {
@@ -22,17 +23,31 @@ After:
 
 from __future__ import annotations
 
-from anadrome.array_ir.nodes import Body, Custom, Expr, Function, Let
+from dataclasses import replace
+
+from anadrome.array_ir.dead import operator_of
+from anadrome.array_ir.nodes import Body, Custom, Expr, Function, Let, Operator, ParFor
 from anadrome.array_ir.walk import all_lets
 from anadrome.config import Config
-from anadrome.passes.rewrite import Substitution
+from anadrome.passes.rewrite import BodyChange, Substitution
 
 
 def inline(fn: Function, config: Config) -> Function:
-    """The function without the node `Custom`."""
-    if not any(isinstance(let.expr, Custom) for let in all_lets(fn.body)):
+    """The function without the node `Custom` and without inverses."""
+    if not any(_is_for_derivatives(let.expr) for let in all_lets(fn.body)):
         return fn
     return Function(fn.name, fn.params, _Inliner().body(fn.body))
+
+
+def _is_for_derivatives(expr: Expr) -> bool:
+    match expr:
+        case Custom():
+            return True
+        case ParFor(yields=yields):
+            operators = [operator_of(item) for item in yields]
+            return any(one is not None and one.inverse is not None for one in operators)
+        case _:
+            return False
 
 
 class _Inliner(Substitution):
@@ -44,6 +59,11 @@ class _Inliner(Substitution):
         for let in body.lets:
             self.statement(let, lets)
         return Body(tuple(lets), self.atoms(body.results))
+
+    def operator(self, operator: Operator, change: BodyChange) -> Operator:
+        """A monoid without its inverse."""
+        bare = operator if isinstance(operator, str) else replace(operator, inverse=None)
+        return super().operator(bare, change)
 
     def statement(self, let: Let, lets: list[Let]) -> None:
         """Append one statement, or the primal it calls."""

@@ -7,6 +7,8 @@ array would have the whole of it copied.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from anadrome.array_ir.nodes import (
     Accumulate,
     Atom,
@@ -30,7 +32,9 @@ def overwriting(body: Body) -> dict[Let, tuple[Var, ...]]:
     return found
 
 
-def _collect(body: Body, binders: tuple[Var, ...], found: dict[Let, tuple[Var, ...]]) -> None:
+def overwritten_here(body: Body, binders: Sequence[Var]) -> dict[Let, tuple[Var, ...]]:
+    """The arrays that each statement of a body, which binds these on entering, overwrites."""
+    found: dict[Let, tuple[Var, ...]] = {}
     own = {*binders, *(target for let in body.lets for target in let.targets)}
     last: dict[Var, Let | None] = {}
     for let in body.lets:
@@ -44,6 +48,12 @@ def _collect(body: Body, binders: tuple[Var, ...], found: dict[Let, tuple[Var, .
         )
         if ended:
             found[let] = ended
+    return found
+
+
+def _collect(body: Body, binders: Sequence[Var], found: dict[Let, tuple[Var, ...]]) -> None:
+    found.update(overwritten_here(body, binders))
+    for let in body.lets:
         for inner_binders, inner in bodies(let.expr):
             _collect(inner, inner_binders, found)
 

@@ -10,6 +10,8 @@ arrays as well); where it is read oftener than it has elements (deeper in the ne
 data), c ≤ 2. So work grows by at most 8 per element that was stored, and never in order. A recipe without
 operations (c = 0) is always put in.
 
+`parts` does so before differentiation, where only a part of an array is read.
+
 An array whose elements are compared with other numbers is computed once. The same text in two places may
 round differently (fused multiply-adds, the order of a sum), and then nothing equals the minimum of all any
 more.
@@ -72,31 +74,54 @@ class Recipe:
 
 @dataclass(slots=True, eq=False)
 class Reads:
-    """How an array is used: the places that read elements, how, whether what they read is compared, and
-    whether anything else uses it."""
+    """How an array is used: the places that read elements, how, whether one of them reads a part of it,
+    whether what they read is compared, and whether anything else uses it."""
 
     places: int = 0
     fewest: int = 99
     is_often: bool = False
+    is_part: bool = False
     is_needed: bool = False
     is_compared: bool = False
 
 
 @dataclass(slots=True, eq=False)
-class _Census:
+class Census:
     """One walk over the program that counts how each array is used."""
 
     reads: dict[Var, Reads] = field(default_factory=dict)
     elements: dict[Var, Var] = field(default_factory=dict)
     depths: dict[Var, int] = field(default_factory=dict)
     extents: dict[Var, Size] = field(default_factory=dict)
+    makers: list[Var] = field(default_factory=list)
+    """What the parfors around make."""
+    made_of: dict[Var, set[Var]] = field(default_factory=dict)
+    """The arrays that are read where an array is made."""
+    rows_in: dict[Var, set[Var]] = field(default_factory=dict)
+    """The arrays that are made where rows of an array are read."""
+
+    def parts(self) -> set[Var]:
+        """The arrays of which only a part is read and which nothing else needs, what those are made of, and
+        what is made of their rows."""
+        found: set[Var] = set()
+        waiting = [array for array, reads in self.reads.items() if reads.is_part and _may_grow(array)]
+        while waiting:
+            array = waiting.pop()
+            if array not in found and array in self.reads and not self.reads[array].is_needed:
+                found.add(array)
+                waiting.extend((*self.made_of.get(array, ()), *self.rows_in.get(array, ())))
+        return found
 
     def body(self, body: Body, depth: int) -> None:
         """Count in a body that stands in this many loops."""
         for let in body.lets:
             for target in let.targets:
                 self.depths[target] = depth
+            outer = len(self.makers)
+            if isinstance(let.expr, ParFor):
+                self.makers.extend(let.targets)
             self.statement(let.expr, depth)
+            del self.makers[outer:]
             if isinstance(let.expr, Index):
                 self.elements[let.targets[0]] = let.expr.array
         for atom in body.results:
@@ -135,6 +160,10 @@ class _Census:
     def read(self, expr: Index, depth: int) -> None:
         """Count a read; it is often where indices are not those of loops over the array's own sizes."""
         reads = self.reads.setdefault(expr.array, Reads())
+        for maker in self.makers:
+            self.made_of.setdefault(maker, set()).add(expr.array)
+        if len(expr.indices) < len(expr.array.type.shape):
+            self.rows_in.setdefault(expr.array, set()).update(self.makers)
         if expr.bounds is not Bounds.PROVED:
             reads.is_needed = True
             return
@@ -143,6 +172,8 @@ class _Census:
         pairs = list(zip(expr.indices, expr.array.type.shape, strict=False))
         is_matched = all(isinstance(i, Const) or _same_size(self.extents.get(i), size) for i, size in pairs)
         distinct = {i for i, _ in pairs if isinstance(i, Var)}
+        if not is_matched or len(distinct) < len(pairs):
+            reads.is_part = True
         loops = depth - self.depths.get(expr.array, 0)
         if not is_matched or loops > len(distinct):
             reads.is_often = True
@@ -150,19 +181,26 @@ class _Census:
 
 def inline_producers(fn: Function) -> Function:
     """The function with every cheap array computed where it is read."""
-    census = _Census()
+    census = Census()
     census.body(fn.body, 0)
-    inliner = _Inliner(census.reads, overwriting(fn.body))
+    return inlined(fn, census.reads, set(census.reads))
+
+
+def inlined(fn: Function, reads: dict[Var, Reads], wanted: set[Var]) -> Function:
+    """The function with the cheap ones of the wanted arrays computed where they are read."""
+    inliner = _Inliner(reads, wanted, overwriting(fn.body))
     body = inliner.body(fn.body)
-    return Function(fn.name, fn.params, body) if inliner.recipes else fn
+    return Function(fn.name, fn.params, body) if inliner.is_changed else fn
 
 
 class _Inliner(Substitution):
     """The program again, with recipes put in at the reads."""
 
-    def __init__(self, reads: dict[Var, Reads], ends: dict[Let, tuple[Var, ...]]) -> None:
+    def __init__(self, reads: dict[Var, Reads], wanted: set[Var], ends: dict[Let, tuple[Var, ...]]) -> None:
         super().__init__()
         self.reads = reads
+        self.wanted = wanted
+        self.is_changed = False
         self.recipes: dict[Var, Recipe] = {}
         self.ends = ends
         self.overwritten: set[Var] = set()
@@ -197,6 +235,7 @@ class _Inliner(Substitution):
 
     def put(self, lets: list[Let], let: Let, recipe: Recipe, indices: tuple[Atom, ...]) -> None:
         """A copy of a recipe in the place of a read."""
+        self.is_changed = True
         count = len(recipe.indices)
         renaming = Renaming(dict(zip(recipe.indices, indices[:count], strict=True)))
         lets.extend(renaming.let(inner) for inner in recipe.lets)
@@ -216,7 +255,7 @@ class _Inliner(Substitution):
         for item, where in yield_slices(expr.yields):
             target = let.targets[where][0]
             reads = self.reads.get(target)
-            if not isinstance(item, Stack) or reads is None or not reads.places:
+            if not isinstance(item, Stack) or reads is None or not reads.places or target not in self.wanted:
                 continue
             recipe = _recipe(expr, item)
             if recipe is not None and _is_worth(recipe, reads, used > 1):
@@ -302,6 +341,10 @@ def _price(expr: Expr) -> int | None:
             return None
         case _:
             assert_never(expr)
+
+
+def _may_grow(array: Var) -> bool:
+    return any(isinstance(size, Var) for size in array.type.shape)
 
 
 def _same_size(left: Size | None, right: Size) -> bool:

@@ -177,4 +177,6 @@ class Substitution:
             return operator
         identity = self.atoms(operator.identity)
         left, right = self.all_bound(operator.left), self.all_bound(operator.right)
-        return Lambda(left, right, change(operator.body), identity)
+        body = change(operator.body)
+        inverse = None if operator.inverse is None else change(operator.inverse)
+        return Lambda(left, right, body, identity, inverse)

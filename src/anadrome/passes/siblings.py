@@ -10,7 +10,7 @@ is known.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 from anadrome.array_ir.nodes import (
@@ -19,6 +19,7 @@ from anadrome.array_ir.nodes import (
     Carry,
     Const,
     Expr,
+    Full,
     Function,
     If,
     Index,
@@ -35,6 +36,7 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.walk import (
     all_lets,
     bodies,
+    expression_variables,
     inner_operands,
     let_variables,
     operands,
@@ -42,7 +44,8 @@ from anadrome.array_ir.walk import (
     type_sizes,
 )
 from anadrome.errors import Span
-from anadrome.passes.rewrite import Substitution
+from anadrome.passes.identity import expression_key
+from anadrome.passes.rewrite import BodyChange, Substitution
 
 
 def merge_siblings(fn: Function) -> Function:
@@ -100,6 +103,10 @@ class _Plan:
         self.makers: dict[Var, int] = {}
         self.stacks: set[Var] = set()
         self.tokens: set[Var] = set()
+        self.sums: set[Var] = set()
+        self.readers: dict[Var, int] = dict.fromkeys(
+            (atom for atom in body.results if isinstance(atom, Var)), 1
+        )
         self.uses: list[dict[Var, None]] = []
         self.other: dict[int, set[Var]] = {}
         self.groups: list[_Group] = []
@@ -113,17 +120,18 @@ class _Plan:
         self.uses.append(uses)
         before = ancestors = 0
         for var in uses:
+            self.readers[var] = self.readers.get(var, 0) + 1
             maker = self.makers.get(var)
             if maker is not None:
                 before |= 1 << maker
                 ancestors |= 1 << maker | self.groups[maker].ancestors
         self.makers.update(dict.fromkeys(let.targets, position))
-        if isinstance(let.expr, ParFor):
-            for item, where in yield_slices(let.expr.yields):
-                if isinstance(item, Stack):
-                    self.stacks.update(let.targets[where])
-                if isinstance(item, Carry):
-                    self.tokens.update(let.targets[where])
+        parfor, names = parfor_of(let), _names(let)
+        for item, where in () if parfor is None else yield_slices(parfor.yields):
+            if isinstance(item, Stack):
+                self.stacks.update(names[where])
+            if isinstance(item, Carry):
+                (self.tokens if parfor is let.expr else self.sums).update(names[where])
         key = _key(let)
         self.groups.append(_Group(key, [position], 1 << position, before, ancestors))
 
@@ -178,6 +186,8 @@ class _Plan:
                     continue
                 if var in self.tokens and self.carries(position, var):
                     continue
+                if var in self.sums and self.goes_on(position, var):
+                    continue
                 if var not in self.stacks or var in self.other_uses(position):
                     return False
         return True
@@ -188,6 +198,13 @@ class _Plan:
         if not isinstance(expr, ParFor):
             return False
         return any(isinstance(item, Carry) and item.source is token for item in expr.yields)
+
+    def goes_on(self, position: int, total: Var) -> bool:
+        """Whether a statement opens its accumulator on a sum made before, and nobody else reads that."""
+        expr, parfor = self.lets[position].expr, parfor_of(self.lets[position])
+        if not isinstance(expr, WithSum) or parfor is None or self.readers[total] > 1:
+            return False
+        return expr.init.count(total) == 1 and total not in expression_variables(parfor)
 
     def mixes_sums(self, first: _Group, second: _Group) -> bool:
         """Whether the groups hold both accumulators opened here and ones that come from around."""
@@ -328,37 +345,56 @@ def parfor_of(let: Let) -> ParFor | None:
     return None
 
 
+def _names(let: Let) -> tuple[Var, ...]:
+    """What the results of a parfor are called outside of the accumulator that may be opened for it."""
+    if not isinstance(let.expr, WithSum) or parfor_of(let) is None:
+        return let.targets
+    names = dict(zip(let.expr.body.results, let.targets, strict=True))
+    return tuple(names[target] for target in let.expr.body.lets[0].targets)
+
+
 def _one_parfor(members: list[Let]) -> Let:
-    """Parfors of one extent as one, inside the accumulators that some of them open."""
+    """Parfors of one extent as one, inside the accumulators that some of them open. Where one opens its
+    accumulator on what another one made, both add to one."""
     merging = _Merging()
     opened = [member for member in members if isinstance(member.expr, WithSum)]
     plain: list[tuple[Var, Var]] = []
+    sums: dict[Var, Atom] = {}
     for member in members:
         expr = parfor_of(member)
         assert expr is not None
-        inner = member.expr.body.lets[0].targets if isinstance(member.expr, WithSum) else member.targets
+        inner = member.targets
+        going_on: dict[Var, Atom] = {}
+        if isinstance(member.expr, WithSum):
+            inner = member.expr.body.lets[0].targets
+            starts = zip(member.expr.init, member.expr.tokens, strict=True)
+            going_on = {token: sums[start] for start, token in starts if start in sums}
+            sums.update(zip(member.targets, member.expr.body.results, strict=True))
         if opened and isinstance(member.expr, ParFor):
             inner = tuple(Var(target.name, target.type) for target in member.targets)
             plain.extend(zip(member.targets, inner, strict=True))
-        merging.member(expr, member.targets if isinstance(member.expr, ParFor) else (), inner)
+        merging.member(expr, _names(member), inner, going_on)
     merged = merging.merged(members[-1].span)
     return _opened(opened, merged, plain) if opened else merged
 
 
 def _opened(opened: list[Let], merged: Let, plain: list[tuple[Var, Var]]) -> Let:
     """One opening of all accumulators around the parfor; other results are passed through."""
-    sums: list[tuple[Var, Var, Var, Atom]] = []
+    sums: dict[Var, tuple[Var, Var, Atom]] = {}
     further: list[tuple[Var, Atom]] = list(plain)
     for let in opened:
         expr = let.expr
         assert isinstance(expr, WithSum)
         count = len(expr.tokens)
         results = expr.body.results
-        sums.extend(zip(let.targets, expr.init, expr.tokens, results, strict=False))
+        for target, init, token, result in zip(let.targets, expr.init, expr.tokens, results, strict=False):
+            begin = sums.pop(init)[:2] if init in sums else (init, token)
+            sums[target] = (*begin, result)
         further.extend(zip(let.targets[count:], results[count:], strict=True))
-    body = Body((merged,), (*(result for *_, result in sums), *(result for _, result in further)))
-    around = WithSum(tuple(init for _, init, _, _ in sums), tuple(token for _, _, token, _ in sums), body)
-    targets = (*(target for target, *_ in sums), *(target for target, _ in further))
+    body = Body((merged,), (*(result for *_, result in sums.values()), *(result for _, result in further)))
+    inits, tokens = tuple(init for init, _, _ in sums.values()), tuple(token for _, token, _ in sums.values())
+    around = WithSum(inits, tokens, body)
+    targets = (*sums, *(target for target, _ in further))
     return Let(targets, around, merged.span)
 
 
@@ -370,38 +406,71 @@ class _Merging(Substitution):
         self.elements: dict[Var, Atom] = {}
         self.first: ParFor | None = None
         self.lets: list[Let] = []
+        self.seen: dict[Hashable, tuple[Var, ...]] = {}
         self.yields: list[tuple[Yield, tuple[Var, ...]]] = []
 
-    def member(self, expr: ParFor, names: tuple[Var, ...], targets: tuple[Var, ...]) -> None:
+    def member(
+        self,
+        expr: ParFor,
+        names: tuple[Var, ...],
+        targets: tuple[Var, ...],
+        going_on: Mapping[Var, Atom],
+    ) -> None:
         """Add a parfor; the others know its results as `names`.
 
-        A stack read at the index is the stacked value; an accumulator passed on by a former member is carried
-        through both.
+        A stack read at the index is the stacked value; an accumulator passed on by a former member, or opened
+        on what that one made (`going_on`), is carried through both. What a former member computes is not
+        computed again.
         """
         if self.first is None:
             self.first = expr
         else:
             self.replace(expr.index, self.first.index)
-        carried = self.continued(expr)
-        self.lets.extend(self.body(expr.body).lets)
+        carried = self.continued(expr, going_on)
+        for let in expr.body.lets:
+            self.written(let)
         for item, where in yield_slices(expr.yields):
             new = self.item(item, self.body)
             if isinstance(item, Carry) and isinstance(new, Carry) and item.source in carried:
                 new = Carry(carried[item.source], new.token)
-            if isinstance(new, Stack) and names:
+            if isinstance(new, Stack):
                 self.elements[names[where][0]] = new.value
             self.yields.append((new, targets[where]))
 
-    def continued(self, expr: ParFor) -> dict[Var, Var]:
+    def continued(self, expr: ParFor, going_on: Mapping[Var, Atom]) -> dict[Var, Var]:
         """The accumulators with which a parfor goes on where a former member ends, and where those began."""
-        sources = {item.source for item in expr.yields if isinstance(item, Carry)}
+        sources = {
+            going_on.get(item.source, item.source): item.source
+            for item in expr.yields
+            if isinstance(item, Carry)
+        }
         found: dict[Var, Var] = {}
         for item, targets in list(self.yields):
             if isinstance(item, Carry) and targets[0] in sources:
                 self.yields.remove((item, targets))
+                source = sources[targets[0]]
                 self.replace(targets[0], item.token)
-                found[targets[0]] = item.source
+                self.replace(source, item.token)
+                found[source] = item.source
         return found
+
+    def written(self, let: Let) -> None:
+        """Add a statement, unless the value is there."""
+        element = self.element(let)
+        if element is not None:
+            self.replace(let.targets[0], element)
+            return
+        new = self.let(let)
+        is_made_afresh = isinstance(new.expr, Full) or any(
+            isinstance(target.type, SumType) for target in new.targets
+        )
+        key = expression_key(new.expr)
+        before = None if is_made_afresh else self.seen.setdefault(key, new.targets)
+        if before is None or before is new.targets or not _have_one_type(before, new.targets):
+            self.lets.append(new)
+            return
+        for target, known in zip(let.targets, before, strict=True):
+            self.replace(target, known)
 
     def merged(self, span: Span | None) -> Let:
         """The statement of all members."""
@@ -414,17 +483,34 @@ class _Merging(Substitution):
         """A body with everything replaced; a read that is an element disappears."""
         lets: list[Let] = []
         for let in body.lets:
-            expr = let.expr
-            if isinstance(expr, Index) and expr.array in self.elements:
-                indices = self.atoms(expr.indices)
-                if self.first is not None and indices and indices[0] is self.first.index:
-                    element = self.elements[expr.array]
-                    if len(indices) == 1:
-                        self.replace(let.targets[0], element)
-                        continue
-                    assert isinstance(element, Var)
-                    read = Index(element, indices[1:], expr.bounds)
-                    lets.append(Let(self.all_bound(let.targets), read, let.span))
-                    continue
-            lets.append(self.let(let))
+            element = self.element(let)
+            if element is None:
+                lets.append(self.let(let))
+            else:
+                self.replace(let.targets[0], element)
         return Body(tuple(lets), self.atoms(body.results))
+
+    def element(self, let: Let) -> Atom | None:
+        """What a statement reads at the index of a stack made in the same body; None where it does something
+        else, or reads on in the element."""
+        expr = let.expr
+        if self.first is None or not isinstance(expr, Index) or expr.array not in self.elements:
+            return None
+        indices = self.atoms(expr.indices)
+        if len(indices) != 1 or indices[0] is not self.first.index:
+            return None
+        return self.elements[expr.array]
+
+    def expr(self, expr: Expr, change: BodyChange) -> Expr:
+        """An expression with everything replaced; what reads on in an element reads that."""
+        if self.first is not None and isinstance(expr, Index) and expr.array in self.elements:
+            indices = self.atoms(expr.indices)
+            element = self.elements[expr.array]
+            if len(indices) > 1 and indices[0] is self.first.index:
+                assert isinstance(element, Var)
+                return Index(element, indices[1:], expr.bounds)
+        return super().expr(expr, change)
+
+
+def _have_one_type(left: tuple[Var, ...], right: tuple[Var, ...]) -> bool:
+    return all(a.type == b.type for a, b in zip(left, right, strict=True))

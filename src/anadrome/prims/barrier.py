@@ -1,7 +1,8 @@
 """Rows that are the value itself, with a derivative of their own.
 
 `stop_gradient v` has a derivative of zero. `linked v x p` has the derivative p with respect to x, and that of
-v: what mixed mode ties a value to the partials that dual numbers gave with.
+v: what mixed mode ties a value to the partials that dual numbers gave with, and `ad.extrema` an extremum to
+the value at its place.
 """
 
 from __future__ import annotations

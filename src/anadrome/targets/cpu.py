@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from time import perf_counter
 
 import llvmlite
+import numpy as np
 
 from anadrome.config import Config
-from anadrome.errors.targets import MissingFunction
+from anadrome.errors.targets import MissingFunction, MissingTransforms
 from anadrome.kernel_ir.nodes import Function
 from anadrome.targets.cache import ObjectCache, key_of
 from anadrome.targets.cpu_call import Executable
 from anadrome.targets.cpu_machine import Machine, load, missing_symbols, object_code, this_machine
 from anadrome.targets.llvm_emit import EMITTER_VERSION, ENTRY, emit
+from anadrome.targets.llvm_fourier import LOOP_PREFIX
 from anadrome.targets.llvm_memory import MEASURE
 
 
@@ -34,6 +36,9 @@ def compile_cpu(fn: Function, config: Config, statistics: Statistics | None = No
     machine = this_machine()
     emitted = emit(fn, machine.target, config.measure_memory)
     missing = missing_symbols(emitted.symbols)
+    loops = [symbol.removeprefix(LOOP_PREFIX) for symbol in missing if symbol.startswith(LOOP_PREFIX)]
+    if loops:
+        raise MissingTransforms(fn.name, loops, np.__version__)
     if missing:
         raise MissingFunction(fn.name, missing)
     code = _object_code(emitted.text, machine, config, statistics or Statistics())

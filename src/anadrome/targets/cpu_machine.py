@@ -14,6 +14,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from anadrome.targets.cpu_foreign import add_fork_join, add_linear_algebra, vector_functions
+from anadrome.targets.cpu_transforms import add_transforms
 from anadrome.targets.record import Target
 
 
@@ -34,6 +35,7 @@ def this_machine() -> Machine:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     add_linear_algebra()
+    add_transforms()
     triple = llvm.get_process_triple()
     cpu = llvm.get_host_cpu_name()
     features = llvm.get_host_cpu_features()

@@ -26,17 +26,46 @@ MEASURE = "anadrome_peak_bytes"
 """The function of a measured module that gives the most bytes it held at once since it was last asked."""
 
 _COUNT = """@anadrome.held = internal global i64 0
+@anadrome.beside = internal global i64 0
 @anadrome.peak = internal global i64 0
 define internal void @anadrome.count(i64 %change) noinline nounwind {
   %before = atomicrmw add ptr @anadrome.held, i64 %change monotonic
   %now = add i64 %before, %change
   %ignored = atomicrmw max ptr @anadrome.peak, i64 %now monotonic
   ret void
+}
+define internal void @anadrome.count_in_thread(ptr %own, i64 %change) noinline nounwind {
+  %before = load i64, ptr %own
+  %now = add i64 %before, %change
+  store i64 %now, ptr %own
+  %pmost = getelementptr inbounds i64, ptr %own, i64 1
+  %most = load i64, ptr %pmost
+  %larger = call i64 @llvm.smax.i64(i64 %most, i64 %now)
+  store i64 %larger, ptr %pmost
+  ret void
+}
+define internal void @anadrome.leave_thread(ptr %own) noinline nounwind {
+  %pmost = getelementptr inbounds i64, ptr %own, i64 1
+  %most = load i64, ptr %pmost
+  %ignored = atomicrmw add ptr @anadrome.beside, i64 %most monotonic
+  ret void
+}
+define internal void @anadrome.join() noinline nounwind {
+  %beside = atomicrmw xchg ptr @anadrome.beside, i64 0 monotonic
+  %held = load i64, ptr @anadrome.held
+  %now = add i64 %held, %beside
+  %ignored = atomicrmw max ptr @anadrome.peak, i64 %now monotonic
+  ret void
 }"""
 
 
 def emit_measure(module: ModuleText) -> None:
-    """The function `MEASURE`. What a call hands over is not held any more by the time it is asked."""
+    """The function `MEASURE`. What a call hands over is not held any more by the time it is asked.
+
+    Each thread counts for itself, and the most of all are added where they join: how many of them held their
+    most at the same time is chance, and not to be relied on.
+    """
+    module.declare("llvm.smax.i64", "declare i64 @llvm.smax.i64(i64, i64)")
     module.helper("anadrome.count", _COUNT)
     module.functions.append(
         f"""define i64 @{MEASURE}() nounwind {{
@@ -48,7 +77,18 @@ def emit_measure(module: ModuleText) -> None:
 
 
 def _count(scope: Scope, change: Value) -> None:
-    scope.text.do(f"call void @anadrome.count(i64 {change})")
+    if not scope.in_threads:
+        scope.text.do(f"call void @anadrome.count(i64 {change})")
+        return
+    if not scope.held:
+        scope.held = scope.text.alloca("[2 x i64]", "zeroinitializer")
+    scope.text.do(f"call void @anadrome.count_in_thread(ptr {scope.held}, i64 {change})")
+
+
+def count_joined(scope: Scope) -> None:
+    """In a measured module, count what threads held that have ended."""
+    if scope.program.is_measured:
+        scope.text.do("call void @anadrome.join()")
 
 
 def count_allocated(scope: Scope, slot: Value, count: Value, bytes_each: int) -> None:
@@ -76,11 +116,15 @@ def declare_memory(module: ModuleText) -> None:
     module.declare("free", _FREE)
 
 
-def allocate(scope: Scope, count: Value, bytes_each: int) -> Value:
-    """Memory for `count` elements, aligned to 64 bytes; null where the count is absurd or memory runs out."""
-    module = scope.program.module
+def declare_allocate(module: ModuleText) -> None:
+    """Have `ptr @anadrome.allocate(i64 count, i64 each)` in the module: aligned to 64 bytes, or null."""
     declare_memory(module)
     module.helper("anadrome.allocate", _allocate_text(module))
+
+
+def allocate(scope: Scope, count: Value, bytes_each: int) -> Value:
+    """Memory for `count` elements, aligned to 64 bytes; null where the count is absurd or memory runs out."""
+    declare_allocate(scope.program.module)
     return scope.text.value(f"call noalias ptr @anadrome.allocate(i64 {count}, i64 {bytes_each})")
 
 
@@ -137,5 +181,7 @@ def finish_function(scope: Scope) -> None:
         held = scope.text.value(f"load ptr, ptr {slot}")
         scope.text.do(f"call void @free(ptr {held})")
         _count_freed(scope, slot)
+    if scope.held:
+        scope.text.do(f"call void @anadrome.leave_thread(ptr {scope.held})")
     scope.text.do("ret void")
     scope.text.finish()

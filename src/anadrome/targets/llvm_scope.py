@@ -126,6 +126,7 @@ class Scope:
         self.places: dict[Buffer, Place] = {}
         self.slots: list[Value] = []
         self.sizes: dict[Value, Value] = {}
+        self.held: Value = ""
         self.nest: Nest | None = None
         self.may_vectorise = False
         self.loop_depth = 0

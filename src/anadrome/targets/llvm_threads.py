@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from anadrome.kernel_ir.nodes import Buffer, For, Stmt, Var
 from anadrome.kernel_ir.walk import free_names
-from anadrome.targets.llvm_memory import finish_function
+from anadrome.targets.llvm_memory import count_joined, finish_function
 from anadrome.targets.llvm_scope import Place, Scope
 from anadrome.targets.llvm_text import FunctionText, Value
 
@@ -33,6 +33,7 @@ def emit_threads(scope: Scope, stmt: For, emit_body: Callable[[Scope, Iterable[S
     for position, (kind, value, _) in enumerate(parameters, _FIRST):
         _put(scope, context, position, kind.split()[0], value)
     _fork(scope, name, context, lo, hi)
+    count_joined(scope)
     if inner.can_fail:
         scope.can_fail = True
         status = text.value(f"load atomic i64, ptr {scope.frame} monotonic, align 8")

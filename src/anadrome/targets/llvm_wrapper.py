@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anadrome.dtypes import F32, DType
-from anadrome.targets.llvm_memory import declare_memory
+from anadrome.targets.llvm_memory import declare_allocate
 from anadrome.targets.llvm_text import FunctionText, ModuleText, Value, literal, memory_type
 
 FOREIGN_PREFIX = "anadrome.lapack."
@@ -70,22 +70,20 @@ class Wrapper:
         largest = sizes[0]
         for size in sizes[1:]:
             largest = self.text.intrinsic("llvm.umax.i64", "i64", [("i64", largest), ("i64", size)])
-        self._leave_unless(self.text.value(f"icmp ule i64 {largest}, {LARGEST_SIZE}"))
+        self.leave_unless(self.text.value(f"icmp ule i64 {largest}, {LARGEST_SIZE}"))
 
     def scratch(self, count: Value, bytes_each: int) -> Value:
         """Memory for the call; leaves with -1 where there is none."""
-        size = self.text.value(f"mul i64 {count}, {bytes_each}")
-        padded = self.text.value(f"add i64 {size}, 127")
-        rounded = self.text.value(f"and i64 {padded}, -64")
-        declare_memory(self.text.module)
+        declare_allocate(self.text.module)
         slot = self.text.alloca("ptr", "null")
         self._held.append(slot)
-        memory = self.text.value(f"call ptr @aligned_alloc(i64 64, i64 {rounded})")
+        memory = self.text.value(f"call ptr @anadrome.allocate(i64 {count}, i64 {bytes_each})")
         self.text.do(f"store ptr {memory}, ptr {slot}")
-        self._leave_unless(self.text.value(f"icmp ne ptr {memory}, null"))
+        self.leave_unless(self.text.value(f"icmp ne ptr {memory}, null"))
         return memory
 
-    def _leave_unless(self, condition: Value) -> None:
+    def leave_unless(self, condition: Value) -> None:
+        """Leave with -1 where a condition does not hold."""
         good = self.text.fresh("good")
         self.text.do(f"br i1 {condition}, label %{good}, label %refused")
         self.text.label(good)

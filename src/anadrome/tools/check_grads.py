@@ -184,7 +184,7 @@ class _Check:
         if "fwd" in self.modes:
             found[FORWARD] = _inner(weights, pytree.flatten(tangent)[0])
         if "rev" in self.modes:
-            cotangent = pytree.unflatten(structure, weights)
+            cotangent = pytree.unflatten(structure, _conjugated(structure, weights))
             adjoint = Compiled("vjp", function, _reverse_rule(position), has_own_arguments=True)(
                 args, cotangent
             )
@@ -192,6 +192,12 @@ class _Check:
         numeric = _numeric(_OfFloats(python, args, (position,)), start, direction, weights, self.eps)
         name = self.names[position] if position < len(self.names) else str(position)
         _compare(name, order, found, numeric, self.rtol, self.atol)
+
+
+def _conjugated(structure: pytree.Structure, weights: Sequence[Any]) -> list[Any]:
+    """The cotangent of these weights: of a complex result x + iy it is shown as x_adj - i·y_adj."""
+    places = pytree.imaginary_places(structure)
+    return [-weight if is_imaginary else weight for weight, is_imaginary in zip(weights, places, strict=True)]
 
 
 def _compare(

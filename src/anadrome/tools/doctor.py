@@ -12,11 +12,14 @@ import llvmlite.binding as llvm
 from anadrome.config import Config
 from anadrome.targets.cache import ObjectCache
 from anadrome.targets.cpu_machine import this_machine
+from anadrome.targets.cpu_transforms import add_transforms
 
 NO_THREADS = (
     "none found: programs run on one thread; install an OpenMP runtime (the package libgomp1 or libomp)"
 )
 NO_VECTORS = "none found: exp, log and their like run one element at a time"
+
+NO_TRANSFORMS = "none found: programs with `np.fft` are refused; NumPy 2.0 to 2.4 have them"
 
 
 def findings(config: Config) -> Iterator[tuple[str, str]]:
@@ -33,6 +36,8 @@ def findings(config: Config) -> Iterator[tuple[str, str]]:
     yield "threads", f"{config.workers}, by the OpenMP runtime" if target.fork_join else NO_THREADS
     names = sorted(target.vector_functions)
     yield "vector math", f"{len(names)} functions: {', '.join(names)}" if names else NO_VECTORS
+    loops = add_transforms()
+    yield "transforms", f"{len(loops)} loops of NumPy" if loops else NO_TRANSFORMS
     yield "cache", cache_state(config)
     yield "plots", _version("matplotlib")
 

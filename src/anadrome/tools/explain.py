@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, assert_never
 
@@ -18,12 +18,13 @@ from anadrome.array_ir.dead import live_body
 from anadrome.array_ir.interp import run
 from anadrome.array_ir.nodes import Atom, Body, Const, Let, Loop, Var
 from anadrome.array_ir.text import show_checkpoint
-from anadrome.array_ir.walk import all_lets
+from anadrome.array_ir.walk import all_lets, let_variables
 from anadrome.compile import compile_function
 from anadrome.config import Config
 from anadrome.errors.base import Span
 from anadrome.kernel_ir import nodes as kernel_ir
-from anadrome.kernel_ir.footprint import Holding, Number, footprint
+from anadrome.kernel_ir.footprint import Holding, footprint
+from anadrome.kernel_ir.open_numbers import UNBOUNDED, Count, Number
 
 LISTED = 12
 """How many buffers are listed, the largest first."""
@@ -57,7 +58,9 @@ class Explanation:
     """What a call keeps: `str` of it is for people.
 
     `predicted` is the most bytes of arrays that it holds at once beside its arguments, and `measured` what a
-    call did hold. `is_exact`: no size depends on the values of floats or of arrays.
+    call did hold. `is_exact`: the sizes of the arguments decide it. Where the data have a part in it
+    `predicted` is the most that it can be, or where nothing bounds that, `least`, the least that it can be;
+    `formula` is then what is held when most is held, an expression of Python in names that `counts` explains.
     """
 
     name: str
@@ -65,6 +68,10 @@ class Explanation:
     predicted: int
     is_exact: bool
     measured: int | None = None
+    least: int = 0
+    is_bounded: bool = True
+    formula: str = ""
+    counts: Mapping[str, Count] = field(default_factory=dict)
 
     @property
     def sweeps(self) -> tuple[Sweep, ...]:
@@ -81,10 +88,20 @@ class Explanation:
         """What is held when most is held, the largest first."""
         return tuple(note for note in self.notes if isinstance(note, Holding))
 
+    def _total(self) -> str:
+        if self.is_exact:
+            return f"at most {show_bytes(self.predicted)} at once"
+        if self.is_bounded:
+            span = f"{show_bytes(self.least)} to {show_bytes(self.predicted)}"
+            return f"{span} at once, as the data decide"
+        return f"at least {show_bytes(self.least)} at once; how much more, the data decide"
+
     def __str__(self) -> str:
         """The explanation as lines."""
-        known = "" if self.is_exact else ", or more: some sizes are known only by running"
-        lines = [f"{self.name}: at most {show_bytes(self.predicted)} at once{known}"]
+        lines = [f"{self.name}: {self._total()}"]
+        if not self.is_exact and self.counts:
+            lines.append(f"  {self.formula} bytes when most is held, where")
+            lines += [f"    {name} is {_bounded(count)}" for name, count in self.counts.items()]
         if self.measured is not None:
             lines.append(f"measured: {show_bytes(self.measured)}")
         shown: tuple[Note, ...] = (*self.sweeps, *self.bodies, *self.holdings[:LISTED])
@@ -128,7 +145,17 @@ def explain(function: Callable[..., Any], *args: Any, measure: bool = False, **k
     sweeps = tuple(_sweeps(sizes))
     bodies = tuple(note for note in program.staged.notes if isinstance(note, Choice))
     notes: tuple[Note, ...] = (*sweeps, *bodies, *found.holdings)
-    explained = Explanation(compiled.__name__, notes, found.peak, found.is_exact)
+    predicted = found.least if found.peak is None else found.peak
+    explained = Explanation(
+        compiled.__name__,
+        notes,
+        predicted,
+        found.is_exact,
+        least=found.least,
+        is_bounded=found.peak is not None,
+        formula=found.formula,
+        counts=found.counts,
+    )
     if not measure and found.is_exact:
         return explained
     return replace(explained, measured=_measured(compiled, args, kwargs))
@@ -159,19 +186,39 @@ class _Sizes:
     is_counted: bool = False
 
     def known(self, size: Atom) -> int | None:
-        """The value of a size that is bound in the function's own body."""
+        """The value of a size, where it is the same in every iteration of the loops around it."""
         if isinstance(size, Const):
             return int(size.value)
         fn = self.fn
-        outer = {*fn.params, *fn.sizes, *(target for let in fn.body.lets for target in let.targets)}
-        if size not in outer:
+        lets = self.definitions(size)
+        if lets is None:
             return None
-        slice_ = live_body(Body(fn.body.lets, (size,)))
+        slice_ = live_body(Body(lets, (size,)))
         asked = array_ir.Function(fn.name, fn.params, slice_)
         if any(target.type.dtype.is_float for let in slice_.lets for target in let.targets):
             self.is_counted = True
             return int(compile_function(asked, self.config)(self.values)[0])
         return int(run(asked, self.values[len(fn.sizes) :]).results[0])
+
+    def definitions(self, size: Var) -> tuple[Let, ...] | None:
+        """The statements that a size is computed by, at any depth, in order; None where an iteration has a
+        part in it."""
+        lets = tuple(all_lets(self.fn.body))
+        by_target = {target: let for let in lets for target in let.targets}
+        given = {*self.fn.params, *self.fn.sizes}
+        found: set[Let] = set()
+        queue = [size]
+        while queue:
+            var = queue.pop()
+            if var in given:
+                continue
+            if var not in by_target:
+                return None
+            let = by_target[var]
+            if let not in found:
+                found.add(let)
+                queue += let_variables(let)
+        return tuple(let for let in lets if let in found)
 
     def bytes(self, var: Var) -> int | None:
         """The bytes of an array."""
@@ -217,23 +264,27 @@ def _words(note: Note) -> str:
     where = f"{note.span.file}:{note.span.line}" if note.span is not None else "no line"
     match note:
         case Sweep(policy=policy, trip=trip, states=states, bytes=held, repeats=again):
-            kept = "?" if held is None else show_bytes(held)
-            stored = f"{_count(states)} states in {kept}"
+            if trip is None or states is None or held is None or again is None:
+                figures = "states and iterations differ between the iterations of a loop around it"
+                return f"  loop with {policy} ({where}): {figures}"
             how = " (counted by running)" if note.is_counted else ""
-            runs = f"{_count(trip)} iterations{how}, {_count(again)} run again"
-            return f"  loop with {policy} ({where}): {stored}, {runs}"
+            runs = f"{trip:,} iterations{how}, {again:,} run again"
+            return f"  loop with {policy} ({where}): {states:,} states in {show_bytes(held)}, {runs}"
         case Choice(inputs=inputs, mode=mode, costs=costs, is_forced=is_forced):
             ways = ", ".join(f"{way} {cost}" for way, cost in costs.items())
             why = "as asked" if is_forced else "the cheapest"
-            return f"  body of {inputs} inputs ({where}): {mode}, {why} of {ways} operations an element"
-        case Holding(name=name, bytes=held):
-            return f"  {show_bytes(held):>12}  {name} ({where})"
+            body = f"body of {inputs} {'input' if inputs == 1 else 'inputs'} ({where})"
+            return f"  {body}: {mode}, {why} of {ways} operations an element"
+        case Holding(name=name, bytes=held, is_open=is_open):
+            size = show_bytes(held) if held else "?"
+            return f"  {'≤ ' * (is_open and held > 0) + size:>12}  {name} ({where})"
         case _:
             assert_never(note)
 
 
-def _count(number: int | None) -> str:
-    return "?" if number is None else f"{number:,}"
+def _bounded(count: Count) -> str:
+    """What a count is, and at most how much."""
+    return count.what if count.hi >= UNBOUNDED else f"{count.what}, at most {int(count.hi):,}"
 
 
 def show_bytes(count: int) -> str:

@@ -1,8 +1,8 @@
-"""A complex number."""
+"""Complex numbers have no order."""
 
 
-def program(x):
-    return x * 2
+def program(z):
+    return z if z < 1 else z * 2
 
 
 ARGUMENTS = (1.0 + 2.0j,)

@@ -1,4 +1,4 @@
-"""An array of complex numbers."""
+"""An array of complex numbers of extended precision."""
 
 import numpy as np
 
@@ -7,4 +7,4 @@ def program(x):
     return x * 2
 
 
-ARGUMENTS = (np.ones(3, dtype=complex),)
+ARGUMENTS = (np.ones(3, dtype=np.clongdouble),)

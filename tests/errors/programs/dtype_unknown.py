@@ -4,7 +4,7 @@ import numpy as np
 
 
 def program(x):
-    return np.zeros(3, dtype=np.complex128) + x
+    return np.zeros(3, dtype=np.float16) + x
 
 
 ARGUMENTS = (1.0,)

@@ -1,9 +1,9 @@
-"""match"""
+"""A pattern that is not written with `if`."""
 
 def program(x):
-    match x:
-        case 0.0:
-            return 1.0
+    match {"value": x}:
+        case {"value": value}:
+            return value
         case _:
             return x
 

@@ -1,11 +1,12 @@
-"""A variable of the function around it that is written."""
+"""A variable of the function around it that is written under a run-time branch."""
 
 def program(x):
     total = 0.0
 
     def add(value):
         nonlocal total
-        total = total + value
+        if value > 0.0:
+            total = total + value
 
     add(x)
     return total

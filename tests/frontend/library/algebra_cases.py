@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 
 from tests.frontend.library.staging import Case, case
 
@@ -114,6 +115,12 @@ CASES: list[Case] = [
         for x in (POSITIVE, np.stack([POSITIVE, POSITIVE + np.eye(3)]), POSITIVE.astype(np.float32))
     ),
     case(np.linalg.qr, lambda x: (np.linalg.qr(x, mode="r"), np.linalg.qr(x.T).Q), A),
+    *(
+        case(np.linalg.pinv, lambda x: (np.linalg.pinv(x), np.linalg.pinv(x.T, rtol=None)), x)
+        for x in (A, SQUARE, np.ones((4, 3)), np.zeros((2, 3)), A.astype(np.float32))
+    ),
+    case(np.linalg.pinv, lambda x: np.linalg.pinv(x, 0.9), SQUARE),
+    case(np.linalg.pinv, lambda x: np.linalg.pinv(x), np.stack([SQUARE, np.ones((3, 3))])),
     case(np.linalg.eigh, lambda x: np.linalg.eigh(x, UPLO="U").eigenvalues, SQUARE),
     case(np.linalg.eigvalsh, lambda x: np.linalg.eigvalsh(x), SQUARE),
     case(np.linalg.svd, lambda x: tuple(np.linalg.svd(x, full_matrices=False)), A),
@@ -135,6 +142,43 @@ CASES: list[Case] = [
     ),
     case(np.cross, lambda x, y: np.cross(x, y), np.ones((5, 3)), RANDOM.normal(size=(5, 3))),
     case(np.cross, lambda x, y: np.cross(x[:3], y[:3]), drawn(4), drawn(4)),
+    *(
+        case(np.linalg.matrix_power, lambda x, n=n: np.linalg.matrix_power(x, n), x)
+        for n in (-3, -1, 0, 1, 2, 7)
+        for x in (POSITIVE, np.stack([POSITIVE, POSITIVE + np.eye(3)]))
+    ),
+    case(np.linalg.matrix_power, lambda x: np.linalg.matrix_power(x, 5), np.array([[2, 1], [0, 3]])),
+    *(
+        case(
+            scipy.linalg.solve_triangular,
+            lambda x, y, t=t, lo=lo, u=u: scipy.linalg.solve_triangular(x, y, t, lo, unit_diagonal=u),
+            SQUARE,
+            right,
+        )
+        for t in (0, "T")
+        for lo in (True, False)
+        for u in (True, False)
+        for right in (U, B)
+    ),
+    case(
+        scipy.linalg.solve_triangular,
+        lambda x, y: scipy.linalg.solve_triangular(x, y, check_finite=False),
+        SQUARE.astype(np.float32),
+        U.astype(np.float32),
+    ),
+    *(
+        case(
+            (scipy.linalg.cho_factor, scipy.linalg.cho_solve),
+            lambda x, y, lo=lo: (
+                scipy.linalg.cho_factor(x, lower=lo)[0],
+                scipy.linalg.cho_solve(scipy.linalg.cho_factor(x, lo), y),
+            ),
+            POSITIVE,
+            right,
+        )
+        for lo in (True, False)
+        for right in (U, B)
+    ),
     case(np.kron, lambda x, y: np.kron(x, y), A, B),
     case(np.kron, lambda x, y: np.kron(x, y), U, W),
 ]

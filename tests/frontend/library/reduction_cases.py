@@ -59,6 +59,8 @@ CASES: list[Case] = [
     ),
     *(case(f, along(f, dtype=bool), NUMBERS) for f in (np.sum, np.prod)),
     *(case(f, along(f), TIES) for f in (np.min, np.max, np.argmin, np.argmax)),
+    *(case(f, along(f, initial=0.5), TIES) for f in (np.min, np.max)),
+    case((np.max, "max"), lambda x: (x[:0].max(initial=-1), np.min(x[:0], 0, initial=2)), TIES),
     *(case(f, along(f, axis=1), TIES) for f in (np.min, np.max, np.argmin, np.argmax)),
     *(
         case(f, along(f, axis=axis), x)

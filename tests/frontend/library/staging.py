@@ -72,7 +72,7 @@ def assert_same(got: Any, wanted: Any) -> None:
         return
     assert np.shape(got) == np.shape(wanted)
     assert np.asarray(got).dtype == np.asarray(wanted).dtype
-    is_single = np.asarray(wanted).dtype == np.float32
+    is_single = np.asarray(wanted).dtype in (np.float32, np.complex64)
     np.testing.assert_allclose(
         got, wanted, rtol=2e-5 if is_single else 1e-12, atol=1e-6 if is_single else 1e-13
     )

@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from anadrome.frontend.complex_numbers import cosine, fourier
 from anadrome.frontend.library import CALLS, METHODS
 from tests.derivatives.selection_rows import SELECTIONS, VALUES
-from tests.frontend.library import algebra_cases, array_cases, elementwise_cases, reduction_cases
+from tests.frontend.library import (
+    algebra_cases,
+    array_cases,
+    elementwise_cases,
+    fourier_cases,
+    reduction_cases,
+)
 from tests.frontend.library.staging import Case, assert_like_numpy, case
 
 REFUSED_METHODS = {"sort", "fill", "tolist", "put", "resize", "partition"}
@@ -20,6 +27,7 @@ FAMILIES = {
     "algebra": algebra_cases.CASES,
     "arrays": array_cases.CASES,
     "selections": SELECTION_CASES,
+    "fourier": fourier_cases.CASES,
 }
 ALL_CASES = [one for cases in FAMILIES.values() for one in cases]
 
@@ -36,7 +44,7 @@ def test_symbolic_sizes(one: Case) -> None:
 
 def test_every_row_has_a_case() -> None:
     exercised = {key for one in ALL_CASES for key in one.keys}
-    missing = [function for function in CALLS if function not in exercised]
+    missing = [function for function in (*CALLS, *fourier.CALLS, *cosine.CALLS) if function not in exercised]
     names = {
         f"np.{'linalg.' if 'linalg' in function.__module__ else ''}{function.__name__}"
         for function in missing

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.fft
 
 from anadrome.errors.frontend import (
     CallMismatch,
@@ -15,6 +16,7 @@ from anadrome.errors.frontend import (
     ShapeMismatch,
     StaticRequired,
     UnsupportedArgument,
+    UnsupportedCall,
     UnsupportedType,
 )
 from anadrome.errors.runtime import EmptyReduction, IndexOutOfBounds, SizeMismatch
@@ -67,6 +69,21 @@ REFUSED: list[tuple[Callable[..., Any], type[FrontendError], str]] = [
     (lambda x: np.linalg.svd(x), UnsupportedArgument, "full factors"),
     (lambda x: np.linalg.qr(x, mode="complete"), UnsupportedArgument, "complete"),
     (lambda x: np.linalg.eigh(x[:3], UPLO="M"), UnsupportedArgument, "UPLO"),
+    (lambda x: np.fft.fft(x, 0), UnsupportedArgument, "0 points"),
+    (lambda x: np.fft.fft(x, axis=2), UnsupportedArgument, "axis 2"),
+    (lambda x: np.fft.fft(x, norm=1), UnsupportedArgument, "norm=int64"),
+    (lambda x: np.fft.fft(x[0, 0]), UnsupportedArgument, "a number where an array"),
+    (lambda x: np.fft.fft(x, out=x), UnsupportedArgument, "out"),
+    (lambda x: np.fft.rfft(x * 1j), UnsupportedArgument, "np.fft.fft"),
+    (lambda x: np.fft.fft2(x[0]), UnsupportedArgument, "axis -2"),
+    (lambda x: np.fft.fftn(x, s=(2,), axes=(0, 1)), UnsupportedArgument, "1 sizes"),
+    (lambda x: np.fft.fftn(x, s=2), UnsupportedArgument, "no tuple"),
+    (lambda x: np.fft.fftshift(x, axes=(0, 0)), UnsupportedArgument, "twice"),
+    (lambda x: np.fft.fftfreq(len(x), x), UnsupportedArgument, "an array where a number"),
+    (lambda x: scipy.fft.dct(x[0], type=1), UnsupportedArgument, "type=1"),
+    (lambda x: scipy.fft.dst(x * 1j), UnsupportedArgument, "complex"),
+    (lambda x: np.fft.fft(x, scipy.fft.next_fast_len(np.argmax(x))), UnsupportedCall, "any number of points"),
+    (lambda x: __import__("scipy.signal").signal.fftconvolve(x[0], x[0]), UnsupportedCall, "np.convolve"),
     (lambda x: np.einsum("ij,jk", x), UnsupportedArgument, "2 subscripts"),
     (lambda x: np.einsum("ijk", x), ShapeMismatch, "ijk"),
     (lambda x: np.einsum("ij->ik", x), UnsupportedArgument, "ik"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Atom, Var
+from anadrome.array_ir.nodes import ArrayType, Atom, Var
 from anadrome.frontend.context import Context
 from anadrome.frontend.sizes import multiply_sizes, size_value
 from anadrome.frontend.values import Array, Staged, Value
@@ -37,11 +37,18 @@ def transpose(context: Context, value: Staged) -> Value:
     return context.view(value, read)
 
 
+def imaginary_part(context: Context, value: Staged) -> Value:
+    """The imaginary part of a real number or array: zeros."""
+    return context.wrap(context.builder.zeros(ArrayType(value.dtype, value.shape)))
+
+
 ATTRIBUTES: dict[str, Callable[[Context, Staged], Value]] = {
     "shape": shape,
     "size": element_count,
     "ndim": lambda context, value: len(value.shape),
     "dtype": lambda context, value: value.dtype.numpy,
     "T": transpose,
+    "real": lambda context, value: value,
+    "imag": imaginary_part,
 }
 """The name of an attribute -> function(context, value) -> value."""

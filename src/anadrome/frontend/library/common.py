@@ -28,6 +28,9 @@ _NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "stable": (None, True, False),
     "dtype": (None,),
     "hermitian": (False,),
+    "overwrite_a": (False,),
+    "overwrite_b": (False,),
+    "check_finite": (True, False),
 }
 """Arguments that no compiled form takes, with the values that ask for what it does anyway."""
 
@@ -204,7 +207,8 @@ def require(
 
 def table_name(function: object) -> str:
     """What a user calls a function of the tables."""
-    module = getattr(function, "__module__", None) or "numpy"
+    home = getattr(function, "__module__", None) or "numpy"
+    module = ".".join(part for part in home.split(".") if not part.startswith("_"))
     return f"{module.replace('numpy', 'np', 1)}.{getattr(function, '__name__', function)}"
 
 

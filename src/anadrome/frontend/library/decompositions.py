@@ -19,6 +19,7 @@ from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import array_var, static_flag
 from anadrome.frontend.library.linear import square_matrix
 from anadrome.frontend.sizes import is_same_size
+from anadrome.frontend.structures import is_number
 from anadrome.frontend.values import Value
 
 _ONE = np.eye(1)
@@ -183,7 +184,104 @@ def svdvals(context: Context, x: Value) -> Value:
     return _singular(context, _matrix(context, "np.linalg.svdvals", x))[1]
 
 
+# ---------------------------------------------------------------------------- pseudo-inverse
+def pinv(context: Context, a: Value, rcond: Value = None, *, rtol: Value = np._NoValue) -> Value:
+    """np.linalg.pinv: of full rank R⁻¹·Qᵀ (of a wide matrix by its transpose), which is smooth, else V·S⁺·Uᵀ
+
+    Singular values decide the rank, and have no derivative; only a matrix whose rank is not full is
+    differentiated through them: along matrices of that rank, since across ranks the function jumps.
+    """
+    name = "np.linalg.pinv"
+    var = _matrix(context, name, a)
+    share = _cut(context, name, var, rcond, rtol)
+    short, shape = _short_side(context, var), var.type.shape[-2:]
+    is_tall, is_wide = (is_same_size(context, short, size) for size in reversed(shape))
+
+    def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:
+        matrix = builder.index(var, indices)
+        assert isinstance(matrix, Var)
+
+        def tall(inner: Builder) -> tuple[Atom, ...]:
+            return (_of_full_columns(inner, matrix),)
+
+        def wide(inner: Builder) -> tuple[Atom, ...]:
+            return (_transposed(inner, _of_full_columns(inner, _transposed(inner, matrix))),)
+
+        def of_full_rank(inner: Builder) -> tuple[Atom, ...]:
+            if is_tall or is_wide:
+                return tall(inner) if is_tall else wide(inner)
+            return inner.branch(inner.apply("ge", *shape), tall, wide)
+
+        _, values, _ = builder.let(Library("svd", (matrix, _room(builder, matrix, short))))
+        cutoff = _cutoff(builder, values, share)
+        is_full = builder.reduce(
+            "and", short, lambda inner, k: inner.apply("gt", inner.index(values, (k,)), cutoff)
+        )
+        return builder.branch(
+            is_full, of_full_rank, lambda inner: (_of_less_rank(inner, matrix, short, share),)
+        )[0]
+
+    return context.wrap(context.builder.build(var.type.shape[:-2], place))
+
+
+def _cut(context: Context, name: str, var: Var, rcond: Value, rtol: Value) -> Atom:
+    """The share of the largest singular value up to which others count as zero."""
+    if rcond is not None and rtol is not np._NoValue:
+        raise UnsupportedArgument(name, "both `rcond` and `rtol`", context.span, "give `rtol`")
+    given = rcond if rcond is not None else rtol
+    dtype = var.type.dtype
+    if given is np._NoValue:
+        return number(1e-15, dtype)
+    if given is None:
+        longer = context.builder.size("max", *var.type.shape[-2:])
+        precision = number(float(np.finfo(dtype.numpy_name).eps), dtype)
+        return context.builder.mul(context.builder.convert(longer, dtype), precision)
+    if not is_number(given):
+        raise UnsupportedArgument(name, "a cut-off that is no known number", context.span)
+    return number(float(given), dtype)  # type: ignore[arg-type]
+
+
+def _room(builder: Builder, matrix: Var, short: Size) -> Atom:
+    return builder.full((short,), number(0.0, matrix.type.dtype))
+
+
+def _cutoff(builder: Builder, values: Var, share: Atom) -> Atom:
+    largest = builder.reduce("max", values.type.shape[0], lambda inner, k: inner.index(values, (k,)))
+    return builder.mul(share, largest)
+
+
+def _transposed(builder: Builder, matrix: Var) -> Var:
+    result = builder.build(matrix.type.shape[::-1], lambda inner, at: inner.index(matrix, at[::-1]))
+    assert isinstance(result, Var)
+    return result
+
+
+def _of_full_columns(builder: Builder, matrix: Var) -> Var:
+    """R⁻¹·Qᵀ"""
+    q, r = builder.let(Library("qr", (matrix,)))
+    return builder.let_one(Library("triangular_solve", (r, _transposed(builder, q)), (False, False)))
+
+
+def _of_less_rank(builder: Builder, matrix: Var, short: Size, share: Atom) -> Var:
+    """V·S⁺·Uᵀ"""
+    u, values, vt = builder.let(Library("svd", (matrix, _room(builder, matrix, short))))
+    cutoff, one = _cutoff(builder, values, share), number(1.0, matrix.type.dtype)
+
+    def scaled(inner: Builder, at: tuple[Var, ...]) -> Atom:
+        value, nothing = inner.index(values, at[:1]), number(0.0, matrix.type.dtype)
+        return inner.branch(
+            inner.apply("gt", value, cutoff),
+            lambda branch: (branch.mul(branch.div(one, value), branch.index(vt, at)),),
+            lambda branch: (nothing,),
+        )[0]
+
+    rows = builder.build(vt.type.shape, scaled)
+    assert isinstance(rows, Var)
+    return builder.let_one(Library("matmul", (rows, u), (True, True)))
+
+
 CALLS: dict[Callable[..., object], StagedCall] = {
+    np.linalg.pinv: pinv,
     np.linalg.slogdet: slogdet,
     np.linalg.qr: qr,
     np.linalg.eigh: eigh,

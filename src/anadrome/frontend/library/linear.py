@@ -22,7 +22,7 @@ from anadrome.frontend.library.common import (
     static_flag,
     static_int,
 )
-from anadrome.frontend.library.contraction import contract
+from anadrome.frontend.library.contraction import contract, matmul
 from anadrome.frontend.library.reductions import Nest, over_axes, sum_type
 from anadrome.frontend.operators import broadcast_shapes, element
 from anadrome.frontend.sizes import agree, as_size, clamp_size, is_same_size, retype, show_shape
@@ -342,8 +342,38 @@ def kron(context: Context, a: Value, b: Value) -> Value:
     return context.wrap(builder.reshape(var, shape))
 
 
+def matrix_power(context: Context, a: Value, n: Value) -> Value:
+    """np.linalg.matrix_power: A·A·…·A by squaring, of the inverse where the exponent is negative"""
+    name = "np.linalg.matrix_power"
+    times = static_int(context, name, "n", n)
+    own = as_array(context, a)
+    if len(own.shape) < 2:
+        raise UnsupportedArgument(name, "a vector where a matrix is expected", context.span)
+    if times < 0:
+        a, times = of_matrices("np.linalg.inv", "inv")(context, a), -times
+    base: Value = a
+    var = square_matrix(context, name, base, as_array(context, base).dtype)
+    base = context.wrap(var)
+    if times == 0:
+        shape, one = var.type.shape, number(1, var.type.dtype)
+        zero = number(0, var.type.dtype)
+
+        def unit(builder: Builder, indices: tuple[Var, ...]) -> Atom:
+            return builder.select(builder.apply("eq", *indices[-2:]), one, zero)
+
+        return context.wrap(built(context.builder, shape, unit))
+    result: Value = None
+    while times:
+        if times & 1:
+            result = base if result is None else matmul(context, result, base)
+        times >>= 1
+        base = matmul(context, base, base) if times else base
+    return result
+
+
 CALLS: dict[Callable[..., object], StagedCall] = {
     np.linalg.norm: norm,
+    np.linalg.matrix_power: matrix_power,
     np.linalg.solve: solve,
     np.linalg.inv: of_matrices("np.linalg.inv", "inv"),
     np.linalg.det: of_matrices("np.linalg.det", "det"),

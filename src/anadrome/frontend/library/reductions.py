@@ -14,8 +14,8 @@ import scipy.special
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import Atom, Scan, Size, Var, Yield, i64
 from anadrome.dtypes import BOOL, F64, I64, U64, DType
-from anadrome.errors.frontend import PromotionError
-from anadrome.frontend.arrays import as_array, atom
+from anadrome.errors.frontend import PromotionError, UnsupportedArgument
+from anadrome.frontend.arrays import as_array, atom, type_of
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import (
     array_var,
@@ -224,18 +224,35 @@ def spread(name: str, is_root: bool) -> StagedCall:
 
 # ---------------------------------------------------------------------------- extrema and logic
 def extremum(name: str, operator: str) -> StagedCall:
-    """np.min, np.max: a NaN wins; of nothing there is none"""
+    """np.min, np.max: a NaN wins; of nothing there is none, or `initial`, which is compared as well"""
 
-    def staged(context: Context, a: Value, axis: Value = None, *, keepdims: Value = False) -> Value:
+    def staged(
+        context: Context, a: Value, axis: Value = None, *, keepdims: Value = False, initial: Value = None
+    ) -> Value:
         own = as_array(context, a)
         named = _ON_BOOLS[operator] if own.dtype is BOOL else operator
+        start = None if initial is None else _initial(context, name, own.dtype, initial)
 
         def place(builder: Builder, nest: Nest) -> Atom:
-            return nest.fold(builder, named, lambda inner, one, _: one)
+            found = nest.fold(builder, named, lambda inner, one, _: one)
+            return found if start is None else builder.apply(named, start, found)
 
-        return over_axes(context, name, own, axis, keepdims, place, is_checked=True)
+        return over_axes(context, name, own, axis, keepdims, place, is_checked=start is None)
 
     return staged
+
+
+def _initial(context: Context, name: str, dtype: DType, initial: Value) -> Atom:
+    """A number that begins a reduction, under the type of the elements, which it may not change."""
+    found, is_weak = type_of(context, initial)
+    adapts = found is dtype or (is_weak and dtype is not BOOL and (dtype.is_float or not found.is_float))
+    if not adapts:
+        reason = f"`initial` of {found.numpy_name} for elements of {dtype.numpy_name}"
+        raise UnsupportedArgument(name, reason, context.span, "give it the type of the elements")
+    value = atom(context, initial, dtype)
+    if value.type.shape:
+        raise UnsupportedArgument(name, "an array as `initial`", context.span, "give one number")
+    return value
 
 
 def peak_to_peak(context: Context, a: Value, axis: Value = None, *, keepdims: Value = False) -> Value:

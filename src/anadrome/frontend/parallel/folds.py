@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anadrome.array_ir.nodes import Atom, Reduce, Scan, Var, Yield, i64
-from anadrome.errors.parallel import UnsuitableValues
-from anadrome.frontend.arrays import describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.library.common import axis_of, permuted, require, static_flag
 from anadrome.frontend.parallel.items import Row, items_of, sweep, swept_row
 from anadrome.frontend.parallel.operators import (
+    check_inverse,
     combined,
     identity_atoms,
     lambda_of,
@@ -35,14 +34,13 @@ def reduce_items(
     """`ad.reduce` in a program."""
     name = "ad.reduce"
     named(name, operator)
-    if inverse is not None and not callable(inverse):
-        raise UnsuitableValues(name, "inverse", "a function of two values", describe(inverse))
+    check_inverse(name, inverse)
     items = items_of(context, name, xs, axis)
     swept = sweep(context, items)
     row = swept_row(context, name, swept, lambda item: item)
-    operation = named_for(name, operator, [type_.dtype for type_ in row.types])
+    operation = named_for(name, operator, [type_.dtype for type_ in row.types], row.value)
     if operation is None:
-        function = lambda_of(context, name, operator, row, identity)
+        function = lambda_of(context, name, operator, row, identity, inverse)
         return _wrapped(context, row, swept.close(context, [Reduce(function, row.atoms)]))
     if identity is None and operation in ("min", "max"):
         something = context.builder.apply("gt", items.extent, i64(0))
@@ -73,7 +71,7 @@ def scan_items(
     is_exclusive = static_flag(context, name, "exclusive", exclusive)
     swept = sweep(context, items_of(context, name, xs, axis))
     row = swept_row(context, name, swept, lambda item: item)
-    operation = named_for(name, operator, [type_.dtype for type_ in row.types])
+    operation = named_for(name, operator, [type_.dtype for type_ in row.types], row.value)
     yields: list[Yield]
     if operation is None:
         yields = [Scan(lambda_of(context, name, operator, row, identity), row.atoms, is_exclusive)]

@@ -24,7 +24,7 @@ from anadrome.frontend.iterables import Iterated, Unrolled, iterate
 from anadrome.frontend.library.common import axis_of, permuted
 from anadrome.frontend.sizes import agree, give_range
 from anadrome.frontend.structures import children, flatten, is_alike, is_number
-from anadrome.frontend.values import Array, Scalar, Value, is_staged
+from anadrome.frontend.values import Array, Complex, Scalar, Value, is_staged
 
 Rebuild = Callable[[Iterator[Value]], Value]
 
@@ -135,6 +135,8 @@ def _as_weak(value: Value) -> Value:
 # ---------------------------------------------------------------------------- structure
 def matching(pattern: Value, value: Value) -> list[Value] | None:
     """The leaves of a value where the pattern has its leaves; None where the two are built differently."""
+    if isinstance(pattern, Complex) and isinstance(value, int | float | complex | np.generic):
+        return [value.real, value.imag]
     if is_leaf(pattern) or is_leaf(value):
         return [value] if is_leaf(pattern) and is_leaf(value) else None
     mine, theirs = children(pattern), children(value)
@@ -151,7 +153,7 @@ def matching(pattern: Value, value: Value) -> list[Value] | None:
 
 def words(value: Value) -> str:
     """What a value or a container is, for people: `(float64, int64)`."""
-    parts = None if is_leaf(value) else children(value)
+    parts = None if is_leaf(value) or isinstance(value, Complex) else children(value)
     if parts is None:
         return describe(value)
     if isinstance(value, tuple | list):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import NAMED_OPERATORS, ArrayType, Atom, Lambda, Var
+from anadrome.array_ir.nodes import NAMED_OPERATORS, ArrayType, Atom, Body, Lambda, Var
 from anadrome.array_ir.operators import identity as neutral
 from anadrome.dtypes import BOOL, DType
 from anadrome.errors.frontend import FrontendError
@@ -18,8 +18,10 @@ from anadrome.errors.parallel import (
     OperatorDiffers,
     OperatorUndefined,
     UnknownOperator,
+    UnsuitableValues,
 )
 from anadrome.frontend.arrays import as_array, atom, describe, type_of
+from anadrome.frontend.complex_numbers.parts import has_complex
 from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.operators import element
@@ -53,14 +55,25 @@ def named(name: str, operator: object) -> str | None:
     return None
 
 
+def check_inverse(name: str, inverse: Value) -> None:
+    """Refuse what is no function of two values as an operator's inverse."""
+    if inverse is not None and not callable(inverse):
+        raise UnsuitableValues(name, "inverse", "a function of two values", describe(inverse))
+
+
 def is_defined(operator: str, dtype: DType) -> bool:
     """Whether a named operator works on a scalar type: logic on bools, the others on numbers."""
     return (operator in ("and", "or")) == (dtype is BOOL)
 
 
-def named_for(name: str, operator: object, dtypes: Sequence[DType]) -> str | None:
-    """The named operator to use on values of these types; None where the operator is a function."""
+def named_for(name: str, operator: object, dtypes: Sequence[DType], value: Value = None) -> str | None:
+    """The named operator to use on values of these types; None where the operator is a function.
+
+    `value` holds what is combined: of complex numbers, whose parts come one by one, only sums are found so.
+    """
     found = named(name, operator)
+    if has_complex(value) and found is not None and found != "add":
+        raise OperatorUndefined(name, found, "complex128")
     if found is not None:
         for dtype in dtypes:
             if not is_defined(found, dtype):
@@ -70,17 +83,31 @@ def named_for(name: str, operator: object, dtypes: Sequence[DType]) -> str | Non
         synonym = SYNONYMS.get(operator)  # type: ignore[call-overload]
     except TypeError:  # a callable object that cannot be hashed
         return None
+    if has_complex(value) and synonym != "add":
+        return None
     return synonym if synonym is not None and all(is_defined(synonym, one) for one in dtypes) else None
 
 
 # ---------------------------------------------------------------------------- lambdas
-def lambda_of(context: Context, name: str, operator: Value, row: Row, identity: Value) -> Lambda:
-    """A user's function of two values as an operator: its body is evaluated once, on variables."""
+def lambda_of(
+    context: Context, name: str, operator: Value, row: Row, identity: Value, inverse: Value = None
+) -> Lambda:
+    """A user's function of two values as an operator: its body is evaluated once, on variables; so is that of
+    its inverse, on the same ones."""
     if identity is None:
         raise IdentityMissing(name)
     start = identity_atoms(context, name, row, identity)
+    left, right = (tuple(Var(side, type_) for type_ in row.types) for side in ("left", "right"))
+    body = _body_of(context, name, "operator", operator, row, (left, right))
+    taken = None if inverse is None else _body_of(context, name, "inverse", inverse, row, (left, right))
+    return Lambda(left, right, body, start, taken)
+
+
+def _body_of(
+    context: Context, name: str, role: str, function: Value, row: Row, sides: Sequence[tuple[Var, ...]]
+) -> Body:
+    """A function of two values, whose result is like them, as a body over these variables."""
     builder = context.builder.child()
-    sides = [tuple(Var(side, type_) for type_ in row.types) for side in ("left", "right")]
     for side in sides:
         builder.bind(*side)
     with context.filling(builder) as scope:
@@ -90,11 +117,11 @@ def lambda_of(context: Context, name: str, operator: Value, row: Row, identity: 
             )
             for side in sides
         )
-        result = context.call(operator, left, right)
+        result = context.call(function, left, right)
         if isinstance(result, LazyGenerator):
             result = evaluate_list(context, result.frame, result.node)
-        ends = _fitted(context, name, row, result)
-    return Lambda(sides[0], sides[1], builder.body(ends), start)
+        ends = _fitted(context, name, role, row, result)
+    return builder.body(ends)
 
 
 def _operand(scope: object, var: Var, is_weak: bool) -> Value:
@@ -104,20 +131,20 @@ def _operand(scope: object, var: Var, is_weak: bool) -> Value:
     return Array(Cell(var, scope, is_argument=True))  # type: ignore[arg-type]
 
 
-def _fitted(context: Context, name: str, row: Row, result: Value) -> list[Atom]:
-    """The operator's result under the types of its operands."""
+def _fitted(context: Context, name: str, role: str, row: Row, result: Value) -> list[Atom]:
+    """The operator's, or the inverse's, result under the types of its operands."""
     leaves = matching(row.value, result)
     if leaves is None:
-        raise OperatorDiffers(name, words(result), words(row.value))
+        raise OperatorDiffers(name, words(result), words(row.value), role)
     ends: list[Atom] = []
     for leaf, type_ in zip(leaves, row.types, strict=True):
         dtype, is_weak = type_of(context, leaf)
         if not _adapts(dtype, is_weak, type_.dtype):
-            raise OperatorDiffers(name, words(result), words(row.value))
+            raise OperatorDiffers(name, words(result), words(row.value), role)
         found = atom(context, as_array(context, leaf, type_.dtype))
         fitted = found if found.type.shape == type_.shape else _as_row(context, found, type_)
         if fitted is None:
-            raise OperatorDiffers(name, words(result), words(row.value))
+            raise OperatorDiffers(name, words(result), words(row.value), role)
         ends.append(fitted)
     return ends
 

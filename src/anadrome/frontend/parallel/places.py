@@ -35,7 +35,14 @@ from anadrome.frontend.library.creation import shape_argument
 from anadrome.frontend.library.order import wrapped
 from anadrome.frontend.operators import element
 from anadrome.frontend.parallel.items import Rebuild, Row, is_array, is_leaf, matching, words
-from anadrome.frontend.parallel.operators import identity_atoms, lambda_of, named, named_for, neutral_of
+from anadrome.frontend.parallel.operators import (
+    check_inverse,
+    identity_atoms,
+    lambda_of,
+    named,
+    named_for,
+    neutral_of,
+)
 from anadrome.frontend.sizes import agree, multiply_sizes, retype, show_shape
 from anadrome.frontend.structures import flatten
 from anadrome.frontend.values import Array, Scalar, Value
@@ -221,9 +228,10 @@ def reduce_by_index_items(
     values: Value,
     identity: Value = None,
     bounds: Value = "error",
+    inverse: Value = None,
 ) -> Value:
     """`ad.reduce_by_index` in a program."""
-    return by_index(context, "ad.reduce_by_index", init, operator, at, values, identity, bounds)
+    return by_index(context, "ad.reduce_by_index", init, operator, at, values, identity, bounds, inverse)
 
 
 def by_index(
@@ -235,19 +243,21 @@ def by_index(
     values: Value,
     identity: Value,
     bounds: Value,
+    inverse: Value = None,
 ) -> Value:
     """The reduction of the values of each place, under the name the user called."""
     is_named = named(name, operator) is not None
+    check_inverse(name, inverse)
     places = _places(context, name, at, bounds)
     starts = _starts(context, places, init, operator, values, identity)
     targets, rebuild = _targets(context, places, starts, values)
-    operation = named_for(name, operator, [one.dtype for one in targets])
+    operation = named_for(name, operator, [one.dtype for one in targets], starts)
     if operation is not None:
         results = _swept(context, places, targets, lambda *parts: Accumulate(operation, *parts))
         return rebuild(iter([context.wrap(one) for one in results]))
     assert not is_named
     row = _row(context, places, targets, rebuild)
-    function = lambda_of(context, name, operator, row, identity)
+    function = lambda_of(context, name, operator, row, identity, inverse)
     if len(targets) == 1:
         results = _swept(context, places, targets, lambda *parts: Accumulate(function, *parts))
     else:
@@ -268,7 +278,7 @@ def _starts(
     leaves, rebuild = flatten(values, is_leaf) if not isinstance(values, list) else ([values], next)
     flat = [_values(context, places, leaf) for leaf in leaves]
     rows = [ArrayType(one.type.dtype, one.type.shape[1:]) for one in flat]
-    operation = named_for(places.name, operator, [one.dtype for one in rows])
+    operation = named_for(places.name, operator, [one.dtype for one in rows], values)
     if operation is not None:
         elements = [neutral_of(context.builder, operation, row) for row in rows]
     elif identity is None:

@@ -1,0 +1,499 @@
+"""Join two loops that do the same for the most part: the loop of a value and the one that stores for the
+return sweep, the loop of a value and the one that counts its iterations.
+
+They were written apart and carry different values, so they are no common subexpression. Which carried values
+are the same is assumed first, of those that start the same, and checked: with each pair as one variable, the
+statements of the second body are looked for among those of the first, and each pair must come out as one
+variable again. Pairs that do not are given up, and the rest is checked anew. Nests inside the bodies are
+joined in the same way: parfors of one extent, branches on one condition, loops. The statements of the second
+that the first has not stand between those of the first, in their own order. Two nests are joined where at
+least half of the statements of one are found in the other.
+
+What the second adds cannot fail, so no error comes earlier than it did, and an array that a statement
+overwrites in place is still needed for the last time there. A loop that wishes for all states stays as it is,
+the second run of a checkpointed function among them.
+
+Before:
+    fn f(x: f64[n]) -> f64, f64[n] {
+      z = full [n] 0.0
+      a = loop (p = 1.0) for i < n { u = x[i]; q = mul p u; return q }
+      b, c = loop (r = 1.0, s = z) for j < n { t = update s[j] r; v = x[j]; w = mul r v; return w, t }
+      return a, c
+    }
+After:
+    fn f(x: f64[n]) -> f64, f64[n] {
+      z = full [n] 0.0
+      a, c = loop (p = 1.0, s = z) for i < n { t = update s[i] p; u = x[i]; q = mul p u; return q, t }
+      return a, c
+    }
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from anadrome.array_ir.dead import STRUCTURED, remove_dead
+from anadrome.array_ir.nodes import (
+    Apply,
+    Atom,
+    Body,
+    Checkpoint,
+    Const,
+    Expr,
+    Full,
+    Function,
+    If,
+    Let,
+    Library,
+    Loop,
+    ParFor,
+    SumType,
+    Var,
+    WithSum,
+    Yield,
+    yield_slices,
+)
+from anadrome.array_ir.walk import all_lets, bodies, has_effect, inner_operands, let_variables, operands
+from anadrome.config import Config
+from anadrome.passes.hoist import TOTAL_LIBRARY
+from anadrome.passes.identity import expression_key
+from anadrome.passes.overwriting import overwritten_here
+from anadrome.passes.rewrite import Substitution
+
+
+class CannotJoinError(Exception):
+    """The two do not do the same, or joining them would change what fails or is copied."""
+
+
+Starts = Mapping[Var, Hashable]
+"""Arrays that are made full of a number, and a key that those of one number and shape share."""
+
+
+def join(fn: Function, config: Config) -> Function:
+    """The function with loops joined in every body, outermost first."""
+    body = _body(fn.body)
+    return fn if body is fn.body else remove_dead(Function(fn.name, fn.params, body))
+
+
+def _body(body: Body) -> Body:
+    """Join in this body, then in those nested in what came of it; the same object where nothing was."""
+    joined = _joined(body)
+    lets = tuple(map(_nested, joined.lets))
+    if all(new is old for new, old in zip(lets, joined.lets, strict=True)):
+        return joined
+    return Body(lets, joined.results)
+
+
+def _nested(let: Let) -> Let:
+    if not isinstance(let.expr, ParFor | Loop | If | WithSum):
+        return let
+    changes: list[Body] = []
+
+    def change(old: Body) -> Body:
+        new = _body(old)
+        if new is not old:
+            changes.append(new)
+        return new
+
+    expr = Substitution().expr(let.expr, change)
+    return Let(let.targets, expr, let.span) if changes else let
+
+
+def _joined(body: Body) -> Body:
+    """The body with every two of its loops joined that can be."""
+    starts = {let.targets[0]: expression_key(let.expr) for let in body.lets if isinstance(let.expr, Full)}
+    outlines: dict[Let, Outline] = {}
+    loops = [let for let in body.lets if isinstance(let.expr, Loop)]
+    position = 0
+    while position < len(loops):
+        for second in loops[position + 1 :]:
+            one, two = (_outlined(let, starts, outlines) for let in (loops[position], second))
+            found = _attempt(body, loops[position], second, starts) if _may_gain(one, two) else None
+            if found is not None:
+                body = found
+                loops = [let for let in body.lets if isinstance(let.expr, Loop)]
+                break
+        else:
+            position += 1
+    return body
+
+
+def _attempt(body: Body, first: Let, second: Let, starts: Starts) -> Body | None:
+    """The body with two of its loops as one, or None."""
+    known = Substitution()
+    try:
+        joined = _loops(first, second, known, starts)
+        order = _ordered(body, first, second)
+        became: list[tuple[Let, Let]] = [(first, joined), (second, joined)]
+        is_after = False
+        lets: list[Let] = []
+        for let in order:
+            is_after = is_after or let is first
+            is_changed = is_after and not known.mapping.keys().isdisjoint(let_variables(let))
+            lets.append(joined if let is first else known.let(let) if is_changed else let)
+            became.append((let, lets[-1]))
+        new = Body(tuple(lets), known.atoms(body.results))
+        _check_overwriting(became, overwritten_here(body, ()), overwritten_here(new, ()), known)
+    except CannotJoinError:
+        return None
+    return new
+
+
+# ---------------------------------------------------------------------------- outlines
+Outline = Counter[Hashable]
+"""The statements of a loop, counted by kind: those that may turn out to be the same are of one kind."""
+
+
+def _outlined(let: Let, starts: Starts, outlines: dict[Let, Outline]) -> Outline:
+    if let not in outlines:
+        assert isinstance(let.expr, Loop)
+        outlines[let] = _outline(let.expr, starts)
+    return outlines[let]
+
+
+def _outline(expr: Loop, starts: Starts) -> Outline:
+    """The statements of a body by what they compute from, carried values being told apart by their start
+    alone, nests not at all."""
+    kinds: dict[Atom, Hashable] = {}
+    if expr.index is not None:
+        kinds[expr.index] = "index"
+    for var, start in zip(expr.carried, expr.init, strict=True):
+        kinds[var] = ("carried", start.key if isinstance(start, Const) else starts.get(start, start))
+    outline: Outline = Counter()
+    for let in expr.body.lets:
+        found = let.expr
+        kind: Hashable = type(found).__name__
+        if not isinstance(found, STRUCTURED):
+            parts = [_kind(atom, kinds) for atom in operands(found)]
+            name = found.prim.name if isinstance(found, Apply) else ""
+            kind = hash((kind, name, frozenset(parts)))
+        kinds.update(dict.fromkeys(let.targets, kind))
+        outline[kind] += _size([let])
+    return outline
+
+
+def _kind(atom: Atom | None, kinds: Mapping[Atom, Hashable]) -> Hashable:
+    return atom.key if isinstance(atom, Const) else kinds.get(atom, atom) if atom is not None else None
+
+
+def _may_gain(one: Outline, two: Outline) -> bool:
+    """Whether half of the statements of one loop may be found in the other."""
+    return 2 * (one & two).total() >= min(one.total(), two.total())
+
+
+def _ordered(body: Body, first: Let, second: Let) -> list[Let]:
+    """The statements without the second, which goes to where the first is, with what it needs before it."""
+    begin, end = body.lets.index(first), body.lets.index(second)
+    needed = set(let_variables(second))
+    moved: list[Let] = []
+    for let in reversed(body.lets[begin:end]):
+        if needed.isdisjoint(let.targets):
+            continue
+        if let is first or _may_fail(let.expr) or _is_linear(let.targets):
+            raise CannotJoinError
+        needed.update(let_variables(let))
+        moved.append(let)
+    stay = [let for let in body.lets[begin:] if let is not second and let not in moved]
+    return [*body.lets[:begin], *reversed(moved), *stay]
+
+
+def _check_overwriting(
+    became: Iterable[tuple[Let, Let]],
+    before: Mapping[Let, tuple[Var, ...]],
+    after: Mapping[Let, tuple[Var, ...]],
+    known: Substitution,
+) -> None:
+    """Refuse what would copy: each statement still overwrites, for the last time, what it did."""
+    for old, new in became:
+        still = set(known.variables(before.get(old, ()))).intersection(operands(new.expr))
+        if not still.issubset(after.get(new, ())):
+            raise CannotJoinError
+
+
+# ---------------------------------------------------------------------------- statements
+@dataclass(slots=True, eq=False)
+class _Merging:
+    """The statements of two bodies, each once, as they are written."""
+
+    first: Sequence[Let]
+    known: Substitution
+    lets: list[Let] = field(default_factory=list)
+    became: list[tuple[Let, Let]] = field(default_factory=list)
+    done: int = 0
+    """How many of the first body are written."""
+
+    def upto(self, place: int) -> None:
+        """Write the first body's statements before this one."""
+        for let in self.first[self.done : place]:
+            self.lets.append(let)
+            self.became.append((let, let))
+        self.done = max(self.done, place)
+
+    def merge(self, second: Sequence[Let]) -> None:
+        """Write both; what stands for the targets of the second is known afterwards."""
+        places: dict[Hashable, int] = {}
+        for place, let in enumerate(self.first):
+            if not _is_linear(let.targets):
+                places.setdefault(expression_key(let.expr), place)
+        for let in second:
+            if _is_linear(let.targets):
+                raise CannotJoinError
+            expr = self.known.expr(let.expr, self.known.body)
+            place = places.get(expression_key(expr), -1)
+            if place >= 0 and _has_types(self.first[place], let, self.known):
+                self.upto(place + 1)
+                self.became.append((let, self.first[place]))
+                for target, found in zip(let.targets, self.first[place].targets, strict=True):
+                    self.known.replace(target, found)
+            elif not self.is_joined(let):
+                if _may_fail(expr):
+                    raise CannotJoinError
+                self.lets.append(Let(self.known.all_bound(let.targets), expr, let.span))
+                self.became.append((let, self.lets[-1]))
+        self.upto(len(self.first))
+
+    def is_joined(self, let: Let) -> bool:
+        """Write a nest of the second body as one with a nest of the first that is still to come, if one does
+        all that the other does."""
+        for place in range(self.done, len(self.first)):
+            candidate = self.first[place]
+            try:
+                joined = _nests(candidate, let, self.known)
+            except CannotJoinError:
+                continue
+            self.upto(place)
+            self.done += 1
+            self.lets.append(joined)
+            self.became += [(candidate, joined), (let, joined)]
+            return True
+        return False
+
+
+def _merged(
+    first: tuple[Sequence[Var], Body], second: tuple[Sequence[Var], Body], known: Substitution
+) -> list[Let]:
+    """The statements of two bodies with what they bind on entering, each once."""
+    merging = _Merging(first[1].lets, known)
+    merging.merge(second[1].lets)
+    results = (*first[1].results, *known.atoms(second[1].results))
+    binders = (*first[0], *known.variables(second[0]))
+    before = {**overwritten_here(first[1], first[0]), **overwritten_here(second[1], second[0])}
+    after = overwritten_here(Body(tuple(merging.lets), results), binders)
+    _check_overwriting(merging.became, before, after, known)
+    return merging.lets
+
+
+def _size(lets: Sequence[Let]) -> int:
+    """How many statements there are, those of nests included."""
+    return sum(1 for let in lets for _ in all_lets(Body((let,))))
+
+
+def _check_gain(first: Sequence[Body], second: Sequence[Body], joined: Sequence[Body]) -> None:
+    """Refuse to join bodies less than half of whose statements are the same, in the smaller ones."""
+    one, two, both = (sum(_size(body.lets) for body in bodies) for bodies in (first, second, joined))
+    if 2 * (one + two - both) < min(one, two):
+        raise CannotJoinError
+
+
+def _has_types(first: Let, second: Let, known: Substitution) -> bool:
+    return [target.type for target in first.targets] == [known.type(target.type) for target in second.targets]
+
+
+def _may_fail(expr: Expr) -> bool:
+    """Whether there is a check in an expression, or a library call that not every argument suits."""
+    if has_effect(expr):
+        return True
+    inner = (expr, *(let.expr for _, body in bodies(expr) for let in all_lets(body)))
+    return any(isinstance(found, Library) and found.operation not in TOTAL_LIBRARY for found in inner)
+
+
+def _is_linear(variables: Iterable[Var]) -> bool:
+    return any(isinstance(var.type, SumType) for var in variables)
+
+
+# ---------------------------------------------------------------------------- nests
+def _nests(first: Let, second: Let, known: Substitution) -> Let:
+    """Two nests as one statement, whose results begin with those of the first."""
+    match first.expr, second.expr:
+        case Loop(), Loop():
+            return _loops(first, second, known, {})
+        case ParFor() as one, ParFor() as two:
+            return _parfors((first, one), (second, two), known)
+        case If() as one, If() as two:
+            return _branches((first, one), (second, two), known)
+        case _:
+            raise CannotJoinError
+
+
+def _results(first: Let, second: Let, found: Mapping[int, int], known: Substitution) -> tuple[Var, ...]:
+    """The targets of the joined statement: those of the first, and of the second those not found there."""
+    for position, place in found.items():
+        known.replace(second.targets[position], first.targets[place])
+    further = tuple(target for position, target in enumerate(second.targets) if position not in found)
+    return (*first.targets, *known.all_bound(further))
+
+
+def _child(known: Substitution) -> Substitution:
+    """A substitution that begins with what is known and is forgotten afterwards."""
+    child = Substitution()
+    child.mapping.update(known.mapping)
+    return child
+
+
+def _parfors(first: tuple[Let, ParFor], second: tuple[Let, ParFor], known: Substitution) -> Let:
+    """Parfors of one extent."""
+    (let, one), (other, two) = first, second
+    if not _is_same(one.extent, known.atom(two.extent)) or _is_linear((*let.targets, *other.targets)):
+        raise CannotJoinError
+    inner = _child(known)
+    inner.replace(two.index, one.index)
+    taken = tuple(Body(expr.body.lets, _taken(expr)) for expr in (one, two))
+    lets = _merged(((one.index,), taken[0]), ((), taken[1]), inner)
+    places = {_yield_key(one, item): where.start for item, where in yield_slices(one.yields)}
+    found: dict[int, int] = {}
+    further: list[Yield] = []
+    for item, where in yield_slices(two.yields):
+        new = inner.item(item, inner.body)
+        place = places.get(_yield_key(one, new))
+        if place is None:
+            further.append(new)
+        else:
+            found.update(zip(range(where.start, where.stop), range(place, len(let.targets)), strict=False))
+    joined = ParFor(one.index, one.extent, Body(tuple(lets)), (*one.yields, *further))
+    if has_effect(ParFor(one.index, one.extent, Body(()), tuple(further))):
+        raise CannotJoinError
+    _check_gain((one.body,), (two.body,), (joined.body,))
+    return Let(_results(let, other, found, known), joined, let.span)
+
+
+def _taken(expr: ParFor) -> tuple[Atom, ...]:
+    return tuple(atom for item in expr.yields for atom in inner_operands(item))
+
+
+def _yield_key(expr: ParFor, item: Yield) -> Hashable:
+    return expression_key(ParFor(expr.index, expr.extent, Body(()), (item,)))
+
+
+def _branches(first: tuple[Let, If], second: tuple[Let, If], known: Substitution) -> Let:
+    """Branches on one condition."""
+    (let, one), (other, two) = first, second
+    if not _is_same(one.condition, known.atom(two.condition)) or _is_linear((*let.targets, *other.targets)):
+        raise CannotJoinError
+    sides: list[Body] = []
+    agreed: list[tuple[int, int]] | None = None
+    results: list[tuple[Atom, ...]] = []
+    for body, added in ((one.then, two.then), (one.other, two.other)):
+        inner = _child(known)
+        lets = _merged(((), body), ((), added), inner)
+        results.append(inner.atoms(added.results))
+        same = [
+            (position, place)
+            for position, atom in enumerate(results[-1])
+            for place, mine in enumerate(body.results)
+            if _is_same(mine, atom)
+        ]
+        agreed = same if agreed is None else [pair for pair in agreed if pair in same]
+        sides.append(Body(tuple(lets), body.results))
+    _check_gain((one.then, one.other), (two.then, two.other), sides)
+    found = dict(reversed(agreed or []))
+    targets = _results(let, other, found, known)
+    then, otherwise = (
+        Body(
+            side.lets, (*side.results, *(atom for position, atom in enumerate(own) if position not in found))
+        )
+        for side, own in zip(sides, results, strict=True)
+    )
+    return Let(targets, If(one.condition, then, otherwise), let.span)
+
+
+# ---------------------------------------------------------------------------- loops
+def _loops(first: Let, second: Let, known: Substitution, starts: Starts) -> Let:
+    """Loops of one trip count, or while one condition holds."""
+    one, two = first.expr, second.expr
+    assert isinstance(one, Loop) and isinstance(two, Loop)
+    if _is_linear((*one.carried, *two.carried)) or (one.condition is None) != (two.condition is None):
+        raise CannotJoinError
+    if Checkpoint("all") in (one.checkpoint, two.checkpoint):
+        raise CannotJoinError
+    if one.trip is not None and (two.trip is None or not _is_same(one.trip, known.atom(two.trip))):
+        raise CannotJoinError
+    begin = known.atoms(two.init)
+    wrong: set[tuple[int, int]] = set()
+    while True:
+        pairs = _pairs(one, two, begin, wrong, known, starts)
+        if not pairs:
+            raise CannotJoinError
+        inner = _child(known)
+        for position, place in pairs.items():
+            inner.replace(two.carried[position], one.carried[place])
+        further = [position for position in range(len(two.carried)) if position not in pairs]
+        carried = (*one.carried, *inner.all_bound(tuple(two.carried[position] for position in further)))
+        index = one.index or two.index
+        if index is not None and two.index is not None:
+            inner.replace(two.index, index)
+        lets = _merged((one.carried, one.body), (two.carried, two.body), inner)
+        after = inner.atoms(two.body.results)
+        failed = {
+            (position, place)
+            for position, place in pairs.items()
+            if not _is_same(after[position], one.body.results[place])
+        }
+        if not failed:
+            break
+        wrong |= failed
+    _check_condition(one, two, inner)
+    _check_gain((one.body,), (two.body,), (Body(tuple(lets)),))
+    targets = _results(first, second, pairs, known)
+    init = (*one.init, *(begin[position] for position in further))
+    body = Body(tuple(lets), (*one.body.results, *(after[position] for position in further)))
+    return Let(targets, Loop(carried, init, body, index, one.trip, one.condition, one.checkpoint), first.span)
+
+
+def _pairs(
+    one: Loop,
+    two: Loop,
+    begin: tuple[Atom, ...],
+    wrong: set[tuple[int, int]],
+    known: Substitution,
+    starts: Starts,
+) -> dict[int, int]:
+    """Which carried value of the second loop may be which of the first: they start the same, and it is not
+    known to be wrong. Those of one name come first, then those that no other has."""
+    pairs: dict[int, int] = {}
+    for position, var in enumerate(two.carried):
+        places = [
+            place
+            for place, mine in enumerate(one.carried)
+            if mine.type == known.type(var.type)
+            and (position, place) not in wrong
+            and _starts_as(one.init[place], begin[position], starts)
+        ]
+        others = set(pairs.values())
+        places.sort(key=lambda place: (one.carried[place].name != var.name, place in others))
+        if places:
+            pairs[position] = places[0]
+    return pairs
+
+
+def _check_condition(one: Loop, two: Loop, inner: Substitution) -> None:
+    """Refuse `while` loops that do not go on as long as one another."""
+    if one.condition is None or two.condition is None:
+        return
+    _merged((one.carried, one.condition), (two.carried, two.condition), inner)
+    if not _is_same(inner.atom(two.condition.results[0]), one.condition.results[0]):
+        raise CannotJoinError
+
+
+def _starts_as(left: Atom, right: Atom, starts: Starts) -> bool:
+    if _is_same(left, right):
+        return True
+    key = starts.get(left) if isinstance(left, Var) else None
+    return key is not None and isinstance(right, Var) and key == starts.get(right)
+
+
+def _is_same(left: Atom, right: Atom) -> bool:
+    if isinstance(left, Const) and isinstance(right, Const):
+        return left.key == right.key
+    return left is right

@@ -1,0 +1,12 @@
+"""A real array that an iteration makes complex."""
+
+import numpy as np
+
+
+def program(x):
+    for _ in range(20):
+        x = x * 1j
+    return x
+
+
+ARGUMENTS = (np.ones(20),)

@@ -1,0 +1,135 @@
+"""Text in, text out: which loops are joined, and which must not be."""
+
+from __future__ import annotations
+
+import pytest
+from oracle import becomes
+
+from anadrome.passes.join import join
+
+HEAD = "fn f(x: f64[n], y: f64[n, m], z: f64) -> f64, f64[n] {\n"
+
+JOINED = {
+    "what counts the iterations": (
+        "o = full [n] 0.0\n"
+        "a = loop (p = z) while { c = lt p 9.0; return c } do { q = mul p 2.0; return q }\n"
+        "b, k = loop (r = z, i = 0) while { c = lt r 9.0; return c } do "
+        "{ w = mul r 2.0; j = add i 1; return w, j }\n"
+        "s = to_f64 k\n t = update o[0] s",
+        "o = full [n] 0.0\n"
+        "a, k = loop (p = z, i = 0) while { c = lt p 9.0; return c } do "
+        "{ q = mul p 2.0; j = add i 1; return q, j }\n"
+        "s = to_f64 k\n t = update o[0] s",
+    ),
+    "nests in loops": (
+        "o = full [n] 0.0\n"
+        "a = loop (p = z) for i < n { q = loop (u = p) for j < m { v = y[i, j]; w = mul u v; return w }; "
+        "return q }\n"
+        "b, t = loop (r = z, s = o) for i < n { l = update s[i] r; "
+        "q, e = loop (u = r, d = 0.0) for j < m { v = y[i, j]; c = add d u; w = mul u v; return w, c }; "
+        "g = update l[i] e; return q, g }",
+        "o = full [n] 0.0\n"
+        "a, t = loop (p = z, s = o) for i < n { l = update s[i] p; "
+        "q, e = loop (u = p, d = 0.0) for j < m { v = y[i, j]; c = add d u; w = mul u v; return w, c }; "
+        "g = update l[i] e; return q, g }",
+    ),
+    "parfors and branches in loops": (
+        "o = full [n] 0.0\n"
+        "a = loop (p = z) for i < n { q = parfor j < m { v = y[i, j]; w = mul v p; yield reduce add w }; "
+        "c = gt q 0.0; u = if c { e = exp q; return e } else { return q }; return u }\n"
+        "b, t = loop (r = z, s = o) for i < n { "
+        "q, k = parfor j < m { v = y[i, j]; w = mul v r; yield reduce add w; yield reduce max w }; "
+        "c = gt q 0.0; u, l = if c { e = exp q; return e, k } else { return q, z }; "
+        "g = update s[i] l; return u, g }",
+        "o = full [n] 0.0\n"
+        "a, t = loop (p = z, s = o) for i < n { "
+        "q, k = parfor j < m { v = y[i, j]; w = mul v p; yield reduce add w; yield reduce max w }; "
+        "c = gt q 0.0; u, l = if c { e = exp q; return e, k } else { return q, z }; "
+        "g = update s[i] l; return u, g }",
+    ),
+    "values that start the same and are not": (
+        "o = full [n] 0.0\n"
+        "a, e = loop (p = z, q = z) for i < n { u = x[i]; v = mul p u; w = add q v; return v, w }\n"
+        "b, d, t = loop (q = z, p = z, s = o) for i < n "
+        "{ u = x[i]; v = mul q u; l = update s[i] p; w = add p v; return v, w, l }\n"
+        "a = add a e",
+        "o = full [n] 0.0\n"
+        "a, e, t = loop (p = z, q = z, s = o) for i < n "
+        "{ u = x[i]; v = mul p u; l = update s[i] q; w = add q v; return v, w, l }\n"
+        "a = add a e",
+    ),
+}
+
+APART = {
+    "one needs the other": (
+        "o = full [n] 0.0\n"
+        "a = loop (p = z) for i < n { u = x[i]; q = mul p u; return q }\n"
+        "k = mul a 2.0\n"
+        "b, t = loop (p = z, s = o) for i < n { u = x[i]; q = mul p u; l = update s[i] k; return q, l }"
+    ),
+    "the second run of a checkpointed function": (
+        "o = full [n] 0.0\n"
+        "a = loop (p = z) for i < n { u = x[i]; q = mul p u; return q }\n"
+        "b, t = loop checkpoint all (p = z, s = o) for i < n "
+        "{ u = x[i]; q = mul p u; l = update s[i] p; return q, l }"
+    ),
+    "another number of iterations": (
+        "o = full [n] 0.0\n"
+        "a = loop (p = z) for i < n { u = x[0]; q = mul p u; return q }\n"
+        "b, t = loop (p = z, s = o) for i < m { u = x[0]; q = mul p u; l = update s[0] p; return q, l }"
+    ),
+    "the second may fail where the first does not": (
+        "o = full [n] 0.0\n"
+        "a = loop (p = z) for i < n { u = x[i]; q = mul p u; return q }\n"
+        "b, t = loop (p = z, s = o) for i < n { u = x[i]; q = mul p u; k = mul i 2; l = update s[k]? p; "
+        "return q, l }"
+    ),
+    "another condition": (
+        "o = full [n] 0.0\n"
+        "a = loop (p = z) while { c = lt p 9.0; return c } do { q = mul p 2.0; return q }\n"
+        "b, k = loop (r = z, i = 0) while { c = lt r 8.0; return c } do "
+        "{ w = mul r 2.0; j = add i 1; return w, j }\n"
+        "s = to_f64 k\n t = update o[0] s"
+    ),
+    "little in common": (
+        "o = full [n] 0.0\n"
+        "a, k = loop (p = z, i = 0) for h < n { u = x[h]; v = exp u; w = sin v; q = mul p w; "
+        "j = add i 1; return q, j }\n"
+        "b, l, t = loop (p = z, i = 0, s = o) for h < n { u = y[h, 0]; v = mul u 3.0; w = cos v; "
+        "q = add p w; g = update s[i] q; j = add i 1; return q, j, g }\n"
+        "d = to_f64 k\n a = add a d"
+    ),
+}
+
+
+def _text(body: str) -> str:
+    return f"{HEAD}{body}\n return a, t\n}}"
+
+
+@pytest.mark.parametrize("rule", JOINED)
+def test_joined(rule: str) -> None:
+    before, after = JOINED[rule]
+    becomes(join, _text(before), _text(after))
+
+
+@pytest.mark.parametrize("rule", APART)
+def test_apart(rule: str) -> None:
+    becomes(join, _text(APART[rule]), _text(APART[rule]))
+
+
+def test_an_array_is_overwritten_where_it_was() -> None:
+    """The second loop reads of its state what the first has overwritten by then: joined, each iteration would
+    copy the state."""
+    text = """
+    fn f(x: f64[n]) -> f64[n], f64[n], f64 {
+      a = full [n] 0.0
+      b = loop (s = a) for i < n { v = x[i]; t = update s[i] v; w = cos v; u = update t[0] w; return u }
+      c = full [n] 0.0
+      d, e = loop (s = c, r = 0.0) for i < n {
+        v = x[i]; w = cos v; g = s[0]; q = mul w g; p = add r q; t = update s[i] v; u = update t[0] w
+        return u, p
+      }
+      return b, d, e
+    }
+    """
+    becomes(join, text, text)

@@ -1,0 +1,172 @@
+"""Infinities and NaNs among the data: passes keep what a program gives, and add no NaN to its derivative."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, note, reject, settings
+from hypothesis import strategies as st
+from oracle import PASSES, PIPELINE, same
+
+from anadrome.ad.reverse import vjp
+from anadrome.array_ir.interp import run
+from anadrome.array_ir.nodes import Function
+from anadrome.array_ir.text import parse, show
+from anadrome.compile import optimise, prepare
+from anadrome.config import Config
+from anadrome.errors.runtime import AssertionFailed
+from tests.ad.oracles import direction, is_float
+from tests.programs import programs
+
+SPECIAL = (np.inf, -np.inf, np.nan, 0.0, -0.0, 1.0)
+CONFIG = Config(verify=True)
+TOLERANCE = 1e-9
+
+
+def spoilt(draw: Any, args: list[Any]) -> list[Any]:
+    """The arguments with special values here and there."""
+    found = []
+    for arg in args:
+        if is_float(arg):
+            flat = np.array(arg, dtype=float).ravel()
+            for place in range(flat.size):
+                if draw(st.integers(0, 2)) == 0:
+                    flat[place] = draw(st.sampled_from(SPECIAL))
+            arg = flat.reshape(np.shape(arg))[()]
+        found.append(arg)
+    return found
+
+
+def quietly(fn: Function, args: list[Any]) -> list[Any]:
+    """What the interpreter gives."""
+    with np.errstate(all="ignore"):
+        return list(run(fn, args).results)
+
+
+def passing(fn: Function, args: list[Any]) -> list[Any]:
+    """What the interpreter gives of a program whose run-time checks hold: one of a NaN may not."""
+    try:
+        return quietly(fn, args)
+    except AssertionFailed:
+        reject()
+
+
+def keeps_the_program(names: tuple[str, ...], data: st.DataObject, statements: int) -> None:
+    """The passes give what the program gives, to the last bit of an infinity."""
+    fn, args = data.draw(programs(statements=statements))
+    args = spoilt(data.draw, args)
+    wanted = passing(fn, args)
+    for name in names:
+        fn = PASSES[name](fn, CONFIG)
+        note(f"{name}\n{show(fn)}")
+        same(wanted, quietly(fn, args), TOLERANCE)
+
+
+def adds_no_nan(fn: Function, args: list[Any], data: st.DataObject) -> None:
+    """The gradient as users get it is that of the program as it stands, wherever that one is a number.
+
+    Sums may be taken apart otherwise, so a NaN of the plain gradient may be a number here: x·∞ + y·∞ is
+    (x + y)·∞ for x and y of opposite sign.
+    """
+    results = passing(fn, args)
+    active = tuple(map(is_float, args))
+    cotangents = direction(np.random.default_rng(5), [value for value in results if is_float(value)])
+    given_ = [*args, *spoilt(data.draw, cotangents)]
+    plain = quietly(vjp(fn, active), given_)
+    made = optimise(vjp(prepare(fn, CONFIG), active), CONFIG)
+    note(show(made))
+    for wanted, found in zip(plain, quietly(made, given_), strict=True):
+        is_number = ~np.isnan(wanted)
+        np.testing.assert_allclose(
+            np.asarray(found)[is_number], np.asarray(wanted)[is_number], TOLERANCE, TOLERANCE
+        )
+
+
+# ---------------------------------------------------------------------------- loops that do not run
+NESTS = {
+    "squares": "s = parfor j < n { v = y[j]; w = mul v v; yield reduce add w }",
+    "sines": "s = parfor j < n { v = y[j]; w = sin v; yield reduce add w }",
+    "exponentials": "s = parfor j < n { v = y[j]; w = exp v; yield reduce add w }",
+    "a scaled sum": "a = parfor j < n { v = y[j]; yield reduce add v }\n s = mul a z",
+    "a quotient of sums": (
+        "a, b = parfor j < n { v = y[j]; w = mul v z; yield reduce add v; yield reduce add w }\n s = div a b"
+    ),
+    "a product": "s = parfor j < n { v = y[j]; yield reduce mul v }",
+    "a sequential loop": "s = loop (a = z) for j < n { v = y[j]; w = mul a v; return w }",
+    "an array of squares": (
+        "a = parfor j < n { v = y[j]; w = mul v v; yield stack w }\n"
+        " s = parfor j < n { v = a[j]; yield reduce add v }"
+    ),
+    "a nest of products": (
+        "s = parfor i < n { u = y[i]\n"
+        " b = parfor j < n { v = y[j]; w = mul u v; yield reduce add w }\n yield reduce add b }"
+    ),
+}
+LOOPS = {
+    "for": "r = loop (t = z) for l < k {{ {nest}\n q = mul t s; return q }}",
+    "while": (
+        "r, e = loop (t = z, l = 0) while {{ c = lt l k; return c }} do"
+        " {{ {nest}\n q = add t s; m = add l 1; return q, m }}"
+    ),
+    "parfor": "r = parfor l < k {{ {nest}\n yield reduce add s }}",
+    "parfor in parfor": (
+        "r = parfor g < n {{ d = parfor l < k {{ {nest}\n yield reduce add s }}\n yield reduce add d }}"
+    ),
+    "for in for": (
+        "r = loop (t = z) for g < n {{ d = loop (f = t) for l < k {{ {nest}\n q = add f s; return q }}\n"
+        " return d }}"
+    ),
+}
+SPOILT = [np.array([1.5, bad, 0.0]) for bad in (np.inf, -np.inf, np.nan, 0.0)]
+
+
+@pytest.mark.parametrize("nest", NESTS)
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("y", SPOILT, ids=str)
+def test_what_a_loop_never_makes_has_no_slope(loop: str, nest: str, y: np.ndarray) -> None:
+    text = LOOPS[loop].format(nest=NESTS[nest])
+    fn = parse(f"fn f(y: f64[n], z: f64, k: i64) -> f64 {{\n{text}\n return r\n}}")
+    gradient = optimise(vjp(prepare(fn, CONFIG), (True, True, False)), CONFIG)
+    _, slope, scale = quietly(gradient, [y, np.inf, np.int64(0), 1.0])
+    np.testing.assert_array_equal(slope, np.zeros(3))
+    assert scale == (0.0 if loop.startswith("parfor") else 1.0)
+    plain = quietly(vjp(fn, (True, True, False)), [y, 0.5, np.int64(2), 1.0])
+    found = quietly(gradient, [y, 0.5, np.int64(2), 1.0])
+    for wanted, got in zip(plain, found, strict=True):
+        is_number = ~np.isnan(wanted)
+        np.testing.assert_allclose(np.asarray(got)[is_number], np.asarray(wanted)[is_number], TOLERANCE)
+
+
+# ---------------------------------------------------------------------------- generated programs
+@pytest.mark.parametrize("name", PASSES)
+@given(data=st.data())
+def test_a_pass_keeps_the_program(name: str, data: st.DataObject) -> None:
+    keeps_the_program((name,), data, 5)
+
+
+@given(data=st.data())
+def test_the_pipeline_keeps_the_program(data: st.DataObject) -> None:
+    keeps_the_program(PIPELINE, data, 7)
+
+
+@given(data=st.data())
+def test_gradients_get_no_nan(data: st.DataObject) -> None:
+    fn, args = data.draw(programs(library=False))
+    adds_no_nan(fn, spoilt(data.draw, args), data)
+
+
+@pytest.mark.fuzz
+@settings(max_examples=2000)
+@given(data=st.data())
+def test_the_pipeline_keeps_many_programs(data: st.DataObject) -> None:
+    keeps_the_program(PIPELINE, data, 10)
+
+
+@pytest.mark.fuzz
+@settings(max_examples=2000)
+@given(data=st.data())
+def test_many_gradients_get_no_nan(data: st.DataObject) -> None:
+    fn, args = data.draw(programs(statements=7, depth=3, library=False))
+    adds_no_nan(fn, spoilt(data.draw, args), data)
