@@ -14,7 +14,6 @@ A primal without a rule is a checkpoint. The first run keeps nothing of it; the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from anadrome.ad.arrays import element
@@ -25,19 +24,17 @@ from anadrome.array_ir.nodes import (
     ArrayType,
     Atom,
     Body,
-    Checkpoint,
     Custom,
     Function,
     JvpRule,
     Let,
-    Loop,
     Size,
     Stack,
     Var,
     VjpRule,
     Yield,
 )
-from anadrome.array_ir.walk import Renaming, free_variables, map_bodies
+from anadrome.array_ir.walk import Renaming, free_variables
 from anadrome.errors import Span
 from anadrome.errors.ad import ClosedOver, RuleNotLinear
 
@@ -232,23 +229,23 @@ def _run_again(scope: Scope, let: Let, expr: Custom, sweeps: Sweeps) -> None:
         seed = scope.take(target)
         if seed is not None:
             scope.contribute_whole(result, seed)
-    emitted, count = scope.builder.lets, len(scope.builder.lets)
+    mapping = scope.renaming.mapping
+    before = {var: scope.new(var) for var in free_variables(expr.primal) if _is_float(var)}
+    mapping.update({var: _again(scope.builder, value) for var, value in before.items()})
     residuals = sweeps.forward(scope, expr.primal, True, {})
-    emitted[count:] = map(_kept_apart, emitted[count:])
     sweeps.backward(scope, expr.primal, residuals)
+    mapping.update(before)
 
 
-def _kept_apart(let: Let) -> Let:
-    """The statement with a wish for all states on every loop without a wish, as they are kept anyway: it is
-    not joined with the loop of the first run (`passes.join`), which would keep the states from there on."""
+def _is_float(var: Var) -> bool:
+    return isinstance(var.type, ArrayType) and var.type.dtype.is_float
 
-    def change(body: Body) -> Body:
-        return Body(tuple(map(_kept_apart, body.lets)), body.results)
 
-    expr = map_bodies(let.expr, change)
-    if isinstance(expr, Loop) and expr.checkpoint is None:
-        expr = replace(expr, checkpoint=Checkpoint("all"))
-    return Let(let.targets, expr, let.span)
+def _again(builder: Builder, value: Atom) -> Atom:
+    """The value for a second run, behind the barrier `again`: what is computed from it is not the same as in
+    the first run to any pass, and so nothing of that is kept."""
+    shape = value.type.shape
+    return builder.build(shape, lambda inner, at: inner.apply("again", element(inner, value, at)))
 
 
 def _array_type(atom: Atom) -> ArrayType:

@@ -10,8 +10,7 @@ that the first has not stand between those of the first, in their own order. Two
 least half of the statements of one are found in the other.
 
 What the second adds cannot fail, so no error comes earlier than it did, and an array that a statement
-overwrites in place is still needed for the last time there. A loop that wishes for all states stays as it is,
-the second run of a checkpointed function among them.
+overwrites in place is still needed for the last time there.
 
 Before:
     fn f(x: f64[n]) -> f64, f64[n] {
@@ -39,7 +38,6 @@ from anadrome.array_ir.nodes import (
     Apply,
     Atom,
     Body,
-    Checkpoint,
     Const,
     Expr,
     Full,
@@ -414,8 +412,6 @@ def _loops(first: Let, second: Let, known: Substitution, starts: Starts) -> Let:
     one, two = first.expr, second.expr
     assert isinstance(one, Loop) and isinstance(two, Loop)
     if _is_linear((*one.carried, *two.carried)) or (one.condition is None) != (two.condition is None):
-        raise CannotJoinError
-    if Checkpoint("all") in (one.checkpoint, two.checkpoint):
         raise CannotJoinError
     if one.trip is not None and (two.trip is None or not _is_same(one.trip, known.atom(two.trip))):
         raise CannotJoinError

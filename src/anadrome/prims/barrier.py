@@ -3,6 +3,9 @@
 `stop_gradient v` has a derivative of zero. `linked v x p` has the derivative p with respect to x, and that of
 v: what mixed mode ties a value to the partials that dual numbers gave with, and `ad.extrema` an extremum to
 the value at its place.
+
+`again v` is v with the derivative of v, and no pass takes it for v: what a checkpoint runs for a second time
+begins with it, so that it is not found in the first run and kept from there on.
 """
 
 from __future__ import annotations
@@ -42,6 +45,15 @@ ROWS = (
         same(FLOATS),
         _first,
         partials=lambda b, args, out: (b.constant(1.0, out), args[2], None),
+        expansion=_itself,
+        cost=0,
+    ),
+    Prim(
+        "again",
+        1,
+        same(FLOATS),
+        np.positive,
+        partials=lambda b, args, out: (b.constant(1.0, out),),
         expansion=_itself,
         cost=0,
     ),
