@@ -40,7 +40,7 @@ test: $(STAMP) ## run the tests in two processes (FLAGS="-k name" for some of th
 docs: $(STAMP) ## run the examples in README, docs and docstrings
 	$(BIN)/python -m pytest tests/test_docs.py src --doctest-modules $(FLAGS)
 
-fuzz: $(STAMP) ## run the slow tests, and the property tests with many examples (half an hour)
+fuzz: $(STAMP) ## run the slow tests, and the property tests with many examples (most of an hour)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "fuzz or slow or hypothesis" --hypothesis-profile=fuzz --timeout=0 $(FLAGS)
 
 coverage: $(STAMP) ## which lines of ad and passes the tests reach
