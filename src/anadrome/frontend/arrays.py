@@ -155,7 +155,7 @@ def _rows(context: Context, rows: Sequence[Value], dtype: DType | None) -> Stage
         except ValueError:
             raise UnsupportedType("an array", "rows of different lengths", context.span) from None
     parts = [as_array(context, row, None) for row in rows]
-    target = dtype or common_type(context, rows, parts)
+    target = dtype or common_type(context, parts)
     atoms = [atom(context, part, target) for part in parts]
     first = atoms[0].type
     assert isinstance(first, ArrayType)
@@ -167,15 +167,10 @@ def _rows(context: Context, rows: Sequence[Value], dtype: DType | None) -> Stage
     return context.wrap(context.builder.literal(fitted))
 
 
-def common_type(context: Context, values: Sequence[Value], parts: Sequence[Staged]) -> DType:
-    """The type of an array of these rows: Python numbers give way to arrays and NumPy scalars."""
-    return promote(
-        context, [v if _is_number(v) else p for v, p in zip(values, parts, strict=True)], "np.array"
-    )[0]
-
-
-def _is_number(value: Value) -> bool:
-    return isinstance(value, bool | int | float | np.generic | Scalar)
+def common_type(context: Context, parts: Sequence[Staged]) -> DType:
+    """The type of an array of these rows. In a list a Python number is of the type that NumPy has for it, and
+    gives way to nothing: `np.array([np.float32(1), 2.0])` is of float64."""
+    return dtype_of(np.result_type(*(part.dtype.numpy for part in parts)), context.span)
 
 
 def _variable(found: Atom) -> Var:

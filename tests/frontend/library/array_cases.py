@@ -142,6 +142,11 @@ CREATION: list[Case] = [
     case(np.linspace, lambda x: np.linspace(x[0, 0], 1, 5), F),
     case(
         np.array,
+        lambda x: (np.array([x[0, 0], 0.1]), np.array([x[0, 0], 1]), np.array([x[0, 0], x[0, 1]])),
+        F,
+    ),
+    case(
+        np.array,
         lambda x, y: (np.array([x, y]), np.array([[x, 1], [2, y]]), np.array([x, 1], dtype=np.float32)),
         1.5,
         2.5,

@@ -56,7 +56,7 @@ def concatenate(context: Context, arrays: Value, axis: Value = 0, *, dtype: Valu
 
 def _joined(context: Context, name: str, values: Sequence[Value], axis: Value, dtype: Value = None) -> Value:
     parts = [as_array(context, value) for value in values]
-    target = common_type(context, parts, parts) if dtype is None else dtype_of(dtype, context.span)
+    target = common_type(context, parts) if dtype is None else dtype_of(dtype, context.span)
     pieces = [array_var(context, name, part) for part in parts]
     if axis is None:
         pieces = [
@@ -159,7 +159,7 @@ def stacked(context: Context, arrays: Value, axis: Value = 0, *, dtype: Value = 
     for part in parts:
         if len(part.shape) != rank:
             raise ShapeMismatch("np.stack", show_shape(parts[0].shape), show_shape(part.shape), context.span)
-    target = common_type(context, parts, parts) if dtype is None else dtype_of(dtype, context.span)
+    target = common_type(context, parts) if dtype is None else dtype_of(dtype, context.span)
     along = axis_of(context, "np.stack", axis, rank + 1)
     if not along:
         return as_array(context, parts, target)
