@@ -6,14 +6,15 @@
 * `hm_lstm`: the cell of a hierarchical multiscale LSTM (Revels et al. 2018, §3.2), N by N, with control flow
   that each element takes on its own; z and z_below are 0 or 1 at random, or alike in runs of 32 ("uniform").
 * `arity k`: the product of tanh(|x_j - ½| + ½ …) of k arguments (§3.4.1), a million elements.
-* `orbit k`: twelve steps of x ← mean_j sin(x·p_j) with k parameters: where dual numbers stop to pay.
+* `sines k`, `powers k`, `shares k`: twelve steps of x ← mean_j of sin(x·p_j), e^(-x·p_j) or p_j/(x + p_j)
+  with k parameters: where dual numbers stop to pay. The last two have poles, where products are guarded.
 * `newton`: the root of a cubic by Newton's iteration, whose number of steps each element finds for itself.
 
 Each way is a compiled gradient of its own: `reverse` enters the body in the return sweep; `store` and
 `recompute` take dual numbers, with the value or in the return sweep. Times are medians of calls made in turn,
 of processor time where one thread runs, ratios the medians of neighbours; `auto` marks what the cost rule
 picks, with its time over that of the fastest way. Memory that is freed is kept, so that page faults have no
-part in the times. Where code comes to lie may change its speed from process to process: run it a few times.
+part in the times.
 """
 
 from __future__ import annotations
@@ -103,14 +104,29 @@ def newton(a: Any, b: Any, weight: Any) -> Any:
     return sum(weight[n] * root(a[n], b[n]) for n in range(len(a)))
 
 
-def orbit(count: int) -> Callable[..., Any]:
-    """⟨weight, x_12⟩ with x_0 = Σ p and x ← Σ_k sin(x · p_k) / K, of `count` arguments p_k."""
+def sine(x: Any, p: Any) -> Any:
+    """sin(x·p)"""
+    return np.sin(x * p)
+
+
+def power(x: Any, p: Any) -> Any:
+    """e^(-x·p)"""
+    return np.exp(-x * p)
+
+
+def share(x: Any, p: Any) -> Any:
+    """p / (x + p)"""
+    return p / (x + p)
+
+
+def orbit(term: Callable[[Any, Any], Any], count: int) -> Callable[..., Any]:
+    """⟨weight, x_12⟩ with x_0 = Σ p and x ← Σ_k term(x, p_k) / K, of `count` arguments p_k."""
 
     def total(weight: Any, *ps: Any) -> Any:
         def one(n: Any) -> Any:
             x = sum(p[n] for p in ps)
             for _ in range(12):
-                x = sum(np.sin(x * p[n]) for p in ps) / count
+                x = sum(term(x, p[n]) for p in ps) / count
             return x
 
         return sum(weight[n] * one(n) for n in range(len(weight)))
@@ -133,9 +149,10 @@ def cases(size: int, count: int) -> list[Case]:
     for k in range(1, 11):
         xs = tuple(random.uniform(size=count) for _ in range(k))
         found.append(Case(f"arity {k}", arity(k), (weights, *xs), tuple(range(1, k + 1))))
-    for k in (1, 2, 4, 8, 16):
-        xs = tuple(random.uniform(size=count) for _ in range(k))
-        found.append(Case(f"orbit {k}", orbit(k), (weights, *xs), tuple(range(1, k + 1))))
+    for name, term in (("sines", sine), ("powers", power), ("shares", share)):
+        for k in (1, 2, 4, 8, 16):
+            xs = tuple(random.uniform(size=count) for _ in range(k))
+            found.append(Case(f"{name} {k}", orbit(term, k), (weights, *xs), tuple(range(1, k + 1))))
     a, b = random.uniform(0.5, 2.0, count), random.uniform(1.0, 9.0, count)
     found.append(Case("newton", newton, (a, b, weights), (0, 1)))
     return found

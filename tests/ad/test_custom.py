@@ -201,6 +201,14 @@ LINEAR = [
     ("d = parfor i < n { v = x[i]; a = mul v t; yield reduce max a }", False),
     ("z = full [n] 0.0; w = update z[0] t; d = w[0]", True),
     ("w = update x[0] t; d = w[0]", False),
+    (
+        "a = full [n, n] t; b = full [n, n] c; e = call cholesky_adjoint(b, a); d = e[0, 0]",
+        True,
+    ),
+    (
+        "a = full [n, n] t; b = full [n, n] c; e = call cholesky_adjoint(a, b); d = e[0, 0]",
+        False,
+    ),
     ("a = stop_gradient t; d = neg a", False),
 ]
 

@@ -205,6 +205,29 @@ def test_a_loop_takes_dual_numbers() -> None:
     assert not choice.is_forced
 
 
+def orbit(step: str, count: int) -> str:
+    """Twelve steps of c ← Σ_k `step` of c·p_k, with `count` parameters."""
+    lets = [f"    p{k} = x[i, {k}]" for k in range(count)]
+    lets.append("    r = loop (c = p0) for t < 12 {")
+    for k in range(count):
+        lets += [f"      a{k} = mul c p{k}", f"      b{k} = {step} a{k}"]
+        lets += [f"      s{k} = add {f's{k - 1}' if k else 'c'} b{k}"]
+    lets += [f"      return s{count - 1}", "    }", "    yield stack r"]
+    lines = "\n".join(lets)
+    return f"fn f(x: f64[n, {count}]) -> f64[n] {{\n  y = parfor i < n {{\n{lines}\n  }}\n  return y\n}}"
+
+
+@pytest.mark.parametrize(
+    ("step", "count", "is_dual"),
+    [("sin", 4, True), ("sin", 16, True), ("exp", 4, True), ("exp", 8, False), ("neg", 16, False)],
+)
+def test_the_number_of_inputs_decides_about_a_loop(step: str, count: int, is_dual: bool) -> None:
+    """As measured (docs/performance.md): a guarded product at a pole is dear, and so are many directions."""
+    (choice,) = choices(orbit(step, count))
+    assert choice.inputs == count
+    assert (choice.mode != "reverse") == is_dual
+
+
 @pytest.mark.parametrize("mode", ["reverse", "store", "recompute"])
 def test_the_user_may_say_how(mode: str) -> None:
     for text in (STRAIGHT, LOOP):

@@ -305,6 +305,21 @@ PROGRAMS: dict[str, tuple[str, list[object]]] = {
         }""",
         [well_conditioned(), matrix(4, 2)],
     ),
+    "cholesky_and_its_adjoint": (
+        """fn f(a: f64[n, n], w: f64[n, n]) -> f64[n, n], f64[n, n] {
+          c = call cholesky(a)
+          d = call cholesky_adjoint(c, w)
+          return c, d
+        }""",
+        [well_conditioned() @ well_conditioned().T, matrix(4, 4)],
+    ),
+    "adjoint_of_any_factor": (
+        """fn f(l: f64[n, n], w: f64[n, n]) -> f64[n, n] {
+          d = call cholesky_adjoint(l, w)
+          return d
+        }""",
+        [well_conditioned(), matrix(4, 4)],
+    ),
     "fourier": (
         """fn f(x: f64[n, m], y: f64[n, m]) -> f64[n, m], f64[n] {
           a, b = call fourier(x, y, backward=false)

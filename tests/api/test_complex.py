@@ -13,6 +13,7 @@ import anadrome as ad
 from anadrome.errors.api import ComplexDerivative, StructureMismatch, UnsupportedArray
 from anadrome.errors.frontend import AnnotationMismatch
 from anadrome.errors.parallel import OperatorUndefined
+from anadrome.frontend.complex_numbers import formulas
 
 RANDOM = np.random.default_rng(11)
 
@@ -146,6 +147,27 @@ def test_holomorphic_functions(name: str) -> None:
         close(ad.vjp(function, z)[1](2 - 1j)[0], first(z) * (2 - 1j))
     for jacobian in (ad.jacfwd, ad.jacrev, ad.jacobian):
         close(jacobian(function, holomorphic=True)(Z), np.diag(first(Z)))
+
+
+SMOOTH = [rule for rule in formulas.UNARY if rule not in (np.conjugate, np.sign)]
+AXES = [
+    complex(x, y) for x in (-2.0, -1.0, -0.0, 0.0, 0.5, 1.0, 3.0) for y in (-2.0, -1.0, -0.0, 0.0, 0.5, 1.0)
+]
+
+
+@pytest.mark.parametrize("function", SMOOTH, ids=lambda ufunc: ufunc.__name__)
+def test_derivatives_on_axes_and_cuts(function: np.ufunc) -> None:
+    """They are those of the points beside, on the side that the signs of zeros say: no formula may go through
+    a kink of its own there."""
+    first = ad.jit(ad.grad(lambda z: function(z), holomorphic=True))
+    second = ad.jit(ad.grad(ad.grad(lambda z: function(z), holomorphic=True), holomorphic=True))
+    for z in AXES:
+        beside = z + complex(np.copysign(1e-8, z.real), np.copysign(1e-8, z.imag))
+        with np.errstate(all="ignore"):
+            pairs = [(derivative(z), derivative(beside)) for derivative in (first, second)]
+        for found, wanted in pairs:
+            if abs(wanted) < 1e3:  # else a branch point, or a pole
+                np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6, err_msg=f"at {z}")
 
 
 def test_functions_that_are_not_holomorphic() -> None:

@@ -306,17 +306,21 @@ def test_library() -> None:
       f = call inv(a)
       g = call det(a)
       h = call cholesky(p)
+      w = call cholesky_adjoint(h, a)
       o = call argsort(v)
-      return c, d, e, f, g, h, o
+      return c, d, e, f, g, h, w, o
     }"""
     v = np.array([2.0, 1.0, 2.0, 1.0])
-    c, d, e, f, g, h, order = results(text, a, b, a @ a.T, v)
+    c, d, e, f, g, h, w, order = results(text, a, b, a @ a.T, v)
     np.testing.assert_allclose(c, b.T @ a.T)
     np.testing.assert_allclose(d, np.linalg.solve(a.T, b))
     np.testing.assert_allclose(e, scipy.linalg.solve_triangular(np.tril(a).T, b))
     np.testing.assert_allclose(f @ a, np.eye(3), atol=1e-12)
     np.testing.assert_allclose(g, np.linalg.det(a))
     np.testing.assert_allclose(h, np.linalg.cholesky(a @ a.T))
+    half = np.tril(np.ones((3, 3))) - np.eye(3) / 2
+    p, inverse = half * (h.T @ np.tril(a)), np.linalg.inv(h)
+    np.testing.assert_allclose(w, half * (inverse.T @ (p + p.T) @ inverse), atol=1e-12)
     np.testing.assert_array_equal(order, [1, 3, 0, 2])
     with pytest.raises(SingularMatrix, match="inv"):
         results("fn f(a: f64[n, n]) { b = call inv(a) }", np.zeros((2, 2)))

@@ -295,6 +295,12 @@ def a_fixed_point(a):
     return ad.fixed_point(lambda x, a: 0.2 * x * x + a, 0j, a)
 
 
+def _large_half_way(random, size):
+    drawn = complex_normal(N, scale=0.1)(random, size)
+    drawn[size // 2] = 1.5 - 0.8j
+    return drawn
+
+
 CUBIC = (4, 8, 16)
 PROGRAMS = (
     Program(polynomial, (complex_normal(N),)),
@@ -324,7 +330,13 @@ PROGRAMS = (
     Program(folded_plane, (given(0.4 + 0.5j),), sizes=(1,)),
     Program(folded_plane, (given(1.4 - 0.5j),), name="folded_plane_of_a_constant", sizes=(1,)),
     Program(clipped_modulus, (complex_normal(N),)),
-    Program(early_return, (complex_normal(N),), sizes=(8,)),
+    Program(early_return, (_large_half_way,), sizes=(64, 128, 256)),
+    Program(
+        early_return,
+        (complex_normal(N, scale=0.1),),
+        name="early_return_that_never_comes",
+        sizes=(64, 128, 256),
+    ),
     Program(filled, (complex_normal(N),)),
     Program(parts_written, (complex_normal(N),)),
     Program(masked, (complex_normal(N),)),

@@ -68,6 +68,14 @@ def cholesky_density(a, x):
     return -0.5 * y @ y - np.sum(np.log(np.diag(l)))
 
 
+def cholesky_factor(a, w):
+    return np.sum(w * np.linalg.cholesky(a))
+
+
+def cholesky_of_a_transpose(a, w):
+    return np.linalg.cholesky(a.T)[::2, ::-1].T @ w
+
+
 def gaussian_process(points, y, width, noise):
     d = points[:, None] - points[None, :]
     k = np.exp(-0.5 * (d / width) ** 2) + noise**2 * np.eye(len(points))
@@ -196,6 +204,8 @@ PROGRAMS = (
     Program(log_determinant, (definite(N),), sizes=CUBIC),
     Program(inverse, (dominant(N),), sizes=CUBIC),
     Program(cholesky_density, (definite(N), normal(N)), sizes=CUBIC),
+    Program(cholesky_factor, (definite(N), normal(N, N)), sizes=(32, 64, 128)),
+    Program(cholesky_of_a_transpose, (definite(2 * N), normal(N, 3)), sizes=(16, 32, 64)),
     Program(gaussian_process, (normal(N), normal(N), given(0.8), given(0.5)), sizes=CUBIC),
     Program(least_squares, (normal(N + 2, N), normal(N + 2), given(0.1)), sizes=CUBIC),
     Program(power_iteration, (definite(N), normal(N), given(4)), sizes=CUBIC),

@@ -133,6 +133,11 @@ def bins_that_ignore_what_is_outside(x, keys, bins):
     return ad.reduce_by_index(bins, "add", keys * 2, x**2, bounds="ignore")
 
 
+def products_that_ignore_zeros_outside(h, x):
+    keys = np.arange(len(x))
+    return ad.reduce_by_index(h, "mul", keys, x * (keys < len(h)), bounds="ignore")
+
+
 def scatter_that_ignores_what_is_outside(h, x, keys):
     return np.sum(ad.scatter(h, keys * 2, x**2, bounds="ignore") * h)
 
@@ -216,6 +221,7 @@ PROGRAMS = (
     Program(bins_of_products, (with_values(positive(2 * N), {1: 0.0}), indices(2 * N, below=N), whole(N))),
     Program(bins_with_a_lambda, (normal(2 * N), indices(2 * N, below=N), whole(N))),
     Program(bins_that_ignore_what_is_outside, (normal(2 * N), indices(2 * N, below=N), whole(N))),
+    Program(products_that_ignore_zeros_outside, (positive(N), positive(2 * N))),
     Program(scatter_that_ignores_what_is_outside, (normal(N), normal(2 * N), indices(2 * N, below=N))),
     Program(segments, (positive(2 * N), indices(2 * N, below=N), whole(N))),
     Program(filter_by_a_predicate, (normal(N),)),

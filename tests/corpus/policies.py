@@ -141,9 +141,6 @@ def stopped_normaliser(x):
 
 RUNS = (8, 16, 32)
 AGAIN = "log2 n states of n iterations: an iteration runs again up to log2 n times"
-WHOLE = (
-    "a state is all that the loop carries, here an array of n elements, and each iteration starts from a copy"
-)
 PROGRAMS = (
     Program(kept_whole, (normal(4), given(0.1), whole(N)), sizes=RUNS),
     Program(kept_by_square_roots, (normal(4), given(0.1), whole(N)), sizes=RUNS, at=9),
@@ -152,7 +149,7 @@ PROGRAMS = (
     Program(kept_within_a_budget, (normal(4), given(0.1), whole(N)), sizes=RUNS, at=9),
     Program(nested_policies, (normal(), whole(N)), sizes=(4, 8, 16), at=7, policy=AGAIN),
     Program(left_early_under_a_policy, (positive(), given(3.0), given(40)), sizes=(1,)),
-    Program(written_under_a_policy, (normal(), whole(N)), sizes=RUNS, at=7, policy=WHOLE),
+    Program(written_under_a_policy, (normal(), whole(N)), sizes=RUNS, at=7),
     Program(checkpointed_function, (normal(N, N, scale=0.5), normal(N)), sizes=(4, 8, 16)),
     Program(rule_for_tangents, (normal(N),)),
     Program(rule_for_cotangents, (normal(N),)),

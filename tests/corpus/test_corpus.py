@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import ModuleType
 
 import numpy as np
@@ -49,7 +50,11 @@ def test_work(case: Case, request: pytest.FixtureRequest) -> None:
     ratios = work_ratios(case)
     name = request.node.callspec.params["case"]
     limit = EXCEPTIONS[name].figure if name in EXCEPTIONS else LIMIT
-    if not case.program.policy:
+    if case.program.policy:
+        sizes = case.program.sizes
+        by_logarithm = [ratio / math.log2(n) for ratio, n in zip(ratios.values, sizes, strict=True)]
+        assert by_logarithm == sorted(by_logarithm, reverse=True), ratios.values
+    else:
         assert ratios.largest <= limit, ratios.values
         assert not ratios.is_growing, ratios.values
 

@@ -143,10 +143,26 @@ def branches(steps: Loop) -> Callable[..., Any]:
     return program
 
 
+def rows(steps: Loop) -> Callable[..., Any]:
+    def program(x, a, n):
+        u = np.full((6, 2), x)
+        last = x
+        for i in steps(n):
+            for k in range(2):
+                u[(i + 1) % 6, k] = np.sin(u[i % 6, 1 - k]) + a * last
+            last = 0.9 * u[(i + 1) % 6, 0]
+            if last > 1.1:
+                break
+        return np.sum(u * u) + last
+
+    return program
+
+
 PROGRAMS: tuple[Make, ...] = (
     one_number,
     an_array,
     several,
+    rows,
     in_place,
     reads_around,
     nested,

@@ -1,4 +1,4 @@
-"""QR, eigenvalues, singular values and log-determinants: NumPy's values, and derivatives to second order."""
+"""Cholesky, QR, eigenvalues, singular values, determinants: NumPy's values, derivatives to second order."""
 
 from __future__ import annotations
 
@@ -120,6 +120,57 @@ def test_several_directions_at_once() -> None:
 
     for forward, reverse in zip(ad.jacfwd(parts)(SQUARE), ad.jacrev(parts)(SQUARE), strict=True):
         np.testing.assert_allclose(forward, reverse, rtol=1e-9, atol=1e-10)
+
+
+# ---------------------------------------------------------------------------- Cholesky
+def factor_of_part(a):
+    return np.linalg.cholesky(a[::-1, ::-1].T) ** 2
+
+
+def factors_of_both_triangles(a):
+    return np.linalg.cholesky(a) @ np.linalg.cholesky(a.T)[:, ::2]
+
+
+def definite(count: int) -> np.ndarray:
+    drawn = RANDOM.normal(size=(count, count)) / np.sqrt(count + 1)
+    return drawn @ drawn.T + np.eye(count)
+
+
+@pytest.mark.parametrize("count", [1, 4, 17, 70])
+@pytest.mark.parametrize(
+    "function", [np.linalg.cholesky, factor_of_part, factors_of_both_triangles], ids=lambda f: f.__name__
+)
+def test_cholesky(function, count: int) -> None:
+    agree(lambda a: function(a), definite(count), order=2)
+
+
+def test_cholesky_of_a_stack() -> None:
+    matrices = np.stack([definite(3) for _ in range(2)])
+    for forward, reverse in zip(
+        ad.jacfwd(np.linalg.cholesky)(matrices), ad.jacrev(np.linalg.cholesky)(matrices), strict=True
+    ):
+        np.testing.assert_allclose(forward, reverse, rtol=1e-10, atol=1e-12)
+    agree(lambda a: np.linalg.cholesky(a), matrices, order=2)
+
+
+def test_cholesky_of_nothing_and_in_single_precision() -> None:
+    total = ad.grad(lambda a: np.sum(np.linalg.cholesky(a) ** 3))
+    assert total(np.zeros((0, 0))).shape == (0, 0)
+    matrix = definite(40)
+    found = total(matrix.astype(np.float32))
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, total(matrix), rtol=1e-3, atol=1e-4)
+
+
+def test_cholesky_reads_the_lower_triangle_of_its_cotangent() -> None:
+    """What stands above the diagonal of a factor is zero, whatever it is multiplied by."""
+    matrix = definite(40)
+    weights = RANDOM.normal(size=(40, 40))
+    _, pull_back = ad.vjp(np.linalg.cholesky, matrix)
+    (wanted,) = pull_back(weights)
+    (found,) = pull_back(weights + np.triu(np.full((40, 40), np.nan), 1))
+    np.testing.assert_array_equal(found, wanted)
+    assert not np.triu(wanted, 1).any()
 
 
 # ---------------------------------------------------------------------------- where there is none

@@ -13,6 +13,7 @@ OTHER = rng.normal(size=9)
 MATRIX = rng.normal(size=(6, 5))
 CUBE = rng.normal(size=(5, 6, 7))
 INDEX = np.array([3, -1, 0, 3, 5])
+TABLE_OF_TWO = np.array([VECTOR[1], 3.0])
 
 
 def elements(x):
@@ -256,6 +257,15 @@ def comparisons(x, y):
     return x < y, (x < 0) | (y > 0), x == y, x != y, (x > 0) & ~(y > 0)
 
 
+def compared_with_none(a, x):
+    return a == None, None != a[0], a * 1j != None, x == None, x != None, [v for v in x] != None  # noqa: E711
+
+
+def members(a, x):
+    found = [3.0 in x, x[0] in a, 99.0 in a, 99.0 not in a, x[1] in (None, x[1]), x[1] not in TABLE_OF_TWO]
+    return found, x[0] in [v for v in x], 1j in x * 1j
+
+
 def shapes(a):
     n, m = a.shape
     return n * m, a.size, len(a), a.ndim, len(a[0]), a.shape[-1] - 1
@@ -300,6 +310,8 @@ def shapes(a):
         (single_index, (VECTOR.astype(np.float32),)),
         (broadcasting, (MATRIX, MATRIX[0].copy(), np.float64(2.5))),
         (comparisons, (VECTOR, OTHER)),
+        (compared_with_none, (MATRIX, VECTOR)),
+        (members, (MATRIX, VECTOR)),
         (shapes, (MATRIX,)),
     ],
     ids=lambda value: getattr(value, "__name__", None),

@@ -243,6 +243,16 @@ def test_two_lambdas_on_one_line_are_told_apart():
     agree(g, 2.0)
 
 
+def test_lambdas_on_one_line_whose_code_is_shorter_than_their_text():
+    # fmt: off
+    several = (lambda x: x * 2 if False else x * 3), (lambda x: x * 5), (lambda: 7), (lambda x: x if 1 else 0)
+    nested = (lambda x: (lambda y: y * 2 if True else x)(x + 1)), (lambda x: lambda y: y - x)
+    # fmt: on
+    for function in (several[0], several[1], several[3], nested[0]):
+        agree(function, 2.5)
+    agree(lambda x: several[2]() * x + nested[1](x)(3.0), 2.5)
+
+
 def surroundings_carried(x, n):
     y = TABLE
     z = BIG_TABLE

@@ -183,9 +183,9 @@ PROGRAMS = {
         A[:3, :2],
     ),
     "linear systems": (
-        "fn f(a: f64[n, n], b: f64[n, m]) -> f64[n, m], f64[n, n], f64, f64[n, n] { "
+        "fn f(a: f64[n, n], b: f64[n, m]) -> f64[n, m], f64[n, n], f64, f64[n, n], f64[n, n] { "
         "x = call solve(a, b, transpose=0); y = call inv(a); d = call det(a); l = call cholesky(a); "
-        "return x, y, d, l }",
+        "w = call cholesky_adjoint(l, a); return x, y, d, l, w }",
         S,
         A[:5, :2],
     ),

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from oracle import becomes
+from oracle import anonymous, becomes
 
+from anadrome.array_ir.text import parse
+from anadrome.config import Config
+from anadrome.passes import join as module
 from anadrome.passes.join import join
+from anadrome.passes.join_outlines import Outline
 
 HEAD = "fn f(x: f64[n], y: f64[n, m], z: f64) -> f64, f64[n] {\n"
 
@@ -134,3 +138,40 @@ def test_an_array_is_overwritten_where_it_was() -> None:
     }
     """
     becomes(join, text, text)
+
+
+# ---------------------------------------------------------------------------- which are tried
+COUNT = 20
+MANY = {
+    "another factor": "a{0} = loop (p = z) for i < n {{ u = x[i]; q = mul p {0}.5; r = mul q u; return r }}",
+    "another factor of what is added up": (
+        "a{0}, b{0} = loop (p = z, q = z) for i < n "
+        "{{ u = x[i]; v = mul u u; r = add p q; s = mul q {0}.5; w = mul r v; return w, s }}"
+    ),
+    "another condition": (
+        "a{0}, b{0} = loop (p = z, i = 0) while {{ c = lt p {0}.5; return c }} do "
+        "{{ q = mul p 2.0; j = add i 1; return q, j }}"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", MANY)
+def test_loops_of_other_outlines_are_not_tried(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of loops that differ by a number no two are tried: two iterations tell them apart."""
+    tried: list[object] = []
+    monkeypatch.setattr(module, "_attempt", lambda *args: tried.append(args))
+    loops = "\n".join(MANY[kind].format(number) for number in range(COUNT))
+    fn = parse(_text(f"{loops}\n a = mul a1 a{COUNT - 1}\n t = full [n] a"))
+    join(fn, Config())
+    assert not tried
+    monkeypatch.setattr(Outline, "may_join", lambda first, second: True)
+    join(fn, Config())
+    assert len(tried) == COUNT * (COUNT - 1) // 2
+
+
+@pytest.mark.parametrize("body", [before for before, _ in JOINED.values()] + list(APART.values()))
+def test_outlines_refuse_nothing_that_can_be_joined(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    fn = parse(_text(body))
+    found = join(fn, Config())
+    monkeypatch.setattr(Outline, "may_join", lambda first, second: True)
+    assert anonymous(join(fn, Config())) == anonymous(found)

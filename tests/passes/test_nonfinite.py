@@ -99,6 +99,11 @@ NESTS = {
         "a = parfor j < n { v = y[j]; w = mul v v; yield stack w }\n"
         " s = parfor j < n { v = a[j]; yield reduce add v }"
     ),
+    "a sum of infinite numbers": "s = parfor j < n { v = y[j]; w = mul v inf; yield reduce add w }",
+    "an array that a loop starts with": (
+        "a = loop (b = y) for i < 3 { u = parfor j < n { v = b[j]; w = mul v v; yield stack w }; return u }\n"
+        " s = parfor j < n { v = a[j]; yield reduce add v }"
+    ),
     "a nest of products": (
         "s = parfor i < n { u = y[i]\n"
         " b = parfor j < n { v = y[j]; w = mul u v; yield reduce add w }\n yield reduce add b }"
@@ -137,6 +142,58 @@ def test_what_a_loop_never_makes_has_no_slope(loop: str, nest: str, y: np.ndarra
     for wanted, got in zip(plain, found, strict=True):
         is_number = ~np.isnan(wanted)
         np.testing.assert_allclose(np.asarray(got)[is_number], np.asarray(wanted)[is_number], TOLERANCE)
+
+
+@pytest.mark.parametrize("bad", (np.inf, -np.inf, np.nan, 2.0))
+def test_rows_have_no_slope_where_no_loop_reads_them(bad: float) -> None:
+    fn = parse("""
+    fn f(y: f64[n, m], z: f64, k: i64) -> f64 {
+      r = loop (t = z) for l < k {
+        s = parfor i < n { u = y[i]; b = parfor j < m { v = u[j]; w = mul v v; yield reduce add w }
+          yield reduce add b }
+        q = add t s
+        return q
+      }
+      return r
+    }
+    """)
+    y = np.array([[1.0, bad], [3.0, 4.0]])
+    gradient = optimise(vjp(prepare(fn, CONFIG), (True, True, False)), CONFIG)
+    _, slope, scale = quietly(gradient, [y, 0.5, np.int64(0), 1.0])
+    np.testing.assert_array_equal(slope, np.zeros((2, 2)))
+    assert scale == 1.0
+    _, slope, scale = quietly(gradient, [y, 0.5, np.int64(2), 1.0])
+    np.testing.assert_allclose(slope, 4.0 * y, TOLERANCE)
+    assert scale == 1.0
+
+
+@pytest.mark.parametrize("large", (1e200, -1e200, 2.0))
+@pytest.mark.parametrize(("outer", "inner"), ((0, 0), (0, 2), (2, 0), (2, 3)))
+def test_what_left_one_loop_is_read_through_the_gate_of_two(outer: int, inner: int, large: float) -> None:
+    """The squares leave the outer loop; what reads their sum, which may be infinite, leaves both, and is not
+    made where the inner loop does not run."""
+    fn = parse("""
+    fn f(y: f64[n], k: i64, h: i64) -> f64 {
+      r = loop (t = 0.0) for l < k {
+        a = parfor j < n { v = y[j]; w = mul v v; yield reduce add w }
+        d = loop (f = t) for g < h {
+          s = parfor j < n { v = y[j]; b = mul a a; w = mul v b; yield reduce add w }
+          q = add f s
+          return q
+        }
+        return d
+      }
+      return r
+    }
+    """)
+    y = np.array([1.5, large, 3.0])
+    gradient = optimise(vjp(prepare(fn, CONFIG), (True, False, False)), CONFIG)
+    _, slope = quietly(gradient, [y, np.int64(outer), np.int64(inner), 1.0])
+    if outer * inner == 0:
+        np.testing.assert_array_equal(slope, np.zeros(3))
+    elif large == 2.0:  # r = kh·(Σ y)·(Σ y²)²
+        total, squares = np.sum(y), np.sum(y**2)
+        np.testing.assert_allclose(slope, outer * inner * squares * (squares + 4 * y * total), TOLERANCE)
 
 
 # ---------------------------------------------------------------------------- generated programs

@@ -120,6 +120,41 @@ def test_inverse_cholesky_and_determinant(dtype):
     agree(text, [0.0, 1.0, 1.0, 0.0], 2)
 
 
+def cholesky_adjoint(dtype):
+    return f"""fn f(l: {dtype} buffer, w: {dtype} buffer, n: i64) {{
+      alloc o: {dtype} global [mul(n, n)]
+      call cholesky_adjoint_{dtype}(l, w, o, n)
+      return o as {dtype} [n, n]
+    }}"""
+
+
+def halved(matrix):
+    """Φ(M): the lower triangle with the diagonal halved."""
+    return np.tril(matrix) - np.diag(np.diag(matrix)) / 2
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_cholesky_adjoint(dtype):
+    """Φ(L⁻ᵀ·(P + Pᵀ)·L⁻¹) with P = Φ(Lᵀ·W), at sizes around those of blocks; of L and W the upper triangle is
+    not read."""
+    run = compiled(cholesky_adjoint(dtype))
+    kind = np.dtype("float64" if dtype == "f64" else "float32")
+    for n in (0, 1, 2, 7, 31, 32, 33, 63, 64, 65, 97, 130):
+        factor = np.tril(RNG.normal(size=(n, n)) / np.sqrt(n + 1)) + 2 * np.eye(n)
+        weights = np.tril(RNG.normal(size=(n, n)))
+        rubbish = np.triu(np.full((n, n), np.nan), 1)
+        (got,) = run([(factor + rubbish).astype(kind), (weights + rubbish).astype(kind), n])
+        p, inverse = halved(factor.T @ weights), np.linalg.inv(factor)
+        expected = halved(inverse.T @ (p + p.T) @ inverse)
+        atol = (1e-5 if dtype == "f32" else 1e-13) * np.max(np.abs(expected), initial=0.0)
+        np.testing.assert_allclose(got, expected, rtol=rtol(dtype), atol=atol)
+        assert not np.triu(got, 1).any()
+    agree(cholesky_adjoint("f64"), factor.ravel()[:9], weights.ravel()[:9], 3, rtol=1e-11)
+    weights[40, 20] = np.nan
+    (spoilt,) = run([factor.astype(kind), weights.astype(kind), n])
+    assert np.isnan(spoilt[40, 20]) and np.isfinite(spoilt[41:]).all()
+
+
 @pytest.mark.parametrize("dtype", ALL, ids=str)
 def test_argsort_is_stable_and_puts_nan_last(dtype):
     run = compiled(

@@ -144,6 +144,41 @@ def test_a_sweep_says_what_it_keeps_and_runs_again(n: int) -> None:
     assert sweep.policy == "checkpoint log"
 
 
+def ring(policy: dict[str, Any]) -> Callable[..., Any]:
+    def program(u, n):
+        u = u.copy()
+        for i in ad.range(n, **policy):
+            u[i % len(u)] = 0.9 * np.sin(u[i % len(u)])
+        return np.sum(u * u)
+
+    return program
+
+
+@pytest.mark.parametrize("n", (0, 1, 2, 40, 300))
+@pytest.mark.parametrize("policy", ({"checkpoint": "log"}, {"checkpoint": 1}, {"memory": "1kB"}), ids=str)
+def test_of_what_is_written_in_parts_blocks_are_kept(policy: dict[str, Any], n: int) -> None:
+    """A snapshot takes 8 + 8 · 20 bytes, an iteration logs 8 of an old value and 8 of what was read."""
+    found = ad.explain(ad.grad(ring(policy)), np.linspace(0.1, 0.9, 20), n, measure=True)
+    assert found.measured == found.predicted
+    (sweep,) = found.sweeps
+    length = max(1, min(10, n))
+    blocks = -(-n // length)
+    states = {"log": max(blocks - 1, 0).bit_length() + 1, 1: max(blocks, 1)}.get(policy.get("checkpoint"), 5)
+    states = min(states, max(blocks, 1))
+    assert (sweep.trip, sweep.states, sweep.bytes) == (n, states, states * 168)
+    last = n - (blocks - 1) * length
+    assert sweep.repeats == ((repeats(blocks, states) - 1) * length + last + n if n else 0)
+    assert sweep.span is not None
+
+
+def test_a_budget_holds_the_log_of_a_block() -> None:
+    plain = ad.explain(ad.grad(ring({"memory": 336})), np.linspace(0.1, 0.9, 20), 4000).predicted
+    for memory in (400, 600, 1000, 2000):
+        found = ad.explain(ad.grad(ring({"memory": memory})), np.linspace(0.1, 0.9, 20), 4000)
+        assert found.predicted - plain <= memory - 336
+        assert found.sweeps[0].bytes > memory - 2 * 168 - 160
+
+
 def test_a_loop_that_ends_by_a_float_is_counted_by_running() -> None:
     def program(u, n):
         steps = 0

@@ -25,13 +25,15 @@ def add_arrays(builder: Builder, left: Atom, right: Atom) -> Atom:
     )
 
 
-def chain_product(builder: Builder, prim: Prim, change: Atom, partial: Atom) -> Atom:
-    """change · partial, where a zero change stays zero at a pole of the partial (0·∞ = 0).
+def chain_product(builder: Builder, prim: Prim, change: Atom, partial: Atom, is_masked: bool = False) -> Atom:
+    """change · partial, where a zero change stays zero at a pole of the partial (0·∞ = 0), or whatever the
+    partial is where the change may be that of a side which is not taken.
 
     The test is on the product, so that away from the pole its derivative is that of any product.
     """
     product = builder.mul(change, partial)
-    if "pole" not in prim.facts or isinstance(product, Const):
+    is_harmless = isinstance(partial, Const) or not (is_masked or "pole" in prim.facts)
+    if is_harmless or isinstance(product, Const):
         return product
     zero = builder.constant(0.0, product)
     is_lost = builder.apply("and", builder.apply("eq", change, zero), builder.apply("isnan", product))

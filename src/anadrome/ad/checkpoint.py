@@ -11,7 +11,8 @@ from the state on top of the stack:
 
 `ad.schedule` says how many places there are and how long m is (Griewank & Walther 2000); all of it is
 computed by the program, so one program serves every number of iterations. The body stands three times in it:
-in the forward run, in the runs between snapshots, and in the return sweep.
+in the forward run, in the runs between snapshots, and in the return sweep. Where the loop updates arrays in
+place all this is done with blocks of iterations (`ad.blocks`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from anadrome.ad.arrays import flipped
+from anadrome.ad.blocks import blocks_of, bytes_of, over_blocks
 from anadrome.ad.iterate import count_iterations, pass_tokens
 from anadrome.ad.repeat import repeated
 from anadrome.ad.schedule import PLACE_BYTES, slots_kept
@@ -74,7 +76,11 @@ def forward_checkpointed(scope: Scope, let: Let, expr: Loop) -> None:
     wish = _policy(expr)
     assert wish is not None
     types = [scope.type_of(expr.carried[position]) for position in states]
-    slots = _slots(builder, wish, trip, types, let.span)
+    snapshot = _snapshot_bytes(builder, types)
+    blocks = blocks_of(scope, expr, wish, trip, snapshot)
+    if blocks is not None:
+        expr, trip = over_blocks(scope, expr, blocks, let.span), scope.new_size(blocks.count)
+    slots = _slots(builder, wish, trip, snapshot, i64(0) if blocks is None else blocks.reserved, let.span)
     places = builder.zeros(ArrayType(i64(0).dtype, (slots,)))
     stores = [builder.full((slots, *type_.shape), number(0, type_.dtype)) for type_ in types]
     first = [
@@ -102,7 +108,7 @@ def forward_checkpointed(scope: Scope, let: Let, expr: Loop) -> None:
     results = builder.while_loop([i64(0), i64(0), places, *first, *init], goes_on, segment)
     top, last_places = results[1:3]
     scope.renaming.mapping.update(zip(let.targets, results[3 + len(states) :], strict=True))
-    found = Snapshots(trip, top, last_places, results[3 : 3 + len(states)])
+    found = Snapshots(trip, top, last_places, results[3 : 3 + len(states)], blocks)
     scope.snapshots.update(dict.fromkeys(let.targets, found))
 
 
@@ -143,6 +149,8 @@ def reverse_checkpointed(scope: Scope, let: Let, expr: Loop, sweeps: Sweeps) -> 
     if not is_needed and all(seed is None for seed in seeds.values()):
         return
     found = next(scope.snapshots[target] for target in let.targets if target in scope.snapshots)
+    if found.blocks is not None:
+        expr = over_blocks(scope, expr, found.blocks, let.span)
     free = [var for var in free_variables(expr.body) if var in scope.varied and var not in expr.carried]
     scalars = [var for var in free if isinstance(var.type, ArrayType) and not var.type.shape]
     arrays = [var for var in free if var in scope.tokens]
@@ -178,7 +186,7 @@ def reverse_checkpointed(scope: Scope, let: Let, expr: Loop, sweeps: Sweeps) -> 
         return (*after, *stack)
 
     assert expr.checkpoint is not None
-    swept = replace(expr.checkpoint, is_swept=True)
+    swept = replace(expr.checkpoint, is_swept=True, in_blocks=found.blocks is not None)
     results = builder.loop(found.trip, [*start, found.top, found.places, *found.stores], step, swept)
     outcome = iter(results)
     into = [(position, next(outcome)) for position in active]
@@ -261,34 +269,31 @@ def _distance(builder: Builder, length: Atom, free: Atom) -> Atom:
 
 
 def _slots(
-    builder: Builder, wish: Checkpoint, trip: Size, types: Sequence[ArrayType], span: Span | None
+    builder: Builder, wish: Checkpoint, trip: Size, snapshot: Size, reserved: Size, span: Span | None
 ) -> Size:
     """`schedule.slots_kept`; refused here or, where a size is not known yet, when the program runs, if the
-    budget does not hold as much."""
-    state = _state_bytes(builder, types)
+    budget does not hold as much. `reserved` bytes of it are for the log of a block."""
     most = builder.size("max", trip, i64(1))
     least = builder.size("min", most, i64(2))
-    if isinstance(trip, Const) and isinstance(state, Const):
-        slots: Size = i64(slots_kept(wish, int(trip.value), int(state.value)))
+    if isinstance(trip, Const) and isinstance(snapshot, Const) and reserved == i64(0):
+        slots: Size = i64(slots_kept(wish, int(trip.value), int(snapshot.value)))
     else:
-        wanted = _wanted(builder, wish, trip, state)
+        wanted = _wanted(builder, wish, trip, snapshot, reserved)
         slots = builder.size("max", builder.size("min", wanted, most), least)
     if wish.memory is not None:
-        _hold(builder, wish.memory, builder.size("mul", slots, state), slots, span)
+        needed = builder.size("add", builder.size("mul", slots, snapshot), reserved)
+        _hold(builder, wish.memory, needed, slots, span)
     return slots
 
 
-def _state_bytes(builder: Builder, types: Sequence[ArrayType]) -> Size:
+def _snapshot_bytes(builder: Builder, types: Sequence[ArrayType]) -> Size:
     total: Size = i64(PLACE_BYTES)
     for type_ in types:
-        size: Size = i64(type_.dtype.bytes)
-        for extent in type_.shape:
-            size = builder.size("mul", size, extent)
-        total = builder.size("add", total, size)
+        total = builder.size("add", total, bytes_of(builder, type_))
     return total
 
 
-def _wanted(builder: Builder, wish: Checkpoint, trip: Size, state: Size) -> Size:
+def _wanted(builder: Builder, wish: Checkpoint, trip: Size, snapshot: Size, reserved: Size) -> Size:
     """How many states a policy keeps, before it is held to what is useful."""
     match wish.policy:
         case "all":
@@ -319,7 +324,7 @@ def _wanted(builder: Builder, wish: Checkpoint, trip: Size, state: Size) -> Size
             return builder.while_loop([i64(1), i64(1)], is_less, double)[0]
         case "budget":
             assert wish.memory is not None
-            return builder.size("floordiv", i64(wish.memory), state)
+            return builder.size("floordiv", builder.size("sub", i64(wish.memory), reserved), snapshot)
 
 
 def _hold(builder: Builder, memory: int, needed: Size, slots: Size, span: Span | None) -> None:

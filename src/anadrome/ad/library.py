@@ -157,18 +157,9 @@ def _det_forward(
 def _cholesky_reverse(b: Builder, call: Library, args: Sequence[Var], y: Var, y_adj: Var) -> tuple[Lazy, ...]:
     """S = L·Lᵀ with S = Φ(A) + Φ(A)ᵀ, for only the lower triangle of A is read:
 
-    S_adj = ½·L⁻ᵀ·(P + Pᵀ)·L⁻¹ with P = Φ(Lᵀ·L_adj) (Murray 2016, eq. 10), and A_adj = 2·Φ(S_adj).
+    A_adj = G(L, L_adj) (`_cholesky_adjoint_reverse`), in 2/3·n³ operations where these products take 4·n³.
     """
-
-    def matrix_adj() -> Atom:
-        inner = lower_half(b, product(b, y, y_adj, True))
-        symmetric = add_arrays(b, inner, transpose(b, inner))
-        assert isinstance(symmetric, Var)
-        left = b.let_one(Library("triangular_solve", (y, symmetric), (True, True)))
-        both = b.let_one(Library("triangular_solve", (y, transpose(b, left)), (True, True)))
-        return lower_half(b, both)
-
-    return (matrix_adj,)
+    return (lambda: b.let_one(Library("cholesky_adjoint", (y, y_adj))),)
 
 
 def _cholesky_forward(
@@ -177,12 +168,64 @@ def _cholesky_forward(
     """L_tan = L·Φ(L⁻¹·S_tan·L⁻ᵀ) (Murray 2016, eq. 8), where S_tan = Φ(A_tan) + Φ(A_tan)ᵀ."""
     (a_tan,) = tangents
     assert a_tan is not None
-    lower = lower_half(b, a_tan)
-    symmetric = add_arrays(b, lower, transpose(b, lower))
-    assert isinstance(symmetric, Var)
-    left = b.let_one(Library("triangular_solve", (y, symmetric), (True, False)))
-    both = b.let_one(Library("triangular_solve", (y, transpose(b, left)), (True, False)))
-    return product(b, y, lower_half(b, both))
+    return product(b, y, lower_half(b, _inside(b, y, _both_halves(b, lower_half(b, a_tan)))))
+
+
+def _cholesky_adjoint_reverse(
+    b: Builder, call: Library, args: Sequence[Var], y: Var, y_adj: Var
+) -> tuple[Lazy, ...]:
+    """G(L, W) = Φ(M), M = L⁻ᵀ·(P + Pᵀ)·L⁻¹, P = Φ(Lᵀ·W) (Murray 2016, eq. 10), so M = G + Gᵀ.
+
+    With N = Φ(G_adj) + Φ(G_adj)ᵀ, E = L⁻¹·N·L⁻ᵀ, and of L and W the lower triangle:
+
+    W_adj = L·Φ(E),  L_adj = W·Φ(E)ᵀ - M·N·L⁻ᵀ
+    """
+    factor, w = args
+    n = _both_halves(b, lower_half(b, y_adj))
+    inside = lower_half(b, _inside(b, factor, n))
+
+    def factor_adj() -> Atom:
+        full = product(b, n, _both_halves(b, y))
+        right = transpose(b, b.let_one(Library("triangular_solve", (factor, full), (True, False))))
+        first = product(b, triangle(b, w, True), inside, False, True)
+        return triangle(b, total(b, [first, negated(b, right)]), True)
+
+    return factor_adj, lambda: product(b, triangle(b, factor, True), inside)
+
+
+def _cholesky_adjoint_forward(
+    b: Builder, call: Library, args: Sequence[Var], y: Var, tangents: Sequence[Var | None]
+) -> Atom:
+    """With T the lower triangle of L_tan and Q = Φ(Tᵀ·W), G and M as above:
+
+    G_tan = G(L, W_tan + L⁻ᵀ·(Q + Qᵀ)) - Φ(Z + Zᵀ),  Z = M·T·L⁻¹
+    """
+    factor, w = args
+    terms = [] if tangents[1] is None else [tangents[1]]
+    if tangents[0] is None:
+        return b.let_one(Library("cholesky_adjoint", (factor, *terms)))
+    turning = triangle(b, tangents[0], True)
+    q = _both_halves(b, lower_half(b, product(b, turning, triangle(b, w, True), True)))
+    terms.append(b.let_one(Library("triangular_solve", (factor, q), (True, True))))
+    first = b.let_one(Library("cholesky_adjoint", (factor, total(b, terms))))
+    z_turned = b.let_one(
+        Library("triangular_solve", (factor, product(b, turning, _both_halves(b, y), True)), (True, True))
+    )
+    z = lower_half(b, _both_halves(b, z_turned))
+    return total(b, [first, negated(b, z)])
+
+
+def _both_halves(b: Builder, matrix: Var) -> Var:
+    """M + Mᵀ"""
+    found = add_arrays(b, matrix, transpose(b, matrix))
+    assert isinstance(found, Var)
+    return found
+
+
+def _inside(b: Builder, factor: Var, symmetric: Var) -> Var:
+    """L⁻¹·S·L⁻ᵀ"""
+    left = b.let_one(Library("triangular_solve", (factor, symmetric), (True, False)))
+    return b.let_one(Library("triangular_solve", (factor, transpose(b, left)), (True, False)))
 
 
 def _triangular_reverse(
@@ -220,4 +263,5 @@ RULES = {
     "inv": LibraryRule(_inv_reverse, _inv_forward),
     "det": LibraryRule(_det_reverse, _det_forward),
     "cholesky": LibraryRule(_cholesky_reverse, _cholesky_forward),
+    "cholesky_adjoint": LibraryRule(_cholesky_adjoint_reverse, _cholesky_adjoint_forward),
 }

@@ -184,7 +184,7 @@ class _Degrees:
             return CONSTANT
         if operation == "matmul":
             return _product(degrees[0], degrees[1])
-        if operation in ("solve", "triangular_solve") and degrees[0] in FREE:
+        if operation in ("solve", "triangular_solve", "cholesky_adjoint") and degrees[0] in FREE:
             return degrees[1]
         if operation in ("fourier", "fourier_of_real", "fourier_to_real"):
             return _sum(degrees)

@@ -5,7 +5,8 @@ The cost of one iteration is counted in scalar operations, from the rows of the 
     F  the operations of the body          P  those of the partials of each operation
     E  the varied operands                 D  the sum over them of the directions that reach the operand
     M  one value stored and loaded again   S  the values a loop of the body carries
-    B  the branches that are not cheap     L  one product added to a sum: less than an operation of the table
+    B  the branches that are not cheap     L  one product added to a sum: less than an operation of the table,
+                                              or several where 0·∞ is kept from it at a pole
 
 What the derivative adds to the program is then, with the terms of loops counted `ITERATIONS` times,
 
@@ -56,8 +57,13 @@ SCRATCH = 4
 """The same for a value that stays in the cache."""
 BRANCHING = 16
 """Scalar operations that taking a branch once more is worth."""
-LINEAR = 0.5
+LINEAR = 0.25
 """Scalar operations that a product added to a sum is worth: in registers, and often one instruction."""
+GUARD = 4
+"""How many more at the pole of a function (`arrays.chain_product`): two tests, their conjunction, a choice.
+
+Not so at that of a quotient, which costs more than its row says itself, and often has a divisor that is
+proved other than zero."""
 EXPENSIVE = 10
 """The cost from which on the partial of an operation costs what the operation does."""
 LIMIT = 16
@@ -165,8 +171,10 @@ class _Count:
 
     operations: int = 0
     partials: int = 0
-    operands: int = 0
-    directions: int = 0
+    operand_products: float = 0
+    """L·E"""
+    direction_products: float = 0
+    """L·D"""
     looped: int = 0
     counted: int = 0
     carried: int = 0
@@ -181,9 +189,9 @@ def _costs(kernel: Kernel) -> dict[Way, int]:
     kept = len(kernel.values) + sum(len(duals.directions(value)) for value in kernel.values)
     loops = count.looped + SCRATCH * count.carried + count.counted
     return {
-        "reverse": round(again + LINEAR * count.operands + BRANCHING * count.branches + loops),
-        "store": round(count.partials + LINEAR * count.directions + MEMORY * kept),
-        "recompute": round(again + LINEAR * count.directions),
+        "reverse": round(again + count.operand_products + BRANCHING * count.branches + loops),
+        "store": round(count.partials + count.direction_products + MEMORY * kept),
+        "recompute": round(again + count.direction_products),
     }
 
 
@@ -198,8 +206,10 @@ def _body(body: Body, duals: Duals, count: _Count, times: int) -> None:
                 )
                 operands = sum(1 for number in reached if number)
                 count.partials += times * (prim.cost if prim.cost >= EXPENSIVE else operands)
-                count.operands += times * operands
-                count.directions += times * sum(reached)
+                is_guarded = "pole" in prim.facts and prim.cost >= EXPENSIVE
+                product = LINEAR + (GUARD if is_guarded else 0)
+                count.operand_products += times * product * operands
+                count.direction_products += times * product * sum(reached)
             case Loop(carried=carried, condition=condition) as loop:
                 before = count.operations
                 for _, inner in bodies(loop):

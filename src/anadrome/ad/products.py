@@ -67,14 +67,16 @@ def other_factors(
 ) -> tuple[Var, Var]:
     """For y_b = init_b·Π_{i: k_i = b} v_i: what multiplies v_i in y_{k_i}, and what multiplies init_b in y_b.
 
-    An iteration outside all bins has 1.
+    An iteration outside all bins has 0; what its factor is, is not looked at.
     """
-    shape = product.type.shape
+    shape, nothing = product.type.shape, number(0.0, product.type.dtype)
 
     def divided(branch: Builder) -> tuple[Atom, ...]:
         def part(inner: Builder, index: Var) -> Atom:
-            whole = _read(inner, product, at(inner, index), bounds)
-            return inner.div(whole, inner.index(factors, (index,)))
+            def others(own: Builder, whole: Atom) -> Atom:
+                return own.div(whole, own.index(factors, (index,)))
+
+            return _read(inner, product, at(inner, index), bounds, nothing, others)
 
         def start(inner: Builder, place: Sequence[Var]) -> Atom:
             return inner.div(inner.index(product, place), inner.index(init, place))
@@ -89,7 +91,7 @@ def other_factors(
 
         def part(inner: Builder, index: Var) -> Atom:
             others = inner.mul(inner.index(before, (index,)), inner.index(after, (index,)))
-            return inner.mul(_read(inner, init, at(inner, index), bounds), others)
+            return inner.mul(_read(inner, init, at(inner, index), bounds, nothing), others)
 
         return branch.stack(extent, part), products
 
@@ -139,15 +141,19 @@ def bin_prefixes(
 
 
 def _read(
-    builder: Builder, array: Var, places: tuple[Atom, ...], bounds: Bounds, other: Atom | None = None
+    builder: Builder,
+    array: Var,
+    places: tuple[Atom, ...],
+    bounds: Bounds,
+    other: Atom,
+    then: Callable[[Builder, Atom], Atom] = lambda builder, element: element,
 ) -> Atom:
-    """array[places]; `other`, else 1, where an ignored place is outside."""
+    """then(array[places]); `other` where an ignored place is outside."""
     if bounds is not Bounds.IGNORED:
-        return builder.index(array, places)
-    nothing = number(1.0, array.type.dtype) if other is None else other
+        return then(builder, builder.index(array, places))
     (value,) = builder.branch(
         is_inside(builder, places, array),
-        lambda branch: (branch.index(array, places),),
-        lambda branch: (nothing,),
+        lambda branch: (then(branch, branch.index(array, places)),),
+        lambda branch: (other,),
     )
     return value

@@ -26,6 +26,7 @@ from anadrome.ad.fourier import TRANSFORMS, parts_of, reverse_fourier
 from anadrome.ad.keep import inner_variables, keeping
 from anadrome.ad.library import reverse_library
 from anadrome.ad.loop import forward_loop, reverse_loop
+from anadrome.ad.masked import masked_variables
 from anadrome.ad.mixed import mixed
 from anadrome.ad.mixed_choice import Choice
 from anadrome.ad.parfor import gathered, reverse_parfor
@@ -91,7 +92,7 @@ def vjp(
     builder.bind(*params)
     definitions = {let.targets[0]: let.expr for let in all_lets(source.body) if isinstance(let.expr, Apply)}
     varied = varied_variables(source.body, wanted) - settled.settled
-    scope = Scope(builder, renaming, varied, definitions)
+    scope = Scope(builder, renaming, varied, definitions, masked_variables(source.body))
     residuals = _forward(scope, source.body, False, {})
     results = renaming.atoms(source.body.results)
     known = {*renaming.atoms(source.sizes), *params}
@@ -288,11 +289,13 @@ def _apply(scope: Scope, let: Let, expr: Apply) -> None:
     partials = prim.partials(builder, scope.renaming.atoms(expr.args), scope.new(target))
     for arg, partial in zip(expr.args, partials, strict=True):
         if partial is not None:
-            _part(scope, arg, _product(builder, prim, y_adj, partial))
+            _part(scope, arg, _product(builder, prim, y_adj, partial, target in scope.masked))
 
 
-def _product(builder: Builder, prim: Prim, change: Atom, partial: Atom) -> Callable[[], Atom]:
-    return lambda: chain_product(builder, prim, change, partial)
+def _product(
+    builder: Builder, prim: Prim, change: Atom, partial: Atom, is_masked: bool
+) -> Callable[[], Atom]:
+    return lambda: chain_product(builder, prim, change, partial, is_masked)
 
 
 def _element_of(builder: Builder, array: Atom, position: int) -> Callable[[], Atom]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from anadrome.ad.adjoints import Term, dense_term, materialise
@@ -13,17 +13,34 @@ from anadrome.array_ir.walk import Renaming
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Blocks:
+    """How the iterations of a loop are taken together.
+
+    `trip`, `length` and `count` are variables of the program that is differentiated for the number of
+    iterations, of those in a block, and of blocks. `reserved` are the bytes of the log of a block beyond its
+    first iteration, in the new program.
+    """
+
+    trip: Var
+    length: Var
+    count: Var
+    reserved: Size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Snapshots:
     """What the forward run of a loop with a checkpoint policy leaves for its return sweep.
 
     A stack with room for `slots` states: `stores` hold one each at places 0 to `top`, and `places` the
-    iterations at whose entry they were taken. The loop makes `trip` iterations.
+    iterations at whose entry they were taken. The loop makes `trip` iterations; where `blocks` says how
+    they are taken together, these are blocks.
     """
 
     trip: Size
     top: Atom
     places: Var
     stores: tuple[Var, ...]
+    blocks: Blocks | None
 
     @property
     def slots(self) -> Size:
@@ -60,6 +77,7 @@ class Scope:
     renaming: Renaming
     varied: set[Var]
     definitions: Mapping[Var, Expr]
+    masked: Collection[Var] = ()
     token_adjoints: dict[Var, Atom] = field(default_factory=dict)
     adjoints: dict[Var, list[Term]] = field(default_factory=dict)
     tokens: dict[Var, Var] = field(default_factory=dict)
@@ -75,6 +93,7 @@ class Scope:
             self.renaming,
             self.varied,
             self.definitions,
+            self.masked,
             self.token_adjoints,
             tokens=dict(tokens),
             snapshots=self.snapshots,

@@ -71,7 +71,7 @@ def active_arguments(
 
 def normal_argnums(transform: str, argnums: Argnums, count: int) -> tuple[int, ...]:
     """Argument numbers from 0, each at most once."""
-    given = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    given = tuple(argnums) if isinstance(argnums, tuple | list) else (argnums,)
     if not all(isinstance(number, int) for number in given):
         raise ArgumentNumbers(transform, argnums, count)
     numbers = tuple(number + count if number < 0 else number for number in given)

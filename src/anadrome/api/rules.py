@@ -16,7 +16,7 @@ from anadrome.api.gradients import outcome_words, primal_value, pull_back_values
 from anadrome.api.jacobians import Asked, jacobian_either, jacobian_forward, jacobian_reverse
 from anadrome.api.opened import like, staged_leaf
 from anadrome.api.tangents import as_tuple, push_forward_values
-from anadrome.errors.api import AuxiliaryMissing, StagedOutside
+from anadrome.errors.api import AuxiliaryMissing, StagedOutside, StructureMismatch
 from anadrome.frontend.arrays import atom
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Scope, Value
@@ -100,6 +100,10 @@ class Pullback:
         """The cotangents of the primals."""
         if self._scope not in context.scopes():
             raise StagedOutside("a pullback made inside a loop or branch, outside of which it is called,")
+        _refuse_keywords(context, "this pullback", kwargs)
+        if len(args) != 1:
+            words = ("the arguments of this pullback", "one, the cotangent of the result", str(len(args)))
+            raise StructureMismatch(*words).at(context.span)
         (cotangent,) = args
         primals = pytree.unflatten(self._structure, [thaw(context) for thaw in self._leaves])
         return pull_back_values(context, self._function, primals, cotangent, self._has_aux)[1]
@@ -127,6 +131,7 @@ class Linearized:
             raise StagedOutside(
                 "a linear function made inside a loop or branch, outside of which it is called,"
             )
+        _refuse_keywords(context, "this linear function", kwargs)
         primals = pytree.unflatten(self._structure, [thaw(context) for thaw in self._leaves])
         return push_forward_values(context, self._function, primals, args)[1]
 
@@ -134,6 +139,12 @@ class Linearized:
 def stage_linearize(context: Context, function: object, *primals: Value) -> Value:
     """`linearize` inside a program: the function's result and a function of tangents."""
     return context.call(function, *primals), Linearized(context, function, primals)
+
+
+def _refuse_keywords(context: Context, what: str, kwargs: Kwargs) -> None:
+    if kwargs:
+        got = f"`{next(iter(kwargs))}=`"
+        raise StructureMismatch(f"the arguments of {what}", "none by name", got).at(context.span)
 
 
 def _frozen(context: Context, leaf: Value) -> Callable[[Context], Value]:

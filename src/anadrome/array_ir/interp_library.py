@@ -63,6 +63,20 @@ def _triangular_solve(matrix: Array, right: Array, lower: bool, transpose: bool)
     )
 
 
+def _cholesky_adjoint(factor: Array, adjoint: Array) -> Array:
+    """The adjoint of the columns of L·Lᵀ from the last to the first (Murray 2016, §4)."""
+    found = np.tril(adjoint)
+    with np.errstate(all="ignore"):
+        for j in reversed(range(len(factor))):
+            below, rows = found[j + 1 :, j], factor[j + 1 :, :j]
+            below /= factor[j, j]
+            diagonal = (found[j, j] - below @ factor[j + 1 :, j]) / factor[j, j]
+            found[j + 1 :, :j] -= np.outer(below, factor[j, :j])
+            found[j, :j] -= below @ rows + diagonal * factor[j, :j]
+            found[j, j] = diagonal / 2
+    return found
+
+
 def _argsort(values: Array) -> Array:
     return np.argsort(values, kind="stable").astype(np.int64)
 
@@ -119,6 +133,7 @@ LIBRARY_MEANING: Mapping[str, LibraryMeaning] = {
     "inv": LibraryMeaning(np.linalg.inv, lambda a: 2 * len(a) ** 3),
     "det": LibraryMeaning(np.linalg.det, lambda a: len(a) ** 3 * 2 / 3),
     "cholesky": LibraryMeaning(np.linalg.cholesky, lambda a: len(a) ** 3 / 3),
+    "cholesky_adjoint": LibraryMeaning(_cholesky_adjoint, lambda factor, adjoint: len(factor) ** 3 * 2 / 3),
     "slogdet": LibraryMeaning(lambda a: tuple(np.linalg.slogdet(a)), lambda a: len(a) ** 3 * 2 / 3),
     "qr": LibraryMeaning(lambda a: tuple(np.linalg.qr(a)), lambda a: 4 * a.size * a.shape[1]),
     "eigh": LibraryMeaning(lambda a: tuple(np.linalg.eigh(a)), lambda a: 9 * len(a) ** 3),

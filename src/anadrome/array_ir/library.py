@@ -3,6 +3,9 @@
 A row says how many arguments it takes and how result types follow from theirs. Derivative rules stand in
 `ad.library`, lowering in `lower.library`, meaning on NumPy in `array_ir.interp_library`.
 
+`cholesky_adjoint` takes a lower triangular factor L of A and the adjoint of L, and gives the adjoint of A; of
+both only the lower triangle is read, of A the lower triangle is what has an adjoint.
+
 A result whose size does not follow from the arguments is as long as an argument named `room`, whose elements
 are not read. The Fourier transforms go along the last dimension, are not scaled, and take and give the real
 and the imaginary part apart; with θ = 2π·jk/n:
@@ -54,6 +57,15 @@ def _square(args: tuple[ArrayType, ...], attributes: tuple[bool | int, ...]) -> 
     if matrix.rank != 2 or matrix.shape[0] != matrix.shape[1]:
         return "expects a square matrix"
     return (matrix,)
+
+
+def _pair_of_squares(
+    args: tuple[ArrayType, ...], attributes: tuple[bool | int, ...]
+) -> tuple[ArrayType, ...] | str:
+    checked = _square(args, attributes)
+    if isinstance(checked, str):
+        return checked
+    return checked if args[0] == args[1] else "expects two square matrices of one size"
 
 
 def _determinant(
@@ -139,6 +151,7 @@ LIBRARY = {
         LibraryOperation("inv", 1, (), _square),
         LibraryOperation("det", 1, (), _determinant),
         LibraryOperation("cholesky", 1, (), _square),
+        LibraryOperation("cholesky_adjoint", 2, (), _pair_of_squares),
         LibraryOperation("slogdet", 1, (), _slogdet, 2),
         LibraryOperation("qr", 1, (), _qr, 2),
         LibraryOperation("eigh", 1, (), _eigh, 2),

@@ -193,6 +193,8 @@ class Checkpoint:
     is_swept: bool = False
     """The loop is itself the return sweep of one with this policy. Differentiated again it follows the policy
     but not the budget: its states hold all snapshots."""
+    in_blocks: bool = False
+    """The iterations of that sweep are blocks of iterations (`ad.blocks`)."""
 
     @staticmethod
     def of(policy: str | int | None, memory: int | None) -> Checkpoint | None:

@@ -20,7 +20,7 @@
                | "check" atom ERROR STRING {atom}                 check ok index "outside: {0}" i
                | "custom" inits block ["jvp" names block] ["vjp" names block names block]
                | "call" OPERATION "(" atom {"," atom} {"," NAME "=" atom} ")"
-    wish       = ["swept"] ("checkpoint" ("all" | "sqrt" | "log" | INTEGER) ["memory" INTEGER]
+    wish       = ["swept"] ["blocks"] ("checkpoint" ("all" | "sqrt" | "log" | INTEGER) ["memory" INTEGER]
                            | "memory" INTEGER)
     inits      = "(" [NAME "=" atom {"," NAME "=" atom}] ")"
     list       = "[" [atom {"," atom}] "]"
@@ -335,7 +335,7 @@ def show_checkpoint(wish: Checkpoint | None) -> str:
     """What the reverse sweep of a loop may keep, with a space behind it; nothing for no wish."""
     if wish is None:
         return ""
-    swept = "swept " if wish.is_swept else ""
+    swept = "swept " * wish.is_swept + "blocks " * wish.in_blocks
     memory = "" if wish.memory is None else f"memory {wish.memory} "
     if wish.policy == "budget":
         return swept + memory

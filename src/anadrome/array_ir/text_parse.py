@@ -412,7 +412,7 @@ class _Parser:
 
     def checkpoint(self) -> Checkpoint | None:
         """What the reverse sweep may keep, where that is said."""
-        word, is_swept = "", self.accept("swept")
+        word, is_swept, in_blocks = "", self.accept("swept"), self.accept("blocks")
         if self.accept("checkpoint"):
             word = self.token.text
             self.position += 1
@@ -421,7 +421,7 @@ class _Parser:
             wish = Checkpoint.of(word or None, memory)
         except ValueError:
             self.fail("all, sqrt, log or a number")
-        return wish if wish is None else replace(wish, is_swept=is_swept)
+        return wish if wish is None else replace(wish, is_swept=is_swept, in_blocks=in_blocks)
 
     def inits(self) -> tuple[tuple[str, ...], tuple[Atom, ...]]:
         """Names and where they start."""

@@ -139,12 +139,16 @@ class ArgumentNumbers(CallError, ValueError):
     """`argnums` names an argument that is not there, or one twice, or is no number."""
 
     def __init__(self, transform: str, argnums: object, count: int) -> None:
-        arguments = "argument" if count == 1 else "arguments"
+        numbers = argnums if isinstance(argnums, tuple | list) else (argnums,)
+        strange = [repr(one) for one in numbers if not isinstance(one, int)]
+        label = f"{count} positional {'argument' if count == 1 else 'arguments'}"
         super().__init__(
-            f"`{transform}` with argnums={argnums!r} is called with {count} positional {arguments}",
+            f"`{transform}` with argnums={argnums!r}: {strange[0]} is no `int`"
+            if strange
+            else f"`{transform}` with argnums={argnums!r} is called with {label}",
             help="`argnums` is the position of an argument, or several different ones, counted from 0; "
             "arguments to differentiate by are passed by position",
-            label=f"{count} positional {arguments}",
+            label=label,
         )
 
 

@@ -36,6 +36,8 @@ CODES: Mapping[str, str] = {
     "CallMismatch": "A125",
     "CheckpointPolicy": "A126",
     "ComplexRefused": "A127",
+    "MalformedIndex": "A128",
+    "UnsuitableSize": "A129",
     # differentiation
     "NotDifferentiable": "A201",
     "ClosedOver": "A202",

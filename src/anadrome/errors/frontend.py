@@ -221,6 +221,13 @@ class ShapeMismatch(FrontendError, ValueError):
         )
 
 
+class UnsuitableSize(FrontendError, ValueError):
+    """A negative size, or too few elements for what is asked, known while compiling."""
+
+    def __init__(self, function: str, reason: str, span: Span | None, help: str) -> None:
+        super().__init__(f"`{function}`: {reason}", span, label=reason, help=help)
+
+
 def _indices(size: int) -> str:
     return f"0 to {size - 1}, and {-size} to -1 from its end" if size > 1 else "0 and -1" if size else "none"
 
@@ -251,6 +258,13 @@ class TooManyIndices(FrontendError, IndexError):
             label="too many indices",
             help=f"give at most {_counted(rank, 'index', 'indices')}",
         )
+
+
+class MalformedIndex(FrontendError, IndexError, ValueError):
+    """An index that no array takes: a slice with a step of 0, or more than one ellipsis."""
+
+    def __init__(self, what: str, span: Span | None, help: str) -> None:
+        super().__init__(f"an index cannot have {what}", span, label=what, help=help)
 
 
 class PromotionError(FrontendError, TypeError):

@@ -161,7 +161,13 @@ def _number(context: Context, value: Value, name: str, dtype: Any) -> Any:
 def _round(context: Context, value: Value, digits: Value = None) -> Value:
     if digits is not None:
         raise UnsupportedArgument("round", "a number of digits is not supported", context.span)
-    if isinstance(value, Scalar) and value.dtype.is_integer:
+    if isinstance(value, Complex):
+        raise ComplexRefused("`round`", describe(value), context.span, "take `np.round(z)`")
+    if not isinstance(value, Scalar):
+        raise UnsupportedType(
+            "the argument of `round`", describe(value), context.span, "`np.round(x)` rounds every element"
+        )
+    if value.dtype.is_integer:
         return value
     rounded = apply_prim(context, "round", value)
     return Scalar(atom(context, rounded, I64), is_weak=True)

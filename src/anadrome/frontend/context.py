@@ -108,6 +108,7 @@ class Context:
         self.texts: dict[object, Any] = {}
         self.notes: list[Any] = []
         self.whole_starts: dict[Var, tuple[Scope, tuple[str, int]]] = {}
+        self.magnitudes: dict[Var, tuple[Atom, ...]] = {}
 
     # ------------------------------------------------------------------ where we are
     @property

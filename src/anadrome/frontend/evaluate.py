@@ -52,6 +52,7 @@ from anadrome.frontend.values import (
     Missing,
     Scalar,
     Value,
+    is_numpy_array,
     is_staged,
 )
 
@@ -372,11 +373,13 @@ def _compare(context: Context, frame: Frame, node: ast.Compare) -> Value:
 def _compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
     if kind in (ast.Is, ast.IsNot):
         return _STATIC_COMPARE[kind](left, right)
-    if kind in (ast.In, ast.NotIn) and (is_staged(left) or isinstance(left, Complex) or is_staged(right)):
+    if kind in (ast.In, ast.NotIn) and any(
+        is_staged(one) or isinstance(one, Complex) for one in (left, right)
+    ):
         return _member(context, kind, left, right)
     if is_staged(left) or is_staged(right) or meets_complex(left, right):
         if kind in (ast.Eq, ast.NotEq) and (left is None or right is None):
-            return kind is ast.NotEq
+            return _against_none(context, right if left is None else left, kind is ast.NotEq)
         return _compared(context, kind, left, right)
     if has_staged(left) or has_staged(right):
         raise UnsupportedSyntax("a comparison of containers that hold run-time values", context.span)
@@ -388,6 +391,13 @@ def _compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Va
         raise StaticCallFailed("this comparison", error, context.span) from None
 
 
+def _against_none(context: Context, value: Value, differs: bool) -> Value:
+    """`value == None`: NumPy asks every element, which is no None; one object is none either."""
+    if is_numpy_array(value):
+        return context.wrap(context.builder.full(value.shape, TRUE if differs else FALSE))
+    return differs
+
+
 def _compared(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
     if meets_complex(left, right):
         return complex_operators.compare(context, kind, left, right)
@@ -395,12 +405,16 @@ def _compared(context: Context, kind: type[ast.cmpop], left: Value, right: Value
 
 
 def _member(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
-    """`x in (a, b)`: any of the comparisons."""
+    """`x in (a, b)`: any of the comparisons, each of which is one bool; in an array any of its elements."""
     found = own_contains(context, right, left)
-    if found is NotImplemented:
+    is_row = isinstance(right, Array | Complex) and len(right.shape) == 1 and not getattr(left, "shape", ())
+    if found is NotImplemented and (is_row or is_numpy_array(right) or isinstance(right, np.ndarray)):
+        found = context.call(np.any, _compared(context, ast.Eq, left, right))
+    elif found is NotImplemented:
         found = False
         for item in unrolled(context, right):
-            found = apply_prim(context, "or", found, _compared(context, ast.Eq, left, item))
+            same = Scalar(truth(context, _compare_two(context, ast.Eq, left, item)))
+            found = apply_prim(context, "or", found, same)
     elif not is_staged(found):
         return bool(found) is (kind is ast.In)
     return apply_prim(context, "not", found) if kind is ast.NotIn else found

@@ -11,6 +11,7 @@ from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Bounds, Const, Size, Var, i64
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors.frontend import (
+    MalformedIndex,
     StaticIndexError,
     StaticRequired,
     TooManyIndices,
@@ -57,7 +58,11 @@ def selectors(context: Context, shape: tuple[Size, ...], index: Value) -> list[S
     if consumed > len(shape):
         raise TooManyIndices(consumed, len(shape), context.span)
     missing = len(shape) - consumed
-    if not any(part is Ellipsis for part in parts):
+    ellipses = sum(part is Ellipsis for part in parts)
+    if ellipses > 1:
+        help = "leave out all but one: it stands for all dimensions that the others do not name"
+        raise MalformedIndex(f"{ellipses} ellipses", context.span, help)
+    if not ellipses:
         parts.append(Ellipsis)
     found: list[Selector] = []
     axis = 0
@@ -175,6 +180,9 @@ def sliced(context: Context, size: Size, part: slice) -> Range:
     step = 1 if part.step is None else part.step
     if not isinstance(step, int | np.integer) or isinstance(step, bool):
         raise StaticRequired("the step of a slice", context.span)
+    if step == 0:
+        help = "`x[::2]` takes every second element, `x[::-1]` all of them from the end"
+        raise MalformedIndex("a slice with a step of 0", context.span, help)
     known = canonical(context, size)
     if isinstance(known, Const) and all(
         bound is None or isinstance(bound, int) for bound in (part.start, part.stop)

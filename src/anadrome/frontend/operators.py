@@ -124,7 +124,8 @@ def apply_typed(
     def scalar(builder: Builder, scalars: tuple[Atom, ...]) -> Atom:
         return builder.apply(name, *(builder.convert(one, dtype) for one in scalars))
 
-    return map_elements(context, atoms, scalar, prim.symbol or name, is_weak)
+    found = map_elements(context, atoms, scalar, prim.symbol or name, is_weak)
+    return noted(context, found, atoms) if name == "abs" else found
 
 
 def binary(context: Context, operator: type[ast.operator], left: Value, right: Value) -> Staged:
@@ -132,6 +133,10 @@ def binary(context: Context, operator: type[ast.operator], left: Value, right: V
     name = BINARY[operator]
     if name == "pow":
         return power(context, left, right)
+    if name == "mul" and left is right:
+        square = square_of_magnitude(context, left)
+        if square is not None:
+            return square
     return apply_prim(context, name, left, right, is_float=name == "div")
 
 
@@ -149,9 +154,12 @@ def compare_name(context: Context, name: str, left: Value, right: Value) -> Valu
 
 def power(context: Context, base: Value, exponent: Value) -> Staged:
     """base ** exponent. A small whole exponent known now is a product, which is what NumPy computes for 2."""
-    if isinstance(exponent, int | float) and exponent == int(exponent) and 0 <= exponent <= 64:
+    if isinstance(exponent, int | float) and 0 <= exponent <= 64 and exponent == int(exponent):
         dtype, is_weak = promote(context, (base, exponent), "**")
         whole = int(exponent)
+        found = _even_power(context, base, whole, dtype, is_weak)
+        if found is not None:
+            return found
         if whole in (2, 3) or dtype.is_integer:
             return _whole_power(context, base, whole, dtype, is_weak)
     dtype, is_weak = promote(context, (base, exponent), "**")
@@ -180,6 +188,55 @@ def _whole_power(context: Context, base: Value, exponent: int, dtype: DType, is_
         return builder.constant(1, square) if result is None else result
 
     return map_elements(context, [atom(context, base)], scalar, "**", is_weak)
+
+
+# ---------------------------------------------------------------------------- magnitudes
+def noted(context: Context, magnitude: Staged, parts: Sequence[Atom]) -> Staged:
+    """|x| or |z| as it is, noted with x or the parts of z: even powers are computed from these.
+
+    |x|² = x² and |z|² = x² + y² are smooth at 0, where |x| and |z| are not.
+    """
+    var = magnitude.atom if isinstance(magnitude, Scalar) else magnitude.cell.var
+    if isinstance(var, Var) and magnitude.dtype.is_float:
+        context.magnitudes[var] = tuple(parts)
+    return magnitude
+
+
+def square_of_magnitude(context: Context, value: Value) -> Staged | None:
+    """The square of what has been noted to be a magnitude, of the same type; None of other values."""
+    if not isinstance(value, Scalar | Array):
+        return None
+    return _even_power(context, value, 2, value.dtype, isinstance(value, Scalar) and value.is_weak)
+
+
+def _even_power(context: Context, base: Value, exponent: int, dtype: DType, is_weak: bool) -> Staged | None:
+    """|x|ⁿ = xⁿ and |z|ⁿ = (x² + y²)^(n/2) for an even n > 0.
+
+    The value for a |z| is the power of |z|, infinite where a part is; the derivative is that of the sum.
+    """
+    if exponent % 2 or not exponent or not isinstance(base, Scalar | Array) or base.dtype is not dtype:
+        return None
+    magnitude = atom(context, base)
+    parts = context.magnitudes.get(magnitude) if isinstance(magnitude, Var) else None
+    if parts is None:
+        return None
+
+    def raised(builder: Builder, value: Atom, by: int) -> Atom:
+        if by <= 2:
+            return value if by == 1 else builder.mul(value, value)
+        return builder.apply("pow", value, builder.constant(by, value))
+
+    def scalar(builder: Builder, scalars: tuple[Atom, ...]) -> Atom:
+        size, x, *others = (builder.convert(one, dtype) for one in scalars)
+        if not others:
+            return raised(builder, x, exponent)
+        total = builder.mul(x, x)
+        for y in others:
+            total = builder.add(total, builder.mul(y, y))
+        held = builder.apply("stop_gradient", raised(builder, size, exponent))
+        return builder.apply("linked", held, raised(builder, total, exponent // 2), builder.constant(1.0, x))
+
+    return map_elements(context, [magnitude, *parts], scalar, "**", is_weak)
 
 
 def negate(context: Context, value: Value) -> Staged:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 
@@ -59,7 +59,7 @@ class SourceCache:
             node for node in source.functions.get(code.co_firstlineno, ()) if _name(node) == code.co_name
         ]
         if len(nodes) > 1:
-            nodes = [node for node in nodes if _holds(node, code)]
+            nodes = _holding(nodes, code)
         if len(nodes) != 1:
             reason = (
                 "its file has changed since it was imported"
@@ -101,14 +101,24 @@ def _name(node: FunctionNode) -> str:
     return "<lambda>" if isinstance(node, ast.Lambda) else node.name
 
 
-def _holds(node: FunctionNode, code: CodeType) -> bool:
-    """Whether the places of the code's instructions are exactly those of the node's body."""
-    body = node.body if isinstance(node, ast.Lambda) else node.body[-1]
+def _holding(nodes: Sequence[FunctionNode], code: CodeType) -> list[FunctionNode]:
+    """Those of the functions on one line in whose body all instructions of the code are; of nested ones the
+    innermost. The body may be longer than the code: Python leaves out what a constant condition rules out.
+    Without places in the code (`python -X no_debug_ranges`) it may be any of them."""
     places = list(_places(code))
-    begin, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
-    first = min(((line, column) for line, column, _, _ in places), default=begin)
-    last = max(((line, column) for _, _, line, column in places), default=end)
-    return first == begin and last == end
+    if not places:
+        return list(nodes)
+    begin, end = min(place[:2] for place in places), max(place[2:] for place in places)
+    bodies = {node: _extent(node) for node in nodes}
+    found = [node for node, (first, last) in bodies.items() if first <= begin and end <= last]
+    return sorted(found, key=lambda node: bodies[node][0])[-1:]
+
+
+def _extent(node: FunctionNode) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Where the body of a function begins and ends."""
+    first, last = (node.body, node.body) if isinstance(node, ast.Lambda) else (node.body[0], node.body[-1])
+    assert last.end_lineno is not None and last.end_col_offset is not None
+    return (first.lineno, first.col_offset), (last.end_lineno, last.end_col_offset)
 
 
 def _places(code: CodeType) -> Iterator[tuple[int, int, int, int]]:

@@ -11,7 +11,7 @@ import enum
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import CellType
-from typing import NoReturn
+from typing import NoReturn, TypeGuard
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import ArrayType, Atom, Size, Var
@@ -227,6 +227,11 @@ class Complex(_NotNative):
     def list_depth(self) -> int:
         """The leading dimensions that Python knows as a list."""
         return self.real.list_depth if isinstance(self.real, Array) else 0
+
+
+def is_numpy_array(value: object) -> TypeGuard[Array | Complex]:
+    """Whether a value known at run time only is what Python has as a NumPy array, and no list or number."""
+    return isinstance(value, Array | Complex) and bool(value.shape) and not value.list_depth
 
 
 @dataclass(frozen=True, slots=True, eq=False)

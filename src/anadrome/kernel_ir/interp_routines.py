@@ -77,6 +77,19 @@ def _cholesky(matrix: Any, out: Any, status: Any, n: int) -> None:
         _matrix(out, n, n)[...] = factor
 
 
+def _cholesky_adjoint(factor: Any, adjoint: Any, out: Any, n: int) -> None:
+    square, found = _matrix(factor, n, n), np.tril(_matrix(adjoint, n, n))
+    with np.errstate(all="ignore"):
+        for j in reversed(range(n)):
+            below, diagonal = found[j + 1 :, j], square[j, j]
+            below /= diagonal
+            twice = (found[j, j] - below @ square[j + 1 :, j]) / diagonal
+            found[j + 1 :, :j] -= np.outer(below, square[j, :j])
+            found[j, :j] -= below @ square[j + 1 :, :j] + twice * square[j, :j]
+            found[j, j] = twice / 2
+    _matrix(out, n, n)[...] = found
+
+
 def _argsort(values: Any, out: Any, n: int) -> None:
     out[:n] = np.argsort(values[:n], kind="stable")
 
@@ -138,6 +151,7 @@ MEANINGS: dict[str, Meaning] = {
     "inv": _inv,
     "det": _det,
     "cholesky": _cholesky,
+    "cholesky_adjoint": _cholesky_adjoint,
     "slogdet": _slogdet,
     "qr": _qr,
     "eigh": _eigh,

@@ -98,6 +98,10 @@ _DET = "matrix:in out:out n:size"
 _CHOLESKY = "matrix:in out:out status:status n:size"
 """matrix = out · outᵀ, out lower triangular with zeros above; only the lower triangle of `matrix` is read."""
 
+_CHOLESKY_ADJOINT = "factor:in adjoint:in out:out n:size"
+"""The adjoint of `matrix` from `factor` = its Cholesky factor and the adjoint of that; of both only the lower
+triangle is read, and `out` is lower triangular with zeros above."""
+
 _SLOGDET = "matrix:in sign:out logarithm:out n:size"
 """det = sign · e^logarithm, one element each; 0 and -∞ for a singular matrix."""
 
@@ -137,6 +141,7 @@ ROUTINES: dict[str, Routine] = {
                 ("inv", _INV),
                 ("det", _DET),
                 ("cholesky", _CHOLESKY),
+                ("cholesky_adjoint", _CHOLESKY_ADJOINT),
                 ("slogdet", _SLOGDET),
                 ("qr", _QR),
                 ("eigh", _EIGH),

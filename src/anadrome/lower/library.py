@@ -55,7 +55,7 @@ def lower_library(low: Lowering, let: array_ir.Let, expr: array_ir.Library) -> N
             low.emit.call(name, (*inputs, output, size))
             low.bind(target, low.emit.load(target.name, place.buffer, place.offset))
             return
-        case "argsort":
+        case "argsort" | "cholesky_adjoint":
             low.emit.call(name, (*inputs, output, size))
         case _:
             raise KeyError(expr.operation)

@@ -6,6 +6,7 @@ rule holds for all values, signed zeros, infinities and NaNs included (a NaN may
     x + -0.0 = x        x - 0.0 = x          x·1 = x          x / 1 = x         0.0 - x is not -x (x = 0)
     x·(-1) = -x         x / 2ᵏ = x·2⁻ᵏ        --x = x          x + (-y) = x - y   x - (-y) = x + y
     (-x)·(-y) = x·y     pow(x, 2) = x·x      pow(x, 1) = x     pow(x, 0) = 1    ([c]·v)·x = [c]·(v·x)
+    |x|·|x| = x·x       pow(|x|, n) = pow(x, n) for an even n: smooth at 0, as |x| is not
 
 pow(x, ½) is not sqrt x: they differ at -∞ and at -0.0. x·0 = 0 and x - x = 0 hold for integers alone.
 """
@@ -185,6 +186,10 @@ def _mul(context: Context, args: Args) -> Atom | None:
                 bracket = _mul_bracket(context, one, other)
                 if bracket is not None:
                     return bracket
+    if args[0] is args[1]:
+        magnitude = context.argument_of("abs", args[0])
+        if magnitude is not None:
+            return context.apply("mul", magnitude, magnitude)
     left, right = (context.argument_of("neg", arg) for arg in args)
     if left is not None and right is not None:
         return context.apply("mul", left, right)
@@ -259,6 +264,9 @@ def _pow(context: Context, args: Args) -> Atom | None:
         return Const(1.0, base.type.dtype)
     if is_number(exponent, -1.0):
         return context.apply("div", Const(1.0, base.type.dtype), base)
+    magnitude = context.argument_of("abs", base)
+    if magnitude is not None and isinstance(exponent, Const) and exponent.value % 2 == 0:
+        return context.apply("pow", magnitude, exponent)
     return None
 
 

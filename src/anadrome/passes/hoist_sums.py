@@ -137,13 +137,14 @@ class _SumHoister(Hoister):
                 return between, self.gated(let, between, extents) if extents else let
         return start, let
 
-    def unsure(self, level: int, start: int) -> frozenset[Size] | None:
-        """The extents of the loops between two levels that may not run; None where one is not a number."""
+    def unsure(self, level: int, start: int) -> tuple[Size, ...] | None:
+        """The extents of the loops between two levels that may not run, each once, from outside in; None
+        where one is not a number."""
         crossed = [scope for scope in self.scopes[level + 1 : start + 1] if not scope.surely_runs]
-        extents = frozenset(scope.extent for scope in crossed if scope.extent is not None)
+        extents = tuple(dict.fromkeys(scope.extent for scope in crossed if scope.extent is not None))
         return None if any(scope.extent is None for scope in crossed) else extents
 
-    def gated(self, let: Let, level: int, extents: frozenset[Size]) -> Let:
+    def gated(self, let: Let, level: int, extents: tuple[Size, ...]) -> Let:
         """The statement, reading the floats around it through a gate that is open where the loops run."""
         scope = self.scopes[level]
         gates = self.gates.setdefault(scope, _Gates())
@@ -176,15 +177,15 @@ class _SumHoister(Hoister):
 
         return Let(let.targets, substitution.expr(let.expr, change), let.span)
 
-    def condition(self, scope: Scope, gates: _Gates, extents: frozenset[Size]) -> Var:
+    def condition(self, scope: Scope, gates: _Gates, extents: tuple[Size, ...]) -> Var:
         """Whether all loops of these extents run, in a body."""
-        found = gates.conditions.get(extents)
+        found = gates.conditions.get(frozenset(extents))
         if found is None:
             runs = [self.bind(scope, TRUTH, Apply(PRIMS["gt"], (extent, i64(0)))) for extent in extents]
             found = runs[0]
             for other in runs[1:]:
                 found = self.bind(scope, TRUTH, Apply(PRIMS["and"], (found, other)))
-            gates.conditions[extents] = found
+            gates.conditions[frozenset(extents)] = found
         return found
 
     def bind(self, scope: Scope, like: Var, expr: Expr) -> Var:

@@ -29,13 +29,12 @@ After:
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
-from anadrome.array_ir.dead import STRUCTURED, remove_dead
+from anadrome.array_ir.dead import remove_dead
 from anadrome.array_ir.nodes import (
-    Apply,
     Atom,
     Body,
     Const,
@@ -57,40 +56,51 @@ from anadrome.array_ir.walk import all_lets, bodies, has_effect, inner_operands,
 from anadrome.config import Config
 from anadrome.passes.hoist import TOTAL_LIBRARY
 from anadrome.passes.identity import expression_key
-from anadrome.passes.overwriting import overwritten_here
+from anadrome.passes.join_outlines import Outline, Starts, outline, size
+from anadrome.passes.overwriting import Reads, overwritten_here
 from anadrome.passes.rewrite import Substitution
+
+
+class _Known(Substitution):
+    """What stands for what, and which variables a statement reads, which is found once for each."""
+
+    def __init__(self, reads: Reads) -> None:
+        super().__init__()
+        self.reads = reads
+
+    def child(self) -> _Known:
+        """What begins with what is known and is forgotten afterwards."""
+        child = _Known(self.reads)
+        child.mapping.update(self.mapping)
+        return child
 
 
 class CannotJoinError(Exception):
     """The two do not do the same, or joining them would change what fails or is copied."""
 
 
-Starts = Mapping[Var, Hashable]
-"""Arrays that are made full of a number, and a key that those of one number and shape share."""
-
-
 def join(fn: Function, config: Config) -> Function:
     """The function with loops joined in every body, outermost first."""
-    body = _body(fn.body)
+    body = _body(fn.body, cache(let_variables))
     return fn if body is fn.body else remove_dead(Function(fn.name, fn.params, body))
 
 
-def _body(body: Body) -> Body:
+def _body(body: Body, reads: Reads) -> Body:
     """Join in this body, then in those nested in what came of it; the same object where nothing was."""
-    joined = _joined(body)
-    lets = tuple(map(_nested, joined.lets))
+    joined = _joined(body, reads)
+    lets = tuple([_nested(let, reads) for let in joined.lets])
     if all(new is old for new, old in zip(lets, joined.lets, strict=True)):
         return joined
     return Body(lets, joined.results)
 
 
-def _nested(let: Let) -> Let:
+def _nested(let: Let, reads: Reads) -> Let:
     if not isinstance(let.expr, ParFor | Loop | If | WithSum):
         return let
     changes: list[Body] = []
 
     def change(old: Body) -> Body:
-        new = _body(old)
+        new = _body(old, reads)
         if new is not old:
             changes.append(new)
         return new
@@ -99,99 +109,70 @@ def _nested(let: Let) -> Let:
     return Let(let.targets, expr, let.span) if changes else let
 
 
-def _joined(body: Body) -> Body:
+def _joined(body: Body, reads: Reads) -> Body:
     """The body with every two of its loops joined that can be."""
     starts = {let.targets[0]: expression_key(let.expr) for let in body.lets if isinstance(let.expr, Full)}
     outlines: dict[Let, Outline] = {}
-    loops = [let for let in body.lets if isinstance(let.expr, Loop)]
+    loops = _loops_of(body, starts, outlines)
     position = 0
     while position < len(loops):
+        first = loops[position]
         for second in loops[position + 1 :]:
-            one, two = (_outlined(let, starts, outlines) for let in (loops[position], second))
-            found = _attempt(body, loops[position], second, starts) if _may_gain(one, two) else None
+            may_join = outlines[first].may_join(outlines[second])
+            found = _attempt(body, first, second, starts, reads) if may_join else None
             if found is not None:
                 body = found
-                loops = [let for let in body.lets if isinstance(let.expr, Loop)]
+                loops = _loops_of(body, starts, outlines)
                 break
         else:
             position += 1
     return body
 
 
-def _attempt(body: Body, first: Let, second: Let, starts: Starts) -> Body | None:
+def _loops_of(body: Body, starts: Starts, outlines: dict[Let, Outline]) -> list[Let]:
+    """The loops that stand in a body, each with its outline, if there are two."""
+    loops = [let for let in body.lets if isinstance(let.expr, Loop)]
+    if len(loops) < 2:
+        return []
+    for let in loops:
+        if let not in outlines:
+            assert isinstance(let.expr, Loop)
+            outlines[let] = outline(let.expr, starts)
+    return loops
+
+
+def _attempt(body: Body, first: Let, second: Let, starts: Starts, reads: Reads) -> Body | None:
     """The body with two of its loops as one, or None."""
-    known = Substitution()
+    known = _Known(reads)
     try:
         joined = _loops(first, second, known, starts)
-        order = _ordered(body, first, second)
+        order = _ordered(body, first, second, reads)
         became: list[tuple[Let, Let]] = [(first, joined), (second, joined)]
         is_after = False
         lets: list[Let] = []
         for let in order:
             is_after = is_after or let is first
-            is_changed = is_after and not known.mapping.keys().isdisjoint(let_variables(let))
+            is_changed = is_after and not known.mapping.keys().isdisjoint(reads(let))
             lets.append(joined if let is first else known.let(let) if is_changed else let)
             became.append((let, lets[-1]))
         new = Body(tuple(lets), known.atoms(body.results))
-        _check_overwriting(became, overwritten_here(body, ()), overwritten_here(new, ()), known)
+        _check_overwriting(became, overwritten_here(body, (), reads), overwritten_here(new, (), reads), known)
     except CannotJoinError:
         return None
     return new
 
 
-# ---------------------------------------------------------------------------- outlines
-Outline = Counter[Hashable]
-"""The statements of a loop, counted by kind: those that may turn out to be the same are of one kind."""
-
-
-def _outlined(let: Let, starts: Starts, outlines: dict[Let, Outline]) -> Outline:
-    if let not in outlines:
-        assert isinstance(let.expr, Loop)
-        outlines[let] = _outline(let.expr, starts)
-    return outlines[let]
-
-
-def _outline(expr: Loop, starts: Starts) -> Outline:
-    """The statements of a body by what they compute from, carried values being told apart by their start
-    alone, nests not at all."""
-    kinds: dict[Atom, Hashable] = {}
-    if expr.index is not None:
-        kinds[expr.index] = "index"
-    for var, start in zip(expr.carried, expr.init, strict=True):
-        kinds[var] = ("carried", start.key if isinstance(start, Const) else starts.get(start, start))
-    outline: Outline = Counter()
-    for let in expr.body.lets:
-        found = let.expr
-        kind: Hashable = type(found).__name__
-        if not isinstance(found, STRUCTURED):
-            parts = [_kind(atom, kinds) for atom in operands(found)]
-            name = found.prim.name if isinstance(found, Apply) else ""
-            kind = hash((kind, name, frozenset(parts)))
-        kinds.update(dict.fromkeys(let.targets, kind))
-        outline[kind] += _size([let])
-    return outline
-
-
-def _kind(atom: Atom | None, kinds: Mapping[Atom, Hashable]) -> Hashable:
-    return atom.key if isinstance(atom, Const) else kinds.get(atom, atom) if atom is not None else None
-
-
-def _may_gain(one: Outline, two: Outline) -> bool:
-    """Whether half of the statements of one loop may be found in the other."""
-    return 2 * (one & two).total() >= min(one.total(), two.total())
-
-
-def _ordered(body: Body, first: Let, second: Let) -> list[Let]:
+def _ordered(body: Body, first: Let, second: Let, reads: Reads) -> list[Let]:
     """The statements without the second, which goes to where the first is, with what it needs before it."""
     begin, end = body.lets.index(first), body.lets.index(second)
-    needed = set(let_variables(second))
+    needed = set(reads(second))
     moved: list[Let] = []
     for let in reversed(body.lets[begin:end]):
         if needed.isdisjoint(let.targets):
             continue
         if let is first or _may_fail(let.expr) or _is_linear(let.targets):
             raise CannotJoinError
-        needed.update(let_variables(let))
+        needed.update(reads(let))
         moved.append(let)
     stay = [let for let in body.lets[begin:] if let is not second and let not in moved]
     return [*body.lets[:begin], *reversed(moved), *stay]
@@ -201,12 +182,12 @@ def _check_overwriting(
     became: Iterable[tuple[Let, Let]],
     before: Mapping[Let, tuple[Var, ...]],
     after: Mapping[Let, tuple[Var, ...]],
-    known: Substitution,
+    known: _Known,
 ) -> None:
     """Refuse what would copy: each statement still overwrites, for the last time, what it did."""
     for old, new in became:
-        still = set(known.variables(before.get(old, ()))).intersection(operands(new.expr))
-        if not still.issubset(after.get(new, ())):
+        still = set(known.variables(before.get(old, ())))
+        if still and not still.intersection(operands(new.expr)).issubset(after.get(new, ())):
             raise CannotJoinError
 
 
@@ -216,7 +197,7 @@ class _Merging:
     """The statements of two bodies, each once, as they are written."""
 
     first: Sequence[Let]
-    known: Substitution
+    known: _Known
     lets: list[Let] = field(default_factory=list)
     became: list[tuple[Let, Let]] = field(default_factory=list)
     done: int = 0
@@ -270,32 +251,30 @@ class _Merging:
 
 
 def _merged(
-    first: tuple[Sequence[Var], Body], second: tuple[Sequence[Var], Body], known: Substitution
+    first: tuple[Sequence[Var], Body], second: tuple[Sequence[Var], Body], known: _Known
 ) -> list[Let]:
     """The statements of two bodies with what they bind on entering, each once."""
     merging = _Merging(first[1].lets, known)
     merging.merge(second[1].lets)
     results = (*first[1].results, *known.atoms(second[1].results))
     binders = (*first[0], *known.variables(second[0]))
-    before = {**overwritten_here(first[1], first[0]), **overwritten_here(second[1], second[0])}
-    after = overwritten_here(Body(tuple(merging.lets), results), binders)
+    before = {
+        **overwritten_here(first[1], first[0], known.reads),
+        **overwritten_here(second[1], second[0], known.reads),
+    }
+    after = overwritten_here(Body(tuple(merging.lets), results), binders, known.reads)
     _check_overwriting(merging.became, before, after, known)
     return merging.lets
 
 
-def _size(lets: Sequence[Let]) -> int:
-    """How many statements there are, those of nests included."""
-    return sum(1 for let in lets for _ in all_lets(Body((let,))))
-
-
 def _check_gain(first: Sequence[Body], second: Sequence[Body], joined: Sequence[Body]) -> None:
     """Refuse to join bodies less than half of whose statements are the same, in the smaller ones."""
-    one, two, both = (sum(_size(body.lets) for body in bodies) for bodies in (first, second, joined))
+    one, two, both = (sum(size(body.lets) for body in bodies) for bodies in (first, second, joined))
     if 2 * (one + two - both) < min(one, two):
         raise CannotJoinError
 
 
-def _has_types(first: Let, second: Let, known: Substitution) -> bool:
+def _has_types(first: Let, second: Let, known: _Known) -> bool:
     return [target.type for target in first.targets] == [known.type(target.type) for target in second.targets]
 
 
@@ -312,7 +291,7 @@ def _is_linear(variables: Iterable[Var]) -> bool:
 
 
 # ---------------------------------------------------------------------------- nests
-def _nests(first: Let, second: Let, known: Substitution) -> Let:
+def _nests(first: Let, second: Let, known: _Known) -> Let:
     """Two nests as one statement, whose results begin with those of the first."""
     match first.expr, second.expr:
         case Loop(), Loop():
@@ -325,7 +304,7 @@ def _nests(first: Let, second: Let, known: Substitution) -> Let:
             raise CannotJoinError
 
 
-def _results(first: Let, second: Let, found: Mapping[int, int], known: Substitution) -> tuple[Var, ...]:
+def _results(first: Let, second: Let, found: Mapping[int, int], known: _Known) -> tuple[Var, ...]:
     """The targets of the joined statement: those of the first, and of the second those not found there."""
     for position, place in found.items():
         known.replace(second.targets[position], first.targets[place])
@@ -333,19 +312,12 @@ def _results(first: Let, second: Let, found: Mapping[int, int], known: Substitut
     return (*first.targets, *known.all_bound(further))
 
 
-def _child(known: Substitution) -> Substitution:
-    """A substitution that begins with what is known and is forgotten afterwards."""
-    child = Substitution()
-    child.mapping.update(known.mapping)
-    return child
-
-
-def _parfors(first: tuple[Let, ParFor], second: tuple[Let, ParFor], known: Substitution) -> Let:
+def _parfors(first: tuple[Let, ParFor], second: tuple[Let, ParFor], known: _Known) -> Let:
     """Parfors of one extent."""
     (let, one), (other, two) = first, second
     if not _is_same(one.extent, known.atom(two.extent)) or _is_linear((*let.targets, *other.targets)):
         raise CannotJoinError
-    inner = _child(known)
+    inner = known.child()
     inner.replace(two.index, one.index)
     taken = tuple(Body(expr.body.lets, _taken(expr)) for expr in (one, two))
     lets = _merged(((one.index,), taken[0]), ((), taken[1]), inner)
@@ -374,7 +346,7 @@ def _yield_key(expr: ParFor, item: Yield) -> Hashable:
     return expression_key(ParFor(expr.index, expr.extent, Body(()), (item,)))
 
 
-def _branches(first: tuple[Let, If], second: tuple[Let, If], known: Substitution) -> Let:
+def _branches(first: tuple[Let, If], second: tuple[Let, If], known: _Known) -> Let:
     """Branches on one condition."""
     (let, one), (other, two) = first, second
     if not _is_same(one.condition, known.atom(two.condition)) or _is_linear((*let.targets, *other.targets)):
@@ -383,7 +355,7 @@ def _branches(first: tuple[Let, If], second: tuple[Let, If], known: Substitution
     agreed: list[tuple[int, int]] | None = None
     results: list[tuple[Atom, ...]] = []
     for body, added in ((one.then, two.then), (one.other, two.other)):
-        inner = _child(known)
+        inner = known.child()
         lets = _merged(((), body), ((), added), inner)
         results.append(inner.atoms(added.results))
         same = [
@@ -407,7 +379,7 @@ def _branches(first: tuple[Let, If], second: tuple[Let, If], known: Substitution
 
 
 # ---------------------------------------------------------------------------- loops
-def _loops(first: Let, second: Let, known: Substitution, starts: Starts) -> Let:
+def _loops(first: Let, second: Let, known: _Known, starts: Starts) -> Let:
     """Loops of one trip count, or while one condition holds."""
     one, two = first.expr, second.expr
     assert isinstance(one, Loop) and isinstance(two, Loop)
@@ -421,7 +393,7 @@ def _loops(first: Let, second: Let, known: Substitution, starts: Starts) -> Let:
         pairs = _pairs(one, two, begin, wrong, known, starts)
         if not pairs:
             raise CannotJoinError
-        inner = _child(known)
+        inner = known.child()
         for position, place in pairs.items():
             inner.replace(two.carried[position], one.carried[place])
         further = [position for position in range(len(two.carried)) if position not in pairs]
@@ -452,7 +424,7 @@ def _pairs(
     two: Loop,
     begin: tuple[Atom, ...],
     wrong: set[tuple[int, int]],
-    known: Substitution,
+    known: _Known,
     starts: Starts,
 ) -> dict[int, int]:
     """Which carried value of the second loop may be which of the first: they start the same, and it is not
@@ -473,7 +445,7 @@ def _pairs(
     return pairs
 
 
-def _check_condition(one: Loop, two: Loop, inner: Substitution) -> None:
+def _check_condition(one: Loop, two: Loop, inner: _Known) -> None:
     """Refuse `while` loops that do not go on as long as one another."""
     if one.condition is None or two.condition is None:
         return

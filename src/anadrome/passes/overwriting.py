@@ -7,7 +7,7 @@ array would have the whole of it copied.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from anadrome.array_ir.nodes import (
     Accumulate,
@@ -24,6 +24,9 @@ from anadrome.array_ir.nodes import (
 )
 from anadrome.array_ir.walk import bodies, let_variables
 
+Reads = Callable[[Let], Iterable[Var]]
+"""The variables that a statement reads, as `let_variables` says; a pass that asks often may remember them."""
+
 
 def overwriting(body: Body) -> dict[Let, tuple[Var, ...]]:
     """The arrays that each statement overwrites, in this body and those nested in it."""
@@ -32,22 +35,25 @@ def overwriting(body: Body) -> dict[Let, tuple[Var, ...]]:
     return found
 
 
-def overwritten_here(body: Body, binders: Sequence[Var]) -> dict[Let, tuple[Var, ...]]:
+def overwritten_here(
+    body: Body, binders: Sequence[Var], reads: Reads = let_variables
+) -> dict[Let, tuple[Var, ...]]:
     """The arrays that each statement of a body, which binds these on entering, overwrites."""
     found: dict[Let, tuple[Var, ...]] = {}
     own = {*binders, *(target for let in body.lets for target in let.targets)}
     last: dict[Var, Let | None] = {}
     for let in body.lets:
-        last.update(dict.fromkeys(let_variables(let), let))
+        last.update(dict.fromkeys(reads(let), let))
     last.update((atom, None) for atom in body.results if isinstance(atom, Var))
     for let in body.lets:
-        ended = tuple(
-            atom
-            for atom in _written(let.expr)
-            if isinstance(atom, Var) and atom.type.shape and atom in own and last.get(atom) is let
-        )
-        if ended:
-            found[let] = ended
+        if written := _written(let.expr):
+            ended = tuple(
+                atom
+                for atom in written
+                if isinstance(atom, Var) and atom.type.shape and atom in own and last.get(atom) is let
+            )
+            if ended:
+                found[let] = ended
     return found
 
 

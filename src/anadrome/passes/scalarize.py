@@ -110,14 +110,14 @@ class _Scalarizer(Substitution):
 
     def split_body(self, body: Body, split: Sequence[int]) -> Body:
         """A body whose results at these positions are given as their elements."""
-        before, self.lets = self.lets, []
+        before, span, self.lets = self.lets, self.span, []
         for let in body.lets:
             self.statement(let)
         results: list[Atom] = []
         for position, atom in enumerate(self.atoms(body.results)):
             results.extend(self.leaves(atom) if position in split else (atom,))
         new = Body(tuple(self.lets), tuple(results))
-        self.lets = before
+        self.lets, self.span = before, span
         return new
 
     def emit(self, targets: tuple[Var, ...], expr: Expr) -> None:
@@ -387,7 +387,7 @@ class _Scalarizer(Substitution):
         if count is not None and count > 0 and _is_plain(expr) and self.is_worth(expr, count):
             self.unrolled(let, expr, count)
             return
-        before, self.lets = self.lets, []
+        before, span, self.lets = self.lets, self.span, []
         for inner in expr.body.lets:
             self.statement(inner)
         yields: list[Yield] = []
@@ -405,7 +405,7 @@ class _Scalarizer(Substitution):
             else:
                 yields.append(self.item(item, self.body))
         new = ParFor(expr.index, extent, Body(tuple(self.lets)), tuple(yields))
-        self.lets = before
+        self.lets, self.span = before, span
         self.emit_split(let.targets, split, new)
 
     def may_unroll(self, body: Body, count: int, limit: int = MOST_UNROLLED) -> bool:

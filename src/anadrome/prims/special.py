@@ -42,16 +42,18 @@ def _digamma(algebra: Algebra[Any], args: Args, out: Any) -> Args:
 
 
 def _sigmoid(algebra: Algebra[Any], args: Args, out: Any) -> Args:
-    """out·(1 - out)"""
-    return (algebra.mul(out, algebra.sub(algebra.constant(1.0, out), out)),)
+    """out·σ(-x), where 1 - out would have lost the digits of σ(-x) for large x"""
+    return (algebra.mul(out, algebra.apply("sigmoid", algebra.neg(args[0]))),)
 
 
 # ---------------------------------------------------------------------------- expansions
 def _expand_sigmoid(algebra: Algebra[Any], args: Args) -> Any:
-    """1 / (1 + exp(-x)): where the exponential overflows the quotient is 0, as it should be"""
+    """With e = exp(-|x|), which is that of σ(-x) in the derivative as well: 1/(1 + e), e/(1 + e) for x < 0"""
     (x,) = args
     one = algebra.constant(1.0, x)
-    return algebra.div(one, algebra.add(one, algebra.apply("exp", algebra.neg(x))))
+    small = algebra.apply("exp", algebra.neg(algebra.apply("abs", x)))
+    is_negative = algebra.apply("lt", x, algebra.constant(0.0, x))
+    return algebra.div(algebra.select(is_negative, small, one), algebra.add(one, small))
 
 
 # The root of digamma as a sum of two float32 numbers and a rest: x minus the first two is exact near it.

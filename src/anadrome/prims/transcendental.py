@@ -108,8 +108,10 @@ def _pow(algebra: Algebra[Any], args: Args, out: Any) -> Args:
     """
     x, y = args
     zero, one = algebra.constant(0.0, out), algebra.constant(1.0, out)
-    slope = algebra.mul(y, algebra.apply("pow", x, algebra.sub(y, one)))
-    by_base = algebra.select(algebra.apply("eq", y, zero), zero, slope)
+    lower = algebra.apply("pow", x, algebra.sub(y, one))
+    is_infinite = algebra.apply("not", algebra.apply("isfinite", lower))
+    is_lost = algebra.apply("and", algebra.apply("eq", y, zero), is_infinite)
+    by_base = algebra.select(is_lost, zero, algebra.mul(y, lower))
     is_flat = algebra.apply("and", algebra.apply("eq", x, zero), algebra.apply("ge", y, zero))
     by_exponent = algebra.select(is_flat, zero, algebra.mul(out, algebra.apply("log", x)))
     return by_base, by_exponent

@@ -23,6 +23,7 @@ WRITERS: dict[str, Writer] = {
     "inv": llvm_linalg.inv,
     "det": llvm_linalg.det,
     "cholesky": llvm_linalg.cholesky,
+    "cholesky_adjoint": llvm_linalg.cholesky_adjoint,
     "slogdet": llvm_decompositions.slogdet,
     "qr": llvm_decompositions.qr,
     "eigh": llvm_decompositions.eigh,

@@ -91,7 +91,7 @@ def _emit_outputs(scope: Scope, fn: Function) -> None:
 
 def _emit_entry(program: Program, fn: Function) -> None:
     """Unpack the frame and call the body."""
-    text = FunctionText(program.module, f"define i64 @{ENTRY}(ptr %frame) #0")
+    text = FunctionText(program.module, f"define i64 @{ENTRY}(ptr %frame) #3")
     scope = Scope(program, text)
     workers = text.value(f"load i64, ptr {scope.frame_slot(1)}")
     given = [f"ptr %frame, i64 {workers}"]

@@ -212,32 +212,165 @@ def det(module: ModuleText, name: str, dtype: DType) -> None:
 def cholesky(module: ModuleText, name: str, dtype: DType) -> None:
     """A = L·Lᵀ row-major is A = Uᵀ·U column-major with U the same elements as L."""
     w = Wrapper(module, name, dtype, "ptr %matrix, ptr %out, ptr %status, i64 %n")
-    text, kind = w.text, w.kind
     w.limit("%n")
-
-    def row(i: Value) -> None:
-        start = text.value(f"mul i64 {i}, %n")
-
-        def column(j: Value) -> None:
-            at = text.value(f"add i64 {start}, {j}")
-            value = text.value(f"load {kind}, ptr {w.element('%matrix', at)}")
-            is_lower = text.value(f"icmp sle i64 {j}, {i}")
-            kept = text.value(f"select i1 {is_lower}, {kind} {value}, {kind} {literal(0.0, dtype)}")
-            text.do(f"store {kind} {kept}, ptr {w.element('%out', at)}")
-
-        w.loop("%n", column)
-
-    w.loop("%n", row)
+    _copy_lower(w, "%out", "%matrix")
     info = w.integer("0")
     w.fortran("potrf", w.letter("U"), w.integer("%n"), "%out", w.leading("%n"), info)
     report(w, info, "%status")
     w.finish()
 
 
+def _copy_lower(w: Wrapper, target: Value, source: Value) -> None:
+    """The lower triangle of an n × n matrix, with zeros above it."""
+    text, kind = w.text, w.kind
+
+    def row(i: Value) -> None:
+        start = text.value(f"mul i64 {i}, %n")
+
+        def column(j: Value) -> None:
+            at = text.value(f"add i64 {start}, {j}")
+            value = text.value(f"load {kind}, ptr {w.element(source, at)}")
+            is_lower = text.value(f"icmp sle i64 {j}, {i}")
+            kept = text.value(f"select i1 {is_lower}, {kind} {value}, {kind} {literal(0.0, w.dtype)}")
+            text.do(f"store {kind} {kept}, ptr {w.element(target, at)}")
+
+        w.loop("%n", column)
+
+    w.loop("%n", row)
+
+
+# ---------------------------------------------------------------------------- adjoint of Cholesky
+BLOCK = 32
+"""How many rows and columns of a Cholesky factor are gone back through at once."""
+
+
+def cholesky_adjoint(module: ModuleText, name: str, dtype: DType) -> None:
+    """Back through the blocks of the factor, from the last to the first, in place (Murray 2016, §4).
+
+    With D on the diagonal, R left of it, C below it, B below R, and of each the adjoint:
+
+        C_adj = C_adj·D⁻¹,  B_adj -= C_adj·R,  R_adj -= C_adjᵀ·B,  D_adj -= C_adjᵀ·C
+        D_adj = what the algorithm without blocks makes of it,  R_adj -= (D_adj + D_adjᵀ)·R
+    """
+    w = Wrapper(module, name, dtype, "ptr %factor, ptr %adjoint, ptr %out, i64 %n")
+    text = w.text
+    w.limit("%n")
+    _copy_lower(w, "%out", "%adjoint")
+    ld, one, minus = w.leading("%n"), w.number(1.0), w.number(-1.0)
+    left, right, upper = w.letter("L"), w.letter("R"), w.letter("U")
+    plain, transposed = w.letter("N"), w.letter("T")
+
+    def block(k: Value) -> None:
+        end = text.value(f"sub i64 %n, {text.value(f'mul i64 {k}, {BLOCK}')}")
+        first = text.value(f"sub i64 {end}, {BLOCK}")
+        start = text.intrinsic("llvm.smax.i64", "i64", [("i64", first), ("i64", "0")])
+        size, rest = text.value(f"sub i64 {end}, {start}"), text.value(f"sub i64 %n, {end}")
+        before, wide, below = w.integer(start), w.integer(size), w.integer(rest)
+
+        def corners(row: Value) -> tuple[Value, ...]:
+            """Of the factor and the adjoint: where the rows begin, and where in them the block does."""
+            line = text.value(f"mul i64 {row}, %n")
+            inside = text.value(f"add i64 {line}, {start}")
+            return tuple(w.element(base, at) for at in (line, inside) for base in ("%factor", "%out"))
+
+        r, r_adj, d, d_adj = corners(start)
+
+        def from_below() -> None:
+            b, b_adj, c, c_adj = corners(end)
+            w.fortran("trsm", left, upper, plain, plain, wide, below, one, d, ld, c_adj, ld)
+            w.fortran("gemm", plain, plain, before, below, wide, minus, r, ld, c_adj, ld, one, b_adj, ld)
+            w.fortran("gemm", plain, transposed, before, wide, below, minus, b, ld, c_adj, ld, one, r_adj, ld)
+            w.fortran("gemm", plain, transposed, wide, wide, below, minus, c, ld, c_adj, ld, one, d_adj, ld)
+
+        w.when(text.value(f"icmp sgt i64 {rest}, 0"), from_below)
+        _reverse_block(w, d, d_adj, size)
+        w.fortran("symm", right, upper, before, wide, minus, d_adj, ld, r, ld, one, r_adj, ld)
+        _cut_block(w, d_adj, size)
+
+    w.loop(text.value(f"udiv i64 {text.value(f'add i64 %n, {BLOCK - 1}')}, {BLOCK}"), block)
+    w.finish()
+
+
+def _reverse_block(w: Wrapper, factor: Value, adjoint: Value, size: Value) -> None:
+    """Back through the columns of a block, in place; the diagonal is left twice what it is.
+
+    With s_ij = a_ij - Σ_k l_ik·l_jk over k < j:  l_jj = √s_jj,  l_ij = s_ij / l_jj
+    """
+    text, kind = w.text, w.kind
+    last = text.value(f"sub i64 {size}, 1")
+
+    def subtract(at: Value, left: Value, right: Value) -> None:
+        place = w.element(adjoint, at)
+        old = text.value(f"load {kind}, ptr {place}")
+        term = text.value(f"fmul {kind} {left}, {right}")
+        text.do(f"store {kind} {text.value(f'fsub {kind} {old}, {term}')}, ptr {place}")
+
+    def value_at(base: Value, at: Value) -> Value:
+        return text.value(f"load {kind}, ptr {w.element(base, at)}")
+
+    def divided(at: Value, diagonal: Value) -> Value:
+        """The adjoint there over the diagonal, which takes its place."""
+        quotient = text.value(f"fdiv {kind} {value_at(adjoint, at)}, {diagonal}")
+        text.do(f"store {kind} {quotient}, ptr {w.element(adjoint, at)}")
+        return quotient
+
+    def column(k: Value) -> None:
+        j = text.value(f"sub i64 {last}, {k}")
+        row = text.value(f"mul i64 {j}, %n")
+        middle = text.value(f"add i64 {row}, {j}")
+        diagonal = value_at(factor, middle)
+
+        def below(step: Value) -> None:
+            i = text.value(f"sub i64 {last}, {step}")
+            other = text.value(f"mul i64 {i}, %n")
+            at = text.value(f"add i64 {other}, {j}")
+            s_adj = divided(at, diagonal)
+            subtract(middle, s_adj, value_at(factor, at))
+
+            def both(c: Value) -> None:
+                own, across = text.value(f"add i64 {row}, {c}"), text.value(f"add i64 {other}, {c}")
+                subtract(across, s_adj, value_at(factor, own))
+                subtract(own, s_adj, value_at(factor, across))
+
+            w.loop(j, both)
+
+        w.loop(k, below)
+        twice = divided(middle, diagonal)
+
+        def own(c: Value) -> None:
+            at = text.value(f"add i64 {row}, {c}")
+            subtract(at, twice, value_at(factor, at))
+
+        w.loop(j, own)
+
+    w.loop(size, column)
+
+
+def _cut_block(w: Wrapper, block: Value, size: Value) -> None:
+    """Half of the diagonal, and zeros above it."""
+    text, kind = w.text, w.kind
+    zero, half = literal(0.0, w.dtype), literal(0.5, w.dtype)
+
+    def row(i: Value) -> None:
+        middle = text.value(f"add i64 {text.value(f'mul i64 {i}, %n')}, {i}")
+        diagonal = w.element(block, middle)
+        halved = text.value(f"fmul {kind} {half}, {text.value(f'load {kind}, ptr {diagonal}')}")
+        text.do(f"store {kind} {halved}, ptr {diagonal}")
+        right = text.value(f"add i64 {middle}, 1")
+
+        def above(c: Value) -> None:
+            text.do(f"store {kind} {zero}, ptr {w.element(block, text.value(f'add i64 {right}, {c}'))}")
+
+        w.loop(text.value(f"sub i64 {text.value(f'sub i64 {size}, 1')}, {i}"), above)
+
+    w.loop(size, row)
+
+
 FORTRAN: Sequence[tuple[str, str]] = (
     ("blas", "gemm"),
     ("blas", "gemv"),
     ("blas", "swap"),
+    ("blas", "symm"),
     ("blas", "trsm"),
     ("lapack", "getrf"),
     ("lapack", "getri"),

@@ -136,7 +136,7 @@ def _worker_text(name: str, parameters: list[Parameter]) -> str:
         lines.append(f"  {inside} = load {kind.split()[0]}, ptr %a{position}, align 8")
     given = "".join(f", {kind.split()[0]} {inside}" for kind, _, inside in parameters)
     loads = "\n".join(lines)
-    return f"""define internal void @{name}(ptr %context) #0 {{
+    return f"""define internal void @{name}(ptr %context) #3 {{
 entry:
   %plimit = getelementptr inbounds i64, ptr %context, i64 {_LIMIT}
   %limit = load i64, ptr %plimit

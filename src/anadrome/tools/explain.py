@@ -35,9 +35,10 @@ class Sweep:
     """A loop that is reversed with a checkpoint policy.
 
     Of `trip` iterations the states of `states` are kept, in `bytes` bytes, and `repeats` iterations are run
-    once more, each one at least once to be reversed. None: it differs between the iterations of a loop
-    around it. `is_counted`: the number of iterations depends on floats, and was counted by running the part
-    of the program that decides it.
+    once more, each one at least once to be reversed; where blocks of iterations are kept (`ad.blocks`) also
+    once to write their log. None: it differs between the iterations of a loop around it. `is_counted`: the
+    number of iterations depends on floats, and was counted by running the part of the program that decides
+    it.
     """
 
     span: Span | None
@@ -185,27 +186,29 @@ class _Sizes:
     config: Config
     is_counted: bool = False
 
-    def known(self, size: Atom) -> int | None:
-        """The value of a size, where it is the same in every iteration of the loops around it."""
+    def known(self, size: Atom, at: Mapping[Var, int] | None = None) -> int | None:
+        """The value of a size, where it is the same in every iteration of the loops around it, or depends on
+        none but the indices `at`."""
         if isinstance(size, Const):
             return int(size.value)
-        fn = self.fn
-        lets = self.definitions(size)
+        fn, places = self.fn, at or {}
+        lets = self.definitions(size, places)
         if lets is None:
             return None
         slice_ = live_body(Body(lets, (size,)))
-        asked = array_ir.Function(fn.name, fn.params, slice_)
+        asked = array_ir.Function(fn.name, (*fn.params, *places), slice_)
+        values = [*self.values, *(np.int64(place) for place in places.values())]
         if any(target.type.dtype.is_float for let in slice_.lets for target in let.targets):
             self.is_counted = True
-            return int(compile_function(asked, self.config)(self.values)[0])
-        return int(run(asked, self.values[len(fn.sizes) :]).results[0])
+            return int(compile_function(asked, self.config)(values)[0])
+        return int(run(asked, values[len(fn.sizes) :]).results[0])
 
-    def definitions(self, size: Var) -> tuple[Let, ...] | None:
+    def definitions(self, size: Var, places: Mapping[Var, int]) -> tuple[Let, ...] | None:
         """The statements that a size is computed by, at any depth, in order; None where an iteration has a
         part in it."""
         lets = tuple(all_lets(self.fn.body))
         by_target = {target: let for let in lets for target in let.targets}
-        given = {*self.fn.params, *self.fn.sizes}
+        given = {*self.fn.params, *self.fn.sizes, *places}
         found: set[Let] = set()
         queue = [size]
         while queue:
@@ -238,14 +241,33 @@ def _sweep(sizes: _Sizes, let: Let, expr: Loop) -> Sweep:
     """What is known of one return sweep; of one inside another loop only what is the same each time."""
     assert expr.trip is not None and expr.checkpoint is not None
     sizes.is_counted = False
-    policy = show_checkpoint(replace(expr.checkpoint, is_swept=False)).strip()
+    policy = show_checkpoint(replace(expr.checkpoint, is_swept=False, in_blocks=False)).strip()
     trip = sizes.known(expr.trip)
     stack = _stack(expr)
     states = sizes.known(stack[0].type.shape[0]) if stack else 0
     parts = [sizes.bytes(var) for var in stack]
     total = None if None in parts else sum(part or 0 for part in parts)
     again = None if trip is None or states is None else repeats(trip, states) if stack else trip
+    if trip and again is not None and expr.checkpoint.in_blocks:
+        lengths = _block_lengths(sizes, expr, trip)
+        if lengths is None:
+            trip = again = None
+        else:
+            first, last = lengths
+            trip, again = (trip - 1) * first + last, (again - 1) * first + last
+            again += trip  # a block runs forward once more, to write its log
     return Sweep(let.span, policy, trip, states, total, again, sizes.is_counted)
+
+
+def _block_lengths(sizes: _Sizes, expr: Loop, count: int) -> tuple[int, int] | None:
+    """How many iterations the first of the blocks of a sweep has, and the last, which is run again once."""
+    assert expr.index is not None
+    for let in expr.body.lets:
+        inner = let.expr
+        if isinstance(inner, Loop) and inner.trip is not None:
+            first, last = (sizes.known(inner.trip, {expr.index: place}) for place in (count - 1, 0))
+            return None if first is None or last is None else (first, last)
+    return None
 
 
 def _stack(expr: Loop) -> list[Var]:

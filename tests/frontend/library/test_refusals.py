@@ -15,6 +15,7 @@ from anadrome.errors.frontend import (
     PromotionError,
     ShapeMismatch,
     StaticRequired,
+    UnsuitableSize,
     UnsupportedArgument,
     UnsupportedCall,
     UnsupportedType,
@@ -92,7 +93,14 @@ REFUSED: list[tuple[Callable[..., Any], type[FrontendError], str]] = [
     (lambda x: np.exp(x > 0), UnsupportedType, "float16"),
     (lambda x: np.dot(x), CallMismatch, "missing"),
     (lambda x: np.arange(0, len(x), 0 * len(x)), FrontendError, "0"),
-    (lambda x: np.full(-1, x[0, 0]), UnsupportedArgument, "negative"),
+    (lambda x: np.full(-1, x[0, 0]), UnsuitableSize, "negative"),
+    (lambda x: np.tile(x, (2, -1)), UnsuitableSize, "negative"),
+    (lambda x: np.repeat(x, -1), UnsuitableSize, "negative"),
+    (lambda x: np.broadcast_to(x, (-1, *x.shape)), UnsuitableSize, "negative"),
+    (lambda x: np.reshape(x, (-2, -1)), UnsuitableSize, "negative"),
+    (lambda x: np.bincount(np.arange(len(x)) * len(x), minlength=-3), UnsuitableSize, "negative"),
+    (lambda x: np.gradient(x[:1]), UnsuitableSize, "a size of 1 along axis 0"),
+    (lambda x: np.gradient(x[:, :0], axis=1), UnsuitableSize, "a size of 0 along axis 1"),
     (lambda x: np.bincount(x[0]), UnsupportedArgument, "whole numbers"),
 ]
 
@@ -132,6 +140,11 @@ def test_take_outside_fails_at_run_time(at: int) -> None:
         (lambda x, y: np.maximum(x, y), (np.ones(3), np.ones(4))),
         (lambda x, y: np.reshape(x, (len(y), -1)), (np.ones(30), np.ones(4))),
         (lambda x, y: np.split(x, 3)[0], (np.ones(31), np.ones(4))),
+        (lambda x, y: np.tile(x, len(y) - 5), (np.ones(3), np.ones(4))),
+        (lambda x, y: np.eye(len(y) - 5), (np.ones(3), np.ones(4))),
+        (lambda x, y: np.broadcast_to(x, (len(y) - 5, 3)), (np.ones(3), np.ones(4))),
+        (lambda x, y: np.bincount(x.astype(int), minlength=len(y) - 5), (np.ones(3), np.ones(4))),
+        (lambda x, y: np.gradient(x[: len(y) - 3]), (np.ones(30), np.ones(4))),
     ],
 )
 def test_sizes_that_differ_fail_at_run_time(function: Callable[..., Any], args: tuple[Any, ...]) -> None:

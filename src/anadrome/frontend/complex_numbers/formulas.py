@@ -124,10 +124,25 @@ def power(b: Builder, z: Pair, w: Pair) -> Pair:
     return b.select(is_origin, at_origin, found[0]), b.select(is_origin, beside, found[1])
 
 
+def _size(b: Builder, x: Atom) -> Atom:
+    """|x| as a choice between x and -x, for what is smooth at 0: of `abs` the derivative there is 0."""
+    return _like_the_sign(b, x, x)
+
+
+def _like_the_sign(b: Builder, value: Atom, x: Atom) -> Atom:
+    """`value` with its sign changed where x < 0"""
+    return b.select(b.apply("ge", x, b.constant(0.0, x)), value, b.apply("neg", value))
+
+
 # ---------------------------------------------------------------------------- real results
 def absolute(b: Builder, z: Pair) -> Atom:
     """|z|, whose derivative at 0 is 0"""
     return b.apply("hypot", *z)
+
+
+def square_of_size(b: Builder, z: Pair) -> Atom:
+    """|z|² = x² + y²"""
+    return b.add(b.mul(z[0], z[0]), b.mul(z[1], z[1]))
 
 
 def angle(b: Builder, z: Pair) -> Atom:
@@ -164,7 +179,7 @@ def expm1(b: Builder, z: Pair) -> Pair:
 
 def log(b: Builder, z: Pair) -> Pair:
     """log|z| + i angle(z); near the unit circle log|z| = ½ log1p((big - 1)(big + 1) + small²)"""
-    x, y = (b.apply("abs", part) for part in z)
+    x, y = (_size(b, part) for part in z)
     radius = absolute(b, z)
     is_flat = b.apply("ge", x, y)
     big, small = b.select(is_flat, x, y), b.select(is_flat, y, x)
@@ -207,16 +222,17 @@ def exp2(b: Builder, z: Pair) -> Pair:
 
 
 def sqrt(b: Builder, z: Pair) -> Pair:
-    """With t = √((|x| + |z|)/2):  t + iy/2t where x ≥ 0, |y|/2t + i(±t) with the sign of y elsewhere."""
+    """With t = √((|x| + |z|)/2):  t + iy/2t where x ≥ 0, |y|/2t + i(±t) with the sign of y elsewhere, whose
+    derivative on the cut is that of the side which the sign of zero says."""
     x, y = z
     half, zero, one = (b.constant(value, x) for value in (0.5, 0.0, 1.0))
-    size = b.add(b.mul(half, b.apply("abs", x)), b.mul(half, absolute(b, z)))
+    size = b.add(b.mul(half, _size(b, x)), b.mul(half, absolute(b, z)))
     root = b.apply("sqrt", size)
     is_zero = b.apply("eq", root, zero)
     other = b.div(b.mul(half, y), b.select(is_zero, one, root))
-    is_right = b.apply("ge", x, zero)
-    real = b.select(is_right, root, b.apply("abs", other))
-    imag = b.select(is_right, other, b.apply("copysign", root, y))
+    is_right, sign = b.apply("ge", x, zero), b.apply("copysign", one, y)
+    real = b.select(is_right, root, b.mul(sign, other))
+    imag = b.select(is_right, other, b.mul(sign, root))
     return real, b.select(is_zero, y, imag)
 
 
@@ -251,7 +267,7 @@ def tanh(b: Builder, z: Pair) -> Pair:
     q = 4e/(1 + e)² with e = exp(-2|x|), which does not overflow.
     """
     x, y = z
-    decay = b.apply("exp", b.mul(b.constant(-2.0, x), b.apply("abs", x)))
+    decay = b.apply("exp", b.mul(b.constant(-2.0, x), _size(b, x)))
     over = b.add(b.constant(1.0, x), decay)
     q = b.div(b.mul(b.constant(4.0, x), decay), b.mul(over, over))
     tangent, cosine, sine = b.apply("tanh", x), b.apply("cos", y), b.apply("sin", y)
@@ -299,12 +315,12 @@ def atanh(b: Builder, z: Pair) -> Pair:
     """
     x, y = z
     one = b.constant(1.0, x)
-    size = b.apply("abs", x)
+    size = _size(b, x)
     below = b.sub(one, size)
     square_y = b.mul(y, y)
     distance = b.add(b.mul(below, below), square_y)
     growth = b.apply("log1p", b.div(b.mul(b.constant(4.0, x), size), distance))
-    real = b.mul(b.constant(0.25, x), b.apply("copysign", growth, x))
+    real = b.mul(b.constant(0.25, x), _like_the_sign(b, growth, x))
     across = b.sub(b.mul(below, b.add(one, size)), square_y)
     turn = b.apply("atan2", b.add(y, y), across)
     return real, b.mul(b.constant(0.5, x), turn)

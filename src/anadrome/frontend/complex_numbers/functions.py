@@ -67,10 +67,17 @@ def einsum(context: Context, subscripts: Value, *operands: Value, **kwargs: Valu
 
 
 def norm(context: Context, x: Value, ord: Value = None, axis: Value = None, keepdims: Value = False) -> Value:
-    """np.linalg.norm: of |z|, save for the norms of a matrix that are made of singular values"""
+    """np.linalg.norm: of |z|, save for the norms of a matrix that are made of singular values.
+
+    The norm that is a root of squares is √Σ(x² + y²), which is smooth where some z is 0, as |z| is not.
+    """
     rank = len(complex_of(context, x).shape) if axis is None else len(axis) if isinstance(axis, tuple) else 1
     if rank == 2 and ord in (2, -2, "nuc"):
         raise ComplexRefused(f"`np.linalg.norm` with `ord={ord!r}`", describe(x), context.span)
+    if ord is None or (rank == 1 and ord == 2) or (rank == 2 and ord == "fro"):
+        squares = operators.over_real(context, x, formulas.square_of_size, "np.linalg.norm")
+        total = context.call(np.sum, squares, axis=axis, keepdims=keepdims)
+        return context.call(np.sqrt, total)
     size = context.call(np.absolute, x)
     return context.call(np.linalg.norm, size, ord, axis=axis, keepdims=keepdims)
 

@@ -16,7 +16,7 @@ from anadrome.frontend.complex_numbers import formulas
 from anadrome.frontend.complex_numbers.formulas import Pair, RealRule, Rule
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex, split
 from anadrome.frontend.context import Context
-from anadrome.frontend.operators import apply_prim, broadcast_shapes, element
+from anadrome.frontend.operators import apply_prim, broadcast_shapes, element, noted
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import Array, Complex, Scalar, Staged, Value
 
@@ -117,7 +117,8 @@ def over_real(context: Context, value: Value, rule: RealRule, what: str) -> Stag
         pair = tuple(inner.convert(element(inner, part, shape, indices), dtype) for part in (real, imag))
         return rule(inner, pair)  # type: ignore[arg-type]  # two of them
 
-    return context.wrap(context.builder.build(shape, place), is_weak)
+    result = context.wrap(context.builder.build(shape, place), is_weak)
+    return noted(context, result, (real, imag)) if rule is formulas.absolute else result
 
 
 # ---------------------------------------------------------------------------- operators

@@ -7,11 +7,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Atom, Check, Size, Var, i64
+from anadrome.array_ir.nodes import Atom, Check, Const, Size, Var, i64
 from anadrome.dtypes import DType
-from anadrome.errors.frontend import CallMismatch, StaticRequired, UnsupportedArgument
+from anadrome.errors.frontend import CallMismatch, StaticRequired, UnsuitableSize, UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom, describe
 from anadrome.frontend.context import Context, StagedCall, dtype_of
+from anadrome.frontend.sizes import as_size, clamp_size, show_shape
 from anadrome.frontend.values import Array, Scalar, Staged, Value, is_staged
 
 _NEUTRAL: Mapping[str, tuple[object, ...]] = {
@@ -131,6 +132,22 @@ def axes_of(context: Context, name: str, axis: Value, rank: int) -> tuple[int, .
 def optional_dtype(context: Context, dtype: Value) -> DType | None:
     """A dtype argument, None where it is left to the function."""
     return None if dtype is None else dtype_of(dtype, context.span)
+
+
+def shape_argument(context: Context, name: str, shape: Value) -> tuple[Size, ...]:
+    """A shape argument: one size or several, none of them negative."""
+    parts = shape if isinstance(shape, tuple | list) else (shape,)
+    sizes = tuple(as_size(context, part, "a shape") for part in parts)
+    for size in sizes:
+        if isinstance(size, Const) and int(size.value) < 0:
+            help = "a size counts elements: give 0 or more"
+            raise UnsuitableSize(name, f"a negative size in {show_shape(sizes)}", context.span, help)
+        if clamp_size(context, size) is not size:
+            condition = context.builder.apply("ge", size, i64(0))
+            require(context, condition, "size", f"{name}: the size {{0}} is negative", (size,))
+            if isinstance(size, Var):
+                context.nonnegative.add(size)
+    return sizes
 
 
 # ---------------------------------------------------------------------------- operands

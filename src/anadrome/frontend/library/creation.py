@@ -12,28 +12,20 @@ from anadrome.dtypes import BOOL, F64, I64, DType
 from anadrome.errors.frontend import UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom, promote
 from anadrome.frontend.context import Context, StagedCall, dtype_of
-from anadrome.frontend.library.common import built, optional_dtype, plain, require, static_flag
+from anadrome.frontend.library.common import (
+    built,
+    optional_dtype,
+    plain,
+    require,
+    shape_argument,
+    static_flag,
+)
 from anadrome.frontend.library.shape import broadcast_to
-from anadrome.frontend.sizes import as_size, clamp_size, show_shape, size_value
+from anadrome.frontend.sizes import as_size, clamp_size, size_value
 from anadrome.frontend.values import Array, Scalar, Staged, Value
 
 
 # ---------------------------------------------------------------------------- filled
-def shape_argument(context: Context, name: str, shape: Value) -> tuple[Size, ...]:
-    """A shape argument: one size or several, none of them negative."""
-    parts = shape if isinstance(shape, tuple | list) else (shape,)
-    sizes = tuple(as_size(context, part, "a shape") for part in parts)
-    for size in sizes:
-        if isinstance(size, Const) and int(size.value) < 0:
-            raise UnsupportedArgument(name, f"a negative size in {show_shape(sizes)}", context.span)
-        if clamp_size(context, size) is not size:
-            condition = context.builder.apply("ge", size, i64(0))
-            require(context, condition, "size", f"{name}: the size {{0}} is negative", (size,))
-            if isinstance(size, Var):
-                context.nonnegative.add(size)
-    return sizes
-
-
 def filled(name: str, value: int) -> StagedCall:
     """np.zeros, np.ones; np.empty, whose elements are zeros"""
 

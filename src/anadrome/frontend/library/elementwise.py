@@ -20,7 +20,7 @@ from anadrome.frontend.arrays import atom, convert, promote, type_of
 from anadrome.frontend.context import Context, StagedCall, dtype_of
 from anadrome.frontend.library.common import array_var, as_strong, static_int
 from anadrome.frontend.masks import coordinates
-from anadrome.frontend.operators import map_elements, power
+from anadrome.frontend.operators import map_elements, noted, power, square_of_magnitude
 from anadrome.frontend.values import Array, Value
 from anadrome.prims.table import PRIMS
 
@@ -59,7 +59,12 @@ def loop_types(context: Context, ufunc: np.ufunc, values: Sequence[Value]) -> tu
 
 
 def over_elements(
-    context: Context, values: Sequence[Value], types: Sequence[DType], rule: ScalarRule, what: str
+    context: Context,
+    values: Sequence[Value],
+    types: Sequence[DType],
+    rule: ScalarRule,
+    what: str,
+    is_magnitude: bool = False,
 ) -> Value:
     """The rule at every place of the operands, each converted to its type, broadcast together."""
     atoms = [
@@ -72,7 +77,8 @@ def over_elements(
             builder, tuple(builder.convert(one, dtype) for one, dtype in zip(scalars, types, strict=True))
         )
 
-    return map_elements(context, atoms, scalar, what)
+    found = map_elements(context, atoms, scalar, what)
+    return noted(context, found, atoms) if is_magnitude else found
 
 
 def universal(ufunc: np.ufunc, name: str) -> StagedCall:
@@ -89,7 +95,12 @@ def universal(ufunc: np.ufunc, name: str) -> StagedCall:
         if PRIMS[row].types((first,) * ufunc.nin) is None:
             return over_elements(context, values, types, _without_row(context, row, first, what), what)
         return over_elements(
-            context, values, types, lambda builder, scalars: builder.apply(row, *scalars), what
+            context,
+            values,
+            types,
+            lambda builder, scalars: builder.apply(row, *scalars),
+            what,
+            is_magnitude=name in ("abs", "hypot"),
         )
 
     return staged
@@ -387,6 +398,9 @@ _LOGICAL: dict[np.ufunc, str] = {
 
 def _square(context: Context, x: Value) -> Value:
     """np.square"""
+    square = square_of_magnitude(context, x)
+    if square is not None:
+        return as_strong(square)
     types = loop_types(context, np.square, (x,))
     return over_elements(
         context, (x,), types, lambda builder, scalars: builder.mul(scalars[0], scalars[0]), "np.square"

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
-from anadrome.array_ir.nodes import i64
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.nodes import Atom, Const, Size, i64
 from anadrome.dtypes import F64
-from anadrome.errors.frontend import UnsupportedArgument
-from anadrome.frontend.arrays import as_array
+from anadrome.errors.frontend import UnsuitableSize, UnsupportedArgument
+from anadrome.frontend.arrays import as_array, atom
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.indexing import take as taken
-from anadrome.frontend.library.common import axes_of, axis_of, static_int
+from anadrome.frontend.library.common import axes_of, axis_of, require, static_int
 from anadrome.frontend.library.shape import expand_dims
-from anadrome.frontend.sizes import size_value
+from anadrome.frontend.operators import map_elements
+from anadrome.frontend.sizes import canonical, is_at_most, size_value
 from anadrome.frontend.values import Array, Value
 
 
@@ -201,6 +204,8 @@ def gradient(context: Context, f: Value, *varargs: Value, axis: Value = None) ->
         if as_array(context, spacing).shape:
             raise UnsupportedArgument(name, "places that are not evenly spaced", context.span)
     results = []
+    for along in axes:
+        _require_two(context, name, found.shape[along], along)
     for along, spacing in zip(axes, spacings, strict=True):
         cut = partial(_cut, context, found, along)
         inside = call(
@@ -214,18 +219,46 @@ def gradient(context: Context, f: Value, *varargs: Value, axis: Value = None) ->
     return results[0] if len(results) == 1 else tuple(results)
 
 
+_TOO_FEW = "a size of {} along axis {}, and differences need two elements"
+
+
+def _require_two(context: Context, name: str, size: Size, axis: int) -> None:
+    """A one-sided difference needs two elements."""
+    extent = canonical(context, size)
+    if isinstance(extent, Const) and int(extent.value) < 2:
+        help = "`axis=` names the axes to go along; the others may have any size"
+        raise UnsuitableSize(name, _TOO_FEW.format(extent.value, axis), context.span, help)
+    if not is_at_most(context, i64(2), size):
+        enough = context.builder.apply("ge", size, i64(2))
+        require(context, enough, "size", f"{name}: {_TOO_FEW.format('{0}', axis)}", (size,))
+
+
 def flat_differences(context: Context, ary: Value) -> Value:
     """np.ediff1d: the differences of neighbours in row-major order"""
     return context.call(np.diff, context.call(np.ravel, ary))
 
 
+SINC_TERMS = 13
+"""So many terms of the series, for |u| ≤ 1, leave out 1e-28, and of its sixth derivative 1e-20."""
+
+
 def sinc(context: Context, x: Value) -> Value:
-    """np.sinc: sin(πx) / πx, and 1 at 0"""
-    call = context.call
-    scaled = call(np.multiply, np.pi, x)
-    is_zero = call(np.equal, scaled, 0.0)
-    safe = call(np.where, is_zero, 1.0, scaled)
-    return call(np.where, is_zero, 1.0, call(np.divide, call(np.sin, safe), safe))
+    """np.sinc: sin u / u, u = πx; near 0 the series Σ (-u²)ᵏ / (2k + 1)!, whose derivatives cancel nothing"""
+    scaled = as_array(context, context.call(np.multiply, np.pi, x))
+
+    def rule(builder: Builder, scalars: tuple[Atom, ...]) -> Atom:
+        (u,) = scalars
+        zero, one = builder.constant(0.0, u), builder.constant(1.0, u)
+        is_near = builder.apply("lt", builder.apply("abs", u), one)
+        near, far = builder.select(is_near, u, zero), builder.select(is_near, one, u)
+        square = builder.mul(near, near)
+        series = zero
+        for k in reversed(range(SINC_TERMS)):
+            coefficient = builder.constant((-1) ** k / math.factorial(2 * k + 1), u)
+            series = coefficient if series is zero else builder.add(coefficient, builder.mul(square, series))
+        return builder.select(is_near, series, builder.div(builder.apply("sin", far), far))
+
+    return map_elements(context, [atom(context, scaled)], rule, "np.sinc")
 
 
 # ---------------------------------------------------------------------------- comparisons

@@ -19,13 +19,14 @@ from anadrome.frontend.library.common import (
     built,
     is_neutral,
     permuted,
+    shape_argument,
     static_flag,
     static_int,
 )
 from anadrome.frontend.library.contraction import contract, matmul
 from anadrome.frontend.library.reductions import Nest, over_axes, sum_type
 from anadrome.frontend.operators import broadcast_shapes, element
-from anadrome.frontend.sizes import agree, as_size, clamp_size, is_same_size, retype, show_shape
+from anadrome.frontend.sizes import agree, clamp_size, is_same_size, retype, show_shape
 from anadrome.frontend.values import Value
 
 
@@ -274,8 +275,7 @@ def eye(
 ) -> Value:
     """np.eye: ones on one diagonal"""
     target = dtype_of(dtype, context.span)
-    rows = as_size(context, N)
-    columns = rows if M is None else as_size(context, M)
+    rows, columns = shape_argument(context, "np.eye", (N, N if M is None else M))
     shift = static_int(context, "np.eye", "k", k)
 
     def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:

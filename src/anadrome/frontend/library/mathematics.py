@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -15,6 +17,8 @@ from anadrome.frontend.arrays import as_array, atom, type_of
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import INFINITY
 from anadrome.frontend.library.reductions import fold_all
+from anadrome.frontend.operators import noted
+from anadrome.frontend.sizes import agree
 from anadrome.frontend.values import Array, Scalar, Staged, Value
 
 
@@ -39,7 +43,9 @@ def row(python_name: str, prim: str, count: int = 1) -> StagedCall:
             raise UnsupportedArgument(
                 f"math.{python_name}", f"{len(values)} arguments, not {count}", context.span
             )
-        return weak(context.builder.apply(prim, *(number(context, python_name, value) for value in values)))
+        found = [number(context, python_name, value) for value in values]
+        result = weak(context.builder.apply(prim, *found))
+        return noted(context, result, found) if prim == "abs" else result
 
     return staged
 
@@ -83,24 +89,74 @@ def logarithm(context: Context, x: Value, base: Value = math.e) -> Value:
 def distance_from_origin(context: Context, *values: Value) -> Value:
     """math.hypot of any number of coordinates"""
     builder = context.builder
-    total: Atom = builder.constant(0.0, number(context, "hypot", 0.0))
-    for position, value in enumerate(values):
-        found = number(context, "hypot", value)
-        total = builder.apply("abs", found) if position == 0 else builder.apply("hypot", total, found)
-    return weak(total)
+    found = [number(context, "hypot", value) for value in values]
+    match found:
+        case []:
+            return weak(builder.constant(0.0, number(context, "hypot", 0.0)))
+        case [_]:
+            return noted(context, weak(builder.apply("abs", *found)), found)
+        case _:
+            return noted(context, weak(_length(builder, found)), found)
+
+
+def _length(builder: Builder, values: Sequence[Atom]) -> Atom:
+    """√Σx_i² = hypot(… hypot(m, x), x …) with the largest m first, which is 0 at the origin alone.
+
+    Each of these is then smooth, at any size; the hypot of two zeros has no derivative.
+    """
+    largest, *others = values
+    rest = []
+    for x in others:
+        is_larger = builder.apply("gt", builder.apply("abs", x), builder.apply("abs", largest))
+        rest.append(builder.select(is_larger, largest, x))
+        largest = builder.select(is_larger, x, largest)
+    return functools.reduce(partial(builder.apply, "hypot"), rest, largest)
+
+
+SCALES = ((2.0**480, 2.0**-600), (2.0**-450, 2.0**600))
+"""From where on squares overflow, and below which they lose digits; and what to multiply by before."""
 
 
 def distance(context: Context, p: Value, q: Value) -> Value:
-    """math.dist: √Σ(p - q)²"""
+    """math.dist: √Σ(p - q)², of differences times a power of two where their squares leave the range of a
+    float64. A distance that is infinite in one coordinate is infinite, whatever the others are. Of equal
+    points the derivative is 0, as in `math.hypot`.
+    """
     left, right = as_array(context, p), as_array(context, q)
     if len(left.shape) != 1 or len(right.shape) != 1:
         raise UnsupportedArgument("math.dist", "points are sequences of numbers", context.span)
+    agree(context, left.shape[0], right.shape[0], "math.dist")
+    builder = context.builder
 
-    def square(builder: Builder, scalars: Sequence[Atom]) -> Atom:
-        step = builder.sub(builder.convert(scalars[0], F64), builder.convert(scalars[1], F64))
-        return builder.mul(step, step)
+    def difference(inner: Builder, scalars: Sequence[Atom]) -> Atom:
+        return inner.sub(inner.convert(scalars[0], F64), inner.convert(scalars[1], F64))
 
-    return weak(context.builder.apply("sqrt", fold_all(context, "add", (left, right), square, "math.dist")))
+    def size(inner: Builder, scalars: Sequence[Atom]) -> Atom:
+        step = difference(inner, scalars)
+        is_missing = inner.apply("isnan", step)
+        return inner.select(is_missing, inner.constant(0.0, step), inner.apply("abs", step))
+
+    largest = fold_all(context, "max", (left, right), size, "math.dist")
+    (high, shrink), (low, stretch) = SCALES
+    zero, one, infinity = (builder.constant(value, largest) for value in (0.0, 1.0, INFINITY))
+
+    def chosen(large: float, small: float) -> Atom:
+        is_small = builder.apply("lt", largest, builder.constant(low, largest))
+        inside = builder.select(is_small, builder.constant(small, largest), one)
+        is_large = builder.apply("gt", largest, builder.constant(high, largest))
+        return builder.select(is_large, builder.constant(large, largest), inside)
+
+    scale, back = chosen(shrink, stretch), chosen(1.0 / shrink, 1.0 / stretch)
+
+    def square(inner: Builder, scalars: Sequence[Atom]) -> Atom:
+        step = inner.mul(difference(inner, scalars), scale)
+        return inner.mul(step, step)
+
+    total = fold_all(context, "add", (left, right), square, "math.dist")
+    is_same = builder.apply("eq", total, zero)
+    root = builder.mul(builder.apply("sqrt", builder.select(is_same, one, total)), back)
+    is_infinite = builder.apply("eq", largest, infinity)
+    return weak(builder.select(is_same, zero, builder.select(is_infinite, infinity, root)))
 
 
 def exact_sum(context: Context, seq: Value) -> Value:

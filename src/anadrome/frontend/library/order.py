@@ -12,7 +12,7 @@ from anadrome.dtypes import BOOL, F64, I64, DType
 from anadrome.errors.frontend import UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom, promote
 from anadrome.frontend.context import Context, StagedCall
-from anadrome.frontend.library.common import array_var, axis_of, built, permuted, refused
+from anadrome.frontend.library.common import array_var, axis_of, built, permuted, refused, shape_argument
 from anadrome.frontend.library.reductions import require_elements
 from anadrome.frontend.library.shape import raveled
 from anadrome.frontend.operators import element
@@ -234,7 +234,7 @@ def bincount(context: Context, x: Value, weights: Value = None, minlength: Value
         raise UnsupportedArgument("np.bincount", "a vector of whole numbers is expected", context.span)
     builder, extent = context.builder, at.type.shape[0]
     largest = builder.reduce("max", extent, lambda inner, i: inner.convert(inner.index(at, (i,)), I64))
-    least = builder.apply("max", as_size(context, minlength), i64(0))
+    (least,) = shape_argument(context, "np.bincount", (minlength,))
     size = builder.apply("max", builder.apply("add", largest, i64(1)), least)
     assert isinstance(size, Var)
     context.nonnegative.add(size)

@@ -8,7 +8,7 @@ import numpy as np
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
-from anadrome.errors.frontend import ShapeMismatch, UnsupportedArgument
+from anadrome.errors.frontend import ShapeMismatch, UnsuitableSize, UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import (
@@ -19,7 +19,7 @@ from anadrome.frontend.library.common import (
     permuted,
     plain,
     rearranged,
-    require,
+    shape_argument,
 )
 from anadrome.frontend.operators import broadcast_shapes, element, is_one
 from anadrome.frontend.sizes import agree, as_size, is_same_size, multiply_sizes, show_shape
@@ -40,8 +40,9 @@ def target_shape(context: Context, source: tuple[Size, ...], shape: Value) -> tu
         for position, part in enumerate(parts)
     ]
     if any(isinstance(size, Const) and int(size.value) < 0 for size in sizes):
-        raise UnsupportedArgument(
-            "np.reshape", f"a negative size in {show_shape(tuple(sizes))}", context.span
+        help = "one size may be -1, and is then what the number of elements leaves; the others are 0 or more"
+        raise UnsuitableSize(
+            "np.reshape", f"a negative size in {show_shape(tuple(sizes))}", context.span, help
         )
     if unknown:
         sizes[unknown[0]] = _quotient(context, source, sizes)
@@ -241,8 +242,7 @@ def at_least(name: str, rank: int) -> StagedCall:
 # ---------------------------------------------------------------------------- elements at other places
 def broadcast_to(context: Context, array: Value, shape: Value) -> Value:
     """np.broadcast_to, as a new array"""
-    parts = shape if isinstance(shape, tuple | list) else (shape,)
-    sizes = tuple(as_size(context, part, "a shape") for part in parts)
+    sizes = shape_argument(context, "np.broadcast_to", shape)
     operand = atom(context, as_array(context, array))
     if len(operand.type.shape) > len(sizes):
         raise ShapeMismatch(
@@ -344,11 +344,7 @@ def repeat(context: Context, a: Value, repeats: Value, axis: Value = None) -> Va
     along = 0 if axis is None else axis_of(context, "np.repeat", axis, len(found.shape))
     if isinstance(repeats, tuple | list | np.ndarray | Array):
         raise UnsupportedArgument("np.repeat", "a number of repeats for each element", context.span)
-    count = as_size(context, repeats, "the number of repeats")
-    if isinstance(count, Const) and int(count.value) < 0:
-        raise UnsupportedArgument("np.repeat", "a negative number of repeats", context.span)
-    is_count = context.builder.apply("ge", count, i64(0))
-    require(context, is_count, "size", "np.repeat: the size {0} is negative", (count,))
+    (count,) = shape_argument(context, "np.repeat", (repeats,))
     shape = list(var.type.shape)
 
     def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
@@ -366,10 +362,7 @@ def tile(
     reps: Value,
 ) -> Value:
     """np.tile: the array put side by side along every axis"""
-    counts: list[Size] = [
-        as_size(context, one, "the number of tiles")
-        for one in (reps if isinstance(reps, tuple | list) else [reps])
-    ]
+    counts = list(shape_argument(context, "np.tile", reps))
     found = plain(context, A)
     rank = max(len(counts), len(found.shape))
     counts = [*(i64(1),) * (rank - len(counts)), *counts]

@@ -31,7 +31,7 @@ from anadrome.errors.parallel import CastRefused, IdentityMissing, UnsuitableBou
 from anadrome.frontend.arrays import as_array, atom, describe
 from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
 from anadrome.frontend.context import Context
-from anadrome.frontend.library.creation import shape_argument
+from anadrome.frontend.library.common import shape_argument
 from anadrome.frontend.library.order import wrapped
 from anadrome.frontend.operators import element
 from anadrome.frontend.parallel.items import Rebuild, Row, is_array, is_leaf, matching, words
