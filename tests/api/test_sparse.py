@@ -404,3 +404,14 @@ def test_a_star_colouring_has_no_path_of_two_colours(density):
                 for d in near[c]:
                     if len({a, b, c, d}) == 4:
                         assert len({colour[v] for v in (a, b, c, d)}) > 2
+
+
+def test_accumulators_of_which_only_some_contributions_are_reached() -> None:
+    """Of two contributions of one sum the later one alone depends on the direction."""
+    q = np.array([0.3, 1.7, 3.2, 0.5])
+    for function in (
+        lambda q: np.sum(np.interp(q, np.arange(4.0), q)),
+        lambda q: np.sum(np.interp(q[:2], np.arange(5.0), np.array([0.0, 1.0, 4.0, 2.0, 3.0]) * q[2])),
+    ):
+        found = ad.hessian(function, sparse=True)(q).toarray()
+        np.testing.assert_allclose(found, ad.hessian(function)(q), atol=1e-13)

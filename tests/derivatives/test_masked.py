@@ -72,6 +72,15 @@ def test_reverse_mode_agrees_with_forward_mode(name: str, way: str) -> None:
         np.testing.assert_allclose(ad.jacrev(ad.grad(compiled))(x), second, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_forward_mode_of_the_gradient(way: str) -> None:
+    function = ad.jit(lambda p: np.sum(np.where(p > 0.0, np.log(p), 0.0) * p), config=ad.Config(mixed=way))
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(
+            ad.hessian(function)(np.array([0.5, 0.0, 2.0])), np.diag([2.0, 0.0, 0.5]), atol=1e-14
+        )
+
+
 def test_what_is_taken_keeps_its_nan() -> None:
     with np.errstate(all="ignore"):
         assert np.isnan(ad.grad(lambda x: np.where(x > 0.0, np.log(x) * np.nan, x))(1.0))

@@ -89,13 +89,17 @@ def keeps(name: str, fn: Function, args: Sequence[object], tolerance: float = 0.
     """The pass keeps the results on these arguments and adds no work; what it made.
 
     A statement that leaves a loop runs once where the loop may not run at all, so hoisting is not asked;
-    `fuse` may compute cheap elements again (see `producers`).
+    `fuse` may compute cheap elements again (see `producers`). `iverson` keeps what the contributions to a sum
+    are made of, a write and a read in each iteration, also of those that a condition leaves out.
     """
     made = PASSES[name](fn, Config())
     check(made)
     before, after = run(fn, args), run(made, args)
     same(before.results, after.results, tolerance)
-    again = 8 * before.work.writes + 3 * before.work.reads if name == "fuse" else 0
+    again = {
+        "fuse": 8 * before.work.writes + 3 * before.work.reads,
+        "iverson": 2 * before.work.iterations,
+    }.get(name, 0)
     assert name in ("hoist", "hoist_sums") or after.work.total <= before.work.total + again, (
         name,
         before.work,

@@ -171,6 +171,37 @@ def test_of_what_is_written_in_parts_blocks_are_kept(policy: dict[str, Any], n: 
     assert sweep.span is not None
 
 
+def test_two_states_and_no_more() -> None:
+    """Blocks of one iteration are iterations where that is known; else they run once more for their log."""
+
+    def fixed(x, n):
+        u = np.zeros(20)
+        u[0] = x
+        for i in ad.range(n, memory=336):
+            u[(i + 1) % 20] = np.sin(u[i % 20])
+        return np.sum(u * u)
+
+    (sweep,) = ad.explain(ad.grad(fixed), 0.3, 50).sweeps
+    assert (sweep.trip, sweep.states, sweep.repeats) == (50, 2, repeats(50, 2))
+    (sweep,) = ad.explain(ad.grad(ring({"memory": 336})), np.linspace(0.1, 0.9, 20), 50).sweeps
+    assert (sweep.trip, sweep.states, sweep.repeats) == (50, 2, repeats(50, 2) + 50)
+
+
+def test_blocks_of_a_loop_that_is_left_early_are_bounded() -> None:
+    def program(x, n):
+        u = np.zeros(15)
+        u[:3] = x
+        for i in ad.range(n, checkpoint="log"):
+            u[(i + 3) % 15] = np.sin(u[i % 15]) * 1.5
+            if u[i % 15] > 1.2:
+                break
+        return np.sum(u * u)
+
+    found = ad.explain(ad.grad(program), np.array([0.1, 0.2, 0.3]), 30, measure=True)
+    assert found.is_bounded and found.measured is not None
+    assert found.least <= found.measured <= found.predicted < 10_000
+
+
 def test_a_budget_holds_the_log_of_a_block() -> None:
     plain = ad.explain(ad.grad(ring({"memory": 336})), np.linspace(0.1, 0.9, 20), 4000).predicted
     for memory in (400, 600, 1000, 2000):

@@ -46,8 +46,10 @@ def blocks_of(scope: Scope, expr: Loop, wish: Checkpoint, trip: Size, snapshot: 
         # What the budget leaves beside two snapshots, the least that it takes, and one log.
         rest = builder.size("sub", i64(wish.memory), builder.size("mul", i64(2), snapshot))
         room = builder.size("min", room, builder.size("add", builder.size("max", rest, i64(0)), logged))
-    length = builder.size("min", builder.size("floordiv", room, logged), trip)
-    length = builder.size("max", length, i64(1))
+    length = builder.size("floordiv", room, logged)
+    if length == i64(1):
+        return None
+    length = builder.size("max", builder.size("min", length, trip), i64(1))
     if length == i64(1):
         return None
     last = builder.size("sub", length, i64(1))

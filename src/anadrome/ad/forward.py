@@ -218,7 +218,10 @@ class _Forward:
 
         def total(inner: Builder, tangents: Sequence[Atom]) -> Atom:
             terms = [
-                chain_product(inner, prim, t, partial)
+                # of a side that is not taken the partial that was found before is 0
+                chain_product(inner, prim, partial, t, True)
+                if prim.name == "linked"
+                else chain_product(inner, prim, t, partial)
                 for (partial, _), t in zip(pairs, tangents, strict=True)
             ]
             result = terms[0]

@@ -39,6 +39,7 @@ from anadrome.array_ir.nodes import (
     Scan,
     Scatter,
     Stack,
+    SumType,
     Update,
     Var,
     WithSum,
@@ -66,8 +67,13 @@ class Flow:
         return flow
 
     def feed(self, target: Var, carried: Iterable[Atom], steered: Iterable[Atom] = ()) -> None:
-        """Note that the target is made of these."""
-        self.carried.setdefault(target, []).extend(carried)
+        """Note that the target is made of these. The accumulators of one sum are reached together: each one's
+        contributions are found in the next."""
+        known = self.carried.setdefault(target, [])
+        for feed in carried:
+            known.append(feed)
+            if isinstance(feed, Var) and isinstance(feed.type, SumType):
+                self.carried.setdefault(feed, []).append(target)
         self.steered.setdefault(target, []).extend(steered)
 
     def downstream(self, starts: Iterable[Var], with_steered: bool) -> set[Var]:

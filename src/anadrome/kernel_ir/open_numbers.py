@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Any, assert_never
 
 import numpy as np
 
@@ -171,12 +171,15 @@ def _choice(condition: Bounds, x: Bounds, y: Bounds) -> Bounds:
     return min(x[0], y[0]), max(x[1], y[1])
 
 
-def _quotient(x: Bounds, y: Bounds) -> Bounds:
-    if y[0] <= 0:
-        largest = max(abs(x[0]), abs(x[1]))
-        return -largest, largest
-    corners = [int(abs(a) // b) * (1 if a >= 0 else -1) for a in x for b in y]
-    return min(corners), max(corners)
+def _quotient(rounded: Callable[[Any, Any], int]) -> _Rule:
+    def rule(x: Bounds, y: Bounds) -> Bounds:
+        if y[0] <= 0:
+            largest = max(abs(x[0]), abs(x[1]))
+            return -largest, largest
+        corners = [rounded(a, b) for a in x for b in y]
+        return min(corners), max(corners)
+
+    return rule
 
 
 def _comparison(never: Callable[[Bounds, Bounds], bool], always: Callable[[Bounds, Bounds], bool]) -> _Rule:
@@ -195,7 +198,8 @@ BOUNDS: dict[str, _Rule] = {
     "min": lambda x, y: (min(x[0], y[0]), min(x[1], y[1])),
     "max": lambda x, y: (max(x[0], y[0]), max(x[1], y[1])),
     "neg": lambda x: (-x[1], -x[0]),
-    "truncdiv": _quotient,
+    "truncdiv": _quotient(lambda a, b: int(abs(a) // b) * (1 if a >= 0 else -1)),
+    "floordiv": _quotient(lambda a, b: int(a // b)),
     "select": _choice,
     "and": lambda x, y: (bool(x[0] and y[0]), bool(x[1] and y[1])),
     "or": lambda x, y: (bool(x[0] or y[0]), bool(x[1] or y[1])),
@@ -248,7 +252,7 @@ def counts(value: Value) -> Iterator[Count]:
 
 
 # ---------------------------------------------------------------------------- words
-SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truncdiv": "//", "eq": "==", "ne": "!="}
+SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truncdiv": "//", "floordiv": "//", "eq": "==", "ne": "!="}
 COMPARED = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "and": "and", "or": "or"}
 
 

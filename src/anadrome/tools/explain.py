@@ -16,7 +16,7 @@ from anadrome.api.show import as_compiled
 from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir.dead import live_body
 from anadrome.array_ir.interp import run
-from anadrome.array_ir.nodes import Atom, Body, Const, Let, Loop, Var
+from anadrome.array_ir.nodes import Atom, Body, Const, Let, Loop, Size, Var
 from anadrome.array_ir.text import show_checkpoint
 from anadrome.array_ir.walk import all_lets, let_variables
 from anadrome.compile import compile_function
@@ -248,25 +248,24 @@ def _sweep(sizes: _Sizes, let: Let, expr: Loop) -> Sweep:
     parts = [sizes.bytes(var) for var in stack]
     total = None if None in parts else sum(part or 0 for part in parts)
     again = None if trip is None or states is None else repeats(trip, states) if stack else trip
-    if trip and again is not None and expr.checkpoint.in_blocks:
-        lengths = _block_lengths(sizes, expr, trip)
-        if lengths is None:
+    inner = _block(expr) if expr.checkpoint.in_blocks else None
+    if trip and again is not None and inner is not None:
+        assert expr.index is not None
+        first, last = (sizes.known(inner, {expr.index: place}) for place in (trip - 1, 0))
+        if first is None or last is None:
             trip = again = None
         else:
-            first, last = lengths
+            # the last block is run again once only; each runs forward once more, to write its log
             trip, again = (trip - 1) * first + last, (again - 1) * first + last
-            again += trip  # a block runs forward once more, to write its log
+            again += trip
     return Sweep(let.span, policy, trip, states, total, again, sizes.is_counted)
 
 
-def _block_lengths(sizes: _Sizes, expr: Loop, count: int) -> tuple[int, int] | None:
-    """How many iterations the first of the blocks of a sweep has, and the last, which is run again once."""
-    assert expr.index is not None
+def _block(expr: Loop) -> Size | None:
+    """How many iterations a block has, of a sweep over blocks; None where that is known to be one."""
     for let in expr.body.lets:
-        inner = let.expr
-        if isinstance(inner, Loop) and inner.trip is not None:
-            first, last = (sizes.known(inner.trip, {expr.index: place}) for place in (count - 1, 0))
-            return None if first is None or last is None else (first, last)
+        if isinstance(let.expr, Loop) and let.expr.trip is not None:
+            return let.expr.trip
     return None
 
 

@@ -200,6 +200,7 @@ ORDER: list[Case] = [
         np.ones(1),
     ),
     case(np.interp, lambda x, xp, fp: np.interp(x, xp, fp), 0.3, np.arange(4.0), np.arange(4) ** 2),
+    case(np.gradient, lambda x: (np.gradient(x), np.gradient(x, 0.5), np.gradient(x, 2, axis=1)), F),
     case(np.bincount, lambda i: (np.bincount(i), np.bincount(i, minlength=7)), np.array([0, 3, 3, 1])),
     case(np.bincount, lambda i, w: np.bincount(i, weights=w), np.array([0, 3, 3, 1]), np.arange(4)),
     case(np.bincount, lambda i: np.bincount(i), np.zeros(0, int)),

@@ -208,11 +208,8 @@ def gradient(context: Context, f: Value, *varargs: Value, axis: Value = None) ->
         _require_two(context, name, found.shape[along], along)
     for along, spacing in zip(axes, spacings, strict=True):
         cut = partial(_cut, context, found, along)
-        inside = call(
-            np.divide,
-            call(np.subtract, cut(slice(2, None)), cut(slice(None, -2))),
-            call(np.multiply, 2.0, spacing),
-        )
+        twice = 2.0 * spacing if isinstance(spacing, int | float) else call(np.multiply, 2.0, spacing)
+        inside = call(np.divide, call(np.subtract, cut(slice(2, None)), cut(slice(None, -2))), twice)
         first = call(np.divide, call(np.subtract, cut(slice(1, 2)), cut(slice(0, 1))), spacing)
         last = call(np.divide, call(np.subtract, cut(slice(-1, None)), cut(slice(-2, -1))), spacing)
         results.append(call(np.concatenate, [first, inside, last], axis=along))
