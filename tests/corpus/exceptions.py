@@ -25,11 +25,11 @@ COMPOSED = (
 INVERTED = "an item is taken out of the result twice before that is believed, by divisions, and once after"
 
 EXCEPTIONS: dict[str, Allowance] = {
-    "complex_numbers.folded": Allowance(7.3, COMPOSED),
     "complex_numbers.durand_kerner": Allowance(
         7.4,
         "a complex quotient is a choice of two, and what either side may spoil is looked at before products",
     ),
+    "complex_numbers.folded": Allowance(7.3, COMPOSED),
     "corners.reduction_without_commuting": Allowance(
         8.5, "the program computes two columns of three, its gradient the product of the matrices, whole"
     ),

@@ -65,7 +65,7 @@ def keeps_the_program(names: tuple[str, ...], data: st.DataObject, statements: i
 
 
 def adds_no_nan(fn: Function, args: list[Any], data: st.DataObject) -> None:
-    """The gradient as users get it is that of the program as it stands, wherever that one is a number.
+    """The gradient after all passes is that of the program as it stands, wherever that one is a number.
 
     Sums may be taken apart otherwise, so a NaN of the plain gradient may be a number here: x·∞ + y·∞ is
     (x + y)·∞ for x and y of opposite sign. Dual numbers multiply 0·∞ at sides that are not taken, which
