@@ -15,6 +15,7 @@ from anadrome.errors.api import (
     AuxiliaryMissing,
     AxisMismatch,
     IntegerArgument,
+    NonFloatOutput,
     NonScalarOutput,
     NothingToDifferentiate,
     StructureMismatch,
@@ -119,6 +120,22 @@ def test_what_grad_refuses() -> None:
         ad.grad(lambda model: np.sum(model.weights) * model.bias)(Model(SMALL, np.arange(3)))
     with pytest.raises(NothingToDifferentiate):
         ad.grad(lambda how, x: x)("how", 1.0)
+
+
+@pytest.mark.parametrize("jacobian", [ad.jacfwd, ad.jacrev, ad.jacobian])
+def test_jacobians_of_integers_are_refused(jacobian) -> None:
+    for function in (np.argsort, lambda x: 3, lambda x: "x", lambda x: {"count": len(x)}):
+        with pytest.raises(NonFloatOutput):
+            jacobian(function)(X)
+
+
+def test_jacobians_of_floats_beside_integers() -> None:
+    for jacobian in (ad.jacfwd, ad.jacrev, ad.jacobian):
+        count, slope = jacobian(lambda x: (len(x), x * x))(SMALL)
+        assert count is None
+        np.testing.assert_allclose(slope, np.diag(2 * SMALL))
+        with pytest.raises(NonFloatOutput, match="one int64"):
+            jacobian(lambda x: (len(x), x), has_aux=True)(SMALL)
 
 
 def test_kinds_of_functions() -> None:

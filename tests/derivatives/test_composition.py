@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import anadrome as ad
+from anadrome.errors.api import AxisMismatch, StructureMismatch
 from tests.derivatives.agreement import agree
 
 X = np.linspace(0.2, 1.7, 5)
@@ -167,6 +168,46 @@ def test_linearize_inside():
     _, rows = program(X, np.eye(5))
     np.testing.assert_allclose(rows, np.diag(np.cos(X) * X + np.sin(X)), atol=1e-15)
     agree(lambda x: ad.linearize(lambda y: np.sin(y) * x, x * x)[1](x), X)
+
+
+def test_linear_functions_go_into_programs():
+    """Made outside, they are derivatives at the same primals under every transform."""
+    slope = np.cos(X) * 2.0
+    point = X.copy()
+    _, push = ad.linearize(lambda x, y: np.sin(x) * y, point, 2.0)
+    _, pull = ad.vjp(lambda x, y: np.sin(x) * y, point, 2.0)
+    point[:] = 0.0
+    np.testing.assert_allclose(ad.vmap(push)(np.eye(5), np.zeros(5)), np.diag(slope))
+    np.testing.assert_allclose(ad.jit(push)(X, 1.0), push(X, 1.0))
+    np.testing.assert_allclose(ad.jacrev(push)(X, 0.0), np.diag(slope))
+    np.testing.assert_allclose(ad.vmap(pull)(np.eye(5))[0], np.diag(slope))
+    np.testing.assert_allclose(ad.jit(pull)(X)[1], pull(X)[1])
+    np.testing.assert_allclose(
+        ad.grad(lambda t: pull(np.exp(t * X))[1])(0.5), np.sum(np.sin(X) * X * np.exp(X / 2))
+    )
+    _, push = ad.linearize(np.sin, np.linspace(0.0, 1.0, 100_000))
+    assert ad.jit(push)(np.ones(100_000))[-1] == pytest.approx(np.cos(1.0), rel=1e-15)
+    _, pull, beside = ad.vjp(lambda z: (z * z, "beside"), 1 + 2j, has_aux=True)
+    assert ad.jit(pull)(1 + 0j) == (2 + 4j,)
+    assert beside == "beside"
+
+
+def test_misuse_of_linear_functions_names_the_function():
+    def scaled(x):
+        return 2.0 * x
+
+    _, push = ad.linearize(scaled, X)
+    _, pull = ad.vjp(scaled, X)
+    for call, error in (
+        (lambda: ad.jit(push)(np.ones(3)), ad.AnadromeError),
+        (lambda: ad.vmap(pull)(1.0), AxisMismatch),
+        (lambda: push(), StructureMismatch),
+        (lambda: ad.jit(lambda v: push(x=v))(X), StructureMismatch),
+        (lambda: ad.jit(lambda v: pull(v, v))(X), StructureMismatch),
+    ):
+        with pytest.raises(error) as caught:
+            call()
+        assert caught.value.span is None or caught.value.span.file.endswith("test_composition.py")
 
 
 @pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])

@@ -133,7 +133,7 @@ def _overwrites_all(scope: Scope, expr: Loop, plan: LoopPlan) -> bool:
 def _extents(scope: Scope, sizes: Sequence[Size]) -> tuple[Counter[object], int]:
     """The product of sizes: what those that are no constants grow with (n and n - 2 grow alike), and the
     product of the others."""
-    symbols = (affine(size, scope.definitions).terms for size in sizes if not isinstance(size, Const))
+    symbols = (affine(size, scope.definitions).slope for size in sizes if not isinstance(size, Const))
     return Counter(symbols), prod(int(size.value) for size in sizes if isinstance(size, Const))
 
 

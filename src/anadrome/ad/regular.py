@@ -140,4 +140,4 @@ def _is_most_of(extent: Size, size: Size, definitions: Mapping[Var, Expr]) -> bo
     """Whether a parfor surely runs over all but a few places of a dimension."""
     if isinstance(extent, Const) and isinstance(size, Const):
         return 4 * int(extent.value) >= int(size.value)
-    return affine(extent, definitions).terms == affine(size, definitions).terms
+    return affine(extent, definitions).slope == affine(size, definitions).slope

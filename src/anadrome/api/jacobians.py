@@ -22,14 +22,14 @@ from anadrome.api.conjugation import (
     refuse_complex_argument,
     refuse_complex_result,
 )
-from anadrome.api.gradients import WithoutAuxiliary, outer_auxiliary
+from anadrome.api.gradients import WithoutAuxiliary, outer_auxiliary, type_words
 from anadrome.api.opened import Opened, float_positions, open_function
 from anadrome.api.pytree import Leaf, Structure
 from anadrome.api.signature import parameter_names
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import TRUE, ArrayType, Atom, Const, Function, Size, Stack, Var, Yield, i64
-from anadrome.errors.api import SizeUnknown
-from anadrome.frontend.arrays import atom
+from anadrome.errors.api import NonFloatOutput, SizeUnknown
+from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.modes import Mode
 from anadrome.frontend.values import Complex, Scalar, Staged, Value
@@ -189,9 +189,24 @@ def _opened(
     active = active_arguments(context, asked.transform, args, asked.argnums, parameter_names(function))
     inner = WithoutAuxiliary(function, asked.transform) if asked.has_aux else function
     opened = open_function(context, inner, args, kwargs, active.leaves, mode)
+    if not _differentiated(opened, asked.has_aux):
+        raise NonFloatOutput(asked.transform, _result_words(opened, asked.has_aux))
     if asked.holomorphic:
         check_holomorphic(asked.transform, active.structure, _result_structure(opened, asked.has_aux))
     return opened, active
+
+
+def _result_words(opened: Opened, has_aux: bool) -> str:
+    """What the function gives, for people."""
+    structure = _result_structure(opened, has_aux)
+    if not isinstance(structure, Leaf):
+        return pytree.describe(structure)
+    position = opened.results[0].position
+    if position is None:
+        return describe(opened.results[0].static)
+    type_ = opened.atoms[position].type
+    assert isinstance(type_, ArrayType)
+    return type_words(type_)
 
 
 def _leaf_types(context: Context, active: Active) -> list[ArrayType]:

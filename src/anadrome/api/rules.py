@@ -100,11 +100,8 @@ class Pullback:
         """The cotangents of the primals."""
         if self._scope not in context.scopes():
             raise StagedOutside("a pullback made inside a loop or branch, outside of which it is called,")
-        _refuse_keywords(context, "this pullback", kwargs)
-        if len(args) != 1:
-            words = ("the arguments of this pullback", "one, the cotangent of the result", str(len(args)))
-            raise StructureMismatch(*words).at(context.span)
-        (cotangent,) = args
+        refuse_keywords(context, "this pullback", kwargs)
+        cotangent = the_cotangent(context, args)
         primals = pytree.unflatten(self._structure, [thaw(context) for thaw in self._leaves])
         return pull_back_values(context, self._function, primals, cotangent, self._has_aux)[1]
 
@@ -131,7 +128,7 @@ class Linearized:
             raise StagedOutside(
                 "a linear function made inside a loop or branch, outside of which it is called,"
             )
-        _refuse_keywords(context, "this linear function", kwargs)
+        refuse_keywords(context, "this linear function", kwargs)
         primals = pytree.unflatten(self._structure, [thaw(context) for thaw in self._leaves])
         return push_forward_values(context, self._function, primals, args)[1]
 
@@ -141,10 +138,19 @@ def stage_linearize(context: Context, function: object, *primals: Value) -> Valu
     return context.call(function, *primals), Linearized(context, function, primals)
 
 
-def _refuse_keywords(context: Context, what: str, kwargs: Kwargs) -> None:
+def refuse_keywords(context: Context, what: str, kwargs: Kwargs) -> None:
+    """Linear functions and pullbacks take their arguments by position."""
     if kwargs:
         got = f"`{next(iter(kwargs))}=`"
         raise StructureMismatch(f"the arguments of {what}", "none by name", got).at(context.span)
+
+
+def the_cotangent(context: Context, args: Sequence[Value]) -> Value:
+    """The one argument of a pullback."""
+    if len(args) != 1:
+        words = ("the arguments of this pullback", "one, the cotangent of the result", str(len(args)))
+        raise StructureMismatch(*words).at(context.span)
+    return args[0]
 
 
 def _frozen(context: Context, leaf: Value) -> Callable[[Context], Value]:

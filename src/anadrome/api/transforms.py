@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from anadrome.api import pytree
 from anadrome.api.arguments import Argnums
 from anadrome.api.batching import Axes
 from anadrome.api.call import Compiled, Options, Rule, options_of, plain_call, transformed
 from anadrome.api.gradients import outcome_words
+from anadrome.api.linear import Pullback, Pushforward
 from anadrome.api.rules import (
     EitherJacobian,
     ForwardJacobian,
     Gradient,
     OverRows,
-    PullBack,
     PushForward,
     ReverseJacobian,
     SecondDerivatives,
@@ -132,12 +131,7 @@ def vjp(function: Function, *primals: Any, has_aux: bool = False) -> Any:
     (3.0, 2.0)
     """
     outcome = transformed("jit", function, plain_call)(*primals)
-    pull_back = transformed("vjp", function, PullBack(has_aux), has_own_arguments=True)
-    kept = pytree.map_leaves(lambda leaf: leaf.copy() if hasattr(leaf, "__array__") else leaf, tuple(primals))
-
-    def pullback(cotangent: Any) -> Any:
-        return pull_back(*kept, cotangent)
-
+    pullback = Pullback(function, primals, has_aux)
     if not has_aux:
         return outcome, pullback
     if not isinstance(outcome, tuple) or len(outcome) != 2:
@@ -180,22 +174,18 @@ def linearize(function: Function, *primals: Any) -> Any:
     """The result at the primals and the derivative there: a linear function of one tangent for each argument.
 
     The linear function is compiled once, for all primals and tangents; it runs the function again beside its
-    tangents, on the primals as they were. For many tangents at once take `vmap` of it, inside a compiled
-    function, or `jacobian`.
+    tangents, on the primals as they were. For many tangents at once take `vmap` of it, or `jacobian`.
 
     >>> import anadrome as ad
     >>> value, push = ad.linearize(lambda x, y: x * y, 2.0, 3.0)
     >>> float(value), float(push(1.0, 0.0)), float(push(0.0, 1.0))
     (6.0, 3.0, 2.0)
+    >>> import numpy as np
+    >>> ad.vmap(push)(np.array([1.0, 0.0]), np.array([0.0, 1.0]))
+    array([3., 2.])
     """
     outcome = transformed("jit", function, plain_call)(*primals)
-    push_forward = transformed("linearize", function, PushForward(False), has_own_arguments=True)
-    kept = pytree.map_leaves(lambda leaf: leaf.copy() if hasattr(leaf, "__array__") else leaf, tuple(primals))
-
-    def push(*tangents: Any) -> Any:
-        return push_forward(kept, tangents)[1]
-
-    return outcome, push
+    return outcome, Pushforward(function, primals)
 
 
 # ---------------------------------------------------------------------------- Jacobians

@@ -8,12 +8,29 @@ from dataclasses import dataclass
 from anadrome.array_ir.nodes import Apply, Atom, Const, Expr, Var
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Affine:
-    """constant + Σ coefficient·variable; no coefficient is zero, terms are ordered by their variables."""
+    """constant + Σ coefficient·variable; no coefficient is zero.
+
+    Terms stand in the order in which they were met, so that what is computed from them is the same in every
+    process; two forms are equal whatever that order is.
+    """
 
     terms: tuple[tuple[Var, int], ...]
     constant: int
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Affine):
+            return NotImplemented
+        return self.constant == other.constant and self.slope == other.slope
+
+    def __hash__(self) -> int:
+        return hash((self.slope, self.constant))
+
+    @property
+    def slope(self) -> frozenset[tuple[Var, int]]:
+        """The form but for its constant, to compare with that of another."""
+        return frozenset(self.terms)
 
     def coefficient(self, var: Var) -> int:
         """The factor of a variable, 0 where it does not occur."""
@@ -23,6 +40,18 @@ class Affine:
         """The form with the term of `var` left out."""
         return Affine(tuple(term for term in self.terms if term[0] is not var), self.constant)
 
+    def plus(self, other: Affine, factor: int = 1) -> Affine:
+        """self + factor·other"""
+        coefficients = dict(self.terms)
+        for var, coefficient in other.terms:
+            coefficients[var] = coefficients.get(var, 0) + factor * coefficient
+        terms = tuple((var, coefficient) for var, coefficient in coefficients.items() if coefficient)
+        return Affine(terms, self.constant + factor * other.constant)
+
+    def times(self, factor: int) -> Affine:
+        """factor·self"""
+        return Affine((), 0).plus(self, factor)
+
     @property
     def atom(self) -> Var | int | None:
         """The variable or number this form is, if it is one."""
@@ -31,14 +60,6 @@ class Affine:
         if self.constant == 0 and len(self.terms) == 1 and self.terms[0][1] == 1:
             return self.terms[0][0]
         return None
-
-
-def _combine(left: Affine, right: Affine, factor: int) -> Affine:
-    coefficients = dict(left.terms)
-    for var, coefficient in right.terms:
-        coefficients[var] = coefficients.get(var, 0) + factor * coefficient
-    terms = tuple(sorted(((v, c) for v, c in coefficients.items() if c), key=lambda term: id(term[0])))
-    return Affine(terms, left.constant + factor * right.constant)
 
 
 def affine(atom: Atom, definitions: Mapping[Var, Expr]) -> Affine:
@@ -58,13 +79,13 @@ def affine_apply(definition: Apply, definitions: Mapping[Var, Expr]) -> Affine |
     name = definition.prim.name
     if name in ("add", "sub"):
         left, right = (affine(arg, definitions) for arg in definition.args)
-        return _combine(left, right, 1 if name == "add" else -1)
+        return left.plus(right, 1 if name == "add" else -1)
     if name == "neg":
-        return _combine(Affine((), 0), affine(definition.args[0], definitions), -1)
+        return affine(definition.args[0], definitions).times(-1)
     if name == "mul":
         left, right = (affine(arg, definitions) for arg in definition.args)
         if not left.terms:
-            return _combine(Affine((), 0), right, left.constant)
+            return right.times(left.constant)
         if not right.terms:
-            return _combine(Affine((), 0), left, right.constant)
+            return left.times(right.constant)
     return None

@@ -102,15 +102,11 @@ class Knowledge:
         return False
 
     def _differ(self, one: Affine, other: Affine) -> bool:
-        coefficients = dict(one.terms)
-        for var, coefficient in other.terms:
-            coefficients[var] = coefficients.get(var, 0) - coefficient
-        constant = one.constant - other.constant
-        signed = {var: coefficient for var, coefficient in coefficients.items() if coefficient}
-        if any(var not in self.natural for var in signed):
+        distance = one.plus(other, -1)
+        if any(var not in self.natural for var, _ in distance.terms):
             return False
-        is_above = constant > 0 and all(coefficient > 0 for coefficient in signed.values())
-        is_below = constant < 0 and all(coefficient < 0 for coefficient in signed.values())
+        is_above = distance.constant > 0 and all(coefficient > 0 for _, coefficient in distance.terms)
+        is_below = distance.constant < 0 and all(coefficient < 0 for _, coefficient in distance.terms)
         return is_above or is_below
 
 

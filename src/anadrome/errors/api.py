@@ -112,6 +112,18 @@ class NonScalarOutput(CallError):
         )
 
 
+class NonFloatOutput(CallError):
+    """A Jacobian of a function whose result holds no float."""
+
+    def __init__(self, transform: str, got: str) -> None:
+        super().__init__(
+            f"`{transform}` differentiates results that are floats, and this function gives {got}",
+            help="return a float or an array of floats; of several results those that are integers have the "
+            "derivative None",
+            label=f"gives {got}",
+        )
+
+
 class AuxiliaryMissing(CallError):
     """`has_aux=True` with a function that does not give a pair."""
 

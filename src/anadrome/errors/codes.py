@@ -67,6 +67,7 @@ CODES: Mapping[str, str] = {
     "SettingMismatch": "A322",
     "UnknownsMismatch": "A323",
     "ComplexDerivative": "A324",
+    "NonFloatOutput": "A325",
     # parallel operations
     "UnknownOperator": "A401",
     "OperatorUndefined": "A402",

@@ -151,9 +151,9 @@ def is_at_most(context: Context, atom: Atom, size: Atom) -> bool:
 def _is_distant(context: Context, atom: Atom, size: Atom, distance: int) -> bool:
     """Whether size - atom >= distance is known."""
     builder = context.builder
-    form = _subtract(builder.affine(atom), builder.affine(size))
+    form = builder.affine(atom).plus(builder.affine(size), -1)
     largest = _extreme(context, form, 1)
-    return _is_at_least_zero(context, _subtract(Affine((), -distance), largest))
+    return _is_at_least_zero(context, Affine((), -distance).plus(largest, -1))
 
 
 def differ_always(context: Context, left: Size, right: Size) -> bool:
@@ -161,18 +161,6 @@ def differ_always(context: Context, left: Size, right: Size) -> bool:
     if isinstance(left, Const) and isinstance(right, Const):
         return False
     return is_below(context, left, right) or is_below(context, right, left)
-
-
-def _subtract(left: Affine, right: Affine) -> Affine:
-    return _add(left, right, -1)
-
-
-def _add(left: Affine, right: Affine, factor: int) -> Affine:
-    terms = dict(left.terms)
-    for var, coefficient in right.terms:
-        terms[var] = terms.get(var, 0) + factor * coefficient
-    kept = tuple((var, coefficient) for var, coefficient in terms.items() if coefficient)
-    return Affine(kept, left.constant + factor * right.constant)
 
 
 def _extreme(context: Context, form: Affine, sign: int) -> Affine:
@@ -185,7 +173,7 @@ def _extreme(context: Context, form: Affine, sign: int) -> Affine:
         var, coefficient = found
         lo, hi = context.ranges[var]
         bound = Affine(hi.terms, hi.constant - 1) if coefficient * sign > 0 else lo
-        form = _renamed(context, _add(form.without(var), bound, coefficient))
+        form = _renamed(context, form.without(var).plus(bound, coefficient))
     return form
 
 
@@ -194,5 +182,5 @@ def _renamed(context: Context, form: Affine) -> Affine:
     for var, coefficient in form.terms:
         size = canonical(context, var)
         one = Affine((), int(size.value)) if isinstance(size, Const) else Affine(((size, 1),), 0)
-        result = _add(result, one, coefficient)
+        result = result.plus(one, coefficient)
     return result

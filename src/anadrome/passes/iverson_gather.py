@@ -133,7 +133,7 @@ def _is_short(extent: Atom, definitions: Definitions) -> bool:
             return form.constant <= SHORT
         for var, coefficient in form.terms:
             sides = _sides(var, coefficient, definitions)
-            if any(bounded(_sum(form.without(var), side, coefficient)) for side in sides):
+            if any(bounded(form.without(var).plus(side, coefficient)) for side in sides):
                 return True
         return False
 
@@ -147,15 +147,6 @@ def _sides(var: Var, coefficient: int, definitions: Definitions) -> tuple[Affine
     if not isinstance(definition, Apply) or definition.prim.name != wanted:
         return ()
     return tuple(affine(arg, definitions) for arg in definition.args)
-
-
-def _sum(left: Affine, right: Affine, factor: int = 1) -> Affine:
-    """left + factor·right"""
-    coefficients = dict(left.terms)
-    for var, coefficient in right.terms:
-        coefficients[var] = coefficients.get(var, 0) + factor * coefficient
-    terms = tuple((var, c) for var, c in coefficients.items() if c)
-    return Affine(terms, left.constant + factor * right.constant)
 
 
 def _slope(form: Affine, index: Var, way: Way) -> int:
@@ -242,7 +233,7 @@ class Element:
             place, rest = self.places[dimension], self.value_of(builder, form.without(loop.index))
             is_rising = form.coefficient(loop.index) > 0
             sign = 1 if is_rising else -1
-            self.values[loop.index] = _sum(Affine(((place, sign),), 0), form.without(loop.index), -sign)
+            self.values[loop.index] = Affine(((place, sign),), 0).plus(form.without(loop.index), -sign)
             self.known[loop.index] = builder.apply("sub", *((place, rest) if is_rising else (rest, place)))
 
     def value_of(self, builder: Builder, form: Affine) -> Atom:
@@ -299,7 +290,7 @@ class Element:
         value, form = self.known[loop.index], self.values[loop.index]
         extent = affine(loop.extent, self.definitions)
         if not (self.is_affine(form) and self.is_affine(extent)):
-            asked = self.split(form), self.split(_sum(Affine(extent.terms, extent.constant - 1), form, -1))
+            asked = self.split(form), self.split(Affine(extent.terms, extent.constant - 1).plus(form, -1))
             forms = [part for side in asked for part in side]
             if all(asked):
                 is_ready = all(map(self.is_known, forms))
@@ -317,7 +308,7 @@ class Element:
         for var, coefficient in form.terms:
             if var in self.way.site.bindings:
                 sides = _sides(var, coefficient, self.definitions)
-                found = [self.split(_sum(form.without(var), side, coefficient)) for side in sides]
+                found = [self.split(form.without(var).plus(side, coefficient)) for side in sides]
                 return [part for side in found for part in side] if all(found) else []
         return [form]
 

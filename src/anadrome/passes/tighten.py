@@ -31,7 +31,7 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -419,11 +419,11 @@ class _Tightener:
         if difference is None:
             return []
         if name == "eq":
-            return [difference, _scaled(difference, -1)]
+            return [difference, difference.times(-1)]
         if name not in _AT_MOST:
             return []
         sign, shift = _AT_MOST[name]
-        form = _scaled(difference, sign)
+        form = difference.times(sign)
         return self.without_magnitude(Affine(form.terms, form.constant + shift))
 
     def without_magnitude(self, form: Affine) -> list[Affine]:
@@ -433,7 +433,7 @@ class _Tightener:
             if isinstance(definition, Apply) and definition.prim.name == "abs" and coefficient == 1:
                 inner = affine(definition.args[0], self.definitions)
                 rest = form.without(var)
-                return [_sum(rest, inner, sign) for sign in (1, -1)]
+                return [rest.plus(inner, sign) for sign in (1, -1)]
         return [form]
 
     def is_safe(self, body: Body, condition: Condition) -> bool:
@@ -503,19 +503,6 @@ def _meet(left: Conditions | None, right: Conditions | None) -> Conditions | Non
     return left & right
 
 
-def _scaled(form: Affine, factor: int) -> Affine:
-    return Affine(tuple((var, factor * c) for var, c in form.terms), factor * form.constant)
-
-
-def _sum(left: Affine, right: Affine, factor: int) -> Affine:
-    """left + factor·right"""
-    coefficients: dict[Var, int] = dict(left.terms)
-    for var, coefficient in right.terms:
-        coefficients[var] = coefficients.get(var, 0) + factor * coefficient
-    terms: Mapping[Var, int] = {var: c for var, c in coefficients.items() if c}
-    return Affine(tuple(terms.items()), left.constant + factor * right.constant)
-
-
 def _after(bound: _Quotient) -> _Quotient:
     """The bound plus one."""
     return _Quotient(bound.form, bound.divisor, bound.shift + 1)
@@ -526,6 +513,6 @@ def _bound(form: Affine, index: Var) -> tuple[bool, _Quotient]:
     coefficient = form.coefficient(index)
     rest = form.without(index)
     if coefficient > 0:
-        return True, _Quotient(_scaled(rest, -1), coefficient, 0)
+        return True, _Quotient(rest.times(-1), coefficient, 0)
     raised = Affine(rest.terms, rest.constant - coefficient - 1)
     return False, _Quotient(raised, -coefficient, 0)

@@ -1,0 +1,25 @@
+"""A digest of the LLVM text of some gradients of the corpus: `python -m tests.corpus.texts EVERY`."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+
+import anadrome as ad
+from tests.corpus.harness import SYMBOLIC, Case, quiet
+from tests.corpus.test_corpus import PROGRAMS
+
+
+def digest(case: Case) -> str:
+    """What the machine code of a program's reverse mode is made of, in short."""
+    with quiet():
+        _, weights = case.directions(1)
+        pulled = ad.jit(case.derived.pulled, config=SYMBOLIC)
+        program = pulled.make(pulled.signature((case.args, weights), {}))
+    return hashlib.sha256(program.executable.llvm_text.encode()).hexdigest()[:16]
+
+
+if __name__ == "__main__":
+    for place, (name, program) in enumerate(PROGRAMS.items()):
+        if place % int(sys.argv[1]) == 0:
+            print(name, digest(Case(program)))
