@@ -7,7 +7,7 @@ its array; values stay small, so results are finite and of the size of the input
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ from anadrome.array_ir.nodes import (
     i64,
 )
 from anadrome.array_ir.text import show
+from anadrome.array_ir.walk import Renaming
 from anadrome.dtypes import F64, I64
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
@@ -48,12 +49,12 @@ REAL, INTEGER = ArrayType(F64), ArrayType(I64)
 
 @st.composite
 def programs(
-    draw: Draw, statements: int = 5, depth: int = 2, library: bool = True
+    draw: Draw, statements: int = 5, depth: int = 2, library: bool = True, largest: int = 4
 ) -> tuple[Function, list[Any]]:
     """A program of up to this many statements and this deep, and arguments for it.
 
     Parameters: two vectors and a matrix of floats, an array of indices into the vectors, a float, a small
-    trip count.
+    trip count. The vectors have up to `largest` elements, the rows of the matrix one less.
     """
     n, m = Var("n", INTEGER), Var("m", INTEGER)
     params = (
@@ -74,11 +75,23 @@ def programs(
     count = draw(st.integers(1, min(3, len(candidates))))
     fn = Function("program", params, builder.body(candidates[-count:]))
     note(show(fn))
-    return fn, _arguments(draw)
+    return fn, _arguments(draw, largest)
 
 
-def _arguments(draw: Draw) -> list[Any]:
-    n, m = draw(st.integers(1, 4)), draw(st.integers(1, 3))
+def at_constant_sizes(fn: Function, args: Sequence[Any]) -> Function:
+    """The program for arguments of these shapes alone: its sizes are numbers."""
+    sizes = {
+        size: i64(extent)
+        for param, arg in zip(fn.params, args, strict=True)
+        for size, extent in zip(param.type.shape, np.shape(arg), strict=True)
+        if isinstance(size, Var)
+    }
+    renaming = Renaming(dict(sizes))
+    return Function(fn.name, renaming.fresh_all(fn.params), renaming.body(fn.body))
+
+
+def _arguments(draw: Draw, largest: int) -> list[Any]:
+    n, m = draw(st.integers(1, largest)), draw(st.integers(1, largest - 1))
     source = np.random.default_rng(draw(st.integers(0, 2**16)))
     return [
         source.uniform(-1.5, 1.5, n),

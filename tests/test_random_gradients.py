@@ -18,7 +18,7 @@ from anadrome.compile import compile_function, prepare
 from anadrome.config import Config
 from tests.ad.oracles import direction, is_float
 from tests.lower.oracle import kernel_arguments
-from tests.programs import programs
+from tests.programs import at_constant_sizes, programs
 
 QUICK = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 VERIFIED = replace(Config(), verify=True, cache=False, threads=1)
@@ -46,6 +46,32 @@ def assert_derivatives_compile(fn: Function, args: list[Any]) -> None:
 @given(case=programs(statements=5, depth=2))
 def test_compiled_derivatives_agree(case):
     assert_derivatives_compile(*case)
+
+
+def assert_derivatives_compile_at_constant_sizes(fn: Function, args: list[Any]) -> None:
+    """The gradient, and its derivative along a direction: LLVM unrolls them, and folds what asks indices."""
+    rng = np.random.default_rng(5)
+    active = tuple(is_float(arg) for arg in args)
+    cotangents = direction(rng, [value for value in run(fn, args).results if is_float(value)])
+    gradient = prepare(vjp(prepare(at_constant_sizes(fn, args), VERIFIED), active), VERIFIED)
+    given_ = [*args, *cotangents]
+    tangents = direction(rng, [arg for arg in given_ if is_float(arg)])
+    assert_compiled_agrees(gradient, given_)
+    second = jvp(gradient, tuple(is_float(arg) for arg in given_))
+    assert_compiled_agrees(second, [*given_, *tangents])
+
+
+@QUICK
+@given(case=programs(statements=5, depth=2, largest=13))
+def test_compiled_derivatives_agree_at_constant_sizes(case):
+    assert_derivatives_compile_at_constant_sizes(*case)
+
+
+@pytest.mark.fuzz
+@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@given(case=programs(statements=7, depth=3, largest=13))
+def test_many_compiled_derivatives_agree_at_constant_sizes(case):
+    assert_derivatives_compile_at_constant_sizes(*case)
 
 
 @pytest.mark.fuzz

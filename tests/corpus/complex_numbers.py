@@ -324,7 +324,7 @@ PROGRAMS = (
     Program(escape, (given(0.7 + 0.5j),), name="escape_left_early", sizes=(1,)),
     Program(newton_root, (given(0.9 + 0.4j),), sizes=(1,)),
     Program(newton_until_converged, (given(0.4 + 1.3j),), sizes=(1,), rtol=1e-5),
-    Program(durand_kerner, (complex_normal(4), given(3)), sizes=(1,)),
+    Program(durand_kerner, (complex_normal(4), whole(N)), at=3, sizes=(3, 6, 12)),
     Program(gated, (complex_normal(N), normal(N, 3))),
     Program(schroedinger, (complex_normal(N), normal(N), whole(4))),
     Program(folded_plane, (given(0.4 + 0.5j),), sizes=(1,)),

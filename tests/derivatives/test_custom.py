@@ -400,6 +400,32 @@ def test_a_checkpoint_holds_less_memory(step, share):
     np.testing.assert_allclose(four(ad.checkpoint(step))(x), four(step)(x), rtol=1e-12)
 
 
+# ---------------------------------------------------------------------------- rules for each argument
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_another_number_of_rules_than_of_arguments(count):
+    @ad.custom_jvp
+    def product(x, y):
+        return x * y
+
+    product.defjvps(*[lambda tangent, result, x, y: tangent * y] * count)
+    words = f"`product`: the number of rules that `defjvps` gives must be 2, .* and is {count}"
+    for transform in (ad.grad, ad.jacfwd):
+        with pytest.raises(TypeError, match=words) as caught:
+            transform(lambda x: product(x, 2.0))(1.0)
+        assert caught.value.span.file == __file__
+    with pytest.raises(TypeError, match=words):
+        product.jvp_rule((1.0, 2.0), (1.0, 1.0))
+    product.defjvps(lambda tangent, result, x, y: tangent * y, None)
+    assert ad.grad(lambda x: product(x, 2.0))(1.0) == 2.0
+
+
+def test_rules_for_each_argument_have_none_for_settings():
+    scaled = ad.custom_jvp(lambda factor, x: factor * x, nondiff_argnums=(0,))
+    scaled.defjvps(lambda tangent, result, x: 2.0 * tangent)
+    with pytest.raises(TypeError, match="`nondiff_argnums` must be 0, and is 1"):
+        ad.grad(lambda x: scaled(2.0, x))(1.0)
+
+
 # ---------------------------------------------------------------------------- as objects
 def test_functions_with_rules_are_pickled_by_name():
     for f in KINDS:

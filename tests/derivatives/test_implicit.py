@@ -101,6 +101,37 @@ def test_second_order(program, at):
         assert found == pytest.approx(numeric, rel=1e-6)
 
 
+def nested(a):
+    return ad.fixed_point(
+        lambda u: ad.fixed_point(lambda v: 0.3 * np.cos(v) + 0.3 * u * a, 0.0),
+        0.0,
+    )
+
+
+def test_second_order_of_one_inside_another():
+    """The seeds of a Jacobian are a parfor, in which the loops of value and derivatives stand."""
+    long = ad.Config(verify=False)
+    slope = ad.jit(ad.grad(nested))
+    numeric = (slope(0.5 + 1e-5) - slope(0.5 - 1e-5)) / 2e-5
+    curvature = float(ad.jit(ad.grad(slope), config=long)(0.5))
+    assert curvature == pytest.approx(numeric, rel=1e-7)
+    found = float(ad.jit(ad.jacrev(ad.jacfwd(nested)), config=long)(0.5))
+    assert found == pytest.approx(curvature, rel=1e-9)
+
+
+def test_gradient_of_a_jacobian_of_rows():
+    def total(v):
+        rows = ad.vmap(lambda a: ad.fixed_point(lambda u: a * np.sin(u) + 1, 0.0))(v)
+        return np.sum(0.3 * rows * rows)
+
+    at, direction = np.linspace(0, 0.8, 18), np.cos(np.arange(18.0))
+    squares = ad.jit(lambda v: np.sum(ad.jacfwd(total)(v) ** 2))
+    numeric = (squares(at + 1e-5 * direction) - squares(at - 1e-5 * direction)) / 2e-5
+    found = ad.grad(squares)(at)
+    assert float(found @ direction) == pytest.approx(float(numeric), rel=1e-7)
+    np.testing.assert_allclose(found, ad.grad(lambda v: np.sum(ad.grad(total)(v) ** 2))(at), rtol=1e-9)
+
+
 def test_third_order():
     for modes in itertools.product("rf", repeat=3):
         function = square_root

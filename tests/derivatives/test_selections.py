@@ -59,6 +59,29 @@ def test_run_time_refusals(program, words: str) -> None:
     assert isinstance(caught.value, ad.AnadromeError)
 
 
+@pytest.mark.parametrize("size", [1, 2, 5, 16, 17, 40])
+def test_lengths_take_the_sign_of_the_first_element_along(size: int) -> None:
+    x = np.linspace(-3.0, 2.0, size)
+    table = np.stack([x, -x, np.ones(size)])
+    for program, argument in (
+        (lambda x: np.hypot.accumulate(x), x),
+        (lambda x: np.hypot.accumulate(x), table),
+        (lambda x: np.hypot.accumulate(x, axis=1), table),
+        (lambda x: np.hypot.reduce(x), x),
+        (lambda x: np.hypot.reduce(x[:1]), table),
+        (lambda x: np.hypot.reduce(x, axis=1), table),
+    ):
+        assert_same(ad.jit(program)(argument), program(argument))
+    lengths = np.hypot.accumulate(x)
+    wanted = np.tril(x / np.abs(lengths)[:, None])
+    wanted[0, 0] = 1.0
+    for jacobian in (ad.jacfwd, ad.jacrev):
+        found = jacobian(lambda x: np.hypot.accumulate(x))(x)
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-15)
+        found = jacobian(lambda x: np.hypot.reduce(x))(x)
+        np.testing.assert_allclose(found, x / np.abs(lengths[-1]), rtol=1e-12, atol=1e-15)
+
+
 def test_methods_of_universal_functions_have_cases() -> None:
     seen = {method.__name__ for method in keys_of(SELECTIONS) | keys_of(VALUES) if method in UFUNC_METHODS}
     assert seen == {"at", "reduce", "accumulate", "outer"}

@@ -237,3 +237,50 @@ def test_squares_of_odd_numbers() -> None:
         for function in (lambda z: abs(z) ** 2, lambda z: np.abs(z) ** 4):
             np.testing.assert_allclose(ad.jit(function)(pairs), function(pairs), rtol=1e-15)
             np.testing.assert_allclose(ad.jit(function)(odd), function(odd), rtol=1e-15)
+
+
+# ---------------------------------------------------------------------------- squares of roots and norms
+ORIGIN = np.zeros(3)
+SQUARED_ROOTS = [
+    lambda x: np.linalg.norm(x) ** 2,
+    lambda x: np.square(np.linalg.norm(x, keepdims=True)).sum(),
+    lambda x: np.sqrt(np.sum(x**2)) ** 2,
+    lambda x: math.sqrt(np.sum(x * x)) ** 2,
+    lambda x: np.sum(np.linalg.norm(x[:, None], axis=1) ** 2),
+    lambda x: np.sum(np.sqrt(x * x) ** 2),
+]
+
+
+@pytest.mark.parametrize("square", SQUARED_ROOTS)
+@pytest.mark.parametrize("point", [ORIGIN, np.array([0.3, 0.0, -1.2])], ids=["origin", "elsewhere"])
+def test_squares_of_roots_are_smooth(square: Callable[..., Any], point: np.ndarray) -> None:
+    np.testing.assert_allclose(ad.jit(square)(point), np.sum(point**2), rtol=1e-15)
+    np.testing.assert_allclose(ad.grad(square)(point), 2 * point, rtol=1e-15)
+    for second in (ad.hessian(square), ad.jacrev(ad.grad(square)), ad.jacfwd(ad.jacfwd(square))):
+        np.testing.assert_allclose(second(point), 2 * np.eye(3), atol=1e-15)
+
+
+def test_fourth_powers_of_norms() -> None:
+    point = np.array([0.3, 0.0, -1.2])
+    length = point @ point
+    second = 4 * length * np.eye(3) + 8 * np.outer(point, point)
+    for power in (lambda x: np.linalg.norm(x) ** 4, lambda x: np.sqrt(x @ x) ** 4):
+        np.testing.assert_allclose(ad.hessian(power)(point), second, rtol=1e-13)
+        np.testing.assert_array_equal(ad.hessian(power)(ORIGIN), np.zeros((3, 3)))
+
+
+def test_values_of_squared_roots_are_those_of_numpy() -> None:
+    x = np.array([2.0, -1.0, 0.0, np.inf, np.nan, 1e-320, 3.0])
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(ad.jit(lambda x: np.sqrt(x) ** 2)(x), np.sqrt(x) ** 2)
+
+
+@pytest.mark.parametrize("size", [0, 3, 40])
+def test_norm_of_zeros(size: int) -> None:
+    zeros = np.zeros(size)
+    for derivative_of in (ad.grad, ad.jacfwd, ad.jacrev):
+        np.testing.assert_array_equal(derivative_of(lambda x: np.linalg.norm(x))(zeros), zeros)
+    rows = np.zeros((size, 2))
+    rows[:1] = [3.0, 4.0]
+    slopes = ad.grad(lambda x: np.sum(np.linalg.norm(x, axis=1)))(rows)
+    np.testing.assert_allclose(slopes, rows / 5.0, rtol=1e-15)

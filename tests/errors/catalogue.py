@@ -41,8 +41,10 @@ Each kind has a code, `error.code`, which stays when its words change. The class
 `anadrome.errors`, in a module for each part of the compiler. The examples below are the expected texts of
 `tests/errors`; `python -m tests.errors.catalogue` writes this page and a test compares it.
 
-NaN and infinities are no errors: they flow through a program as IEEE 754 says. Integers wrap at their width,
-and an integer divided by zero is 0, as in NumPy arrays.
+NaN and infinities are no errors: they flow through a program as IEEE 754 says. `max` and `min` of an array, a
+list or a generator are NaN where an item is, as `np.max` and `np.min` are; Python's own, which take the items
+one by one, leave out a NaN that is not the first. Integers wrap at their width, and an integer divided by 0
+is 0, as in NumPy arrays.
 """
 
 

@@ -47,6 +47,18 @@ RULES = {
         "s = f[0]",
         None,
     ),
+    "a sum that a yield reads is not gone on with": (
+        "r, q = parfor h < n { o = full [m] 0.0; "
+        "a = with_sum (t = o) { c = parfor i < m { k = p[i]; v = x[h, i]; e = add_to t[k] v; "
+        "yield carry t e }; return c }; "
+        "f = with_sum (u = a) { g = parfor i < m { k = p[i]; v = x[h, i]; w = exp v; e = add_to u[k] w; "
+        "yield carry u e }; return g }; "
+        "d = parfor i < m { v = f[i]; w = sin v; yield reduce add w }; "
+        "yield stack a; yield reduce add d }\n"
+        "b = r[0, 0]\n"
+        "s = mul q b",
+        None,
+    ),
     "no merging along a path": (
         "t = parfor i < n { v = y[i]; yield reduce max v }\n"
         "s = parfor i < n { v = y[i]; d = sub v t; w = exp d; yield reduce add w }",

@@ -51,6 +51,15 @@ JOINED = {
         "c = gt q 0.0; u, l = if c { e = exp q; return e, k } else { return q, z }; "
         "g = update s[i] l; return u, g }",
     ),
+    "what a yield of a parfor reads": (
+        "a, t = parfor i < n { v = x[i]; "
+        "p = loop (u = v) for j < m { k = y[i, j]; w = mul u k; return w }; "
+        "q, l = loop (u = v, d = 0.0) for j < m { k = y[i, j]; c = add d u; w = mul u k; return w, c }; "
+        "r = add p l; yield reduce add q; yield stack r }",
+        "a, t = parfor i < n { v = x[i]; "
+        "p, l = loop (u = v, d = 0.0) for j < m { k = y[i, j]; c = add d u; w = mul u k; return w, c }; "
+        "r = add p l; yield reduce add p; yield stack r }",
+    ),
     "values that start the same and are not": (
         "o = full [n] 0.0\n"
         "a, e = loop (p = z, q = z) for i < n { u = x[i]; v = mul p u; w = add q v; return v, w }\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,12 +12,14 @@ from hypothesis import strategies as st
 from oracle import PASSES, PIPELINE, same
 
 from anadrome.ad.reverse import vjp
+from anadrome.array_ir.build import Builder
 from anadrome.array_ir.interp import run
-from anadrome.array_ir.nodes import Function
+from anadrome.array_ir.nodes import Atom, Function
 from anadrome.array_ir.text import parse, show
 from anadrome.compile import optimise, prepare
 from anadrome.config import Config
 from anadrome.errors.runtime import AssertionFailed
+from anadrome.prims.record import Prim
 from tests.ad.oracles import direction, is_float
 from tests.programs import programs
 
@@ -64,21 +67,39 @@ def keeps_the_program(names: tuple[str, ...], data: st.DataObject, statements: i
         same(wanted, quietly(fn, args), TOLERANCE)
 
 
+def product(builder: Builder, prim: Prim, change: Atom, partial: Atom, is_masked: bool = False) -> Atom:
+    """A cotangent times a partial, whatever they are."""
+    return builder.mul(change, partial)
+
+
 def adds_no_nan(fn: Function, args: list[Any], data: st.DataObject) -> None:
     """The gradient after all passes is that of the program as it stands, wherever that one is a number.
 
     Sums may be taken apart otherwise, so a NaN of the plain gradient may be a number here: x·∞ + y·∞ is
     (x + y)·∞ for x and y of opposite sign. Dual numbers multiply 0·∞ at sides that are not taken, which
     reverse mode leaves out (decision 10): which a body gets may differ after passes, so both are reverse.
+
+    Which products are guarded follows from what the program asks (decision 17), also from what is never
+    used and leaves before it is differentiated. So the gradient without guards is compared with that of
+    what is differentiated, and this one with what the passes after it make.
     """
     results = passing(fn, args)
     active = tuple(map(is_float, args))
     cotangents = direction(np.random.default_rng(5), [value for value in results if is_float(value)])
     given_ = [*args, *spoilt(data.draw, cotangents)]
-    plain = quietly(vjp(fn, active, "reverse"), given_)
-    made = optimise(vjp(prepare(fn, CONFIG), active, "reverse"), CONFIG)
+    with patch("anadrome.ad.reverse.chain_product", product):
+        plain = quietly(vjp(fn, active, "reverse"), given_)
+    differentiated = vjp(prepare(fn, CONFIG), active, "reverse")
+    made = optimise(differentiated, CONFIG)
     note(show(made))
-    for wanted, found in zip(plain, quietly(made, given_), strict=True):
+    guarded = quietly(differentiated, given_)
+    stays_a_number(plain, guarded)
+    stays_a_number(guarded, quietly(made, given_))
+
+
+def stays_a_number(before: list[Any], after: list[Any]) -> None:
+    """What was a number is the same one."""
+    for wanted, found in zip(before, after, strict=True):
         is_number = ~np.isnan(wanted)
         np.testing.assert_allclose(
             np.asarray(found)[is_number], np.asarray(wanted)[is_number], TOLERANCE, TOLERANCE

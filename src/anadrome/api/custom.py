@@ -23,7 +23,7 @@ from anadrome.api.opened import leaf_result
 from anadrome.api.pytree import flatten, unflatten
 from anadrome.api.verbs import Verb
 from anadrome.array_ir.nodes import Atom, Custom
-from anadrome.errors.api import CallError, NotCallable, RuleMissing
+from anadrome.errors.api import CallError, NotCallable, RuleMismatch, RuleMissing
 from anadrome.frontend.arrays import describe
 from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
 from anadrome.frontend.context import Context
@@ -150,10 +150,12 @@ class _PartByPart:
     def __init__(self, function: CustomFunction, rules: Sequence[Function | None]) -> None:
         self.function = function
         self.rules = tuple(rules)
+        self.__wrapped__ = function  # its place in errors is the function's
         self.__name__ = f"{function.__name__}_jvp"
 
     def __call__(self, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
         """The result and its tangent, by Python."""
+        self._check_count(len(primals))
         result = self.function(*primals)
         parts = [
             rule(tangent, result, *primals)
@@ -166,14 +168,27 @@ class _PartByPart:
         self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]
     ) -> Value:
         """The same inside a program."""
-        primals, tangents = args
+        *settings, primals, tangents = args
         assert isinstance(primals, tuple) and isinstance(tangents, tuple)
+        self._check_count(len(primals), len(settings))
         result = context.call(self.function, *primals)
         total = context.call(np.multiply, 0.0, result)
         for rule, tangent in zip(self.rules, tangents, strict=True):
             if rule is not None:
                 total = context.call(np.add, total, context.call(rule, tangent, result, *primals))
         return result, total
+
+    def _check_count(self, arguments: int, settings: int = 0) -> None:
+        """Refuse another number of rules than of arguments, and arguments that are not differentiated."""
+        name = self.function.__name__
+        if settings:
+            what = "with `defjvps` the number of `nondiff_argnums`"
+            raise RuleMismatch("jvp", name, what, "0", str(settings), "give one rule with `defjvp`")
+        if len(self.rules) != arguments:
+            help = "`defjvps` takes a rule for each argument, in their order; None stands for zero"
+            what = "the number of rules that `defjvps` gives"
+            expected = f"{arguments}, that of the arguments"
+            raise RuleMismatch("jvp", name, what, expected, str(len(self.rules)), help)
 
 
 # ---------------------------------------------------------------------------- verbs

@@ -143,6 +143,7 @@ class SparseDerivative:
     ) -> None:
         if mode not in MODES:
             raise UnknownMode(mode, MODES)
+        self.__wrapped__ = function  # its parameters and its place in errors are the function's
         self.function = function
         self.transform = transform
         self._argnums = argnums

@@ -258,10 +258,10 @@ class RuleMissing(CallError):
 class RuleMismatch(CallError, ValueError):
     """A rule of differentiation that does not give what it must."""
 
-    def __init__(self, rule: str, function: str, what: str, expected: str, got: str) -> None:
+    def __init__(self, rule: str, function: str, what: str, expected: str, got: str, help: str = "") -> None:
         super().__init__(
             f"the {rule} rule of `{function}`: {what} must be {expected}, and is {got}",
-            help=_RULE_HELP[rule],
+            help=help or _RULE_HELP[rule],
             label=f"got {got}",
         )
 

@@ -30,6 +30,7 @@ from anadrome.frontend.values import (
     Complex,
     Exit,
     Frame,
+    Magnitude,
     Scalar,
     Scope,
     ScopeKind,
@@ -108,7 +109,7 @@ class Context:
         self.texts: dict[object, Any] = {}
         self.notes: list[Any] = []
         self.whole_starts: dict[Var, tuple[Scope, tuple[str, int]]] = {}
-        self.magnitudes: dict[Var, tuple[Atom, ...]] = {}
+        self.magnitudes: dict[Var, Magnitude] = {}
 
     # ------------------------------------------------------------------ where we are
     @property

@@ -11,7 +11,8 @@ from anadrome.frontend.appending import appending_loop
 from anadrome.frontend.context import Context
 from anadrome.frontend.evaluate import condition
 from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, Unrolled, has_run, iterate, unrolled
-from anadrome.frontend.loops import Plan, after_break, make_plan, stage_loop
+from anadrome.frontend.loop_plan import Plan, make_plan
+from anadrome.frontend.loops import after_break, stage_loop
 from anadrome.frontend.merge import branch
 from anadrome.frontend.sizes import give_range
 from anadrome.frontend.values import (

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Body, Checkpoint, Loop, Size, Var, i64
-from anadrome.dtypes import F64, I64, DType
+from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Body, Loop, Size, Var, i64
+from anadrome.dtypes import F64, I64
 from anadrome.errors.base import Span
 from anadrome.errors.frontend import (
     ChangesSize,
@@ -25,23 +25,19 @@ from anadrome.errors.frontend import (
 )
 from anadrome.frontend.arrays import atom, describe, type_of
 from anadrome.frontend.carried import (
-    Key,
     RetypeLoop,
-    arrays_of,
     becomes_float,
     follow_start,
     is_python_number,
-    list_depth,
 )
-from anadrome.frontend.complex_numbers.parts import complex_of, lifted, staged_surroundings
+from anadrome.frontend.complex_numbers.parts import complex_of, lifted
 from anadrome.frontend.context import Context, RestartLoop
 from anadrome.frontend.evaluate import condition
-from anadrome.frontend.liveness import assigned_names, augmented_only, written_names
+from anadrome.frontend.loop_plan import LoopNode, Plan, leaves_of
 from anadrome.frontend.merge import aliases, branch, link_shared
-from anadrome.frontend.nonlocals import rebound_by_calls
 from anadrome.frontend.operators import truth
 from anadrome.frontend.sizes import differ_always, retype
-from anadrome.frontend.structures import flatten, is_number, is_same_structure
+from anadrome.frontend.structures import is_same_structure
 from anadrome.frontend.values import (
     BREAK,
     CONTINUE,
@@ -62,26 +58,6 @@ from anadrome.frontend.values import (
     link,
     value_at_break,
 )
-
-LoopNode = ast.For | ast.While
-
-
-@dataclass(slots=True, eq=False)
-class Plan:
-    """What is known of a loop before its body is staged, and what staging it has taught."""
-
-    names: list[str]
-    late: list[str]
-    """Names that are read after the loop and have no value before it."""
-    assigned: frozenset[str]
-    runs: bool = False
-    is_endless: bool = False
-    cells: list[Cell] = field(default_factory=list)
-    types: dict[Key, DType] = field(default_factory=dict)
-    floats: dict[Key, FrontendError | None] = field(default_factory=dict)
-    started: dict[str, int] = field(default_factory=dict)
-    scope: Scope | None = None
-    checkpoint: Checkpoint | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -107,38 +83,6 @@ class Part:
     starts: list[Atom]
     ends: list[Atom]
     settle: Callable[[list[Atom]], None]
-
-
-# ---------------------------------------------------------------------------- planning
-def make_plan(context: Context, frame: Frame, node: LoopNode, runs: bool) -> Plan:
-    """What the text of the loop says it carries. `runs`: it is known to run at least once."""
-    target = assigned_names([node.target]) if isinstance(node, ast.For) else frozenset()
-    assigned = assigned_names(node.body) | target | rebound_by_calls(frame, [node])
-    needed = assigned & (frame.live_head.get(node, frozenset()) | frame.live[node])
-    changed_in_place = augmented_only(node)
-    names, late = [], []
-    for name in sorted(needed & frame.names.keys()):
-        frame.names[name] = staged_surroundings(context, frame.names[name])
-    for name in sorted(needed):
-        value = frame.names.get(name, Missing("not assigned before the loop"))
-        if isinstance(value, Missing):
-            late.append(name)
-        elif name in changed_in_place and arrays_of(value) and not list_depth(value):
-            continue
-        elif _leaves(value)[0]:
-            names.append(name)
-    plan = Plan(names, late, assigned, runs)
-    lines = {name: frame.assigned[name].line for name in assigned if name in frame.assigned}
-    plan.started = {name: line for name, line in lines.items() if line < node.lineno}
-    for name in sorted((written_names(node.body) | changed_in_place) - set(names)):
-        for array in arrays_of(frame.names.get(name)):
-            if not array.cell.is_argument and array.cell not in plan.cells:
-                plan.cells.append(array.cell)
-    return plan
-
-
-def _leaves(value: Value) -> tuple[list[Value], Callable[..., Value]]:
-    return flatten(value, lambda leaf: is_staged(leaf) or is_number(leaf))
 
 
 # ---------------------------------------------------------------------------- staging
@@ -263,7 +207,7 @@ class _LoopStage:
 
     # -------------------------------------------------------------------- carried names
     def _carry(self, name: str) -> Carried:
-        start, rebuild = _leaves(self.before[name])
+        start, rebuild = leaves_of(self.before[name])
         carried = Carried(name, start, [], [], [], rebuild, None)
         inner: list[Value] = []
         for position, leaf in enumerate(start):
@@ -300,7 +244,7 @@ class _LoopStage:
             raise value.error(name, self.frame.assigned.get(name, context.span))
         if not is_same_structure(before, value):
             raise self._changes(name, describe(before), describe(value))
-        leaves = _leaves(value)[0]
+        leaves = leaves_of(value)[0]
         ends = [self._fit(carried, position, leaf) for position, leaf in enumerate(leaves)]
         carried.ends = [leaf for leaf in leaves if isinstance(leaf, Array)]
         weak = [mine and _is_weak(context, leaf) for mine, leaf in zip(carried.weak, leaves, strict=True)]
@@ -445,7 +389,7 @@ class _LoopStage:
                 done = partial(self.broken.__setitem__, name)
             if value is None:
                 continue
-            leaves, rebuild = _leaves(lifted(self.context, value))
+            leaves, rebuild = leaves_of(lifted(self.context, value))
             if leaves and not any(self._has_inner_size(leaf) for leaf in leaves):
                 parts.append(self._slots(name, leaves, rebuild, done))
         return parts
@@ -463,7 +407,7 @@ class _LoopStage:
         return any(isinstance(size, Var) and self.scope.builder.binds(size) for size in sizes)
 
     def _return_part(self, value: Value, returned: list[Value]) -> Part:
-        leaves, rebuild = _leaves(lifted(self.context, value))
+        leaves, rebuild = leaves_of(lifted(self.context, value))
         if any(self._has_inner_size(leaf) for leaf in leaves):
             raise UnsupportedSyntax(
                 "returning an array whose size is known only inside the loop", self.context.span

@@ -12,7 +12,7 @@ from anadrome.errors.frontend import AmbiguousTruth, PromotionError
 from anadrome.frontend.arrays import atom, describe, promote, type_of
 from anadrome.frontend.context import Context
 from anadrome.frontend.sizes import agree, show_shape
-from anadrome.frontend.values import Array, Scalar, Staged, Value
+from anadrome.frontend.values import Array, Magnitude, Scalar, Staged, Value
 from anadrome.prims.table import PRIMS
 
 BINARY: dict[type[ast.operator], str] = {
@@ -191,14 +191,14 @@ def _whole_power(context: Context, base: Value, exponent: int, dtype: DType, is_
 
 
 # ---------------------------------------------------------------------------- magnitudes
-def noted(context: Context, magnitude: Staged, parts: Sequence[Atom]) -> Staged:
-    """|x| or |z| as it is, noted with x or the parts of z: even powers are computed from these.
+def noted(context: Context, magnitude: Staged, parts: Sequence[Atom], is_root: bool = False) -> Staged:
+    """|x|, |z| or √s as it is, noted with x, the parts of z, or s: even powers are computed from these.
 
-    |x|² = x² and |z|² = x² + y² are smooth at 0, where |x| and |z| are not.
+    |x|² = x², |z|² = x² + y² and √s² = s are smooth at 0, where |x|, |z| and √s are not.
     """
     var = magnitude.atom if isinstance(magnitude, Scalar) else magnitude.cell.var
     if isinstance(var, Var) and magnitude.dtype.is_float:
-        context.magnitudes[var] = tuple(parts)
+        context.magnitudes[var] = Magnitude(tuple(parts), is_root)
     return magnitude
 
 
@@ -210,16 +210,18 @@ def square_of_magnitude(context: Context, value: Value) -> Staged | None:
 
 
 def _even_power(context: Context, base: Value, exponent: int, dtype: DType, is_weak: bool) -> Staged | None:
-    """|x|ⁿ = xⁿ and |z|ⁿ = (x² + y²)^(n/2) for an even n > 0.
+    """|x|ⁿ = xⁿ, |z|ⁿ = (x² + y²)^(n/2) and √sⁿ = s^(n/2) for an even n > 0.
 
-    The value for a |z| is the power of |z|, infinite where a part is; the derivative is that of the sum.
+    The value for |z| and √s is the power of these, infinite where a part is; the derivative is that of the
+    right side.
     """
     if exponent % 2 or not exponent or not isinstance(base, Scalar | Array) or base.dtype is not dtype:
         return None
     magnitude = atom(context, base)
-    parts = context.magnitudes.get(magnitude) if isinstance(magnitude, Var) else None
-    if parts is None:
+    found = context.magnitudes.get(magnitude) if isinstance(magnitude, Var) else None
+    if found is None:
         return None
+    is_root = found.is_root
 
     def raised(builder: Builder, value: Atom, by: int) -> Atom:
         if by <= 2:
@@ -227,16 +229,17 @@ def _even_power(context: Context, base: Value, exponent: int, dtype: DType, is_w
         return builder.apply("pow", value, builder.constant(by, value))
 
     def scalar(builder: Builder, scalars: tuple[Atom, ...]) -> Atom:
-        size, x, *others = (builder.convert(one, dtype) for one in scalars)
-        if not others:
-            return raised(builder, x, exponent)
-        total = builder.mul(x, x)
-        for y in others:
-            total = builder.add(total, builder.mul(y, y))
+        size, first, *others = (builder.convert(one, dtype) for one in scalars)
+        if not others and not is_root:
+            return raised(builder, first, exponent)
+        total = first if is_root else builder.mul(first, first)
+        for other in others:
+            total = builder.add(total, builder.mul(other, other))
         held = builder.apply("stop_gradient", raised(builder, size, exponent))
-        return builder.apply("linked", held, raised(builder, total, exponent // 2), builder.constant(1.0, x))
+        smooth = raised(builder, total, exponent // 2)
+        return builder.apply("linked", held, smooth, builder.constant(1.0, smooth))
 
-    return map_elements(context, [magnitude, *parts], scalar, "**", is_weak)
+    return map_elements(context, [magnitude, *found.parts], scalar, "**", is_weak)
 
 
 def negate(context: Context, value: Value) -> Staged:

@@ -120,6 +120,14 @@ def link(cell: Cell, others: Iterable[Cell]) -> None:
     cell.partners.update(found)
 
 
+@dataclass(frozen=True, slots=True)
+class Magnitude:
+    """What is known of a value |x| (parts: x), |z| (the real and the imaginary part), or √s (s, a root)."""
+
+    parts: tuple[Atom, ...]
+    is_root: bool
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Fixed:
     """An index into one dimension that takes the dimension away."""

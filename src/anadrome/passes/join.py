@@ -58,7 +58,7 @@ from anadrome.passes.hoist import TOTAL_LIBRARY
 from anadrome.passes.identity import expression_key
 from anadrome.passes.join_outlines import Outline, Starts, outline, size
 from anadrome.passes.overwriting import Reads, overwritten_here
-from anadrome.passes.rewrite import Substitution
+from anadrome.passes.rewrite import Substitution, with_bodies
 
 
 class _Known(Substitution):
@@ -105,7 +105,7 @@ def _nested(let: Let, reads: Reads) -> Let:
             changes.append(new)
         return new
 
-    expr = Substitution().expr(let.expr, change)
+    expr = with_bodies(let.expr, change)
     return Let(let.targets, expr, let.span) if changes else let
 
 

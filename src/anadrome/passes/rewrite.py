@@ -44,7 +44,7 @@ from anadrome.array_ir.nodes import (
     WithSum,
     Yield,
 )
-from anadrome.array_ir.walk import map_operands
+from anadrome.array_ir.walk import inner_operands, map_operands
 
 BodyChange = Callable[[Body], Body]
 
@@ -180,3 +180,21 @@ class Substitution:
         body = change(operator.body)
         inverse = None if operator.inverse is None else change(operator.inverse)
         return Lambda(left, right, body, identity, inverse)
+
+
+def with_bodies(expr: Expr, change: BodyChange) -> Expr:
+    """An expression with its bodies changed.
+
+    What the yields of a parfor read of an iteration stands among the results of its body for the change, as
+    `walk.bodies` shows it: it is needed at the end, and the yields read what has taken its place.
+    """
+    known = Substitution()
+    if not isinstance(expr, ParFor):
+        return known.expr(expr, change)
+    taken = tuple(atom for item in expr.yields for atom in inner_operands(item))
+    new = change(Body(expr.body.lets, taken))
+    for before, after in zip(taken, new.results, strict=True):
+        if isinstance(before, Var) and after is not before:
+            known.replace(before, after)
+    yields = tuple(known.item(item, change) for item in expr.yields)
+    return ParFor(expr.index, expr.extent, Body(new.lets), yields)

@@ -45,7 +45,7 @@ from anadrome.array_ir.walk import (
 )
 from anadrome.errors import Span
 from anadrome.passes.identity import expression_key
-from anadrome.passes.rewrite import BodyChange, Substitution
+from anadrome.passes.rewrite import BodyChange, Substitution, with_bodies
 
 
 def merge_siblings(fn: Function) -> Function:
@@ -68,7 +68,7 @@ def _merged_let(let: Let) -> Let:
     """The same in the bodies of a statement, if it has any."""
     if not isinstance(let.expr, ParFor | Loop | If | WithSum):
         return let
-    return Let(let.targets, Substitution().expr(let.expr, _merged_body), let.span)
+    return Let(let.targets, with_bodies(let.expr, _merged_body), let.span)
 
 
 def _key(let: Let) -> Hashable:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +17,7 @@ import llvmlite.binding as llvm
 
 from anadrome.targets.cpu_foreign import add_fork_join, add_linear_algebra, vector_functions
 from anadrome.targets.cpu_transforms import add_transforms
+from anadrome.targets.llvm_text import WITHOUT_MASKS
 from anadrome.targets.record import Target
 
 
@@ -90,7 +93,7 @@ def _optimised(text: str, machine: Machine) -> Any:
 
     Without that of straight code: LLVM 22's ends the process on some modules ("must be scheduled at this
     point"), and makes others on which the code generator does ("Already set a value for this node"). No
-    program measured is slower without it.
+    program measured is slower without it. Without masks where the module asks for that (see `branches`).
     """
     module = llvm.parse_assembly(text, llvm.create_context())
     module.verify()
@@ -100,8 +103,24 @@ def _optimised(text: str, machine: Machine) -> Any:
     options.loop_interleaving = True
     options.loop_unrolling = True
     builder = llvm.create_pass_builder(machine.code_generator, options)
-    builder.getModulePassManager().run(module, builder)
+    with _masks(WITHOUT_MASKS not in text):
+        builder.getModulePassManager().run(module, builder)
     return module
+
+
+_masking = threading.Lock()
+"""Held while LLVM's passes run: whether branches become masks is a setting of the process."""
+
+
+@contextmanager
+def _masks(are_wanted: bool) -> Iterator[None]:
+    """LLVM's passes with or without masks for branches; other users of LLVM in the process find them on."""
+    with _masking:
+        llvm.set_option("anadrome", f"-enable-if-conversion={str(are_wanted).lower()}")
+        try:
+            yield
+        finally:
+            llvm.set_option("anadrome", "-enable-if-conversion=true")
 
 
 def load(code: bytes, machine: Machine) -> Any:

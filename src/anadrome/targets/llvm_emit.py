@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anadrome.kernel_ir.nodes import Buffer, Function, Var
+from anadrome.targets.branches import masks_are_safe
 from anadrome.targets.llvm_memory import emit_measure, finish_function
 from anadrome.targets.llvm_scope import FrameLayout, Place, Program, Scope, Site
 from anadrome.targets.llvm_statements import emit_body
@@ -35,6 +36,7 @@ class Emitted:
 def emit(fn: Function, target: Target, is_measured: bool = False) -> Emitted:
     """The LLVM text of a host function for a machine; measured, it counts the bytes it holds."""
     module = ModuleText(target)
+    module.masks_are_safe = masks_are_safe(fn)
     program = Program(fn, module, is_measured)
     if is_measured:
         emit_measure(module)

@@ -18,6 +18,9 @@ MEMORY_TYPES = {"i1": "i8"}
 """What stands in memory for a type of registers: a bool takes one byte."""
 
 
+WITHOUT_MASKS = '"anadrome-without-masks"'
+"""The attribute of functions whose loops LLVM must not vectorise by turning branches into masks."""
+
 STACK_BYTES = 16
 """The alignment of the stack that every function finds, on all machines of the targets."""
 
@@ -53,6 +56,7 @@ class ModuleText:
 
     def __init__(self, target: Target) -> None:
         self.target = target
+        self.masks_are_safe = True
         self.functions: list[str] = []
         self._declarations: dict[str, str] = {}
         self._helpers: dict[str, str] = {}
@@ -113,7 +117,8 @@ class ModuleText:
         parts += self._helpers.values()
         parts += self.functions
         width = f'"prefer-vector-width"="{target.vector_bits}"'
-        parts.append(f"attributes #0 = {{ nounwind {width} }}")
+        masks = "" if self.masks_are_safe else f" {WITHOUT_MASKS}"
+        parts.append(f"attributes #0 = {{ nounwind {width}{masks} }}")
         parts.append("attributes #1 = { nounwind willreturn nofree nosync memory(none) }")
         parts.append("attributes #2 = { cold noinline nounwind }")
         parts.append(f'attributes #3 = {{ nounwind "stackrealign" {width} }}')

@@ -102,6 +102,12 @@ REFUSED: list[tuple[Callable[..., Any], type[FrontendError], str]] = [
     (lambda x: np.gradient(x[:1]), UnsuitableSize, "a size of 1 along axis 0"),
     (lambda x: np.gradient(x[:, :0], axis=1), UnsuitableSize, "a size of 0 along axis 1"),
     (lambda x: np.bincount(x[0]), UnsupportedArgument, "whole numbers"),
+    (lambda x: np.take_along_axis(x, x, axis=0), UnsupportedArgument, "indices of type float64"),
+    (lambda x: np.take_along_axis(x, x > 0.0, axis=0), UnsupportedArgument, "indices of type bool"),
+    (lambda x: np.median(x, axis=(0, 1)), UnsupportedArgument, "`np.median`"),
+    (lambda x: np.quantile(x, 0.3, axis=(0, 1)), UnsupportedArgument, "`np.quantile`"),
+    (lambda x: np.percentile(x, 30, axis=2), UnsupportedArgument, "`np.percentile`"),
+    (lambda x: np.stack([x[0] for _ in range(len(x))], axis=(0, 1)), UnsupportedArgument, "`np.stack`"),
 ]
 
 

@@ -65,6 +65,7 @@ def over_elements(
     rule: ScalarRule,
     what: str,
     is_magnitude: bool = False,
+    is_root: bool = False,
 ) -> Value:
     """The rule at every place of the operands, each converted to its type, broadcast together."""
     atoms = [
@@ -78,7 +79,7 @@ def over_elements(
         )
 
     found = map_elements(context, atoms, scalar, what)
-    return noted(context, found, atoms) if is_magnitude else found
+    return noted(context, found, atoms, is_root) if is_magnitude or is_root else found
 
 
 def universal(ufunc: np.ufunc, name: str) -> StagedCall:
@@ -101,6 +102,7 @@ def universal(ufunc: np.ufunc, name: str) -> StagedCall:
             lambda builder, scalars: builder.apply(row, *scalars),
             what,
             is_magnitude=name in ("abs", "hypot"),
+            is_root=name == "sqrt",
         )
 
     return staged

@@ -151,7 +151,8 @@ def stacked(context: Context, arrays: Value, axis: Value = 0, *, dtype: Value = 
     """np.stack: the arrays along a new axis."""
     rows = merged(context, arrays)
     if rows is not None:
-        turned = moveaxis(context, context.wrap(rows), 0, axis)
+        along = axis_of(context, "np.stack", axis, len(rows.type.shape))
+        turned = moveaxis(context, context.wrap(rows), 0, along)
         return as_array(context, turned, optional_dtype(context, dtype))
     values = parts_of(context, "np.stack", arrays)
     parts = [as_array(context, value) for value in values]

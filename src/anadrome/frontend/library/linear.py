@@ -25,9 +25,9 @@ from anadrome.frontend.library.common import (
 )
 from anadrome.frontend.library.contraction import contract, matmul
 from anadrome.frontend.library.reductions import Nest, over_axes, sum_type
-from anadrome.frontend.operators import broadcast_shapes, element
+from anadrome.frontend.operators import broadcast_shapes, element, map_elements, noted
 from anadrome.frontend.sizes import agree, clamp_size, is_same_size, retype, show_shape
-from anadrome.frontend.values import Value
+from anadrome.frontend.values import Staged, Value
 
 
 # ---------------------------------------------------------------------------- systems
@@ -149,7 +149,7 @@ def _vector_norm(
 
     def place(builder: Builder, nest: Nest) -> Atom:
         if exponent == 2.0:
-            return builder.apply("sqrt", nest.fold(builder, "add", square))
+            return nest.fold(builder, "add", square)
         if exponent in (np.inf, -np.inf):
             return nest.fold(builder, "max" if exponent > 0 else "min", magnitude)
         if exponent in (0.0, 1.0):
@@ -158,7 +158,23 @@ def _vector_norm(
         return builder.apply("pow", total, builder.constant(1.0 / exponent, total))
 
     is_checked = exponent in (np.inf, -np.inf)
-    return over_axes(context, "np.linalg.norm", x, axes, keepdims, place, is_checked)
+    found = over_axes(context, "np.linalg.norm", x, axes, keepdims, place, is_checked)
+    return _length(context, found) if exponent == 2.0 else found
+
+
+def _length(context: Context, square: Staged) -> Staged:
+    """√s of a sum of squares s; its derivative ds / 2√s is 0 where all summands are 0."""
+    squares = [atom(context, square)]
+
+    def root(builder: Builder, scalars: tuple[Atom, ...]) -> Atom:
+        (total,) = scalars
+        length = builder.apply("sqrt", total)
+        zero = builder.constant(0.0, length)
+        slope = builder.apply("div", builder.constant(0.5, length), length)
+        slope = builder.select(builder.apply("eq", length, zero), zero, slope)
+        return builder.apply("linked", builder.apply("stop_gradient", length), total, slope)
+
+    return noted(context, map_elements(context, squares, root, "np.linalg.norm"), squares, is_root=True)
 
 
 def _matrix_norm(context: Context, x: Value, order: Value, keepdims: Value) -> Value:

@@ -45,7 +45,7 @@ def row(python_name: str, prim: str, count: int = 1) -> StagedCall:
             )
         found = [number(context, python_name, value) for value in values]
         result = weak(context.builder.apply(prim, *found))
-        return noted(context, result, found) if prim == "abs" else result
+        return noted(context, result, found, prim == "sqrt") if prim in ("abs", "sqrt") else result
 
     return staged
 

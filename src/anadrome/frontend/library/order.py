@@ -82,8 +82,7 @@ def take(context: Context, a: Value, indices: Value, axis: Value = None) -> Valu
     var = array_var(context, "np.take", raveled(context, found) if axis is None else found)
     along = 0 if axis is None else axis_of(context, "np.take", axis, len(found.shape))
     at = atom(context, as_array(context, indices))
-    if not at.type.dtype.is_integer:
-        raise UnsupportedArgument("np.take", f"indices of type {at.type.dtype.numpy_name}", context.span)
+    _require_integers(context, "np.take", at.type.dtype)
     rank = len(at.type.shape)
     shape = [*var.type.shape[:along], *at.type.shape, *var.type.shape[along + 1 :]]
 
@@ -94,6 +93,12 @@ def take(context: Context, a: Value, indices: Value, axis: Value = None) -> Valu
         return builder.index(var, (*where[:along], fitted, *where[along + rank :]), bounds)
 
     return context.wrap(context.builder.build(shape, place))
+
+
+def _require_integers(context: Context, name: str, dtype: DType) -> None:
+    """Refuse indices that are no integers."""
+    if not dtype.is_integer:
+        raise UnsupportedArgument(name, f"indices of type {dtype.numpy_name}", context.span)
 
 
 def wrapped(context: Context, builder: Builder, index: Atom, size: Size) -> tuple[Atom, Bounds]:
@@ -114,6 +119,7 @@ def take_along_axis(context: Context, arr: Value, indices: Value, axis: Value = 
     """np.take_along_axis: y[.., i, ..] = x[.., indices[.., i, ..], ..]"""
     name = "np.take_along_axis"
     var, at = array_var(context, name, arr), array_var(context, name, indices)
+    _require_integers(context, name, at.type.dtype)
     if len(var.type.shape) != len(at.type.shape):
         raise UnsupportedArgument(
             name, "indices of as many dimensions as the array are expected", context.span

@@ -24,7 +24,10 @@ def _sorted_rows(context: Context, name: str, a: Value, axis: Value) -> Var:
     found = as_array(context, a)
     if found.dtype is BOOL:
         raise UnsupportedArgument(name, "an array of bools", context.span)
-    own = raveled(context, found) if axis is None else moveaxis(context, found, axis, -1)
+    if axis is None:
+        own = raveled(context, found)
+    else:
+        own = moveaxis(context, found, axis_of(context, name, axis, len(found.shape)), -1)
     var = array_var(context, name, own)
     require_elements(context, name, (var.type.shape[-1],), var.type.shape[:-1])
     return array_var(context, name, sort(context, context.wrap(var)))

@@ -6,15 +6,19 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.nodes import Atom, Var, i64
 from anadrome.dtypes import BOOL
 from anadrome.errors.frontend import UnsupportedArgument
 from anadrome.frontend.arrays import as_array, describe
 from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.iterables import Iterated
 from anadrome.frontend.library import CALLS as LIBRARY
-from anadrome.frontend.library.common import axis_of, checked
+from anadrome.frontend.library.common import array_var, axis_of, checked
 from anadrome.frontend.library.reductions import scanned
 from anadrome.frontend.library.shape import broadcast_to, expand_dims
 from anadrome.frontend.parallel.folds import reduce_items, scan_items
+from anadrome.frontend.parallel.items import items_of
 from anadrome.frontend.parallel.places import by_index
 from anadrome.frontend.sizes import size_value
 from anadrome.frontend.values import Array, Value
@@ -56,9 +60,23 @@ def _reduce(ufunc: np.ufunc) -> StagedCall:
         return staged
 
     def folded(context: Context, array: Value, axis: Value = 0) -> Value:
+        if ufunc is np.hypot:
+            array = _from_magnitude(context, "np.hypot.reduce", array, axis)
         return reduce_items(context, ufunc, array, _neutral(ufunc), axis)
 
     return folded
+
+
+def _from_magnitude(context: Context, name: str, array: Value, axis: Value) -> Iterated:
+    """The items with |x_0| for x_0: the 0 of hypot is neutral among lengths alone, hypot(0, x) = |x|."""
+    items = items_of(context, name, as_array(context, array), axis)
+
+    def item(inner: Context, index: Atom) -> Value:
+        found = items.item(inner, index)
+        is_first = inner.wrap(inner.builder.apply("eq", index, i64(0)))
+        return inner.call(np.where, is_first, inner.call(np.abs, found), found)
+
+    return Iterated(items.extent, item)
 
 
 def _neutral(ufunc: np.ufunc) -> Value:
@@ -92,9 +110,26 @@ def _accumulate(ufunc: np.ufunc) -> StagedCall:
         return named
 
     def folded(context: Context, array: Value, axis: Value = 0) -> Value:
+        if ufunc is np.hypot:
+            return _lengths(context, array, axis)
         return scan_items(context, ufunc, array, _neutral(ufunc), False, axis)
 
     return folded
+
+
+def _lengths(context: Context, array: Value, axis: Value) -> Value:
+    """np.hypot.accumulate: a scan, and in front of it the first element as it is, with its sign."""
+    name = "np.hypot.accumulate"
+    items = _from_magnitude(context, name, array, axis)
+    prefixes = array_var(context, name, scan_items(context, np.hypot, items, _neutral(np.hypot), False, axis))
+    elements = array_var(context, name, array)
+    along = axis_of(context, name, axis, len(elements.type.shape))
+
+    def place(builder: Builder, at: tuple[Var, ...]) -> Atom:
+        is_first = builder.apply("eq", at[along], i64(0))
+        return builder.select(is_first, builder.index(elements, at), builder.index(prefixes, at))
+
+    return context.wrap(context.builder.build(elements.type.shape, place))
 
 
 def _outer(ufunc: np.ufunc) -> StagedCall:

@@ -1,0 +1,70 @@
+"""What a run-time loop carries, as far as its text says it, and what staging its body has taught."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from anadrome.array_ir.nodes import Checkpoint
+from anadrome.dtypes import DType
+from anadrome.errors.frontend import FrontendError
+from anadrome.frontend.carried import Key, arrays_of, list_depth
+from anadrome.frontend.complex_numbers.parts import staged_surroundings
+from anadrome.frontend.context import Context
+from anadrome.frontend.liveness import assigned_names, augmented_only, written_names
+from anadrome.frontend.nonlocals import rebound_by_calls
+from anadrome.frontend.structures import flatten, is_number
+from anadrome.frontend.values import Cell, Frame, Missing, Scope, Value, is_staged
+
+LoopNode = ast.For | ast.While
+
+
+@dataclass(slots=True, eq=False)
+class Plan:
+    """What is known of a loop before its body is staged, and what staging it has taught."""
+
+    names: list[str]
+    late: list[str]
+    """Names that are read after the loop and have no value before it."""
+    assigned: frozenset[str]
+    runs: bool = False
+    is_endless: bool = False
+    cells: list[Cell] = field(default_factory=list)
+    types: dict[Key, DType] = field(default_factory=dict)
+    floats: dict[Key, FrontendError | None] = field(default_factory=dict)
+    started: dict[str, int] = field(default_factory=dict)
+    scope: Scope | None = None
+    checkpoint: Checkpoint | None = None
+
+
+def make_plan(context: Context, frame: Frame, node: LoopNode, runs: bool) -> Plan:
+    """What the text of the loop says it carries. `runs`: it is known to run at least once."""
+    target = assigned_names([node.target]) if isinstance(node, ast.For) else frozenset()
+    assigned = assigned_names(node.body) | target | rebound_by_calls(frame, [node])
+    needed = assigned & (frame.live_head.get(node, frozenset()) | frame.live[node])
+    changed_in_place = augmented_only(node)
+    names, late = [], []
+    for name in sorted(needed & frame.names.keys()):
+        frame.names[name] = staged_surroundings(context, frame.names[name])
+    for name in sorted(needed):
+        value = frame.names.get(name, Missing("not assigned before the loop"))
+        if isinstance(value, Missing):
+            late.append(name)
+        elif name in changed_in_place and arrays_of(value) and not list_depth(value):
+            continue
+        elif leaves_of(value)[0]:
+            names.append(name)
+    plan = Plan(names, late, assigned, runs)
+    lines = {name: frame.assigned[name].line for name in assigned if name in frame.assigned}
+    plan.started = {name: line for name, line in lines.items() if line < node.lineno}
+    for name in sorted((written_names(node.body) | changed_in_place) - set(names)):
+        for array in arrays_of(frame.names.get(name)):
+            if not array.cell.is_argument and array.cell not in plan.cells:
+                plan.cells.append(array.cell)
+    return plan
+
+
+def leaves_of(value: Value) -> tuple[list[Value], Callable[..., Value]]:
+    """The numbers and arrays of a value, and the value made of others like them."""
+    return flatten(value, lambda leaf: is_staged(leaf) or is_number(leaf))

@@ -1,0 +1,100 @@
+"""Whether LLVM may turn the branches of a function's loops into masks when it vectorises them.
+
+LLVM 22 vectorises a wrong program out of a right one where three things meet (none of its own passes warns):
+
+* a condition from which LLVM concludes that a loop is at one certain iteration: of `i < 6` and `not i < 5`
+  it makes `i = 5`, and replaces what depends on i along that edge by constants;
+* an access under a condition, in the same loop, whose address has been merged from such a constant and from
+  the formula in i: `p = φ(i - 1, 4)`;
+* scalar evolution, which finds that the two are one formula, so that the access counts as contiguous. Its
+  first address is then taken from the first lane, also where that lane is masked, and holds the other value.
+
+Loops that are told where they are by conditions, or run as far as another loop says, are therefore vectorised
+without masks (`WITHOUT_MASKS`); conditions on data are no danger, for they say nothing of the iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from anadrome.kernel_ir.nodes import (
+    Binding,
+    Call,
+    Compute,
+    Expr,
+    For,
+    Function,
+    If,
+    Let,
+    Load,
+    Space,
+    Stmt,
+    Var,
+)
+from anadrome.kernel_ir.walk import bodies, expressions, subexpressions
+
+SMOOTH = ("add", "sub", "mul", "neg", "div")
+EXTREMA = ("min", "max")
+
+
+def masks_are_safe(fn: Function) -> bool:
+    """Whether no branch inside a loop can meet conditions on where a loop is."""
+    search = _Search()
+    search.body(fn.body, in_loop=False)
+    return not (search.has_branch and search.asks_places)
+
+
+class _Search:
+    """A walk over statements in order, with the variables that are computed from the indices of loops."""
+
+    def __init__(self) -> None:
+        self.placed: set[Var] = set()
+        self.has_branch = False
+        self.asks_places = False
+
+    def body(self, stmts: Iterable[Stmt], in_loop: bool) -> None:
+        """Look at statements in the order in which they run."""
+        for stmt in stmts:
+            self._statement(stmt, in_loop)
+
+    def _statement(self, stmt: Stmt, in_loop: bool) -> None:
+        for expr in expressions(stmt):
+            self.asks_places = self.asks_places or any(map(self._asks, subexpressions(expr)))
+        match stmt:
+            case Let(var=var, value=value):
+                if self._is_placed(value):
+                    self.placed.add(var)
+            case For(binding=Binding.THREADS):  # it only hands out parts of the loops inside
+                pass
+            case For(index=index, lo=lo, hi=hi):
+                self.placed.add(index)
+                if self._is_placed(lo) or self._is_placed(hi):  # LLVM unrolls it to branches
+                    self.has_branch = self.asks_places = True
+            case If():
+                self.has_branch = self.has_branch or in_loop
+            case Call():  # its loops are text of their own
+                self.has_branch = self.asks_places = True
+            case _:
+                pass
+        for inner in bodies(stmt):
+            self.body(inner, in_loop or not isinstance(stmt, If))
+
+    def _asks(self, expr: Expr) -> bool:
+        """Whether an operation may tell where a loop is: any but sums, products and smooth functions."""
+        if not isinstance(expr, Compute) or not any(map(self._is_placed, expr.args)):
+            return False
+        prim = expr.prim
+        is_smooth = prim.name in SMOOTH or prim.converts_to is not None or bool(prim.libm or prim.intrinsic)
+        return prim.name in EXTREMA or not is_smooth
+
+    def _is_placed(self, expr: Expr) -> bool:
+        """Whether an expression is computed from indices, or from counters that stand in local memory."""
+        match expr:
+            case Var():
+                return expr in self.placed
+            case Compute(args=args):
+                return any(map(self._is_placed, args))
+            case Load(buffer=buffer):
+                return buffer.space is Space.LOCAL and not buffer.dtype.is_float
+            case _:
+                return False
