@@ -10,7 +10,8 @@ LLVM 22 vectorises a wrong program out of a right one where three things meet (n
   first address is then taken from the first lane, also where that lane is masked, and holds the other value.
 
 Loops that are told where they are by conditions, or run as far as another loop says, are therefore vectorised
-without masks (`WITHOUT_MASKS`); conditions on data are no danger, for they say nothing of the iteration.
+without masks (`WITHOUT_MASKS`). Conditions on data are no danger, for they say nothing of the iteration; nor
+is `i < n` with a size that only the run knows, from which no constant follows.
 """
 
 from __future__ import annotations
@@ -30,25 +31,28 @@ from anadrome.kernel_ir.nodes import (
     Space,
     Stmt,
     Var,
+    Workers,
 )
 from anadrome.kernel_ir.walk import bodies, expressions, subexpressions
 
+ORDERS = ("lt", "le", "gt", "ge", "min", "max")
 SMOOTH = ("add", "sub", "mul", "neg", "div")
-EXTREMA = ("min", "max")
 
 
 def masks_are_safe(fn: Function) -> bool:
     """Whether no branch inside a loop can meet conditions on where a loop is."""
-    search = _Search()
+    search = _Search(fn)
     search.body(fn.body, in_loop=False)
     return not (search.has_branch and search.asks_places)
 
 
 class _Search:
-    """A walk over statements in order, with the variables that are computed from the indices of loops."""
+    """A walk over statements in order, with the variables that are computed from the indices of loops, and
+    those that are computed from what only the run knows."""
 
-    def __init__(self) -> None:
+    def __init__(self, fn: Function) -> None:
         self.placed: set[Var] = set()
+        self.open = {param for param in fn.params if isinstance(param, Var)}
         self.has_branch = False
         self.asks_places = False
 
@@ -64,6 +68,8 @@ class _Search:
             case Let(var=var, value=value):
                 if self._is_placed(value):
                     self.placed.add(var)
+                if self._is_open(value):
+                    self.open.add(var)
             case For(binding=Binding.THREADS):  # it only hands out parts of the loops inside
                 pass
             case For(index=index, lo=lo, hi=hi):
@@ -80,12 +86,29 @@ class _Search:
             self.body(inner, in_loop or not isinstance(stmt, If))
 
     def _asks(self, expr: Expr) -> bool:
-        """Whether an operation may tell where a loop is: any but sums, products and smooth functions."""
+        """Whether an operation may tell where a loop is: any but sums, products, smooth functions, and orders
+        in which something takes part that only the run knows."""
         if not isinstance(expr, Compute) or not any(map(self._is_placed, expr.args)):
             return False
         prim = expr.prim
+        if prim.name in ORDERS:
+            return not any(map(self._is_open, expr.args))
         is_smooth = prim.name in SMOOTH or prim.converts_to is not None or bool(prim.libm or prim.intrinsic)
-        return prim.name in EXTREMA or not is_smooth
+        return not is_smooth
+
+    def _is_open(self, expr: Expr) -> bool:
+        """Whether a number takes part in an expression that only the run knows: a parameter, an element."""
+        match expr:
+            case Var():
+                return expr in self.open
+            case Compute(args=args):
+                return any(map(self._is_open, args))
+            case Load(buffer=buffer):
+                return buffer.space is not Space.LOCAL
+            case Workers():
+                return True
+            case _:
+                return False
 
     def _is_placed(self, expr: Expr) -> bool:
         """Whether an expression is computed from indices, or from counters that stand in local memory."""
