@@ -35,6 +35,7 @@ from anadrome.kernel_ir.nodes import (
 )
 from anadrome.kernel_ir.walk import bodies, expressions, subexpressions
 
+COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 ORDERS = ("lt", "le", "gt", "ge", "min", "max")
 SMOOTH = ("add", "sub", "mul", "neg", "div")
 
@@ -115,9 +116,9 @@ class _Search:
         match expr:
             case Var():
                 return expr in self.placed
-            case Compute(args=args):
-                return any(map(self._is_placed, args))
+            case Compute(prim=prim, args=args):
+                return prim.name not in COMPARISONS and any(map(self._is_placed, args))
             case Load(buffer=buffer):
-                return buffer.space is Space.LOCAL and not buffer.dtype.is_float
+                return buffer.space is Space.LOCAL and buffer.dtype.is_integer
             case _:
                 return False
