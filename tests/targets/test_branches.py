@@ -41,6 +41,7 @@ NO_BRANCH = "let v: bool = ge(i, 3)\n out[i] = select(v, x[i], 0.0)"
         (loop("let w: i64 = add(n, -1)\n out[i] = 0.0\n if lt(i, w) { out[i] = x[i] }"), True),
         (loop("let w: i64 = add(2, 3)\n out[i] = 0.0\n if lt(i, w) { out[i] = x[i] }"), False),
         (loop("out[i] = 0.0\n if eq(i, n) { out[i] = x[i] }"), False),
+        (loop("out[i] = 0.0\n if lt(to_f64(i), x[0]) { out[i] = x[i] }"), False),
         (loop("out[i] = 0.0\n if and(lt(i, n), gt(x[i], 2.0)) { out[i] = x[i] }"), True),
         (loop("out[i] = 0.0\n if and(lt(i, 5), gt(x[i], 2.0)) { out[i] = x[i] }"), False),
         (loop("out[i] = 0.0\n if gt(to_f64(i), 2.5) { out[i] = x[i] }"), False),

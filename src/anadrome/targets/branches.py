@@ -98,14 +98,13 @@ class _Search:
         return not is_smooth
 
     def _is_open(self, expr: Expr) -> bool:
-        """Whether a number takes part in an expression that only the run knows: a parameter, an element."""
+        """Whether a number takes part in an expression that only the run knows. Elements do not count:
+        LLVM may know what was stored."""
         match expr:
             case Var():
                 return expr in self.open
             case Compute(args=args):
                 return any(map(self._is_open, args))
-            case Load(buffer=buffer):
-                return buffer.space is not Space.LOCAL
             case Workers():
                 return True
             case _:
