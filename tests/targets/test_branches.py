@@ -102,5 +102,5 @@ def rows(n: int) -> str:
 
 @pytest.mark.parametrize("n", range(2, 14))
 def test_rows_under_conditions_on_the_index(n: int) -> None:
-    """An address merged from i - 1 and, where i must be n - 1, a constant: the first, masked lane held it."""
+    """Guarded rows of the kind that went wrong in `tests/derivatives/test_neighbours.py`."""
     agree(rows(n), np.arange(1.0, n * (n + 1) + 1))
