@@ -25,7 +25,7 @@ from anadrome.api.verbs import Verb
 from anadrome.array_ir.nodes import Atom, Custom
 from anadrome.errors.api import CallError, NotCallable, RuleMismatch, RuleMissing
 from anadrome.frontend.arrays import describe
-from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
+from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import ScopeKind, Value, is_staged
 
@@ -259,8 +259,7 @@ class Checkpointed(Wrapped):
             return context.call(self.function, *args, **kwargs)
         with context.nested(ScopeKind.RULE) as scope:
             outcome = context.call(self.function, *args, **kwargs)
-            if isinstance(outcome, LazyGenerator):
-                outcome = evaluate_list(context, outcome.frame, outcome.node)
+            outcome = made_list(context, outcome)
             leaves, structure = flatten(outcome)
             atoms: list[Atom] = []
             results = [leaf_result(context, leaf, atoms) for leaf in leaves]

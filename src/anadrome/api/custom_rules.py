@@ -23,7 +23,7 @@ from anadrome.errors import Span
 from anadrome.errors.api import RuleMismatch, SizeUnknown
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.calls import StagedFunction
-from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
+from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.modes import Mode, Modes, after
 from anadrome.frontend.sizes import retype
@@ -228,10 +228,7 @@ def stage_ruled(call: Call, jvp: Rule | None, forward: Rule | None, backward: Ru
 def _run(
     context: Context, function: Rule, args: Sequence[Value], named: Mapping[str, Value] | None = None
 ) -> Value:
-    outcome = context.call(function, *args, **(named or {}))
-    if isinstance(outcome, LazyGenerator):
-        return evaluate_list(context, outcome.frame, outcome.node)
-    return outcome
+    return made_list(context, context.call(function, *args, **(named or {})))
 
 
 def _primal(call: Call, inputs: Inputs, params: tuple[Var, ...]) -> tuple[Body, Outputs]:

@@ -137,8 +137,9 @@ def _specification(key: Key) -> object:
     match key:
         case NumberKey(dtype=dtype, is_weak=is_weak):
             return ArgumentSpec(dtype, (), is_weak)
-        case ArrayKey(dtype=dtype, shape=shape):
-            return ArgumentSpec(dtype, tuple(None if size == LARGE else size for size in shape))
+        case ArrayKey(dtype=dtype, shape=shape, is_contiguous=is_contiguous):
+            sizes = tuple(None if size == LARGE else size for size in shape)
+            return ArgumentSpec(dtype, sizes, is_contiguous=is_contiguous)
         case StaticKey(value=value):
             return value
 

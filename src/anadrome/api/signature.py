@@ -32,10 +32,14 @@ class NumberKey:
 
 @dataclass(frozen=True, slots=True)
 class ArrayKey:
-    """An array argument: its scalar type and its dimensions, large ones as `LARGE`."""
+    """An array argument: its scalar type and its dimensions, large ones as `LARGE`.
+
+    The layout in memory decides what NumPy makes a view of what is computed from it.
+    """
 
     dtype: DType
     shape: tuple[int, ...]
+    is_contiguous: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +126,8 @@ def leaf_key(leaf: object, small_dimension: int) -> Key:
         dtype = from_numpy(leaf.dtype) if leaf.dtype.isnative else None
         if dtype is None:
             raise _NoKey(leaf, UnsupportedArray, array_words(leaf))
-        return ArrayKey(dtype, tuple([size if size <= small_dimension else LARGE for size in leaf.shape]))
+        shape = tuple([size if size <= small_dimension else LARGE for size in leaf.shape])
+        return ArrayKey(dtype, shape, len(shape) < 2 or leaf.flags.c_contiguous)
     if isinstance(leaf, Static):
         try:
             hash(leaf.value)

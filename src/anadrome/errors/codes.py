@@ -38,6 +38,10 @@ CODES: Mapping[str, str] = {
     "ComplexRefused": "A127",
     "MalformedIndex": "A128",
     "UnsuitableSize": "A129",
+    "ChangesMerged": "A130",
+    "StaleMerge": "A131",
+    "ChangesStructure": "A132",
+    "ReadOnly": "A133",
     # differentiation
     "NotDifferentiable": "A201",
     "ClosedOver": "A202",

@@ -326,6 +326,19 @@ class ChangesSize(FrontendError, ValueError):
         )
 
 
+class ChangesStructure(FrontendError, TypeError):
+    """A container or object that a run-time loop would have to carry with other parts in every iteration."""
+
+    def __init__(self, what: str, before: str, after: str, span: Span | None) -> None:
+        super().__init__(
+            f"{what} is another thing after an iteration of a run-time loop than before it",
+            span,
+            label=f"{before} before the loop, {after} after one iteration",
+            help="give every attribute, key and item a value of its later type and shape before the loop, "
+            "and add or remove none inside",
+        )
+
+
 class BranchesDiffer(FrontendError, TypeError):
     """A name or result that has different types in the two branches of a run-time `if`."""
 
@@ -364,6 +377,10 @@ class WritesArgument(FrontendError, ValueError):
         )
 
 
+CALLER = "a compiled function that did not make it"
+"""Where an object is changed that outlives the call."""
+
+
 class WritesThroughView(FrontendError, ValueError):
     """A write through a view that cannot be followed to its base, or an alias made in a loop or branch."""
 
@@ -376,15 +393,55 @@ class WritesThroughView(FrontendError, ValueError):
         )
 
 
+class ReadOnly(FrontendError, ValueError):
+    """A write through a view that NumPy makes read-only."""
+
+    def __init__(self, span: Span | None) -> None:
+        super().__init__(
+            "the destination of this assignment is read-only",
+            span,
+            label="NumPy does not let this view be written",
+            help="copy it first, `y = y.copy()`, or write into the array that it looks into",
+        )
+
+
 class EscapingMutation(FrontendError, TypeError):
-    """A Python object made outside a run-time loop, branch or comprehension and changed inside it."""
+    """An object that belongs to the caller, or whose change cannot be followed where it is made."""
 
     def __init__(self, what: str, where: str, span: Span | None) -> None:
+        is_outside = where == CALLER
         super().__init__(
             f"{what} is changed inside {where}",
             span,
-            label="it would be changed once, while compiling",
-            help="use an array and write its elements, or assign to a name",
+            label="it belongs to the caller" if is_outside else "it would be changed once, while compiling",
+            help="what outlives the call is read-only: copy it first (`list(x)`, `dict(x)`), change the copy "
+            "and return it"
+            if is_outside
+            else "change it in a `for` or `while` statement, or return the values and store them outside",
+        )
+
+
+class ChangesMerged(FrontendError, TypeError):
+    """A change of an object of which only the run decides which one it is."""
+
+    def __init__(self, what: str, span: Span | None) -> None:
+        super().__init__(
+            f"{what} is changed, and only the run knows which object that is",
+            span,
+            label="another object on another way, or in another iteration",
+            help="copy it first (`list(x)`, `dict(x)`) and change the copy, or change it on each way",
+        )
+
+
+class StaleMerge(FrontendError, TypeError):
+    """An object of which only the run decides which one it is, after one of those was changed."""
+
+    def __init__(self, what: str, changed: Span, span: Span | None) -> None:
+        super().__init__(
+            f"{what} may be an object that was changed since, and only the run knows",
+            span,
+            label=f"one of the objects that it may be was changed ({changed})",
+            help="copy the object before it is changed, or read it by its own name",
         )
 
 

@@ -128,7 +128,8 @@ def _append_of(context: Context, frame: Frame, node: ast.For) -> tuple[str, ast.
     ):
         return None
     value = frame.names.get(name)
-    if not isinstance(value, list) or value or id(value) not in context.scope.created:
+    record = context.records.get(id(value))
+    if not isinstance(value, list) or value or record is None or record.home is not context.scope:
         return None
     return (name, statement) if _is_unseen(frame, node, name, statement) else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from anadrome.dtypes import F64, I64
 from anadrome.errors.frontend import (
     ComplexRefused,
     StaticCallFailed,
+    StaticRequired,
     UnsupportedArgument,
     UnsupportedCall,
     UnsupportedType,
@@ -22,27 +23,30 @@ from anadrome.frontend.arrays import atom, describe, promote
 from anadrome.frontend.complex_numbers.operators import binary as complex_binary
 from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import numpy_type
-from anadrome.frontend.comprehension import LazyGenerator, evaluate_list, list_of
+from anadrome.frontend.comprehension import hashable, list_of, made_list
 from anadrome.frontend.context import Context, StagedCall
-from anadrome.frontend.iterables import (
-    Iterated,
-    RowList,
-    Unrolled,
+from anadrome.frontend.iterables import Iterated, RowList, Unrolled, staged_range, unroll
+from anadrome.frontend.iterators import Iterator as FrontIterator
+from anadrome.frontend.iterators import (
+    LazyGenerator,
     enumerated,
-    iterate,
-    staged_range,
+    iterator_of,
+    known_items,
+    made_iterator,
+    mapped,
+    next_of,
+    source_of,
     turned,
-    unroll,
     unrolled,
     zipped,
 )
 from anadrome.frontend.operators import apply_prim, compare_name, power, truth
-from anadrome.frontend.overloads import own_truth
+from anadrome.frontend.overloads import own_method, own_truth
 from anadrome.frontend.reductions import ALL, ANY, GREATEST, LEAST, PRODUCT, SUM, Monoid, reduce_values
 from anadrome.frontend.sizes import size_value
 from anadrome.frontend.structures import is_dataclass_instance
 from anadrome.frontend.substitutes import SUBSTITUTES
-from anadrome.frontend.values import Array, Complex, Scalar, Value, is_staged
+from anadrome.frontend.values import Array, Complex, Scalar, Value, is_numpy_array, is_staged
 
 
 def _reduction(monoid: Monoid) -> StagedCall:
@@ -54,8 +58,8 @@ def _reduction(monoid: Monoid) -> StagedCall:
 
 def _sum(context: Context, values: Value, start: Value = 0) -> Value:
     total = reduce_values(context, SUM, values)
-    if isinstance(start, int) and start == 0:
-        return total
+    if isinstance(start, int) and start == 0:  # 0 + x is another array than x
+        return context.call(np.positive, total) if is_numpy_array(total) else total
     if meets_complex(start, total):
         return complex_binary(context, ast.Add, start, total)
     if not is_staged(total) and not is_staged(start):
@@ -183,38 +187,71 @@ def _divmod(context: Context, left: Value, right: Value) -> Value:
     return apply_prim(context, "floordiv", left, right), apply_prim(context, "mod", left, right)
 
 
-def _items(context: Context, value: Value) -> list[Value]:
-    if isinstance(value, LazyGenerator):
-        value = evaluate_list(context, value.frame, value.node)
-    return unrolled(context, value)
-
-
 def _list(context: Context, value: Value = ()) -> Value:
     if isinstance(value, LazyGenerator):
-        return evaluate_list(context, value.frame, value.node)
-    sequence = iterate(context, value)
+        return made_list(context, value)
+    sequence = source_of(context, value)
     if isinstance(sequence, Iterated) and sequence.static_extent is None:
         return list_of(context, sequence)
-    items = _items(context, value)
+    items = list(known_items(context, sequence))
     context.made(items)
     return items
 
 
 def _tuple(context: Context, value: Value = ()) -> Value:
-    return tuple(_items(context, value))
+    return tuple(unrolled(context, value))
 
 
-def _zip(context: Context, *parts: Value, strict: Value = False) -> Value:
-    lists = [evaluate_list(context, p.frame, p.node) if isinstance(p, LazyGenerator) else p for p in parts]
-    return zipped(context, lists, bool(strict))
+def _dict(context: Context, items: Value = (), /, **named: Value) -> Value:
+    """`dict(pairs)`, `dict(mapping)`, `dict(name=…)`: the keys are known now."""
+    result: dict[Any, Value] = dict(items) if isinstance(items, Mapping) else {}
+    pairs = [] if isinstance(items, Mapping) else unrolled(context, items)
+    for pair in pairs:
+        both = unrolled(context, pair)
+        if len(both) != 2:
+            error = ValueError(f"an item of {len(both)} parts, where a key and a value are expected")
+            raise StaticCallFailed("`dict`", error, context.span)
+        result[hashable(context, both[0], "the key of a dict")] = both[1]
+    result.update(named)
+    context.made(result)
+    return result
 
 
-def _map(context: Context, function: Value, *parts: Value) -> Value:
-    items = zipped(context, parts)
-    if isinstance(items, list):
-        return [context.call(function, *item) for item in items]  # type: ignore[misc]
-    sequence = items
-    return Iterated(sequence.extent, lambda inner, index: inner.call(function, *sequence.item(inner, index)))  # type: ignore[misc]
+def _set(context: Context, items: Value = ()) -> Value:
+    result = {hashable(context, item, "an item of a set") for item in unrolled(context, items)}
+    context.made(result)
+    return result
+
+
+def _filter(context: Context, function: Value, items: Value) -> Value:
+    """`filter`: over items that are known now, by tests that are."""
+    source = source_of(context, items)
+    if isinstance(source, Iterated) and source.static_extent is None:
+        raise UnsupportedCall("filter", context.span, help="write `[x for x in items if test(x)]`")
+
+    def kept() -> Iterator[Value]:
+        for item in known_items(context, source):
+            test = own_truth(context, item if function is None else context.call(function, item))
+            if is_staged(test):
+                raise StaticRequired(
+                    "what a filter asks", context.span, "write `[x for x in items if test(x)]`"
+                )
+            if test:
+                yield item
+
+    return made_iterator(context, None, kept())
+
+
+def _iter(context: Context, value: Value) -> Value:
+    method = own_method(value, "__iter__")
+    return iterator_of(context, value if method is None else context.call(method, value))
+
+
+def _next(context: Context, value: Value, *default: Value) -> Value:
+    method = own_method(value, "__next__")
+    if method is not None:
+        return context.call(method, value)
+    return next_of(context, value, default)
 
 
 def _isinstance(context: Context, value: Value, kinds: Value) -> Value:
@@ -247,6 +284,8 @@ def _example(value: Value) -> object:
             return 0j if value.is_weak else numpy_type(value.dtype).type(0)
         case Iterated():
             return range(0)
+        case FrontIterator() | LazyGenerator():
+            return iter(())
         case _:
             return value
 
@@ -284,10 +323,13 @@ BUILTINS: dict[Callable[..., Any], StagedCall] = {
     all: _reduction(ALL),
     math.prod: _product,
     range: staged_range,
-    zip: _zip,
-    enumerate: lambda context, values, start=0: enumerated(context, values, start),
-    reversed: lambda context, values: turned(context, values),
-    map: _map,
+    zip: lambda context, *parts, strict=False: zipped(context, parts, bool(strict)),
+    enumerate: lambda context, iterable, start=0: enumerated(context, iterable, start),
+    reversed: turned,
+    map: lambda context, function, *parts: mapped(context, function, parts),
+    filter: _filter,
+    iter: _iter,
+    next: _next,
     float: _float,
     int: _int,
     bool: _bool,
@@ -296,6 +338,9 @@ BUILTINS: dict[Callable[..., Any], StagedCall] = {
     divmod: _divmod,
     list: _list,
     tuple: _tuple,
+    dict: _dict,
+    set: _set,
+    frozenset: lambda context, items=(): frozenset(unrolled(context, items)),
     isinstance: _isinstance,
     type: _type,
     hasattr: _hasattr,
@@ -303,7 +348,8 @@ BUILTINS: dict[Callable[..., Any], StagedCall] = {
     sorted: _refused("sorted", "use np.sort"),
     unroll: lambda context, iterable: Unrolled(iterable),
     dataclasses.replace: _replaced,
-    iter: _refused("iter", "an iterator has a state that only Python can follow"),
-    next: _refused("next", "an iterator has a state that only Python can follow"),
 }
 """A builtin -> its compiled form, used where an argument is staged."""
+
+DATA_MODEL = frozenset({zip, enumerate, reversed, map, filter, iter, next, getattr, setattr, delattr})
+"""Builtins that make or change objects of the program: their compiled form is used for any arguments."""

@@ -16,10 +16,10 @@ from anadrome.array_ir.nodes import Var
 from anadrome.dtypes import F64, I64, DType
 from anadrome.errors.frontend import FrontendError
 from anadrome.frontend.context import Context
-from anadrome.frontend.values import Array, Complex, Scalar, Scope, Value
+from anadrome.frontend.values import Array, Complex, Place, Scalar, Scope, Value
 
-Key = tuple[str, int]
-"""A carried name, and which of its leaves."""
+Key = tuple[Place, int]
+"""A carried name or part, and which of its leaves."""
 
 EXACT = 2**53
 """Whole numbers up to here are float64s."""

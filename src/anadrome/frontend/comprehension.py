@@ -8,8 +8,9 @@ sum(e for x in xs if p)          parfor i < n { …; v = if p { e } else { 0 }; 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import (
@@ -34,8 +35,8 @@ from anadrome.frontend.arrays import as_array, atom, type_of
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import take
-from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, RowList, Unrolled, iterate, unrolled
-from anadrome.frontend.iterables import LazyGenerator as LazyGenerator
+from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, RowList, Unrolled
+from anadrome.frontend.iterators import LazyGenerator, known_items, made_iterator, source_of, unrolled
 from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import truth
@@ -62,7 +63,7 @@ def clause_frame(frame: Frame, node: Comprehension | Keyed) -> Frame:
     return replace(frame, names={}, local_names=targets, closure={}, outer=frame, loop_live=[], assigned={})
 
 
-def clause_items(context: Context, frame: Frame, clause: ast.comprehension) -> Iterated | list[Value]:
+def clause_items(context: Context, frame: Frame, clause: ast.comprehension) -> Iterated | Iterable[Value]:
     """What a `for` clause goes over; short static sequences are repeated now."""
     if clause.is_async:
         raise UnsupportedSyntax("an asynchronous comprehension", context.span)
@@ -70,15 +71,89 @@ def clause_items(context: Context, frame: Frame, clause: ast.comprehension) -> I
     return short_items(context, value)
 
 
-def short_items(context: Context, value: Value) -> Iterated | list[Value]:
+def short_items(context: Context, value: Value) -> Iterated | Iterable[Value]:
     """A run-time sequence, or the items where there are few and their number is known."""
-    if isinstance(value, LazyGenerator):
-        value = evaluate_list(context, value.frame, value.node)
     if isinstance(value, Unrolled):
-        return unrolled(context, value.iterable)
-    items = iterate(context, value)
+        return known_items(context, source_of(context, value.iterable))
+    items = source_of(context, value)
     extent = items.static_extent if isinstance(items, Iterated) else None
-    return items if extent is None or extent > context.config.unroll_limit else unrolled(context, items)
+    return items if extent is None or extent > context.config.unroll_limit else known_items(context, items)
+
+
+# ---------------------------------------------------------------------------- generators
+def generator(context: Context, frame: Frame, node: ast.GeneratorExp) -> LazyGenerator:
+    """A generator expression: its first iterable is evaluated now."""
+    first, *rest = node.generators
+    value = context.evaluate(frame, first.iter)
+    constant: Any = ast.Constant
+    source = ast.copy_location(constant(value), first.iter)
+    clause = ast.comprehension(first.target, source, first.ifs, first.is_async)
+    found = LazyGenerator(ast.copy_location(ast.GeneratorExp(node.elt, [clause, *rest]), node), frame)
+    context.made(found)
+    return found
+
+
+def spend(context: Context, values: LazyGenerator) -> ast.GeneratorExp | None:
+    """The text of a generator that is gone over now, or None where it was gone over before."""
+    if values.is_spent:
+        return None
+    context.change(values, "a generator")
+    values.is_spent = True
+    return values.node
+
+
+def generated(context: Context, values: LazyGenerator) -> Value:
+    """What a generator has left, to be gone over: each item is evaluated when asked for, if their number
+    is known now or any of them can be reached."""
+    node = spend(context, values)
+    if node is None:
+        return []
+    frame, clause = clause_frame(values.frame, node), node.generators[0]
+    items = clause_items(context, frame, clause)
+    if not isinstance(items, Iterated):
+        return made_iterator(context, None, _generated(context, frame, node, 0, items))
+    if len(node.generators) > 1 or clause.ifs:
+        return _list_of_items(context, frame, node, 0, items)
+    sequence = items
+
+    def item(inner: Context, index: Atom) -> Value:
+        bind_target(inner, frame, clause.target, sequence.item(inner, index))
+        return inner.evaluate(frame, node.elt)
+
+    return Iterated(sequence.extent, item)
+
+
+def _generated(
+    context: Context, frame: Frame, node: Comprehension, depth: int, items: Iterable[Value]
+) -> Iterator[Value]:
+    """The items of a generator over items that are known now, each when it is asked for."""
+    clause = node.generators[depth]
+    for item in items:
+        bind_target(context, frame, clause.target, item)
+        if not all(_static_filter(context, frame, test) for test in clause.ifs):
+            continue
+        if depth + 1 == len(node.generators):
+            yield context.evaluate(frame, node.elt)
+            continue
+        inner = clause_items(context, frame, node.generators[depth + 1])
+        if isinstance(inner, Iterated):
+            yield from unrolled(context, _list_of_items(context, frame, node, depth + 1, inner))
+        else:
+            yield from _generated(context, frame, node, depth + 1, inner)
+
+
+def made_list(context: Context, value: Value) -> Value:
+    """A generator as the list of what it has left; any other value as it is."""
+    if not isinstance(value, LazyGenerator):
+        return value
+    if value.begun is not None:
+        return list(unrolled(context, value.begun))
+    node = spend(context, value)
+    if node is None:
+        empty: list[Value] = []
+        context.made(empty)
+        return empty
+    return evaluate_list(context, value.frame, node)
 
 
 def bind_target(context: Context, frame: Frame, target: ast.expr, value: Value) -> None:
@@ -107,8 +182,12 @@ def evaluate_list(context: Context, frame: Frame, node: Comprehension) -> Value:
 
 
 def _list_level(context: Context, frame: Frame, node: Comprehension, depth: int) -> Value:
-    clause = node.generators[depth]
-    items = clause_items(context, frame, clause)
+    return _list_of_items(context, frame, node, depth, clause_items(context, frame, node.generators[depth]))
+
+
+def _list_of_items(
+    context: Context, frame: Frame, node: Comprehension, depth: int, items: Iterated | Iterable[Value]
+) -> Value:
     if isinstance(items, Iterated):
         try:
             return _parallel_list(context, frame, node, depth, items)
@@ -120,12 +199,12 @@ def _list_level(context: Context, frame: Frame, node: Comprehension, depth: int)
         except StaticRequired:
             if items.static_extent is None or items.static_extent > 64:
                 raise
-        items = unrolled(context, items)
+        items = known_items(context, items)
     return _static_list(context, frame, node, depth, items)
 
 
 def _static_list(
-    context: Context, frame: Frame, node: Comprehension, depth: int, items: Sequence[Value]
+    context: Context, frame: Frame, node: Comprehension, depth: int, items: Iterable[Value]
 ) -> list[Value]:
     clause = node.generators[depth]
     found: list[Value] = []
@@ -172,6 +251,11 @@ def evaluate_set(context: Context, frame: Frame, node: ast.SetComp) -> Value:
 def _key(context: Context, frame: Frame, node: ast.expr, what: str) -> Value:
     value = context.evaluate(frame, node)
     context.at(frame, node)
+    return hashable(context, value, what)
+
+
+def hashable(context: Context, value: Value, what: str) -> Value:
+    """A value that is to be a key: known now, and hashable."""
     if has_staged(value):
         raise StaticRequired(what, context.span, "put it into an array or a list")
     try:
@@ -190,7 +274,7 @@ def _static_items(context: Context, frame: Frame, node: Keyed, depth: int) -> It
             context.at(frame, clause.iter)
             what = f"the number of items of a {'dict' if isinstance(node, ast.DictComp) else 'set'}"
             raise StaticRequired(what, context.span, "make a list or an array of the values instead")
-        items = unrolled(context, items)
+        items = known_items(context, items)
     for item in items:
         bind_target(context, frame, clause.target, item)
         if not all(_static_filter(context, frame, test) for test in clause.ifs):

@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from collections.abc import Iterator as PythonIterator
 
 from anadrome.array_ir.nodes import FALSE, Atom, Var, i64
-from anadrome.errors.frontend import EscapingMutation, FrontendError, StaticRequired, UnsupportedSyntax
+from anadrome.errors.frontend import (
+    ChangesMerged,
+    ChangesStructure,
+    EscapingMutation,
+    FrontendError,
+    StaticRequired,
+    UnsupportedSyntax,
+)
 from anadrome.frontend.appending import appending_loop
 from anadrome.frontend.context import Context
 from anadrome.frontend.evaluate import condition
-from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, Unrolled, has_run, iterate, unrolled
+from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, Unrolled, has_run
+from anadrome.frontend.iterators import (
+    Iterator,
+    LazyGenerator,
+    first_of,
+    has_item,
+    known_items,
+    next_of,
+    source_of,
+    while_items,
+)
 from anadrome.frontend.loop_plan import Plan, make_plan
 from anadrome.frontend.loops import after_break, stage_loop
 from anadrome.frontend.merge import branch
@@ -39,45 +57,87 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
     """A `for`: over static items it is repeated now, over a run-time sequence it becomes a loop."""
     context.at(frame, node.iter)
     iterable = context.evaluate(frame, node.iter)
-    items = unrolled(context, iterable) if isinstance(iterable, Unrolled) else iterate(context, iterable)
-    if isinstance(items, Iterated):
-        extent = items.static_extent
-        if extent is None or extent > context.config.unroll_limit:
-            try:
-                return _runtime_for(context, frame, node, items, assign)
-            except (StaticRequired, EscapingMutation) as error:
-                if extent is None or extent > STATIC_REPEATS or items.checkpoint is not None:
-                    grown = _appending_for(context, frame, node, items, assign, error)
-                    if grown is not None:
-                        return grown
-                    raise
-        items = unrolled(context, items)
-    return _repeat(context, frame, node, items, assign)
+    walked = _shared_iterator(node, iterable)
+    if walked is not None:
+        return _walk_iterator(context, frame, node, walked, assign)
+    if isinstance(iterable, Unrolled):
+        items: Iterated | Iterable[Value] = known_items(context, source_of(context, iterable.iterable))
+    else:
+        items = source_of(context, iterable)
+    if not isinstance(items, Iterated):
+        return _repeat(context, frame, node, items, assign)
+    extent = items.static_extent
+    if extent is None or extent > context.config.unroll_limit:
+        try:
+            return _runtime_for(context, frame, node, items, assign)
+        except (StaticRequired, EscapingMutation, ChangesStructure, ChangesMerged) as error:
+            if extent is None or extent > STATIC_REPEATS or items.checkpoint is not None:
+                grown = _appending_for(context, frame, node, items, assign, error)
+                if grown is not None:
+                    return grown
+                raise
+    return _repeat(context, frame, node, known_items(context, items), assign)
+
+
+def _shared_iterator(node: ast.For, iterable: Value) -> Iterator | None:
+    """The iterator over a run-time sequence that a loop goes over, where something else may go on with it."""
+    if isinstance(iterable, LazyGenerator) and iterable.begun is not None:
+        iterable = iterable.begun
+    is_new = isinstance(node.iter, ast.Call | ast.GeneratorExp)
+    is_run_time = isinstance(iterable, Iterator) and iterable.sequence is not None
+    return iterable if is_run_time and not is_new else None  # type: ignore[return-value]
+
+
+def _walk_iterator(
+    context: Context, frame: Frame, node: ast.For, iterator: Iterator, assign: Callable[..., None]
+) -> Exit:
+    """A `for` over an iterator that others can move as well: it takes the next item while there is one.
+
+    for x in it: body      while has_item(it): x = take(it); body
+    """
+    sequence = iterator.sequence
+    assert sequence is not None
+    extent = sequence.static_extent
+    if extent is not None and extent <= STATIC_REPEATS and isinstance(iterator.position, int):
+        return _repeat(context, frame, node, _taken(context, iterator), assign)
+    loop = while_items(frame, node, iterator)
+    return stage_loop(context, frame, loop, make_plan(context, frame, loop, False), None, lambda index: None)
+
+
+def _taken(context: Context, iterator: Iterator) -> Iterable[Value]:
+    """The items of an iterator, each taken when it is asked for."""
+    while has_item(context, iterator) is True:
+        yield next_of(context, iterator, ())
+    if is_staged(has_item(context, iterator)):
+        raise StaticRequired("how far an iterator has got", context.span, "go over the items by index")
 
 
 def _repeat(
-    context: Context, frame: Frame, node: ast.For, items: Sequence[Value], assign: Callable[..., None]
+    context: Context, frame: Frame, node: ast.For, items: Iterable[Value], assign: Callable[..., None]
 ) -> Exit:
     """Iterations one after the other; after one that may end the loop at run time the rest is conditional."""
     frame.loop_live.append(frame.live_head.get(node, frozenset()) | frame.live[node])
     try:
-        return _iterations(context, frame, node, list(items), assign)
+        return _iterations(context, frame, node, iter(items), assign)
     finally:
         frame.loop_live.pop()
 
 
 def _iterations(
-    context: Context, frame: Frame, node: ast.For, items: list[Value], assign: Callable[..., None]
+    context: Context, frame: Frame, node: ast.For, items: PythonIterator[Value], assign: Callable[..., None]
 ) -> Exit:
-    for position, item in enumerate(items):
-        assign(context, frame, node.target, item)
+    while True:
+        context.at(frame, node.iter)
+        found = first_of(context, items)
+        if not found:
+            return context.evaluators.block(context, frame, node.orelse)
+        assign(context, frame, node.target, found[0])
         exit_ = context.evaluators.block(context, frame, node.body)
         if exit_.kinds <= {NEXT, CONTINUE}:
             continue
         if isinstance(exit_.code, int):
             return FALLS_THROUGH if exit_.code == BREAK else exit_
-        return _conditional_rest(context, frame, node, exit_, items[position + 1 :], assign)
-    return context.evaluators.block(context, frame, node.orelse)
+        return _conditional_rest(context, frame, node, exit_, items, assign)
 
 
 def _conditional_rest(
@@ -85,7 +145,7 @@ def _conditional_rest(
     frame: Frame,
     node: ast.For,
     exit_: Exit,
-    rest: list[Value],
+    rest: PythonIterator[Value],
     assign: Callable[..., None],
 ) -> Exit:
     assert not isinstance(exit_.code, int)
@@ -140,7 +200,7 @@ def _appending_for(
     error: FrontendError,
 ) -> Exit | None:
     """The loop where all it does wrong is to append to a list; None for any other."""
-    if not isinstance(error, EscapingMutation):
+    if not isinstance(error, ChangesStructure):
         return None
 
     def stage(loop: ast.For, note_index: Callable[[Var], None]) -> Exit:

@@ -28,15 +28,16 @@ from anadrome.frontend.complex_numbers.forms import COMPLEX_ATTRIBUTES, COMPLEX_
 from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
 from anadrome.frontend.comprehension import (
-    LazyGenerator,
     evaluate_dict,
     evaluate_list,
     evaluate_set,
+    generator,
     take_row,
 )
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import take, take_complex
-from anadrome.frontend.iterables import RowList, unrolled
+from anadrome.frontend.iterables import RowList
+from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.library import ATTRIBUTES, METHODS
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import apply_prim, binary, compare, negate, truth
@@ -295,11 +296,15 @@ def _unary(context: Context, frame: Frame, node: ast.UnaryOp) -> Value:
     if is_staged(value):
         if isinstance(node.op, ast.USub):
             return negate(context, value)
-        return value if isinstance(node.op, ast.UAdd) else apply_prim(context, "bitnot", value)
+        if isinstance(node.op, ast.Invert):
+            return apply_prim(context, "bitnot", value)
+        return context.call(np.positive, value) if isinstance(value, Array) else value
     if isinstance(value, Complex):
         if isinstance(node.op, ast.Invert):
             raise complex_operators.refused(context, ast.Invert, value)
-        return value if isinstance(node.op, ast.UAdd) else complex_operators.negate(context, value)
+        if isinstance(node.op, ast.UAdd):
+            return context.call(np.positive, value) if value.shape else value
+        return complex_operators.negate(context, value)
     context.surroundings.whole(value)
     try:
         return _STATIC_UNARY[type(node.op)](value)
@@ -581,5 +586,5 @@ EXPRESSIONS: dict[type[ast.expr], Callable[[Context, Frame, Any], Value]] = {
     ast.ListComp: lambda context, frame, node: evaluate_list(context, frame, node),
     ast.DictComp: lambda context, frame, node: evaluate_dict(context, frame, node),
     ast.SetComp: lambda context, frame, node: evaluate_set(context, frame, node),
-    ast.GeneratorExp: lambda context, frame, node: LazyGenerator(node, frame),
+    ast.GeneratorExp: generator,
 }

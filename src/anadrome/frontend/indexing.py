@@ -32,6 +32,7 @@ from anadrome.frontend.sizes import (
     show_shape,
 )
 from anadrome.frontend.values import Array, Cell, Complex, Fixed, Item, Range, Scalar, Value, View
+from anadrome.frontend.views import At, is_contiguous, is_sliced_contiguous, joined, place_of, range_index
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -277,6 +278,13 @@ def take_inside(context: Context, array: Array, index: Atom) -> Scalar | Array:
     return _taken(context, array, None, found)
 
 
+def take_items(context: Context, array: Array, items: Sequence[Item]) -> Array:
+    """The view of an array that these items take, of which some are ranges."""
+    taken = _taken(context, array, None, list(items))
+    assert isinstance(taken, Array)
+    return taken
+
+
 def _taken(context: Context, array: Array, index: Value, found: list[Selector]) -> Scalar | Array:
     depth = max(0, array.list_depth - 1) if not isinstance(index, slice | tuple) else array.list_depth
     var = context.read(array)
@@ -289,9 +297,37 @@ def _taken(context: Context, array: Array, index: Value, found: list[Selector]) 
     if isinstance(index, slice) and array.list_depth:
         return Array(Cell(result, context.scope), None, array.list_depth)  # a slice of a list is a copy
     place = _place(context, array, found)
-    return Array(
-        array.cell, View(array.cell.var, result, _reader(context, array, found, place), place), depth
+    at = None if place is not None else joined(place_of(array), at_selectors(found))
+    view = View(
+        array.cell.var,
+        result,
+        _reader(context, array, found, place),
+        place,
+        at,
+        array.view is None or array.view.is_writable,
+        is_sliced_contiguous(context, is_contiguous(array), found),
     )
+    return Array(array.cell, view, depth)
+
+
+def at_selectors(found: Sequence[Selector]) -> At:
+    """Where an element of what selectors without index arrays take is."""
+
+    def at(builder: Builder, indices: tuple[Atom, ...]) -> list[Atom]:
+        own, places = iter(indices), list[Atom]()
+        for item in found:
+            match item:
+                case Fixed(atom=atom):
+                    places.append(atom)
+                case Range():
+                    places.append(range_index(builder, item, next(own)))
+                case NewAxis():
+                    next(own)
+                case Gather():
+                    raise AssertionError("index arrays make a new array")
+        return places
+
+    return at
 
 
 def _place(context: Context, array: Array, found: Sequence[Selector]) -> tuple[Item, ...] | None:
@@ -373,11 +409,6 @@ def read(context: Context, var: Var, found: Sequence[Selector]) -> Atom:
         return inner.index(var, atoms, bounds)
 
     return context.builder.build(shape, place)
-
-
-def range_index(builder: Builder, item: Range, index: Atom) -> Atom:
-    """start + step·index"""
-    return builder.apply("add", item.start, builder.apply("mul", item.step, index))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

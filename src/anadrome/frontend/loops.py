@@ -8,7 +8,7 @@ it is staged once more.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -17,7 +17,9 @@ from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Body, Loop, Si
 from anadrome.dtypes import F64, I64
 from anadrome.errors.base import Span
 from anadrome.errors.frontend import (
+    ChangesMerged,
     ChangesSize,
+    ChangesStructure,
     ChangesType,
     FrontendError,
     UnsupportedSyntax,
@@ -30,26 +32,31 @@ from anadrome.frontend.carried import (
     follow_start,
     is_python_number,
 )
-from anadrome.frontend.complex_numbers.parts import complex_of, lifted
-from anadrome.frontend.context import Context, RestartLoop
+from anadrome.frontend.complex_numbers.parts import complex_of, lifted, staged_surroundings
+from anadrome.frontend.context import Context, RestartByReference, RestartLoop
 from anadrome.frontend.evaluate import condition
+from anadrome.frontend.heap import contents, describe_part, refill, set_state, state_of
 from anadrome.frontend.loop_plan import LoopNode, Plan, leaves_of
 from anadrome.frontend.merge import aliases, branch, link_shared
 from anadrome.frontend.operators import truth
 from anadrome.frontend.sizes import differ_always, retype
-from anadrome.frontend.structures import is_same_structure
+from anadrome.frontend.structures import children, is_same_structure
 from anadrome.frontend.values import (
     BREAK,
     CONTINUE,
     FALLS_THROUGH,
     NEXT,
     RETURN,
+    WHOLE,
     Array,
     Cell,
     Complex,
     Exit,
     Frame,
+    Key,
     Missing,
+    Place,
+    Record,
     Scalar,
     Scope,
     ScopeKind,
@@ -62,8 +69,10 @@ from anadrome.frontend.values import (
 
 @dataclass(slots=True, eq=False)
 class Carried:
-    """One carried name: its leaves before the loop, the variables bound in the body, and its value there."""
+    """One carried name or part of an object: its leaves before the loop, the variables bound in the body, and
+    its value there. What is carried by reference has no leaves: it is one object in every iteration."""
 
+    place: Place
     name: str
     start: list[Value]
     atoms: list[Atom]
@@ -73,6 +82,7 @@ class Carried:
     value: Value
     cells: list[Cell] = field(default_factory=list)
     ends: list[Array] = field(default_factory=list)
+    end: Value = None
 
 
 @dataclass(slots=True, eq=False)
@@ -96,30 +106,21 @@ def stage_loop(
 ) -> Exit:
     """Stage the loop, again where its body shows that more must be carried. `begin` binds the target."""
     names, span = dict(frame.names), context.span
-    live_depth, poisoned = len(frame.loop_live), len(context.poisonings)
+    live_depth, marks = len(frame.loop_live), context.marks()
     while True:
-        held = {cell: cell.var for cell in plan.cells}
+        held = {holder: state_of(holder) for holder in plan.holders()}
         try:
             return _LoopStage(context, frame, node, plan, trip, begin).run()
-        except (RestartLoop, RetypeLoop, FrontendError) as stopped:
-            for cell, var in held.items():
-                cell.var = var
+        except (RestartLoop, RestartByReference, RetypeLoop, FrontendError) as stopped:
+            for holder, state in held.items():
+                set_state(holder, state)
             frame.names = dict(names)
             del frame.loop_live[live_depth:]
-            while len(context.poisonings) > poisoned:
-                context.poisonings.pop().poisoned = None
+            context.take_back(marks)
             if isinstance(stopped, FrontendError) or stopped.scope is not plan.scope:
                 raise
             context.span = span
-            if isinstance(stopped, RestartLoop):
-                plan.cells.append(stopped.cell)
-            elif stopped.dtype is None:
-                names[stopped.key[0]] = complex_of(context, names[stopped.key[0]])
-                frame.names = dict(names)
-            elif stopped.is_weak:
-                plan.floats[stopped.key] = stopped.instead
-            else:
-                plan.types[stopped.key] = stopped.dtype
+            plan.learn(stopped)
 
 
 class _LoopStage:
@@ -137,7 +138,8 @@ class _LoopStage:
         self.context, self.frame, self.node, self.plan = context, frame, node, plan
         self.trip, self.begin = trip, begin
         self.index, self.code = Var("i", ArrayType(I64)), Var("code", ArrayType(I64))
-        self.before = dict(frame.names)
+        self.before: dict[Place, Value] = {}
+        self.names_before = dict(frame.names)
         self.scope = Scope(ScopeKind.LOOP, context.builder.child(), context.scope, tick=context.tick)
         self.results: list[tuple[Value, Sequence[Value]]] = []
         self.broken: dict[str, Value] = {}
@@ -145,26 +147,33 @@ class _LoopStage:
 
     def run(self) -> Exit:
         """Stage body and condition, emit the loop, and say how it ends."""
-        context, frame, span = self.context, self.frame, self.context.span
+        context, span = self.context, self.context.span
         for cell in self.plan.cells:
             context.write(cell, cell.var)  # whatever is around the loop must know that it writes here
-        cells = list(self.plan.cells)
+        for record, key in self.plan.parts:
+            context.change(record.owner, describe_part(record, key), key)
+        cells, records = list(self.plan.cells), list(dict.fromkeys(record for record, _ in self.plan.parts))
         starts = [cell.var for cell in cells]
+        contents_before = {record: contents(record.owner) for record in records}
         cell_vars = [Var(cell.var.name, cell.var.type) for cell in cells]
         with context.reopened(self.scope):
-            carried = [self._carry(name) for name in self.plan.names]
+            carried = [self._carry(place) for place in self.plan.places()]
             variables = [var for one in carried for var in one.variables] + cell_vars
             self.scope.builder.bind(self.index, self.code, *variables)
-            self.scope.carried.update(cells)
+            self.scope.carried.update((cell, WHOLE) for cell in cells)
+            self.scope.carried.update(self.plan.parts)
         self.scope.tick = context.tick
         for cell, var in zip(cells, cell_vars, strict=True):
             cell.var = var
-        frame.names.update({one.name: one.value for one in carried})
+        for one in carried:
+            self._set(one.place, one.value)
         test, test_body = self._condition(variables)
         with context.reopened(self.scope):
             exit_ = self._body()
-            parts = [self._name_part(one) for one in carried]
+            self._refuse_new_parts(contents_before)
+            parts = [self._place_part(one) for one in carried]
             self._refuse_shared_writes(carried)
+            self._refuse_shared_changes(carried)
             ends: list[Atom] = [cell.var for cell in cells]
             parts.append(Part(cell_vars, list(starts), ends, lambda results: _settle_cells(cells, results)))
             parts += self._late_parts(exit_)
@@ -174,6 +183,8 @@ class _LoopStage:
             final_code = self._final_code(exit_)
         for cell, start in zip(cells, starts, strict=True):
             cell.var = start
+        for record, before in contents_before.items():
+            refill(record.owner, before)
         context.span = span
         self._forget_names(carried)
         code = self._emit(parts, final_code, exit_, test, test_body)
@@ -206,14 +217,19 @@ class _LoopStage:
             return (TRUE if value else FALSE), scope
 
     # -------------------------------------------------------------------- carried names
-    def _carry(self, name: str) -> Carried:
-        start, rebuild = leaves_of(self.before[name])
-        carried = Carried(name, start, [], [], [], rebuild, None)
+    def _carry(self, place: Place) -> Carried:
+        value = self.before[place] = self._value(place)
+        start, rebuild = leaves_of(value)
+        carried = Carried(place, self._label(place), start, [], [], [], rebuild, value)
+        if self.plan.is_by_reference(self.context, place, value) or not start:
+            carried.start = []
+            return carried
         inner: list[Value] = []
         for position, leaf in enumerate(start):
             own, is_weak = type_of(self.context, leaf)
-            key = (name, position)
+            key = (place, position)
             own = self.plan.types.get(key, F64 if key in self.plan.floats else own)
+            name = place if isinstance(place, str) else "part"
             var = Var(name, ArrayType(own, leaf.shape if isinstance(leaf, Array) else ()))
             follow_start(self.context, var, self.scope, key, leaf)
             carried.variables.append(var)
@@ -228,25 +244,65 @@ class _LoopStage:
             else:
                 inner.append(Scalar(var, carried.weak[-1]))
         carried.value = rebuild(iter(inner))
+        self._merge(carried.value, (value,), place)
         return carried
 
-    def _name_part(self, carried: Carried) -> Part:
-        """The carried name: before the loop, at the end of an iteration, and after the loop."""
-        context, name = self.context, carried.name
-        value = self.frame.names.get(name, Missing("deleted in the loop"))
+    def _merge(self, made: Value, sources: Sequence[Value], place: Place | None = None) -> None:
+        """The containers of a rebuilt value stand for those of its sources."""
+        if not isinstance(made, tuple | Complex) and children(made) is not None:
+            self.context.merged(made, sources, place)
+        each = [children(source) or () for source in sources]
+        for position, part in enumerate(children(made) or ()):
+            if not isinstance(part, Complex):
+                self._merge(part, [parts[position] for parts in each if position < len(parts)], place)
+
+    def _value(self, place: Place) -> Value:
+        """What a carried place holds now."""
+        if isinstance(place, str):
+            value = self.frame.names.get(place, Missing("deleted in the loop"))
+        else:
+            record, key = place
+            assert isinstance(record, Record)
+            value = contents(record.owner).get(key, Missing("removed in the loop"))
+            value = value if self.context.is_made(value) else staged_surroundings(self.context, value)
+        return complex_of(self.context, value) if place in self.plan.complex_places else value
+
+    def _set(self, place: Place, value: Value) -> None:
+        """Let a carried place hold a value."""
+        if isinstance(place, str):
+            self.frame.names[place] = value
+            return
+        record, key = place
+        assert isinstance(record, Record)
+        refill(record.owner, {**contents(record.owner), key: value})
+
+    def _label(self, place: Place) -> str:
+        """What a user calls a carried place."""
+        if isinstance(place, str):
+            return place
+        record, key = place
+        assert isinstance(record, Record)
+        return describe_part(record, key)
+
+    def _place_part(self, carried: Carried) -> Part:
+        """What is carried: before the loop, at the end of an iteration, and after the loop."""
+        context, place, name = self.context, carried.place, carried.name
+        before, value = self.before[place], self._value(place)
+        if not carried.variables:
+            return self._kept_part(carried, value)
         value = lifted(context, value)
-        before = self.before[name]
         if isinstance(value, Complex) and not value.shape and is_python_number(before):
-            raise RetypeLoop(self.scope, (name, 0), None)
+            raise RetypeLoop(self.scope, (place, 0), None)
         if isinstance(before, Complex) and not before.shape and is_python_number(value):
             value = complex_of(context, value)
         if isinstance(value, Missing):
-            raise value.error(name, self.frame.assigned.get(name, context.span))
+            raise value.error(name, self._places(carried)[0])
         if not is_same_structure(before, value):
-            raise self._changes(name, describe(before), describe(value))
+            raise self._changes(carried, describe(before), describe(value))
         leaves = leaves_of(value)[0]
         ends = [self._fit(carried, position, leaf) for position, leaf in enumerate(leaves)]
         carried.ends = [leaf for leaf in leaves if isinstance(leaf, Array)]
+        carried.end = value
         weak = [mine and _is_weak(context, leaf) for mine, leaf in zip(carried.weak, leaves, strict=True)]
 
         def settle(results: list[Atom]) -> None:
@@ -254,9 +310,46 @@ class _LoopStage:
                 self._result(found, is_weak, start, leaf)
                 for found, is_weak, start, leaf in zip(results, weak, carried.start, leaves, strict=True)
             ]
-            self.frame.names[name] = carried.rebuild(iter(values))
+            whole = carried.rebuild(iter(values))
+            self._merge(whole, (before, value))
+            self._set(place, whole)
 
         return Part(carried.variables, carried.atoms, ends, settle)
+
+    def _kept_part(self, carried: Carried, value: Value) -> Part:
+        """What every iteration must leave as it is: an object that is changed in place, or a static value."""
+        before, place = carried.value, carried.place
+        is_same = value is before
+        if not is_same and not self.context.is_made(before) and not leaves_of(before)[0]:
+            is_same = is_same_structure(before, value)
+        if not is_same and leaves_of(before)[0] and self.plan.may_turn(place):
+            raise RestartByReference(self.scope, place)
+        if not is_same:
+            raise self._changes(carried, describe(before), describe(value))
+        return Part([], [], [], lambda results: self._set(place, before))
+
+    def _refuse_new_parts(self, before: Mapping[Record, Mapping[Key, Value]]) -> None:
+        """An object with other parts after an iteration than before the loop cannot be carried."""
+        for record, parts in before.items():
+            now = contents(record.owner)
+            if list(now) != list(parts):
+                kind = type(record.owner).__name__
+                words = (f"{len(parts)} parts", f"{len(now)} parts")
+                raise ChangesStructure(f"a {kind}", *words, self._span_of(record))
+
+    def _span_of(self, record: Record) -> Span | None:
+        return record.changed or self.context.span
+
+    def _refuse_shared_changes(self, carried: Sequence[Carried]) -> None:
+        """An object that is carried as a value must not be changed by another name in the loop."""
+        changed = [record for record, _ in self.plan.parts]
+        for one in carried:
+            if not one.variables:
+                continue
+            for value in (self.before[one.place], one.end):
+                for record in changed:
+                    if _holds(value, record.owner):
+                        raise ChangesMerged(f"`{one.name}`", self._span_of(record))
 
     @property
     def _outer(self) -> Scope:
@@ -313,10 +406,10 @@ class _LoopStage:
         shape = leaf.shape if isinstance(leaf, Array) else ()
         words = (_words(var.type, carried.start[position]), describe(leaf))
         if len(shape) != var.type.rank:
-            raise self._changes(carried.name, *words)
-        key = (carried.name, position)
+            raise self._changes(carried, *words)
+        key = (carried.place, position)
         if var.type.dtype is I64 and dtype.is_float and not shape:
-            becomes_float(context, var, self.scope, key, self._changes(carried.name, *words))
+            becomes_float(context, var, self.scope, key, self._changes(carried, *words))
         if (
             carried.weak[position]
             and not is_weak
@@ -328,20 +421,22 @@ class _LoopStage:
             raise RetypeLoop(self.scope, key, dtype)
         is_number_into_float = is_weak and not shape and (var.type.dtype.is_float or dtype is var.type.dtype)
         if dtype is not var.type.dtype and not is_number_into_float:
-            raise self._changes(carried.name, *words)
+            raise self._changes(carried, *words)
         found = atom(context, leaf, var.type.dtype)
         if not shape:
             return found
         assert isinstance(found, Var)
         if any(differ_always(context, *sizes) for sizes in zip(shape, var.type.shape, strict=True)):
-            raise ChangesSize(carried.name, *self._places(carried.name))
+            raise ChangesSize(carried.name, *self._places(carried))
         try:
             return retype(context, found, var.type, f"`{carried.name}`")
         except FrontendError:
-            raise self._changes(carried.name, *words) from None
+            raise self._changes(carried, *words) from None
 
-    def _changes(self, name: str, before: str, after: str) -> ChangesType:
-        help, start = "", self.before[name]
+    def _changes(self, carried: Carried, before: str, after: str) -> FrontendError:
+        if not isinstance(carried.place, str):
+            return ChangesStructure(f"`{carried.name}`", before, after, self._places(carried)[0])
+        help, start, name = "", self.before[carried.place], carried.name
         if (before, after) == ("int64", "float64"):
             help = (
                 f"start it as a float: `{name} = float({name})`"
@@ -351,27 +446,34 @@ class _LoopStage:
         elif after.startswith("complex") and not before.startswith("complex"):
             made = f"complex({name})" if "(" not in after else f"{name}.astype(complex)"
             help = f"start it as a complex one: `{name} = {made}`"
-        span, since = self._places(name)
+        span, since = self._places(carried)
         return ChangesType(name, before, after, span, help, since)
 
-    def _places(self, name: str) -> tuple[Span | None, int]:
+    def _places(self, carried: Carried) -> tuple[Span | None, int]:
         """Where a name is assigned in the loop, and the line from which on it has the type before it."""
-        span = self.frame.assigned.get(name, self.context.span)
-        return span, self.plan.started.get(name, self.node.lineno)
+        if isinstance(carried.place, str):
+            span = self.frame.assigned.get(carried.place, self.context.span)
+            return span, self.plan.started.get(carried.place, self.node.lineno)
+        record, _ = carried.place
+        assert isinstance(record, Record)
+        return self._span_of(record), self.node.lineno
 
     def _forget_names(self, carried: Sequence[Carried]) -> None:
         """Names the body assigned have no value after the loop, save those it carries."""
         frame, plan = self.frame, self.plan
-        kept = {one.name for one in carried}
+        kept = {one.place for one in carried}
         after = frame.names
-        frame.names = dict(self.before)
+        frame.names = dict(self.names_before)
         for name in plan.assigned - kept:
-            old, new = self.before.get(name), after.get(name)
-            if name in self.before and old is new:
+            old, new = self.names_before.get(name), after.get(name)
+            if name in self.names_before and old is new:
                 continue
-            is_read = name in frame.live_head.get(self.node, frozenset()) and name in self.before
+            is_read = name in frame.live_head.get(self.node, frozenset()) and name in self.names_before
             if is_read and not isinstance(old, Missing):
-                raise self._changes(name, describe(old), describe(new))
+                self.before[name] = old
+                raise self._changes(
+                    Carried(name, name, [], [], [], [], next, old), describe(old), describe(new)
+                )
             frame.names[name] = Missing(
                 "assigned inside a loop that may not run at all", f"give `{name}` a value before the loop"
             )
@@ -527,6 +629,11 @@ def after_break(context: Context, ended: Exit) -> Exit:
     is_return = context.builder.apply("eq", ended.code, i64(RETURN))
     code = context.builder.select(is_return, i64(RETURN), i64(NEXT))
     return Exit(code, frozenset({NEXT, RETURN}), ended.value)
+
+
+def _holds(value: Value, owner: object) -> bool:
+    """Whether a value is an object, or holds it somewhere."""
+    return value is owner or any(_holds(part, owner) for part in children(value) or ())
 
 
 def _settle_cells(cells: Sequence[Cell], results: list[Atom]) -> None:

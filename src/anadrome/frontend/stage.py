@@ -19,18 +19,19 @@ from anadrome.frontend.annotations import Annotation, bind_annotation
 from anadrome.frontend.arrays import atom
 from anadrome.frontend.calls import BoundMethod, StagedFunction, call
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
-from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
+from anadrome.frontend.comprehension import generated, made_list
 from anadrome.frontend.context import Context, Evaluators, StagedCall
 from anadrome.frontend.evaluate import evaluate
 from anadrome.frontend.statements import run_block
 from anadrome.frontend.structures import children, flatten, is_number
 from anadrome.frontend.surroundings import Watch
 from anadrome.frontend.values import Array, Cell, Complex, Scalar, ScopeKind, Value, is_staged
+from anadrome.frontend.views import is_contiguous
 
 RECURSION_LIMIT = 20_000
 """Python's own limit while a function is being staged."""
 
-EVALUATORS = Evaluators(call, evaluate, run_block)
+EVALUATORS = Evaluators(call, evaluate, run_block, generated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +39,14 @@ class ArgumentSpec:
     """The type of one array or number that comes in.
 
     A dimension is a constant (int), a name (dimensions of one name are equal), or None: a size of its own.
-    `is_weak` marks a Python number, which adapts its type to the arrays it meets.
+    `is_weak` marks a Python number, which adapts its type to the arrays it meets; `is_contiguous` an array
+    whose elements follow one another in memory in row-major order.
     """
 
     dtype: DType
     shape: tuple[int | str | None, ...] = ()
     is_weak: bool = False
+    is_contiguous: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,6 +117,7 @@ def stage(
         wrapped = context.wrap(var, spec.is_weak)
         if isinstance(wrapped, Array):
             wrapped.cell.is_argument = True
+            wrapped.cell.is_contiguous = True if spec.is_contiguous else None
         return wrapped
 
     def enter(value: object, name: str) -> Value:
@@ -186,7 +190,8 @@ def _parameter_value(scope: object, var: Var, leaf: Value) -> Value:
     if isinstance(leaf, Scalar):
         return Scalar(var, leaf.is_weak)
     assert isinstance(leaf, Array)
-    return Array(Cell(var, scope, is_argument=True), None, leaf.list_depth)  # type: ignore[arg-type]
+    cell = Cell(var, scope, is_argument=True, is_contiguous=is_contiguous(leaf))  # type: ignore[arg-type]
+    return Array(cell, None, leaf.list_depth)
 
 
 def _refuse_unfinished(context: Context, result: Value) -> None:
@@ -206,8 +211,7 @@ def _results(
     context: Context, result: Value
 ) -> tuple[list[Value], Callable[[Iterator[Value]], Value], tuple[bool, ...]]:
     """The leaves of a result: numbers known while compiling are results as well."""
-    if isinstance(result, LazyGenerator):
-        result = evaluate_list(context, result.frame, result.node)
+    result = made_list(context, result)
     result = staged_surroundings(context, result)
     leaves, rebuild = flatten(result, lambda leaf: is_staged(leaf) or is_number(leaf))
     weak = tuple(

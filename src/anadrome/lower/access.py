@@ -7,7 +7,7 @@ least one row of each dimension, so index 0 is inside even where the dimension i
 from __future__ import annotations
 
 from anadrome.array_ir import nodes as array_ir
-from anadrome.array_ir.nodes import Bounds
+from anadrome.array_ir.nodes import INDEX_MESSAGE, Bounds
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors import Span
 from anadrome.kernel_ir import nodes as kernel_ir
@@ -19,7 +19,6 @@ from anadrome.lower.values import Delivered, Destination, Filled, Place, Value
 
 DROPPABLE_CHECKS = ("index", "size", "assert")
 """The errors that `checks=False` leaves out; the others are part of what a program means."""
-MESSAGE = "index {0} is out of range for a dimension of size {1}"
 
 
 def locate(
@@ -87,7 +86,7 @@ def _checked(low: Lowering, index: Expr, size: Expr, condition: Expr, span: Span
         case _:
             pass
     is_inside = low.emit.let("inside", BOOL, condition)
-    low.emit.emit(kernel_ir.Check(is_inside, low.failure("index", MESSAGE, span), (index, size)))
+    low.emit.emit(kernel_ir.Check(is_inside, low.failure("index", INDEX_MESSAGE, span), (index, size)))
     low.emit.mark_check()
     return low.emit.let("index", I64, compute("select", is_inside, index, ZERO))
 

@@ -23,6 +23,7 @@ from anadrome.frontend.library.common import (
 from anadrome.frontend.library.shape import broadcast_to
 from anadrome.frontend.sizes import as_size, clamp_size, size_value
 from anadrome.frontend.values import Array, Scalar, Staged, Value
+from anadrome.frontend.views import copy_that_may_share, is_contiguous, laid_out_like
 
 
 # ---------------------------------------------------------------------------- filled
@@ -43,7 +44,7 @@ def filled_like(name: str, value: int) -> StagedCall:
         found = as_array(context, a)
         number = context.constant(value, optional_dtype(context, dtype) or found.dtype)
         sizes = found.shape if shape is None else shape_argument(context, name, shape)
-        return context.wrap(context.builder.full(sizes, number))
+        return laid_out_like(context.wrap(context.builder.full(sizes, number)), (found,))
 
     return staged
 
@@ -168,8 +169,7 @@ def new_array(context: Context, object: Value, dtype: Value = None, *, ndmin: Va
     """np.array: always a copy."""
     if ndmin != 0:
         raise UnsupportedArgument("np.array", "`ndmin` is not supported", context.span, "reshape the array")
-    found = as_array(context, object, optional_dtype(context, dtype))
-    return copied(context, found)
+    return copied_as_laid_out(context, as_array(context, object, optional_dtype(context, dtype)))
 
 
 def same_array(context: Context, a: Value, dtype: Value = None) -> Value:
@@ -179,10 +179,26 @@ def same_array(context: Context, a: Value, dtype: Value = None) -> Value:
     return found if target is None else as_array(context, found, target)
 
 
+def contiguous(context: Context, a: Value, dtype: Value = None) -> Value:
+    """np.ascontiguousarray: the array itself where it is contiguous, else a copy."""
+    found = same_array(context, a, dtype)
+    if not isinstance(found, Array) or is_contiguous(found):
+        return found
+    if is_contiguous(found) is False:
+        return copied(context, found)
+    return copy_that_may_share(context, found, context.read(found))
+
+
 def copied(context: Context, a: Value) -> Value:
-    """np.copy, x.copy(): a cell of its own that holds the same."""
+    """x.copy(): a cell of its own that holds the same."""
     found = as_array(context, a)
     return context.wrap(context.read(found)) if isinstance(found, Array) else Scalar(found.atom)
+
+
+def copied_as_laid_out(context: Context, a: Value) -> Value:
+    """np.copy, np.array: a copy with the layout of what is copied."""
+    found = as_array(context, a)
+    return laid_out_like(copied(context, found), (found,))  # type: ignore[arg-type]
 
 
 def vandermonde(
@@ -225,8 +241,8 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.array: new_array,
     np.asarray: same_array,
     np.asanyarray: same_array,
-    np.ascontiguousarray: same_array,
-    np.copy: copied,
+    np.ascontiguousarray: contiguous,
+    np.copy: copied_as_laid_out,
     np.vander: vandermonde,
 }
 

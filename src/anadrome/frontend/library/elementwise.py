@@ -18,10 +18,11 @@ from anadrome.dtypes import ALL, BOOL, F64, DType
 from anadrome.errors.frontend import CallMismatch, PromotionError, UnsupportedArgument
 from anadrome.frontend.arrays import atom, convert, promote, type_of
 from anadrome.frontend.context import Context, StagedCall, dtype_of
-from anadrome.frontend.library.common import array_var, as_strong, static_int
+from anadrome.frontend.library.common import array_var, as_strong, static_flag, static_int
 from anadrome.frontend.masks import coordinates
 from anadrome.frontend.operators import map_elements, noted, power, square_of_magnitude
 from anadrome.frontend.values import Array, Value
+from anadrome.frontend.views import laid_out_like
 from anadrome.prims.table import PRIMS
 
 ScalarRule = Callable[[Builder, tuple[Atom, ...]], Atom]
@@ -78,7 +79,7 @@ def over_elements(
             builder, tuple(builder.convert(one, dtype) for one, dtype in zip(scalars, types, strict=True))
         )
 
-    found = map_elements(context, atoms, scalar, what)
+    found = laid_out_like(map_elements(context, atoms, scalar, what), values)
     return noted(context, found, atoms, is_root) if is_magnitude or is_root else found
 
 
@@ -285,10 +286,11 @@ def raised(context: Context, x1: Value, x2: Value) -> Value:
 
 
 def conversion(dtype: DType) -> StagedCall:
-    """np.float64(x) and its kin: every element as another type."""
+    """np.float64(x) and its kin: every element as another type; an array of that type is itself."""
 
     def staged(context: Context, x: Value = 0) -> Value:
-        return converted(context, x, dtype)
+        is_same = isinstance(x, Array) and x.dtype is dtype and not x.list_depth
+        return x if is_same else converted(context, x, dtype)
 
     return staged
 
@@ -302,7 +304,7 @@ def converted(context: Context, x: Value, dtype: DType) -> Value:
 
 
 def itself(context: Context, x: Value) -> Value:
-    """np.positive, np.conjugate, np.real of a real number: a new array of the same elements."""
+    """np.positive, np.conjugate of real numbers: a new array of the same elements."""
     own, _ = type_of(context, x)
     return over_elements(context, (x,), (own,), lambda builder, scalars: scalars[0], "np.positive")
 
@@ -418,7 +420,7 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.power: raised,
     np.positive: itself,
     np.conjugate: itself,
-    np.real: itself,
+    np.real: lambda context, val: val,
     np.where: where,
     np.clip: clip,
     np.round: rounded,
@@ -428,15 +430,22 @@ CALLS: dict[Callable[..., object], StagedCall] = {
 }
 
 
-def astype(context: Context, array: Value, dtype: Value) -> Value:
-    """x.astype(dtype)"""
-    return converted(context, array, dtype_of(dtype, context.span))
+def astype(context: Context, array: Value, dtype: Value, *, copy: Value = True) -> Value:
+    """x.astype(dtype): a new array, or with `copy=False` the array itself where it has the type"""
+    target = dtype_of(dtype, context.span)
+    if (
+        not static_flag(context, "astype", "copy", copy)
+        and isinstance(array, Array)
+        and array.dtype is target
+    ):
+        return array
+    return converted(context, array, target)
 
 
 METHODS: dict[str, StagedCall] = {
     "astype": astype,
     "clip": clip,
     "round": rounded,
-    "conj": itself,
-    "conjugate": itself,
+    "conj": lambda context, array: array,
+    "conjugate": lambda context, array: array,
 }

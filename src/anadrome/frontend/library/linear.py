@@ -27,7 +27,8 @@ from anadrome.frontend.library.contraction import contract, matmul
 from anadrome.frontend.library.reductions import Nest, over_axes, sum_type
 from anadrome.frontend.operators import broadcast_shapes, element, map_elements, noted
 from anadrome.frontend.sizes import agree, clamp_size, is_same_size, retype, show_shape
-from anadrome.frontend.values import Staged, Value
+from anadrome.frontend.values import Array, Staged, Value
+from anadrome.frontend.views import view_of
 
 
 # ---------------------------------------------------------------------------- systems
@@ -211,25 +212,26 @@ def diagonal_length(context: Context, rows: Size, columns: Size, offset: int) ->
 
 
 def diagonal(context: Context, a: Value, offset: Value = 0, axis1: Value = 0, axis2: Value = 1) -> Value:
-    """np.diagonal, as a new array: the elements a[i, i + offset] of two axes, along a new last one."""
+    """np.diagonal: the elements a[i, i + offset] of two axes along a new last one; a read-only view"""
     name = "np.diagonal"
-    var = array_var(context, name, a)
-    rank = len(var.type.shape)
+    found = as_array(context, a)
+    rank = len(found.shape)
     one, two = axis_of(context, name, axis1, rank), axis_of(context, name, axis2, rank)
     if one == two:
         raise UnsupportedArgument(name, "`axis1` and `axis2` are one axis", context.span)
+    assert isinstance(found, Array)
     shift = static_int(context, name, "offset", offset)
-    shape = var.type.shape
+    shape = found.shape
     others = [axis for axis in range(rank) if axis not in (one, two)]
     length = diagonal_length(context, shape[one], shape[two], shift)
 
-    def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:
-        at: dict[int, Atom] = dict(zip(others, indices, strict=False))
-        at[one] = builder.apply("add", indices[-1], i64(max(-shift, 0)))
-        at[two] = builder.apply("add", indices[-1], i64(max(shift, 0)))
-        return builder.index(var, [at[axis] for axis in range(rank)])
+    def at(builder: Builder, indices: tuple[Atom, ...]) -> list[Atom]:
+        places: dict[int, Atom] = dict(zip(others, indices, strict=False))
+        places[one] = builder.apply("add", indices[-1], i64(max(-shift, 0)))
+        places[two] = builder.apply("add", indices[-1], i64(max(shift, 0)))
+        return [places[axis] for axis in range(rank)]
 
-    return context.wrap(built(context.builder, [*(shape[axis] for axis in others), length], place))
+    return view_of(context, found, [*(shape[axis] for axis in others), length], at, is_writable=False)
 
 
 def trace(context: Context, a: Value, offset: Value = 0, axis1: Value = 0, axis2: Value = 1) -> Value:
@@ -365,6 +367,9 @@ def matrix_power(context: Context, a: Value, n: Value) -> Value:
     own = as_array(context, a)
     if len(own.shape) < 2:
         raise UnsupportedArgument(name, "a vector where a matrix is expected", context.span)
+    if times == 1:
+        square_matrix(context, name, a, own.dtype)
+        return own
     if times < 0:
         a, times = of_matrices("np.linalg.inv", "inv")(context, a), -times
     base: Value = a

@@ -419,6 +419,8 @@ def differences(context: Context, a: Value, n: Value = 1, axis: Value = -1) -> V
     times = n if isinstance(n, int) else 1
     if not isinstance(n, int) or times < 0:
         raise PromotionError("np.diff", "an order `n` that is not a known whole number", context.span)
+    if times == 0:
+        return a
     along = axis_of(context, "np.diff", axis, len(var.type.shape))
     for _ in range(times):
         var = _difference(context, var, along)

@@ -29,7 +29,7 @@ from anadrome.array_ir.nodes import (
 from anadrome.dtypes import BOOL, DType
 from anadrome.errors.parallel import CastRefused, IdentityMissing, UnsuitableBounds, UnsuitableValues
 from anadrome.frontend.arrays import as_array, atom, describe
-from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
+from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.library.common import shape_argument
 from anadrome.frontend.library.order import wrapped
@@ -114,8 +114,7 @@ def _places(context: Context, name: str, at: Value, bounds: Value) -> Places:
 
 
 def _array(context: Context, value: Value) -> Value:
-    if isinstance(value, LazyGenerator):
-        value = evaluate_list(context, value.frame, value.node)
+    value = made_list(context, value)
     if isinstance(value, range):
         value = np.arange(value.start, value.stop, value.step)
     return as_array(context, value) if is_leaf(value) or isinstance(value, list) else value
@@ -305,7 +304,8 @@ def _starts(
 
 def _targets(context: Context, places: Places, init: Value, values: Value) -> tuple[list[Target], Rebuild]:
     """The arrays of `init` with the values that go into each."""
-    if isinstance(values, list | LazyGenerator):
+    values = made_list(context, values)
+    if isinstance(values, list):
         values = _array(context, values)
     leaves, rebuild = flatten(init, is_leaf)
     parts = matching(init, values)
