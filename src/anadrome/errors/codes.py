@@ -42,6 +42,7 @@ CODES: Mapping[str, str] = {
     "StaleMerge": "A131",
     "ChangesStructure": "A132",
     "ReadOnly": "A133",
+    "UnknownRoom": "A134",
     # differentiation
     "NotDifferentiable": "A201",
     "ClosedOver": "A202",

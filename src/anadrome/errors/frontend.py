@@ -339,6 +339,20 @@ class ChangesStructure(FrontendError, TypeError):
         )
 
 
+class UnknownRoom(FrontendError, ValueError):
+    """A list that grows in a loop of which nothing says beforehand how often it can run."""
+
+    def __init__(self, span: Span | None, scope: object = None) -> None:
+        self.scope = scope
+        super().__init__(
+            "a list grows here by a number of rows that is not known before the loop",
+            span,
+            label="how often is this reached, and how large is a row?",
+            help="write into an array that is large enough and count, or use a `for` over a range that is "
+            "known before the outermost loop",
+        )
+
+
 class BranchesDiffer(FrontendError, TypeError):
     """A name or result that has different types in the two branches of a run-time `if`."""
 

@@ -25,6 +25,7 @@ from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import numpy_type
 from anadrome.frontend.comprehension import hashable, list_of, made_list
 from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.growing import GrowingList, new_list
 from anadrome.frontend.iterables import Iterated, RowList, Unrolled, staged_range, unroll
 from anadrome.frontend.iterators import Iterator as FrontIterator
 from anadrome.frontend.iterators import (
@@ -127,6 +128,8 @@ def _length(context: Context, value: Value) -> Value:
             return size_value(context, value.shape[0])
         case Complex() if value.shape:
             return size_value(context, value.shape[0])
+        case GrowingList():
+            return value.length
         case RowList(extent=extent) | Iterated(extent=extent):
             return size_value(context, extent)
         case list() | tuple() | dict() | set() | str() | range():
@@ -193,9 +196,7 @@ def _list(context: Context, value: Value = ()) -> Value:
     sequence = source_of(context, value)
     if isinstance(sequence, Iterated) and sequence.static_extent is None:
         return list_of(context, sequence)
-    items = list(known_items(context, sequence))
-    context.made(items)
-    return items
+    return new_list(context, list(known_items(context, sequence)))
 
 
 def _tuple(context: Context, value: Value = ()) -> Value:
@@ -282,6 +283,8 @@ def _example(value: Value) -> object:
             return np.zeros((0,) * len(shape), numpy_type(value.dtype))
         case Complex():
             return 0j if value.is_weak else numpy_type(value.dtype).type(0)
+        case GrowingList():
+            return []
         case Iterated():
             return range(0)
         case FrontIterator() | LazyGenerator():

@@ -27,6 +27,7 @@ from anadrome.frontend.builtin_calls import BUILTINS, DATA_MODEL
 from anadrome.frontend.complex_numbers.forms import COMPLEX_CALLS, complex_call, complex_method
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
 from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.growing import GrowingList, plain_list
 from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.iterators import Iterator, LazyGenerator, unrolled
 from anadrome.frontend.library import CALLS, METHODS
@@ -127,6 +128,9 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
         function
     )
     if is_staged_call and row is not None:
+        if function not in (len, iter, enumerate, zip, reversed, map, isinstance, type):
+            args = [plain_list(context, arg) for arg in args]
+            kwargs = {name: plain_list(context, arg) for name, arg in kwargs.items()}
         return run_row(context, row, name_of(function), args, kwargs)
     if not is_staged_call and not _is_inlined(function):
         return _call_static(context, function, row, args, kwargs)
@@ -151,7 +155,9 @@ def _row(
 
 
 def _is_runtime(value: Value) -> bool:
-    if isinstance(value, LazyGenerator | Iterator | Iterated | RowList | StagedFunction | BoundMethod):
+    if isinstance(
+        value, LazyGenerator | Iterator | Iterated | GrowingList | RowList | StagedFunction | BoundMethod
+    ):
         return True
     if has_staged(value):
         return True
@@ -234,7 +240,10 @@ def _call_python(
     if isinstance(method, FunctionType):
         context.surroundings.attribute(type(function), "__call__", method)
         return call(context, method, (function, *args), kwargs)
-    taken = [unrolled(context, arg) if isinstance(arg, Iterator | LazyGenerator) else arg for arg in args]
+    taken = [
+        unrolled(context, arg) if isinstance(arg, Iterator | LazyGenerator) else plain_list(context, arg)
+        for arg in args
+    ]
     plain = context.without_passing((taken, dict(kwargs)))
     if plain is None:
         name = full_name(function, args)

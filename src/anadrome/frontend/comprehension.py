@@ -34,6 +34,7 @@ from anadrome.errors.frontend import StaticCallFailed, StaticRequired, Unsupport
 from anadrome.frontend.arrays import as_array, atom, type_of
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
 from anadrome.frontend.context import Context
+from anadrome.frontend.growing import new_list, plain_list, without_growing
 from anadrome.frontend.indexing import take
 from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, RowList, Unrolled
 from anadrome.frontend.iterators import LazyGenerator, known_items, made_iterator, source_of, unrolled
@@ -43,7 +44,8 @@ from anadrome.frontend.operators import truth
 from anadrome.frontend.overloads import own_truth
 from anadrome.frontend.sizes import give_range, multiply_sizes
 from anadrome.frontend.structures import flatten, has_staged, is_number
-from anadrome.frontend.values import RETURN, Array, Complex, Exit, Frame, Value, is_staged
+from anadrome.frontend.values import RETURN, Array, Complex, Exit, Fixed, Frame, Range, Value, is_staged
+from anadrome.frontend.views import copy_that_may_share, is_contiguous, view_of
 
 Comprehension = ast.ListComp | ast.GeneratorExp
 Keyed = ast.DictComp | ast.SetComp
@@ -145,7 +147,7 @@ def _generated(
 def made_list(context: Context, value: Value) -> Value:
     """A generator as the list of what it has left; any other value as it is."""
     if not isinstance(value, LazyGenerator):
-        return value
+        return without_growing(context, value)
     if value.begun is not None:
         return list(unrolled(context, value.begun))
     node = spend(context, value)
@@ -176,9 +178,7 @@ def evaluate_list(context: Context, frame: Frame, node: Comprehension) -> Value:
     inner = clause_frame(frame, node)
     context.at(frame, node)
     result = _list_level(context, inner, node, 0)
-    if isinstance(result, list):
-        context.made(result)
-    return result
+    return new_list(context, result) if isinstance(result, list) else result
 
 
 def _list_level(context: Context, frame: Frame, node: Comprehension, depth: int) -> Value:
@@ -309,8 +309,10 @@ def list_of(context: Context, items: Iterated) -> Value:
 def _rows(context: Context, items: Iterated, element: Callable[[Value], Value], is_flattened: bool) -> Value:
     """One parfor that stacks what `element` makes of every item."""
     rows: list[tuple[list[Value], Callable[..., Value]]] = []
+    indices: list[Var] = []
 
     def body(inner: Builder, index: Var) -> Sequence[Yield]:
+        indices.append(index)
         with context.filling(inner):
             give_range(context, index, i64(0), items.extent)
             leaves, rebuild = _row(context, element(items.item(context, index)))
@@ -319,7 +321,10 @@ def _rows(context: Context, items: Iterated, element: Callable[[Value], Value], 
 
     results = context.builder.parfor(items.extent, body)
     ((leaves, rebuild),) = rows
-    columns = [_column(context, var, leaf) for var, leaf in zip(results, leaves, strict=True)]
+    columns = [
+        _column(context, var, leaf, items.extent, indices[0])
+        for var, leaf in zip(results, leaves, strict=True)
+    ]
     if is_flattened:
         columns = [_flattened(context, column) for column in columns]
     _refuse_ragged(context, columns)
@@ -334,6 +339,7 @@ def _element(context: Context, frame: Frame, node: Comprehension, depth: int) ->
 
 def _row(context: Context, value: Value) -> tuple[list[Value], Callable[..., Value]]:
     """The leaves of one item: an inner list becomes a row; a tuple makes several columns."""
+    value = plain_list(context, value)
     if is_complex(value) or (isinstance(value, list) and value and has_complex(value)):
         return _complex_row(context, value)
     if isinstance(value, list) and value:
@@ -358,10 +364,35 @@ def _complex_row(context: Context, value: Value) -> tuple[list[Value], Callable[
     return [found.real, found.imag], lambda parts: Complex(next(parts), next(parts))
 
 
-def _column(context: Context, var: Var, leaf: Value) -> Array:
+def _column(
+    context: Context, var: Var, leaf: Value, extent: Size | None = None, index: Var | None = None
+) -> Array:
+    """The array of one leaf of every item.
+
+    Items that are arrays from outside are no copies of these: where they are the rows of one array, in order,
+    the list looks into that array; else the copy that is read shares memory with what it was taken from.
+    """
+    depth = 1 + (leaf.list_depth if isinstance(leaf, Array) else 0)
+    if isinstance(leaf, Array) and any(scope is leaf.cell.home for scope in context.scopes()):
+        if index is not None and extent is not None and _is_row_of(leaf, index, extent):
+            base = Array(leaf.cell)
+            whole = view_of(context, base, base.shape, lambda _, at: list(at), is_contiguous(base))
+            return Array(whole.cell, whole.view, depth)
+        shared = copy_that_may_share(context, leaf, var)
+        return Array(shared.cell, None, depth)
     wrapped = context.wrap(var)
     assert isinstance(wrapped, Array)
-    return Array(wrapped.cell, None, 1 + (leaf.list_depth if isinstance(leaf, Array) else 0))
+    return Array(wrapped.cell, None, depth)
+
+
+def _is_row_of(leaf: Array, index: Var, extent: Size) -> bool:
+    """Whether an array is the row at an index of a whole array that has as many rows as there are indices."""
+    place = None if leaf.view is None else leaf.view.place
+    if not place or leaf.cell.var.type.shape[0] != extent:
+        return False
+    first, *rest = place
+    is_row = isinstance(first, Fixed) and first.atom is index
+    return is_row and all(isinstance(item, Range) and item.is_whole for item in rest)
 
 
 def _flattened(context: Context, column: Array) -> Array:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from operator import getitem
 from types import CellType
-from typing import Any, TypeGuard
+from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from anadrome.errors.frontend import (
     CALLER,
     ChangesMerged,
     EscapingMutation,
+    FrontendError,
     NumberTooLarge,
     StaleMerge,
     UnsupportedType,
@@ -31,6 +32,7 @@ from anadrome.errors.frontend import (
 )
 from anadrome.frontend.heap import state_of
 from anadrome.frontend.modes import Mode, Modes
+from anadrome.frontend.restarts import Restage, RestartByReference, RestartLoop
 from anadrome.frontend.source import SourceCache
 from anadrome.frontend.structures import flatten
 from anadrome.frontend.surroundings import LITERAL_LIMIT, Surroundings
@@ -69,6 +71,8 @@ class Evaluators:
     """(context, frame, statements) -> how they ended"""
     generator: Callable[[Context, Any], Value]
     """(context, generator) -> what it has left, to be gone over at once"""
+    source: Callable[[Context, Value], Any]
+    """(context, value) -> what a `for` takes its items from"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,25 +90,6 @@ class Captured:
         return self.value.cell.var
 
 
-class RestartLoop(Exception):
-    """A loop's body changed an outer object that is not carried yet: stage the loop again, carrying it."""
-
-    def __init__(self, scope: Scope, holder: Holder, key: Key = WHOLE) -> None:
-        super().__init__()
-        self.scope = scope
-        self.holder = holder
-        self.key = key
-
-
-class RestartByReference(Exception):
-    """A loop's body changed an object that it carries as a value: stage the loop with the object itself."""
-
-    def __init__(self, scope: Scope, place: Place) -> None:
-        super().__init__()
-        self.scope = scope
-        self.place = place
-
-
 class Context:
     """The state of one staging run. The builder of the innermost open body is `builder`."""
 
@@ -114,8 +99,10 @@ class Context:
         evaluators: Evaluators,
         calls: Mapping[object, StagedCall],
         changing: Collection[object] = (),
+        grown: Collection[Span] = (),
     ) -> None:
         self.config = config
+        self.grown = grown
         self.evaluators = evaluators
         self.calls = calls
         self.changing = changing
@@ -236,19 +223,22 @@ class Context:
             return cell.var
         return view.var if view.key is cell.var else view.read(cell.var)
 
-    def write(self, cell: Cell, var: Var) -> None:
-        """Let a cell hold another variable from here on: an in-place write."""
+    def write(self, cell: Cell, var: Var, is_new: bool = False) -> None:
+        """Let a cell hold another variable from here on: an in-place write.
+
+        `is_new`: of a place that nobody could see before.
+        """
         if cell.is_argument or any(partner.is_argument for partner in cell.partners):
             raise WritesArgument(self.span)
         self._mark(cell, WHOLE)
-        for partner in cell.partners:
+        for partner in () if is_new else cell.partners:
             begun = self._loop_begin(partner)
             if begun is not None and partner.last_read > begun:
                 raise WritesThroughView("another name of this array was read in the same loop", self.span)
             partner.poisoned = self.span
             self.poisonings.append(partner)
         self.tick += 1
-        cell.last_written = self.tick
+        cell.last_written = cell.last_written if is_new else self.tick
         cell.var = var
 
     def _loop_begin(self, cell: Cell) -> int | None:
@@ -264,8 +254,16 @@ class Context:
     # ------------------------------------------------------------------ objects of Python's own
     def made(self, value: Any) -> None:
         """An object that the program makes itself: it may be changed."""
-        self.records[id(value)] = Record(value, self.scope)
+        self.records[id(value)] = Record(value, self.scope, self.span)
         self.surroundings.made(value)
+
+    def grows(self, owner: object, error: FrontendError) -> NoReturn:
+        """Stage the program once more with this list as one of run-time length; else raise the error."""
+        record = self.records.get(id(owner))
+        site = None if record is None or not isinstance(owner, list) else record.site
+        if site is None or site in self.grown:
+            raise error
+        raise Restage(site, error)
 
     def merged(self, value: Any, sources: Sequence[object], place: Place | None = None) -> None:
         """An object that stands for one of several, which is decided at run time."""

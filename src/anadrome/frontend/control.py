@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Iterable
-from collections.abc import Iterator as PythonIterator
+from functools import partial
 
 from anadrome.array_ir.nodes import FALSE, Atom, Var, i64
 from anadrome.errors.frontend import (
     ChangesMerged,
     ChangesStructure,
     EscapingMutation,
-    FrontendError,
     StaticRequired,
     UnsupportedSyntax,
 )
-from anadrome.frontend.appending import appending_loop
 from anadrome.frontend.context import Context
 from anadrome.frontend.evaluate import condition
 from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, Unrolled, has_run
 from anadrome.frontend.iterators import (
     Iterator,
     LazyGenerator,
-    first_of,
+    by_position,
     has_item,
     known_items,
     next_of,
@@ -61,22 +60,28 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
     if walked is not None:
         return _walk_iterator(context, frame, node, walked, assign)
     if isinstance(iterable, Unrolled):
-        items: Iterated | Iterable[Value] = known_items(context, source_of(context, iterable.iterable))
-    else:
-        items = source_of(context, iterable)
+        iterable = iterable.iterable
+        return _repeat(
+            context, frame, node, by_position(context, iterable, _known(context, iterable)), assign
+        )
+    items = source_of(context, iterable)
     if not isinstance(items, Iterated):
-        return _repeat(context, frame, node, items, assign)
+        return _repeat(context, frame, node, by_position(context, iterable, items), assign)
     extent = items.static_extent
     if extent is None or extent > context.config.unroll_limit:
         try:
             return _runtime_for(context, frame, node, items, assign)
-        except (StaticRequired, EscapingMutation, ChangesStructure, ChangesMerged) as error:
+        except (StaticRequired, EscapingMutation, ChangesStructure, ChangesMerged):
             if extent is None or extent > STATIC_REPEATS or items.checkpoint is not None:
-                grown = _appending_for(context, frame, node, items, assign, error)
-                if grown is not None:
-                    return grown
                 raise
-    return _repeat(context, frame, node, known_items(context, items), assign)
+    return _repeat(context, frame, node, by_position(context, iterable, items), assign)
+
+
+def _known(context: Context, iterable: Value) -> Iterated | Iterable[Value]:
+    """What is unrolled: its length must be known."""
+    items = source_of(context, iterable)
+    known_items(context, items)
+    return items
 
 
 def _shared_iterator(node: ast.For, iterable: Value) -> Iterator | None:
@@ -99,7 +104,7 @@ def _walk_iterator(
     assert sequence is not None
     extent = sequence.static_extent
     if extent is not None and extent <= STATIC_REPEATS and isinstance(iterator.position, int):
-        return _repeat(context, frame, node, _taken(context, iterator), assign)
+        return _repeat(context, frame, node, by_position(context, None, _taken(context, iterator)), assign)
     loop = while_items(frame, node, iterator)
     return stage_loop(context, frame, loop, make_plan(context, frame, loop, False), None, lambda index: None)
 
@@ -112,42 +117,39 @@ def _taken(context: Context, iterator: Iterator) -> Iterable[Value]:
         raise StaticRequired("how far an iterator has got", context.span, "go over the items by index")
 
 
-def _repeat(
-    context: Context, frame: Frame, node: ast.For, items: Iterable[Value], assign: Callable[..., None]
-) -> Exit:
+Taking = Callable[[int], tuple[Value, ...]]
+"""position -> the item there, or nothing behind the last one"""
+
+
+def _repeat(context: Context, frame: Frame, node: ast.For, take: Taking, assign: Callable[..., None]) -> Exit:
     """Iterations one after the other; after one that may end the loop at run time the rest is conditional."""
     frame.loop_live.append(frame.live_head.get(node, frozenset()) | frame.live[node])
     try:
-        return _iterations(context, frame, node, iter(items), assign)
+        return _iterations(context, frame, node, take, 0, assign)
     finally:
         frame.loop_live.pop()
 
 
 def _iterations(
-    context: Context, frame: Frame, node: ast.For, items: PythonIterator[Value], assign: Callable[..., None]
+    context: Context, frame: Frame, node: ast.For, take: Taking, first: int, assign: Callable[..., None]
 ) -> Exit:
-    while True:
+    for position in itertools.count(first):
         context.at(frame, node.iter)
-        found = first_of(context, items)
+        found = take(position)
         if not found:
-            return context.evaluators.block(context, frame, node.orelse)
+            break
         assign(context, frame, node.target, found[0])
         exit_ = context.evaluators.block(context, frame, node.body)
         if exit_.kinds <= {NEXT, CONTINUE}:
             continue
         if isinstance(exit_.code, int):
             return FALLS_THROUGH if exit_.code == BREAK else exit_
-        return _conditional_rest(context, frame, node, exit_, items, assign)
+        rest = partial(_iterations, context, frame, node, take, position + 1, assign)
+        return _conditional_rest(context, frame, exit_, rest)
+    return context.evaluators.block(context, frame, node.orelse)
 
 
-def _conditional_rest(
-    context: Context,
-    frame: Frame,
-    node: ast.For,
-    exit_: Exit,
-    rest: PythonIterator[Value],
-    assign: Callable[..., None],
-) -> Exit:
+def _conditional_rest(context: Context, frame: Frame, exit_: Exit, rest: Callable[[], Exit]) -> Exit:
     assert not isinstance(exit_.code, int)
     kinds = exit_.kinds & {BREAK, RETURN}
     is_over = _is_one_of(context, exit_.code, kinds)
@@ -159,7 +161,7 @@ def _conditional_rest(
 
     def further() -> Exit:
         frame.names = after_no_break(frame.names)
-        return _iterations(context, frame, node, rest, assign)
+        return rest()
 
     return branch(context, frame, is_over, over, further, frame.loop_live[-1])
 
@@ -178,35 +180,14 @@ def _runtime_for(
     node: ast.For,
     items: Iterated,
     assign: Callable[..., None],
-    note_index: Callable[[Var], None] | None = None,
 ) -> Exit:
     def begin(index: Var) -> None:
         give_range(context, index, i64(0), items.extent)
-        if note_index is not None:
-            note_index(index)
         assign(context, frame, node.target, items.item(context, index))
 
     plan = make_plan(context, frame, node, has_run(context, items))
     plan.checkpoint = items.checkpoint
     return stage_loop(context, frame, node, plan, items.extent, begin)
-
-
-def _appending_for(
-    context: Context,
-    frame: Frame,
-    node: ast.For,
-    items: Iterated,
-    assign: Callable[..., None],
-    error: FrontendError,
-) -> Exit | None:
-    """The loop where all it does wrong is to append to a list; None for any other."""
-    if not isinstance(error, ChangesStructure):
-        return None
-
-    def stage(loop: ast.For, note_index: Callable[[Var], None]) -> Exit:
-        return _runtime_for(context, frame, loop, items, assign, note_index)
-
-    return appending_loop(context, frame, node, items.extent, stage)
 
 
 def run_while(context: Context, frame: Frame, node: ast.While) -> Exit:
@@ -231,10 +212,9 @@ def _is_static_test(context: Context, frame: Frame, node: ast.While, plan: Plan)
 def _repeat_while(context: Context, frame: Frame, node: ast.While) -> Exit:
     for _ in range(STATIC_ITERATIONS):
         test = condition(context, frame, node.test)
-        if is_staged(test):
-            raise UnsupportedSyntax(
-                "a condition that is static at first and known at run time only later", context.span
-            )
+        if is_staged(test):  # from here on the run decides
+            plan = make_plan(context, frame, node, runs=False)
+            return stage_loop(context, frame, node, plan, None, lambda index: None)
         if not test:
             return context.evaluators.block(context, frame, node.orelse)
         exit_ = context.evaluators.block(context, frame, node.body)

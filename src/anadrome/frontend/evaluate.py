@@ -35,13 +35,24 @@ from anadrome.frontend.comprehension import (
     take_row,
 )
 from anadrome.frontend.context import Context
+from anadrome.frontend.growing import (
+    GrowingList,
+    ListMethod,
+    as_value,
+    get_item,
+    growing_list,
+    new_list,
+    plain_list,
+    repeated,
+)
+from anadrome.frontend.heap import is_same_object
 from anadrome.frontend.indexing import take, take_complex
 from anadrome.frontend.iterables import RowList
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.library import ATTRIBUTES, METHODS
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import apply_prim, binary, compare, negate, truth
-from anadrome.frontend.overloads import own_binary, own_contains, own_truth, own_unary
+from anadrome.frontend.overloads import own_binary, own_contains, own_method, own_truth, own_unary
 from anadrome.frontend.own import is_own
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import (
@@ -116,6 +127,8 @@ def _attribute(context: Context, frame: Frame, node: ast.Attribute) -> Value:
 
 def attribute(context: Context, base: Value, name: str) -> Value:
     """`base.name`"""
+    if isinstance(base, GrowingList):
+        return ListMethod(name, base)
     if is_staged(base):
         assert isinstance(base, Scalar | Array)
         if isinstance(base, Array) and base.list_depth:
@@ -167,8 +180,15 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
         return take(context, base, index)
     if isinstance(base, Complex) and base.shape:
         return take_complex(context, base, index)
+    if isinstance(base, GrowingList):
+        if isinstance(index, slice):
+            return subscript(context, as_value(context, base), index)
+        return get_item(context, base, index)
     if isinstance(base, RowList):
         return take_row(context, base, index)
+    method = own_method(base, "__getitem__")
+    if method is not None:
+        return context.call(method, base, index)
     if isinstance(base, Scalar | Complex):
         raise UnsupportedType("the base of an index", describe(base), context.span)
     if has_staged(index):
@@ -178,6 +198,8 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
             found = as_array(context, base)
             assert isinstance(found, Array)
             return take(context, found, index)
+        if isinstance(base, list | tuple) and base:
+            return _item_at_run_time(context, base, index)
         raise StaticRequired(
             f"the index of a {type(base).__name__}",
             context.span,
@@ -188,6 +210,11 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
         return context.seen(base[index])  # type: ignore[index]
     except Exception as error:
         raise StaticCallFailed("this index", error, context.span) from None
+
+
+def _item_at_run_time(context: Context, base: list[Value] | tuple[Value, ...], index: Value) -> Value:
+    """`base[index]` of a list or tuple whose items are known now, by an index that is not."""
+    return get_item(context, growing_list(context, base), index)
 
 
 def _slice(context: Context, frame: Frame, node: ast.Slice) -> Value:
@@ -244,6 +271,11 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
     found = own_binary(context, kind, left, right)
     if found is not NotImplemented:
         return found
+    if kind is ast.Mult:
+        for items, times in ((left, right), (right, left)):
+            if isinstance(items, list) and isinstance(times, Scalar) and times.dtype.is_integer:
+                return repeated(context, items, times)
+    left, right = plain_list(context, left), plain_list(context, right)
     is_complex_operation = meets_complex(left, right)
     if is_complex_operation or is_staged(left) or is_staged(right):
         has_array = any(isinstance(side, Array | Complex) and side.shape for side in (left, right))
@@ -272,7 +304,9 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
 
 def remember(context: Context, value: Value) -> Value:
     """A container made here may be changed here; NumPy arrays made here belong to the program."""
-    if isinstance(value, list | dict | set):
+    if isinstance(value, list):
+        return new_list(context, value)
+    if isinstance(value, dict | set):
         context.made(value)
     if is_complex_array(value):
         return complex_of(context, value)
@@ -377,7 +411,8 @@ def _compare(context: Context, frame: Frame, node: ast.Compare) -> Value:
 
 def _compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
     if kind in (ast.Is, ast.IsNot):
-        return _STATIC_COMPARE[kind](left, right)
+        return is_same_object(left, right) is (kind is ast.Is)
+    left, right = plain_list(context, left), plain_list(context, right)
     if kind in (ast.In, ast.NotIn) and any(
         is_staged(one) or isinstance(one, Complex) for one in (left, right)
     ):

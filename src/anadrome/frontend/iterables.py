@@ -151,3 +151,8 @@ def complex_row(context: Context, value: Complex, index: Atom) -> Complex:
         take_inside(context, part, index) for part in (value.real, value.imag) if isinstance(part, Array)
     )
     return Complex(*parts)
+
+
+def size_of(extent: Size) -> Value:
+    """An extent as the program sees it."""
+    return int(extent.value) if isinstance(extent, Const) else Scalar(extent, is_weak=True)

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from anadrome.array_ir.nodes import Atom, Check, Const, Size, i64
+from anadrome.array_ir.nodes import Atom, Check, i64
 from anadrome.dtypes import I64
 from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedType
 from anadrome.frontend.arrays import as_array, atom, describe
 from anadrome.frontend.complex_numbers.parts import complex_of
 from anadrome.frontend.context import Context
+from anadrome.frontend.growing import GrowingList, iterated
 from anadrome.frontend.heap import Stateful
 from anadrome.frontend.iterables import (
     STATIC_REPEATS,
@@ -26,6 +27,7 @@ from anadrome.frontend.iterables import (
     integer,
     plain_number,
     rows,
+    size_of,
     staged_range,
 )
 from anadrome.frontend.liveness import assigned_names
@@ -99,6 +101,31 @@ class Iterator(Stateful):
             if not found:
                 return
             yield found[0]
+
+
+def by_position(
+    context: Context, value: Value, items: Iterated | Iterable[Value]
+) -> Callable[[int], tuple[Value, ...]]:
+    """What gives the item at a position, or nothing behind the last one: items of lists and of sequences are
+    taken anew where a position is asked for again, others are kept."""
+    if isinstance(items, Iterated):
+        extent = items.static_extent
+        assert extent is not None
+        sequence, count = items, extent
+        return lambda position: (
+            (plain_number(sequence.item(context, i64(position))),) if position < count else ()
+        )
+    if isinstance(value, list):
+        own = value
+        return lambda position: (context.seen(own[position]),) if position < len(own) else ()
+    given, rest = list[Value](), iter(items)
+
+    def kept(position: int) -> tuple[Value, ...]:
+        if position == len(given):
+            given.extend(first_of(context, rest))
+        return tuple(given[position : position + 1])
+
+    return kept
 
 
 def first_of(context: Context, items: PythonIterator[Value]) -> tuple[Value, ...]:
@@ -383,6 +410,8 @@ def source_of(context: Context, value: Value) -> Iterated | Pulled:
             if value.begun is None:
                 return source_of(context, context.evaluators.generator(context, value))
             return source_of(context, value.begun)
+        case GrowingList():
+            return iterated(context, value)
         case list():
             return _live(context, value)
         case dict():
@@ -393,11 +422,6 @@ def source_of(context: Context, value: Value) -> Iterated | Pulled:
             pass
     found = iterate(context, value)
     return found if isinstance(found, Iterated) else (item for item in found)
-
-
-def size_of(extent: Size) -> Value:
-    """An extent as the program sees it."""
-    return int(extent.value) if isinstance(extent, Const) else Scalar(extent, is_weak=True)
 
 
 def _live(context: Context, items: list[Value]) -> Pulled:
@@ -435,6 +459,8 @@ def iterate(context: Context, value: Value) -> Iterated | list[Value]:
     match value:
         case Iterated():
             return value
+        case GrowingList():
+            return iterated(context, value)
         case RowList(extent=extent):
             return Iterated(extent, value.item)
         case range():

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from anadrome.array_ir.nodes import Checkpoint
 from anadrome.dtypes import DType
 from anadrome.errors.frontend import FrontendError
-from anadrome.frontend.carried import Key, RetypeLoop, arrays_of, list_depth
+from anadrome.frontend.carried import Key, arrays_of, list_depth
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
-from anadrome.frontend.context import Context, RestartByReference, RestartLoop
+from anadrome.frontend.context import Context
 from anadrome.frontend.heap import contents
 from anadrome.frontend.liveness import assigned_names, augmented_only, written_names
 from anadrome.frontend.nonlocals import rebound_by_calls
+from anadrome.frontend.restarts import (
+    Counted,
+    Restart,
+    RestartByReference,
+    RestartGrown,
+    RestartLoop,
+    RestartSteady,
+    RestartWidened,
+    RetypeLoop,
+)
 from anadrome.frontend.structures import flatten, is_number
 from anadrome.frontend.values import (
     WHOLE,
@@ -49,6 +60,11 @@ class Plan:
     is_endless: bool = False
     cells: list[Cell] = field(default_factory=list)
     parts: list[tuple[Record, HeapKey]] = field(default_factory=list)
+    room: dict[object, int] = field(default_factory=dict)
+    steps: dict[Place, int] = field(default_factory=dict)
+    unsteady: set[Place] = field(default_factory=set)
+    is_counting: bool = False
+    counted: dict[object, object] = field(default_factory=dict)
     turned: set[Place] = field(default_factory=set)
     complex_places: set[Place] = field(default_factory=set)
     types: dict[Key, DType] = field(default_factory=dict)
@@ -57,7 +73,7 @@ class Plan:
     scope: Scope | None = None
     checkpoint: Checkpoint | None = None
 
-    def learn(self, stopped: RestartLoop | RestartByReference | RetypeLoop) -> None:
+    def learn(self, stopped: Restart) -> None:
         """What a body that could not be staged has shown."""
         match stopped:
             case RestartLoop(holder=holder, key=key):
@@ -67,6 +83,20 @@ class Plan:
                 if key is WHOLE:
                     self.parts = [part for part in self.parts if part[0] is not holder]
                 self.parts.append((holder, key))
+            case RestartGrown(owner=owner):
+                self.room[owner] = self.room.get(owner, 0) + 1
+            case RestartWidened():
+                pass
+            case RestartSteady(place=place, step=step):
+                if step is None:
+                    self.unsteady.add(place)
+                    del self.steps[place]
+                else:
+                    self.steps[place] = step
+            case Counted():
+                self.is_counting = False
+                self.room = dict.fromkeys(self.counted, sys.maxsize)
+                self.parts = [part for part in self.parts if part[1] != "count"]
             case RestartByReference(place=place):
                 self.turned.add(place)
             case RetypeLoop():

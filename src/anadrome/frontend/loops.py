@@ -8,39 +8,32 @@ it is staged once more.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Body, Loop, Size, Var, i64
-from anadrome.dtypes import F64, I64
-from anadrome.errors.base import Span
 from anadrome.errors.frontend import (
-    ChangesMerged,
-    ChangesSize,
-    ChangesStructure,
-    ChangesType,
     FrontendError,
+    UnknownRoom,
     UnsupportedSyntax,
-    WritesThroughView,
 )
-from anadrome.frontend.arrays import atom, describe, type_of
-from anadrome.frontend.carried import (
-    RetypeLoop,
-    becomes_float,
-    follow_start,
-    is_python_number,
-)
-from anadrome.frontend.complex_numbers.parts import complex_of, lifted, staged_surroundings
-from anadrome.frontend.context import Context, RestartByReference, RestartLoop
+from anadrome.frontend.arrays import atom, convert
+from anadrome.frontend.complex_numbers.parts import lifted
+from anadrome.frontend.context import Context
 from anadrome.frontend.evaluate import condition
+from anadrome.frontend.growing import make_counted_room, make_room
 from anadrome.frontend.heap import contents, describe_part, refill, set_state, state_of
+from anadrome.frontend.loop_carrying import Carrying, Part, is_weak
 from anadrome.frontend.loop_plan import LoopNode, Plan, leaves_of
-from anadrome.frontend.merge import aliases, branch, link_shared
+from anadrome.frontend.merge import branch, link_shared
 from anadrome.frontend.operators import truth
-from anadrome.frontend.sizes import differ_always, retype
-from anadrome.frontend.structures import children, is_same_structure
+from anadrome.frontend.restarts import (
+    RESTARTS,
+    Counted,
+    RestartGrown,
+    RestartWidened,
+)
 from anadrome.frontend.values import (
     BREAK,
     CONTINUE,
@@ -50,49 +43,15 @@ from anadrome.frontend.values import (
     WHOLE,
     Array,
     Cell,
-    Complex,
     Exit,
     Frame,
-    Key,
     Missing,
-    Place,
-    Record,
-    Scalar,
     Scope,
     ScopeKind,
     Value,
     is_staged,
-    link,
     value_at_break,
 )
-
-
-@dataclass(slots=True, eq=False)
-class Carried:
-    """One carried name or part of an object: its leaves before the loop, the variables bound in the body, and
-    its value there. What is carried by reference has no leaves: it is one object in every iteration."""
-
-    place: Place
-    name: str
-    start: list[Value]
-    atoms: list[Atom]
-    variables: list[Var]
-    weak: list[bool]
-    rebuild: Callable[..., Value]
-    value: Value
-    cells: list[Cell] = field(default_factory=list)
-    ends: list[Array] = field(default_factory=list)
-    end: Value = None
-
-
-@dataclass(slots=True, eq=False)
-class Part:
-    """One group of a loop's carried values: variables, starts, ends, and what to do with the results."""
-
-    variables: list[Var]
-    starts: list[Atom]
-    ends: list[Atom]
-    settle: Callable[[list[Atom]], None]
 
 
 # ---------------------------------------------------------------------------- staging
@@ -110,40 +69,39 @@ def stage_loop(
     while True:
         held = {holder: state_of(holder) for holder in plan.holders()}
         try:
-            return _LoopStage(context, frame, node, plan, trip, begin).run()
-        except (RestartLoop, RestartByReference, RetypeLoop, FrontendError) as stopped:
+            exit_ = _LoopStage(context, frame, node, plan, trip, begin).run()
+            if not plan.is_counting:
+                return exit_
+            raise Counted(plan.scope)
+        except (*RESTARTS, FrontendError) as stopped:
+            counts = {owner: contents(owner)["count"] for owner in plan.counted}
             for holder, state in held.items():
                 set_state(holder, state)
             frame.names = dict(names)
             del frame.loop_live[live_depth:]
             context.take_back(marks)
+            if isinstance(stopped, UnknownRoom) and stopped.scope is plan.scope and not plan.is_counting:
+                plan.is_counting = True
+                continue
             if isinstance(stopped, FrontendError) or stopped.scope is not plan.scope:
                 raise
             context.span = span
+            match stopped:
+                case Counted():
+                    make_counted_room(context, plan.counted, counts)
+                case RestartGrown():
+                    make_room(context, stopped)
+                case RestartWidened(cell=cell, dtype=dtype):
+                    widened = convert(context, cell.var, dtype)
+                    assert isinstance(widened, Var)
+                    context.write(cell, widened)
+                case _:
+                    pass
             plan.learn(stopped)
 
 
-class _LoopStage:
+class _LoopStage(Carrying):
     """One attempt at staging a loop."""
-
-    def __init__(
-        self,
-        context: Context,
-        frame: Frame,
-        node: LoopNode,
-        plan: Plan,
-        trip: Size | None,
-        begin: Callable[[Var], None],
-    ) -> None:
-        self.context, self.frame, self.node, self.plan = context, frame, node, plan
-        self.trip, self.begin = trip, begin
-        self.index, self.code = Var("i", ArrayType(I64)), Var("code", ArrayType(I64))
-        self.before: dict[Place, Value] = {}
-        self.names_before = dict(frame.names)
-        self.scope = Scope(ScopeKind.LOOP, context.builder.child(), context.scope, tick=context.tick)
-        self.results: list[tuple[Value, Sequence[Value]]] = []
-        self.broken: dict[str, Value] = {}
-        plan.scope = self.scope
 
     def run(self) -> Exit:
         """Stage body and condition, emit the loop, and say how it ends."""
@@ -157,9 +115,10 @@ class _LoopStage:
         contents_before = {record: contents(record.owner) for record in records}
         cell_vars = [Var(cell.var.name, cell.var.type) for cell in cells]
         with context.reopened(self.scope):
+            self.scope.builder.bind(self.index, self.code)
             carried = [self._carry(place) for place in self.plan.places()]
             variables = [var for one in carried for var in one.variables] + cell_vars
-            self.scope.builder.bind(self.index, self.code, *variables)
+            self.scope.builder.bind(*variables)
             self.scope.carried.update((cell, WHOLE) for cell in cells)
             self.scope.carried.update(self.plan.parts)
         self.scope.tick = context.tick
@@ -171,10 +130,10 @@ class _LoopStage:
         with context.reopened(self.scope):
             exit_ = self._body()
             self._refuse_new_parts(contents_before)
-            parts = [self._place_part(one) for one in carried]
+            parts = [self._place_part(one, exit_) for one in carried]
             self._refuse_shared_writes(carried)
             self._refuse_shared_changes(carried)
-            ends: list[Atom] = [cell.var for cell in cells]
+            ends: list[Atom] = [self._cell_end(cell, var) for cell, var in zip(cells, cell_vars, strict=True)]
             parts.append(Part(cell_vars, list(starts), ends, lambda results: _settle_cells(cells, results)))
             parts += self._late_parts(exit_)
             returned: list[Value] = []
@@ -215,268 +174,6 @@ class _LoopStage:
             if is_staged(value):
                 return truth(context, value), scope
             return (TRUE if value else FALSE), scope
-
-    # -------------------------------------------------------------------- carried names
-    def _carry(self, place: Place) -> Carried:
-        value = self.before[place] = self._value(place)
-        start, rebuild = leaves_of(value)
-        carried = Carried(place, self._label(place), start, [], [], [], rebuild, value)
-        if self.plan.is_by_reference(self.context, place, value) or not start:
-            carried.start = []
-            return carried
-        inner: list[Value] = []
-        for position, leaf in enumerate(start):
-            own, is_weak = type_of(self.context, leaf)
-            key = (place, position)
-            own = self.plan.types.get(key, F64 if key in self.plan.floats else own)
-            name = place if isinstance(place, str) else "part"
-            var = Var(name, ArrayType(own, leaf.shape if isinstance(leaf, Array) else ()))
-            follow_start(self.context, var, self.scope, key, leaf)
-            carried.variables.append(var)
-            with self.context.reopened(self._outer):
-                carried.atoms.append(atom(self.context, leaf, var.type.dtype))
-            carried.weak.append(is_weak and key not in self.plan.types)
-            if isinstance(leaf, Array):
-                cell = Cell(var, self.scope)
-                link(cell, aliases((leaf,)))
-                carried.cells.append(cell)
-                inner.append(Array(cell, None, leaf.list_depth))
-            else:
-                inner.append(Scalar(var, carried.weak[-1]))
-        carried.value = rebuild(iter(inner))
-        self._merge(carried.value, (value,), place)
-        return carried
-
-    def _merge(self, made: Value, sources: Sequence[Value], place: Place | None = None) -> None:
-        """The containers of a rebuilt value stand for those of its sources."""
-        if not isinstance(made, tuple | Complex) and children(made) is not None:
-            self.context.merged(made, sources, place)
-        each = [children(source) or () for source in sources]
-        for position, part in enumerate(children(made) or ()):
-            if not isinstance(part, Complex):
-                self._merge(part, [parts[position] for parts in each if position < len(parts)], place)
-
-    def _value(self, place: Place) -> Value:
-        """What a carried place holds now."""
-        if isinstance(place, str):
-            value = self.frame.names.get(place, Missing("deleted in the loop"))
-        else:
-            record, key = place
-            assert isinstance(record, Record)
-            value = contents(record.owner).get(key, Missing("removed in the loop"))
-            value = value if self.context.is_made(value) else staged_surroundings(self.context, value)
-        return complex_of(self.context, value) if place in self.plan.complex_places else value
-
-    def _set(self, place: Place, value: Value) -> None:
-        """Let a carried place hold a value."""
-        if isinstance(place, str):
-            self.frame.names[place] = value
-            return
-        record, key = place
-        assert isinstance(record, Record)
-        refill(record.owner, {**contents(record.owner), key: value})
-
-    def _label(self, place: Place) -> str:
-        """What a user calls a carried place."""
-        if isinstance(place, str):
-            return place
-        record, key = place
-        assert isinstance(record, Record)
-        return describe_part(record, key)
-
-    def _place_part(self, carried: Carried) -> Part:
-        """What is carried: before the loop, at the end of an iteration, and after the loop."""
-        context, place, name = self.context, carried.place, carried.name
-        before, value = self.before[place], self._value(place)
-        if not carried.variables:
-            return self._kept_part(carried, value)
-        value = lifted(context, value)
-        if isinstance(value, Complex) and not value.shape and is_python_number(before):
-            raise RetypeLoop(self.scope, (place, 0), None)
-        if isinstance(before, Complex) and not before.shape and is_python_number(value):
-            value = complex_of(context, value)
-        if isinstance(value, Missing):
-            raise value.error(name, self._places(carried)[0])
-        if not is_same_structure(before, value):
-            raise self._changes(carried, describe(before), describe(value))
-        leaves = leaves_of(value)[0]
-        ends = [self._fit(carried, position, leaf) for position, leaf in enumerate(leaves)]
-        carried.ends = [leaf for leaf in leaves if isinstance(leaf, Array)]
-        carried.end = value
-        weak = [mine and _is_weak(context, leaf) for mine, leaf in zip(carried.weak, leaves, strict=True)]
-
-        def settle(results: list[Atom]) -> None:
-            values = [
-                self._result(found, is_weak, start, leaf)
-                for found, is_weak, start, leaf in zip(results, weak, carried.start, leaves, strict=True)
-            ]
-            whole = carried.rebuild(iter(values))
-            self._merge(whole, (before, value))
-            self._set(place, whole)
-
-        return Part(carried.variables, carried.atoms, ends, settle)
-
-    def _kept_part(self, carried: Carried, value: Value) -> Part:
-        """What every iteration must leave as it is: an object that is changed in place, or a static value."""
-        before, place = carried.value, carried.place
-        is_same = value is before
-        if not is_same and not self.context.is_made(before) and not leaves_of(before)[0]:
-            is_same = is_same_structure(before, value)
-        if not is_same and leaves_of(before)[0] and self.plan.may_turn(place):
-            raise RestartByReference(self.scope, place)
-        if not is_same:
-            raise self._changes(carried, describe(before), describe(value))
-        return Part([], [], [], lambda results: self._set(place, before))
-
-    def _refuse_new_parts(self, before: Mapping[Record, Mapping[Key, Value]]) -> None:
-        """An object with other parts after an iteration than before the loop cannot be carried."""
-        for record, parts in before.items():
-            now = contents(record.owner)
-            if list(now) != list(parts):
-                kind = type(record.owner).__name__
-                words = (f"{len(parts)} parts", f"{len(now)} parts")
-                raise ChangesStructure(f"a {kind}", *words, self._span_of(record))
-
-    def _span_of(self, record: Record) -> Span | None:
-        return record.changed or self.context.span
-
-    def _refuse_shared_changes(self, carried: Sequence[Carried]) -> None:
-        """An object that is carried as a value must not be changed by another name in the loop."""
-        changed = [record for record, _ in self.plan.parts]
-        for one in carried:
-            if not one.variables:
-                continue
-            for value in (self.before[one.place], one.end):
-                for record in changed:
-                    if _holds(value, record.owner):
-                        raise ChangesMerged(f"`{one.name}`", self._span_of(record))
-
-    @property
-    def _outer(self) -> Scope:
-        assert self.scope.parent is not None
-        return self.scope.parent
-
-    def _result(self, found: Atom, is_weak: bool, start: Value, end: Value) -> Value:
-        """What a name is after the loop: its array may be that before the loop, or one made elsewhere."""
-        wrapped = self.context.wrap(found, is_weak)
-        self.results.append((wrapped, (end,) if self.plan.runs else (start, end)))
-        if not isinstance(wrapped, Array) or not isinstance(end, Array):
-            return wrapped
-        sources = (end,) if self.plan.runs else (start, end)
-        link(wrapped.cell, [cell for cell in aliases(sources) if self._is_outer(cell)])
-        return Array(wrapped.cell, None, end.list_depth)
-
-    def _is_outer(self, cell: Cell) -> bool:
-        return cell.home is not self.scope and cell.home.depth <= self._outer.depth
-
-    def _refuse_shared_writes(self, carried: Sequence[Carried]) -> None:
-        """In the next iteration a name holds what it ends with now. Two that end with one array, or one that
-        ends with an array from outside, are only carried apart if nothing writes them."""
-        ends = [(cell, end) for one in carried for cell, end in zip(one.cells, one.ends, strict=True)]
-        for position, (cell, end) in enumerate(ends):
-            roots = set(aliases((end,))) - {cell}
-            for root in roots:
-                if self._is_outer(root) and root not in cell.partners:
-                    self._meets_outer(cell, root)
-            partners: list[Cell] = []
-            if end.cell is not cell:
-                partners += [other for other, theirs in ends[:position] if roots & set(aliases((theirs,)))]
-            partners += [o for o, theirs in ends[position + 1 :] if theirs.cell is end.cell and o is not cell]
-            if any(one.last_written > self.scope.tick for partner in partners for one in (cell, partner)):
-                raise self._shared_write()
-
-    def _meets_outer(self, cell: Cell, root: Cell) -> None:
-        """From the next iteration on `cell` may be the array `root` of outside."""
-        tick = self.scope.tick
-        if root.last_written > tick or (cell.last_written > tick and root.last_read > tick):
-            raise self._shared_write()
-        if cell.last_written > tick:
-            root.poisoned = self.context.span
-            self.context.poisonings.append(root)
-
-    def _shared_write(self) -> WritesThroughView:
-        reason = "two names hold one array after an iteration, and one of them is written in the loop"
-        return WritesThroughView(reason, self.context.span)
-
-    def _fit(self, carried: Carried, position: int, leaf: Value) -> Atom:
-        """The value at the end of an iteration under the type it is carried with, or an error."""
-        context, var = self.context, carried.variables[position]
-        assert isinstance(var.type, ArrayType)
-        dtype, is_weak = type_of(context, leaf)
-        shape = leaf.shape if isinstance(leaf, Array) else ()
-        words = (_words(var.type, carried.start[position]), describe(leaf))
-        if len(shape) != var.type.rank:
-            raise self._changes(carried, *words)
-        key = (carried.place, position)
-        if var.type.dtype is I64 and dtype.is_float and not shape:
-            becomes_float(context, var, self.scope, key, self._changes(carried, *words))
-        if (
-            carried.weak[position]
-            and not is_weak
-            and dtype is not var.type.dtype
-            and dtype.kind == var.type.dtype.kind
-        ):
-            raise RetypeLoop(self.scope, key, dtype)
-        if carried.weak[position] and not is_weak and dtype is var.type.dtype and context.is_narrow:
-            raise RetypeLoop(self.scope, key, dtype)
-        is_number_into_float = is_weak and not shape and (var.type.dtype.is_float or dtype is var.type.dtype)
-        if dtype is not var.type.dtype and not is_number_into_float:
-            raise self._changes(carried, *words)
-        found = atom(context, leaf, var.type.dtype)
-        if not shape:
-            return found
-        assert isinstance(found, Var)
-        if any(differ_always(context, *sizes) for sizes in zip(shape, var.type.shape, strict=True)):
-            raise ChangesSize(carried.name, *self._places(carried))
-        try:
-            return retype(context, found, var.type, f"`{carried.name}`")
-        except FrontendError:
-            raise self._changes(carried, *words) from None
-
-    def _changes(self, carried: Carried, before: str, after: str) -> FrontendError:
-        if not isinstance(carried.place, str):
-            return ChangesStructure(f"`{carried.name}`", before, after, self._places(carried)[0])
-        help, start, name = "", self.before[carried.place], carried.name
-        if (before, after) == ("int64", "float64"):
-            help = (
-                f"start it as a float: `{name} = float({name})`"
-                if is_staged(start)
-                else f"it is used as an integer: round it, `{name} = int(...)`, or take another name"
-            )
-        elif after.startswith("complex") and not before.startswith("complex"):
-            made = f"complex({name})" if "(" not in after else f"{name}.astype(complex)"
-            help = f"start it as a complex one: `{name} = {made}`"
-        span, since = self._places(carried)
-        return ChangesType(name, before, after, span, help, since)
-
-    def _places(self, carried: Carried) -> tuple[Span | None, int]:
-        """Where a name is assigned in the loop, and the line from which on it has the type before it."""
-        if isinstance(carried.place, str):
-            span = self.frame.assigned.get(carried.place, self.context.span)
-            return span, self.plan.started.get(carried.place, self.node.lineno)
-        record, _ = carried.place
-        assert isinstance(record, Record)
-        return self._span_of(record), self.node.lineno
-
-    def _forget_names(self, carried: Sequence[Carried]) -> None:
-        """Names the body assigned have no value after the loop, save those it carries."""
-        frame, plan = self.frame, self.plan
-        kept = {one.place for one in carried}
-        after = frame.names
-        frame.names = dict(self.names_before)
-        for name in plan.assigned - kept:
-            old, new = self.names_before.get(name), after.get(name)
-            if name in self.names_before and old is new:
-                continue
-            is_read = name in frame.live_head.get(self.node, frozenset()) and name in self.names_before
-            if is_read and not isinstance(old, Missing):
-                self.before[name] = old
-                raise self._changes(
-                    Carried(name, name, [], [], [], [], next, old), describe(old), describe(new)
-                )
-            frame.names[name] = Missing(
-                "assigned inside a loop that may not run at all", f"give `{name}` a value before the loop"
-            )
 
     # -------------------------------------------------------------------- further results
     def _late_parts(self, exit_: Exit) -> list[Part]:
@@ -522,7 +219,7 @@ class _LoopStage:
         """Results that no iteration reads: they start as zeros."""
         context = self.context
         ends = [atom(context, leaf) for leaf in leaves]
-        weak = [_is_weak(context, leaf) for leaf in leaves]
+        weak = [is_weak(context, leaf) for leaf in leaves]
         types = [ArrayType(end.type.dtype, end.type.shape) for end in ends]
         with context.reopened(self._outer):
             starts = [context.builder.zeros(type_) for type_ in types]
@@ -631,20 +328,7 @@ def after_break(context: Context, ended: Exit) -> Exit:
     return Exit(code, frozenset({NEXT, RETURN}), ended.value)
 
 
-def _holds(value: Value, owner: object) -> bool:
-    """Whether a value is an object, or holds it somewhere."""
-    return value is owner or any(_holds(part, owner) for part in children(value) or ())
-
-
 def _settle_cells(cells: Sequence[Cell], results: list[Atom]) -> None:
     for cell, result in zip(cells, results, strict=True):
         assert isinstance(result, Var)
         cell.var = result
-
-
-def _is_weak(context: Context, leaf: Value) -> bool:
-    return type_of(context, leaf)[1]
-
-
-def _words(type_: ArrayType, start: Value) -> str:
-    return describe(start) if type_.rank else type_.dtype.numpy_name

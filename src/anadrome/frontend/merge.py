@@ -14,6 +14,7 @@ from anadrome.errors.frontend import BranchesDiffer, FrontendError, UnsupportedT
 from anadrome.frontend.arrays import atom, describe, promote, type_of
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.context import Context
+from anadrome.frontend.growing import make_room
 from anadrome.frontend.heap import (
     contents,
     describe_part,
@@ -25,6 +26,7 @@ from anadrome.frontend.heap import (
     with_members,
 )
 from anadrome.frontend.overloads import own_method
+from anadrome.frontend.restarts import RestartGrown
 from anadrome.frontend.sizes import retype
 from anadrome.frontend.structures import children, is_number
 from anadrome.frontend.values import (
@@ -99,9 +101,7 @@ def branch(
     """Evaluate both ways of a run-time condition into bodies of their own and merge what they leave."""
     span = context.span
     before = dict(frame.names)
-    first = _walk(context, frame, then)
-    frame.names = dict(before)
-    second = _walk(context, frame, other)
+    first, second = _both_ways(context, frame, then, other)
     frame.names = before
     context.span = span
     joining = Joining(context, first, second)
@@ -115,7 +115,10 @@ def branch(
     cells = [cell for cell in {**first.cells, **second.cells} if _differs(cell, first, second)]
     for cell in cells:
         one, two = first.cells.get(cell, cell.var), second.cells.get(cell, cell.var)
-        joining.slots.append(Slot(_held(context, one), _held(context, two), cell.var.type, False))  # type: ignore[arg-type]
+        wide = promote(context, (_held(context, one), _held(context, two)), "if")[0]
+        joining.slots.append(
+            Slot(_held(context, one), _held(context, two), ArrayType(wide, cell.var.type.shape), False)
+        )
     results = iter(_emit(context, condition, first, second, joining.slots))
     for name, join_name in joins.items():
         frame.names[name] = join_name(results)
@@ -138,12 +141,40 @@ def _differs(cell: Cell, first: Way, second: Way) -> bool:
     return first.cells.get(cell, cell.var) is not second.cells.get(cell, cell.var)
 
 
-def _walk(context: Context, frame: Frame, way: Callable[[], Exit]) -> Way:
+def _both_ways(
+    context: Context, frame: Frame, then: Callable[[], Exit], other: Callable[[], Exit]
+) -> tuple[Way, Way]:
+    """Both ways evaluated, each from what is before the branch; again where a list had no room for one."""
+    before = dict(frame.names)
+    rooms: tuple[dict[object, int], dict[object, int]] = ({}, {})
+    while True:
+        opened: list[Scope] = []
+        try:
+            first = _walk(context, frame, then, rooms[0], opened)
+            frame.names = dict(before)
+            return first, _walk(context, frame, other, rooms[1], opened)
+        except RestartGrown as stopped:
+            frame.names = dict(before)
+            if stopped.scope not in opened:
+                raise
+            make_room(context, stopped)
+            room = rooms[opened.index(stopped.scope)]
+            room[stopped.owner] = room.get(stopped.owner, 0) + 1
+
+
+def _walk(
+    context: Context, frame: Frame, way: Callable[[], Exit], room: dict[object, int], opened: list[Scope]
+) -> Way:
+    states: dict[Holder, State] = {}
     with context.nested(ScopeKind.BRANCH) as scope:
-        exit_ = way()
-    states = {holder: state_of(holder) for holder in scope.before}
-    for holder, state in scope.before.items():
-        set_state(holder, state)
+        opened.append(scope)
+        scope.room = room
+        try:
+            exit_ = way()
+            states = {holder: state_of(holder) for holder in scope.before}
+        finally:
+            for holder, state in scope.before.items():
+                set_state(holder, state)
     return Way(scope, frame.names, exit_, states)
 
 
@@ -216,7 +247,7 @@ def _join_names(joining: Joining, before: dict[str, Value], live: Iterable[str])
             continue
         nothing = before.get(name, Missing("assigned in only one branch of a run-time `if`"))
         one, two = first.names.get(name, nothing), second.names.get(name, nothing)
-        if one is two and name in before:
+        if one is two and one is before.get(name, nothing):
             continue
         joins[name] = _join_name(joining, f"`{name}`", one, two)
     return joins
@@ -232,7 +263,7 @@ def _join_parts(joining: Joining, record: Record) -> Callable[[Iterator[Value]],
     what = f"a {type(record.owner).__name__}"
     if isinstance(record.owner, list | deque | dict | set) and list(one) != list(two):
         words = (f"{len(one)} items", f"{len(two)} items")
-        raise BranchesDiffer(what, *words, joining.context.span)
+        joining.context.grows(record.owner, BranchesDiffer(what, *words, joining.context.span))
     nothing = Missing("assigned in only one branch of a run-time `if`")
     joins: dict[Key, Join] = {}
     for key in {**one, **two}:

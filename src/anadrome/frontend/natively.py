@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from anadrome.errors.frontend import StaticCallFailed, UnsupportedCall
+from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedCall
 from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.heap import contents, is_container, refill
@@ -133,5 +133,8 @@ def run_on_container(
         raise UnsupportedCall(f".{name}", context.span, "it compares values that are known at run time only")
     plain = [made_list(context, arg) for arg in args]
     if name in TAKING_ITEMS:
-        plain = [arg if isinstance(arg, dict) else unrolled(context, arg) for arg in plain]
+        try:
+            plain = [arg if isinstance(arg, dict) else unrolled(context, arg) for arg in plain]
+        except StaticRequired as error:
+            context.grows(function.__self__, error)
     return run(context, function, f".{name}", plain, kwargs)

@@ -14,6 +14,7 @@ import numpy as np
 from anadrome.array_ir.nodes import ArrayType, Atom, Function, Size, Var, i64
 from anadrome.config import Config
 from anadrome.dtypes import I64, DType
+from anadrome.errors import Span
 from anadrome.errors.frontend import AnnotationMismatch, UnsupportedType
 from anadrome.frontend.annotations import Annotation, bind_annotation
 from anadrome.frontend.arrays import atom
@@ -22,6 +23,8 @@ from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.comprehension import generated, made_list
 from anadrome.frontend.context import Context, Evaluators, StagedCall
 from anadrome.frontend.evaluate import evaluate
+from anadrome.frontend.iterators import source_of
+from anadrome.frontend.restarts import Restage
 from anadrome.frontend.statements import run_block
 from anadrome.frontend.structures import children, flatten, is_number
 from anadrome.frontend.surroundings import Watch
@@ -31,7 +34,7 @@ from anadrome.frontend.views import is_contiguous
 RECURSION_LIMIT = 20_000
 """Python's own limit while a function is being staged."""
 
-EVALUATORS = Evaluators(call, evaluate, run_block, generated)
+EVALUATORS = Evaluators(call, evaluate, run_block, generated, source_of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,24 @@ def stage(
     makes `x[:3]` a small array of constant size; where the argument is annotated, nothing is promised. Raises
     a `FrontendError` with the user's line for what cannot be compiled.
     """
-    context = Context(config, EVALUATORS, calls or {}, changing)
+    grown: set[Span] = set()
+    while True:
+        context = Context(config, EVALUATORS, calls or {}, changing, grown)
+        try:
+            return _staged(context, function, args, kwargs, least_size)
+        except Restage as stopped:
+            if stopped.site in grown:
+                raise stopped.error from None
+            grown.add(stopped.site)
+
+
+def _staged(
+    context: Context,
+    function: object,
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+    least_size: int,
+) -> Staged:
     root = context.scope.builder
     params: list[Var] = []
     sizes: dict[str, Size] = {}

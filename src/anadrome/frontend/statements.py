@@ -30,6 +30,7 @@ from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.control import run_for, run_while
 from anadrome.frontend.evaluate import attribute, condition, operate, subscript
+from anadrome.frontend.growing import GrowingList, ListMethod, set_item
 from anadrome.frontend.heap import contents, is_same_object, is_view_of, part_key
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.merge import branch
@@ -243,6 +244,9 @@ def store_item(context: Context, base: Value, index: Value, value: Value) -> Non
     if method is not None:
         context.call(method, base, index, value)
         return
+    if isinstance(base, GrowingList):
+        set_item(context, base, index, value)
+        return
     if isinstance(base, Complex) and base.shape:
         put_complex(context, base, index, value)
         return
@@ -254,9 +258,8 @@ def store_item(context: Context, base: Value, index: Value, value: Value) -> Non
     if isinstance(base, np.ndarray):
         raise WritesArgument(context.span)
     if has_staged(index):
-        raise StaticRequired(
-            f"the index of a {type(base).__name__}", context.span, "make it an array with np.array"
-        )
+        help = "make it an array with np.array"
+        context.grows(base, StaticRequired(f"the index of a {type(base).__name__}", context.span, help))
     if is_staged(base) or isinstance(base, Complex) or not hasattr(base, "__setitem__"):
         raise UnsupportedType("what is written by index", describe(base), context.span, "write into an array")
     key = part_key(base, index)
@@ -361,6 +364,9 @@ def in_place(context: Context, kind: type[ast.operator], old: Value, value: Valu
         new = operate(context, kind, old, value)
         _check_cast(context, old, new)
         store_item(context, old, Ellipsis, new)
+        return old
+    if isinstance(old, GrowingList) and kind is ast.Add:
+        context.call(ListMethod("extend", old), value)
         return old
     if isinstance(old, list | deque | dict | set | bytearray):
         return _container_in_place(context, kind, old, value)

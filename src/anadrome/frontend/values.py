@@ -74,7 +74,9 @@ class Scope:
     `before` keeps, for every outer object that is changed in a branch, the state it had on entry. `carried`
     are the parts of outer objects that a loop carries. `equal` maps a size to one it is known to equal within
     this scope. `tick` is the reading clock when it was opened. `mode` is that of the transform that opened a
-    function, `remaining` those that may differentiate a rule.
+    function, `remaining` those that may differentiate a rule. `trip` is how often a counted loop runs. `room`
+    says of a growing list how many of the calls that append to it have room in it, `appended` how many there
+    were. A loop that `is_counting` stores no rows: `counted` is what they are.
     """
 
     kind: ScopeKind
@@ -86,6 +88,11 @@ class Scope:
     tick: int = 0
     mode: Mode = Mode.EITHER
     remaining: Modes | None = None
+    trip: Size | None = None
+    room: dict[object, int] = field(default_factory=dict)
+    appended: dict[object, int] = field(default_factory=dict)
+    is_counting: bool = False
+    counted: dict[object, object] = field(default_factory=dict)
 
     @property
     def depth(self) -> int:
@@ -120,12 +127,13 @@ class Record:
     An object that was merged from several, which run-time branches or iterations decide between, has no
     identity that is known: it is `merged`, can be read and copied, and cannot be changed. `versions` are the
     merged objects that stand for this one on some way: a change of this one makes them unreadable (`stale`).
-    `changed` is where it was changed last.
+    `site` is where it was made, and `changed` where it was changed last.
     `place` is what the loop carries that made a merged object.
     """
 
     owner: Any
     home: Scope
+    site: Span | None = None
     is_merged: bool = False
     versions: list[Record] = field(default_factory=list)
     stale: Span | None = None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import (
     INDEX_MESSAGE,
@@ -19,8 +21,8 @@ from anadrome.array_ir.nodes import (
     i64,
 )
 from anadrome.errors.frontend import ReadOnly, ShapeMismatch, WritesThroughView
-from anadrome.frontend.arrays import as_array, atom
-from anadrome.frontend.context import Context
+from anadrome.frontend.arrays import as_array, atom, convert, type_of
+from anadrome.frontend.context import Context, dtype_of
 from anadrome.frontend.indexing import (
     Gather,
     Gathering,
@@ -40,6 +42,8 @@ from anadrome.frontend.views import place_of, range_index, unraveled
 
 def put(context: Context, array: Array, index: Value, value: Value) -> None:
     """`array[index] = value`"""
+    if array.list_depth:
+        _fit_list(context, array, value)
     if is_mask(index) and _put_number(context, array, index, value):
         return
     found = selectors(context, array.shape, index)
@@ -56,6 +60,21 @@ def put(context: Context, array: Array, index: Value, value: Value) -> None:
     base = context.read(Array(cell))
     stored = atom(context, value, base.type.dtype)
     context.write(cell, _replaced(context, base, found, stored))
+
+
+def _fit_list(context: Context, array: Array, value: Value) -> None:
+    """Before an item of a list is exchanged: a list holds what is put into it, whatever its type."""
+    if array.view is not None and not any(isinstance(item, Fixed) for item in array.view.place or ()):
+        raise WritesThroughView("an item of a list of the rows of an array is exchanged", context.span)
+    base, dtype = context.read(Array(array.cell)), type_of(context, value)[0]
+    joint = np.result_type(base.type.dtype.numpy, dtype.numpy)
+    if joint != base.type.dtype.numpy:
+        context.write(array.cell, _variable(convert(context, base, dtype_of(joint, context.span))))
+
+
+def _variable(found: Atom) -> Var:
+    assert isinstance(found, Var)
+    return found
 
 
 def _put_elements(context: Context, array: Array, found: Sequence[Selector], value: Value) -> None:
