@@ -159,7 +159,7 @@ def drafted(seed: int, draft: int) -> Program:
     """One draft of the program of a seed."""
     drawn = random.Random(f"statements/{seed}/{draft}")
     size = drawn.choice(SIZES)
-    lines = Writer(drawn).program(drawn.randint(1, 8))
-    text = AROUND + "\n\n" + "\n".join(lines) + "\n"
+    body = "\n".join(Writer(drawn).program(drawn.randint(1, 8)))
+    text = "\n".join([*(one for name, one in AROUND.items() if f"{name}(" in body), "", body, ""])
     args = (f"np.arange({size}) + 1.0", str(size), drawn.choice(SIGNS))
     return Program(f"statements/{seed}", text, args, (("size", f"{size:2}"),))

@@ -15,7 +15,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from types import FrameType, FunctionType
 from typing import Any, TypeAlias
 
@@ -31,6 +31,7 @@ from anadrome.errors import AnadromeError
 from anadrome.errors.codes import CODES
 from anadrome.errors.ir import IRError
 from anadrome.errors.runtime import RuntimeCheckError
+from tests.meaning.comparing import difference, parts
 
 PRELUDE = """\
 import cmath, copy, dataclasses, functools, itertools, math, operator, types
@@ -325,77 +326,3 @@ def judge(program: Subject, config: Config | None = None) -> Judgement:
         case _, Raised(error=error):
             return Judgement(program, python, ours, "wrong", f"only ours raises {error}")
     raise AssertionError("every pair of outcomes is judged")
-
-
-# ---------------------------------------------------------------------------- comparing
-def difference(expected: Any, got: Any, place: str = "result") -> str:
-    """The first difference between two results, or nothing.
-
-    A list of numbers or of arrays of one shape may come back as an array: that is documented of results.
-    """
-    if isinstance(expected, list) and isinstance(got, np.ndarray):
-        return _array_difference(_stacked(expected, got), got, place)
-    expected_parts, got_parts = parts(expected), parts(got)
-    if expected_parts is None and got_parts is None:
-        return _leaf_difference(expected, got, place)
-    if expected_parts is None or got_parts is None or type(expected).__name__ != type(got).__name__:
-        return f"{place} is {describe(got)}, not {describe(expected)}"
-    if list(expected_parts) != list(got_parts):
-        return f"{place} has the parts {list(got_parts)}, not {list(expected_parts)}"
-    found = (difference(part, got_parts[name], f"{place}[{name!r}]") for name, part in expected_parts.items())
-    return next(filter(None, found), "")
-
-
-def _stacked(expected: list[Any], got: np.ndarray) -> Any:
-    try:
-        return np.array(expected, dtype=None if expected else got.dtype).reshape(
-            got.shape if not expected else np.shape(expected)
-        )
-    except ValueError:
-        return expected
-
-
-def parts(value: Any) -> dict[object, Any] | None:
-    """The parts of a container by their names; None for a leaf."""
-    if isinstance(value, list | tuple):
-        return dict(enumerate(value))
-    if isinstance(value, dict):
-        return dict(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return {one.name: getattr(value, one.name) for one in fields(value)}
-    return None
-
-
-NUMBERS = bool | int | float | complex | np.generic
-
-
-def _leaf_difference(expected: Any, got: Any, place: str) -> str:
-    if isinstance(expected, np.ndarray | NUMBERS) and isinstance(got, np.ndarray | NUMBERS):
-        return _array_difference(expected, got, place)
-    if type(expected) is type(got) and bool(expected == got):
-        return ""
-    return f"{place} is {describe(got)}, not {describe(expected)}"
-
-
-def _array_difference(expected: Any, got: Any, place: str) -> str:
-    if isinstance(expected, list):
-        return f"{place} is {describe(got)}, not {describe(expected)}"
-    one, two = np.asarray(expected), np.asarray(got)
-    if one.shape != two.shape:
-        return f"{place} has the shape {two.shape}, not {one.shape}"
-    if one.dtype != two.dtype and not is_widened(expected, two):
-        return f"{place} is of {two.dtype}, not {one.dtype}"
-    rtol = 1e-4 if one.dtype in (np.float32, np.complex64) else 1e-9
-    with np.errstate(all="ignore"):
-        is_same = np.allclose(two, one, rtol=rtol, atol=1e-9, equal_nan=True)
-    return "" if is_same else f"{place} is {two.tolist()}, not {one.tolist()}"
-
-
-def is_widened(expected: object, got: np.ndarray) -> bool:
-    """A Python integer may be held as a Python float where another way through the program makes it one."""
-    return type(expected) is int and got.dtype == np.float64
-
-
-def describe(value: object) -> str:
-    """A value, for people."""
-    return f"{type(value).__name__} {value!r}"

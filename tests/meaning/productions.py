@@ -25,7 +25,8 @@
 
 from __future__ import annotations
 
-AROUND = """
+AROUND: dict[str, str] = {
+    "Box": """
 class Box:
     def __init__(self, v, s):
         self.v = v
@@ -42,29 +43,30 @@ class Box:
         self.s += 1.0
         self.v[0] = self.s
         return self
-
-
+""",
+    "State": """
 @dataclass
 class State:
     v: object
     s: float
-
-
+""",
+    "scaled": """
 def scaled(v, c):
     v *= c
     return v
-
-
+""",
+    "first": """
 def first(v):
     v[0] += 1.0
     return v[0]
-
-
+""",
+    "fresh": """
 def fresh(v, c):
     v = v + c
     return v
-"""
-"""What stands above each program."""
+""",
+}
+"""Name -> its definition, which stands above a program that uses it."""
 
 NAMES: dict[str, tuple[str, ...]] = {"num": ("t",), "at": (), "vec": ("a", "b"), "mat": ("m",)}
 """The names that every program begins with, by kind."""

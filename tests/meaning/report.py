@@ -18,9 +18,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from anadrome.config import Config
+from tests.meaning.functions import function_program
 from tests.meaning.grammar import random_program
 from tests.meaning.judge import Judgement, Program, Subject, judge
 from tests.meaning.shrink import shrunk
+from tests.meaning.special_recipes import all_recipes
 from tests.meaning.tally import Tally
 from tests.meaning.test_cases import EITHER, RIGHT, SIZES, case
 from tests.meaning.thresholds import FIXED, configurations
@@ -36,7 +38,18 @@ def cases(count: int) -> Iterator[Subject]:
     return (case(function, size) for function in (*RIGHT, *EITHER) for size in SIZES)
 
 
-FAMILIES: dict[str, Callable[[int], Iterator[Subject]]] = {"cases": cases, "statements": statements}
+def functions(count: int) -> Iterator[Subject]:
+    """Every recipe so often that there are at least `count` programs."""
+    recipes = all_recipes()
+    times = -(-count // len(recipes))
+    return (function_program(recipe, number) for number in range(times) for recipe in recipes)
+
+
+FAMILIES: dict[str, Callable[[int], Iterator[Subject]]] = {
+    "cases": cases,
+    "statements": statements,
+    "functions": functions,
+}
 
 LETTERS = {"right": "R", "refused": "F", "wrong": "W", "crash": "C"}
 

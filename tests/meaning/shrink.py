@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from anadrome.config import Config
-from tests.meaning.judge import NUMBERS, Judgement, Program, Value, is_ending, judge, parts
+from tests.meaning.comparing import NUMBERS, parts
+from tests.meaning.judge import Broken, Judgement, Program, Raised, Run, Value, is_ending, judge
 
 
 def shrunk(program: Program, config: Config | None = None) -> Program:
@@ -25,14 +27,22 @@ def shrunk(program: Program, config: Config | None = None) -> Program:
             found = judge(candidate, config)
         except Exception:  # a block without a statement, a definition that fails, no program any more
             return False
-        alike = (found.verdict, type(found.python), type(found.ours))
-        return alike == (first.verdict, type(first.python), type(first.ours)) and is_told(found)
+        return form(found) == form(first) and is_told(found)
 
     while True:
         shorter = next(filter(is_same, candidates(program)), None)
         if shorter is None:
             return program
         program = shorter
+
+
+def form(judgement: Judgement) -> tuple[str, str, str]:
+    """What stays: the verdict, and of either side whether there is a value, or which class of error."""
+
+    def of_run(run: Run) -> str:
+        return run.error.partition(":")[0] if isinstance(run, Raised | Broken) else type(run).__name__
+
+    return judgement.verdict, of_run(judgement.python), of_run(judgement.ours)
 
 
 def is_told(judgement: Judgement) -> bool:
@@ -62,12 +72,18 @@ def candidates(program: Program) -> Iterator[Program]:
 
 
 def smaller_arguments(args: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The arguments of a statement program at a smaller size."""
-    if len(args) == 3 and args[1].isdigit():
-        for size in (2, 3, 5, 17):
-            if size < int(args[1]):
-                yield (args[0].replace(args[1], str(size)), str(size), args[2])
+    """The arguments of a random program at a smaller size, and in the plainest layout."""
+    old = args[-2]
+    for size in (2, 3, 5, 17):
+        if size < int(old):
+            yield tuple(re.sub(rf"\b{old}\b", str(size), text) for text in args)
+    plain = (*PLAIN[len(args)], old, args[-1])
+    if sum(map(len, plain)) < sum(map(len, args)):
+        yield tuple(text.replace("{n}", old) for text in plain)
 
+
+PLAIN = {3: ("np.arange({n}) + 1.0",), 4: ("np.arange({n}) + 1.0", "np.ones(({n}, 3))")}
+"""How many arguments there are -> the arrays among them at their plainest."""
 
 Edit = Callable[[], None]
 
