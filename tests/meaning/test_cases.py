@@ -1,0 +1,66 @@
+"""Programs by hand, a module for each family: each means what Python means at every size, or is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.meaning.cases import containers, in_place, iterators, rows, tables, views
+from tests.meaning.judge import Case, judge
+from tests.meaning.thresholds import configurations
+
+FAMILIES = (in_place, iterators, containers, views, rows, tables)
+SIZES = (3, 5, 17, 70)
+"""Below the first threshold, and above each."""
+
+RIGHT = [function for family in FAMILIES for function in family.RIGHT]
+EITHER = [function for family in FAMILIES for function in family.EITHER]
+CONFIGURATIONS = configurations()
+
+Function = Callable[..., Any]
+
+
+def case(function: Function, size: int) -> Case:
+    return Case(function, (f"np.arange({size}.0) + 1.0", str(size)))
+
+
+def name_of(function: Function) -> str:
+    return case(function, 3).id
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("function", RIGHT, ids=name_of)
+def test_is_right(function: Function, size: int) -> None:
+    judgement = judge(case(function, size))
+    assert judgement.verdict == "right", str(judgement)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("function", EITHER, ids=name_of)
+def test_is_right_or_refused(function: Function, size: int) -> None:
+    judgement = judge(case(function, size))
+    assert not judgement.is_failure, str(judgement)
+
+
+@pytest.mark.parametrize("name", ["all=0", "all=64"])
+@pytest.mark.parametrize("function", [*RIGHT, *EITHER], ids=name_of)
+def test_thresholds_change_no_meaning(function: Function, name: str) -> None:
+    for size in SIZES:
+        judgement = judge(case(function, size), CONFIGURATIONS[name])
+        assert not judgement.is_failure, str(judgement)
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__.rpartition(".")[2])
+def test_every_function_of_a_family_is_judged(family: Any) -> None:
+    listed = {function.__name__ for function in (*family.RIGHT, *family.EITHER)}
+    written = {
+        name
+        for name, value in vars(family).items()
+        if callable(value)
+        and getattr(value, "__module__", None) == family.__name__
+        and not isinstance(value, type)
+        and value.__code__.co_varnames[:2] == ("x", "n")
+    }
+    assert listed == written
