@@ -160,7 +160,7 @@ def append_to_global(x):
 
 
 def staged_index_of_list(x, n):
-    values = [1.0, 2.0, 3.0]
+    values = {0: 1.0, 1: 2.0, 2: 3.0}
     for i in range(n):
         x = x * values[i]
     return x

@@ -123,14 +123,14 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
     if asked is not None:
         found = context.call(asked, args[0])
         return found if function in (abs, len) else call(context, function, (found,), {})
+    if not _takes_lists(function):
+        args = [plain_list(context, arg) for arg in args]
+        kwargs = {name: plain_list(context, arg) for name, arg in kwargs.items()}
     row = _row(context, function, args, kwargs)
     is_staged_call = any(_is_runtime(value) for value in (*args, *kwargs.values())) or _is_data_model(
         function
     )
     if is_staged_call and row is not None:
-        if function not in (len, iter, enumerate, zip, reversed, map, isinstance, type):
-            args = [plain_list(context, arg) for arg in args]
-            kwargs = {name: plain_list(context, arg) for name, arg in kwargs.items()}
         return run_row(context, row, name_of(function), args, kwargs)
     if not is_staged_call and not _is_inlined(function):
         return _call_static(context, function, row, args, kwargs)
@@ -163,6 +163,11 @@ def _is_runtime(value: Value) -> bool:
         return True
     parts = children(value)
     return parts is not None and any(_is_runtime(part) for part in parts)
+
+
+def _takes_lists(function: Value) -> bool:
+    """Whether a function looks at a list of run-time length itself, and not at the values it holds now."""
+    return _is_inlined(function) or _is_data_model(function) or function in (len, isinstance, type)
 
 
 def _is_data_model(function: Value) -> bool:

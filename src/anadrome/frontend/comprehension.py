@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import (
     ArrayType,
@@ -30,11 +32,18 @@ from anadrome.array_ir.nodes import (
     i64,
 )
 from anadrome.dtypes import BOOL, I64
-from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedSyntax, UnsupportedType
+from anadrome.errors.frontend import (
+    EscapingMutation,
+    StaticCallFailed,
+    StaticRequired,
+    UnsupportedSyntax,
+    UnsupportedType,
+    WritesThroughView,
+)
 from anadrome.frontend.arrays import as_array, atom, type_of
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
 from anadrome.frontend.context import Context
-from anadrome.frontend.growing import new_list, plain_list, without_growing
+from anadrome.frontend.growing import ListMethod, growing_list, new_list, plain_list, without_growing
 from anadrome.frontend.indexing import take
 from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, RowList, Unrolled
 from anadrome.frontend.iterators import LazyGenerator, known_items, made_iterator, source_of, unrolled
@@ -132,7 +141,7 @@ def _generated(
     clause = node.generators[depth]
     for item in items:
         bind_target(context, frame, clause.target, item)
-        if not all(_static_filter(context, frame, test) for test in clause.ifs):
+        if not _passes(context, frame, clause.ifs):
             continue
         if depth + 1 == len(node.generators):
             yield context.evaluate(frame, node.elt)
@@ -182,7 +191,17 @@ def evaluate_list(context: Context, frame: Frame, node: Comprehension) -> Value:
 
 
 def _list_level(context: Context, frame: Frame, node: Comprehension, depth: int) -> Value:
-    return _list_of_items(context, frame, node, depth, clause_items(context, frame, node.generators[depth]))
+    clause = node.generators[depth]
+    value = context.evaluate(frame, clause.iter)
+    if clause.is_async:
+        raise UnsupportedSyntax("an asynchronous comprehension", context.span)
+    is_short = isinstance(value, list | tuple | dict | range | Array | np.ndarray)
+    try:
+        return _list_of_items(context, frame, node, depth, short_items(context, value))
+    except RunTimeFilter as error:
+        if depth or not is_short:
+            raise error.instead from None
+    return _one_after_the_other(context, frame, node, value)
 
 
 def _list_of_items(
@@ -197,8 +216,12 @@ def _list_of_items(
                 what = "an object that is no number or array"
                 raise UnsupportedType("an item of a run-time list", what, context.span) from None
         except StaticRequired:
-            if items.static_extent is None or items.static_extent > 64:
+            if items.static_extent is None or items.static_extent > STATIC_REPEATS:
                 raise
+        except (WritesThroughView, EscapingMutation):
+            if depth:
+                raise
+            return _one_after_the_other(context, frame, node, items)
         items = known_items(context, items)
     return _static_list(context, frame, node, depth, items)
 
@@ -219,11 +242,48 @@ def _static_list(
     return found
 
 
+def _one_after_the_other(context: Context, frame: Frame, node: Comprehension, items: Value) -> Value:
+    """A list whose items change what is outside, or whose filters only the run knows: a loop that appends.
+
+    [e for x in xs if p]      out = []; for x in xs: if p: out.append(e)
+    """
+    made = growing_list(context, ())
+    constant: Any = ast.Constant
+
+    def place(new: Any) -> Any:
+        return ast.copy_location(new, node.elt)
+
+    append = place(ast.Call(place(constant(ListMethod("append", made))), [node.elt], []))
+    body: ast.stmt = place(ast.Expr(append))
+    first = node.generators[0]
+    for clause in reversed(node.generators):
+        for test in reversed(clause.ifs):
+            body = place(ast.If(test, [body], []))
+            frame.live[body] = frozenset()
+        source = place(constant(items)) if clause is first else clause.iter
+        body = place(ast.For(clause.target, source, [body], []))
+        frame.live[body] = frame.live_head[body] = frozenset()
+    for part in ast.walk(body):
+        if isinstance(part, ast.stmt):
+            frame.live.setdefault(part, frozenset())
+    context.evaluators.block(context, frame, [body])
+    return made
+
+
+def _passes(context: Context, frame: Frame, tests: Sequence[ast.expr]) -> bool:
+    """Whether filters let an item pass, where they must be known now."""
+    try:
+        return all(_static_filter(context, frame, test) for test in tests)
+    except RunTimeFilter as error:
+        raise error.instead from None
+
+
 def _static_filter(context: Context, frame: Frame, test: ast.expr) -> bool:
     value = own_truth(context, context.evaluate(frame, test))
     if is_staged(value):
         context.at(frame, test)
-        raise StaticRequired("the filter of a comprehension over static items", context.span)
+        error = StaticRequired("the filter of a comprehension over static items", context.span)
+        raise RunTimeFilter(error)
     return bool(value)
 
 
@@ -277,12 +337,20 @@ def _static_items(context: Context, frame: Frame, node: Keyed, depth: int) -> It
         items = known_items(context, items)
     for item in items:
         bind_target(context, frame, clause.target, item)
-        if not all(_static_filter(context, frame, test) for test in clause.ifs):
+        if not _passes(context, frame, clause.ifs):
             continue
         if depth + 1 == len(node.generators):
             yield frame
         else:
             yield from _static_items(context, frame, node, depth + 1)
+
+
+class RunTimeFilter(Exception):
+    """Which of some items known now a list has is known at run time only."""
+
+    def __init__(self, instead: StaticRequired) -> None:
+        super().__init__()
+        self.instead = instead
 
 
 class _NotStackable(Exception):

@@ -21,6 +21,7 @@ from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, Unrolled, has_
 from anadrome.frontend.iterators import (
     Iterator,
     LazyGenerator,
+    begun,
     by_position,
     has_item,
     known_items,
@@ -56,6 +57,8 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
     """A `for`: over static items it is repeated now, over a run-time sequence it becomes a loop."""
     context.at(frame, node.iter)
     iterable = context.evaluate(frame, node.iter)
+    if isinstance(iterable, LazyGenerator) and not isinstance(node.iter, ast.GeneratorExp):
+        iterable = begun(context, iterable)
     walked = _shared_iterator(node, iterable)
     if walked is not None:
         return _walk_iterator(context, frame, node, walked, assign)
@@ -86,8 +89,6 @@ def _known(context: Context, iterable: Value) -> Iterated | Iterable[Value]:
 
 def _shared_iterator(node: ast.For, iterable: Value) -> Iterator | None:
     """The iterator over a run-time sequence that a loop goes over, where something else may go on with it."""
-    if isinstance(iterable, LazyGenerator) and iterable.begun is not None:
-        iterable = iterable.begun
     is_new = isinstance(node.iter, ast.Call | ast.GeneratorExp)
     is_run_time = isinstance(iterable, Iterator) and iterable.sequence is not None
     return iterable if is_run_time and not is_new else None  # type: ignore[return-value]

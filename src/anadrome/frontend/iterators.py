@@ -209,7 +209,7 @@ def _beside_runtime(context: Context, part: Value, found: Iterated | Pulled) -> 
 
 def _side_by_side(context: Context, sides: Sequence[Iterated | Pulled], is_strict: bool) -> Pulled:
     """`zip` of items that are known now: it ends with the first side that ends."""
-    columns = [_each(context, side) if isinstance(side, Iterated) else side for side in sides]
+    columns = [iter(known_items(context, side)) for side in sides]
     while columns:
         row: list[Value] = []
         for column in columns:

@@ -105,6 +105,8 @@ class Carrying:
             tick=context.tick,
             trip=trip,
             room=plan.room,
+            is_counting=plan.is_counting,
+            counted=plan.counted,
         )
         self.results: list[tuple[Value, Sequence[Value]]] = []
         self.broken: dict[str, Value] = {}

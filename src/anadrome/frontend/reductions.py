@@ -16,12 +16,18 @@ import numpy as np
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, Const, Reduce, Var, Yield, i64
 from anadrome.dtypes import BOOL, I64, DType
-from anadrome.errors.frontend import StaticCallFailed, UnsupportedArgument, UnsupportedType
+from anadrome.errors.frontend import (
+    EscapingMutation,
+    StaticCallFailed,
+    UnsupportedArgument,
+    UnsupportedType,
+    WritesThroughView,
+)
 from anadrome.frontend.arrays import atom, describe, promote, type_of
 from anadrome.frontend.complex_numbers.operators import binary as complex_binary
 from anadrome.frontend.complex_numbers.pairs import pair_product
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex
-from anadrome.frontend.comprehension import bind_target, clause_frame, short_items, spend
+from anadrome.frontend.comprehension import bind_target, clause_frame, evaluate_list, short_items, spend
 from anadrome.frontend.context import Context
 from anadrome.frontend.iterables import Iterated
 from anadrome.frontend.iterators import LazyGenerator
@@ -66,7 +72,10 @@ def reduce_values(context: Context, monoid: Monoid, values: Value, default: Sequ
     """The reduction of a generator, a container or an array; one of nothing is the `default`, if any."""
     node = spend(context, values) if isinstance(values, LazyGenerator) and values.begun is None else None
     if isinstance(values, LazyGenerator) and node is not None:
-        found = _clause(context, clause_frame(values.frame, node), node, 0, monoid)
+        try:
+            found = _clause(context, clause_frame(values.frame, node), node, 0, monoid)
+        except (WritesThroughView, EscapingMutation):  # one item after the other
+            return reduce_values(context, monoid, evaluate_list(context, values.frame, node), default)
     else:
         items = short_items(context, values)
         found = _over(context, monoid, items, lambda item: _item(context, monoid, item), None)
@@ -141,6 +150,8 @@ def _over(
         found = NOTHING
         for item in items:
             found = _combined(context, monoid, found, partial(item))
+            if monoid.is_logic and found.value is (monoid is ANY):
+                break
         return found
     parts: list[Partial] = []
 

@@ -64,6 +64,8 @@ def put(context: Context, array: Array, index: Value, value: Value) -> None:
 
 def _fit_list(context: Context, array: Array, value: Value) -> None:
     """Before an item of a list is exchanged: a list holds what is put into it, whatever its type."""
+    if isinstance(value, Array) and value.list_depth:
+        raise WritesThroughView("two items of a list would be one list", context.span)
     if array.view is not None and not any(isinstance(item, Fixed) for item in array.view.place or ()):
         raise WritesThroughView("an item of a list of the rows of an array is exchanged", context.span)
     base, dtype = context.read(Array(array.cell)), type_of(context, value)[0]
