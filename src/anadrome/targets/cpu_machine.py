@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import llvmlite.binding as llvm
+from llvmlite.binding.newpassmanagers import NewPassManager
 
 from anadrome.targets.cpu_foreign import add_fork_join, add_linear_algebra, vector_functions
 from anadrome.targets.cpu_transforms import add_transforms
@@ -103,9 +104,22 @@ def _optimised(text: str, machine: Machine) -> Any:
     options.loop_interleaving = True
     options.loop_unrolling = True
     builder = llvm.create_pass_builder(machine.code_generator, options)
-    with _masks(WITHOUT_MASKS not in text):
-        builder.getModulePassManager().run(module, builder)
+    passes = builder.getModulePassManager()
+    try:
+        with _masks(WITHOUT_MASKS not in text):
+            passes.run(module, builder)
+    finally:
+        _free(passes)
     return module
+
+
+def _free(passes: Any) -> None:
+    """Free a pass manager. In llvmlite 0.50 its `close` finds the empty `_dispose` of another base class, and
+    75 kB would stay for every program."""
+    if type(passes)._dispose is llvm.ffi.ObjectRef._dispose:
+        NewPassManager._dispose(passes)
+        passes.detach()
+    passes.close()
 
 
 _masking = threading.Lock()
