@@ -103,7 +103,7 @@ class Compiled:
         self._programs = ProgramStore(self.options.config.programs)
         self._plain = self._programs.plain
         self._changing: frozenset[object] = frozenset()
-        self._lock = threading.RLock()
+        self._locks: dict[int, threading.RLock] = {}
         self.__name__ = name
         functools.update_wrapper(self, function, updated=())
         if has_own_arguments:
@@ -190,7 +190,7 @@ class Compiled:
         signature, leaves = self._signature(given, named)
         found = self._found(signature)
         if found is None:
-            with self._lock:
+            with self._lock():
                 found = self._found(signature) or self._made(signature)
         program, arrays = found
         if not kwargs and not self.options.has_statics:
@@ -198,6 +198,11 @@ class Compiled:
             if key is not None:
                 self._plain[key] = program
         return program, leaves, arrays
+
+    def _lock(self) -> threading.RLock:
+        """Held while a program is made. Each process has its own: in a child made by `fork` nobody would
+        release one that a thread of the parent held."""
+        return self._locks.setdefault(os.getpid(), threading.RLock())
 
     def _found(self, signature: Signature) -> tuple[Program, Sequence[np.ndarray]] | None:
         """A program of this signature whose surroundings are as they are now."""

@@ -21,6 +21,10 @@ from anadrome.targets.cpu_transforms import add_transforms
 from anadrome.targets.llvm_text import WITHOUT_MASKS
 from anadrome.targets.record import Target
 
+_LLVM = getattr(llvm.ffi.lib, "_lock", None) or threading.RLock()
+"""The lock that llvmlite holds during each call of LLVM; a thread may take it again. Where a later llvmlite
+has it elsewhere, one of our own, which covers the passes."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Machine:
@@ -36,6 +40,8 @@ class Machine:
 @functools.cache
 def this_machine() -> Machine:
     """The machine this process runs on."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=_enter_llvm, after_in_parent=_leave_llvm, after_in_child=_leave_llvm)
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     add_linear_algebra()
@@ -55,6 +61,17 @@ def this_machine() -> Machine:
         fork_join=add_fork_join(),
     )
     return Machine(target, code_generator, os.getpid())
+
+
+def _enter_llvm() -> None:
+    """Before a fork: wait until no other thread is in LLVM, whose locks its copy in the child would never
+    release."""
+    _LLVM.__enter__()
+
+
+def _leave_llvm() -> None:
+    """After a fork, in both processes."""
+    _LLVM.__exit__(None, None, None)
 
 
 def _code_generator(triple: str, cpu: str, features: str) -> Any:
@@ -122,14 +139,11 @@ def _free(passes: Any) -> None:
     passes.close()
 
 
-_masking = threading.Lock()
-"""Held while LLVM's passes run: whether branches become masks is a setting of the process."""
-
-
 @contextmanager
 def _masks(are_wanted: bool) -> Iterator[None]:
-    """LLVM's passes with or without masks for branches; other users of LLVM in the process find them on."""
-    with _masking:
+    """LLVM's passes with or without masks for branches, which is a setting of the process: until it is set
+    back nobody else uses LLVM."""
+    with _LLVM:
         llvm.set_option("anadrome", f"-enable-if-conversion={str(are_wanted).lower()}")
         try:
             yield
