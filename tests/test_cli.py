@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from anadrome.cli import main
+from anadrome.targets.cache import ObjectCache, key_of
 from anadrome.tools.from_file import parse_argument
 
 PROGRAM = """
@@ -95,12 +96,18 @@ def test_doctor_and_cache(
     words = capsys.readouterr().out
     for what in ("numpy", "llvm", "processor", "threads", "vector math", "cache"):
         assert what in words
-    (tmp_path / "0.object").write_bytes(bytes(1 << 20))
+    (tmp_path / "thesis.object").write_text("mine")
+    ObjectCache(tmp_path, 256).write(key_of("code"), bytes(1 << 20))
     assert main(["cache"]) == 0
     assert f"{tmp_path}, 1.0 of 256 MiB" in capsys.readouterr().out
     assert main(["cache", "--clear"]) == 0
     assert "removed 1.0 MiB" in capsys.readouterr().out
-    assert not list(tmp_path.glob("*.object"))
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.object"]
+    tmp_path.chmod(0o777)
+    for command in (["doctor"], ["cache"], ["cache", "--clear"]):
+        assert main(command) == 0
+        words = capsys.readouterr().out
+        assert f"other users may write to {tmp_path} (drwxrwxrwx); `chmod go-w {tmp_path}` mends it" in words
 
 
 def test_demo(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

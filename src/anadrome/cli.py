@@ -142,6 +142,6 @@ def _doctor(options: argparse.Namespace, config: Config) -> None:
 
 def _cache(options: argparse.Namespace, config: Config) -> None:
     if options.clear:
-        print(f"removed {clear_cache(config) / 2**20:.1f} MiB from {config.cache_path}")
+        print(clear_cache(config))
         return
     print(dict(findings(config))["cache"])

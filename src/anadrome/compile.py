@@ -7,8 +7,11 @@ stage to a recorder, which is what `show` reads.
 
 from __future__ import annotations
 
+import functools
 import gc
+import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -78,6 +81,54 @@ STAGES = ("array", *(name for name, _ in PIPELINE), "kernel")
 """The stages a recorder is shown: the program as it came, after each pass, and lowered."""
 
 
+class Collector:
+    """The cyclic garbage collector, which rests while a thread compiles.
+
+    A child made by `fork` has none of the parent's other threads: where they alone had it rest, it works.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._threads: set[int] = set()
+        self._was_enabled = False
+
+    def is_resting(self) -> bool:
+        """Whether this thread has it rest."""
+        return threading.get_ident() in self._threads
+
+    def rest(self) -> None:
+        """Have it rest for this thread."""
+        with self._lock:
+            self._was_enabled = gc.isenabled() or (bool(self._threads) and self._was_enabled)
+            self._threads.add(threading.get_ident())
+            gc.disable()
+
+    def work(self) -> None:
+        """Have it work again, if it was at work and no other thread has it rest."""
+        with self._lock:
+            others = self._threads - {threading.get_ident()}
+            if self._was_enabled and self._threads and not others:
+                gc.enable()
+            self._threads = others
+
+    def after_fork(self) -> None:
+        """In a child: forget the parent's other threads."""
+        self._lock = threading.Lock()
+        own = self._threads & {threading.get_ident()}
+        if self._was_enabled and self._threads and not own:
+            gc.enable()
+        self._threads = own
+
+
+@functools.cache
+def _collector() -> Collector:
+    """The collector of this process."""
+    collector = Collector()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=collector.after_fork)
+    return collector
+
+
 @contextmanager
 def uncollected() -> Iterator[None]:
     """A `with` block during which the cyclic garbage collector rests, if it was at work.
@@ -85,13 +136,15 @@ def uncollected() -> Iterator[None]:
     A compilation makes some hundred thousand objects and keeps most of them until it ends; each collection
     would go over them, and over all of the user's objects, and find next to nothing.
     """
-    was_enabled = gc.isenabled()
-    gc.disable()
+    collector = _collector()
+    if collector.is_resting():
+        yield
+        return
     try:
+        collector.rest()
         yield
     finally:
-        if was_enabled:
-            gc.enable()
+        collector.work()
 
 
 @dataclass(slots=True)

@@ -30,6 +30,9 @@ class Config:
     """Where object code is kept; empty means `$XDG_CACHE_HOME/anadrome` or `~/.cache/anadrome`."""
     cache_megabytes: int = 256
     """The size above which the least recently used object files are removed."""
+    programs: int = 256
+    """Programs kept for one function, each for other types, small dimensions or static values; above it the
+    least recently used ones go, machine code and all."""
     small_dimension: int = 16
     """Array dimensions of at most this size are compile-time constants."""
     unroll_limit: int = 4

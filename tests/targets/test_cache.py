@@ -13,6 +13,8 @@ from anadrome.kernel_ir.text import parse
 from anadrome.targets.cache import ObjectCache, key_of
 from anadrome.targets.cpu import Statistics, compile_cpu
 
+MARK = b"anadrome object 2\n"
+
 FN = parse("fn f(a: f64) { return add(exp(a), 1.0) as f64 }")
 
 
@@ -28,7 +30,7 @@ def compile_once(config, fn=FN):
 
 
 def files(config):
-    return sorted(config.cache_path.iterdir())
+    return sorted(config.cache_path.glob("*.object"))
 
 
 def test_the_second_compilation_is_a_hit(config):
@@ -52,7 +54,7 @@ def test_programs_that_differ_have_files_of_their_own(config):
     assert key_of("ab", "c") != key_of("a", "bc")
 
 
-@pytest.mark.parametrize("damage", [b"", b"anadrome object 1\n", b"x" * 5000, "flip", "cut"])
+@pytest.mark.parametrize("damage", [b"", MARK, MARK + bytes(5000), b"x" * 5000, "flip", "cut"])
 def test_a_damaged_file_is_compiled_again_and_replaced(config, damage):
     compile_once(config)
     (path,) = files(config)
@@ -90,6 +92,9 @@ def test_code_larger_than_the_bound_is_not_kept(tmp_path):
     cache.write(key_of("big"), bytes(2 << 20))
     assert cache.read(key_of("big")) is None
     assert not list(tmp_path.iterdir())
+    cache.write(key_of("small"), bytes(1 << 19))
+    assert cache.read(key_of("small")) == bytes(1 << 19)
+    assert ObjectCache(tmp_path, 0).read(key_of("small")) is None
 
 
 def test_concurrent_writers_and_readers_see_whole_files(tmp_path):

@@ -12,7 +12,8 @@ import struct
 import sys
 import threading
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -31,6 +32,7 @@ from anadrome.api.signature import (
     parameter_names,
     signature_of,
 )
+from anadrome.api.store import ProgramStore
 from anadrome.compile import Recorder, Statistics
 from anadrome.config import Config, from_environment
 from anadrome.errors import AnadromeError
@@ -40,8 +42,8 @@ from anadrome.frontend.context import Context
 from anadrome.frontend.surroundings import KEPT
 from anadrome.frontend.values import Value, is_staged
 
-KEPT_STATES = 8
-"""Programs kept for one signature, each for another state of what the function reads around it."""
+KEPT_TRANSFORMS = 64
+"""Transforms kept with one function, each for other settings (`argnums`, `in_axes`, `tolerance`)."""
 
 T = TypeVar("T")
 
@@ -98,10 +100,10 @@ class Compiled:
         self._rule = rule
         self.has_own_arguments = has_own_arguments
         self._small = self.options.config.small_dimension
-        self._plain: dict[object, Program] = {}
-        self._programs: dict[Signature, tuple[Program, ...]] = {}
+        self._programs = ProgramStore(self.options.config.programs)
+        self._plain = self._programs.plain
         self._changing: frozenset[object] = frozenset()
-        self._lock = threading.RLock()
+        self._locks: dict[int, threading.RLock] = {}
         self.__name__ = name
         functools.update_wrapper(self, function, updated=())
         if has_own_arguments:
@@ -188,7 +190,7 @@ class Compiled:
         signature, leaves = self._signature(given, named)
         found = self._found(signature)
         if found is None:
-            with self._lock:
+            with self._lock():
                 found = self._found(signature) or self._made(signature)
         program, arrays = found
         if not kwargs and not self.options.has_statics:
@@ -197,9 +199,14 @@ class Compiled:
                 self._plain[key] = program
         return program, leaves, arrays
 
+    def _lock(self) -> threading.RLock:
+        """Held while a program is made. Each process has its own: in a child made by `fork` nobody would
+        release one that a thread of the parent held."""
+        return self._locks.setdefault(os.getpid(), threading.RLock())
+
     def _found(self, signature: Signature) -> tuple[Program, Sequence[np.ndarray]] | None:
         """A program of this signature whose surroundings are as they are now."""
-        for program in self._programs.get(signature, ()):
+        for program in self._programs.of(signature):
             arrays = program.arrays_around()
             if arrays is not None:
                 return program, arrays
@@ -208,7 +215,7 @@ class Compiled:
     def _made(self, signature: Signature) -> tuple[Program, Sequence[np.ndarray]]:
         """A new program. What never is the same twice, such as an object made at each reading, is right for
         this call and will be compiled again for the next."""
-        for earlier in self._programs.get(signature, ()):
+        for earlier in self._programs.of(signature):
             self._changing |= earlier.staged.surroundings.changed
         try:
             program = self.make(signature)
@@ -217,7 +224,7 @@ class Compiled:
                 raise
             self._changing = frozenset()
             program = self.make(signature)
-        self._programs[signature] = (program, *self._programs.get(signature, ()))[:KEPT_STATES]
+        self._programs.put(signature, program)
         self.compilations += 1
         arrays = program.arrays_around()
         return program, program.staged.captured if arrays is None else arrays
@@ -299,16 +306,19 @@ def kept(function: Any, key: tuple[object, ...], make: Callable[[], T]) -> T:
         return make()
     if found is None or those.owner is not owner:  # `functools.wraps` copies what is kept
         found = make()
-        others = those if those.owner is owner else {}
-        vars(owner)[KEPT] = Kept({**others, (*key, part): found}, owner)
+        others = list(those.items())[1 - KEPT_TRANSFORMS :] if those.owner is owner else []
+        vars(owner)[KEPT] = Kept([*others, ((*key, part), found)], owner)
+    else:
+        those.move_to_end((*key, part))
     return found
 
 
-class Kept(dict[tuple[object, ...], Any]):
-    """The transforms of a function, or of the methods of an object. A copy of the object starts without."""
+class Kept(OrderedDict[tuple[object, ...], Any]):
+    """The transforms of a function, or of the methods of an object, those used last. A copy of the object
+    starts without."""
 
-    def __init__(self, found: Mapping[tuple[object, ...], Any] | None = None, owner: object = None) -> None:
-        super().__init__(found or {})
+    def __init__(self, found: Iterable[tuple[tuple[object, ...], Any]] = (), owner: object = None) -> None:
+        super().__init__(found)
         self.owner = owner
 
     def __reduce__(self) -> tuple[type[Kept], tuple[()]]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import linecache
+import sys
+import warnings
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Self
 
 from anadrome.errors.codes import CODES
@@ -70,6 +73,15 @@ class AnadromeError(Exception):
 
     def __str__(self) -> str:
         return render(self.diagnostic)
+
+
+def warn_user(warning: Warning) -> None:
+    """Warn at the line that called into Anadrome."""
+    package = str(Path(__file__).parents[1])
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(warning, stacklevel=level)
 
 
 def render(diagnostic: Diagnostic) -> str:

@@ -1,10 +1,10 @@
-"""Errors of the targets: what this machine cannot do."""
+"""Errors of the targets: what this machine cannot do, and the warning of what it does without."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anadrome.errors.base import AnadromeError, Diagnostic
+from anadrome.errors.base import AnadromeError, Diagnostic, render
 
 
 class MissingTransforms(AnadromeError):
@@ -30,5 +30,23 @@ class MissingFunction(AnadromeError):
             Diagnostic(
                 f"{name} needs {listed}, which the C library of this machine does not have",
                 help="a newer C library has them; `anadrome doctor` lists what was found",
+            )
+        )
+
+
+class UntrustedCache(UserWarning):
+    """Another user could have written to the folder in which compiled code is kept, so it is not used.
+
+    Programs run, and are compiled again in each process.
+    """
+
+    def __init__(self, words: str, remedy: str) -> None:
+        super().__init__(
+            render(
+                Diagnostic(
+                    f"compiled code is not kept on disk: {words}",
+                    help=f"`{remedy}`; or set `cache_dir` (ANADROME_CACHE_DIR) to a folder of your own; "
+                    "or `cache=False` (ANADROME_CACHE=0)",
+                )
             )
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -9,14 +10,16 @@ import llvmlite
 import numpy as np
 
 from anadrome.config import Config
-from anadrome.errors.targets import MissingFunction, MissingTransforms
+from anadrome.errors.base import warn_user
+from anadrome.errors.targets import MissingFunction, MissingTransforms, UntrustedCache
 from anadrome.kernel_ir.nodes import Function
-from anadrome.targets.cache import ObjectCache, key_of
+from anadrome.targets.cache import CacheRefused, ObjectCache, key_of
 from anadrome.targets.cpu_call import Executable
 from anadrome.targets.cpu_machine import Machine, load, missing_symbols, object_code, this_machine
 from anadrome.targets.llvm_emit import EMITTER_VERSION, ENTRY, emit
 from anadrome.targets.llvm_fourier import LOOP_PREFIX
 from anadrome.targets.llvm_memory import MEASURE
+from anadrome.targets.trust import Doubt
 
 
 @dataclass(slots=True)
@@ -55,13 +58,26 @@ def _object_code(text: str, machine: Machine, config: Config, statistics: Statis
     target = machine.target
     cache = ObjectCache(config.cache_path, config.cache_megabytes)
     key = key_of(text, target.triple, target.cpu, target.features, llvmlite.__version__, str(EMITTER_VERSION))
-    code = cache.read(key)
+    try:
+        code = cache.read(key)
+    except CacheRefused as refusal:
+        _warn(refusal.doubt)
+        return _compile(text, machine, statistics)
     if code is not None:
         statistics.cache_hits += 1
         return code
     code = _compile(text, machine, statistics)
-    cache.write(key, code)
+    try:
+        cache.write(key, code)
+    except CacheRefused as refusal:
+        _warn(refusal.doubt)
     return code
+
+
+@functools.cache
+def _warn(doubt: Doubt) -> None:
+    """Say once in a process what speaks against the cache."""
+    warn_user(UntrustedCache(doubt.words, doubt.remedy))
 
 
 def _compile(text: str, machine: Machine, statistics: Statistics) -> bytes:

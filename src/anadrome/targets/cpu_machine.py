@@ -14,11 +14,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import llvmlite.binding as llvm
+from llvmlite.binding.newpassmanagers import NewPassManager
 
 from anadrome.targets.cpu_foreign import add_fork_join, add_linear_algebra, vector_functions
 from anadrome.targets.cpu_transforms import add_transforms
 from anadrome.targets.llvm_text import WITHOUT_MASKS
 from anadrome.targets.record import Target
+
+_LLVM = getattr(llvm.ffi.lib, "_lock", None) or threading.RLock()
+"""The lock that llvmlite holds during each call of LLVM; a thread may take it again. Where a later llvmlite
+has it elsewhere, one of our own, which covers the passes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +40,8 @@ class Machine:
 @functools.cache
 def this_machine() -> Machine:
     """The machine this process runs on."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=_enter_llvm, after_in_parent=_leave_llvm, after_in_child=_leave_llvm)
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     add_linear_algebra()
@@ -54,6 +61,17 @@ def this_machine() -> Machine:
         fork_join=add_fork_join(),
     )
     return Machine(target, code_generator, os.getpid())
+
+
+def _enter_llvm() -> None:
+    """Before a fork: wait until no other thread is in LLVM, whose locks its copy in the child would never
+    release."""
+    _LLVM.__enter__()
+
+
+def _leave_llvm() -> None:
+    """After a fork, in both processes."""
+    _LLVM.__exit__(None, None, None)
 
 
 def _code_generator(triple: str, cpu: str, features: str) -> Any:
@@ -103,19 +121,29 @@ def _optimised(text: str, machine: Machine) -> Any:
     options.loop_interleaving = True
     options.loop_unrolling = True
     builder = llvm.create_pass_builder(machine.code_generator, options)
-    with _masks(WITHOUT_MASKS not in text):
-        builder.getModulePassManager().run(module, builder)
+    passes = builder.getModulePassManager()
+    try:
+        with _masks(WITHOUT_MASKS not in text):
+            passes.run(module, builder)
+    finally:
+        _free(passes)
     return module
 
 
-_masking = threading.Lock()
-"""Held while LLVM's passes run: whether branches become masks is a setting of the process."""
+def _free(passes: Any) -> None:
+    """Free a pass manager. In llvmlite 0.50 its `close` finds the empty `_dispose` of another base class, and
+    75 kB would stay for every program."""
+    if type(passes)._dispose is llvm.ffi.ObjectRef._dispose:
+        NewPassManager._dispose(passes)
+        passes.detach()
+    passes.close()
 
 
 @contextmanager
 def _masks(are_wanted: bool) -> Iterator[None]:
-    """LLVM's passes with or without masks for branches; other users of LLVM in the process find them on."""
-    with _masking:
+    """LLVM's passes with or without masks for branches, which is a setting of the process: until it is set
+    back nobody else uses LLVM."""
+    with _LLVM:
         llvm.set_option("anadrome", f"-enable-if-conversion={str(are_wanted).lower()}")
         try:
             yield

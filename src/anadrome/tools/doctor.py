@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import platform
-import shutil
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 
 import llvmlite.binding as llvm
 
 from anadrome.config import Config
-from anadrome.targets.cache import ObjectCache
+from anadrome.targets.cache import CacheRefused, ObjectCache
 from anadrome.targets.cpu_machine import this_machine
 from anadrome.targets.cpu_transforms import add_transforms
 
@@ -43,23 +42,24 @@ def findings(config: Config) -> Iterator[tuple[str, str]]:
 
 
 def cache_state(config: Config) -> str:
-    """Where object code is kept, and how much of it there is."""
+    """Where object code is kept and how much of it there is, or why none is."""
     if not config.cache:
         return "off"
-    size = ObjectCache(config.cache_path, config.cache_megabytes).size()
-    return f"{config.cache_path}, {size / 2**20:.1f} of {config.cache_megabytes} MiB"
+    cache = ObjectCache(config.cache_path, config.cache_megabytes)
+    doubt = cache.doubt()
+    if doubt is not None:
+        return f"{config.cache_path}, not used: {doubt.words}; `{doubt.remedy}` mends it"
+    read_only = "" if cache.is_writable() else ", cannot be written"
+    return f"{config.cache_path}, {cache.size() / 2**20:.1f} of {config.cache_megabytes} MiB{read_only}"
 
 
-def clear_cache(config: Config) -> int:
-    """Remove all object code; how many bytes that freed."""
-    size = ObjectCache(config.cache_path, config.cache_megabytes).size()
-    for path in config.cache_path.glob("*.object"):
-        path.unlink(missing_ok=True)
-    for path in config.cache_path.glob("*.part"):
-        path.unlink(missing_ok=True)
-    if config.cache_path.is_dir() and not any(config.cache_path.iterdir()):
-        shutil.rmtree(config.cache_path, ignore_errors=True)
-    return size
+def clear_cache(config: Config) -> str:
+    """Remove all object code; what was done, or why nothing was."""
+    try:
+        freed = ObjectCache(config.cache_path, config.cache_megabytes).clear()
+    except CacheRefused as refusal:
+        return f"nothing removed: {refusal.doubt.words}; `{refusal.doubt.remedy}` mends it"
+    return f"removed {freed / 2**20:.1f} MiB from {config.cache_path}"
 
 
 def _version(package: str) -> str:
