@@ -33,7 +33,7 @@ WRITERS: dict[str, Writer] = {
     "fourier_to_real": llvm_fourier.fourier_to_real,
     "argsort": argsort,
 }
-"""Operation of the routine table -> what writes it."""
+"""The name of a routine, without its type -> what writes it."""
 
 
 def emit_call(scope: Scope, stmt: Call) -> None:
@@ -44,7 +44,7 @@ def emit_call(scope: Scope, stmt: Call) -> None:
     program, name = scope.program, f"anadrome.{row.name}"
     if name not in program.routines:
         program.routines.add(name)
-        WRITERS[row.operation](program.module, name, row.dtype)
+        WRITERS[row.operation.routine_name](program.module, name, row.dtype)
     given: list[str] = []
     for argument, value in zip(row.arguments, stmt.args, strict=True):
         if isinstance(value, Buffer):
