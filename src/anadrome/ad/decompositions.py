@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from anadrome.ad.arrays import add_arrays, transpose
 from anadrome.ad.library_rule import Call, ForwardRule, Lazy, ReverseRule, Vars, only
-from anadrome.ad.matrices import entries, lower_half, negated, product, total
+from anadrome.ad.matrices import entries, half, negated, product, total
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Library, Var
 
@@ -79,11 +79,11 @@ def _qr_forward(b: Builder, call: Call, tangents: Vars) -> tuple[Atom, ...]:
 
 # ---------------------------------------------------------------------------- eigenvalues
 def _eigh_reverse(b: Builder, call: Call, adjoints: Vars) -> tuple[Lazy, ...]:
-    """S·V = V·diag(w), S = Φ(A) + Φ(A)ᵀ, for only the lower triangle of A is read (Giles 2008, §3.1):
+    """S·V = V·diag(w), S = Φ(A) + Φ(A)ᵀ, for only one triangle of A is read (Giles 2008, §3.1):
 
     S_adj = V·(diag(w_adj) + F∘(Vᵀ·V_adj))·Vᵀ,  F_ij = 1 / (w_j - w_i),  A_adj = Φ(S_adj + S_adjᵀ)
     """
-    (w, v), (w_adj, v_adj) = call.results, adjoints
+    (w, v), (w_adj, v_adj), (lower,) = call.results, adjoints, call.attributes
     k = None if v_adj is None else product(b, v, v_adj, True)
 
     def entry(inner: Builder, i: Var, j: Var) -> Atom:
@@ -96,15 +96,15 @@ def _eigh_reverse(b: Builder, call: Call, adjoints: Vars) -> tuple[Lazy, ...]:
 
     middle = entries(b, v.type.shape, entry)
     s_adj = product(b, product(b, v, middle), v, False, True)
-    found = lower_half(b, _array(add_arrays(b, s_adj, transpose(b, s_adj))))
+    found = half(b, _array(add_arrays(b, s_adj, transpose(b, s_adj))), lower)
     return (lambda: found,)
 
 
 def _eigh_forward(b: Builder, call: Call, tangents: Vars) -> tuple[Atom, ...]:
     """With P = Vᵀ·S_tan·V: w_tan = diag P, V_tan = V·(F∘P)."""
-    w, v = call.results
-    lower = lower_half(b, only(tangents))
-    s_tan = _array(add_arrays(b, lower, transpose(b, lower)))
+    (w, v), (lower,) = call.results, call.attributes
+    read = half(b, only(tangents), lower)
+    s_tan = _array(add_arrays(b, read, transpose(b, read)))
     p = product(b, v, product(b, s_tan, v), True)
 
     def entry(inner: Builder, i: Var, j: Var) -> Atom:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from anadrome.ad.arrays import add_arrays, transpose, zeros_like
 from anadrome.ad.library_rule import Call, ForwardRule, Lazy, ReverseRule, Vars, only
-from anadrome.ad.matrices import lower_half, negated, product, scaled, solved, total, triangle
+from anadrome.ad.matrices import half, negated, product, scaled, solved, total, triangle
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Library, Var
 
@@ -121,8 +121,8 @@ def _cholesky_reverse(b: Builder, call: Call, adjoints: Vars) -> tuple[Lazy, ...
 def _cholesky_forward(b: Builder, call: Call, tangents: Vars) -> tuple[Atom, ...]:
     """L_tan = L·Φ(L⁻¹·S_tan·L⁻ᵀ) (Murray 2016, eq. 8), where S_tan = Φ(A_tan) + Φ(A_tan)ᵀ."""
     (y,) = call.results
-    symmetric = _both_halves(b, lower_half(b, only(tangents)))
-    return (product(b, y, lower_half(b, _inside(b, y, symmetric))),)
+    symmetric = _both_halves(b, half(b, only(tangents)))
+    return (product(b, y, half(b, _inside(b, y, symmetric))),)
 
 
 def _cholesky_adjoint_reverse(b: Builder, call: Call, adjoints: Vars) -> tuple[Lazy, ...]:
@@ -133,8 +133,8 @@ def _cholesky_adjoint_reverse(b: Builder, call: Call, adjoints: Vars) -> tuple[L
     W_adj = L·Φ(E),  L_adj = W·Φ(E)ᵀ - M·N·L⁻ᵀ
     """
     (factor, w), (y,) = call.args, call.results
-    n = _both_halves(b, lower_half(b, only(adjoints)))
-    inside = lower_half(b, _inside(b, factor, n))
+    n = _both_halves(b, half(b, only(adjoints)))
+    inside = half(b, _inside(b, factor, n))
 
     def factor_adj() -> Atom:
         full = product(b, n, _both_halves(b, y))
@@ -155,13 +155,13 @@ def _cholesky_adjoint_forward(b: Builder, call: Call, tangents: Vars) -> tuple[A
     if tangents[0] is None:
         return call.again(b, (factor, *terms))
     turning = triangle(b, tangents[0], True)
-    q = _both_halves(b, lower_half(b, product(b, turning, triangle(b, w, True), True)))
+    q = _both_halves(b, half(b, product(b, turning, triangle(b, w, True), True)))
     terms.append(b.let_one(Library("triangular_solve", (factor, q), (True, True))))
     first = b.let_one(Library("cholesky_adjoint", (factor, total(b, terms))))
     z_turned = b.let_one(
         Library("triangular_solve", (factor, product(b, turning, _both_halves(b, y), True)), (True, True))
     )
-    z = lower_half(b, _both_halves(b, z_turned))
+    z = half(b, _both_halves(b, z_turned))
     return (total(b, [first, negated(b, z)]),)
 
 

@@ -26,8 +26,8 @@ def _converged(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple
         raise NoResult(1) from error
 
 
-def _eigh(matrix: Array) -> tuple[Array, ...]:
-    return _converged(np.linalg.eigh, matrix)
+def _eigh(matrix: Array, lower: bool) -> tuple[Array, ...]:
+    return _converged(np.linalg.eigh, matrix, "L" if lower else "U")
 
 
 def _svd(matrix: Array, k: int) -> tuple[Array, ...]:
@@ -49,6 +49,7 @@ ROWS = (
         numpy=_eigh,
         work=lambda n: 9 * n**3,
         sample=lambda random: (apart(random, 4, 4),),
+        attributes=("lower",),
         failure=NOT_CONVERGED,
         triangle=("matrix",),
     ),

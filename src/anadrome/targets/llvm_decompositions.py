@@ -73,8 +73,8 @@ def qr(module: ModuleText, name: str, dtype: DType) -> None:
 
 
 def eigh(module: ModuleText, name: str, dtype: DType) -> None:
-    """A·v = w·v of the symmetric matrix whose lower triangle is that of A, by divide and conquer."""
-    w = Wrapper(module, name, dtype, "ptr %matrix, ptr %values, ptr %vectors, ptr %status, i64 %n")
+    """A·v = w·v of the symmetric matrix of which one triangle is that of A, by divide and conquer."""
+    w = Wrapper(module, name, dtype, "ptr %matrix, ptr %values, ptr %vectors, ptr %status, i64 %n, i1 %lower")
     text = w.text
     w.limit("%n")
     columns = w.scratch(text.value("mul i64 %n, %n"), dtype.bytes)
@@ -84,8 +84,8 @@ def eigh(module: ModuleText, name: str, dtype: DType) -> None:
     info = w.integer("0")
     _turned(w, columns, "%matrix", "%n", "%n")
     w.fortran(
-        "syevd", w.letter("V"), w.letter("L"), w.integer("%n"), columns, w.leading("%n"), "%values",
-        work, w.integer(length), work32, w.integer(indices), info,
+        "syevd", w.letter("V"), w.letter_if("%lower", "L", "U"), w.integer("%n"), columns, w.leading("%n"),
+        "%values", work, w.integer(length), work32, w.integer(indices), info,
     )  # fmt: skip
     _turned(w, "%vectors", columns, "%n", "%n")
     report(w, info, "%status")
