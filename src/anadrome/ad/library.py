@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from anadrome.ad import decompositions, fourier, systems
+from anadrome.ad import complex_decompositions, decompositions, fourier, systems
 from anadrome.ad.arrays import zeros_like
 from anadrome.ad.library_rule import Call, ForwardRule, Lazy, ReverseRule
 from anadrome.ad.matrices import total
@@ -17,9 +17,18 @@ from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Library, Var
 from anadrome.library.table import LIBRARY
 
-REVERSE: Mapping[str, ReverseRule] = {**systems.REVERSE, **decompositions.REVERSE, **fourier.REVERSE}
+REVERSE: Mapping[str, ReverseRule] = {
+    **systems.REVERSE,
+    **decompositions.REVERSE,
+    **complex_decompositions.REVERSE,
+    **fourier.REVERSE,
+}
 """Operation -> its reverse rule; one for each that has a derivative."""
-FORWARD: Mapping[str, ForwardRule] = {**systems.FORWARD, **decompositions.FORWARD}
+FORWARD: Mapping[str, ForwardRule] = {
+    **systems.FORWARD,
+    **decompositions.FORWARD,
+    **complex_decompositions.FORWARD,
+}
 """Operation -> its forward rule; one for each that has a derivative and is not multilinear."""
 
 

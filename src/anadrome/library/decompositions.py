@@ -18,7 +18,7 @@ def _qr(matrix: Array) -> tuple[Array, ...]:
     return tuple(np.linalg.qr(matrix))
 
 
-def _converged(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Array, ...]:
+def converged(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Array, ...]:
     """What an iterative function of NumPy gives."""
     try:
         return tuple(function(*args, **kwargs))
@@ -27,11 +27,11 @@ def _converged(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple
 
 
 def _eigh(matrix: Array, lower: bool) -> tuple[Array, ...]:
-    return _converged(np.linalg.eigh, matrix, "L" if lower else "U")
+    return converged(np.linalg.eigh, matrix, "L" if lower else "U")
 
 
 def _svd(matrix: Array, k: int) -> tuple[Array, ...]:
-    return _converged(np.linalg.svd, matrix, full_matrices=False)
+    return converged(np.linalg.svd, matrix, full_matrices=False)
 
 
 # ---------------------------------------------------------------------------- rows

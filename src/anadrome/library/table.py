@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from anadrome.library import decompositions, fourier, order, systems
+from anadrome.library import complex_decompositions, decompositions, fourier, order, systems
 from anadrome.library.record import LibraryOperation
 
 LIBRARY: dict[str, LibraryOperation] = {
-    row.name: row for family in (systems, decompositions, fourier, order) for row in family.ROWS
+    row.name: row
+    for family in (systems, decompositions, complex_decompositions, fourier, order)
+    for row in family.ROWS
 }
 """Name -> row."""

@@ -8,7 +8,7 @@ from anadrome.dtypes import I64, DType
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import Buffer, Call
 from anadrome.kernel_ir.routines import ROUTINES
-from anadrome.targets import llvm_decompositions, llvm_fourier, llvm_linalg
+from anadrome.targets import llvm_complex, llvm_decompositions, llvm_fourier, llvm_linalg
 from anadrome.targets.llvm_checks import fail_unless
 from anadrome.targets.llvm_scope import MEMORY_FAILURE, Scope
 from anadrome.targets.llvm_sort import argsort
@@ -28,6 +28,10 @@ WRITERS: dict[str, Writer] = {
     "qr": llvm_decompositions.qr,
     "eigh": llvm_decompositions.eigh,
     "svd": llvm_decompositions.svd,
+    "eig": llvm_complex.eig,
+    "complex_eig": llvm_complex.complex_eig,
+    "complex_eigh": llvm_complex.complex_eigh,
+    "complex_svd": llvm_complex.complex_svd,
     "fourier": llvm_fourier.fourier,
     "fourier_of_real": llvm_fourier.fourier_of_real,
     "fourier_to_real": llvm_fourier.fourier_to_real,
