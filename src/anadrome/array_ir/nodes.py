@@ -328,7 +328,7 @@ class Custom:
 
 @node
 class Library:
-    """A call with its own derivative rule; `operation` is a row of `array_ir.library`."""
+    """A call with its own derivative rule; `operation` is a row of `library.table`."""
 
     operation: str
     args: tuple[Atom, ...]

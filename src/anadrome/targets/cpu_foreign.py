@@ -6,6 +6,7 @@ Object code holds names, never addresses, so that it can be kept on disk and use
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -15,8 +16,8 @@ from pathlib import Path
 import llvmlite.binding as llvm
 from scipy.linalg import cython_blas, cython_lapack
 
-from anadrome.targets import llvm_decompositions, llvm_linalg
-from anadrome.targets.llvm_wrapper import FOREIGN_PREFIX
+from anadrome.targets import llvm_complex, llvm_decompositions, llvm_linalg
+from anadrome.targets.llvm_wrapper import FOREIGN_PREFIX, LETTERS
 from anadrome.targets.record import VectorFunction
 
 FORK_JOIN = "anadrome.fork_join"
@@ -43,8 +44,9 @@ def add_linear_algebra() -> None:
         "blas": cython_blas.__pyx_capi__,
         "lapack": cython_lapack.__pyx_capi__,
     }
-    for library, function in (*llvm_linalg.FORTRAN, *llvm_decompositions.FORTRAN):
-        for letter in "sd":
+    real = (*llvm_linalg.FORTRAN, *llvm_decompositions.FORTRAN, *llvm_complex.FORTRAN)
+    for functions, letters in zip((real, llvm_complex.COMPLEX_FORTRAN), LETTERS, strict=True):
+        for (library, function), letter in itertools.product(functions, letters):
             name = letter + function
             llvm.add_symbol(FOREIGN_PREFIX + name, _capsule_address(tables[library][name]))
 
