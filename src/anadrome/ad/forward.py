@@ -19,6 +19,7 @@ from anadrome.ad.custom import every_direction, floats, forward_custom, hold_clo
 from anadrome.ad.decompositions import RULES as DECOMPOSITIONS
 from anadrome.ad.fourier import TRANSFORMS, forward_fourier, parts_of
 from anadrome.ad.library import forward_library
+from anadrome.ad.partials import partials_of
 from anadrome.ad.reverse import vjp
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.dead import remove_dead
@@ -58,7 +59,6 @@ from anadrome.array_ir.nodes import (
 )
 from anadrome.array_ir.walk import Renaming
 from anadrome.errors import Span
-from anadrome.errors.ad import NotDifferentiable
 
 _Combine = Callable[[Builder, Sequence[Atom]], Atom]
 
@@ -207,9 +207,9 @@ class _Forward:
             return self.spread(builder, self.tangents_of(expr.args), lambda b, t: b.convert(t[0], wide))
         if prim.name == "select":
             return self.select(builder, expr, args)
-        if prim.partials is None:
-            raise NotDifferentiable(f"`{prim.symbol or prim.name}`", span)
-        partials = prim.partials(builder, args, self.renaming.atom(target))
+        partials = partials_of(
+            builder, expr, args, self.renaming.atom(target), lambda arg: arg in self.tangents, span
+        )
         pairs = [
             (partial, self.tangents[arg])
             for arg, partial in zip(expr.args, partials, strict=True)
