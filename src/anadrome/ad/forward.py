@@ -17,6 +17,7 @@ from anadrome.ad.arrays import chain_product, element, move_first_axis
 from anadrome.ad.canonical import canonical
 from anadrome.ad.custom import every_direction, floats, forward_custom, hold_closed
 from anadrome.ad.library import forward_library
+from anadrome.ad.partials import partials_of
 from anadrome.ad.reverse import vjp
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.dead import remove_dead
@@ -56,7 +57,6 @@ from anadrome.array_ir.nodes import (
 )
 from anadrome.array_ir.walk import Renaming
 from anadrome.errors import Span
-from anadrome.errors.ad import NotDifferentiable
 
 _Combine = Callable[[Builder, Sequence[Atom]], Atom]
 
@@ -201,9 +201,9 @@ class _Forward:
             return self.spread(builder, self.tangents_of(expr.args), lambda b, t: b.convert(t[0], wide))
         if prim.name == "select":
             return self.select(builder, expr, args)
-        if prim.partials is None:
-            raise NotDifferentiable(f"`{prim.symbol or prim.name}`", span)
-        partials = prim.partials(builder, args, self.renaming.atom(target))
+        partials = partials_of(
+            builder, expr, args, self.renaming.atom(target), lambda arg: arg in self.tangents, span
+        )
         pairs = [
             (partial, self.tangents[arg])
             for arg, partial in zip(expr.args, partials, strict=True)

@@ -28,6 +28,7 @@ from anadrome.ad.masked import masked_variables
 from anadrome.ad.mixed import mixed
 from anadrome.ad.mixed_choice import Choice
 from anadrome.ad.parfor import gathered, reverse_parfor
+from anadrome.ad.partials import partials_of
 from anadrome.ad.regular import irregular_arrays
 from anadrome.ad.repeat import repeated
 from anadrome.ad.scope import Residuals, Scope, Sweeps
@@ -64,7 +65,6 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.walk import Renaming, all_lets
 from anadrome.config import Mixed as Mode
 from anadrome.dtypes import I64
-from anadrome.errors.ad import NotDifferentiable
 from anadrome.prims.record import Prim
 
 
@@ -282,9 +282,8 @@ def _apply(scope: Scope, let: Let, expr: Apply) -> None:
         _part(scope, then, lambda: builder.select(test, y_adj, zero))
         _part(scope, other, lambda: builder.select(test, zero, y_adj))
         return
-    if prim.partials is None:
-        raise NotDifferentiable(f"`{prim.symbol or prim.name}`", let.span)
-    partials = prim.partials(builder, scope.renaming.atoms(expr.args), scope.new(target))
+    args = scope.renaming.atoms(expr.args)
+    partials = partials_of(builder, expr, args, scope.new(target), lambda arg: arg in scope.varied, let.span)
     for arg, partial in zip(expr.args, partials, strict=True):
         if partial is not None:
             _part(scope, arg, _product(builder, prim, y_adj, partial, target in scope.masked))

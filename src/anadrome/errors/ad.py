@@ -11,7 +11,7 @@ class NotDifferentiable(AnadromeError, NotImplementedError):
     def __init__(self, what: str, span: Span | None, help: str = "") -> None:
         super().__init__(
             Diagnostic(
-                f"no derivative rule for {what}",
+                f"error: no derivative rule for {what}",
                 span,
                 label="a differentiated value passes through here",
                 help=help or "wrap it in `ad.stop_gradient` if its derivative is not wanted",

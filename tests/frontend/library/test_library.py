@@ -14,6 +14,7 @@ from tests.frontend.library import (
     elementwise_cases,
     fourier_cases,
     reduction_cases,
+    special_cases,
 )
 from tests.frontend.library.staging import Case, assert_like_numpy, case
 
@@ -28,6 +29,7 @@ FAMILIES = {
     "arrays": array_cases.CASES,
     "selections": SELECTION_CASES,
     "fourier": fourier_cases.CASES,
+    "special": special_cases.CASES,
 }
 ALL_CASES = [one for cases in FAMILIES.values() for one in cases]
 

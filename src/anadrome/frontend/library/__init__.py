@@ -27,6 +27,7 @@ from anadrome.frontend.library import (
     reductions,
     selecting,
     shape,
+    special,
 )
 from anadrome.frontend.library.attributes import ATTRIBUTES
 from anadrome.frontend.library.common import checked, table_name
@@ -46,7 +47,7 @@ _FAMILIES = (
         creation,
         order,
     ),
-    *(quantiles, padding, bins, selecting, everyday),
+    *(quantiles, padding, bins, selecting, everyday, special),
 )
 
 CALLS: dict[Callable[..., object], StagedCall] = {

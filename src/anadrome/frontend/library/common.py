@@ -6,6 +6,8 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
+
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Check, Const, Size, Var, i64
 from anadrome.dtypes import DType
@@ -260,6 +262,8 @@ def require(
 
 def table_name(function: object) -> str:
     """What a user calls a function of the tables."""
+    if isinstance(function, np.ufunc) and getattr(np, function.__name__, None) is not function:
+        return f"scipy.special.{function.__name__}"
     home = getattr(function, "__module__", None) or "numpy"
     module = ".".join(part for part in home.split(".") if not part.startswith("_"))
     return f"{module.replace('numpy', 'np', 1)}.{getattr(function, '__name__', function)}"

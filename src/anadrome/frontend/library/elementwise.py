@@ -1,4 +1,4 @@
-"""NumPy's and SciPy's universal functions: one row of the primitive table at every place.
+"""NumPy's universal functions: one row of the primitive table at every place.
 
 The scalar types of the loop are those that NumPy itself resolves (NEP 50), so promotion cannot differ.
 """
@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.special
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Var
@@ -18,7 +17,7 @@ from anadrome.dtypes import ALL, BOOL, F64, DType
 from anadrome.errors.frontend import CallMismatch, PromotionError, UnsupportedArgument
 from anadrome.frontend.arrays import atom, convert, promote, type_of
 from anadrome.frontend.context import Context, StagedCall, dtype_of
-from anadrome.frontend.library.common import array_var, as_strong, static_flag, static_int
+from anadrome.frontend.library.common import array_var, as_strong, static_flag, static_int, table_name
 from anadrome.frontend.masks import coordinates
 from anadrome.frontend.operators import map_elements, noted, power, square_of_magnitude
 from anadrome.frontend.values import Array, Value
@@ -55,7 +54,7 @@ def loop_types(context: Context, ufunc: np.ufunc, values: Sequence[Value]) -> tu
         found = ufunc.resolve_dtypes((*examples, *([None] * ufunc.nout)))
     except TypeError:
         names = ", ".join(type_of(context, value)[0].numpy_name for value in values)
-        raise PromotionError(f"np.{ufunc.__name__}", names, context.span) from None
+        raise PromotionError(table_name(ufunc), names, context.span) from None
     return tuple(dtype_of(one, context.span) for one in found[: ufunc.nin])
 
 
@@ -85,7 +84,7 @@ def over_elements(
 
 def universal(ufunc: np.ufunc, name: str) -> StagedCall:
     """A universal function that is a row of the primitive table."""
-    what = f"np.{ufunc.__name__}"
+    what = table_name(ufunc)
 
     def staged(context: Context, *values: Value) -> Value:
         _count(context, what, values, ufunc.nin)
@@ -124,7 +123,7 @@ def _without_row(context: Context, name: str, dtype: DType, what: str) -> Scalar
 
 def composed(ufunc: np.ufunc, rule: ScalarRule) -> StagedCall:
     """A universal function written with several rows; its loop is on floats."""
-    what = f"np.{ufunc.__name__}"
+    what = table_name(ufunc)
 
     def staged(context: Context, *values: Value) -> Value:
         _count(context, what, values, ufunc.nin)
@@ -138,7 +137,7 @@ def composed(ufunc: np.ufunc, rule: ScalarRule) -> StagedCall:
 
 def logical(ufunc: np.ufunc, name: str) -> StagedCall:
     """np.logical_and and its kin: operands of any type count as whether they are not 0."""
-    what = f"np.{ufunc.__name__}"
+    what = table_name(ufunc)
 
     def staged(context: Context, *values: Value) -> Value:
         _count(context, what, values, ufunc.nin)
@@ -368,15 +367,6 @@ _ROWS: dict[np.ufunc, str] = {
     np.invert: "bitnot",
     np.left_shift: "shl",
     np.right_shift: "shr",
-    scipy.special.erf: "erf",
-    scipy.special.erfc: "erfc",
-    scipy.special.gammaln: "lgamma",
-    scipy.special.digamma: "digamma",
-    scipy.special.expit: "sigmoid",
-    scipy.special.cbrt: "cbrt",
-    scipy.special.exp2: "exp2",
-    scipy.special.expm1: "expm1",
-    scipy.special.log1p: "log1p",
 }
 
 _COMPOSED: dict[np.ufunc, ScalarRule] = {
