@@ -6,7 +6,19 @@ import inspect
 from pathlib import Path
 from types import ModuleType
 
-from anadrome.errors import AnadromeError, ad, api, frontend, ir, parallel, runtime, sparse, targets, tools
+from anadrome.errors import (
+    AnadromeError,
+    ad,
+    api,
+    config,
+    frontend,
+    ir,
+    parallel,
+    runtime,
+    sparse,
+    targets,
+    tools,
+)
 from anadrome.errors.codes import CODES
 from tests.errors.corpus import EXPECTED, NAMES
 
@@ -21,6 +33,7 @@ ROOMS: tuple[tuple[str, ModuleType], ...] = (
     ("While a program runs", runtime),
     ("On this machine", targets),
     ("On the command line", tools),
+    ("In the settings", config),
     ("Bugs of Anadrome itself", ir),
 )
 

@@ -18,6 +18,7 @@ POINT = np.linspace(0.5, 2.0, 20)
 SPANLESS = {
     "grad_no_function",
     "jvp_no_tuple",
+    "settings_threads",
     "source_exec",
     "sparse_auxiliary",
     "sparse_mode",

@@ -103,6 +103,8 @@ CODES: Mapping[str, str] = {
     "DataFileError": "A701",
     "TargetError": "A702",
     "ArgumentTextError": "A703",
+    # settings
+    "UnsuitableSetting": "A801",
     # bugs of Anadrome itself
     "IRError": "A901",
     "IRSyntaxError": "A902",
