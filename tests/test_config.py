@@ -60,6 +60,22 @@ def test_no_field_takes_anything(field: str) -> None:
         Config(**{field: 2.5})
 
 
+def test_a_bad_variable_is_an_error_where_something_is_compiled(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import anadrome as ad\nprint('imported')\nad.jit(abs)\n")
+    environment = {**os.environ, "ANADROME_THREADS": "many", "ANADROME_TRACEBACK": "short"}
+    command = [sys.executable, str(program)]
+    found = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert found.stdout == "imported\n"
+    shown = [line for line in found.stderr.splitlines() if line.strip(" ~^")]  # Python 3.13 underlines more
+    assert "\n".join(shown) == (
+        f'Traceback (most recent call last):\n  File "{program}", line 3, in <module>\n    ad.jit(abs)\n'
+        "anadrome.errors.config.UnsuitableSetting: error: the setting `ANADROME_THREADS` must be an integer "
+        "from 0 to 1024, and is 'many'\nhelp: set the environment variable to such a value, or remove it: "
+        "`unset ANADROME_THREADS`"
+    )
+
+
 def test_the_command_names_a_bad_variable() -> None:
     environment = {**os.environ, "ANADROME_CACHE_MEGABYTES": "1GB"}
     command = [sys.executable, "-m", "anadrome", "doctor"]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal, get_args, get_type_hints
 
 from anadrome.errors.config import UnsuitableSetting, variable_of
+from anadrome.errors.tracebacks import Frames, door
 
 Mixed = Literal["auto", "reverse", "store", "recompute"]
 """How reverse mode may differentiate the scalar body of a parallel loop."""
@@ -57,6 +58,8 @@ class Config:
     """How reverse mode differentiates scalar bodies of parallel loops: `auto` leaves it to the cost rule;
     `reverse` enters them as everything else; `store` and `recompute` take dual numbers, with the value or in
     the return sweep."""
+    traceback: Frames = "short"
+    """Which frames the traceback of an error shows: `short` those of your code, `full` Anadrome's too."""
 
     def __post_init__(self) -> None:
         for name, kind in KINDS.items():
@@ -86,6 +89,8 @@ class Config:
 
 KINDS = {name: kind for name, kind in get_type_hints(Config).items() if name in Config.__dataclass_fields__}
 """The type of each setting."""
+
+Config.__init__ = door(Config.__init__)  # type: ignore[method-assign]
 
 
 def from_environment(environment: Mapping[str, str]) -> Config:

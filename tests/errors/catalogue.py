@@ -50,6 +50,10 @@ exception, where there is one the one that plain Python raises: `except IndexErr
 bounds. Its text names the file, line and column, shows the line with a caret under the words that are meant,
 says what was expected and what was found, and what to do about it. After an error the next call works.
 
+A traceback ends at your call of a compiled function or transform. `ANADROME_TRACEBACK=full` in the
+environment, or `ad.Config(traceback="full")` for one function, shows the frames of Anadrome as well. An
+exception of any other class that arises inside Anadrome is a bug: it shows all frames, and a note says so.
+
 Each kind has a code, `error.code`, which stays when its words change. The classes stand in
 `anadrome.errors`, in a module for each part of the compiler. The examples below are the expected texts of
 `tests/errors`; `python -m tests.errors.catalogue` writes this page and a test compares it.

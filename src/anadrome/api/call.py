@@ -36,6 +36,7 @@ from anadrome.config import Config, from_environment
 from anadrome.errors import AnadromeError
 from anadrome.errors.api import CallError, IntegerOutOfRange, NotCallable
 from anadrome.errors.frontend import FrontendError
+from anadrome.errors.tracebacks import end_at_call, mark_bug
 from anadrome.frontend.context import Context
 from anadrome.frontend.surroundings import KEPT
 from anadrome.frontend.values import Value, is_staged
@@ -142,19 +143,22 @@ class Compiled:
     # ------------------------------------------------------------------ calling
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The result for these arguments, as new arrays and numbers."""
-        if not kwargs:
-            key = self._plain_key(args)
-            program = self._plain.get(key)
-            arrays = None if program is None else program.arrays_around()
-            if program is not None and arrays is not None:
-                leaves = args if len(args) == program.leaf_count else flatten(args)[0]
-                try:
+        try:
+            if not kwargs:
+                key = self._plain_key(args)
+                program = self._plain.get(key)
+                arrays = None if program is None else program.arrays_around()
+                if program is not None and arrays is not None:
+                    leaves = args if len(args) == program.leaf_count else flatten(args)[0]
                     return program.run(leaves, arrays)
-                except struct.error:
-                    raise self._overflow(args, kwargs) from None
-                except AnadromeError as error:
-                    raise placed(error, self.python) from None
-        return self._general_call(args, kwargs)
+            found, given, around = self.program(args, kwargs)
+            return found.run(given, around)
+        except BaseException as error:
+            try:
+                raise self._shown(error, args, kwargs)
+            except BaseException as shown:
+                end_at_call(shown, self.options.config.traceback)
+                raise
 
     def _plain_key(self, args: tuple[Any, ...]) -> object:
         """A key for arguments that are numbers and arrays; None, which no program has, for others."""
@@ -170,15 +174,6 @@ class Compiled:
             else:
                 return None
         return tuple(parts)
-
-    def _general_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        try:
-            program, leaves, arrays = self.program(args, kwargs)
-            return program.run(leaves, arrays)
-        except struct.error:
-            raise self._overflow(args, kwargs) from None
-        except AnadromeError as error:
-            raise placed(error, self.python) from None
 
     def program(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -252,6 +247,15 @@ class Compiled:
         )
         given = tuple(Static(arg) if place in numbers else arg for place, arg in enumerate(args))
         return given, {name: Static(arg) if name in keywords else arg for name, arg in kwargs.items()}
+
+    def _shown(self, error: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException:
+        """The error that a caller sees for one that a call ended in."""
+        if isinstance(error, struct.error):
+            return self._overflow(args, kwargs)
+        if isinstance(error, AnadromeError):
+            return placed(error, self.python)
+        mark_bug(error)
+        return error
 
     def _overflow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
         signature, leaves = self._signature(args, kwargs)

@@ -11,6 +11,7 @@ from anadrome.api.call import transformed
 from anadrome.api.gradients import pull_back_values
 from anadrome.api.rules import Kwargs, PullBack, PushForward, refuse_keywords, the_cotangent
 from anadrome.api.tangents import push_forward_values
+from anadrome.errors.tracebacks import door
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Value
 
@@ -43,6 +44,7 @@ class Pushforward(_AtPrimals):
         super().__init__(function, primals)
         self._compiled = transformed("linearize", function, PushForward(False), has_own_arguments=True)
 
+    @door
     def __call__(self, *tangents: Any) -> Any:
         """The tangent of the result along one tangent for each argument."""
         return self._compiled(self._primals, tangents)[1]
@@ -64,6 +66,7 @@ class Pullback(_AtPrimals):
         self._has_aux = has_aux
         self._compiled = transformed("vjp", function, PullBack(has_aux), has_own_arguments=True)
 
+    @door
     def __call__(self, cotangent: Any) -> Any:
         """The cotangents of the primals."""
         return self._compiled(*self._primals, cotangent)

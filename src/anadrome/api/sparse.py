@@ -37,6 +37,7 @@ from anadrome.compile import prepare
 from anadrome.errors import AnadromeError
 from anadrome.errors.api import UnknownMode
 from anadrome.errors.sparse import SparseInside
+from anadrome.errors.tracebacks import door
 from anadrome.frontend.context import Context
 from anadrome.frontend.stage import Staged
 from anadrome.frontend.values import Value
@@ -169,6 +170,7 @@ class SparseDerivative:
         """There are no sparse matrices inside compiled functions."""
         raise SparseInside(self.transform).at(context.span)
 
+    @door
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The derivative, in the form of the dense one, as `csr_array`s."""
         args, kwargs = self._declared(args, kwargs)
@@ -177,6 +179,7 @@ class SparseDerivative:
         matrix = plan.compression.matrix(self._products(plan, leaves, args, kwargs))
         return _in_form(plan.form, leaves, matrix)
 
+    @door
     def sparsity(self, *args: Any, **kwargs: Any) -> Sparsity:
         """The pattern for these arguments and how it is coloured."""
         args, kwargs = self._declared(args, kwargs)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Generic, ParamSpec, TypeVar
+from typing import Generic, ParamSpec, Self, TypeVar
 
 from anadrome.errors.api import CallError
+from anadrome.errors.tracebacks import end_at_call
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Value
 
@@ -31,7 +32,16 @@ class Verb(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """The verb outside compiled functions."""
-        return self._outside(*args, **kwargs)
+        try:
+            return self._outside(*args, **kwargs)
+        except BaseException as error:
+            end_at_call(error)
+            raise
+
+    def __get__(self, instance: object, owner: type | None = None) -> Self:
+        """In a class body it is itself, as a function of a built-in module is. `help` takes what can be
+        looked up so for a function, and shows its parameters."""
+        return self
 
     def __repr__(self) -> str:
         return f"anadrome.{self._outside.__name__}"

@@ -144,7 +144,7 @@ class StaticCallFailed(FrontendError):
         super().__init__(
             f"{name} failed while compiling",
             span,
-            label=f"{type(error).__name__}: {error}",
+            label=f"{type(error).__name__}: {str(error).partition(chr(10))[0]}",
             help="values that do not depend on the arguments are computed by Python while compiling",
         )
 

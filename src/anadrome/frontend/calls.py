@@ -245,7 +245,7 @@ def _call_static(
     try:
         result = function(*args, **kwargs)
     except Exception as error:
-        raise StaticCallFailed(f"`{name_of(function)}`", error, context.span) from None
+        raise StaticCallFailed(f"`{name_of(function)}`", error, context.span) from error
     if isinstance(result, np.ndarray):
         if row is not None and result.ndim and result.size > 16:
             return run_row(context, row, name_of(function), args, kwargs)
@@ -304,7 +304,7 @@ def _call_container(
     try:
         return function(*plain, **kwargs)
     except Exception as error:
-        raise StaticCallFailed(f"`.{name}`", error, context.span) from None
+        raise StaticCallFailed(f"`.{name}`", error, context.span) from error
 
 
 def _construct(context: Context, cls: Any, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:

@@ -177,7 +177,7 @@ def _key(context: Context, frame: Frame, node: ast.expr, what: str) -> Value:
     try:
         hash(value)
     except TypeError as error:
-        raise StaticCallFailed(what, error, context.span) from None
+        raise StaticCallFailed(what, error, context.span) from error
     return value
 
 

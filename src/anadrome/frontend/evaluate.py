@@ -186,7 +186,7 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
     try:
         return context.seen(base[index])  # type: ignore[index]
     except Exception as error:
-        raise StaticCallFailed("this index", error, context.span) from None
+        raise StaticCallFailed("this index", error, context.span) from error
 
 
 def _slice(context: Context, frame: Frame, node: ast.Slice) -> Value:
@@ -265,7 +265,7 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
     try:
         result = _STATIC_BINARY[kind](left, right)
     except Exception as error:
-        raise StaticCallFailed("this operation", error, context.span) from None
+        raise StaticCallFailed("this operation", error, context.span) from error
     return remember(context, result)
 
 
@@ -304,7 +304,7 @@ def _unary(context: Context, frame: Frame, node: ast.UnaryOp) -> Value:
     try:
         return _STATIC_UNARY[type(node.op)](value)
     except Exception as error:
-        raise StaticCallFailed("this operation", error, context.span) from None
+        raise StaticCallFailed("this operation", error, context.span) from error
 
 
 def _boolean(context: Context, frame: Frame, node: ast.BoolOp) -> Value:
@@ -388,7 +388,7 @@ def _compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Va
     try:
         return _STATIC_COMPARE[kind](left, right)
     except Exception as error:
-        raise StaticCallFailed("this comparison", error, context.span) from None
+        raise StaticCallFailed("this comparison", error, context.span) from error
 
 
 def _against_none(context: Context, value: Value, differs: bool) -> Value:
@@ -512,7 +512,7 @@ def _super(context: Context, frame: Frame, args: Sequence[Value]) -> Value:
     try:
         return super(*args)
     except TypeError as error:
-        raise StaticCallFailed("`super`", error, context.span) from None
+        raise StaticCallFailed("`super`", error, context.span) from error
 
 
 def _found_from(base: Value, name: str) -> object:

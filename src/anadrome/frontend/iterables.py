@@ -11,6 +11,7 @@ import numpy as np
 from anadrome.array_ir.nodes import Atom, Check, Checkpoint, Const, Size, Var, i64
 from anadrome.dtypes import I64
 from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedType
+from anadrome.errors.tracebacks import door
 from anadrome.frontend.arrays import as_array, describe
 from anadrome.frontend.complex_numbers.parts import complex_of
 from anadrome.frontend.context import Context
@@ -55,6 +56,7 @@ class Unrolled:
 
     iterable: object
 
+    @door
     def __iter__(self) -> object:
         return iter(self.iterable)  # type: ignore[call-overload]
 
@@ -169,7 +171,7 @@ def _static_zip(context: Context, columns: list[list[Value]], is_strict: bool) -
     try:
         return list(zip(*columns, strict=is_strict))
     except ValueError as error:
-        raise StaticCallFailed("`zip`", error, context.span) from None
+        raise StaticCallFailed("`zip`", error, context.span) from error
 
 
 def enumerated(context: Context, part: Value, start: Value = 0) -> Iterated | list[Value]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from anadrome.array_ir.nodes import Checkpoint
 from anadrome.errors.base import Span
 from anadrome.errors.frontend import CallMismatch, CheckpointPolicy
+from anadrome.errors.tracebacks import door
 from anadrome.frontend.context import Context
 from anadrome.frontend.iterables import staged_range
 from anadrome.frontend.values import Value, is_staged
@@ -47,6 +48,7 @@ class Range:
 
     __name__ = "range"
 
+    @door
     def __call__(
         self, *bounds: int, checkpoint: str | int | None = None, memory: str | int | None = None
     ) -> builtins.range:

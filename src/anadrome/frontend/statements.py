@@ -167,7 +167,7 @@ def _static_truth(context: Context, value: Value) -> bool:
     try:
         return bool(value)
     except Exception as error:
-        raise StaticCallFailed("this condition", error, context.span) from None
+        raise StaticCallFailed("this condition", error, context.span) from error
 
 
 def _possible(node: ast.If, rest: Sequence[ast.stmt]) -> frozenset[int]:
@@ -255,7 +255,7 @@ def _put(context: Context, base: Value, index: Value, value: Value) -> None:
     try:
         base[index] = value
     except Exception as error:
-        raise StaticCallFailed("this assignment", error, context.span) from None
+        raise StaticCallFailed("this assignment", error, context.span) from error
 
 
 def _may_change(context: Context, owner: Value, what: str) -> None:

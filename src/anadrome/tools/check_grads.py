@@ -26,12 +26,14 @@ from anadrome.api.places import placed
 from anadrome.api.signature import parameter_names
 from anadrome.api.tangents import push_forward_values
 from anadrome.errors.api import GradientMismatch
+from anadrome.errors.tracebacks import door
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Value, is_staged
 
 FORWARD, REVERSE, NUMERIC = "forward mode", "reverse mode", "finite differences"
 
 
+@door
 def check_grads(
     function: Callable[..., Any],
     args: Sequence[Any],

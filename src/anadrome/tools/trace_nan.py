@@ -17,6 +17,7 @@ from anadrome.compile import compile_function
 from anadrome.errors import Span
 from anadrome.errors.base import AnadromeError
 from anadrome.errors.runtime import NonFinite
+from anadrome.errors.tracebacks import door
 from anadrome.passes.watch import watch
 
 
@@ -37,6 +38,7 @@ class Fault:
         return self.report
 
 
+@door
 def trace_nan(function: Callable[..., Any]) -> Callable[..., Fault | None]:
     """A function of the same arguments that says where the first NaN or infinity of a call arises.
 
@@ -55,6 +57,7 @@ def trace_nan(function: Callable[..., Any]) -> Callable[..., Fault | None]:
     """
     compiled = as_compiled(function)
 
+    @door
     def traced(*args: Any, **kwargs: Any) -> Fault | None:
         if not _has_fault(compiled(*args, **kwargs)):
             return None
