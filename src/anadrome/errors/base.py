@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import linecache
 from dataclasses import dataclass, replace
 from typing import Self
 
 from anadrome.errors.codes import CODES
+from anadrome.errors.source_text import line_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def render(diagnostic: Diagnostic) -> str:
 
 
 def _source_excerpt(span: Span, label: str, since: int | None) -> list[str]:
-    source = linecache.getline(span.file, span.line).rstrip("\n")
+    source = line_of(span.file, span.line)
     if not source:
         return [f"   = {label}"] if label else []
     first = span.line
@@ -103,8 +103,7 @@ def _source_excerpt(span: Span, label: str, since: int | None) -> list[str]:
     width = max(1, min(span.end_column, len(source)) - span.column)
     caret = " " * span.column + "^" * width + (f" {label}" if label else "")
     shown = [
-        f"{line:>{len(number)}} | {linecache.getline(span.file, line).rstrip()}".rstrip()
-        for line in range(first, span.line)
+        f"{line:>{len(number)}} | {line_of(span.file, line)}".rstrip() for line in range(first, span.line)
     ]
     end = [f"{margin} |"] if shown else []
     return [f"{margin} |", *shown, f"{number} | {source}", f"{margin} | {caret}", *end]

@@ -20,13 +20,8 @@ class FrontendError(AnadromeError):
 class SourceUnavailable(FrontendError, TypeError):
     """A Python function whose text cannot be found or read."""
 
-    def __init__(self, name: str, reason: str, span: Span | None = None) -> None:
-        super().__init__(
-            f"the source of `{name}` is not available",
-            span,
-            label=reason,
-            help="define it in a file or a notebook cell; builtins and extension functions have no source",
-        )
+    def __init__(self, name: str, reason: str, span: Span | None, help: str) -> None:
+        super().__init__(f"the source of `{name}` is not available", span, label=reason, help=help)
 
 
 class UnsupportedSyntax(FrontendError, NotImplementedError):
