@@ -58,6 +58,8 @@ class Config:
     """How reverse mode differentiates scalar bodies of parallel loops: `auto` leaves it to the cost rule;
     `reverse` enters them as everything else; `store` and `recompute` take dual numbers, with the value or in
     the return sweep."""
+    progress: bool = True
+    """Whether a compilation of more than two seconds says on the terminal what it is doing."""
     traceback: Frames = "short"
     """Which frames the traceback of an error shows: `short` those of your code, `full` Anadrome's too."""
 

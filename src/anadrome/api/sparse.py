@@ -27,6 +27,7 @@ from anadrome.api.call import Compiled, Options, kept, options_of, transformed
 from anadrome.api.compression import MODES, Compression, compressed
 from anadrome.api.places import placed
 from anadrome.api.program import staged_program
+from anadrome.api.progress import announced
 from anadrome.api.pytree import Structure
 from anadrome.api.rules import Gradient
 from anadrome.api.signature import NUMBERS, Signature, StaticKey
@@ -245,7 +246,8 @@ class SparseDerivative:
             for plan in self._plans:
                 if plan.search is search and plan.shapes == shapes and _agree(plan.decisive, decisive):
                     return plan
-            plan = self._made(search, shapes, values, decisive, len(leaves.arrays))
+            with announced(repr(self), self._one.options.config):
+                plan = self._made(search, shapes, values, decisive, len(leaves.arrays))
         except AnadromeError as error:
             raise placed(error, self._one.python) from None
         self._plans = [plan, *self._plans][:KEPT_PLANS]

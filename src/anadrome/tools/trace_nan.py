@@ -11,6 +11,7 @@ import numpy as np
 from anadrome.api import pytree
 from anadrome.api.call import Compiled
 from anadrome.api.places import placed
+from anadrome.api.progress import announced
 from anadrome.api.show import as_compiled
 from anadrome.api.signature import argument_names, parameter_names
 from anadrome.compile import compile_function
@@ -97,7 +98,8 @@ def _watched(compiled: Compiled, args: tuple[Any, ...], kwargs: Mapping[str, Any
     config = replace(options.config, checks=True, threads=1, small_dimension=0, unroll_limit=0)
     rolled = compiled.with_options(replace(options, config=config))
     program, leaves, arrays = rolled.program(args, dict(kwargs))
-    executable = compile_function(watch(program.staged.function, config), config)
+    with announced(f"trace_nan of {compiled!r}", config):
+        executable = compile_function(watch(program.staged.function, config), config)
     try:
         replace(program, executable=executable).run(leaves, arrays)
     except NonFinite as error:
