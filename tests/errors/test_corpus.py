@@ -16,6 +16,7 @@ from tests.errors.corpus import EXPECTED, NAMES, PROGRAMS, builtin_of, error_of,
 POINT = np.linspace(0.5, 2.0, 20)
 
 SPANLESS = {
+    "annotation_malformed",
     "grad_no_function",
     "jvp_no_tuple",
     "settings_threads",

@@ -7,6 +7,7 @@ one look into a dictionary, the native call. Other calls take their arguments ap
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import struct
 import sys
@@ -43,6 +44,8 @@ from anadrome.frontend.values import Value, is_staged
 
 KEPT_STATES = 8
 """Programs kept for one signature, each for another state of what the function reads around it."""
+
+ANY_ARGUMENTS = inspect.signature(lambda *args, **kwargs: None)
 
 T = TypeVar("T")
 
@@ -105,8 +108,11 @@ class Compiled:
         self._lock = threading.RLock()
         self.__name__ = name
         functools.update_wrapper(self, function, updated=())
+        if name != "jit":
+            self.__doc__ = documented(name, function)
         if has_own_arguments:
             vars(self).pop("__wrapped__", None)
+            self.__signature__ = ANY_ARGUMENTS
 
     def __repr__(self) -> str:
         return f"{self.transform}({getattr(self.function, '__qualname__', self.function)!s})"
@@ -275,6 +281,13 @@ class Compiled:
             return self._rule(context, self.function, args, kwargs)
         except CallError as error:
             raise error.at(span) from None
+
+
+def documented(transform: str, function: object) -> str:
+    """The docstring of a transform of a function: what it is, then the function's own."""
+    own = inspect.getdoc(function) if hasattr(function, "__name__") else None
+    first = f"`{transform}` of `{getattr(function, '__name__', type(function).__name__)}`."
+    return f"{first}\n\n{own}" if own else first
 
 
 def transformed(name: str, function: Any, rule: Rule, has_own_arguments: bool = False) -> Compiled:

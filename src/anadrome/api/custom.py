@@ -21,7 +21,6 @@ import numpy as np
 from anadrome.api.custom_rules import Call, stage_ruled
 from anadrome.api.opened import leaf_result
 from anadrome.api.pytree import flatten, unflatten
-from anadrome.api.verbs import Verb
 from anadrome.array_ir.nodes import Atom, Custom
 from anadrome.errors.api import CallError, NotCallable, RuleMismatch, RuleMissing
 from anadrome.errors.tracebacks import door
@@ -29,6 +28,7 @@ from anadrome.frontend.arrays import describe
 from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import ScopeKind, Value, is_staged
+from anadrome.frontend.verbs import Verb
 
 Function = Callable[..., Any]
 

@@ -17,13 +17,13 @@ from anadrome.api.gradients import fitted, outcome_words, type_words
 from anadrome.api.implicit_steps import Problem, newton, solve
 from anadrome.api.opened import Opened, open_function, staged_leaf
 from anadrome.api.signature import parameter_names
-from anadrome.api.verbs import verb
 from anadrome.array_ir.nodes import ArrayType, Atom, Function
 from anadrome.compile import prepare
 from anadrome.errors.api import ComplexDerivative, SettingMismatch, UnknownsMismatch
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Staged, Value
+from anadrome.frontend.verbs import verb
 
 Python = Callable[..., Any]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from anadrome.api import pytree
-from anadrome.api.call import transformed
+from anadrome.api.call import documented, transformed
 from anadrome.api.gradients import pull_back_values
 from anadrome.api.rules import Kwargs, PullBack, PushForward, refuse_keywords, the_cotangent
 from anadrome.api.tangents import push_forward_values
@@ -25,8 +25,12 @@ class _AtPrimals:
     def __init__(self, function: Function, primals: Sequence[Any]) -> None:
         self.__wrapped__ = function
         self.__signature__ = inspect.signature(self.__call__)  # type: ignore[operator]
+        self.__doc__ = documented(type(self).__name__.lower(), function)
         self._function = function
         self._primals = pytree.map_leaves(_kept, tuple(primals))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__.lower()}({getattr(self._function, '__qualname__', self._function)!s})"
 
 
 def _kept(leaf: Any) -> Any:

@@ -23,7 +23,7 @@ from scipy.sparse import csr_array
 
 from anadrome.api import pytree
 from anadrome.api.arguments import normal_argnums
-from anadrome.api.call import Compiled, Options, kept, options_of, transformed
+from anadrome.api.call import Compiled, Options, documented, kept, options_of, transformed
 from anadrome.api.compression import MODES, Compression, compressed
 from anadrome.api.places import placed
 from anadrome.api.program import staged_program
@@ -146,6 +146,7 @@ class SparseDerivative:
         if mode not in MODES:
             raise UnknownMode(mode, MODES)
         self.__wrapped__ = function  # its parameters and its place in errors are the function's
+        self.__doc__ = documented(f"{transform}(…, sparse=True)", function)
         self.function = function
         self.transform = transform
         self._argnums = argnums

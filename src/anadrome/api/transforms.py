@@ -34,10 +34,10 @@ from anadrome.api.rules import (
 from anadrome.api.sparse import SparseDerivative, Sparsity, sparse_hessian, sparse_jacobian
 from anadrome.api.stopping import stop_values
 from anadrome.api.tangents import as_tuple, push_forward_values
-from anadrome.api.verbs import Verb, verb
 from anadrome.config import Config
 from anadrome.errors.api import AuxiliaryMissing, UnknownMode
 from anadrome.errors.sparse import SparseAuxiliary
+from anadrome.frontend.verbs import Verb, verb
 
 Function = Callable[..., Any]
 

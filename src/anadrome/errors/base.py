@@ -46,6 +46,13 @@ class AnadromeError(Exception):
 
     A subclass builds its own `Diagnostic` from its fields in `__init__`, so that the words of an error
     stand in one place. `str(error)` is the rendered diagnostic, caret included.
+
+    >>> import anadrome as ad
+    >>> try:
+    ...     ad.jit(lambda x: x[7])(5.0)
+    ... except ad.AnadromeError as error:
+    ...     print(error.code, error.diagnostic.message)
+    A106 error: the base of an index cannot be float64
     """
 
     def __init__(self, diagnostic: Diagnostic) -> None:

@@ -38,6 +38,7 @@ CODES: Mapping[str, str] = {
     "ComplexRefused": "A127",
     "MalformedIndex": "A128",
     "UnsuitableSize": "A129",
+    "MalformedAnnotation": "A130",
     # differentiation
     "NotDifferentiable": "A201",
     "ClosedOver": "A202",

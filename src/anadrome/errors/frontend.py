@@ -409,6 +409,17 @@ class AnnotationMismatch(FrontendError, TypeError):
         self.argument = name
 
 
+class MalformedAnnotation(FrontendError, TypeError):
+    """An annotation with a dimension that is neither a name nor a size."""
+
+    def __init__(self, dtype: str, got: str) -> None:
+        super().__init__(
+            f"a dimension of the annotation `{dtype}[…]` cannot be {got}",
+            None,
+            help=f'give each dimension a name or a size that is not negative: `ad.{dtype}["n", 3]`',
+        )
+
+
 class CallMismatch(FrontendError, TypeError):
     """Arguments that do not fit a function's parameters."""
 

@@ -64,7 +64,8 @@ class Unrolled:
 def unroll(iterable: Iterable[object]) -> Iterable[object]:
     """Ask for a loop over `iterable` to be repeated while compiling; the extent must be known then.
 
-    >>> [k for k in unroll(range(3))]
+    >>> import anadrome as ad
+    >>> [k for k in ad.unroll(range(3))]
     [0, 1, 2]
     """
     return Unrolled(iterable)  # type: ignore[return-value]

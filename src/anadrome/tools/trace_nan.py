@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -59,6 +60,7 @@ def trace_nan(function: Callable[..., Any]) -> Callable[..., Fault | None]:
     compiled = as_compiled(function)
 
     @door
+    @functools.wraps(compiled)
     def traced(*args: Any, **kwargs: Any) -> Fault | None:
         if not _has_fault(compiled(*args, **kwargs)):
             return None
