@@ -77,7 +77,7 @@ def test_a_bad_variable_is_an_error_where_something_is_compiled(tmp_path: Path) 
 
 
 def test_the_command_names_a_bad_variable() -> None:
-    environment = {**os.environ, "ANADROME_CACHE_MEGABYTES": "1GB"}
+    environment = {**os.environ, "ANADROME_CACHE_MEGABYTES": "1GB", "ANADROME_TRACEBACK": "short"}
     command = [sys.executable, "-m", "anadrome", "doctor"]
     found = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert found.returncode == 1 and not found.stdout

@@ -36,6 +36,7 @@ from anadrome.compile import Recorder, Statistics
 from anadrome.config import Config, from_environment
 from anadrome.errors import AnadromeError
 from anadrome.errors.api import CallError, IntegerOutOfRange, NotCallable
+from anadrome.errors.base import indefinite
 from anadrome.errors.frontend import FrontendError
 from anadrome.errors.tracebacks import end_at_call, mark_bug
 from anadrome.frontend.context import Context
@@ -93,7 +94,7 @@ class Compiled:
         has_own_arguments: bool = False,
     ) -> None:
         if not callable(function):
-            got = "a number or array" if is_staged(function) else f"a {type(function).__name__}"
+            got = "a number or array" if is_staged(function) else indefinite(type(function).__name__)
             raise NotCallable(name, got)
         self.function = function
         self.transform = name
@@ -227,14 +228,22 @@ class Compiled:
         self, signature: Signature, record: Recorder | None = None, statistics: Statistics | None = None
     ) -> Program:
         """Compile the program for a signature."""
-        names = parameter_names(self)
-        return make_program(
-            self, self.__name__, names, signature, self.options.config, record, statistics, self._changing
-        )
+        names, config = parameter_names(self), self.options.config
+        try:
+            return make_program(
+                self, self.__name__, names, signature, config, record, statistics, self._changing
+            )
+        except AnadromeError as error:
+            placed(error, self.python)
+            raise
 
     def signature(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Signature:
         """What a program for this call depends on."""
-        return self._signature(*self.declared(args, kwargs))[0]
+        try:
+            return self._signature(*self.declared(args, kwargs))[0]
+        except AnadromeError as error:
+            placed(error, self.python)
+            raise
 
     def _signature(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Signature, list[object]]:
         return signature_of(self.__name__, args, kwargs, parameter_names(self), self._small)

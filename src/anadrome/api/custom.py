@@ -23,6 +23,7 @@ from anadrome.api.opened import leaf_result
 from anadrome.api.pytree import flatten, unflatten
 from anadrome.array_ir.nodes import Atom, Custom
 from anadrome.errors.api import CallError, NotCallable, RuleMismatch, RuleMissing
+from anadrome.errors.base import indefinite
 from anadrome.errors.tracebacks import door
 from anadrome.frontend.arrays import describe
 from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
@@ -38,7 +39,7 @@ class Wrapped:
 
     def __init__(self, function: Function, decorator: str) -> None:
         if not callable(function):
-            got = describe(function) if is_staged(function) else f"a {type(function).__name__}"
+            got = describe(function) if is_staged(function) else indefinite(type(function).__name__)
             raise NotCallable(decorator, got)
         self.function = function
         self.decorator = decorator

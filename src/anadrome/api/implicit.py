@@ -38,12 +38,13 @@ class Settings:
 
     def hold(self) -> None:
         """Refuse settings that make no sense."""
+        help = "give a number that is known when the function is compiled"
         tolerance: object = self.tolerance
         if not isinstance(tolerance, int | float) or isinstance(tolerance, bool) or not tolerance >= 0:
-            raise SettingMismatch(self.verb, "tolerance", "a number that is not negative", tolerance)
+            raise SettingMismatch(self.verb, "tolerance", "a number that is not negative", tolerance, help)
         limit: object = self.max_iterations
         if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-            raise SettingMismatch(self.verb, "max_iterations", "an integer of at least 1", limit)
+            raise SettingMismatch(self.verb, "max_iterations", "an integer of at least 1", limit, help)
 
 
 @dataclass(frozen=True, slots=True)

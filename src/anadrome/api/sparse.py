@@ -250,7 +250,8 @@ class SparseDerivative:
             with announced(repr(self), self._one.options.config):
                 plan = self._made(search, shapes, values, decisive, len(leaves.arrays))
         except AnadromeError as error:
-            raise placed(error, self._one.python) from None
+            placed(error, self._one.python)
+            raise
         self._plans = [plan, *self._plans][:KEPT_PLANS]
         return plan
 

@@ -37,6 +37,15 @@ class Diagnostic:
     since: int | None = None
 
 
+def indefinite(noun: str) -> str:
+    """A noun with its article.
+
+    >>> indefinite("list"), indefinite("int")
+    ('a list', 'an int')
+    """
+    return f"{'an' if noun[:1] in 'aeiouAEIOU' else 'a'} {noun}"
+
+
 LONGEST_EXCERPT = 8
 """An excerpt that would have more lines begins at the span."""
 

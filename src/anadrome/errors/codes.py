@@ -104,6 +104,9 @@ CODES: Mapping[str, str] = {
     "DataFileError": "A701",
     "TargetError": "A702",
     "ArgumentTextError": "A703",
+    "UnsuitablePoints": "A704",
+    "ProgramFailed": "A705",
+    "OutputError": "A706",
     # settings
     "UnsuitableSetting": "A801",
     # bugs of Anadrome itself

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anadrome.errors.base import AnadromeError, Diagnostic
+from anadrome.errors.tools import shortened
 
 
 class UnsuitableSetting(AnadromeError, ValueError):
@@ -14,7 +15,7 @@ class UnsuitableSetting(AnadromeError, ValueError):
         name = variable_of(setting) if is_variable else setting
         super().__init__(
             Diagnostic(
-                f"error: the setting `{name}` must be {expected}, and is {_short(repr(value))}",
+                f"error: the setting `{name}` must be {expected}, and is {shortened(repr(value))}",
                 help=f"set `{name}` to such a value, or leave it out"
                 if name == setting
                 else f"set the environment variable to such a value, or remove it: `unset {name}`",
@@ -29,7 +30,3 @@ def variable_of(setting: str) -> str:
     'ANADROME_CACHE_DIR'
     """
     return f"ANADROME_{setting.upper()}"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 100 else f"{text[:60]}… ({len(text)} characters)"

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Literal, ParamSpec, TypeVar
@@ -27,8 +26,11 @@ Frames = Literal["short", "full"]
 VARIABLE = "ANADROME_TRACEBACK"
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-LIBRARIES = frozenset({*sys.stdlib_module_names, "numpy", "scipy", "llvmlite"})
-"""Packages whose frames are no news where this package called them."""
+LIBRARIES = frozenset({"numpy", "scipy", "llvmlite"})
+"""Packages whose frames are no news where this package called them, beside the standard library."""
+
+STANDARD_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+INSTALLED = ("site-packages", "dist-packages")
 
 WHOLE = "__anadrome_whole__"
 """The attribute of an exception that no door strips."""
@@ -124,7 +126,11 @@ def _is_own(frame: FrameType) -> bool:
 
 
 def _is_of_library(frame: FrameType) -> bool:
-    return _module(frame).partition(".")[0] in LIBRARIES
+    file = frame.f_code.co_filename
+    if file.startswith("<frozen ") or _module(frame).partition(".")[0] in LIBRARIES:
+        return True
+    folder = file.removeprefix(STANDARD_LIBRARY).partition(os.sep)[0]
+    return file.startswith(STANDARD_LIBRARY) and folder not in INSTALLED
 
 
 def _module(frame: FrameType) -> str:

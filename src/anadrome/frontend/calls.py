@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from anadrome.errors.base import indefinite
 from anadrome.errors.frontend import (
     CallMismatch,
     EscapingMutation,
@@ -263,7 +264,7 @@ def _may_change(context: Context, owner: Value, what: str) -> None:
     if where is None and any(id(owner) in scope.created for scope in context.scopes()):
         return
     place = where.value if where is not None else "a compiled function that did not make it"
-    raise EscapingMutation(f"a {type(owner).__name__}, by `{what}`,", place, context.span)
+    raise EscapingMutation(f"{indefinite(type(owner).__name__)}, by `{what}`,", place, context.span)
 
 
 def _call_python(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom
+from anadrome.errors.base import indefinite
 from anadrome.errors.frontend import (
     NoAttribute,
     StaticCallFailed,
@@ -178,7 +179,7 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
             assert isinstance(found, Array)
             return take(context, found, index)
         raise StaticRequired(
-            f"the index of a {type(base).__name__}",
+            f"the index of {indefinite(type(base).__name__)}",
             context.span,
             "loop over the container itself, or make it an array with np.array",
         )

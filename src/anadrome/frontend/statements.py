@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, i64
+from anadrome.errors.base import indefinite
 from anadrome.errors.frontend import (
     ComplexRefused,
     EscapingMutation,
@@ -247,11 +248,11 @@ def _put(context: Context, base: Value, index: Value, value: Value) -> None:
         raise WritesArgument(context.span)
     if has_staged(index):
         raise StaticRequired(
-            f"the index of a {type(base).__name__}", context.span, "make it an array with np.array"
+            f"the index of {indefinite(type(base).__name__)}", context.span, "make it an array with np.array"
         )
     if is_staged(base) or isinstance(base, Complex) or not hasattr(base, "__setitem__"):
         raise UnsupportedType("what is written by index", describe(base), context.span, "write into an array")
-    _may_change(context, base, f"a {type(base).__name__}")
+    _may_change(context, base, indefinite(type(base).__name__))
     try:
         base[index] = value
     except Exception as error:
