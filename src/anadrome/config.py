@@ -66,7 +66,6 @@ class Config:
     def __post_init__(self) -> None:
         for name, kind in KINDS.items():
             _check(name, getattr(self, name), kind)
-        _check_folder("cache_dir", self.cache_dir)
 
     @property
     def cache_path(self) -> Path:
@@ -111,6 +110,7 @@ def from_environment(environment: Mapping[str, str]) -> Config:
             texts[field.name] = text
             changes[field.name] = _value(text, field.default)
     try:
+        _check_folder("cache_dir", texts.get("cache_dir", ""))
         return replace(Config(), **changes)  # type: ignore[arg-type]
     except UnsuitableSetting as error:
         raise UnsuitableSetting(error.setting, texts[error.setting], error.expected, True) from None
@@ -145,7 +145,8 @@ def _check(name: str, value: object, kind: object) -> None:
 
 
 def _check_folder(name: str, value: str) -> None:
-    """Refuse a folder that cannot be one, since a file is in its place."""
+    """Refuse a folder that cannot be one, since a file is in its place. A program that names such a folder is
+    compiled without; in the environment it is a mistake that nothing else would show."""
     if not value:
         return
     path = Path(os.path.expanduser(value)).absolute()
