@@ -175,7 +175,7 @@ def test_memory_layouts() -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (np.ones(2, np.clongdouble), "got float"),
+        (np.ones(2, np.clongdouble), "got complex"),
         (np.array(["a"]), "got str"),
         (np.array([None]), "got object"),
         (np.ones(2, ">f8"), "got float64 in foreign byte order"),

@@ -6,7 +6,19 @@ import inspect
 from pathlib import Path
 from types import ModuleType
 
-from anadrome.errors import AnadromeError, ad, api, frontend, ir, parallel, runtime, sparse, targets, tools
+from anadrome.errors import (
+    AnadromeError,
+    ad,
+    api,
+    config,
+    frontend,
+    ir,
+    parallel,
+    runtime,
+    sparse,
+    targets,
+    tools,
+)
 from anadrome.errors.codes import CODES
 from tests.errors.corpus import EXPECTED, NAMES
 
@@ -21,6 +33,7 @@ ROOMS: tuple[tuple[str, ModuleType], ...] = (
     ("While a program runs", runtime),
     ("On this machine", targets),
     ("On the command line", tools),
+    ("In the settings", config),
     ("Bugs of Anadrome itself", ir),
 )
 
@@ -36,6 +49,10 @@ Every error that Anadrome raises on purpose is an `anadrome.AnadromeError`, and 
 exception, where there is one the one that plain Python raises: `except IndexError` catches an index out of
 bounds. Its text names the file, line and column, shows the line with a caret under the words that are meant,
 says what was expected and what was found, and what to do about it. After an error the next call works.
+
+A traceback ends at your call of a compiled function or transform. `ANADROME_TRACEBACK=full` in the
+environment, or `ad.Config(traceback="full")` for one function, shows the frames of Anadrome as well. An
+exception of any other class that arises inside Anadrome is a bug: it shows all frames, and a note says so.
 
 Each kind has a code, `error.code`, which stays when its words change. The classes stand in
 `anadrome.errors`, in a module for each part of the compiler. The examples below are the expected texts of

@@ -17,13 +17,13 @@ from anadrome.api.gradients import fitted, outcome_words, type_words
 from anadrome.api.implicit_steps import Problem, newton, solve
 from anadrome.api.opened import Opened, open_function, staged_leaf
 from anadrome.api.signature import parameter_names
-from anadrome.api.verbs import verb
 from anadrome.array_ir.nodes import ArrayType, Atom, Function
 from anadrome.compile import prepare
 from anadrome.errors.api import ComplexDerivative, SettingMismatch, UnknownsMismatch
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Staged, Value
+from anadrome.frontend.verbs import verb
 
 Python = Callable[..., Any]
 
@@ -38,12 +38,13 @@ class Settings:
 
     def hold(self) -> None:
         """Refuse settings that make no sense."""
+        help = "give a number that is known when the function is compiled"
         tolerance: object = self.tolerance
         if not isinstance(tolerance, int | float) or isinstance(tolerance, bool) or not tolerance >= 0:
-            raise SettingMismatch(self.verb, "tolerance", "a number that is not negative", tolerance)
+            raise SettingMismatch(self.verb, "tolerance", "a number that is not negative", tolerance, help)
         limit: object = self.max_iterations
         if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-            raise SettingMismatch(self.verb, "max_iterations", "an integer of at least 1", limit)
+            raise SettingMismatch(self.verb, "max_iterations", "an integer of at least 1", limit, help)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,19 +67,24 @@ def _words(value: object) -> str:
     return names.get(type(value), type(value).__name__)
 
 
+def _native(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array in the byte order of this machine."""
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
 def columns_of(name: str, xs: Any, axis: int = 0) -> Columns:
     """The items of a sequence: rows of an array or of several, or what an iterable gives."""
     if not isinstance(xs, list | np.ndarray) or pytree.is_complex(type(xs), xs):
         leaves, structure = pytree.flatten(xs)
         if leaves and all(_is_array(leaf) for leaf in leaves):
-            arrays = tuple(np.moveaxis(leaf, axis, 0) for leaf in leaves)
+            arrays = tuple(np.moveaxis(_native(leaf), axis, 0) for leaf in leaves)
             if len({len(array) for array in arrays}) > 1:
                 raise SizeMismatch(f"{name}: the sizes {[len(array) for array in arrays]} differ")
             return Columns(arrays, (False,) * len(arrays), structure)
     if isinstance(xs, np.ndarray):
         if not xs.ndim:
             raise UnsuitableValues(name, "xs", "an array or an iterable", "a number")
-        return Columns((np.moveaxis(xs, axis, 0),), (False,), pytree.LEAF)
+        return Columns((np.moveaxis(_native(xs), axis, 0),), (False,), pytree.LEAF)
     try:
         items = list(xs)
     except TypeError:
@@ -129,7 +134,7 @@ def _named(
 
 
 def _is_defined(operator: str, dtype: np.dtype[Any]) -> bool:
-    return (operator in ("and", "or")) == (dtype.kind == "b")
+    return dtype.kind not in "SUMmV" and (operator in ("and", "or")) == (dtype.kind == "b")
 
 
 def _neutral(operator: str, dtype: np.dtype[Any]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Self
 
 from anadrome.errors.base import AnadromeError, Diagnostic, Span
+from anadrome.errors.tools import shortened
 
 
 class CallError(AnadromeError, TypeError):
@@ -24,13 +25,16 @@ class CallError(AnadromeError, TypeError):
 
 
 class UnsupportedArray(CallError):
-    """An array argument whose scalar type or byte order has no place in a compiled program."""
+    """An array argument that is no plain NumPy array of a supported type.
 
-    def __init__(self, function: str, argument: str, got: str) -> None:
+    `conversion` is the code that makes one of it, in which `{}` is the argument.
+    """
+
+    def __init__(self, function: str, argument: str, got: str, conversion: str) -> None:
         super().__init__(
             f"argument `{argument}` of `{function}`: expected an array of bool, int8 to int64, uint8 to "
             f"uint64, float32, float64, complex64 or complex128 in native byte order, got {got}",
-            help="convert it, for example with `.astype(np.float64)`",
+            help=f"convert it before the call: `{conversion.format(argument)}`",
             label=f"got {got}",
             argument=argument,
         )
@@ -287,11 +291,12 @@ class UnknownMode(CallError, ValueError):
 class SettingMismatch(CallError, ValueError):
     """A setting of a transform that makes no sense."""
 
-    def __init__(self, transform: str, setting: str, expected: str, got: object) -> None:
+    def __init__(self, transform: str, setting: str, expected: str, got: object, help: str) -> None:
+        found = shortened(repr(got))
         super().__init__(
-            f"`{transform}`: `{setting}` must be {expected}, got {got!r}",
-            help="it must be known when the function is compiled",
-            label=f"got {setting}={got!r}",
+            f"`{transform}`: `{setting}` must be {expected}, got {found}",
+            help=help,
+            label=f"got {setting}={found}",
         )
 
 

@@ -43,6 +43,7 @@ CODES: Mapping[str, str] = {
     "ChangesStructure": "A132",
     "ReadOnly": "A133",
     "UnknownRoom": "A134",
+    "MalformedAnnotation": "A135",
     # differentiation
     "NotDifferentiable": "A201",
     "ClosedOver": "A202",
@@ -108,6 +109,11 @@ CODES: Mapping[str, str] = {
     "DataFileError": "A701",
     "TargetError": "A702",
     "ArgumentTextError": "A703",
+    "UnsuitablePoints": "A704",
+    "ProgramFailed": "A705",
+    "OutputError": "A706",
+    # settings
+    "UnsuitableSetting": "A801",
     # bugs of Anadrome itself
     "IRError": "A901",
     "IRSyntaxError": "A902",

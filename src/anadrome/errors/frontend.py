@@ -20,13 +20,8 @@ class FrontendError(AnadromeError):
 class SourceUnavailable(FrontendError, TypeError):
     """A Python function whose text cannot be found or read."""
 
-    def __init__(self, name: str, reason: str, span: Span | None = None) -> None:
-        super().__init__(
-            f"the source of `{name}` is not available",
-            span,
-            label=reason,
-            help="define it in a file or a notebook cell; builtins and extension functions have no source",
-        )
+    def __init__(self, name: str, reason: str, span: Span | None, help: str) -> None:
+        super().__init__(f"the source of `{name}` is not available", span, label=reason, help=help)
 
 
 class UnsupportedSyntax(FrontendError, NotImplementedError):
@@ -144,7 +139,7 @@ class StaticCallFailed(FrontendError):
         super().__init__(
             f"{name} failed while compiling",
             span,
-            label=f"{type(error).__name__}: {error}",
+            label=f"{type(error).__name__}: {str(error).partition(chr(10))[0]}",
             help="values that do not depend on the arguments are computed by Python while compiling",
         )
 
@@ -342,13 +337,17 @@ class ChangesStructure(FrontendError, TypeError):
 class UnknownRoom(FrontendError, ValueError):
     """A list that grows in a loop of which nothing says beforehand how often it can run."""
 
-    def __init__(self, span: Span | None, scope: object = None) -> None:
+    def __init__(self, span: Span | None, scope: object = None, is_read: bool = False) -> None:
         self.scope = scope
         super().__init__(
-            "a list grows here by a number of rows that is not known before the loop",
+            "a list grows in a loop by a number of items that is not known before the loop",
             span,
-            label="how often is this reached, and how large is a row?",
-            help="write into an array that is large enough and count, or use a `for` over a range that is "
+            label="its items are counted before they are stored, and one is read here"
+            if is_read
+            else "how often is this reached, and how large is an item?",
+            help="keep what is read in a name as well, `last = …; items.append(last)`"
+            if is_read
+            else "write into an array that is large enough and count, or use a `for` over a range that is "
             "known before the outermost loop",
         )
 
@@ -483,6 +482,17 @@ class AnnotationMismatch(FrontendError, TypeError):
             help="pass what the annotation says, or change the annotation",
         )
         self.argument = name
+
+
+class MalformedAnnotation(FrontendError, TypeError):
+    """An annotation with a dimension that is neither a name nor a size."""
+
+    def __init__(self, dtype: str, got: str) -> None:
+        super().__init__(
+            f"a dimension of the annotation `{dtype}[…]` cannot be {got}",
+            None,
+            help=f'give each dimension a name or a size that is not negative: `ad.{dtype}["n", 3]`',
+        )
 
 
 class CallMismatch(FrontendError, TypeError):

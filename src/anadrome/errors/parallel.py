@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anadrome.errors.api import CallError
+from anadrome.errors.base import indefinite
 
 
 class UnknownOperator(CallError):
@@ -32,6 +33,8 @@ class OperatorUndefined(CallError):
             else "pass a function and an identity: `lambda a, b: a * b` and `1 + 0j`"
             if dtype.startswith("complex")
             else "compare first: 'and' and 'or' work on bools"
+            if operator in ("and", "or")
+            else "convert the values to numbers first, for example with `.astype(np.float64)`"
         )
         super().__init__(
             f"`{function}`: the operator {operator!r} is not defined on {dtype}",
@@ -69,7 +72,7 @@ class OperatorDiffers(CallError):
     def __init__(self, function: str, got: str, expected: str, role: str = "operator") -> None:
         super().__init__(
             f"`{function}`: the {role} makes {got} of two values of {expected}",
-            help=f"an {role} combines two values into one of the same type and shape; "
+            help=f"{indefinite(role)} combines two values into one of the same type and shape; "
             "convert the values before they go in",
             label=f"gives {got}, not {expected}",
         )

@@ -8,6 +8,7 @@ import numpy as np
 
 from anadrome.array_ir.nodes import ArrayType, Atom, Const, Size, Var
 from anadrome.dtypes import BOOL, F32, F64, I64, DType
+from anadrome.errors.base import indefinite
 from anadrome.errors.frontend import ComplexRefused, ShapeMismatch, UnsupportedType
 from anadrome.frontend.context import Context, dtype_of
 from anadrome.frontend.sizes import retype, show_shape
@@ -59,7 +60,7 @@ def describe(value: Value) -> str:
         case str() if len(value) <= 30:
             return repr(value)
         case _:
-            return f"a {type(value).__name__}"
+            return indefinite(type(value).__name__)
 
 
 def atom(context: Context, value: Value, dtype: DType | None = None) -> Atom:

@@ -259,7 +259,7 @@ def _isinstance(context: Context, value: Value, kinds: Value) -> Value:
     try:
         return isinstance(_example(value), kinds)  # type: ignore[arg-type]
     except TypeError as error:
-        raise StaticCallFailed("`isinstance`", error, context.span) from None
+        raise StaticCallFailed("`isinstance`", error, context.span) from error
 
 
 def _type(context: Context, value: Value) -> Value:

@@ -321,7 +321,7 @@ def hashable(context: Context, value: Value, what: str) -> Value:
     try:
         hash(value)
     except TypeError as error:
-        raise StaticCallFailed(what, error, context.span) from None
+        raise StaticCallFailed(what, error, context.span) from error
     return value
 
 

@@ -240,7 +240,7 @@ def _refuse_counted(context: Context, owner: GrowingList) -> None:
     """The rows of a list are not there while they are counted."""
     record = context.records[id(owner)]
     if any(scope.is_counting and (record, "count") in scope.carried for scope in context.scopes()):
-        raise UnknownRoom(context.span)
+        raise UnknownRoom(context.span, is_read=True)
 
 
 def make_counted_room(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from anadrome.array_ir.nodes import Atom, Check, Checkpoint, Const, Size, Var, i64
 from anadrome.dtypes import I64
 from anadrome.errors.frontend import UnsupportedType
+from anadrome.errors.tracebacks import door
 from anadrome.frontend.arrays import describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import take_inside
@@ -43,6 +44,7 @@ class Unrolled:
 
     iterable: object
 
+    @door
     def __iter__(self) -> object:
         return iter(self.iterable)  # type: ignore[call-overload]
 
@@ -50,7 +52,8 @@ class Unrolled:
 def unroll(iterable: Iterable[object]) -> Iterable[object]:
     """Ask for a loop over `iterable` to be repeated while compiling; the extent must be known then.
 
-    >>> [k for k in unroll(range(3))]
+    >>> import anadrome as ad
+    >>> [k for k in ad.unroll(range(3))]
     [0, 1, 2]
     """
     return Unrolled(iterable)  # type: ignore[return-value]

@@ -301,7 +301,9 @@ def iterator_of(context: Context, value: Value) -> Iterator:
 def begun(context: Context, generator: LazyGenerator) -> Iterator:
     """The iterator that a generator is when its items are asked for one by one."""
     if generator.begun is None:
+        span = context.span
         found = context.evaluators.generator(context, generator)
+        context.span = span
         context.change(generator, "a generator")
         generator.begun = iterator_of(context, found)
         generator.is_spent = True

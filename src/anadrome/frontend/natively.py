@@ -82,7 +82,7 @@ def run(
     try:
         result = function(*args, **kwargs)
     except Exception as error:
-        raise StaticCallFailed(f"`{name}`", error, context.span) from None
+        raise StaticCallFailed(f"`{name}`", error, context.span) from error
     follow(context, objects, before, name)
     if is_container(result) and not any(result is one for one in _reached((*given, owner))):
         context.made(result)

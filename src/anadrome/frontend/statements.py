@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, i64
+from anadrome.errors.base import indefinite
 from anadrome.errors.frontend import (
     ComplexRefused,
     FrontendError,
@@ -22,6 +23,7 @@ from anadrome.errors.frontend import (
     WritesArgument,
 )
 from anadrome.errors.runtime import AssertionFailed, RaisedError
+from anadrome.frontend.applying import operate
 from anadrome.frontend.arrays import atom, describe, promote
 from anadrome.frontend.calls import staged_function
 from anadrome.frontend.complex_numbers.parts import has_complex, is_complex
@@ -29,7 +31,7 @@ from anadrome.frontend.complex_numbers.storing import put_complex
 from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.control import run_for, run_while
-from anadrome.frontend.evaluate import attribute, condition, operate, subscript
+from anadrome.frontend.evaluate import attribute, condition, subscript
 from anadrome.frontend.growing import GrowingList, ListMethod, set_item
 from anadrome.frontend.heap import contents, is_same_object, is_view_of, part_key
 from anadrome.frontend.iterators import unrolled
@@ -175,7 +177,7 @@ def _static_truth(context: Context, value: Value) -> bool:
     try:
         return bool(value)
     except Exception as error:
-        raise StaticCallFailed("this condition", error, context.span) from None
+        raise StaticCallFailed("this condition", error, context.span) from error
 
 
 def _possible(node: ast.If, rest: Sequence[ast.stmt]) -> frozenset[int]:
@@ -259,17 +261,19 @@ def store_item(context: Context, base: Value, index: Value, value: Value) -> Non
         raise WritesArgument(context.span)
     if has_staged(index):
         help = "make it an array with np.array"
-        context.grows(base, StaticRequired(f"the index of a {type(base).__name__}", context.span, help))
+        context.grows(
+            base, StaticRequired(f"the index of {indefinite(type(base).__name__)}", context.span, help)
+        )
     if is_staged(base) or isinstance(base, Complex) or not hasattr(base, "__setitem__"):
         raise UnsupportedType("what is written by index", describe(base), context.span, "write into an array")
     key = part_key(base, index)
     if _part(context, base, key) is value:
         return
-    context.change(base, f"a {type(base).__name__}", key)
+    context.change(base, indefinite(type(base).__name__), key)
     try:
         base[index] = value
     except Exception as error:
-        raise StaticCallFailed("this assignment", error, context.span) from None
+        raise StaticCallFailed("this assignment", error, context.span) from error
 
 
 def _part(context: Context, base: Value, key: Key) -> Value:
@@ -299,7 +303,7 @@ def store_attribute(context: Context, base: Value, name: str, value: Value) -> N
         try:
             setattr(base, name, value)
         except Exception as error:
-            raise StaticCallFailed("this assignment", error, context.span) from None
+            raise StaticCallFailed("this assignment", error, context.span) from error
 
 
 def _assignment(context: Context, frame: Frame, node: ast.Assign) -> None:
