@@ -19,13 +19,13 @@ from anadrome.errors.frontend import (
     UnsupportedCall,
     UnsupportedType,
 )
-from anadrome.frontend.arrays import atom, describe, promote
+from anadrome.frontend.arrays import as_array, atom, describe, promote
 from anadrome.frontend.complex_numbers.operators import binary as complex_binary
 from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import numpy_type
 from anadrome.frontend.comprehension import hashable, list_of, made_list
 from anadrome.frontend.context import Context, StagedCall
-from anadrome.frontend.growing import GrowingList, new_list
+from anadrome.frontend.growing import GrowingList, new_list, plain_list
 from anadrome.frontend.iterables import Iterated, RowList, Unrolled, staged_range, unroll
 from anadrome.frontend.iterators import Iterator as FrontIterator
 from anadrome.frontend.iterators import (
@@ -224,6 +224,28 @@ def _set(context: Context, items: Value = ()) -> Value:
     return result
 
 
+def _sorted(context: Context, values: Value, *, key: Value = None, reverse: Value = False) -> Value:
+    """`sorted(numbers)`: a new list"""
+    if key is not None:
+        reason, help = "a `key` of run-time values is not supported", "sort by it: `x[np.argsort(key)]`"
+        raise UnsupportedCall("sorted", context.span, reason, help)
+    if is_staged(reverse):
+        raise StaticRequired("the argument `reverse` of `sorted`", context.span)
+    items = (
+        values
+        if isinstance(values, Array)
+        else as_array(context, plain_list(context, _list(context, values)))
+    )
+    if not isinstance(items, Array) or len(items.shape) != 1:
+        raise UnsupportedType("the argument of `sorted`", describe(values), context.span, "sort numbers")
+    ordered = context.call(np.sort, items)
+    ordered = context.call(np.flip, ordered) if reverse else ordered
+    assert isinstance(ordered, Array)
+    var = context.wrap(context.read(ordered))
+    assert isinstance(var, Array)
+    return Array(var.cell, None, 1)
+
+
 def _filter(context: Context, function: Value, items: Value) -> Value:
     """`filter`: over items that are known now, by tests that are."""
     source = source_of(context, items)
@@ -348,7 +370,7 @@ BUILTINS: dict[Callable[..., Any], StagedCall] = {
     type: _type,
     hasattr: _hasattr,
     print: _refused("print", "its output would be written once, while compiling"),
-    sorted: _refused("sorted", "use np.sort"),
+    sorted: _sorted,
     unroll: lambda context, iterable: Unrolled(iterable),
     dataclasses.replace: _replaced,
 }

@@ -41,6 +41,7 @@ from anadrome.frontend.growing import (
     as_value,
     get_item,
     growing_list,
+    new_list,
 )
 from anadrome.frontend.indexing import take, take_complex
 from anadrome.frontend.iterables import RowList
@@ -117,7 +118,18 @@ def lookup(context: Context, frame: Frame, name: str) -> Value:
 def _attribute(context: Context, frame: Frame, node: ast.Attribute) -> Value:
     base = context.evaluate(frame, node.value)
     context.at(frame, node)
-    return attribute(context, base, node.attr)
+    return attribute(context, base, mangled(frame, node.attr))
+
+
+def mangled(frame: Frame, name: str) -> str:
+    """The name of an attribute as Python knows it: in a class C `__x` is `_C__x`."""
+    if not name.startswith("__") or name.endswith("__"):
+        return name
+    scope = frame
+    while scope.outer is not None:
+        scope = scope.outer
+    around = scope.name.rpartition(".")[0].rpartition(".")[2]
+    return name if around in ("", "<locals>") else f"_{around.lstrip('_')}{name}"
 
 
 def attribute(context: Context, base: Value, name: str) -> Value:
@@ -199,9 +211,11 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
         )
     context.surroundings.items_of(base)
     try:
-        return context.seen(base[index])  # type: ignore[index]
+        item: Any = base[index]  # type: ignore[index]
     except Exception as error:
         raise StaticCallFailed("this index", error, context.span) from error
+    is_copy = isinstance(base, list) and isinstance(index, slice)
+    return new_list(context, item) if is_copy else context.seen(item)
 
 
 def _item_at_run_time(context: Context, base: list[Value] | tuple[Value, ...], index: Value) -> Value:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import importlib
 import inspect
+import warnings
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,7 @@ from anadrome.errors.base import indefinite
 from anadrome.errors.frontend import (
     ComplexRefused,
     FrontendError,
+    NoAttribute,
     StaticCallFailed,
     StaticRequired,
     UnsupportedSyntax,
@@ -31,7 +35,7 @@ from anadrome.frontend.complex_numbers.storing import put_complex
 from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.control import run_for, run_while
-from anadrome.frontend.evaluate import attribute, condition, subscript
+from anadrome.frontend.evaluate import attribute, condition, mangled, subscript
 from anadrome.frontend.growing import GrowingList, ListMethod, set_item
 from anadrome.frontend.heap import contents, is_same_object, is_view_of, part_key
 from anadrome.frontend.iterators import unrolled
@@ -96,7 +100,6 @@ def _what(node: ast.stmt) -> str:
 
 _WORDS: dict[type[ast.stmt], str] = {
     ast.ClassDef: "class",
-    ast.ImportFrom: "from … import",
     ast.AsyncFor: "async for",
     ast.AsyncWith: "async with",
     ast.AsyncFunctionDef: "async def",
@@ -107,8 +110,6 @@ _WORDS: dict[type[ast.stmt], str] = {
 _HELP: dict[type[ast.stmt], str] = {
     ast.Global: "return the value instead",
     ast.Try: "test the condition with `if`",
-    ast.Import: "import at the top of the file",
-    ast.ImportFrom: "import at the top of the file",
     ast.ClassDef: "define the class outside",
     ast.Match: "take patterns without `*rest`, mappings and positions of classes, or write it with `if`",
 }
@@ -215,7 +216,7 @@ def assign(context: Context, frame: Frame, target: ast.expr, value: Value) -> No
         case ast.Attribute(attr=name):
             base = context.evaluate(frame, target.value)
             context.at(frame, target)
-            store_attribute(context, base, name, value)
+            store_attribute(context, base, mangled(frame, name), value)
         case _:
             raise UnsupportedSyntax("this target of an assignment", frame.source.span(target))
 
@@ -329,6 +330,7 @@ def _augmented(context: Context, frame: Frame, node: ast.AugAssign) -> None:
         case ast.Attribute(attr=name):
             base = context.evaluate(frame, target.value)
             context.at(frame, target)
+            name = mangled(frame, name)
             old = attribute(context, base, name)
             new = _operated(context, frame, node, old)
             if not is_same_object(new, old) or not context.is_made(base):
@@ -445,9 +447,64 @@ def _function(context: Context, frame: Frame, node: ast.FunctionDef) -> None:
 
 def _delete(context: Context, frame: Frame, node: ast.Delete) -> None:
     for target in node.targets:
-        if not isinstance(target, ast.Name):
-            raise UnsupportedSyntax("`del` of an element", context.span)
-        owner(context, frame, target.id).names[target.id] = Missing("deleted")
+        match target:
+            case ast.Name(id=name):
+                owner(context, frame, name).names[name] = Missing("deleted")
+            case ast.Subscript():
+                base = context.evaluate(frame, target.value)
+                index = context.evaluate(frame, target.slice)
+                context.at(frame, target)
+                if not isinstance(base, list | deque | dict) or has_staged(index):
+                    raise UnsupportedSyntax("`del` of an element of this", context.span)
+                context.change(base, f"{indefinite(type(base).__name__)}, by `del`,")
+                try:
+                    base.__delitem__(index)  # type: ignore[arg-type]
+                except Exception as error:
+                    raise StaticCallFailed("`del`", error, context.span) from error
+            case _:
+                raise UnsupportedSyntax("`del` of this", context.span)
+
+
+def _import(context: Context, frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
+    """An import binds modules, or what is in them; they are imported while compiling."""
+    if isinstance(node, ast.ImportFrom):
+        package = str(frame.globals.get("__package__") or "")
+        module = _imported(context, "." * node.level + (node.module or ""), package)
+        for alias in node.names:
+            where = owner(context, frame, alias.asname or alias.name)
+            try:
+                where.names[alias.asname or alias.name] = attribute(context, module, alias.name)
+            except NoAttribute:
+                inner = _imported(context, f"{module.__name__}.{alias.name}", package)
+                where.names[alias.asname or alias.name] = inner
+        return
+    for alias in node.names:
+        whole = _imported(context, alias.name, "")
+        first = alias.name.partition(".")[0]
+        name = alias.asname or first
+        owner(context, frame, name).names[name] = whole if alias.asname else _imported(context, first, "")
+
+
+def _imported(context: Context, name: str, package: str) -> ModuleType:
+    try:
+        return importlib.import_module(name, package or None)
+    except ImportError as error:
+        raise StaticCallFailed("this import", error, context.span) from error
+
+
+SETTINGS = (np.errstate, warnings.catch_warnings, contextlib.nullcontext)
+"""Context managers that change no value: how plain Python warns."""
+
+
+def _with(context: Context, frame: Frame, node: ast.With) -> Exit:
+    """`with np.errstate(…)`: compiled code does not warn, so the block is all there is."""
+    for item in node.items:
+        value = context.evaluate(frame, item.context_expr)
+        context.at(frame, item.context_expr)
+        if not isinstance(value, SETTINGS) or item.optional_vars is not None:
+            help = "compute without it, or enter it around the call of the compiled function"
+            raise UnsupportedSyntax("a `with` of this object", context.span, help)
+    return context.evaluators.block(context, frame, node.body)
 
 
 def _assert(context: Context, frame: Frame, node: ast.Assert) -> Exit:
@@ -531,6 +588,9 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Context, Frame, Any], Exit | None]] =
     ast.Nonlocal: lambda context, frame, node: None,
     ast.FunctionDef: _function,
     ast.Delete: _delete,
+    ast.Import: _import,
+    ast.ImportFrom: _import,
+    ast.With: _with,
     ast.Assert: _assert,
     ast.Raise: _raise,
 }
