@@ -11,9 +11,6 @@ from anadrome.frontend.values import Value
 
 SUBSTITUTES: Mapping[str, str] = {
     "print": "print outside the compiled function",
-    "scipy.stats.norm.cdf": "write `0.5 * (1 + math.erf(x / math.sqrt(2)))`",
-    "scipy.stats.norm.pdf": "write `np.exp(-0.5 * x**2) / np.sqrt(2 * np.pi)`",
-    "scipy.stats.norm.logpdf": "write `-0.5 * x**2 - 0.5 * np.log(2 * np.pi)`",
     "scipy.signal.fftconvolve": "write `np.fft.irfft(np.fft.rfft(a, n) * np.fft.rfft(b, n), n)` with "
     "`n = len(a) + len(b) - 1`, or `np.convolve(a, b)`",
     **dict.fromkeys(

@@ -11,6 +11,7 @@ from tests.derivatives.selection_rows import SELECTIONS, VALUES
 from tests.frontend.library import (
     algebra_cases,
     array_cases,
+    distribution_cases,
     elementwise_cases,
     fourier_cases,
     reduction_cases,
@@ -30,11 +31,12 @@ FAMILIES = {
     "selections": SELECTION_CASES,
     "fourier": fourier_cases.CASES,
     "special": special_cases.CASES,
+    "distributions": distribution_cases.CASES,
 }
 ALL_CASES = [one for cases in FAMILIES.values() for one in cases]
 
 
-@pytest.mark.parametrize("one", ALL_CASES, ids=repr)
+@pytest.mark.parametrize("one", [*ALL_CASES, distribution_cases.SHORT], ids=repr)
 def test_constant_sizes(one: Case) -> None:
     assert_like_numpy(one, is_symbolic=False)
 

@@ -15,12 +15,15 @@ from anadrome.frontend.library import (
     contraction,
     creation,
     decompositions,
+    distributions,
     elementwise,
     everyday,
     factored,
     joining,
     linear,
+    log_sums,
     mathematics,
+    multivariate,
     order,
     padding,
     quantiles,
@@ -47,7 +50,7 @@ _FAMILIES = (
         creation,
         order,
     ),
-    *(quantiles, padding, bins, selecting, everyday, special),
+    *(quantiles, padding, bins, selecting, everyday, special, log_sums, distributions, multivariate),
 )
 
 CALLS: dict[Callable[..., object], StagedCall] = {

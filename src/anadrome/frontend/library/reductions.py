@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.special
 
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import Atom, Scan, Size, Var, Yield, i64
@@ -327,53 +326,6 @@ def _position(builder: Builder, nest: Nest, operator: str, sizes: tuple[Size, ..
     return nest.fold(builder, "min", candidate)
 
 
-def log_sum_exp(context: Context, a: Value, axis: Value = None, *, keepdims: Value = False) -> Value:
-    """scipy.special.logsumexp: log Σ exp(x - m) + m, with m = max x held constant: nothing depends on it"""
-    own = as_array(context, a)
-    target = own.dtype if own.dtype.is_float else F64
-    return over_axes(
-        context,
-        "scipy.special.logsumexp",
-        own,
-        axis,
-        keepdims,
-        lambda builder, nest: _log_sum_exp(builder, nest, target),
-    )
-
-
-def _log_sum_exp(builder: Builder, nest: Nest, dtype: DType) -> Atom:
-    largest = nest.fold(builder, "max", lambda inner, one, _: inner.convert(one, dtype))
-    is_finite = builder.apply("isfinite", largest)
-    shift = builder.apply("stop_gradient", builder.select(is_finite, largest, builder.constant(0.0, largest)))
-
-    def power(inner: Builder, one: Atom, _: tuple[Atom, ...]) -> Atom:
-        return inner.apply("exp", inner.sub(inner.convert(one, dtype), shift))
-
-    return builder.add(builder.apply("log", nest.fold(builder, "add", power)), shift)
-
-
-def soft_max(name: str, is_log: bool) -> StagedCall:
-    """scipy.special.softmax, log_softmax: exp(x - logsumexp x), and its logarithm"""
-
-    def staged(context: Context, x: Value, axis: Value = None) -> Value:
-        own = as_array(context, x)
-        target = own.dtype if own.dtype.is_float else F64
-        operand = atom(context, own)
-        shape = operand.type.shape
-        axes = axes_of(context, name, axis, len(shape))
-        totals = atom(context, log_sum_exp(context, own, axis))
-
-        def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:
-            kept = [index for one, index in enumerate(indices) if one not in axes]
-            value = builder.convert(element_at(builder, operand, indices), target)
-            logarithm = builder.sub(value, element_at(builder, totals, kept))
-            return logarithm if is_log else builder.apply("exp", logarithm)
-
-        return context.wrap(context.builder.build(shape, place))
-
-    return staged
-
-
 # ---------------------------------------------------------------------------- prefixes
 def prefixes(name: str, operator: str) -> StagedCall:
     """np.cumsum, np.cumprod: the inclusive scan along one axis, or over the elements in row-major order"""
@@ -463,9 +415,6 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.cumsum: prefixes("np.cumsum", "add"),
     np.cumprod: prefixes("np.cumprod", "mul"),
     np.diff: differences,
-    scipy.special.logsumexp: log_sum_exp,
-    scipy.special.softmax: soft_max("scipy.special.softmax", is_log=False),
-    scipy.special.log_softmax: soft_max("scipy.special.log_softmax", is_log=True),
 }
 
 METHODS: dict[str, StagedCall] = {
