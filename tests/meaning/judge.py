@@ -310,13 +310,14 @@ def judge(program: Subject, config: Config | None = None) -> Judgement:
     """
     with opened(program) as function:
         python = by_python(function, arguments_of(program))
+    with opened(program) as function:  # with globals of its own
         ours = by_us(function, arguments_of(program), config or Config())
     match python, ours:
-        case _, Refused():
+        case Value(), Refused():
             return Judgement(program, python, ours, "refused")
         case _, Broken(error=error):
             return Judgement(program, python, ours, "crash", error)
-        case (Raised(), Raised()) | (Value(warned=True), Raised()):
+        case (Raised(), Raised() | Refused()) | (Value(warned=True), Raised()):
             return Judgement(program, python, ours, "right")
         case Value(result=expected), Value(result=got):
             found = difference(expected, got)

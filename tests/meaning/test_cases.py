@@ -7,11 +7,21 @@ from typing import Any
 
 import pytest
 
-from tests.meaning.cases import containers, in_place, iterators, rows, tables, views
+from tests.meaning.cases import (
+    containers,
+    control,
+    in_place,
+    iterators,
+    numbers,
+    objects,
+    rows,
+    tables,
+    views,
+)
 from tests.meaning.judge import Case, judge
 from tests.meaning.thresholds import configurations
 
-FAMILIES = (in_place, iterators, containers, views, rows, tables)
+FAMILIES = (in_place, iterators, containers, views, rows, tables, control, objects, numbers)
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""
 
