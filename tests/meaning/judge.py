@@ -96,9 +96,10 @@ def arguments_of(subject: Subject) -> list[Any]:
 # ---------------------------------------------------------------------------- what came of a program
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A run gave a result."""
+    """A run gave a result; `outside` is what it left in arguments, defaults and the names around it."""
 
     result: object
+    outside: object = None
     warned: bool = False
 
 
@@ -205,7 +206,22 @@ def by_python(function: Callable[..., Any], args: list[Any]) -> Value | Raised:
                 result = function(*args)
         except Exception as error:
             return Raised(f"{type(error).__name__}: {error}")
-    return Value(result, any(issubclass(one.category, DeprecationWarning) for one in caught))
+    return Value(result, outside(function, args), any(issubclass(one.category, WARNINGS) for one in caught))
+
+
+def outside(function: Callable[..., Any], args: list[Any]) -> object:
+    """What lives longer than a call: it may not differ after it."""
+    names = {
+        name: value
+        for name, value in function.__globals__.items()
+        if isinstance(value, np.ndarray | list | dict | float) and not name.startswith("__")
+    }
+    return [args, list(function.__defaults__ or ()), {} if function.__module__ != __name__ else names]
+
+
+WARNINGS = (DeprecationWarning, RuntimeWarning)
+"""Where Python warns so of what a program does, an error is as good as its value: a write into an array that
+`broadcast_arrays` made, the mean of nothing."""
 
 
 class Endless(BaseException):
@@ -274,7 +290,7 @@ def by_us(function: Callable[..., Any], args: list[Any], config: Config) -> Run:
             leaves = [leaf for leaf in flatten((tuple(args), {}))[0] if is_passed(leaf)]
             outcome = run(staged.function, [*leaves, *staged.captured])
             result = staged.rebuild(iter(outcome.results))
-            return refused_result(result) or Value(result)
+            return refused_result(result) or Value(result, outside(function, args))
     except IRError as error:
         return Broken(f"{type(error).__name__}: {error}")
     except Endless:
@@ -305,21 +321,21 @@ def is_passed(leaf: object) -> bool:
 def judge(program: Subject, config: Config | None = None) -> Judgement:
     """Run a program both ways and compare.
 
-    Where Python raises, ours raises or is refused. Where Python warns that what it does is deprecated (a
-    write into an array that `broadcast_arrays` made), an error is as good as its value.
+    Where Python raises, ours raises or is refused.
     """
     with opened(program) as function:
         python = by_python(function, arguments_of(program))
+    with opened(program) as function:  # with globals of its own
         ours = by_us(function, arguments_of(program), config or Config())
     match python, ours:
-        case _, Refused():
+        case Value(), Refused():
             return Judgement(program, python, ours, "refused")
         case _, Broken(error=error):
             return Judgement(program, python, ours, "crash", error)
-        case (Raised(), Raised()) | (Value(warned=True), Raised()):
+        case (Raised(), Raised() | Refused()) | (Value(warned=True), Raised()):
             return Judgement(program, python, ours, "right")
         case Value(result=expected), Value(result=got):
-            found = difference(expected, got)
+            found = difference(expected, got) or difference(python.outside, ours.outside, "the outside")
             return Judgement(program, python, ours, "wrong" if found else "right", found)
         case Raised(error=error), _:
             return Judgement(program, python, ours, "wrong", f"Python raises {error}")

@@ -231,7 +231,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "[…]": (
         *("v m i", "[v for v in {a}]", "[{a} for i in range(n)][0]", "[{a}[i:] for i in range(2)][1]"),
         *("np.array([v for v in {a}])", "[{a}[i] for i in range(len({a}))]", "{i: {a} for i in range(2)}[0]"),
-        *("[[v] for v in {a}][0][0]", "(v for v in [{a}]).__class__.__name__", "[*{a}]", "[{a}, *[{a}]][1]"),
+        *("[[v] for v in {a}][0][0]", "[*{a}]", "[{a}, *[{a}]][1]"),
     ),
     "lambda": (
         *("v m", "(lambda v: v)({a})", "(lambda v: v[:])({a})", "(lambda *v: v[0])({a})"),

@@ -7,11 +7,22 @@ from typing import Any
 
 import pytest
 
-from tests.meaning.cases import containers, in_place, iterators, rows, tables, views
-from tests.meaning.judge import Case, judge
+from tests.meaning.cases import (
+    containers,
+    control,
+    in_place,
+    iterators,
+    numbers,
+    objects,
+    outside,
+    rows,
+    tables,
+    views,
+)
+from tests.meaning.judge import Case, Refused, arguments_of, by_us, judge
 from tests.meaning.thresholds import configurations
 
-FAMILIES = (in_place, iterators, containers, views, rows, tables)
+FAMILIES = (in_place, iterators, containers, views, rows, tables, control, objects, numbers, outside)
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""
 
@@ -44,6 +55,13 @@ def test_is_right_or_refused(function: Function, size: int) -> None:
     assert not judgement.is_failure, str(judgement)
 
 
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("function", outside.REFUSED, ids=name_of)
+def test_writes_into_what_outlives_the_call_are_refused(function: Function, size: int) -> None:
+    found = by_us(function, arguments_of(case(function, size)), CONFIGURATIONS["default"])
+    assert isinstance(found, Refused), found
+
+
 @pytest.mark.parametrize("name", ["all=0", "all=64"])
 @pytest.mark.parametrize("function", [*RIGHT, *EITHER], ids=name_of)
 def test_thresholds_change_no_meaning(function: Function, name: str) -> None:
@@ -54,7 +72,8 @@ def test_thresholds_change_no_meaning(function: Function, name: str) -> None:
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__.rpartition(".")[2])
 def test_every_function_of_a_family_is_judged(family: Any) -> None:
-    listed = {function.__name__ for function in (*family.RIGHT, *family.EITHER)}
+    those = (*family.RIGHT, *family.EITHER, *getattr(family, "REFUSED", ()))
+    listed = {function.__name__ for function in those}
     written = {
         name
         for name, value in vars(family).items()

@@ -97,7 +97,8 @@ def assert_right(chosen: list[tuple[Recipe, int]], configuration: str = "default
     config = CONFIGURATIONS[configuration]
     judged = [judge(function_program(recipe, number), config) for recipe, number in chosen]
     failures = [found for found in judged if found.is_failure]
-    assert not failures, f"{len(failures)} of {len(chosen)} programs fail, with {config}\n\n{failures[0]}"
+    if failures:
+        pytest.fail(f"{len(failures)} of {len(chosen)} programs fail, with {config}\n\n{failures[0]}")
 
 
 @pytest.mark.parametrize("first", range(SAMPLE))
