@@ -15,7 +15,7 @@ from anadrome.errors.frontend import (
     UnsupportedSyntax,
     UnsupportedType,
 )
-from anadrome.frontend.arrays import as_array, describe
+from anadrome.frontend.arrays import as_array, describe, unboxed
 from anadrome.frontend.complex_numbers import operators as complex_operators
 from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
@@ -89,7 +89,7 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
         for items, times in ((left, right), (right, left)):
             if isinstance(items, list) and isinstance(times, Scalar) and times.dtype.is_integer:
                 return repeated(context, items, times)
-    left, right = plain_list(context, left), plain_list(context, right)
+    left, right = (unboxed(context, plain_list(context, side)) for side in (left, right))
     is_complex_operation = meets_complex(left, right)
     if is_complex_operation or is_staged(left) or is_staged(right):
         has_array = any(isinstance(side, Array | Complex) and side.shape for side in (left, right))
@@ -133,7 +133,7 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
     """`left kind right`; comparisons of static values are Python's own."""
     if kind in (ast.Is, ast.IsNot):
         return is_same_object(left, right) is (kind is ast.Is)
-    left, right = plain_list(context, left), plain_list(context, right)
+    left, right = (unboxed(context, plain_list(context, side)) for side in (left, right))
     if kind in (ast.In, ast.NotIn) and any(
         is_staged(one) or isinstance(one, Complex) for one in (left, right)
     ):

@@ -22,7 +22,7 @@ from anadrome.errors.frontend import (
     UnsupportedSyntax,
 )
 from anadrome.frontend import natively
-from anadrome.frontend.arrays import as_array, describe
+from anadrome.frontend.arrays import as_array, atom, boxed, describe, unboxed
 from anadrome.frontend.builtin_calls import BUILTINS, DATA_MODEL
 from anadrome.frontend.complex_numbers.forms import COMPLEX_CALLS, complex_call, complex_method
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
@@ -50,6 +50,7 @@ from anadrome.frontend.values import (
     Missing,
     Scalar,
     Value,
+    link,
 )
 
 CALL_LIMIT = 60
@@ -194,11 +195,30 @@ def run_row(
     context: Context, row: StagedCall, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]
 ) -> Value:
     """Call a compiled form; arguments its signature does not have are refused in the user's words."""
+    boxes = [arg for arg in args if isinstance(arg, Array) and not arg.shape]
+    if boxes and name in SHARING:
+        return _shared_with(context, row, boxes[0], args, kwargs)
+    args = [unboxed(context, arg) for arg in args]
+    kwargs = {name: unboxed(context, arg) for name, arg in kwargs.items()}
     try:
         inspect.signature(row).bind(context, *args, **kwargs)
     except TypeError as error:
         raise CallMismatch(name, str(error), context.span) from None
     return row(context, *args, **kwargs)
+
+
+SHARING = frozenset({"asarray", "ascontiguousarray", "reshape", "ravel", ".reshape", ".ravel", "atleast_1d"})
+"""Functions whose result shares the storage of an array of no dimensions that they are given."""
+
+
+def _shared_with(
+    context: Context, row: StagedCall, box: Array, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> Value:
+    found = row(context, *(unboxed(context, arg) for arg in args), **kwargs)
+    if not isinstance(found, Array) or not found.shape:
+        return box
+    link(found.cell, (box.cell, *box.cell.partners))
+    return found
 
 
 # ---------------------------------------------------------------------------- plain Python
@@ -219,6 +239,8 @@ def _call_static(
     refuse_outside(context, function, name_of(function), args)
     context.surroundings.read_by(function, (*args, *kwargs.values()))
     result = natively.run(context, function, name_of(function), args, kwargs)
+    if isinstance(result, np.ndarray) and not result.ndim and not is_complex_array(result):
+        return boxed(context, atom(context, result[()]))
     if isinstance(result, np.ndarray):
         if row is not None and result.ndim and result.size > 16:
             return run_row(context, row, name_of(function), args, kwargs)

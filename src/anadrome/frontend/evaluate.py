@@ -22,7 +22,7 @@ from anadrome.errors.frontend import (
     UnsupportedType,
 )
 from anadrome.frontend.applying import STATIC_UNARY, compare_two, operate, remember
-from anadrome.frontend.arrays import as_array, describe
+from anadrome.frontend.arrays import as_array, describe, unboxed
 from anadrome.frontend.calls import BoundMethod, staged_function
 from anadrome.frontend.complex_numbers import operators as complex_operators
 from anadrome.frontend.complex_numbers.forms import COMPLEX_ATTRIBUTES, COMPLEX_METHODS
@@ -247,6 +247,7 @@ def _unary(context: Context, frame: Frame, node: ast.UnaryOp) -> Value:
             context.surroundings.truth_of(value)
             return not value
         return Scalar(context.builder.apply("not", truth(context, value)))
+    value = unboxed(context, value)
     overloaded = own_unary(context, type(node.op), value)
     if overloaded is not NotImplemented:
         return overloaded

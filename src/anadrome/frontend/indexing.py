@@ -17,7 +17,7 @@ from anadrome.errors.frontend import (
     TooManyIndices,
     UnsupportedType,
 )
-from anadrome.frontend.arrays import as_array, atom, describe
+from anadrome.frontend.arrays import as_array, atom, describe, unboxed
 from anadrome.frontend.context import Context
 from anadrome.frontend.masks import coordinates
 from anadrome.frontend.operators import broadcast_shapes, element
@@ -108,6 +108,7 @@ def masked(context: Context, shape: tuple[Size, ...], part: Value) -> list[Selec
 
 def selector(context: Context, size: Size, part: Value) -> Selector:
     """What one part of an index takes of its dimension."""
+    part = unboxed(context, part)
     match part:
         case slice():
             return sliced(context, size, part)
@@ -289,7 +290,8 @@ def _taken(context: Context, array: Array, index: Value, found: list[Selector]) 
     depth = max(0, array.list_depth - 1) if not isinstance(index, slice | tuple) else array.list_depth
     var = context.read(array)
     result = read(context, var, found)
-    if not result.type.shape:
+    is_kept = not result.type.shape and _has_ellipsis(index)
+    if not result.type.shape and not is_kept:
         return Scalar(result)
     assert isinstance(result, Var)
     if any(isinstance(item, Gather) for item in found):
@@ -308,6 +310,11 @@ def _taken(context: Context, array: Array, index: Value, found: list[Selector]) 
         is_sliced_contiguous(context, is_contiguous(array), found),
     )
     return Array(array.cell, view, depth)
+
+
+def _has_ellipsis(index: Value) -> bool:
+    """Whether an index names `...`, so that what it takes is an array even of no dimensions."""
+    return any(part is Ellipsis for part in (index if isinstance(index, tuple) else (index,)))
 
 
 def at_selectors(found: Sequence[Selector]) -> At:

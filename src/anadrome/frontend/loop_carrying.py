@@ -16,7 +16,7 @@ from anadrome.errors.frontend import (
     FrontendError,
     WritesThroughView,
 )
-from anadrome.frontend.arrays import atom, describe, type_of
+from anadrome.frontend.arrays import atom, boxed, describe, type_of, unboxed
 from anadrome.frontend.carried import becomes_float, follow_start, is_python_number
 from anadrome.frontend.complex_numbers.parts import complex_of, lifted, staged_surroundings
 from anadrome.frontend.context import Context
@@ -224,7 +224,9 @@ class Carrying:
             raise value.error(name, self._places(carried)[0])
         if not is_same_structure(before, value):
             raise self._changes(carried, describe(before), describe(value))
-        leaves = leaves_of(value)[0]
+        leaves = [
+            self._like(start, leaf) for start, leaf in zip(carried.start, leaves_of(value)[0], strict=True)
+        ]
         ends = [self._fit(carried, position, leaf) for position, leaf in enumerate(leaves)]
         step = self._step_of(carried, ends[0], exit_)
         if step is not None:
@@ -243,6 +245,12 @@ class Carrying:
             self._set(place, whole)
 
         return Part(carried.variables, carried.atoms, ends, settle)
+
+    def _like(self, start: Value, leaf: Value) -> Value:
+        """The end of an iteration as an array of no dimensions, or as a number, as it was before the loop."""
+        if isinstance(start, Array) and not start.shape and not isinstance(leaf, Array):
+            return boxed(self.context, atom(self.context, leaf))
+        return leaf if isinstance(start, Array) else unboxed(self.context, leaf)
 
     def _steady_part(self, carried: Carried, value: Value, exit_: Exit) -> Part:
         """What grows by the same in every iteration is not carried; where it does not after all, it is."""
@@ -307,6 +315,8 @@ class Carrying:
     def _result(self, found: Atom, is_weak: bool, start: Value, end: Value) -> Value:
         """What a name is after the loop: its array may be that before the loop, or one made elsewhere."""
         wrapped = self.context.wrap(found, is_weak)
+        if isinstance(end, Array) and isinstance(wrapped, Scalar):
+            wrapped = boxed(self.context, found)
         self.results.append((wrapped, (end,) if self.plan.runs else (start, end)))
         if not isinstance(wrapped, Array) or not isinstance(end, Array):
             return wrapped

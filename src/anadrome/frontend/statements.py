@@ -366,7 +366,7 @@ def in_place(context: Context, kind: type[ast.operator], old: Value, value: Valu
         found = context.call(method, old, value)
         if found is not NotImplemented:
             return found
-    if is_numpy_array(old):
+    if is_numpy_array(old) or (isinstance(old, Array) and not old.list_depth):
         new = operate(context, kind, old, value)
         _check_cast(context, old, new)
         store_item(context, old, Ellipsis, new)

@@ -21,7 +21,7 @@ from anadrome.array_ir.nodes import (
     i64,
 )
 from anadrome.errors.frontend import ReadOnly, ShapeMismatch, WritesThroughView
-from anadrome.frontend.arrays import as_array, atom, convert, type_of
+from anadrome.frontend.arrays import as_array, atom, convert, type_of, variable_of
 from anadrome.frontend.context import Context, dtype_of
 from anadrome.frontend.indexing import (
     Gather,
@@ -159,8 +159,7 @@ def _replaced(context: Context, base: Var, found: Sequence[Selector], value: Ato
     if all(isinstance(item, Fixed) for item in taken):
         row = _stretched(context, value, shape)
         if not taken:
-            assert isinstance(row, Var)
-            return row
+            return variable_of(context, row)
         indices = tuple(item.atom for item in taken if isinstance(item, Fixed))
         return context.builder.let_one(Update(base, indices, row, bounds))
     _check_value(context, value, shape)
