@@ -32,6 +32,10 @@ def chunks(is_sample: bool) -> list[Chunk]:
     ]
 
 
+def name_of(chunk: Chunk) -> str:
+    return f"{chunk[0]}-{chunk[1]}"
+
+
 def assert_right(chunk: Chunk, configuration: str = "default") -> None:
     name, start = chunk
     config = CONFIGURATIONS[configuration]
@@ -42,7 +46,7 @@ def assert_right(chunk: Chunk, configuration: str = "default") -> None:
         pytest.fail(f"{len(failures)} of {CHUNK} programs fail, with {config}\n\n{failures[0]}")
 
 
-@pytest.mark.parametrize("chunk", chunks(is_sample=True))
+@pytest.mark.parametrize("chunk", chunks(is_sample=True), ids=name_of)
 def test_programs(chunk: Chunk) -> None:
     assert_right(chunk)
 
@@ -54,14 +58,14 @@ def test_programs_at_other_thresholds(name: str, configuration: str) -> None:
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("chunk", chunks(is_sample=False))
+@pytest.mark.parametrize("chunk", chunks(is_sample=False), ids=name_of)
 def test_many_programs(chunk: Chunk) -> None:
     assert_right(chunk)
 
 
 @pytest.mark.fuzz
 @pytest.mark.parametrize("configuration", [name for name in CONFIGURATIONS if name != "default"])
-@pytest.mark.parametrize("chunk", chunks(is_sample=False)[::10])
+@pytest.mark.parametrize("chunk", chunks(is_sample=False)[::10], ids=name_of)
 def test_many_programs_at_other_thresholds(chunk: Chunk, configuration: str) -> None:
     assert_right(chunk, configuration)
 
