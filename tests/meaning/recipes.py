@@ -62,8 +62,8 @@ UNARY: dict[str, str] = {
         np.fft.irfft
     """,
     "v m i b": """
-        np.float32 np.float64 np.bool np.sum np.prod np.mean np.max np.min np.amax np.amin np.any np.all np.std
-        np.var np.median np.ptp
+        np.float32 np.float64 np.bool np.sum np.prod np.mean np.max np.min np.amax np.amin np.any np.all
+        np.std np.var np.median np.ptp
         np.cumsum np.cumprod np.count_nonzero np.nonzero np.flatnonzero np.argwhere np.ravel np.transpose
         np.squeeze np.atleast_1d np.atleast_2d np.atleast_3d np.flip np.copy np.array np.asarray
         np.asanyarray np.ascontiguousarray np.zeros_like np.ones_like np.shape np.ndim np.size np.sort

@@ -64,7 +64,10 @@ CALLS: dict[str, tuple[str, ...]] = {
     "np.digitize": ("v", "np.digitize({a}, np.array([1.5, 2.5]))"),
     "np.bincount": ("i", "np.bincount({a})", "np.bincount({a}, minlength=9)"),
     "np.histogram": ("v", "np.histogram({a}, bins=np.array([0.0, 2.0, 9.0]))[0]"),
-    "np.interp": ("v", "np.interp({a}, np.arange(9.0), np.arange(9.0) * 2.0)", "np.interp(1.5, np.sort(x), x)"),
+    "np.interp": (
+        "v",
+        *("np.interp({a}, np.arange(9.0), np.arange(9.0) * 2.0)", "np.interp(1.5, np.sort(x), x)"),
+    ),
     "np.isin": ("v i", "np.isin({a}, [1, 2])"),
     "np.unique": ("v i", "np.unique({a})", "np.unique({a}, return_counts=True)"),
     "np.sort": ("v m", "np.sort({a})", "np.sort({a}, axis=0)", "np.sort({a}, axis=None)"),
