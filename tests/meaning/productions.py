@@ -201,7 +201,7 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
     "ints": (
         "np.arange(n)",
         "({ints!} + 1)",
-        "np.argsort({vec!})",
+        "np.argsort(-x)",
         "({ints!} * 2)",
         "{ints!}[::-1]",
         "{ints!}",

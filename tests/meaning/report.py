@@ -22,6 +22,7 @@ from anadrome.config import Config
 from tests.meaning.functions import function_program
 from tests.meaning.grammar import random_program
 from tests.meaning.judge import Judgement, Program, Subject, judge
+from tests.meaning.operators import operator_program
 from tests.meaning.shrink import shrunk
 from tests.meaning.special_recipes import all_recipes
 from tests.meaning.tally import VERDICTS, Tally
@@ -46,9 +47,15 @@ def functions(count: int) -> Iterator[Subject]:
     return (function_program(recipe, number) for number in range(times) for recipe in recipes)
 
 
+def operators(count: int) -> Iterator[Subject]:
+    """In-place operators."""
+    return (operator_program(number) for number in range(count))
+
+
 FAMILIES: dict[str, Callable[[int], Iterator[Subject]]] = {
     "cases": cases,
     "statements": statements,
+    "operators": operators,
     "functions": functions,
 }
 

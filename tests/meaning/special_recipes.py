@@ -60,11 +60,14 @@ CALLS: dict[str, tuple[str, ...]] = {
     "np.select": ("v m", "np.select([{a} > 2.0], [{a}], 1.0)", "np.select([{a} > 0.0], [{a}])"),
     "np.piecewise": ("v", "np.piecewise({a}, [{a} > 2.0], [lambda w: w * 2.0, 1.0])"),
     "np.clip": ("v m i z", "np.clip({a}, 1, 2)", "np.clip({a}, None, 99)", "np.clip({a}, 0, None)"),
-    "np.searchsorted": ("v", "np.searchsorted({a}, 2.0)", "np.searchsorted(x, {a})"),
+    "np.searchsorted": ("v", "np.searchsorted(np.sort({a}), 2.0)", "np.searchsorted(np.sort(x), {a})"),
     "np.digitize": ("v", "np.digitize({a}, np.array([1.5, 2.5]))"),
     "np.bincount": ("i", "np.bincount({a})", "np.bincount({a}, minlength=9)"),
     "np.histogram": ("v", "np.histogram({a}, bins=np.array([0.0, 2.0, 9.0]))[0]"),
-    "np.interp": ("v", "np.interp({a}, np.arange(9.0), np.arange(9.0) * 2.0)", "np.interp(1.5, x, x)"),
+    "np.interp": (
+        "v",
+        *("np.interp({a}, np.arange(9.0), np.arange(9.0) * 2.0)", "np.interp(1.5, np.sort(x), x)"),
+    ),
     "np.isin": ("v i", "np.isin({a}, [1, 2])"),
     "np.unique": ("v i", "np.unique({a})", "np.unique({a}, return_counts=True)"),
     "np.sort": ("v m", "np.sort({a})", "np.sort({a}, axis=0)", "np.sort({a}, axis=None)"),
@@ -146,6 +149,14 @@ CALLS: dict[str, tuple[str, ...]] = {
     "np.fft.rfftfreq": ("v", "np.fft.rfftfreq(len({a}))"),
     "fft.fftfreq": ("v", "fft.fftfreq(len({a}))"),
     "fft.rfftfreq": ("v", "fft.rfftfreq(len({a}))"),
+    # -------------------------------------------------------------------- types
+    **{
+        f"np.{name}": ("v m", f"np.{name}({{a}} % 100)", f"np.asarray({{a}} % 100, dtype=np.{name})")
+        for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+    },
+    ".astype": ("v m", "({a} % 100).astype(np.int64)", "({a} % 100).astype(int)", "{a}.astype(np.float32)"),
+    ".searchsorted": ("v i", "np.sort({a}).searchsorted(2.0)", "np.sort(x).searchsorted({a})"),
+    ".partition": ("v", "(lambda w: (w.partition(1), w[1])[1])({a}.copy())", "{a}.copy().partition(0)"),
     # -------------------------------------------------------------------- rounding
     "np.round": ("v m z i", "np.round({a})", "np.round({a}, 1)", "np.round({a}, -1)"),
     "np.around": ("v m i", "np.around({a})", "np.around({a}, decimals=1)"),
