@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import scipy.fft
+import scipy.interpolate
 import scipy.linalg
 import scipy.special
 
@@ -40,6 +41,9 @@ REFUSED = frozenset(
     }
 )
 """What the tables hold only to refuse it in words of its own."""
+
+SPLINE_METHODS = (scipy.interpolate.PPoly.__call__, scipy.interpolate.PPoly.integrate)
+"""Methods of piecewise polynomials, whose class stands on the page."""
 
 HEAD = """# Functions
 
@@ -68,6 +72,7 @@ MODULES: tuple[tuple[str, str, ModuleType], ...] = (
     ("NumPy's Fourier transforms", "np.fft.", np.fft),
     ("SciPy's Fourier transforms", "scipy.fft.", scipy.fft),
     ("SciPy's linear algebra", "scipy.linalg.", scipy.linalg),
+    ("SciPy's interpolation", "scipy.interpolate.", scipy.interpolate),
     ("SciPy's special functions", "scipy.special.", scipy.special),
     ("`math`", "math.", math),
     ("`cmath`", "cmath.", cmath),
@@ -79,7 +84,7 @@ def page() -> str:
     """The text of the page."""
     known: dict[str, set[str]] = {title: set() for title, _, _ in MODULES}
     for function in (*CALLS, *OWN_CALLS, math.prod):
-        if not _is_of_distributions(function):
+        if not _is_method(function):
             title, name = _placed(function)
             known[title].add(name)
     built = {function.__name__ for function in BUILTINS if function.__module__ == "builtins"}
@@ -100,9 +105,10 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def _is_of_distributions(function: Any) -> bool:
-    """Whether a function is a method of the distributions of SciPy."""
-    return str(getattr(function, "__module__", "")).startswith("scipy.stats")
+def _is_method(function: Any) -> bool:
+    """Whether a function is a method of SciPy's distributions or piecewise polynomials."""
+    home = str(getattr(function, "__module__", ""))
+    return home.startswith("scipy.stats") or function in SPLINE_METHODS
 
 
 def _distributions() -> str:

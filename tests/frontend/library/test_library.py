@@ -16,6 +16,7 @@ from tests.frontend.library import (
     fourier_cases,
     reduction_cases,
     special_cases,
+    spline_cases,
 )
 from tests.frontend.library.staging import Case, assert_like_numpy, case
 
@@ -32,11 +33,12 @@ FAMILIES = {
     "fourier": fourier_cases.CASES,
     "special": special_cases.CASES,
     "distributions": distribution_cases.CASES,
+    "splines": spline_cases.LARGE,
 }
 ALL_CASES = [one for cases in FAMILIES.values() for one in cases]
 
 
-@pytest.mark.parametrize("one", [*ALL_CASES, distribution_cases.SHORT], ids=repr)
+@pytest.mark.parametrize("one", [*ALL_CASES, distribution_cases.SHORT, *spline_cases.SMALL], ids=repr)
 def test_constant_sizes(one: Case) -> None:
     assert_like_numpy(one, is_symbolic=False)
 

@@ -31,6 +31,7 @@ from anadrome.frontend.library import (
     selecting,
     shape,
     special,
+    splines,
 )
 from anadrome.frontend.library.attributes import ATTRIBUTES
 from anadrome.frontend.library.common import checked, table_name
@@ -50,7 +51,7 @@ _FAMILIES = (
         creation,
         order,
     ),
-    *(quantiles, padding, bins, selecting, everyday, special, log_sums, distributions, multivariate),
+    *(quantiles, padding, bins, selecting, everyday, special, log_sums, distributions, multivariate, splines),
 )
 
 CALLS: dict[Callable[..., object], StagedCall] = {
