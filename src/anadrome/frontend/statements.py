@@ -374,6 +374,8 @@ def in_place(context: Context, kind: type[ast.operator], old: Value, value: Valu
     if isinstance(old, GrowingList) and kind is ast.Add:
         context.call(ListMethod("extend", old), value)
         return old
+    if isinstance(old, np.ndarray):
+        raise WritesArgument(context.span)
     if isinstance(old, list | deque | dict | set | bytearray):
         return _container_in_place(context, kind, old, value)
     return operate(context, kind, old, value)

@@ -16,6 +16,7 @@ from anadrome.frontend.arrays import as_array, atom, describe
 from anadrome.frontend.context import Context, StagedCall, dtype_of
 from anadrome.frontend.operators import is_one
 from anadrome.frontend.sizes import as_size, clamp_size, show_shape
+from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import Array, Scalar, Staged, Value, is_staged
 from anadrome.frontend.views import (
     At,
@@ -86,7 +87,8 @@ def checked(name: str, form: StagedCall) -> StagedCall:
 
 def is_neutral(keyword: str, value: Value) -> bool:
     """Whether an argument asks for nothing but what every compiled form does."""
-    return not is_staged(value) and any(value is one or value == one for one in _NEUTRAL.get(keyword, ()))
+    is_known = not has_staged(value)
+    return is_known and any(value is one or value == one for one in _NEUTRAL.get(keyword, ()))
 
 
 def _shown(value: Value) -> str:
