@@ -32,7 +32,15 @@ from anadrome.frontend.sizes import (
     show_shape,
 )
 from anadrome.frontend.values import Array, Cell, Complex, Fixed, Item, Range, Scalar, Value, View
-from anadrome.frontend.views import At, is_contiguous, is_sliced_contiguous, joined, place_of, range_index
+from anadrome.frontend.views import (
+    At,
+    copy_that_may_share,
+    is_contiguous,
+    is_sliced_contiguous,
+    joined,
+    place_of,
+    range_index,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -297,7 +305,10 @@ def _taken(context: Context, array: Array, index: Value, found: list[Selector]) 
     if any(isinstance(item, Gather) for item in found):
         return context.wrap(result)
     if isinstance(index, slice) and array.list_depth:
-        return Array(Cell(result, context.scope), None, array.list_depth)  # a slice of a list is a copy
+        cell = Cell(result, context.scope)
+        if len(array.shape) > 1:  # the rows are those of the list
+            cell = copy_that_may_share(context, array, result).cell
+        return Array(cell, None, array.list_depth)
     place = _place(context, array, found)
     at = None if place is not None else joined(place_of(array), at_selectors(found))
     view = View(
@@ -308,6 +319,7 @@ def _taken(context: Context, array: Array, index: Value, found: list[Selector]) 
         at,
         array.view is None or array.view.is_writable,
         is_sliced_contiguous(context, is_contiguous(array), found),
+        array.cell.exchanges,
     )
     return Array(array.cell, view, depth)
 

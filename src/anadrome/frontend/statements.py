@@ -341,7 +341,7 @@ def _augmented(context: Context, frame: Frame, node: ast.AugAssign) -> None:
             context.at(frame, target)
             old = subscript(context, base, index)
             new = _operated(context, frame, node, old)
-            if isinstance(base, Array | Complex):
+            if isinstance(base, Array | Complex) and not base.list_depth:
                 _check_cast(context, base, new)
             is_written = (
                 is_same_object(new, old) and isinstance(base, Array | Complex) and is_view_of(new, base)

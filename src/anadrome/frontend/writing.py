@@ -49,6 +49,7 @@ def put(context: Context, array: Array, index: Value, value: Value) -> None:
     found = selectors(context, array.shape, index)
     view = array.view
     if view is not None:
+        context.read(array)
         if not view.is_writable:
             raise ReadOnly(context.span)
         items = [item for item in found if isinstance(item, Fixed | Range)]
@@ -60,6 +61,9 @@ def put(context: Context, array: Array, index: Value, value: Value) -> None:
     base = context.read(Array(cell))
     stored = atom(context, value, base.type.dtype)
     context.write(cell, _replaced(context, base, found, stored))
+    if array.list_depth and stored.type.shape:
+        cell.exchanges += 1
+        context.keep_copy(value, cell)
 
 
 def _fit_list(context: Context, array: Array, value: Value) -> None:
