@@ -27,6 +27,7 @@ from anadrome.frontend.growing import (
 )
 from anadrome.frontend.heap import is_same_object
 from anadrome.frontend.iterators import unrolled
+from anadrome.frontend.natively import refuse_environment
 from anadrome.frontend.operators import apply_prim, binary, compare, truth
 from anadrome.frontend.overloads import own_binary, own_contains
 from anadrome.frontend.structures import has_staged
@@ -131,6 +132,7 @@ def remember(context: Context, value: Value) -> Value:
 
 def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
     """`left kind right`; comparisons of static values are Python's own."""
+    refuse_environment(context, right)
     if kind in (ast.Is, ast.IsNot):
         return is_same_object(left, right) is (kind is ast.Is)
     left, right = (unboxed(context, plain_list(context, side)) for side in (left, right))

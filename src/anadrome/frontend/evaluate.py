@@ -48,6 +48,7 @@ from anadrome.frontend.iterables import RowList
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.library import ATTRIBUTES, METHODS
 from anadrome.frontend.merge import branch
+from anadrome.frontend.natively import refuse_environment
 from anadrome.frontend.operators import apply_prim, negate, truth
 from anadrome.frontend.overloads import own_method, own_truth, own_unary
 from anadrome.frontend.own import is_own
@@ -209,6 +210,7 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
             context.span,
             "loop over the container itself, or make it an array with np.array",
         )
+    refuse_environment(context, base)
     context.surroundings.items_of(base)
     try:
         item: Any = base[index]  # type: ignore[index]

@@ -253,6 +253,15 @@ def reshaped_view(context: Context, found: Array, sizes: Sequence[Size], is_rave
     return copy_that_may_share(context, found, copy)
 
 
+def smooth_root(builder: Builder, total: Atom) -> Atom:
+    """√s of a sum of squares s; its derivative ds / 2√s is 0 where all summands are 0."""
+    length = builder.apply("sqrt", total)
+    zero = builder.constant(0.0, length)
+    slope = builder.apply("div", builder.constant(0.5, length), length)
+    slope = builder.select(builder.apply("eq", length, zero), zero, slope)
+    return builder.apply("linked", builder.apply("stop_gradient", length), total, slope)
+
+
 def require(
     context: Context, condition: Atom, error: str, message: str, values: tuple[Atom, ...] = ()
 ) -> None:

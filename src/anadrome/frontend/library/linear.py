@@ -20,6 +20,7 @@ from anadrome.frontend.library.common import (
     is_neutral,
     permuted,
     shape_argument,
+    smooth_root,
     static_flag,
     static_int,
 )
@@ -169,11 +170,7 @@ def _length(context: Context, square: Staged) -> Staged:
 
     def root(builder: Builder, scalars: tuple[Atom, ...]) -> Atom:
         (total,) = scalars
-        length = builder.apply("sqrt", total)
-        zero = builder.constant(0.0, length)
-        slope = builder.apply("div", builder.constant(0.5, length), length)
-        slope = builder.select(builder.apply("eq", length, zero), zero, slope)
-        return builder.apply("linked", builder.apply("stop_gradient", length), total, slope)
+        return smooth_root(builder, total)
 
     return noted(context, map_elements(context, squares, root, "np.linalg.norm"), squares, is_root=True)
 

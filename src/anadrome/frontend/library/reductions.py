@@ -25,6 +25,7 @@ from anadrome.frontend.library.common import (
     optional_dtype,
     permuted,
     require,
+    smooth_root,
     static_flag,
 )
 from anadrome.frontend.operators import broadcast_shapes, element
@@ -214,7 +215,7 @@ def spread(name: str, is_root: bool) -> StagedCall:
             degrees = builder.sub(builder.convert(_count(builder, nest), target), less)
             degrees = builder.apply("max", degrees, builder.constant(0.0, degrees))
             variance = builder.div(total, degrees)
-            return builder.apply("sqrt", variance) if is_root else variance
+            return smooth_root(builder, variance) if is_root else variance
 
         return over_axes(context, name, own, axis, keepdims, place)
 
