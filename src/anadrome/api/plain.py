@@ -260,11 +260,11 @@ def _indices(name: str, at: Any, bounds: Any) -> list[np.ndarray[Any, Any]]:
     for one in given:
         if not isinstance(one, np.ndarray) or one.dtype.kind not in "iu" or not one.ndim:
             raise UnsuitableValues(
-                name, index_argument(name), "an array of integers, or a tuple of them,", _words(one)
+                name, index_argument(name), "an array of integers, or a tuple of them", _words(one)
             )
     if not given:
         raise UnsuitableValues(
-            name, index_argument(name), "an array of integers, or a tuple of them,", "an empty tuple"
+            name, index_argument(name), "an array of integers, or a tuple of them", "an empty tuple"
         )
     if len({one.shape for one in given}) > 1:
         raise SizeMismatch(f"{name}: the index arrays have the shapes {[one.shape for one in given]}")
@@ -335,7 +335,7 @@ def _started(
         return [np.array(array) for array in arrays]
     shape = init if isinstance(init, tuple) else (init,)
     if len(shape) != len(indices):
-        raise UnsuitableValues(name, "init", f"{len(indices)} size(s), one for each index array,", str(shape))
+        raise UnsuitableValues(name, "init", f"{len(indices)} size(s), one for each index array", str(shape))
     if any(size < 0 for size in shape):
         raise SizeMismatch(f"{name}: the size {min(shape)} is negative")
     rank = indices[0].ndim

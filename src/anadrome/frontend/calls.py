@@ -6,7 +6,6 @@ import ast
 import dataclasses
 import functools
 import inspect
-import random
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from anadrome.errors.base import indefinite
+from anadrome.errors.base import counted, indefinite
 from anadrome.errors.frontend import (
     CallMismatch,
     EscapingMutation,
@@ -39,7 +38,7 @@ from anadrome.frontend.own import is_own
 from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 from anadrome.frontend.source import FunctionNode, Source
 from anadrome.frontend.structures import children, has_staged
-from anadrome.frontend.substitutes import SUBSTITUTES, full_name
+from anadrome.frontend.substitutes import RANDOM, RANDOM_SOURCES, SUBSTITUTES, instead_of
 from anadrome.frontend.values import (
     NEXT,
     RETURN,
@@ -72,9 +71,6 @@ CHANGING_METHODS = frozenset(
     }
 )
 
-
-RANDOM_SOURCES = (random.Random, np.random.RandomState, np.random.Generator)
-"""What random numbers are drawn from."""
 
 OUTSIDE_MODULES = ("time", "posix", "nt", "secrets", "_socket")
 OUTSIDE_CALLS = (input, open)
@@ -142,8 +138,8 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
         case _:
             pass
     if not callable(function):
-        reason = f"this is {describe(function)}, no function"
-        raise UnsupportedCall("what is no function", context.span, reason, "call a function")
+        reason = f"this is {describe(function)}"
+        raise UnsupportedCall("a value that is not a function", context.span, reason, "call a function")
     asked = own_asked(function, args[0]) if len(args) == 1 and not kwargs else None
     if asked is not None:
         found = context.call(asked, args[0])
@@ -229,7 +225,7 @@ def _call_static(
         raise UnsupportedCall(
             name_of(function),
             context.span,
-            "it would be asked once, while compiling",
+            "it would run once, while compiling",
             "call it outside and pass the result as an argument",
         )
     owners = (getattr(function, "__self__", None), args[0] if args else None)
@@ -238,7 +234,7 @@ def _call_static(
             name_of(function),
             context.span,
             "it would be drawn once, while compiling",
-            "draw the numbers outside and pass them as an argument",
+            RANDOM,
         )
     if isinstance(function, BuiltinMethodType) and function.__name__ in CHANGING_METHODS:
         _may_change(context, function.__self__, function.__name__)
@@ -263,8 +259,8 @@ def _may_change(context: Context, owner: Value, what: str) -> None:
     where = context.runtime_scope()
     if where is None and any(id(owner) in scope.created for scope in context.scopes()):
         return
-    place = where.value if where is not None else "a compiled function that did not make it"
-    raise EscapingMutation(f"{indefinite(type(owner).__name__)}, by `{what}`,", place, context.span)
+    name = f"{indefinite(type(owner).__name__)}, by `{what}`,"
+    raise EscapingMutation(name, None if where is None else where.value, context.span)
 
 
 def _call_python(
@@ -286,8 +282,8 @@ def _call_python(
         return call(context, method, (function, *args), kwargs)
     plain = context.without_passing((list(args), dict(kwargs)))
     if plain is None:
-        name = full_name(function, args)
-        raise UnsupportedCall(name, context.span, help=SUBSTITUTES.get(name, ""))
+        name, help = instead_of(function, args)
+        raise UnsupportedCall(name, context.span, help=help)
     return _call_static(context, function, None, *plain)
 
 
@@ -513,7 +509,11 @@ def bind_arguments(
     if parameters.vararg is not None:
         names[parameters.vararg.arg] = tuple(extra)
     elif extra:
-        raise CallMismatch(name, f"{len(args)} arguments for {len(positional)} parameters", context.span)
+        raise CallMismatch(
+            name,
+            f"{counted(len(args), 'argument')} for {counted(len(positional), 'parameter')}",
+            context.span,
+        )
     allowed = {arg.arg for arg in (*parameters.args, *parameters.kwonlyargs)}
     for key in [key for key in kwargs if key in allowed]:
         if key in names:

@@ -255,7 +255,9 @@ class Context:
                     raise RestartLoop(scope, cell)
             case ScopeKind.PARFOR | ScopeKind.CONDITION | ScopeKind.OPEN | ScopeKind.RULE:
                 raise WritesThroughView(
-                    f"an array made outside is written inside {scope.kind.value}", self.span
+                    f"an array made outside is written inside {scope.kind.value}",
+                    self.span,
+                    "use a `for` loop, or return the values and write them outside",
                 )
             case ScopeKind.FUNCTION:
                 pass

@@ -116,7 +116,7 @@ def selector(context: Context, size: Size, part: Value) -> Selector:
             return static_index(context, size, int(part))
         case Scalar():
             if not part.dtype.is_integer:
-                raise UnsupportedType("an index", describe(part), context.span, "use an integer")
+                raise UnsupportedType("an index", describe(part), context.span, "use an integer: `int(i)`")
             return staged_index(context, size, context.builder.convert(part.atom, I64))
         case Array() | list() | np.ndarray():
             return gather(context, size, part)

@@ -24,6 +24,9 @@ STATIC_REPEATS = 64
 is not longer. A longer NumPy array is a run-time sequence from the first."""
 
 
+_ITERABLE_HELP = "loop over an array, a list or `range(n)`"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Iterated:
     """A run-time sequence: its extent, and the item at an index that is known to be inside.
@@ -134,7 +137,7 @@ def _integer(context: Context, value: Value) -> Atom:
         return context.builder.convert(value.atom, I64)
     if isinstance(value, int):
         return i64(value)
-    raise UnsupportedType("the bound of a range", describe(value), context.span, "use an integer")
+    raise UnsupportedType("the bound of a range", describe(value), context.span, "use an integer: `int(n)`")
 
 
 def zipped(context: Context, parts: Sequence[Value], is_strict: bool = False) -> Iterated | list[Value]:
@@ -219,7 +222,7 @@ def iterate(context: Context, value: Value) -> Iterated | list[Value]:
         case Complex() if value.shape:
             return Iterated(value.shape[0], lambda inner, index: _complex_row(inner, value, index))
         case Complex():
-            raise UnsupportedType("the iterable of a loop", describe(value), context.span)
+            raise UnsupportedType("the iterable of a loop", describe(value), context.span, _ITERABLE_HELP)
         case np.ndarray() if value.dtype.kind == "c" and value.ndim and len(value) > STATIC_REPEATS:
             return iterate(context, complex_of(context, value))
         case np.ndarray() if value.ndim and len(value) > STATIC_REPEATS:
@@ -227,7 +230,7 @@ def iterate(context: Context, value: Value) -> Iterated | list[Value]:
             assert isinstance(array, Array)
             return rows(array)
         case Scalar():
-            raise UnsupportedType("the iterable of a loop", describe(value), context.span)
+            raise UnsupportedType("the iterable of a loop", describe(value), context.span, _ITERABLE_HELP)
         case Unrolled(iterable=inner):
             return unrolled(context, inner)
         case _:
@@ -235,7 +238,9 @@ def iterate(context: Context, value: Value) -> Iterated | list[Value]:
             try:
                 items: list[Value] = list(value)  # type: ignore[call-overload]
             except TypeError:
-                raise UnsupportedType("the iterable of a loop", describe(value), context.span) from None
+                raise UnsupportedType(
+                    "the iterable of a loop", describe(value), context.span, _ITERABLE_HELP
+                ) from None
             return items
 
 
@@ -263,7 +268,8 @@ def unrolled(context: Context, value: Value) -> list[Value]:
 def _unrolled(context: Context, items: Iterated) -> list[Value]:
     extent = items.static_extent
     if extent is None:
-        raise StaticRequired("the length of what is unrolled", context.span, "loop over it without unrolling")
+        help = "loop over it with a plain `for`, or take its parts by index: `x[0]`, `x[1:]`"
+        raise StaticRequired("the length of what is unrolled", context.span, help)
     return [_plain(items.item(context, i64(position))) for position in range(extent)]
 
 

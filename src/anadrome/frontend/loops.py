@@ -20,6 +20,7 @@ from anadrome.errors.frontend import (
     ChangesSize,
     ChangesType,
     FrontendError,
+    ShapeMismatch,
     UnsupportedSyntax,
     WritesThroughView,
 )
@@ -199,7 +200,8 @@ class _LoopStage:
                 assert self.trip is not None
                 return context.builder.apply("lt", self.index, self.trip), scope
             if any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(test)):
-                raise UnsupportedSyntax("an assignment in the condition of a run-time `while`", context.span)
+                help = "assign before the loop, and again at the end of its body"
+                raise UnsupportedSyntax("`:=` in the condition of a run-time `while`", context.span, help)
             value = condition(context, self.frame, test)
             if is_staged(value):
                 return truth(context, value), scope
@@ -335,10 +337,13 @@ class _LoopStage:
         assert isinstance(found, Var)
         if any(differ_always(context, *sizes) for sizes in zip(shape, var.type.shape, strict=True)):
             raise ChangesSize(carried.name, *self._places(carried.name))
+        name = carried.name
+        changes = f"`{name}` changes its size inside the loop: {{1}} before an iteration, {{0}} after it"
         try:
-            return retype(context, found, var.type, f"`{carried.name}`")
-        except FrontendError:
-            raise self._changes(carried.name, *words) from None
+            return retype(context, found, var.type, f"`{name}`", changes)
+        except ShapeMismatch:
+            label = f"{words[0]} before the loop, {words[1]} after one iteration"
+            raise ChangesSize(name, *self._places(name), label) from None
 
     def _changes(self, name: str, before: str, after: str) -> ChangesType:
         help, start = "", self.before[name]

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, i64
-from anadrome.errors.base import indefinite
+from anadrome.errors.base import counted, indefinite
 from anadrome.errors.frontend import (
     ComplexRefused,
     EscapingMutation,
     FrontendError,
     StaticCallFailed,
     StaticRequired,
+    UnsuitableSize,
     UnsupportedSyntax,
     UnsupportedType,
     WritesArgument,
@@ -226,8 +227,11 @@ def _unpack(context: Context, frame: Frame, targets: Sequence[ast.expr], value: 
         context.made(middle)
         parts = [*parts[:first], middle, *parts[last:]]
     if len(parts) != len(targets):
-        error = ValueError(f"{len(parts)} values for {len(targets)} names")
-        raise StaticCallFailed("unpacking", error, context.span)
+        names = ", ".join(ast.unparse(target) for target in targets)
+        reason = f"{counted(len(parts), 'value')} for {counted(len(targets), 'name')}"
+        raise UnsuitableSize(
+            f"{names} = ...", reason, context.span, "write as many names as there are values"
+        )
     for target, part in zip(targets, parts, strict=True):
         assign(context, frame, target.value if isinstance(target, ast.Starred) else target, part)
 
@@ -265,9 +269,7 @@ def _may_change(context: Context, owner: Value, what: str) -> None:
     where = context.runtime_scope()
     if where is None and any(id(owner) in scope.created for scope in context.scopes()):
         return
-    raise EscapingMutation(
-        what, where.value if where else "a compiled function that did not make it", context.span
-    )
+    raise EscapingMutation(what, None if where is None else where.value, context.span)
 
 
 def _assignment(context: Context, frame: Frame, node: ast.Assign) -> None:
@@ -342,7 +344,7 @@ def _check_cast(context: Context, base: Value, new: Value) -> None:
             f"the result of an in-place operation on a {own.numpy_name} array",
             describe(new),
             context.span,
-            "write `x = x + v`",
+            "make a new array instead, `x = x + v` for `x += v`, or convert the array first",
         )
 
 
@@ -369,7 +371,9 @@ def _function(context: Context, frame: Frame, node: ast.FunctionDef) -> None:
 def _delete(context: Context, frame: Frame, node: ast.Delete) -> None:
     for target in node.targets:
         if not isinstance(target, ast.Name):
-            raise UnsupportedSyntax("`del` of an element", context.span)
+            raise UnsupportedSyntax(
+                "`del` of an element", context.span, "make a new list: `values[:i] + values[i + 1 :]`"
+            )
         owner(context, frame, target.id).names[target.id] = Missing("deleted")
 
 

@@ -170,7 +170,7 @@ def average(
     own = as_array(context, a)
     target = optional_dtype(context, dtype) or (own.dtype if own.dtype.is_float else F64)
     if not target.is_float:
-        raise PromotionError("np.mean", f"dtype={target.numpy_name}", context.span)
+        raise PromotionError("np.mean", f"dtype={target.numpy_name}", context.span, "use a float type")
     return over_axes(
         context, "np.mean", own, axis, keepdims, lambda builder, nest: _mean(builder, nest, target)
     )
@@ -382,7 +382,7 @@ def prefixes(name: str, operator: str) -> StagedCall:
         own = as_array(context, a)
         target = optional_dtype(context, dtype) or sum_type(own.dtype)
         if target is BOOL:
-            raise PromotionError(name, "dtype=bool", context.span)
+            raise PromotionError(name, "dtype=bool", context.span, "use a type of integers or floats")
         if not own.shape:
             return context.wrap(context.builder.full((i64(1),), atom(context, own, target)))
         var = array_var(context, name, own)
@@ -418,7 +418,10 @@ def differences(context: Context, a: Value, n: Value = 1, axis: Value = -1) -> V
     var = array_var(context, "np.diff", a)
     times = n if isinstance(n, int) else 1
     if not isinstance(n, int) or times < 0:
-        raise PromotionError("np.diff", "an order `n` that is not a known whole number", context.span)
+        help = "use a whole number that is known when the function is compiled"
+        raise UnsupportedArgument(
+            "np.diff", "`n` is not a whole number known while compiling", context.span, help
+        )
     along = axis_of(context, "np.diff", axis, len(var.type.shape))
     for _ in range(times):
         var = _difference(context, var, along)
