@@ -124,7 +124,8 @@ def test_only_transforms_with_argnums_speak_of_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("argnums", "reason"), [((0, 0), "names one argument twice"), (2, "the call has 1 pos")]
+    ("argnums", "reason"),
+    [((0, 0), "names one argument twice"), ((), "names no argument"), (2, "the call has 1 pos")],
 )
 def test_what_is_wrong_with_argnums(argnums: object, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):

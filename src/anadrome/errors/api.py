@@ -67,6 +67,16 @@ class StaticUnhashable(CallError):
         )
 
 
+class NestedTooDeep(CallError, RecursionError):
+    """Containers that are nested too deeply to be taken apart, or that contain themselves."""
+
+    def __init__(self, function: str) -> None:
+        super().__init__(
+            f"the arguments of `{function}` are nested too deeply",
+            help="pass containers that are nested less deeply, and that do not contain themselves",
+        )
+
+
 class IntegerOutOfRange(CallError, OverflowError):
     """A Python integer that does not fit into 64 bits."""
 
@@ -175,7 +185,7 @@ class ArgumentNumbers(CallError, ValueError):
         strange = [repr(one) for one in numbers if not isinstance(one, int)]
         outside = [one for one in numbers if isinstance(one, int) and not -count <= one < count]
         label = counted(count, "positional argument")
-        reason = "it names one argument twice"
+        reason = "it names one argument twice" if numbers else "it names no argument"
         if strange:
             reason = f"{strange[0]} is not an int"
         elif outside:

@@ -76,7 +76,14 @@ class Places:
 
 def start_words(name: str) -> str:
     """What the function takes as `init`: without an operator a size would leave open what to fill it with."""
-    return "an array" if name == "ad.scatter" else "an array, or the size of one,"
+    if name.startswith("ad.segment"):
+        return "an integer"
+    return "an array" if name == "ad.scatter" else "an array, or the size of one"
+
+
+def start_argument(name: str) -> str:
+    """What the function calls its argument of the array to begin with."""
+    return "count" if name.startswith("ad.segment") else "init"
 
 
 def index_argument(name: str) -> str:
@@ -314,7 +321,9 @@ def _targets(context: Context, places: Places, init: Value, values: Value) -> tu
             places.name, "values", f"a container like `init`, {words(init)}", words(values)
         )
     if not all(is_array(leaf) for leaf in leaves):
-        raise UnsuitableValues(places.name, "init", start_words(places.name), words(init))
+        raise UnsuitableValues(
+            places.name, start_argument(places.name), start_words(places.name), words(init)
+        )
     targets = [_target(context, places, *pair) for pair in zip(leaves, parts, strict=True)]
     return targets, rebuild
 
