@@ -296,6 +296,16 @@ FOLLOWED: dict[str, Followed] = {
     "size that is a float": Followed(
         lambda x: np.zeros(x), ["`int(n)`"], lambda x: np.zeros(int(x)), (3.0,), lambda x: np.zeros(3)
     ),
+    "bound that is a float": Followed(
+        lambda x, t: x[: t * 2.0], ["`int(i)`"], lambda x, t: x[: int(t * 2.0)], (X, 2.5), lambda x, t: x[:5]
+    ),
+    "symmetric singular values": Followed(
+        lambda a: np.linalg.svd(a, compute_uv=False, hermitian=True),
+        ["leave it out"],
+        lambda a: np.linalg.svd(a, compute_uv=False),
+        (A[:5, :5],),
+        lambda a: np.linalg.svd(a, compute_uv=False, hermitian=True),
+    ),
     "unpacking": Followed(
         lambda x: (lambda first, *rest: first * sum(rest))(*x),
         ["`x[0]`, `x[1:]`"],

@@ -95,7 +95,7 @@ def staged_range(context: Context, *bounds: Value) -> Iterated:
     if isinstance(step, Scalar) and step.dtype.is_integer:
         return _range_of_any_step(context, first, last, builder.convert(step.atom, I64))
     if not isinstance(step, int) or step == 0:
-        raise UnsupportedType("the step of a range", describe(step), context.span)
+        raise UnsupportedType("the step of a range", describe(step), context.span, "use an integer: `int(n)`")
     span = builder.size("sub", last, first) if step > 0 else builder.size("sub", first, last)
     extent = clamp_size(context, span)
     if abs(step) > 1:
