@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import inspect
 import pydoc
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -24,6 +25,11 @@ def scaled(x, scale=2.0):
 def shown(value: object) -> str:
     """What `help` shows."""
     return pydoc.plain(pydoc.render_doc(value))
+
+
+def squeezed(text: str) -> str:
+    """A text without the line breaks, margins and commas by which versions of Python differ."""
+    return re.sub(r"[\s,|]", "", text)
 
 
 def test_dir_shows_the_public_names() -> None:
@@ -52,13 +58,14 @@ def test_help_shows_the_docstring(name: str) -> None:
 def test_help_shows_the_signature(name: str) -> None:
     value = getattr(ad, name)
     signature = str(inspect.signature(value))
-    assert f"{name}{signature}" in shown(value)
+    assert squeezed(f"{name}{signature}") in squeezed(shown(value))
 
 
 def test_help_of_a_gradient() -> None:
-    lines = shown(ad.grad).splitlines()
-    assert lines[2].startswith("grad(function: 'Function', argnums: 'Argnums' = 0, has_aux: 'bool' = False")
-    assert lines[3].startswith("    The gradient of a function ")
+    words = squeezed(shown(ad.grad))
+    assert words.startswith(squeezed("Python Library Documentation: Verb in module anadrome.api.transforms"))
+    assert squeezed("grad(function: 'Function', argnums: 'Argnums' = 0, has_aux: 'bool' = False") in words
+    assert "\n    The gradient of a function " in shown(ad.grad)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import os
 import pty
 import re
@@ -108,6 +109,12 @@ def test_nothing_where_there_is_no_terminal() -> None:
         [sys.executable, "-c", f"import sys; sys.stderr.close()\n{program}"], capture_output=True, text=True
     )
     assert closed.stdout == found.stdout
+
+
+def test_streams_that_are_no_terminals() -> None:
+    assert not progress.is_terminal(None)
+    assert not progress.is_terminal(object())  # type: ignore[arg-type]
+    assert not progress.is_terminal(io.StringIO())
 
 
 def test_a_stage_is_read_off_the_stack() -> None:

@@ -23,6 +23,7 @@ SPANLESS = {
     "source_exec",
     "sparse_auxiliary",
     "sparse_mode",
+    "static_name",
     "tool_argument_huge",
     "tool_argument_size",
     "tool_data_header",

@@ -264,7 +264,7 @@ class Compiled:
         names = parameter_names(self)
         numbers = {number + len(args) if number < 0 else number for number in self.options.static_argnums}
         numbers |= {names.index(name) for name in self.options.static_argnames if name in names}
-        keywords = {names[number] for number in numbers if number < len(names)} | set(
+        keywords = {names[number] for number in numbers if 0 <= number < len(names)} | set(
             self.options.static_argnames
         )
         given = tuple(Static(arg) if place in numbers else arg for place, arg in enumerate(args))

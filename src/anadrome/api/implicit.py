@@ -16,7 +16,6 @@ from anadrome.api.call import transformed
 from anadrome.api.gradients import fitted, outcome_words, type_words
 from anadrome.api.implicit_steps import Problem, newton, solve
 from anadrome.api.opened import Opened, open_function, staged_leaf
-from anadrome.api.signature import parameter_names
 from anadrome.array_ir.nodes import ArrayType, Atom, Function
 from anadrome.compile import prepare
 from anadrome.errors.api import ComplexDerivative, SettingMismatch, UnknownsMismatch
@@ -61,7 +60,7 @@ class _Fitted:
         outcome = context.call(self.function, *args, **kwargs)
         leaves, structure = pytree.flatten(args[0])
         found, form = pytree.flatten(outcome)
-        what = "what its function gives"
+        what = "what its function returns"
         if form != structure:
             raise UnknownsMismatch(self.verb, what, pytree.describe(structure), outcome_words(outcome))
         fits: list[Value] = []
@@ -89,8 +88,7 @@ class _Unknowns:
 
 def _unknowns(context: Context, settings: Settings, function: object, args: Sequence[Value]) -> _Unknowns:
     settings.hold()
-    names = parameter_names(function)
-    first = active_arguments(context, settings.verb, args, 0, names)
+    first = active_arguments(context, settings.verb, args, 0, ("x0",))
     if first.statics:
         raise UnknownsMismatch(
             settings.verb,

@@ -63,7 +63,7 @@ def is_terminal(stream: TextIO | None) -> bool:
     """Whether lines can be drawn again on a stream."""
     try:
         return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
-    except ValueError:  # it is closed
+    except (AttributeError, ValueError):  # it is closed, or stands in for a stream
         return False
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from anadrome.api.pytree import Structure, flatten, imaginary_places, leaf_paths
 from anadrome.dtypes import BOOL, F64, I64, DType, from_numpy
-from anadrome.errors.api import CallError, StaticUnhashable, UnhashableStatic, UnsupportedArray
+from anadrome.errors.api import CallError, NestedTooDeep, StaticUnhashable, UnhashableStatic, UnsupportedArray
 from anadrome.errors.base import indefinite
 
 LARGE = -1
@@ -97,7 +97,10 @@ def signature_of(
     small_dimension: int,
 ) -> tuple[Signature, list[object]]:
     """The signature of a call and its leaves; raises the error that names the argument."""
-    leaves, structure = flatten((tuple(args), kwargs))
+    try:
+        leaves, structure = flatten((tuple(args), kwargs))
+    except RecursionError:
+        raise NestedTooDeep(function) from None
     try:
         keys = tuple([leaf_key(leaf, small_dimension) for leaf in leaves])
     except _NoKey as refusal:

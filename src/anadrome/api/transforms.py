@@ -32,10 +32,11 @@ from anadrome.api.rules import (
     stage_vjp,
 )
 from anadrome.api.sparse import SparseDerivative, Sparsity, sparse_hessian, sparse_jacobian
+from anadrome.api.statics import static_names, static_numbers
 from anadrome.api.stopping import stop_values
 from anadrome.api.tangents import as_tuple, push_forward_values
 from anadrome.config import Config
-from anadrome.errors.api import AuxiliaryMissing, UnknownMode
+from anadrome.errors.api import AuxiliaryMissing, SettingMismatch, UnknownMode
 from anadrome.errors.sparse import SparseAuxiliary
 from anadrome.frontend.verbs import Verb, verb
 
@@ -69,10 +70,14 @@ def jit(
         return functools.partial(
             jit, config=config, static_argnums=static_argnums, static_argnames=static_argnames
         )
-    inherited = options_of(function)
-    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
-    names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
-    options = Options(config or inherited.config, numbers, names)
+    if config is not None and not isinstance(config, Config):
+        help = "make one of the settings: `ad.Config(threads=1)`"
+        raise SettingMismatch("jit", "config", "an `ad.Config`", config, help)
+    options = Options(
+        config or options_of(function).config,
+        static_numbers(function, static_argnums),
+        static_names(function, static_argnames),
+    )
     return Compiled("jit", function, plain_call, options)
 
 

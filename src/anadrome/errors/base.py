@@ -49,6 +49,15 @@ def indefinite(noun: str) -> str:
     return f"{'an' if noun[:1] in 'aeiouAEIOU' else 'a'} {noun}"
 
 
+def counted(number: int, one: str, several: str = "") -> str:
+    """A number of things.
+
+    >>> counted(1, "dimension"), counted(2, "index", "indices")
+    ('1 dimension', '2 indices')
+    """
+    return f"{number} {one if number == 1 else several or one + 's'}"
+
+
 LONGEST_EXCERPT = 8
 """An excerpt that would have more lines begins at the span."""
 

@@ -74,6 +74,7 @@ CODES: Mapping[str, str] = {
     "UnknownsMismatch": "A323",
     "ComplexDerivative": "A324",
     "NonFloatOutput": "A325",
+    "NestedTooDeep": "A326",
     # parallel operations
     "UnknownOperator": "A401",
     "OperatorUndefined": "A402",

@@ -6,7 +6,7 @@ from anadrome.errors.base import AnadromeError, Diagnostic
 
 
 class DataFileError(AnadromeError, ValueError):
-    """A data file that cannot be read, or is not what it should be."""
+    """A data file that cannot be read, or does not have the expected format."""
 
     def __init__(self, path: str, reason: str, help: str = "") -> None:
         super().__init__(
@@ -38,7 +38,7 @@ class TargetError(AnadromeError, ValueError):
     def __init__(self, target: str, reason: str) -> None:
         super().__init__(
             Diagnostic(
-                f"error: cannot take `{shortened(target)}`: {reason}",
+                f"error: cannot use `{shortened(target)}`: {reason}",
                 help="name it as FILE:FUNCTION, for example fit.py:cost",
             )
         )
@@ -62,7 +62,7 @@ class ArgumentTextError(AnadromeError, ValueError):
     def __init__(self, text: str, reason: str) -> None:
         super().__init__(
             Diagnostic(
-                f"error: cannot take the argument `{shortened(text)}`: {reason}",
+                f"error: cannot use the argument `{shortened(text)}`: {reason}",
                 help="write a scalar type (f64), an array type (f64[100,3]) or a Python literal (2.5)",
             )
         )

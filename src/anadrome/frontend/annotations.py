@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from anadrome.array_ir.nodes import ArrayType, Const, Size, Var, i64
 from anadrome.dtypes import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, DType
+from anadrome.errors.base import counted
 from anadrome.errors.frontend import AnnotationMismatch, MalformedAnnotation
 from anadrome.errors.tracebacks import door
 
@@ -58,7 +59,7 @@ def bind_annotation(
     A dimension annotated by a number is that constant: whoever calls the program holds the argument to it.
     """
     if dtype is not annotation.dtype or len(shape) != len(annotation.dimensions):
-        got = f"{dtype.name} of {len(shape)} dimensions"
+        got = f"{dtype.name} of {counted(len(shape), 'dimension')}"
         raise AnnotationMismatch(name, repr(annotation), got)
     found: list[Size] = []
     for wanted, size in zip(annotation.dimensions, shape, strict=True):

@@ -77,13 +77,21 @@ def _product(context: Context, values: Value, *, start: Value = 1) -> Value:
     return apply_prim(context, "mul", start, product)
 
 
+_KEY_HELP = "with an array use `x[np.argmax(keys)]` or `x[np.argmin(keys)]`, `keys = [key(v) for v in x]`"
+
+
 def _extreme(monoid: Monoid, better: str) -> StagedCall:
     """min and max: of the items of one argument, or of several arguments; the first of equals is kept."""
 
     def staged(context: Context, *values: Value, **kwargs: Value) -> Value:
         default = (kwargs.pop("default"),) if "default" in kwargs and len(values) == 1 else ()
         if kwargs:
-            raise UnsupportedArgument(monoid.name, f"`{next(iter(kwargs))}=` is not supported", context.span)
+            raise UnsupportedArgument(
+                monoid.name,
+                f"`{next(iter(kwargs))}=` is not supported",
+                context.span,
+                _KEY_HELP if "key" in kwargs else "",
+            )
         if len(values) == 1:
             return reduce_values(context, monoid, values[0], default)
         best = values[0]
@@ -93,7 +101,7 @@ def _extreme(monoid: Monoid, better: str) -> StagedCall:
                     f"an argument of `{monoid.name}`",
                     describe(value),
                     context.span,
-                    f"use np.{monoid.name}imum for arrays",
+                    f"use `np.{monoid.name}imum(x, y)`, which works elementwise",
                 )
             is_better = compare_name(context, better, value, best)
             best = choose(context, is_better, value, best)
@@ -135,7 +143,12 @@ def _length(context: Context, value: Value) -> Value:
         case list() | tuple() | dict() | set() | str() | range():
             return len(value)
         case _:
-            raise UnsupportedType("the argument of `len`", describe(value), context.span)
+            raise UnsupportedType(
+                "the argument of `len`",
+                describe(value),
+                context.span,
+                "use an array, a list or another sequence",
+            )
 
 
 def _absolute(context: Context, value: Value) -> Value:
@@ -157,19 +170,24 @@ def _bool(context: Context, value: Value = False) -> Value:
 
 def _number(context: Context, value: Value, name: str, dtype: Any) -> Any:
     if isinstance(value, Complex):
-        raise ComplexRefused(f"`{name}`", describe(value), context.span, "take `z.real` or `abs(z)`")
+        raise ComplexRefused(f"`{name}`", describe(value), context.span, "use `z.real` or `abs(z)`")
     if not isinstance(value, Scalar):
         raise UnsupportedType(
-            f"the argument of `{name}`", describe(value), context.span, "give it one number"
+            f"the argument of `{name}`",
+            describe(value),
+            context.span,
+            f"`x.astype(np.{dtype.numpy_name})` converts every element of an array",
         )
     return context.builder.convert(value.atom, dtype)
 
 
 def _round(context: Context, value: Value, digits: Value = None) -> Value:
     if digits is not None:
-        raise UnsupportedArgument("round", "a number of digits is not supported", context.span)
+        raise UnsupportedArgument(
+            "round", "a number of digits is not supported", context.span, "use `np.round(x, digits)`"
+        )
     if isinstance(value, Complex):
-        raise ComplexRefused("`round`", describe(value), context.span, "take `np.round(z)`")
+        raise ComplexRefused("`round`", describe(value), context.span, "use `np.round(z)`")
     if not isinstance(value, Scalar):
         raise UnsupportedType(
             "the argument of `round`", describe(value), context.span, "`np.round(x)` rounds every element"
@@ -329,7 +347,9 @@ def _refused(name: str, reason: str) -> StagedCall:
 def _replaced(context: Context, obj: Value, /, **changes: Value) -> Value:
     """dataclasses.replace: a new object, made from the fields of an old one and those that differ."""
     if not is_dataclass_instance(obj):
-        raise UnsupportedType("what `dataclasses.replace` copies", describe(obj), context.span)
+        raise UnsupportedType(
+            "what `dataclasses.replace` copies", describe(obj), context.span, "use a dataclass"
+        )
     context.surroundings.fields(obj)
     given: dict[str, Value] = {}
     for field in dataclasses.fields(obj):  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from anadrome.errors.base import counted
 from anadrome.errors.frontend import (
     CallMismatch,
     RecursionTooDeep,
@@ -39,7 +40,7 @@ from anadrome.frontend.own import is_own
 from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 from anadrome.frontend.source import FunctionNode, Source
 from anadrome.frontend.structures import children, has_staged
-from anadrome.frontend.substitutes import SUBSTITUTES, full_name
+from anadrome.frontend.substitutes import SUBSTITUTES, instead_of
 from anadrome.frontend.values import (
     NEXT,
     RETURN,
@@ -118,8 +119,8 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
         case _:
             pass
     if not callable(function):
-        reason = f"this is {describe(function)}, no function"
-        raise UnsupportedCall("what is no function", context.span, reason, "call a function")
+        reason = f"this is {describe(function)}"
+        raise UnsupportedCall("a value that is not a function", context.span, reason, "call a function")
     asked = own_asked(function, args[0]) if len(args) == 1 and not kwargs else None
     if asked is not None:
         found = context.call(asked, args[0])
@@ -273,8 +274,8 @@ def _call_python(
     ]
     plain = context.without_passing((taken, dict(kwargs)))
     if plain is None:
-        name = full_name(function, args)
-        raise UnsupportedCall(name, context.span, help=SUBSTITUTES.get(name, ""))
+        name, help = instead_of(function, args)
+        raise UnsupportedCall(name, context.span, help=help)
     return _call_static(context, function, None, *plain)
 
 
@@ -483,7 +484,11 @@ def bind_arguments(
     if parameters.vararg is not None:
         names[parameters.vararg.arg] = tuple(extra)
     elif extra:
-        raise CallMismatch(name, f"{len(args)} arguments for {len(positional)} parameters", context.span)
+        raise CallMismatch(
+            name,
+            f"{counted(len(args), 'argument')} for {counted(len(positional), 'parameter')}",
+            context.span,
+        )
     allowed = {arg.arg for arg in (*parameters.args, *parameters.kwonlyargs)}
     for key in [key for key in kwargs if key in allowed]:
         if key in names:

@@ -334,7 +334,11 @@ class Context:
                 case ScopeKind.PARFOR | ScopeKind.CONDITION | ScopeKind.OPEN | ScopeKind.RULE:
                     if isinstance(holder, Record):
                         raise EscapingMutation(what, scope.kind.value, self.span)
-                    raise WritesThroughView(f"{what} is written inside {scope.kind.value}", self.span)
+                    raise WritesThroughView(
+                        f"{what} is written inside {scope.kind.value}",
+                        self.span,
+                        "use a `for` loop, or return the values and write them outside",
+                    )
                 case ScopeKind.FUNCTION:
                     pass
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import builtins
+import difflib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -113,7 +114,15 @@ def lookup(context: Context, frame: Frame, name: str) -> Value:
     if name in scope.globals:
         return context.found_in(scope.globals, name)
     context.surroundings.no_item(scope.globals, name)
-    return getattr(builtins, name, Missing("not defined"))
+    return getattr(
+        builtins, name, Missing("", _spelling(name, {*frame.names, *frame.local_names, *scope.globals}))
+    )
+
+
+def _spelling(name: str, known: Iterable[str]) -> str:
+    """What a name that nobody has defined may be meant to be."""
+    near = difflib.get_close_matches(name, known, 1)
+    return f"did you mean `{near[0]}`?" if near else f"define or import `{name}` before it is used"
 
 
 def _attribute(context: Context, frame: Frame, node: ast.Attribute) -> Value:
@@ -195,7 +204,9 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
     if method is not None:
         return context.call(method, base, index)
     if isinstance(base, Scalar | Complex):
-        raise UnsupportedType("the base of an index", describe(base), context.span)
+        raise UnsupportedType(
+            "the base of an index", describe(base), context.span, "use an array, a list or a tuple"
+        )
     if has_staged(index):
         if is_complex_array(base):
             return take_complex(context, complex_of(context, base), index)
@@ -208,7 +219,9 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
         raise StaticRequired(
             f"the index of {indefinite(type(base).__name__)}",
             context.span,
-            "loop over the container itself, or make it an array with np.array",
+            "use a list and an index that are known when the function is compiled"
+            if isinstance(base, str)
+            else "loop over the container itself, or make it an array with `np.array(...)`",
         )
     refuse_environment(context, base)
     context.surroundings.items_of(base)
@@ -444,7 +457,7 @@ def _walrus(context: Context, frame: Frame, node: ast.NamedExpr) -> Value:
     value = context.evaluate(frame, node.value)
     if node.target.id not in frame.local_names:
         where = "of a `nonlocal` name" if node.target.id in frame.nonlocals else "in a comprehension"
-        raise UnsupportedSyntax(f"`:=` {where}", context.span)
+        raise UnsupportedSyntax(f"`:=` {where}", context.span, "write a `for` loop with assignments")
     frame.names[node.target.id] = value
     return value
 

@@ -121,17 +121,21 @@ def selector(context: Context, size: Size, part: Value) -> Selector:
         case slice():
             return sliced(context, size, part)
         case bool() | np.bool_():
-            raise UnsupportedType("an index", "a bool", context.span)
+            raise UnsupportedType(
+                "an index", "a bool", context.span, "use an integer, or a mask: an array of bools"
+            )
         case int() | np.integer():
             return static_index(context, size, int(part))
         case Scalar():
             if not part.dtype.is_integer:
-                raise UnsupportedType("an index", describe(part), context.span, "use an integer")
+                raise UnsupportedType("an index", describe(part), context.span, "use an integer: `int(i)`")
             return staged_index(context, size, context.builder.convert(part.atom, I64))
         case Array() | list() | np.ndarray():
             return gather(context, size, part)
         case _:
-            raise UnsupportedType("an index", describe(part), context.span)
+            raise UnsupportedType(
+                "an index", describe(part), context.span, "use an integer, a slice or an array"
+            )
 
 
 def whole(size: Size) -> Range:
@@ -256,7 +260,9 @@ def _bound(context: Context, size: Size, value: Value, default: Atom, lower: Ato
     elif isinstance(value, int | np.integer):
         found = i64(int(value))
     else:
-        raise UnsupportedType("the bound of a slice", describe(value), context.span)
+        raise UnsupportedType(
+            "the bound of a slice", describe(value), context.span, "use an integer: `int(i)`"
+        )
     if isinstance(found, Const) and int(found.value) < 0:
         return builder.size("max", builder.size("add", size, found), lower)
     if not is_nonnegative(context, found):

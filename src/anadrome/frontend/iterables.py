@@ -20,6 +20,9 @@ STATIC_REPEATS = 64
 is not longer. A longer NumPy array is a run-time sequence from the first."""
 
 
+_ITERABLE_HELP = "loop over an array, a list or `range(n)`"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Iterated:
     """A run-time sequence: its extent, and the item at an index that is known to be inside.
@@ -80,7 +83,7 @@ def staged_range(context: Context, *bounds: Value) -> Iterated:
     if isinstance(step, Scalar) and step.dtype.is_integer:
         return _range_of_any_step(context, first, last, builder.convert(step.atom, I64))
     if not isinstance(step, int) or step == 0:
-        raise UnsupportedType("the step of a range", describe(step), context.span)
+        raise UnsupportedType("the step of a range", describe(step), context.span, "use an integer: `int(n)`")
     span = builder.size("sub", last, first) if step > 0 else builder.size("sub", first, last)
     extent = clamp_size(context, span)
     if abs(step) > 1:
@@ -145,7 +148,7 @@ def integer(context: Context, value: Value) -> Atom:
         return context.builder.convert(value.atom, I64)
     if isinstance(value, int):
         return i64(value)
-    raise UnsupportedType("the bound of a range", describe(value), context.span, "use an integer")
+    raise UnsupportedType("the bound of a range", describe(value), context.span, "use an integer: `int(n)`")
 
 
 def complex_row(context: Context, value: Complex, index: Atom) -> Complex:

@@ -512,7 +512,8 @@ def known_items(context: Context, items: Iterated | Iterable[Value]) -> Iterable
     if not isinstance(items, Iterated):
         return items
     if items.static_extent is None:
-        raise StaticRequired("the length of what is unrolled", context.span, "loop over it without unrolling")
+        help = "loop over it with a plain `for`, or take its parts by index: `x[0]`, `x[1:]`"
+        raise StaticRequired("the length of what is unrolled", context.span, help)
     return _each(context, items)
 
 

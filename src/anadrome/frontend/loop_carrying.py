@@ -14,6 +14,7 @@ from anadrome.errors.frontend import (
     ChangesStructure,
     ChangesType,
     FrontendError,
+    ShapeMismatch,
     WritesThroughView,
 )
 from anadrome.frontend.arrays import atom, boxed, describe, type_of, unboxed
@@ -386,10 +387,13 @@ class Carrying:
         assert isinstance(found, Var)
         if any(differ_always(context, *sizes) for sizes in zip(shape, var.type.shape, strict=True)):
             raise ChangesSize(carried.name, *self._places(carried))
+        name = carried.name
+        changes = f"`{name}` changes its size inside the loop: {{1}} before an iteration, {{0}} after it"
         try:
-            return retype(context, found, var.type, f"`{carried.name}`")
-        except FrontendError:
-            raise self._changes(carried, *words) from None
+            return retype(context, found, var.type, f"`{name}`", changes)
+        except ShapeMismatch:
+            label = f"{words[0]} before the loop, {words[1]} after one iteration"
+            raise ChangesSize(name, *self._places(carried), label) from None
 
     def _changes(self, carried: Carried, before: str, after: str) -> FrontendError:
         if not isinstance(carried.place, str):

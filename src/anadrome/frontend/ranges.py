@@ -21,7 +21,7 @@ UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MI
 def wish_of(policy: Value, memory: Value, span: Span | None) -> Checkpoint | None:
     """What a user asks for, or None where that is the default; refuses what is no policy."""
     if is_staged(policy) or is_staged(memory):
-        raise CheckpointPolicy("the policy", "known at run time only", span)
+        raise CheckpointPolicy("the policy", "a value known only at run time", span)
     budget = _bytes(memory, span)
     try:
         wish = Checkpoint.of(policy, budget)  # type: ignore[arg-type]

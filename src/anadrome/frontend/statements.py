@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import importlib
 import inspect
 import warnings
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, i64
-from anadrome.errors.base import indefinite
+from anadrome.errors.base import counted, indefinite
 from anadrome.errors.frontend import (
     ComplexRefused,
     FrontendError,
-    NoAttribute,
     StaticCallFailed,
     StaticRequired,
+    UnsuitableSize,
     UnsupportedSyntax,
     UnsupportedType,
     WritesArgument,
@@ -38,6 +37,7 @@ from anadrome.frontend.control import run_for, run_while
 from anadrome.frontend.evaluate import attribute, condition, mangled, subscript
 from anadrome.frontend.growing import GrowingList, ListMethod, set_item
 from anadrome.frontend.heap import contents, is_same_object, is_view_of, part_key
+from anadrome.frontend.imports import run_import
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.merge import branch
 from anadrome.frontend.nonlocals import owner
@@ -232,8 +232,11 @@ def _unpack(context: Context, frame: Frame, targets: Sequence[ast.expr], value: 
         context.made(middle)
         parts = [*parts[:first], middle, *parts[last:]]
     if len(parts) != len(targets):
-        error = ValueError(f"{len(parts)} values for {len(targets)} names")
-        raise StaticCallFailed("unpacking", error, context.span)
+        names = ", ".join(ast.unparse(target) for target in targets)
+        reason = f"{counted(len(parts), 'value')} for {counted(len(targets), 'name')}"
+        raise UnsuitableSize(
+            f"{names} = ...", reason, context.span, "write as many names as there are values"
+        )
     for target, part in zip(targets, parts, strict=True):
         assign(context, frame, target.value if isinstance(target, ast.Starred) else target, part)
 
@@ -424,7 +427,7 @@ def _check_cast(context: Context, base: Value, new: Value) -> None:
             f"the result of an in-place operation on a {own.numpy_name} array",
             describe(new),
             context.span,
-            "write `x = x + v`",
+            "make a new array instead, `x = x + v` for `x += v`, or convert the array first",
         )
 
 
@@ -465,33 +468,6 @@ def _delete(context: Context, frame: Frame, node: ast.Delete) -> None:
                     raise StaticCallFailed("`del`", error, context.span) from error
             case _:
                 raise UnsupportedSyntax("`del` of this", context.span)
-
-
-def _import(context: Context, frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
-    """An import binds modules, or what is in them; they are imported while compiling."""
-    if isinstance(node, ast.ImportFrom):
-        package = str(frame.globals.get("__package__") or "")
-        module = _imported(context, "." * node.level + (node.module or ""), package)
-        for alias in node.names:
-            where = owner(context, frame, alias.asname or alias.name)
-            try:
-                where.names[alias.asname or alias.name] = attribute(context, module, alias.name)
-            except NoAttribute:
-                inner = _imported(context, f"{module.__name__}.{alias.name}", package)
-                where.names[alias.asname or alias.name] = inner
-        return
-    for alias in node.names:
-        whole = _imported(context, alias.name, "")
-        first = alias.name.partition(".")[0]
-        name = alias.asname or first
-        owner(context, frame, name).names[name] = whole if alias.asname else _imported(context, first, "")
-
-
-def _imported(context: Context, name: str, package: str) -> ModuleType:
-    try:
-        return importlib.import_module(name, package or None)
-    except ImportError as error:
-        raise StaticCallFailed("this import", error, context.span) from error
 
 
 SETTINGS = (np.errstate, warnings.catch_warnings, contextlib.nullcontext)
@@ -590,8 +566,8 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Context, Frame, Any], Exit | None]] =
     ast.Nonlocal: lambda context, frame, node: None,
     ast.FunctionDef: _function,
     ast.Delete: _delete,
-    ast.Import: _import,
-    ast.ImportFrom: _import,
+    ast.Import: run_import,
+    ast.ImportFrom: run_import,
     ast.With: _with,
     ast.Assert: _assert,
     ast.Raise: _raise,

@@ -12,6 +12,7 @@ derivative is that of the compiled gradient (checked just before).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -56,7 +57,7 @@ def check_grads(
     """
     python = function.python if isinstance(function, Compiled) and function.transform == "jit" else function
     try:
-        _check_settings(args, modes, order)
+        _check_settings(args, modes, order, eps, rtol, atol)
     except SettingMismatch as error:
         raise placed(error, python) from None
     random = np.random.default_rng(seed)
@@ -71,7 +72,9 @@ def check_grads(
         raise placed(error, python) from None
 
 
-def _check_settings(args: object, modes: object, order: object) -> None:
+def _check_settings(
+    args: object, modes: object, order: object, eps: object, rtol: object, atol: object
+) -> None:
     """Refuse a call that would check nothing, or something else than is asked for."""
     names = modes if isinstance(modes, tuple | list | set | frozenset) else ()
     if not names or not all(name in ("fwd", "rev") for name in names):
@@ -83,6 +86,15 @@ def _check_settings(args: object, modes: object, order: object) -> None:
     if not isinstance(args, tuple | list):
         help = "give the arguments as a tuple, one alone as `(x,)`"
         raise SettingMismatch("check_grads", "args", "the tuple of the arguments", args, help)
+    numbers = {"eps": eps, "rtol": rtol, "atol": atol}
+    for name, number in numbers.items():
+        if (
+            not isinstance(number, int | float)
+            or not 0.0 <= number < math.inf
+            or (name == "eps" and not number)
+        ):
+            help = "`eps` is the step of the differences, `rtol` and `atol` how far derivatives may be apart"
+            raise SettingMismatch("check_grads", name, "a positive number", number, help)
     if not any(floats_of(arg) for arg in args):
         help = "derivatives are checked by floats: give `2.0` for `2`, `x.astype(np.float64)` for an array x"
         raise SettingMismatch("check_grads", "args", "a tuple with floats in it", tuple(args), help)

@@ -11,7 +11,14 @@ import numpy as np
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Check, Const, Size, Var, i64
 from anadrome.dtypes import DType
-from anadrome.errors.frontend import CallMismatch, StaticRequired, UnsuitableSize, UnsupportedArgument
+from anadrome.errors.base import counted
+from anadrome.errors.frontend import (
+    CallMismatch,
+    StaticRequired,
+    UnsuitableSize,
+    UnsupportedArgument,
+    indices_of,
+)
 from anadrome.frontend.arrays import as_array, atom, describe
 from anadrome.frontend.context import Context, StagedCall, dtype_of
 from anadrome.frontend.operators import is_one
@@ -127,7 +134,9 @@ def axis_of(context: Context, name: str, axis: Value, rank: int) -> int:
     """An axis argument as a number from 0 to rank - 1."""
     number = static_int(context, name, "axis", axis)
     if not -rank <= number < rank:
-        raise UnsupportedArgument(name, f"axis {number} of an array of {rank} dimensions", context.span)
+        help = f"its axes are {indices_of(rank)}" if rank else "a number has no axes"
+        what = f"axis {number} of an array of {counted(rank, 'dimension')}"
+        raise UnsupportedArgument(name, what, context.span, help)
     return number % rank
 
 

@@ -158,7 +158,9 @@ def svd(
     """np.linalg.svd with `full_matrices=False`, or the singular values alone."""
     name = "np.linalg.svd"
     if static_flag(context, name, "hermitian", hermitian):
-        raise UnsupportedArgument(name, "`hermitian=True`", context.span, "take `np.linalg.eigh`")
+        raise UnsupportedArgument(
+            name, "`hermitian=True`", context.span, "leave it out: the result is the same"
+        )
     var = _matrix(context, name, a)
     if not static_flag(context, name, "compute_uv", compute_uv):
         return _singular(context, var)[1]

@@ -9,6 +9,7 @@ import numpy as np
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Accumulate, Atom, Bounds, Const, Library, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, I64, DType
+from anadrome.errors.base import counted
 from anadrome.errors.frontend import UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom, promote
 from anadrome.frontend.context import Context, StagedCall
@@ -320,7 +321,11 @@ def item(context: Context, array: Staged, *args: Value) -> Value:
     if not rank and not args:
         return _python_number(context, var)
     if args and len(args) != rank:
-        raise UnsupportedArgument("item", f"{len(args)} indices into {rank} dimensions", context.span)
+        raise UnsupportedArgument(
+            "item",
+            f"{counted(len(args), 'index', 'indices')} into {counted(rank, 'dimension')}",
+            context.span,
+        )
     assert isinstance(var, Var)
     if not args:
         for size in var.type.shape:

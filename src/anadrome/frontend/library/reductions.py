@@ -170,7 +170,7 @@ def average(
     own = as_array(context, a)
     target = optional_dtype(context, dtype) or (own.dtype if own.dtype.is_float else F64)
     if not target.is_float:
-        raise PromotionError("np.mean", f"dtype={target.numpy_name}", context.span)
+        raise PromotionError("np.mean", f"dtype={target.numpy_name}", context.span, "use a float type")
     return over_axes(
         context, "np.mean", own, axis, keepdims, lambda builder, nest: _mean(builder, nest, target)
     )
@@ -335,7 +335,7 @@ def prefixes(name: str, operator: str) -> StagedCall:
         own = as_array(context, a)
         target = optional_dtype(context, dtype) or sum_type(own.dtype)
         if target is BOOL:
-            raise PromotionError(name, "dtype=bool", context.span)
+            raise PromotionError(name, "dtype=bool", context.span, "use a type of integers or floats")
         if not own.shape:
             return context.wrap(context.builder.full((i64(1),), atom(context, own, target)))
         var = array_var(context, name, own)
