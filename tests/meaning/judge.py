@@ -6,6 +6,7 @@ the two are compared: structure, dtypes and values. Nothing here remembers what 
 
 from __future__ import annotations
 
+import copy
 import inspect
 import itertools
 import linecache
@@ -96,10 +97,15 @@ def arguments_of(subject: Subject) -> list[Any]:
 # ---------------------------------------------------------------------------- what came of a program
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A run gave a result; `outside` is what it left in arguments, defaults and the names around it."""
+    """A run gave a result.
+
+    `outside` is what it left in arguments, defaults and the names around it, `changed` how that differs from
+    what was there before.
+    """
 
     result: object
     outside: object = None
+    changed: str = ""
     warned: bool = False
 
 
@@ -201,12 +207,15 @@ def by_python(function: Callable[..., Any], args: list[Any]) -> Value | Raised:
     """What plain Python on NumPy gives; `Endless` for a program that does not come to an end."""
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always")
+        before = copy.deepcopy(outside(function, args))
         try:
             with limited_lines(function.__code__.co_filename):
                 result = function(*args)
         except Exception as error:
             return Raised(f"{type(error).__name__}: {error}")
-    return Value(result, outside(function, args), any(issubclass(one.category, WARNINGS) for one in caught))
+    after = outside(function, args)
+    warned = any(issubclass(one.category, WARNINGS) for one in caught)
+    return Value(result, after, difference(before, after, "the outside"), warned)
 
 
 def outside(function: Callable[..., Any], args: list[Any]) -> object:
@@ -334,6 +343,10 @@ def judge(program: Subject, config: Config | None = None) -> Judgement:
             return Judgement(program, python, ours, "crash", error)
         case (Raised(), Raised() | Refused()) | (Value(warned=True), Raised()):
             return Judgement(program, python, ours, "right")
+        case Value(changed=changed), Value() if changed:
+            return Judgement(
+                program, python, ours, "wrong", f"Python changes what outlives the call: {changed}"
+            )
         case Value(result=expected), Value(result=got):
             found = difference(expected, got) or difference(python.outside, ours.outside, "the outside")
             return Judgement(program, python, ours, "wrong" if found else "right", found)
