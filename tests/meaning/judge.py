@@ -174,6 +174,13 @@ def shown(outcome: Run) -> str:
 
 
 # ---------------------------------------------------------------------------- running
+MOST_LINES = 200_000
+"""A run of Python takes no more lines than this."""
+FEW_LINES = 2_000
+"""A random program takes no more: one that does is slow, and says nothing that a shorter one does not."""
+MOST_SECONDS = 30.0
+"""The compiler and the interpreter take no more processor time than this."""
+
 _numbers = itertools.count()
 
 
@@ -203,13 +210,13 @@ def _made(program: Program) -> FunctionType:
     return found
 
 
-def by_python(function: Callable[..., Any], args: list[Any]) -> Value | Raised:
+def by_python(function: Callable[..., Any], args: list[Any], most_lines: int = MOST_LINES) -> Value | Raised:
     """What plain Python on NumPy gives; `Endless` for a program that does not come to an end."""
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always")
         before = copy.deepcopy(outside(function, args))
         try:
-            with limited_lines(function.__code__.co_filename):
+            with limited_lines(function.__code__.co_filename, most_lines):
                 result = function(*args)
         except Exception as error:
             return Raised(f"{type(error).__name__}: {error}")
@@ -238,9 +245,9 @@ class Endless(BaseException):
 
 
 @contextmanager
-def limited_lines(file: str) -> Iterator[None]:
-    """Stop a Python function after `MOST_LINES` lines of its file."""
-    left = MOST_LINES
+def limited_lines(file: str, most: int) -> Iterator[None]:
+    """Stop a Python function after so many lines of its file."""
+    left = most
 
     def count(frame: FrameType, event: str, _: object) -> Any:
         nonlocal left
@@ -275,15 +282,11 @@ def limited_seconds() -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-MOST_LINES = 20_000
-MOST_SECONDS = 30.0
-
-
 def is_ending(program: Program) -> bool:
-    """Whether a program comes to an end in Python."""
+    """Whether a program comes to an end in Python, soon."""
     with opened(program) as function:
         try:
-            by_python(function, arguments_of(program))
+            by_python(function, arguments_of(program), FEW_LINES)
         except Endless:
             return False
     return True
