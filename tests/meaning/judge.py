@@ -6,6 +6,7 @@ the two are compared: structure, dtypes and values. Nothing here remembers what 
 
 from __future__ import annotations
 
+import copy
 import inspect
 import itertools
 import linecache
@@ -96,10 +97,15 @@ def arguments_of(subject: Subject) -> list[Any]:
 # ---------------------------------------------------------------------------- what came of a program
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A run gave a result; `outside` is what it left in arguments, defaults and the names around it."""
+    """A run gave a result.
+
+    `outside` is what it left in arguments, defaults and the names around it, `changed` how that differs from
+    what was there before.
+    """
 
     result: object
     outside: object = None
+    changed: str = ""
     warned: bool = False
 
 
@@ -168,6 +174,13 @@ def shown(outcome: Run) -> str:
 
 
 # ---------------------------------------------------------------------------- running
+MOST_LINES = 200_000
+"""A run of Python takes no more lines than this."""
+FEW_LINES = 2_000
+"""A random program takes no more: one that does is slow, and says nothing that a shorter one does not."""
+MOST_SECONDS = 30.0
+"""The compiler and the interpreter take no more processor time than this."""
+
 _numbers = itertools.count()
 
 
@@ -197,16 +210,19 @@ def _made(program: Program) -> FunctionType:
     return found
 
 
-def by_python(function: Callable[..., Any], args: list[Any]) -> Value | Raised:
+def by_python(function: Callable[..., Any], args: list[Any], most_lines: int = MOST_LINES) -> Value | Raised:
     """What plain Python on NumPy gives; `Endless` for a program that does not come to an end."""
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always")
+        before = copy.deepcopy(outside(function, args))
         try:
-            with limited_lines(function.__code__.co_filename):
+            with limited_lines(function.__code__.co_filename, most_lines):
                 result = function(*args)
         except Exception as error:
             return Raised(f"{type(error).__name__}: {error}")
-    return Value(result, outside(function, args), any(issubclass(one.category, WARNINGS) for one in caught))
+    after = outside(function, args)
+    warned = any(issubclass(one.category, WARNINGS) for one in caught)
+    return Value(result, after, difference(before, after, "the outside"), warned)
 
 
 def outside(function: Callable[..., Any], args: list[Any]) -> object:
@@ -229,9 +245,9 @@ class Endless(BaseException):
 
 
 @contextmanager
-def limited_lines(file: str) -> Iterator[None]:
-    """Stop a Python function after `MOST_LINES` lines of its file."""
-    left = MOST_LINES
+def limited_lines(file: str, most: int) -> Iterator[None]:
+    """Stop a Python function after so many lines of its file."""
+    left = most
 
     def count(frame: FrameType, event: str, _: object) -> Any:
         nonlocal left
@@ -266,15 +282,11 @@ def limited_seconds() -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-MOST_LINES = 20_000
-MOST_SECONDS = 30.0
-
-
 def is_ending(program: Program) -> bool:
-    """Whether a program comes to an end in Python."""
+    """Whether a program comes to an end in Python, soon."""
     with opened(program) as function:
         try:
-            by_python(function, arguments_of(program))
+            by_python(function, arguments_of(program), FEW_LINES)
         except Endless:
             return False
     return True
@@ -334,6 +346,10 @@ def judge(program: Subject, config: Config | None = None) -> Judgement:
             return Judgement(program, python, ours, "crash", error)
         case (Raised(), Raised() | Refused()) | (Value(warned=True), Raised()):
             return Judgement(program, python, ours, "right")
+        case Value(changed=changed), Value() if changed:
+            return Judgement(
+                program, python, ours, "wrong", f"Python changes what outlives the call: {changed}"
+            )
         case Value(result=expected), Value(result=got):
             found = difference(expected, got) or difference(python.outside, ours.outside, "the outside")
             return Judgement(program, python, ours, "wrong" if found else "right", found)

@@ -172,6 +172,47 @@ def adds_at_places_of_the_argument(x, n):
     return x
 
 
+def adds_into_a_global(x, n):
+    np.add(SMALL, 1.0, out=SMALL)
+    return SMALL * x[0]
+
+
+def adds_into_a_global_in_a_branch(x, n):
+    if x[0] < 0:
+        np.add(SMALL, 1.0, out=SMALL)
+    return SMALL * x[0]
+
+
+def sorts_a_global(x, n):
+    LARGE.sort()
+    return LARGE[0] * x[0]
+
+
+def fills_a_global(x, n):
+    SMALL.fill(3.0)
+    return SMALL * x[0]
+
+
+def copies_into_a_global(x, n):
+    np.copyto(SMALL, 5.0)
+    return SMALL * x[0]
+
+
+def puts_into_a_global(x, n):
+    SMALL.put([0], 5.0)
+    return SMALL * x[0]
+
+
+def shuffles_a_global(x, n):
+    np.random.default_rng(1).shuffle(SMALL)
+    return SMALL * x[0]
+
+
+def sorts_a_list_outside(x, n):
+    NUMBERS.sort()
+    return NUMBERS[0] * x[0]
+
+
 RIGHT = (reads_small, reads_large, copies_then_writes, rebinds, lists_and_dicts, rows_of_an_argument)
 EITHER = ()
 REFUSED = (
@@ -184,6 +225,8 @@ REFUSED = (
     *(writes_a_view, writes_through_transpose, writes_an_item, writes_an_attribute, appends, extends_a_name),
     *(writes_the_argument, writes_a_view_of_the_argument, writes_a_reshape_of_the_argument),
     *(writes_in_a_callee, writes_a_default, appends_to_a_default, writes_what_a_lambda_gives),
-    *(sorts_the_argument, adds_at_places_of_the_argument),
+    *(sorts_the_argument, adds_at_places_of_the_argument, adds_into_a_global, adds_into_a_global_in_a_branch),
+    *(sorts_a_global, fills_a_global, copies_into_a_global, puts_into_a_global, shuffles_a_global),
+    sorts_a_list_outside,
 )
 """Never run by Python: they would change what the other programs read."""
