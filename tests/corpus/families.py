@@ -19,6 +19,7 @@ from tests.corpus import (
     models,
     operators,
     policies,
+    python_library,
     reductions,
     scalars,
     scans,
@@ -60,4 +61,5 @@ FAMILIES = (
     densities,
     operators,
     policies,
+    python_library,
 )

@@ -112,7 +112,7 @@ def math_cases() -> list[Case]:
     for name in (
         "sqrt cbrt exp expm1 exp2 log1p log2 log10 sin cos tan asin acos atan "
         "sinh cosh tanh asinh acosh atanh "
-        "erf erfc lgamma fabs isnan isinf isfinite floor ceil trunc radians degrees log"
+        "erf erfc lgamma gamma fabs isnan isinf isfinite floor ceil trunc radians degrees log"
     ).split():
         function = getattr(math, name)
         number = 1.25 if name == "acosh" else 0.625

@@ -14,6 +14,7 @@ from tests.frontend.library import (
     distribution_cases,
     elementwise_cases,
     fourier_cases,
+    python_cases,
     reduction_cases,
     special_cases,
     spline_cases,
@@ -34,6 +35,7 @@ FAMILIES = {
     "special": special_cases.CASES,
     "distributions": distribution_cases.CASES,
     "splines": spline_cases.LARGE,
+    "python": python_cases.CASES,
 }
 ALL_CASES = [one for cases in FAMILIES.values() for one in cases]
 

@@ -19,6 +19,7 @@ from anadrome.frontend.library import (
     elementwise,
     everyday,
     factored,
+    integers,
     joining,
     linear,
     log_sums,
@@ -32,6 +33,7 @@ from anadrome.frontend.library import (
     shape,
     special,
     splines,
+    statistics_functions,
 )
 from anadrome.frontend.library.attributes import ATTRIBUTES
 from anadrome.frontend.library.common import checked, table_name
@@ -52,6 +54,7 @@ _FAMILIES = (
         order,
     ),
     *(quantiles, padding, bins, selecting, everyday, special, log_sums, distributions, multivariate, splines),
+    *(integers, statistics_functions),
 )
 
 CALLS: dict[Callable[..., object], StagedCall] = {
@@ -63,7 +66,9 @@ CALLS: dict[Callable[..., object], StagedCall] = {
 
 METHODS: dict[str, StagedCall] = {
     name: checked(name, form)
-    for family in (elementwise, reductions, contraction, linear, shape, creation, order, selecting)
+    for family in (
+        *(elementwise, reductions, contraction, linear, shape, creation, order, selecting),
+    )
     for name, form in family.METHODS.items()
 }
 """The name of an array method -> function(context, array, *args, **kwargs) -> value."""

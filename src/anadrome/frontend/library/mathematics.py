@@ -31,7 +31,12 @@ def number(context: Context, name: str, value: Value) -> Atom:
     return atom(context, value, F64)
 
 
-_ELSEWHERE = {"erf": "scipy.special.erf", "erfc": "scipy.special.erfc", "lgamma": "scipy.special.gammaln"}
+_ELSEWHERE = {
+    "erf": "scipy.special.erf",
+    "erfc": "scipy.special.erfc",
+    "lgamma": "scipy.special.gammaln",
+    "gamma": "scipy.special.gamma",
+}
 
 
 def _instead(name: str) -> str:
@@ -221,6 +226,7 @@ CALLS: dict[Callable[..., object], StagedCall] = {
             ("erf", "erf"),
             ("erfc", "erfc"),
             ("lgamma", "lgamma"),
+            ("gamma", "gamma"),
             ("fabs", "abs"),
             ("isnan", "isnan"),
             ("isinf", "isinf"),
