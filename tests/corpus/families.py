@@ -31,6 +31,7 @@ from tests.corpus import (
     trackers,
     transforms,
     while_loops,
+    writing,
 )
 
 FAMILIES = (
@@ -61,5 +62,6 @@ FAMILIES = (
     densities,
     operators,
     policies,
+    writing,
     python_library,
 )

@@ -18,10 +18,11 @@ from tests.frontend.library import (
     reduction_cases,
     special_cases,
     spline_cases,
+    writing_cases,
 )
 from tests.frontend.library.staging import Case, assert_like_numpy, case
 
-REFUSED_METHODS = {"sort", "fill", "tolist", "put", "resize", "partition"}
+REFUSED_METHODS = {"put", "resize", "tolist"}
 LINE = np.random.default_rng(3).normal(size=6)
 SELECTION_CASES = [case(keys, function, LINE) for keys, function in (*SELECTIONS, *VALUES) if keys != ()]
 FAMILIES = {
@@ -35,6 +36,7 @@ FAMILIES = {
     "special": special_cases.CASES,
     "distributions": distribution_cases.CASES,
     "splines": spline_cases.LARGE,
+    "writing": writing_cases.CASES,
     "python": python_cases.CASES,
 }
 ALL_CASES = [one for cases in FAMILIES.values() for one in cases]

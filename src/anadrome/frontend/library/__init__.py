@@ -19,6 +19,7 @@ from anadrome.frontend.library import (
     elementwise,
     everyday,
     factored,
+    in_place,
     integers,
     joining,
     linear,
@@ -27,6 +28,7 @@ from anadrome.frontend.library import (
     multivariate,
     order,
     padding,
+    prefixes,
     quantiles,
     reductions,
     selecting,
@@ -37,6 +39,7 @@ from anadrome.frontend.library import (
 )
 from anadrome.frontend.library.attributes import ATTRIBUTES
 from anadrome.frontend.library.common import checked, table_name
+from anadrome.frontend.library.in_place import into, method_into
 
 _FAMILIES = (
     *(
@@ -54,20 +57,22 @@ _FAMILIES = (
         order,
     ),
     *(quantiles, padding, bins, selecting, everyday, special, log_sums, distributions, multivariate, splines),
+    *(in_place, prefixes),
     *(integers, statistics_functions),
 )
 
 CALLS: dict[Callable[..., object], StagedCall] = {
-    function: checked(table_name(function), form)
+    function: into(function, checked(table_name(function), form))
     for family in _FAMILIES
     for function, form in family.CALLS.items()
 }
 """A Python callable -> its compiled form: function(context, *args, **kwargs) -> value."""
 
 METHODS: dict[str, StagedCall] = {
-    name: checked(name, form)
+    name: method_into(name, checked(name, form))
     for family in (
         *(elementwise, reductions, contraction, linear, shape, creation, order, selecting),
+        *(in_place, prefixes),
     )
     for name, form in family.METHODS.items()
 }
