@@ -50,6 +50,7 @@ REFUSED = frozenset(
 
 METHODS_OF_OBJECTS = (
     *(scipy.interpolate.PPoly.__call__, scipy.interpolate.PPoly.integrate),
+    *(np.vectorize.__call__, type(np.r_).__getitem__),
 )
 """Methods of objects whose class stands on the page, or they themselves."""
 
@@ -94,6 +95,7 @@ MODULES: tuple[tuple[str, str, ModuleType], ...] = (
 def page() -> str:
     """The text of the page."""
     known: dict[str, set[str]] = {title: set() for title, _, _ in MODULES}
+    known["NumPy"] |= {"np.r_", "np.c_"}
     known["`functools` and `itertools`"] |= {"functools.partial", *map(_iterating, itertools_calls.CALLS)}
     known["`operator`"] |= {f"operator.{name}" for name in ("attrgetter", "itemgetter", "methodcaller")}
     for function in (*CALLS, *OWN_CALLS, *PROGRAMS, math.prod):

@@ -8,6 +8,7 @@ from tests.corpus import (
     comprehensions,
     corners,
     densities,
+    editing,
     elementwise,
     extrema,
     for_loops,
@@ -63,5 +64,6 @@ FAMILIES = (
     operators,
     policies,
     writing,
+    editing,
     python_library,
 )

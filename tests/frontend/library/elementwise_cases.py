@@ -124,6 +124,7 @@ MATH_CASES: list[Case] = [
     *math_cases(),
     case(math.floor, lambda x: (math.floor(x), math.ceil(x), math.trunc(x)), -2.5),
     case(math.floor, lambda n: math.floor(n), 7),
+    case(math.modf, lambda x: (math.modf(x), math.modf(-x)), 2.75),
     case(math.sqrt, lambda x, v: math.sqrt(x) * v, 2.0, F),
     case(math.log, lambda x: math.log(x, 2), 10.0),
     case(math.log, lambda x, b: math.log(x, b), 10.0, 3.0),

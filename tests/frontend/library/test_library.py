@@ -12,6 +12,7 @@ from tests.frontend.library import (
     algebra_cases,
     array_cases,
     distribution_cases,
+    editing_cases,
     elementwise_cases,
     fourier_cases,
     python_cases,
@@ -22,7 +23,7 @@ from tests.frontend.library import (
 )
 from tests.frontend.library.staging import Case, assert_like_numpy, case
 
-REFUSED_METHODS = {"put", "resize", "tolist"}
+REFUSED_METHODS = {"put", "resize"}
 LINE = np.random.default_rng(3).normal(size=6)
 SELECTION_CASES = [case(keys, function, LINE) for keys, function in (*SELECTIONS, *VALUES) if keys != ()]
 FAMILIES = {
@@ -37,6 +38,7 @@ FAMILIES = {
     "distributions": distribution_cases.CASES,
     "splines": spline_cases.LARGE,
     "writing": writing_cases.CASES,
+    "editing": editing_cases.CASES,
     "python": python_cases.CASES,
 }
 ALL_CASES = [one for cases in FAMILIES.values() for one in cases]

@@ -16,6 +16,7 @@ from anadrome.frontend.library import (
     creation,
     decompositions,
     distributions,
+    editing,
     elementwise,
     everyday,
     factored,
@@ -28,9 +29,11 @@ from anadrome.frontend.library import (
     multivariate,
     order,
     padding,
+    polynomials,
     prefixes,
     quantiles,
     reductions,
+    row_functions,
     selecting,
     shape,
     special,
@@ -57,7 +60,7 @@ _FAMILIES = (
         order,
     ),
     *(quantiles, padding, bins, selecting, everyday, special, log_sums, distributions, multivariate, splines),
-    *(in_place, prefixes),
+    *(in_place, editing, prefixes, polynomials, row_functions),
     *(integers, statistics_functions),
 )
 

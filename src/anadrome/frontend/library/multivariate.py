@@ -80,6 +80,8 @@ def _parameters(context: Context, name: str, mean: Value, cov: Value) -> tuple[S
         size: Size = spread.shape[0] if len(spread.shape) == 2 else i64(1)
     else:
         size = centre.shape[0] if centre.shape else i64(1)
+    has_size = context.builder.apply("gt", size, i64(0))
+    require(context, has_size, "raise", f"ValueError: {name}: there are no dimensions")
     count = size_value(context, size)
     middle: Value = call(np.zeros, count) if centre is None else call(np.reshape, centre, (count,))
     if is_one(size):
