@@ -240,6 +240,10 @@ WARNINGS = (DeprecationWarning, RuntimeWarning)
 `broadcast_arrays` made, the mean of nothing."""
 
 
+OF_A_NUMBER = tuple(f"AttributeError: '{kind}' object has no attribute" for kind in ("int", "float", "bool"))
+"""What Python says of its own numbers, which may have NumPy's methods in a compiled program."""
+
+
 class Endless(BaseException):
     """A run takes longer than any program of this search should."""
 
@@ -333,13 +337,15 @@ def is_passed(leaf: object) -> bool:
 def judge(program: Subject, config: Config | None = None) -> Judgement:
     """Run a program both ways and compare.
 
-    Where Python raises, ours raises or is refused.
+    Where Python raises, ours raises or is refused; where it changes what outlives the call, ours is refused.
     """
     with opened(program) as function:
         python = by_python(function, arguments_of(program))
     with opened(program) as function:  # with globals of its own
         ours = by_us(function, arguments_of(program), config or Config())
     match python, ours:
+        case Value(changed=changed), Refused() if changed:
+            return Judgement(program, python, ours, "right")
         case Value(), Refused():
             return Judgement(program, python, ours, "refused")
         case _, Broken(error=error):
@@ -353,6 +359,8 @@ def judge(program: Subject, config: Config | None = None) -> Judgement:
         case Value(result=expected), Value(result=got):
             found = difference(expected, got) or difference(python.outside, ours.outside, "the outside")
             return Judgement(program, python, ours, "wrong" if found else "right", found)
+        case Raised(error=error), Value() if error.startswith(OF_A_NUMBER):
+            return Judgement(program, python, ours, "right")
         case Raised(error=error), _:
             return Judgement(program, python, ours, "wrong", f"Python raises {error}")
         case _, Raised(error=error):

@@ -21,7 +21,7 @@ from anadrome.frontend.arrays import as_array
 from anadrome.frontend.comprehension import list_of, short_items
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.growing import growing_list, iterated, plain_list
-from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, integer, rows, size_of
+from anadrome.frontend.iterables import Iterated, integer, rows, size_of
 from anadrome.frontend.iterators import Iterator as FrontIterator
 from anadrome.frontend.iterators import (
     LazyGenerator,
@@ -34,7 +34,7 @@ from anadrome.frontend.iterators import (
     source_of,
 )
 from anadrome.frontend.library.common import require
-from anadrome.frontend.library.python_program import accumulated, begun_with, reduced, starred
+from anadrome.frontend.library.python_program import accumulated, accumulated_from, reduced, starred
 from anadrome.frontend.sizes import clamp_size, least_size, multiply_sizes
 from anadrome.frontend.values import Array, Value
 from anadrome.frontend.views import unraveled
@@ -90,13 +90,16 @@ def accumulate(context: Context, iterable: Value, func: Value = None, *, initial
     if not isinstance(items, Iterated):
         call = functools.partial(context.call, function)
         return made_iterator(context, None, itertools.accumulate(items, call, initial=initial))
-    found = context.call(list, items) if initial is None else context.call(begun_with, initial, items)
     scan = next((scan for one, scan in _SCANS if function is one), None)
-    if scan is not None:
-        column = plain_list(context, found)
-        if isinstance(column, Array) and len(column.shape) == 1 and column.dtype is not BOOL:
-            return iterator_of(context, context.call(scan, column))
-    return iterator_of(context, context.call(accumulated, function, found))
+    if initial is not None and scan is None:
+        return iterator_of(context, context.call(accumulated_from, initial, function, items))
+    numbers = _numbers(context, "accumulate", items)
+    if scan is not None and numbers.dtype is not BOOL:
+        parts: list[Value] = [numbers] if initial is None else [[initial], numbers]
+        return iterator_of(context, context.call(scan, context.call(np.concatenate, parts)))
+    if initial is not None:
+        return iterator_of(context, context.call(accumulated_from, initial, function, items))
+    return iterator_of(context, context.call(accumulated, function, context.call(list, numbers)))
 
 
 _SCANS = ((operator.add, np.cumsum), (operator.mul, np.cumprod))
@@ -148,7 +151,7 @@ def pairwise(context: Context, iterable: Value, /) -> Value:
 def chain(context: Context, *iterables: Value) -> Value:
     """itertools.chain; run-time sequences of numbers are joined to one"""
     sides = [source_of(context, one) for one in iterables]
-    if all(_is_short(side) for side in sides):
+    if all(_is_short(context, side) for side in sides):
         return made_iterator(context, None, _chained(context, sides))
     columns = [_column(context, side) for side in sides]
     joined = context.call(np.concatenate, [column for column in columns if column is not None])
@@ -159,17 +162,17 @@ def chain(context: Context, *iterables: Value) -> Value:
 def chain_of(context: Context, iterable: Value, /) -> Value:
     """itertools.chain.from_iterable of iterables whose number is known"""
     items = source_of(context, iterable)
-    if isinstance(items, Iterated) and not _is_short(items):
+    if isinstance(items, Iterated) and not _is_short(context, items):
         help = "write it with two loops, or as a comprehension with two `for`s"
         raise UnsupportedCall("chain.from_iterable", context.span, "over a run-time sequence", help)
     return chain(context, *known_items(context, items))
 
 
-def _is_short(side: Iterated | Pulled) -> bool:
+def _is_short(context: Context, side: Iterated | Pulled) -> bool:
     """Whether items are known now and not many."""
     if not isinstance(side, Iterated):
         return True
-    return side.static_extent is not None and side.static_extent <= STATIC_REPEATS
+    return side.static_extent is not None and side.static_extent <= context.config.static_repeats
 
 
 def _chained(context: Context, sides: Sequence[Iterated | Pulled]) -> Pulled:
@@ -180,16 +183,21 @@ def _chained(context: Context, sides: Sequence[Iterated | Pulled]) -> Pulled:
 def _column(context: Context, side: Iterated | Pulled) -> Value:
     """The numbers of one side as an array, or None where there are none."""
     if isinstance(side, Iterated):
-        found = plain_list(context, list_of(context, side))
-    else:
-        items = list(side)
-        if not items:
-            return None
-        found = as_array(context, items)
-    if not isinstance(found, Array) or len(found.shape) != 1:
-        reason = "over items that are no numbers, of which only the run knows how many there are"
-        raise UnsupportedCall("chain", context.span, reason, "go over one after the other")
-    return found
+        return _numbers(context, "chain", side)
+    items = list(side)
+    return _vector(context, "chain", as_array(context, items)) if items else None
+
+
+def _numbers(context: Context, name: str, items: Iterated) -> Array:
+    """The numbers of a run-time sequence as an array."""
+    return _vector(context, name, plain_list(context, list_of(context, items)))
+
+
+def _vector(context: Context, name: str, found: Value) -> Array:
+    if isinstance(found, Array) and len(found.shape) == 1:
+        return found
+    reason = "over items that are no numbers, of which only the run knows how many there are"
+    raise UnsupportedCall(name, context.span, reason, "go over them with `for`")
 
 
 def product(context: Context, *iterables: Value, repeat: Value = 1) -> Value:
@@ -197,9 +205,12 @@ def product(context: Context, *iterables: Value, repeat: Value = 1) -> Value:
     if not isinstance(repeat, int):
         raise StaticRequired("the argument `repeat` of `product`", context.span)
     sides = [source_of(context, one) for one in iterables]
-    known = [list(known_items(context, side)) if _is_short(side) else None for side in sides]
+    known = [list(known_items(context, side)) if _is_short(context, side) else None for side in sides]
     lists = [items for items in known if items is not None] * repeat
-    if all(items is not None for items in known) and math.prod(map(len, lists)) <= STATIC_REPEATS:
+    if (
+        all(items is not None for items in known)
+        and math.prod(map(len, lists)) <= context.config.static_repeats
+    ):
         return made_iterator(context, None, itertools.product(*lists))
     pools = [
         side if isinstance(side, Iterated) else iterated(context, growing_list(context, items or ()))

@@ -15,7 +15,7 @@ from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Const, Size, i64
 from anadrome.dtypes import F64
 from anadrome.errors.frontend import UnsupportedArgument
-from anadrome.frontend.arrays import as_array
+from anadrome.frontend.arrays import as_array, unboxed
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.indexing import take as taken
 from anadrome.frontend.library.common import require, static_flag
@@ -30,7 +30,7 @@ _METHODS = ("logpdf", "pdf")
 
 def _after(context: Context, method: str, logarithm: Value) -> Value:
     """The logarithm of a density, or the density; of one point a number."""
-    found = context.call(np.squeeze, logarithm)
+    found = unboxed(context, context.call(np.squeeze, logarithm))
     return found if method == "logpdf" else context.call(np.exp, found)
 
 

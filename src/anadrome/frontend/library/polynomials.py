@@ -111,16 +111,14 @@ def product(context: Context, a1: Value, a2: Value) -> Value:
 
 
 def _trimmed(context: Context, name: str, p: Value) -> Value:
-    """The coefficients from the first one on that is not zero; of zeros alone the last one."""
-    call = context.call
-    parts = _coefficients(context, name, p)
-    last = size_value(context, context.builder.size("sub", parts.shape[0], i64(1)))
-    is_kept = call(
-        np.logical_or,
-        call(np.not_equal, parts, 0),
-        call(np.equal, call(np.arange, call(np.add, last, 1)), last),
-    )
-    return taken(context, parts, slice(call(np.argmax, is_kept), None))
+    """The coefficients from the first one on that is not zero; a zero where there is none."""
+    call, own = context.call, _coefficients(context, name, p)
+    parts = call(np.concatenate, [call(np.zeros, 1, own.dtype.numpy), own])  # there is one, at least
+    assert isinstance(parts, Array)
+    last = size_value(context, own.shape[0])
+    is_last = call(np.equal, call(np.arange, call(np.add, last, 1)), last)
+    first = call(np.argmax, call(np.logical_or, call(np.not_equal, parts, 0), is_last))
+    return taken(context, parts, slice(first, None))
 
 
 def sum_of_two(name: str, function: np.ufunc) -> StagedCall:

@@ -20,17 +20,18 @@ def reduced(function: Any, items: Any, total: Any) -> Any:
 
 
 def accumulated(function: Any, found: Any) -> Any:
-    """itertools.accumulate of a list, in its place."""
+    """itertools.accumulate of a new list of numbers, in its place."""
     for k in range(1, len(found)):
         found[k] = function(found[k - 1], found[k])
     return found
 
 
-def begun_with(first: Any, items: Any) -> Any:
-    """A list of a first value and others."""
-    found = [first]
+def accumulated_from(total: Any, function: Any, items: Any) -> Any:
+    """itertools.accumulate from a first value on."""
+    found = [total]
     for item in items:
-        found.append(item)
+        total = function(total, item)
+        found.append(total)
     return found
 
 

@@ -19,14 +19,13 @@ from anadrome.frontend.arrays import as_array, atom
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.indexing import take as taken
 from anadrome.frontend.indexing import take_inside
-from anadrome.frontend.iterables import STATIC_REPEATS
 from anadrome.frontend.library.common import array_var, axis_of, static_flag
 from anadrome.frontend.library.elementwise import nonzero_mask
 from anadrome.frontend.library.order import sort, wrapped
 from anadrome.frontend.library.python_program import listed
 from anadrome.frontend.library.shape import moveaxis, raveled
 from anadrome.frontend.masks import coordinates, kept_places
-from anadrome.frontend.sizes import agree, as_size
+from anadrome.frontend.sizes import agree, as_size, is_same_size
 from anadrome.frontend.values import Array, Staged, Value
 
 
@@ -62,8 +61,7 @@ def compress(context: Context, condition: Value, a: Value, axis: Value = None) -
     along = 0 if axis is None else axis_of(context, name, axis, len(own.shape))
     front = moveaxis(context, own, along, 0) if along else own
     assert isinstance(front, Array)
-    agree(context, mask.type.shape[0], front.shape[0], name)
-    result = taken(context, front, context.wrap(mask))
+    result = _where_it_holds(context, front, mask)
     return moveaxis(context, result, 0, along) if along else result
 
 
@@ -73,8 +71,13 @@ def extract(context: Context, condition: Value, arr: Value) -> Value:
     mask = nonzero_mask(context, raveled(context, as_array(context, condition)), name)
     values = raveled(context, as_array(context, arr))
     assert isinstance(values, Array)
-    agree(context, mask.type.shape[0], values.shape[0], name)
-    return taken(context, values, context.wrap(mask))
+    return _where_it_holds(context, values, mask)
+
+
+def _where_it_holds(context: Context, array: Array, mask: Var) -> Value:
+    """The items where a vector of bools holds, which may be shorter; a place outside is an error."""
+    is_mask = is_same_size(context, mask.type.shape[0], array.shape[0])
+    return taken(context, array, context.wrap(mask if is_mask else kept_places(context, mask)))
 
 
 _OF_UNIQUE = {
@@ -203,7 +206,7 @@ def to_list(context: Context, array: Staged) -> Value:
         kind = float if array.dtype.is_float else bool if array.dtype is BOOL else int
         return context.call(listed, kind, array)
     size = array.shape[0]
-    if not isinstance(size, Const) or int(size.value) > STATIC_REPEATS:
+    if not isinstance(size, Const) or int(size.value) > context.config.static_repeats:
         reason, help = "a list of lists, of which there are many or unknown many", "use the array itself"
         raise UnsupportedArgument("tolist", reason, context.span, help)
     rows: list[Value] = []
