@@ -389,7 +389,7 @@ def _becomes_complex(x, z):
 
 LARGE = np.arange(30) * 1j
 REFUSED = (
-    Refused("ordered", lambda: ad.jit(_ordered)(1j), ComplexRefused, "takes no complex numbers"),
+    Refused("ordered", lambda: ad.jit(_ordered)(1j), ComplexRefused, "does not support complex numbers"),
     Refused("stored_in_a_real_array", lambda: ad.jit(_into_a_real_array)(1j), ComplexRefused),
     Refused("sorted", lambda: ad.jit(lambda z: np.sort(z))(LARGE), ComplexRefused),
     Refused("eigenvalues", lambda: ad.jit(lambda z: np.linalg.eigh(z))(np.eye(3) * 1j), ComplexRefused),

@@ -164,5 +164,5 @@ REFUSED = (
     Refused(
         "gradient_of_two_results", lambda: ad.grad(lambda x: (x, x))(1.0), NonScalarOutput, spanless=True
     ),
-    Refused("gamma_without_a_rule", lambda: ad.grad(lambda x: math.gamma(x))(1.5), UnsupportedCall),
+    Refused("ulp_without_a_rule", lambda: ad.grad(lambda x: math.ulp(x))(1.5), UnsupportedCall),
 )

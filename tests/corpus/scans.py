@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 import anadrome as ad
-from anadrome.errors.frontend import UnsupportedArgument
+from anadrome.errors.frontend import WritesArgument
 from tests.corpus.draw import N, given, indices, normal, positive, with_values
 from tests.corpus.harness import Program, Refused
 
@@ -204,8 +204,8 @@ PROGRAMS = (
 
 REFUSED = (
     Refused(
-        "sum_into_another_array",
+        "sums_into_the_argument",
         lambda: ad.grad(lambda x: np.sum(np.cumsum(x, out=x)))(np.ones(20)),
-        UnsupportedArgument,
+        WritesArgument,
     ),
 )
