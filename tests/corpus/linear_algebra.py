@@ -195,6 +195,15 @@ def norms_of_singular_values(a):
     return np.linalg.norm(a, "nuc") + np.linalg.norm(a, 2) * np.linalg.norm(a, -2) + np.linalg.cond(a)
 
 
+def growth_of_a_system(a):
+    return np.log(np.sum(np.exp(np.linalg.eigvals(a).real)))
+
+
+def sine_of_a_matrix(a):
+    values, vectors = np.linalg.eig(a)
+    return np.sum(np.real((vectors * np.sin(values)) @ np.linalg.inv(vectors)) ** 2)
+
+
 def exponential_of_a_matrix(a, x):
     return np.sum(scipy.linalg.expm(a) @ x)
 
@@ -210,6 +219,8 @@ def upper_factor(a, x):
 PROGRAMS = (
     Program(fit_of_least_squares, (normal(N + 2, N), normal(N + 2)), sizes=CUBIC),
     Program(norms_of_singular_values, (normal(N, N + 1),), sizes=CUBIC),
+    Program(growth_of_a_system, (normal(N, N),), sizes=CUBIC),
+    Program(sine_of_a_matrix, (dominant(N),), sizes=CUBIC),
     Program(exponential_of_a_matrix, (dominant(N), normal(N)), sizes=(16, 32, 64)),
     Program(
         product_of_many, (normal(N, N), normal(N, 4), normal(4, N), normal(N, N), normal(N)), sizes=CUBIC

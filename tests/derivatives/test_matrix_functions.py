@@ -151,6 +151,11 @@ def test_the_exponential_agrees_with_scipy_to_thirteen_digits() -> None:
     np.testing.assert_array_equal(compiled(np.zeros((4, 4))), np.eye(4))
 
 
+def test_exponential_of_complex_matrices() -> None:
+    agree(lambda a: scipy.linalg.expm(a), SQUARE + 1j * TALL[:3])
+    agree(lambda t: scipy.linalg.expm(-1j * t * (SQUARE + SQUARE.T)), 0.7, order=2)
+
+
 # ---------------------------------------------------------------------------- Cholesky
 @pytest.mark.parametrize("lower", [True, False])
 def test_cholesky_of_either_triangle(lower: bool) -> None:

@@ -156,6 +156,13 @@ class SingularMatrix(RuntimeCheckError, ArithmeticError, LinAlgError):
     help = "look at the matrix; a small multiple of the identity added to it makes a factorisation exist"
 
 
+class NotDecomposed(RuntimeCheckError, ArithmeticError, LinAlgError):
+    """The iteration that finds the eigenvalues or singular values of a matrix has not ended well."""
+
+    label = "found when the program ran"
+    help = "look at the matrix for NaNs, infinities, and numbers of very different sizes"
+
+
 class NotConverged(RuntimeCheckError, ArithmeticError):
     """An iteration that looks for a fixed point or a root has not found one."""
 
@@ -195,6 +202,7 @@ FAILURES: dict[str, type[RuntimeCheckError]] = {
     "raise": RaisedError,
     "empty": EmptyReduction,
     "singular": SingularMatrix,
+    "decomposition": NotDecomposed,
     "convergence": NotConverged,
     "memory": OutOfMemory,
     "nonfinite": NonFinite,

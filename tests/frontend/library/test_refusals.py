@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.fft
+import scipy.linalg
 
 from anadrome.errors.frontend import (
     CallMismatch,
+    ComplexRefused,
     FrontendError,
     PromotionError,
     ShapeMismatch,
@@ -73,6 +75,13 @@ REFUSED: list[tuple[Callable[..., Any], type[FrontendError], str]] = [
     (lambda x: np.linalg.multi_dot([x, x[0], x]), UnsupportedArgument, "anything but matrices"),
     (lambda x: np.linalg.lstsq(x, x, rcond="none"), UnsupportedArgument, "cut-off"),
     (lambda x: np.linalg.lstsq(np.stack([x, x]), x), UnsupportedArgument, "a stack of matrices"),
+    (lambda x: np.linalg.eig(x), ShapeMismatch, "(n, n)"),
+    (lambda x: np.linalg.eig(x[0]), UnsupportedArgument, "a vector where a matrix"),
+    (lambda x: np.linalg.eigh(1j * x[:3], UPLO="M"), UnsupportedArgument, "UPLO"),
+    (lambda x: np.linalg.svd(1j * x), UnsupportedArgument, "full factors"),
+    (lambda x: np.linalg.svd(1j * x, hermitian=True), UnsupportedArgument, "hermitian"),
+    (lambda x: np.linalg.cond(1j * x, 1), ComplexRefused, "p=1"),
+    (lambda x: scipy.linalg.expm(np.stack([1j * x[:3]])), UnsupportedArgument, "one matrix is expected"),
     (lambda x: np.linalg.inv(x), ShapeMismatch, "(4, 3)"),
     (lambda x: np.linalg.slogdet(x), ShapeMismatch, "(4, 3)"),
     (lambda x: np.linalg.svd(x), UnsupportedArgument, "full factors"),
