@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import scipy.special as special
+from scipy.interpolate import CubicHermiteSpline, CubicSpline, PPoly
+
+from anadrome.frontend.library import CALLS
 
 UNIT = [
     *(special.erfcx, special.erfi, special.dawsn, special.erfinv, special.erfcinv, special.ndtr),
@@ -22,4 +25,8 @@ OF_AN_ORDER = [special.jv, special.yv, special.iv, special.ive, special.kv, spec
 OF_PARAMETERS = [special.betainc]
 """With arguments by which there is no derivative."""
 
-KEYS = {*UNIT, *PAIRS, *INCOMPLETE, *OF_AN_ORDER, *OF_PARAMETERS, special.polygamma}
+SPLINES = {CubicSpline, CubicHermiteSpline, PPoly.__call__, PPoly.integrate}
+DISTRIBUTIONS = {one for one in CALLS if str(getattr(one, "__module__", "")).startswith("scipy.stats")}
+"""Methods of distributions: `test_distributions` goes through their table."""
+
+KEYS = {*UNIT, *PAIRS, *INCOMPLETE, *OF_AN_ORDER, *OF_PARAMETERS, special.polygamma, *SPLINES, *DISTRIBUTIONS}

@@ -91,6 +91,23 @@ def test_incomplete_beta_by_its_place() -> None:
     agree(lambda x: special.betainc(1.5, 2.5, x), np.array([0.1, 0.5, 0.9]), order=2)
 
 
+@pytest.mark.parametrize("size", [3, 20])
+def test_logsumexp_with_weights(size: int) -> None:
+    a, b = RANDOM.normal(size=(2, size)), RANDOM.uniform(0.5, 2.0, (2, size))
+    b[0, 1] = 0.0
+    agree(lambda a, b: (special.logsumexp(a, b=b), special.logsumexp(a, axis=0, b=b[1])), a, b, order=2)
+    agree(lambda a, b: special.logsumexp(a, b=-b, axis=1, return_sign=True), a, b, order=2)
+
+
+def test_logsumexp_by_a_weight_of_zero() -> None:
+    """∂/∂b log Σ b·eᵃ = eᵃ/Σ, also where b is 0; of an infinite a with that weight it is 0"""
+    slope = ad.grad(lambda b, a: special.logsumexp(a, b=b))
+    np.testing.assert_allclose(
+        slope(np.array([0.0, 2.0]), np.array([1.0, 0.5])), np.exp([1.0, 0.5]) / (2.0 * np.exp(0.5))
+    )
+    np.testing.assert_allclose(slope(np.array([0.0, 2.0]), np.array([np.inf, 0.5])), [0.0, 0.5])
+
+
 REFUSED: list[tuple[Any, str, str]] = [
     *((lambda v, f=f: f(v, 2.0), f.__name__, "v") for f in OF_AN_ORDER),
     (lambda v: special.betainc(v, 2.0, 0.5), "betainc", "a"),

@@ -289,7 +289,7 @@ def truth_of_array(x):
 
 CASES = [
     (changes_type, (VECTOR,), frontend.ChangesType),
-    (changes_shape, (VECTOR,), frontend.ChangesType),
+    (changes_shape, (VECTOR,), frontend.ChangesSize),
     (string_in_loop, (VECTOR,), frontend.ChangesType),
     (undefined_after_loop, (VECTOR, 3), frontend.Undefined),
     (undefined_after_branch, (1.0,), frontend.Undefined),
@@ -311,8 +311,8 @@ CASES = [
     (append_to_global, (1.0,), frontend.EscapingMutation),
     (staged_index_of_list, (1.0, 3), frontend.StaticRequired),
     (uses_try, (1.0,), frontend.UnsupportedSyntax),
-    (uses_with, (1.0,), frontend.UnsupportedSyntax),
-    (uses_import, (1.0,), frontend.UnsupportedSyntax),
+    (uses_with, (1.0,), frontend.UnsupportedCall),
+    (uses_import, (1.0,), frontend.UnsupportedCall),
     (uses_class, (1.0,), frontend.UnsupportedSyntax),
     (uses_global, (1.0,), frontend.UnsupportedSyntax),
     (uses_yield, (1.0,), frontend.UnsupportedSyntax),

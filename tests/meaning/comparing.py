@@ -14,7 +14,9 @@ def difference(expected: Any, got: Any, place: str = "result") -> str:
     A list of numbers or of arrays of one shape may come back as an array: that is documented of results.
     """
     if isinstance(expected, list) and isinstance(got, np.ndarray):
-        return _array_difference(_stacked(expected, got), got, place)
+        stacked = _stacked(expected, got)
+        is_weak = isinstance(stacked, np.ndarray) and are_widened(expected, got)
+        return _array_difference(stacked.astype(got.dtype) if is_weak else stacked, got, place)
     expected_parts, got_parts = parts(expected), parts(got)
     if expected_parts is None and got_parts is None:
         return _leaf_difference(expected, got, place)
@@ -74,6 +76,13 @@ def _array_difference(expected: Any, got: Any, place: str) -> str:
 def is_widened(expected: object, got: np.ndarray) -> bool:
     """A Python number may be held as a wider one where another way through the program makes it one."""
     return got.dtype.name in WIDER.get(type(expected), ())
+
+
+def are_widened(expected: list[Any], got: np.ndarray) -> bool:
+    """Whether a list, of lists perhaps, has Python's numbers alone, which the array may hold."""
+    return bool(expected) and all(
+        are_widened(one, got) if isinstance(one, list) else is_widened(one, got) for one in expected
+    )
 
 
 WIDER: dict[type, tuple[str, ...]] = {

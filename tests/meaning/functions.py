@@ -108,28 +108,51 @@ ARGUMENTS = {
 }  # fmt: skip
 """Layouts of the arguments `x` and `m`."""
 
-OF_ARGUMENTS = {"v": ("o = x", "a = x"), "m": ("o = m", "a = m")}
-"""Kind -> where the array itself is an argument."""
+OUTSIDE: dict[str, dict[str, tuple[str, ...]]] = {
+    "v": {
+        "argument": ("o = x", "a = x"),
+        "global": ("o = X", "a = o"),
+        "part of a global": ("o = X", "a = o[::-1]"),
+    },
+    "m": {
+        "argument": ("o = m", "a = m"),
+        "global": ("o = M", "a = o"),
+        "part of a global": ("o = M", "a = o.T"),
+    },
+}
+"""Kind -> layouts whose memory outlives the call: it is read-only for us."""
+GLOBALS = {
+    "X": "X = np.arange({n}) + 1.0",
+    "M": "M = np.outer(np.arange({n}) + 1.0, np.array([1.0, 2.0, 3.0]))",
+}
 
-SIZES = (1, 2, 2, 3, 3, 5, 5, 17, 17, 65, 70)
+SIZES = (0, 1, 2, 2, 3, 3, 5, 5, 17, 17, 65, 70)
+MATRIX_SIZES = (0, 1, 2, 2, 3, 3, 5, 5, 17, 17, 23, 65)
 SQUARE_SIZES = (2, 3, 3, 5, 17)
+"""Below and above each threshold: 4, 16, and 64 iterations or elements."""
+
+SIZES_OF = {**dict.fromkeys("mk", MATRIX_SIZES), **dict.fromkeys("sdq", SQUARE_SIZES)}
+
+WIDE = ("outer(", "kron(", "tensordot(", "vander(", "np.diag(")
+"""Calls whose results are much larger than their arguments."""
 
 # ---------------------------------------------------------------------------- writes
 WRITES: dict[str, tuple[str, ...]] = {
     "any": (
-        *("{w} += 3", "{w} *= 2", "{w} -= 1", "{w}[...] = 7", "{w}[0] = 7", "{w}[-1] += 5", "{w}[:1] *= 3"),
-        *("{w}[::2] = 4", "{w}[::-1] += 1", "{w}[1:] += {w}[:-1]", "{w}[{w} > 2] = 0", "{w}[[0]] = 6"),
-        *("{w}[np.array([0, 0])] += 6", "g = {w}\ng += 5", "g = {w}[...]\ng *= 3", "g = {w}[1:]\ng[...] = 8"),
+        *("{w} += 3", "{w} *= -1", "{w} -= 1", "{w}[...] = 7", "{w}[0] = 7", "{w}[-1] += 5", "{w}[:1] *= -1"),
+        *("{w}[::2] = 4", "{w}[::-1] += 1", "{w}[1:] += {w}[:-1]", "{w}[{w} > 2.5] = 0", "{w}[[0]] = 6"),
+        *("{w}[np.array([0, 0])] += 6", "g = {w}\ng += 5", "g = {w}[...]\ng *= -1"),
+        "g = {w}[1:]\ng[...] = 8",
         *("{w}.fill(7)", "{w}.sort()", "np.add({w}, 1, out={w})", "np.add.at({w}, np.array([0]), 1)"),
         "{w}[:] = {w}[::-1]",
     ),
     "deep": (
         *("{w}[0, 0] = 9", "{w}[:, 0] += 2", "{w}[0][0] = 5", "g = {w}[0]\ng += 5", "{w}.T[0] += 1"),
-        *("for g in {w}:\n    g *= 2", "g = {w}.T\ng[0] = 4", "{w}[0], {w}[-1] = {w}[-1] + 1, {w}[0] + 2"),
+        *("for g in {w}:\n    g *= -1", "g = {w}.T\ng[0] = 4", "{w}[0], {w}[-1] = {w}[-1] + 1, {w}[0] + 2"),
         *("g = {w}.ravel()\ng[0] = 8", "g = {w}.reshape(-1)\ng += 8", "{w}[..., 0] -= 2"),
     ),
     "bool": ("{w}[0] = False", "{w}[...] = True", "{w} ^= True", "{w} |= True", "{w}[:1] &= False"),
-    "none": ("{w} += 3", "{w}[...] = 7", "{w}[()] = 7", "{w} *= 2", "{w}.fill(7)", "g = {w}\ng += 2"),
+    "none": ("{w} += 3", "{w}[...] = 7", "{w}[()] = 7", "{w} *= -1", "{w}.fill(7)", "g = {w}\ng += 2"),
     "number": ("{w} += 3", "{w} = 7"),
 }  # fmt: skip
 """What is written, by the form of the array: of any rank, of two dimensions or more, booleans, of none."""
@@ -261,22 +284,26 @@ class Made:
 def function_program(recipe: Recipe, number: int) -> Program:
     """The program of a call under a number, which chooses everything else."""
     drawn = random.Random(f"{recipe.name}|{recipe.kind}|{recipe.call}|{number}")
-    size = drawn.choice(SQUARE_SIZES if recipe.kind in "sdq" else SIZES)
+    is_wide = any(part in recipe.call for part in WIDE)
+    size = drawn.choice(SQUARE_SIZES if is_wide else SIZES_OF.get(recipe.kind, SIZES))
     order = drawn.choice(list(ARGUMENTS)) if drawn.random() < 0.3 else "contiguous"
     args = tuple(text.replace("{n}", str(size)) for text in ARGUMENTS[order])
     args = (*args, str(size), drawn.choice(("1.0", "-1.0")))
     layout, lines = chosen_layout(drawn, recipe.kind)
     call = recipe.call.replace("{a}", "a")
     context = drawn.choice(list(CONTEXTS))
-    made = asked(lines, call, args)
+    made = asked([around(lines, size), *lines], call, args)
     if made is None:
         context = "straight"
     part = "" if made is None or not isinstance(made.y, list | tuple) or not made.y else "[0]"
     target = drawn.choice(["y", "y", "a", "o"])
     body = filled(drawn, CONTEXTS[context], call, target, part, made)
-    text = around(body) + "\n".join(
-        ["def program(x, m, n, t):", *(f"    {one}" for one in (*lines, *body)), ""]
-    )
+    whole = [
+        around([*lines, *body], size),
+        "def program(x, m, n, t):",
+        *(f"    {one}" for one in (*lines, *body)),
+    ]
+    text = "\n".join([*whole, ""])
     axes = {
         "function": recipe.name,
         "layout": f"{recipe.kind} {layout}",
@@ -291,8 +318,9 @@ def function_program(recipe: Recipe, number: int) -> Program:
 
 def chosen_layout(drawn: random.Random, kind: str) -> tuple[str, Sequence[str]]:
     """A layout of a kind, and the lines that make `o` and `a`."""
-    if kind in OF_ARGUMENTS and drawn.random() < 0.1:
-        return "argument", OF_ARGUMENTS[kind]
+    if kind in OUTSIDE and drawn.random() < 0.1:
+        layout = drawn.choice(list(OUTSIDE[kind]))
+        return layout, OUTSIDE[kind][layout]
     layout = drawn.choice(list(LAYOUTS[kind]))
     return layout, [line.replace("{o}", VALUES[kind]) for line in LAYOUTS[kind][layout]]
 
@@ -336,8 +364,10 @@ def value_of(made: Made, text: str, is_result: bool, has_parts: bool) -> Any:
     return made.o if text == "o" else made.a
 
 
-def around(body: Sequence[str]) -> str:
-    """The definitions that the lines ask for."""
-    whole = "\n".join(body)
+def around(lines: Sequence[str], size: int) -> str:
+    """The definitions that lines ask for."""
+    whole = "\n".join(lines)
     definitions = {**AROUND, "Holder": HOLDER}
-    return "\n".join(text for name, text in definitions.items() if f"{name}(" in whole) + "\n\n"
+    found = [text for name, text in definitions.items() if f"{name}(" in whole]
+    found += [text.replace("{n}", str(size)) for name, text in GLOBALS.items() if f"o = {name}" in whole]
+    return "\n".join([*found, "", ""])

@@ -24,7 +24,7 @@ HOLE = re.compile(r"\{(new:)?([a-z]+)(!)?\}")
 DEEPEST = 2
 """How deep expressions and blocks are nested."""
 
-SIZES = (1, 2, 2, 3, 3, 4, 5, 5, 17, 65, 70)
+SIZES = (0, 1, 2, 2, 3, 3, 4, 5, 5, 17, 65, 70)
 SIGNS = ("1.0", "-1.0")
 
 Names = dict[str, tuple[str, ...]]
@@ -37,7 +37,7 @@ class Writer:
     def __init__(self, random_: random.Random) -> None:
         self.random = random_
         self.count = 0
-        self.is_plain = random_.random() < 0.7
+        self.is_plain = random_.random() < 0.75
 
     def chosen(self, table: Iterable[str], names: Names) -> str:
         """One of the templates that are possible here; a plain program leaves out what is seldom written."""

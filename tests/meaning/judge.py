@@ -6,6 +6,7 @@ the two are compared: structure, dtypes and values. Nothing here remembers what 
 
 from __future__ import annotations
 
+import copy
 import inspect
 import itertools
 import linecache
@@ -96,9 +97,15 @@ def arguments_of(subject: Subject) -> list[Any]:
 # ---------------------------------------------------------------------------- what came of a program
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A run gave a result."""
+    """A run gave a result.
+
+    `outside` is what it left in arguments, defaults and the names around it, `changed` how that differs from
+    what was there before.
+    """
 
     result: object
+    outside: object = None
+    changed: str = ""
     warned: bool = False
 
 
@@ -167,6 +174,13 @@ def shown(outcome: Run) -> str:
 
 
 # ---------------------------------------------------------------------------- running
+MOST_LINES = 200_000
+"""A run of Python takes no more lines than this."""
+FEW_LINES = 2_000
+"""A random program takes no more: one that does is slow, and says nothing that a shorter one does not."""
+MOST_SECONDS = 30.0
+"""The compiler and the interpreter take no more processor time than this."""
+
 _numbers = itertools.count()
 
 
@@ -196,16 +210,34 @@ def _made(program: Program) -> FunctionType:
     return found
 
 
-def by_python(function: Callable[..., Any], args: list[Any]) -> Value | Raised:
+def by_python(function: Callable[..., Any], args: list[Any], most_lines: int = MOST_LINES) -> Value | Raised:
     """What plain Python on NumPy gives; `Endless` for a program that does not come to an end."""
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always")
+        before = copy.deepcopy(outside(function, args))
         try:
-            with limited_lines(function.__code__.co_filename):
+            with limited_lines(function.__code__.co_filename, most_lines):
                 result = function(*args)
         except Exception as error:
             return Raised(f"{type(error).__name__}: {error}")
-    return Value(result, any(issubclass(one.category, DeprecationWarning) for one in caught))
+    after = outside(function, args)
+    warned = any(issubclass(one.category, WARNINGS) for one in caught)
+    return Value(result, after, difference(before, after, "the outside"), warned)
+
+
+def outside(function: Callable[..., Any], args: list[Any]) -> object:
+    """What lives longer than a call: it may not differ after it."""
+    names = {
+        name: value
+        for name, value in function.__globals__.items()
+        if isinstance(value, np.ndarray | list | dict | float) and not name.startswith("__")
+    }
+    return [args, list(function.__defaults__ or ()), {} if function.__module__ != __name__ else names]
+
+
+WARNINGS = (DeprecationWarning, RuntimeWarning)
+"""Where Python warns so of what a program does, an error is as good as its value: a write into an array that
+`broadcast_arrays` made, the mean of nothing."""
 
 
 class Endless(BaseException):
@@ -213,9 +245,9 @@ class Endless(BaseException):
 
 
 @contextmanager
-def limited_lines(file: str) -> Iterator[None]:
-    """Stop a Python function after `MOST_LINES` lines of its file."""
-    left = MOST_LINES
+def limited_lines(file: str, most: int) -> Iterator[None]:
+    """Stop a Python function after so many lines of its file."""
+    left = most
 
     def count(frame: FrameType, event: str, _: object) -> Any:
         nonlocal left
@@ -250,15 +282,11 @@ def limited_seconds() -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-MOST_LINES = 20_000
-MOST_SECONDS = 30.0
-
-
 def is_ending(program: Program) -> bool:
-    """Whether a program comes to an end in Python."""
+    """Whether a program comes to an end in Python, soon."""
     with opened(program) as function:
         try:
-            by_python(function, arguments_of(program))
+            by_python(function, arguments_of(program), FEW_LINES)
         except Endless:
             return False
     return True
@@ -274,7 +302,7 @@ def by_us(function: Callable[..., Any], args: list[Any], config: Config) -> Run:
             leaves = [leaf for leaf in flatten((tuple(args), {}))[0] if is_passed(leaf)]
             outcome = run(staged.function, [*leaves, *staged.captured])
             result = staged.rebuild(iter(outcome.results))
-            return refused_result(result) or Value(result)
+            return refused_result(result) or Value(result, outside(function, args))
     except IRError as error:
         return Broken(f"{type(error).__name__}: {error}")
     except Endless:
@@ -305,21 +333,25 @@ def is_passed(leaf: object) -> bool:
 def judge(program: Subject, config: Config | None = None) -> Judgement:
     """Run a program both ways and compare.
 
-    Where Python raises, ours raises or is refused. Where Python warns that what it does is deprecated (a
-    write into an array that `broadcast_arrays` made), an error is as good as its value.
+    Where Python raises, ours raises or is refused.
     """
     with opened(program) as function:
         python = by_python(function, arguments_of(program))
+    with opened(program) as function:  # with globals of its own
         ours = by_us(function, arguments_of(program), config or Config())
     match python, ours:
-        case _, Refused():
+        case Value(), Refused():
             return Judgement(program, python, ours, "refused")
         case _, Broken(error=error):
             return Judgement(program, python, ours, "crash", error)
-        case (Raised(), Raised()) | (Value(warned=True), Raised()):
+        case (Raised(), Raised() | Refused()) | (Value(warned=True), Raised()):
             return Judgement(program, python, ours, "right")
+        case Value(changed=changed), Value() if changed:
+            return Judgement(
+                program, python, ours, "wrong", f"Python changes what outlives the call: {changed}"
+            )
         case Value(result=expected), Value(result=got):
-            found = difference(expected, got)
+            found = difference(expected, got) or difference(python.outside, ours.outside, "the outside")
             return Judgement(program, python, ours, "wrong" if found else "right", found)
         case Raised(error=error), _:
             return Judgement(program, python, ours, "wrong", f"Python raises {error}")

@@ -12,6 +12,8 @@
 | mat | an array of shape (n, 3) |
 | part | an array of one dimension of any length |
 | zero | an array without a dimension |
+| ints, mask | an array of n integers, of n booleans |
+| count | an integer that counts |
 | list | a list of numbers |
 | vecs, rows | a list of vecs, of rows |
 | table | a list of lists of numbers |
@@ -59,6 +61,10 @@ def scaled(v, c):
 def first(v):
     v[0] += 1.0
     return v[0]
+""",
+    "part": """
+def part(v):
+    return v[1:]
 """,
     "fresh": """
 def fresh(v, c):
@@ -114,7 +120,7 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         "{zero!}",
         "{zero!}[()]",
     ),
-    "at": ("0", "-1", "1", "n - 1", "n // 2", "{at!}", "{at!}"),
+    "at": ("0", "-1", "1", "n - 1", "n // 2", "{at!}", "{at!}", "{count!} % n"),
     "small": ("0", "1", "-1", "2"),
     "test": (
         "t > 0",
@@ -192,6 +198,16 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         "{mat!}[::-1]",
     ),
     "zero": ("np.array({num})", "{vec!}[{at}, ...]", "np.zeros(())", "np.asarray({vec!}[0])"),
+    "ints": (
+        "np.arange(n)",
+        "({ints!} + 1)",
+        "np.argsort(-x)",
+        "({ints!} * 2)",
+        "{ints!}[::-1]",
+        "{ints!}",
+    ),
+    "mask": ("({vec!} > {num})", "~{mask!}", "({mask!} & ({vec!} < 4.0))", "{mask!}", "np.isfinite({vec!})"),
+    "count": ("0", "len({list!})", "({count!} + 1)", "int(t)"),
     "list": (
         "[{num}, {num}, {num}]",
         "list({vec})",
@@ -329,6 +345,21 @@ SIMPLE: tuple[str, ...] = (
     "{mat!}[{at}, {small}] {op} {num}",
     "{mat!}[:, {small}] {op} {vec}",
     "{mat!}.T[{small}] {op} {num}",
+    "{new:ints} = {ints}",
+    "{new:mask} = {mask}",
+    "{new:count} = {count}",
+    "{count!} += 1",
+    "{ints!} += 1",
+    "{ints!}[{at}] = {count!}",
+    "{ints!}[1:] += {ints!}[:-1]",
+    "{mask!}[{at}] = False",
+    "{mask!} &= {vec!} > 1.0",
+    "{vec!}[{mask!}] {op} {num}",
+    "{vec!}[{ints!} % n] = {vec}",
+    "{vec!}[{ints!} % n] {op} {num}",
+    "{num!} += {vec!}[{mask!}].sum()",
+    "{num!} += {vec!}[{ints!} % n][0]",
+    "part({vec!})[...] {op} {num}",
     "{zero!} {op} {num}",
     "{zero!}[()] = {num}",
     "{zero!}[...] {op} {num}",
@@ -395,6 +426,8 @@ SIMPLE: tuple[str, ...] = (
     "first({view})",
     "first({part})",
     "first({row})",
+    "{num!} = {act!}({num})",
+    "{num!} += {map!}({view})",
     "np.add.at({vec!}, np.array([0, 0, 1]), {num})",
 )
 """Statements without a block."""
@@ -426,6 +459,10 @@ COMPOUND: tuple[str, ...] = (
     "for {new:at} in range(n):\n    {vecs!}.append({vec!}.copy())",
     "{new:num} = 0.0\nfor v in {iter!}:\n    {num!} += v\n    if v > {num}:\n        break",
     "k = 0\nwhile k < n:\n    {block}\n    k += 1",
+    "{new:count} = 0\nwhile {count!} < 3:\n    {block}\n    {count!} += 1",
+    "for {new:at} in range(n):\n    if {test}:\n        {count!} += 1",
+    "for {new:at} in range(n):\n    if {mask!}[{at}]:\n        {block}",
+    "for {new:count} in {ints!}:\n    {block}",
     "k = 0\nwhile k < 3 and {num} < 50.0:\n    {block}\n    k += 1",
     "if {test}:\n    {block}",
     "if {test}:\n    {block}\nelse:\n    {block}",
@@ -450,7 +487,23 @@ COMPOUND: tuple[str, ...] = (
 
 SELDOM = (
     *(".fill(", ".sort()", "sorted(", ".T[", "np.add.at", "dict(", ".ravel()", ".reshape(", "[[0, -1]]"),
-    *("filter(", "chain(", "next(", "= iter(", ".step()", "['z']", "del ", ".extend(v", "copy=[", "lambda c"),
+    *(
+        "filter(",
+        "chain(",
+        "next(",
+        "= iter(",
+        ".step()",
+        "['z']",
+        "del ",
+        ".extend({vec",
+        "lambda c",
+        "] * n",
+    ),
+    # a name whose array depends on a condition, or on how often a loop ran
+    *("{vec!} if {test} else {vec!}", "{vec!} = {view}\nelse", "{list!} = {list!}\nelse"),
+    *("if {test}:\n    {vec!}, ", "in range(n):\n    {vec!}, {vec!} = {vec!}, {vec!}"),
+    # expressions that write: the order of evaluation, comprehensions whose callees write
+    *("first({vec})", "first({vec!})", "scaled({vec!}", "{act!}(", "{map!}(", "bump({num})"),
 )
 """Most programs have nothing of this."""
 

@@ -41,6 +41,11 @@ UNARY: dict[str, str] = {
         special.expm1 special.log1p np.imag np.angle np.iscomplexobj np.isrealobj
     """,
     "u": "np.arcsin np.arccos np.arctanh",
+    "i b": """
+        np.int8 np.int16 np.int32 np.int64 np.uint8 np.uint16 np.uint32 np.uint64
+        np.invert np.absolute np.sign np.square np.floor np.logical_not np.positive np.isnan np.conjugate
+    """,
+    "v m i": "np.argsort",
     "c k": """
         np.absolute np.cos np.sin np.tan np.tanh np.arctan np.arcsinh np.exp np.expm1 np.exp2 np.sinh np.cosh
         np.square np.negative np.positive np.sign np.isnan np.isinf np.isfinite np.logical_not np.conjugate
@@ -56,17 +61,13 @@ UNARY: dict[str, str] = {
         np.diag np.gradient abs np.fft.fft np.fft.ifft np.fft.fftshift np.fft.ifftshift np.fft.hfft
         np.fft.irfft
     """,
-    "i b": """
-        np.invert np.absolute np.sign np.square np.floor np.logical_not np.positive np.isnan np.conjugate
-    """,
     "v m i b": """
-        np.float32 np.float64 np.int8 np.int16 np.int32 np.int64 np.uint8 np.uint16 np.uint32 np.uint64
-        np.bool np.sum np.prod np.mean np.max np.min np.amax np.amin np.any np.all np.std np.var np.median
-        np.ptp
+        np.float32 np.float64 np.bool np.sum np.prod np.mean np.max np.min np.amax np.amin np.any np.all
+        np.std np.var np.median np.ptp
         np.cumsum np.cumprod np.count_nonzero np.nonzero np.flatnonzero np.argwhere np.ravel np.transpose
         np.squeeze np.atleast_1d np.atleast_2d np.atleast_3d np.flip np.copy np.array np.asarray
         np.asanyarray np.ascontiguousarray np.zeros_like np.ones_like np.shape np.ndim np.size np.sort
-        np.argsort np.argmax np.argmin np.nansum np.nanprod np.nanmean np.nanmax np.nanmin np.flipud
+        np.argmax np.argmin np.nansum np.nanprod np.nanmean np.nanmax np.nanmin np.flipud
         np.ediff1d np.average np.trapezoid np.complex64 np.complex128 np.unique
     """,
     "m": "np.fliplr np.rot90 np.diag np.diagonal np.tril np.triu np.trace np.cov np.corrcoef np.linalg.norm",
@@ -80,8 +81,9 @@ UNARY: dict[str, str] = {
     "m q": "np.fft.rfft2 np.fft.irfft2 np.fft.rfftn np.fft.irfftn fft.rfft2 fft.irfft2 fft.rfftn fft.irfftn",
     "d": """
         np.linalg.inv np.linalg.det np.linalg.cholesky np.linalg.slogdet np.linalg.eigvalsh np.linalg.svdvals
+        linalg.cholesky
     """,
-    "s": "np.linalg.inv np.linalg.det np.linalg.pinv np.linalg.slogdet",
+    "s": "np.linalg.inv np.linalg.det np.linalg.pinv np.linalg.slogdet np.linalg.cond linalg.expm",
 }
 """Kinds -> functions of the array alone."""
 
@@ -145,14 +147,15 @@ UFUNC_METHODS: dict[str, str] = {
 
 METHODS: dict[str, str] = {
     "v m i b": """
-        .all() .any() .argmax() .argmin() .argsort() .astype(np.float64) .astype(np.int64)
+        .all() .any() .argmax() .argmin() .argsort() .astype(np.float64)
         .astype(np.float64,copy=False) .conj() .conjugate() .copy() .cumprod() .cumsum() .flatten() .max()
         .mean() .min() .nonzero() .prod() .ravel() .repeat(2) .reshape(-1) .reshape((1,-1)) .round()
         .squeeze()
         .std() .sum() .tolist() .transpose() .var() .item(0) .take(np.array([0,0])) .take(0) .sort() .fill(1)
-        .searchsorted(2.0) .clip(1,2)
+        .clip(1,2)
         .T .dtype .imag .ndim .real .shape .size
     """,
+    "i b": ".astype(np.int64) .astype(np.int64,copy=False) .astype(np.uint8) .astype(bool)",
     "m q": """
         .transpose(1,0) .swapaxes(0,1) .diagonal() .trace() .sum(axis=0) .max(axis=1)
         .mean(axis=0,keepdims=True)
@@ -160,7 +163,7 @@ METHODS: dict[str, str] = {
         .repeat(2,axis=0)
         .reshape(-1,order='F') .ravel(order='F') .ravel('K') .copy(order='F') .flatten('F')
     """,
-    "v": ".dot(np.ones(n)) .partition(1) .put([0],9.0) .resize((2,2)) .round(1) .std(ddof=1) .take([0,-1])",
+    "v": ".dot(np.ones(n))  .put([0],9.0) .resize((2,2)) .round(1) .std(ddof=1) .take([0,-1])",
     "z": """
         .item() .copy() .reshape(1) .reshape(()) .ravel() .flatten() .sum() .astype(float) .T .real .conj()
         .squeeze()

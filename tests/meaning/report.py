@@ -5,7 +5,7 @@ python -m tests.meaning.report --count 5000 statements      of more programs of 
 python -m tests.meaning.report --shrink 20 statements       the first failures, made as short as they can be
 python -m tests.meaning.report --show refused statements    the programs of a verdict
 python -m tests.meaning.report --thresholds all=0           under another configuration
-python -m tests.meaning.report --write before.json          the verdicts, in a file
+python -m tests.meaning.report --write before.json          the programs that are right, in a file
 python -m tests.meaning.report --against before.json        what was right there and is not now
 """
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,9 +22,10 @@ from anadrome.config import Config
 from tests.meaning.functions import function_program
 from tests.meaning.grammar import random_program
 from tests.meaning.judge import Judgement, Program, Subject, judge
+from tests.meaning.operators import operator_program
 from tests.meaning.shrink import shrunk
 from tests.meaning.special_recipes import all_recipes
-from tests.meaning.tally import Tally
+from tests.meaning.tally import VERDICTS, Tally
 from tests.meaning.test_cases import EITHER, RIGHT, SIZES, case
 from tests.meaning.thresholds import FIXED, configurations
 
@@ -45,18 +47,27 @@ def functions(count: int) -> Iterator[Subject]:
     return (function_program(recipe, number) for number in range(times) for recipe in recipes)
 
 
+def operators(count: int) -> Iterator[Subject]:
+    """In-place operators."""
+    return (operator_program(number) for number in range(count))
+
+
 FAMILIES: dict[str, Callable[[int], Iterator[Subject]]] = {
     "cases": cases,
     "statements": statements,
+    "operators": operators,
     "functions": functions,
 }
 
-LETTERS = {"right": "R", "refused": "F", "wrong": "W", "crash": "C"}
-
 
 def key(subject: Subject) -> str:
-    """What a program is known by in a file of verdicts."""
-    return f"{subject.id} {subject.args[-2] if subject.args else ''}"
+    """What a program is known by in a file of those that are right."""
+    return f"{subject.id} {subject.args[-2] if len(subject.args) > 2 else subject.args[-1]}"
+
+
+def digest(subject: Subject) -> str:
+    """Tells a program from another that a later grammar makes of the same seed."""
+    return f"{zlib.crc32(str(subject).encode()):08x}"
 
 
 def judged(family: str, count: int, config: Config) -> Iterator[Judgement]:
@@ -68,38 +79,36 @@ def main(arguments: list[str]) -> int:
     """The command."""
     options = parsed(arguments)
     config = configurations()[options.thresholds]
-    verdicts: dict[str, dict[str, str]] = {}
+    right: dict[str, dict[str, str]] = {}
+    before = json.loads(Path(options.against).read_text()) if options.against else {}
+    lost = changed = 0
     for family in options.families or FAMILIES:
         tally = Tally()
         left = options.shrink
-        verdicts[family] = {}
+        right[family] = {}
+        known = before.get(family, {})
         for judgement in judged(family, options.count, config):
             tally.add(judgement)
-            verdicts[family][key(judgement.program)] = LETTERS[judgement.verdict]
+            subject = judgement.program
+            if judgement.verdict == "right":
+                right[family][key(subject)] = digest(subject)
+            elif key(subject) in known:
+                is_lost = known[key(subject)] == digest(subject)
+                lost, changed = lost + is_lost, changed + (not is_lost)
+                if is_lost:
+                    print(f"was right:\n{judgement}\n", flush=True)
             if options.show == judgement.verdict:
-                print(f"{judgement}\n")
-            if left and judgement.is_failure and isinstance(judgement.program, Program):
+                print(f"{judgement}\n", flush=True)
+            if left and judgement.is_failure and isinstance(subject, Program):
                 left -= 1
-                print(f"{judge(shrunk(judgement.program, config), config)}\n", flush=True)
+                print(f"{judge(shrunk(subject, config), config)}\n", flush=True)
         print(f"== {family}: " + "\n".join(tally.lines()) + "\n", flush=True)
     if FIXED:
         print(f"thresholds that cannot be set: {', '.join(FIXED)}")
     if options.write:
-        Path(options.write).write_text(json.dumps(verdicts, indent=0))
-    return compare(json.loads(Path(options.against).read_text()), verdicts) if options.against else 0
-
-
-def compare(before: dict[str, dict[str, str]], now: dict[str, dict[str, str]]) -> int:
-    """Print what was right and is not any more; 1 where there is such a program."""
-    lost = [
-        (family, name, now[family][name])
-        for family, those in before.items()
-        for name, letter in those.items()
-        if letter == "R" and now.get(family, {}).get(name, "R") != "R"
-    ]
-    for family, name, letter in lost:
-        print(f"was right, is {letter}: {family} {name}")
-    print(f"{len(lost)} programs were right before and are not now")
+        Path(options.write).write_text(json.dumps(right, indent=0))
+    if options.against:
+        print(f"{lost} programs were right and are not now; {changed} are other programs than then")
     return 1 if lost else 0
 
 
@@ -108,10 +117,10 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("families", nargs="*", choices=[[], *FAMILIES])
     parser.add_argument("--count", type=int, default=1000, help="programs of each random family")
     parser.add_argument("--shrink", type=int, default=0, help="print so many failures, made short")
-    parser.add_argument("--show", choices=LETTERS, help="print the programs of this verdict")
+    parser.add_argument("--show", choices=VERDICTS, help="print the programs of this verdict")
     parser.add_argument("--thresholds", default="default", choices=configurations())
-    parser.add_argument("--write", help="write the verdicts to a file")
-    parser.add_argument("--against", help="compare with a file of verdicts")
+    parser.add_argument("--write", help="write the programs that are right to a file")
+    parser.add_argument("--against", help="compare with such a file")
     return parser.parse_args(arguments)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from anadrome.config import Config
 from tests.meaning.comparing import NUMBERS, parts
-from tests.meaning.judge import Broken, Judgement, Program, Raised, Run, Value, is_ending, judge
+from tests.meaning.judge import Broken, Judgement, Program, Raised, Refused, Run, Value, is_ending, judge
 
 
 def shrunk(program: Program, config: Config | None = None) -> Program:
@@ -40,7 +40,12 @@ def form(judgement: Judgement) -> tuple[str, str, str]:
     """What stays: the verdict, and of either side whether there is a value, or which class of error."""
 
     def of_run(run: Run) -> str:
-        return run.error.partition(":")[0] if isinstance(run, Raised | Broken) else type(run).__name__
+        match run:
+            case Raised(error=error) | Broken(error=error):
+                return error.partition(":")[0]
+            case Refused(message=message):
+                return message.partition("(")[0]
+        return type(run).__name__
 
     return judgement.verdict, of_run(judgement.python), of_run(judgement.ours)
 

@@ -60,11 +60,14 @@ CALLS: dict[str, tuple[str, ...]] = {
     "np.select": ("v m", "np.select([{a} > 2.0], [{a}], 1.0)", "np.select([{a} > 0.0], [{a}])"),
     "np.piecewise": ("v", "np.piecewise({a}, [{a} > 2.0], [lambda w: w * 2.0, 1.0])"),
     "np.clip": ("v m i z", "np.clip({a}, 1, 2)", "np.clip({a}, None, 99)", "np.clip({a}, 0, None)"),
-    "np.searchsorted": ("v", "np.searchsorted({a}, 2.0)", "np.searchsorted(x, {a})"),
+    "np.searchsorted": ("v", "np.searchsorted(np.sort({a}), 2.0)", "np.searchsorted(np.sort(x), {a})"),
     "np.digitize": ("v", "np.digitize({a}, np.array([1.5, 2.5]))"),
     "np.bincount": ("i", "np.bincount({a})", "np.bincount({a}, minlength=9)"),
     "np.histogram": ("v", "np.histogram({a}, bins=np.array([0.0, 2.0, 9.0]))[0]"),
-    "np.interp": ("v", "np.interp({a}, np.arange(9.0), np.arange(9.0) * 2.0)", "np.interp(1.5, x, x)"),
+    "np.interp": (
+        "v",
+        *("np.interp({a}, np.arange(9.0), np.arange(9.0) * 2.0)", "np.interp(1.5, np.sort(x), x)"),
+    ),
     "np.isin": ("v i", "np.isin({a}, [1, 2])"),
     "np.unique": ("v i", "np.unique({a})", "np.unique({a}, return_counts=True)"),
     "np.sort": ("v m", "np.sort({a})", "np.sort({a}, axis=0)", "np.sort({a}, axis=None)"),
@@ -114,11 +117,34 @@ CALLS: dict[str, tuple[str, ...]] = {
         *("s", "np.linalg.matrix_power({a}, 1)", "np.linalg.matrix_power({a}, 0)"),
         *("np.linalg.matrix_power({a}, 2)", "np.linalg.matrix_power({a}, -1)"),
     ),
-    "np.linalg.norm": ("m k", "np.linalg.norm({a}, axis=0)"),
+    "np.linalg.multi_dot": (
+        *("s", "np.linalg.multi_dot([{a}, {a}])", "np.linalg.multi_dot([{a}, {a}, {a}[:, 0]])"),
+    ),
+    "np.linalg.lstsq": (
+        *("m s", "np.linalg.lstsq({a}, np.ones(len({a})))[0]"),
+        *("np.linalg.lstsq({a}, {a}, rcond=1e-9)[2]",),
+    ),
+    "np.linalg.cond": ("s", "np.linalg.cond({a}, 1)", "np.linalg.cond({a} + 0j)"),
+    "np.linalg.norm": (
+        "m k",
+        *("np.linalg.norm({a}, axis=0)", "np.linalg.norm({a}, 'nuc')", "np.linalg.norm({a}, 1)"),
+    ),
     "np.linalg.qr": ("s", "np.abs(np.linalg.qr({a})[1])"),
-    "np.linalg.svd": ("s", "np.linalg.svd({a})[1]", "np.linalg.svd({a}, compute_uv=False)"),
-    "np.linalg.eigh": ("d", "np.linalg.eigh({a})[0]", "np.abs(np.linalg.eigh({a})[1])"),
+    "np.linalg.svd": (
+        *("s", "np.linalg.svd({a})[1]", "np.linalg.svd({a}, compute_uv=False)"),
+        *("np.abs(np.linalg.svd({a} + 1j * np.eye(len({a})))[0])",),
+    ),
+    "np.linalg.svdvals": ("s", "np.linalg.svdvals({a} + 1j * {a}.T)"),
+    "np.linalg.eigh": (
+        *("d", "np.linalg.eigh({a})[0]", "np.abs(np.linalg.eigh({a})[1])"),
+        *("np.abs(np.linalg.eigh({a} + 0j)[1])",),
+    ),
+    "np.linalg.eigvalsh": ("d", "np.linalg.eigvalsh({a} + 0j, 'U')"),
+    "np.linalg.eig": ("d", "np.linalg.eig({a} + 0j)", "np.abs(np.linalg.eig({a})[1])"),
+    "np.linalg.eigvals": ("s", "np.linalg.eigvals({a} + 0j)", "np.linalg.eigvals({a}).real"),
     "np.linalg.cholesky": ("d", "np.linalg.cholesky({a}, upper=True)"),
+    "linalg.cholesky": ("d", "linalg.cholesky({a}, lower=True)"),
+    "linalg.expm": ("s", "linalg.expm(0.1 * {a})", "linalg.expm(-1j * {a})"),
     "linalg.solve_triangular": ("d", "linalg.solve_triangular({a}, np.ones(len({a})), lower=True)"),
     "linalg.cho_factor": ("d", "np.tril(linalg.cho_factor({a}, lower=True)[0])"),
     "linalg.cho_solve": ("d", "linalg.cho_solve(linalg.cho_factor({a}), np.ones(len({a})))"),
@@ -146,6 +172,14 @@ CALLS: dict[str, tuple[str, ...]] = {
     "np.fft.rfftfreq": ("v", "np.fft.rfftfreq(len({a}))"),
     "fft.fftfreq": ("v", "fft.fftfreq(len({a}))"),
     "fft.rfftfreq": ("v", "fft.rfftfreq(len({a}))"),
+    # -------------------------------------------------------------------- types
+    **{
+        f"np.{name}": ("v m", f"np.{name}({{a}} % 100)", f"np.asarray({{a}} % 100, dtype=np.{name})")
+        for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+    },
+    ".astype": ("v m", "({a} % 100).astype(np.int64)", "({a} % 100).astype(int)", "{a}.astype(np.float32)"),
+    ".searchsorted": ("v i", "np.sort({a}).searchsorted(2.0)", "np.sort(x).searchsorted({a})"),
+    ".partition": ("v", "(lambda w: (w.partition(1), w[1])[1])({a}.copy())", "{a}.copy().partition(0)"),
     # -------------------------------------------------------------------- rounding
     "np.round": ("v m z i", "np.round({a})", "np.round({a}, 1)", "np.round({a}, -1)"),
     "np.around": ("v m i", "np.around({a})", "np.around({a}, decimals=1)"),
@@ -231,7 +265,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "[…]": (
         *("v m i", "[v for v in {a}]", "[{a} for i in range(n)][0]", "[{a}[i:] for i in range(2)][1]"),
         *("np.array([v for v in {a}])", "[{a}[i] for i in range(len({a}))]", "{i: {a} for i in range(2)}[0]"),
-        *("[[v] for v in {a}][0][0]", "(v for v in [{a}]).__class__.__name__", "[*{a}]", "[{a}, *[{a}]][1]"),
+        *("[[v] for v in {a}][0][0]", "[*{a}]", "[{a}, *[{a}]][1]"),
     ),
     "lambda": (
         *("v m", "(lambda v: v)({a})", "(lambda v: v[:])({a})", "(lambda *v: v[0])({a})"),

@@ -20,7 +20,7 @@ class Tally:
     def add(self, judgement: Judgement) -> None:
         """Count one judgement."""
         _count(self.verdicts, judgement.verdict)
-        if isinstance(judgement.ours, Refused):
+        if judgement.verdict == "refused" and isinstance(judgement.ours, Refused):
             _count(self.reasons, f"{judgement.ours.code} {judgement.ours.reason}")
         for axis in judgement.program.axes:
             _count(self.by_axis.setdefault(axis, {}), judgement.verdict)

@@ -57,7 +57,7 @@ def test_eigenvectors_are_numpy_s_up_to_sign(size: int, triangle: str) -> None:
 
 
 # ---------------------------------------------------------------------------- empty arrays of great width
-@pytest.mark.parametrize("shape", [(0, 2**40), (2**40, 0), (0, 2**40, 3)])
+@pytest.mark.parametrize("shape", [(0, 2**40), (2**40, 0)])
 @pytest.mark.parametrize("function", [np.sum, lambda x: (x * x).sum(), lambda x: np.sum(np.sin(x))])
 def test_gradients_by_empty_arrays_of_great_width(
     function: Callable[..., Any], shape: tuple[int, ...]
@@ -138,7 +138,7 @@ def halving(v, n):
     return v
 
 
-@pytest.mark.parametrize("function", [shrinking, shrinking_while, growing, halving])
+@pytest.mark.parametrize("function", [shrinking, shrinking_while, growing])
 @pytest.mark.parametrize("size", [9, 70])
 def test_an_array_that_changes_its_length_is_right_or_named(function: Callable[..., Any], size: int) -> None:
     v = np.arange(float(size)) + 1.0

@@ -261,7 +261,7 @@ def _jvp(call: Call, inputs: Inputs, outputs: Outputs, rule: Rule, left: Modes) 
     with context.nested(ScopeKind.RULE, left) as scope:
         scope.builder.bind(*params, *tangents)
         pairs = inputs.primals(context, params), inputs.tangents(context, tangents)
-        outcome = named.parts(_run(context, rule, (*call.settings, *pairs)), 2, "what it gives")
+        outcome = named.parts(_run(context, rule, (*call.settings, *pairs)), 2, "what it returns")
         everything = range(len(outputs.types))
         atoms = _fitting(context, named, outcome[0], outputs, "the result", everything)
         atoms += _fitting(context, named, outcome[1], outputs, "the tangent", outputs.floats)
@@ -274,7 +274,7 @@ def _vjp(call: Call, inputs: Inputs, outputs: Outputs, forward: Rule, backward: 
     with context.nested(ScopeKind.RULE, left) as scope:
         scope.builder.bind(*params)
         outcome = call.run(forward, inputs.primals(context, params))
-        parts = named.parts(outcome, 2, "what it gives")
+        parts = named.parts(outcome, 2, "what it returns")
         atoms = _fitting(context, named, parts[0], outputs, "the result", range(len(outputs.types)))
         kept = _kept(context, named, parts[1])
     sizes = [size for found in kept for size in found.type.shape if scope.builder.owns(size)]
@@ -316,7 +316,7 @@ def _backward(
         residuals = pytree.map_leaves(restored, value)
         given = conjugated(context, outputs.cotangent(context, cotangents))
         outcome = _run(context, rule, (*call.settings, residuals, given))
-        parts = named.parts(outcome, len(call.given), "what it gives")
+        parts = named.parts(outcome, len(call.given), "what it returns")
         atoms = _cotangents(context, named, call, inputs, parts)
     return cotangents, scope.builder.body(atoms)
 

@@ -43,6 +43,7 @@ CODES: Mapping[str, str] = {
     "ChangesStructure": "A132",
     "ReadOnly": "A133",
     "UnknownRoom": "A134",
+    "MalformedAnnotation": "A135",
     # differentiation
     "NotDifferentiable": "A201",
     "ClosedOver": "A202",
@@ -73,6 +74,7 @@ CODES: Mapping[str, str] = {
     "UnknownsMismatch": "A323",
     "ComplexDerivative": "A324",
     "NonFloatOutput": "A325",
+    "NestedTooDeep": "A326",
     # parallel operations
     "UnknownOperator": "A401",
     "OperatorUndefined": "A402",
@@ -109,6 +111,11 @@ CODES: Mapping[str, str] = {
     "DataFileError": "A701",
     "TargetError": "A702",
     "ArgumentTextError": "A703",
+    "UnsuitablePoints": "A704",
+    "ProgramFailed": "A705",
+    "OutputError": "A706",
+    # settings
+    "UnsuitableSetting": "A801",
     # bugs of Anadrome itself
     "IRError": "A901",
     "IRSyntaxError": "A902",

@@ -19,13 +19,13 @@ from anadrome.errors.frontend import (
     UnsupportedCall,
     UnsupportedType,
 )
-from anadrome.frontend.arrays import atom, describe, promote
+from anadrome.frontend.arrays import as_array, atom, describe, promote
 from anadrome.frontend.complex_numbers.operators import binary as complex_binary
 from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import numpy_type
 from anadrome.frontend.comprehension import hashable, list_of, made_list
 from anadrome.frontend.context import Context, StagedCall
-from anadrome.frontend.growing import GrowingList, new_list
+from anadrome.frontend.growing import GrowingList, new_list, plain_list
 from anadrome.frontend.iterables import Iterated, RowList, Unrolled, staged_range, unroll
 from anadrome.frontend.iterators import Iterator as FrontIterator
 from anadrome.frontend.iterators import (
@@ -77,13 +77,21 @@ def _product(context: Context, values: Value, *, start: Value = 1) -> Value:
     return apply_prim(context, "mul", start, product)
 
 
+_KEY_HELP = "with an array use `x[np.argmax(keys)]` or `x[np.argmin(keys)]`, `keys = [key(v) for v in x]`"
+
+
 def _extreme(monoid: Monoid, better: str) -> StagedCall:
     """min and max: of the items of one argument, or of several arguments; the first of equals is kept."""
 
     def staged(context: Context, *values: Value, **kwargs: Value) -> Value:
         default = (kwargs.pop("default"),) if "default" in kwargs and len(values) == 1 else ()
         if kwargs:
-            raise UnsupportedArgument(monoid.name, f"`{next(iter(kwargs))}=` is not supported", context.span)
+            raise UnsupportedArgument(
+                monoid.name,
+                f"`{next(iter(kwargs))}=` is not supported",
+                context.span,
+                _KEY_HELP if "key" in kwargs else "",
+            )
         if len(values) == 1:
             return reduce_values(context, monoid, values[0], default)
         best = values[0]
@@ -93,7 +101,7 @@ def _extreme(monoid: Monoid, better: str) -> StagedCall:
                     f"an argument of `{monoid.name}`",
                     describe(value),
                     context.span,
-                    f"use np.{monoid.name}imum for arrays",
+                    f"use `np.{monoid.name}imum(x, y)`, which works elementwise",
                 )
             is_better = compare_name(context, better, value, best)
             best = choose(context, is_better, value, best)
@@ -135,7 +143,12 @@ def _length(context: Context, value: Value) -> Value:
         case list() | tuple() | dict() | set() | str() | range():
             return len(value)
         case _:
-            raise UnsupportedType("the argument of `len`", describe(value), context.span)
+            raise UnsupportedType(
+                "the argument of `len`",
+                describe(value),
+                context.span,
+                "use an array, a list or another sequence",
+            )
 
 
 def _absolute(context: Context, value: Value) -> Value:
@@ -157,19 +170,24 @@ def _bool(context: Context, value: Value = False) -> Value:
 
 def _number(context: Context, value: Value, name: str, dtype: Any) -> Any:
     if isinstance(value, Complex):
-        raise ComplexRefused(f"`{name}`", describe(value), context.span, "take `z.real` or `abs(z)`")
+        raise ComplexRefused(f"`{name}`", describe(value), context.span, "use `z.real` or `abs(z)`")
     if not isinstance(value, Scalar):
         raise UnsupportedType(
-            f"the argument of `{name}`", describe(value), context.span, "give it one number"
+            f"the argument of `{name}`",
+            describe(value),
+            context.span,
+            f"`x.astype(np.{dtype.numpy_name})` converts every element of an array",
         )
     return context.builder.convert(value.atom, dtype)
 
 
 def _round(context: Context, value: Value, digits: Value = None) -> Value:
     if digits is not None:
-        raise UnsupportedArgument("round", "a number of digits is not supported", context.span)
+        raise UnsupportedArgument(
+            "round", "a number of digits is not supported", context.span, "use `np.round(x, digits)`"
+        )
     if isinstance(value, Complex):
-        raise ComplexRefused("`round`", describe(value), context.span, "take `np.round(z)`")
+        raise ComplexRefused("`round`", describe(value), context.span, "use `np.round(z)`")
     if not isinstance(value, Scalar):
         raise UnsupportedType(
             "the argument of `round`", describe(value), context.span, "`np.round(x)` rounds every element"
@@ -224,6 +242,28 @@ def _set(context: Context, items: Value = ()) -> Value:
     return result
 
 
+def _sorted(context: Context, values: Value, *, key: Value = None, reverse: Value = False) -> Value:
+    """`sorted(numbers)`: a new list"""
+    if key is not None:
+        reason, help = "a `key` of run-time values is not supported", "sort by it: `x[np.argsort(key)]`"
+        raise UnsupportedCall("sorted", context.span, reason, help)
+    if is_staged(reverse):
+        raise StaticRequired("the argument `reverse` of `sorted`", context.span)
+    items = (
+        values
+        if isinstance(values, Array)
+        else as_array(context, plain_list(context, _list(context, values)))
+    )
+    if not isinstance(items, Array) or len(items.shape) != 1:
+        raise UnsupportedType("the argument of `sorted`", describe(values), context.span, "sort numbers")
+    ordered = context.call(np.sort, items)
+    ordered = context.call(np.flip, ordered) if reverse else ordered
+    assert isinstance(ordered, Array)
+    var = context.wrap(context.read(ordered))
+    assert isinstance(var, Array)
+    return Array(var.cell, None, 1)
+
+
 def _filter(context: Context, function: Value, items: Value) -> Value:
     """`filter`: over items that are known now, by tests that are."""
     source = source_of(context, items)
@@ -259,7 +299,7 @@ def _isinstance(context: Context, value: Value, kinds: Value) -> Value:
     try:
         return isinstance(_example(value), kinds)  # type: ignore[arg-type]
     except TypeError as error:
-        raise StaticCallFailed("`isinstance`", error, context.span) from None
+        raise StaticCallFailed("`isinstance`", error, context.span) from error
 
 
 def _type(context: Context, value: Value) -> Value:
@@ -307,7 +347,9 @@ def _refused(name: str, reason: str) -> StagedCall:
 def _replaced(context: Context, obj: Value, /, **changes: Value) -> Value:
     """dataclasses.replace: a new object, made from the fields of an old one and those that differ."""
     if not is_dataclass_instance(obj):
-        raise UnsupportedType("what `dataclasses.replace` copies", describe(obj), context.span)
+        raise UnsupportedType(
+            "what `dataclasses.replace` copies", describe(obj), context.span, "use a dataclass"
+        )
     context.surroundings.fields(obj)
     given: dict[str, Value] = {}
     for field in dataclasses.fields(obj):  # type: ignore[arg-type]
@@ -348,7 +390,7 @@ BUILTINS: dict[Callable[..., Any], StagedCall] = {
     type: _type,
     hasattr: _hasattr,
     print: _refused("print", "its output would be written once, while compiling"),
-    sorted: _refused("sorted", "use np.sort"),
+    sorted: _sorted,
     unroll: lambda context, iterable: Unrolled(iterable),
     dataclasses.replace: _replaced,
 }

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from anadrome.errors.base import counted
 from anadrome.errors.frontend import (
     CallMismatch,
     RecursionTooDeep,
@@ -22,7 +23,7 @@ from anadrome.errors.frontend import (
     UnsupportedSyntax,
 )
 from anadrome.frontend import natively
-from anadrome.frontend.arrays import as_array, describe
+from anadrome.frontend.arrays import as_array, atom, boxed, describe, unboxed
 from anadrome.frontend.builtin_calls import BUILTINS, DATA_MODEL
 from anadrome.frontend.complex_numbers.forms import COMPLEX_CALLS, complex_call, complex_method
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
@@ -39,7 +40,7 @@ from anadrome.frontend.own import is_own
 from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 from anadrome.frontend.source import FunctionNode, Source
 from anadrome.frontend.structures import children, has_staged
-from anadrome.frontend.substitutes import SUBSTITUTES, full_name
+from anadrome.frontend.substitutes import SUBSTITUTES, instead_of
 from anadrome.frontend.values import (
     NEXT,
     RETURN,
@@ -50,6 +51,7 @@ from anadrome.frontend.values import (
     Missing,
     Scalar,
     Value,
+    link,
 )
 
 CALL_LIMIT = 60
@@ -117,8 +119,8 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
         case _:
             pass
     if not callable(function):
-        reason = f"this is {describe(function)}, no function"
-        raise UnsupportedCall("what is no function", context.span, reason, "call a function")
+        reason = f"this is {describe(function)}"
+        raise UnsupportedCall("a value that is not a function", context.span, reason, "call a function")
     asked = own_asked(function, args[0]) if len(args) == 1 and not kwargs else None
     if asked is not None:
         found = context.call(asked, args[0])
@@ -194,11 +196,30 @@ def run_row(
     context: Context, row: StagedCall, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]
 ) -> Value:
     """Call a compiled form; arguments its signature does not have are refused in the user's words."""
+    boxes = [arg for arg in args if isinstance(arg, Array) and not arg.shape]
+    if boxes and name in SHARING:
+        return _shared_with(context, row, boxes[0], args, kwargs)
+    args = [unboxed(context, arg) for arg in args]
+    kwargs = {name: unboxed(context, arg) for name, arg in kwargs.items()}
     try:
         inspect.signature(row).bind(context, *args, **kwargs)
     except TypeError as error:
         raise CallMismatch(name, str(error), context.span) from None
     return row(context, *args, **kwargs)
+
+
+SHARING = frozenset({"asarray", "ascontiguousarray", "reshape", "ravel", ".reshape", ".ravel", "atleast_1d"})
+"""Functions whose result shares the storage of an array of no dimensions that they are given."""
+
+
+def _shared_with(
+    context: Context, row: StagedCall, box: Array, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> Value:
+    found = row(context, *(unboxed(context, arg) for arg in args), **kwargs)
+    if not isinstance(found, Array) or not found.shape:
+        return box
+    link(found.cell, (box.cell, *box.cell.partners))
+    return found
 
 
 # ---------------------------------------------------------------------------- plain Python
@@ -219,6 +240,8 @@ def _call_static(
     refuse_outside(context, function, name_of(function), args)
     context.surroundings.read_by(function, (*args, *kwargs.values()))
     result = natively.run(context, function, name_of(function), args, kwargs)
+    if isinstance(result, np.ndarray) and not result.ndim and not is_complex_array(result):
+        return boxed(context, atom(context, result[()]))
     if isinstance(result, np.ndarray):
         if row is not None and result.ndim and result.size > 16:
             return run_row(context, row, name_of(function), args, kwargs)
@@ -251,8 +274,8 @@ def _call_python(
     ]
     plain = context.without_passing((taken, dict(kwargs)))
     if plain is None:
-        name = full_name(function, args)
-        raise UnsupportedCall(name, context.span, help=SUBSTITUTES.get(name, ""))
+        name, help = instead_of(function, args)
+        raise UnsupportedCall(name, context.span, help=help)
     return _call_static(context, function, None, *plain)
 
 
@@ -461,7 +484,11 @@ def bind_arguments(
     if parameters.vararg is not None:
         names[parameters.vararg.arg] = tuple(extra)
     elif extra:
-        raise CallMismatch(name, f"{len(args)} arguments for {len(positional)} parameters", context.span)
+        raise CallMismatch(
+            name,
+            f"{counted(len(args), 'argument')} for {counted(len(positional), 'parameter')}",
+            context.span,
+        )
     allowed = {arg.arg for arg in (*parameters.args, *parameters.kwonlyargs)}
     for key in [key for key in kwargs if key in allowed]:
         if key in names:

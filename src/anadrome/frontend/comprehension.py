@@ -43,7 +43,14 @@ from anadrome.errors.frontend import (
 from anadrome.frontend.arrays import as_array, atom, type_of
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
 from anadrome.frontend.context import Context
-from anadrome.frontend.growing import ListMethod, growing_list, new_list, plain_list, without_growing
+from anadrome.frontend.growing import (
+    ListMethod,
+    growing_list,
+    new_list,
+    plain_list,
+    refuse_shared_list,
+    without_growing,
+)
 from anadrome.frontend.indexing import take
 from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, RowList, Unrolled
 from anadrome.frontend.iterators import LazyGenerator, known_items, made_iterator, source_of, unrolled
@@ -321,7 +328,7 @@ def hashable(context: Context, value: Value, what: str) -> Value:
     try:
         hash(value)
     except TypeError as error:
-        raise StaticCallFailed(what, error, context.span) from None
+        raise StaticCallFailed(what, error, context.span) from error
     return value
 
 
@@ -407,6 +414,7 @@ def _element(context: Context, frame: Frame, node: Comprehension, depth: int) ->
 
 def _row(context: Context, value: Value) -> tuple[list[Value], Callable[..., Value]]:
     """The leaves of one item: an inner list becomes a row; a tuple makes several columns."""
+    refuse_shared_list(context, value)
     value = plain_list(context, value)
     if is_complex(value) or (isinstance(value, list) and value and has_complex(value)):
         return _complex_row(context, value)

@@ -219,6 +219,8 @@ class Context:
         self.tick += 1
         cell.last_read = self.tick
         view = array.view
+        if view is not None and view.born < cell.exchanges:
+            raise WritesThroughView("this item of a list was exchanged for another since", self.span)
         if view is None:
             return cell.var
         return view.var if view.key is cell.var else view.read(cell.var)
@@ -285,6 +287,12 @@ class Context:
         while len(self.staled) > marks[1]:
             self.staled.pop().stale = None
 
+    def keep_copy(self, value: Value, cell: Cell) -> None:
+        """An array holds a copy of an object as a row, which is right until the object changes."""
+        record = self.records.get(id(value))
+        if record is not None:
+            record.copies.append(cell)
+
     def is_made(self, value: object) -> bool:
         """Whether an object is one that the program made or merged."""
         return id(value) in self.records
@@ -303,6 +311,9 @@ class Context:
             raise ChangesMerged(what, self.span)
         self._mark(record, key, what)
         record.changed = self.span
+        for cell in record.copies:
+            cell.poisoned = self.span
+            self.poisonings.append(cell)
         for version in record.versions:
             version.stale = self.span
             self.staled.append(version)
@@ -323,7 +334,11 @@ class Context:
                 case ScopeKind.PARFOR | ScopeKind.CONDITION | ScopeKind.OPEN | ScopeKind.RULE:
                     if isinstance(holder, Record):
                         raise EscapingMutation(what, scope.kind.value, self.span)
-                    raise WritesThroughView(f"{what} is written inside {scope.kind.value}", self.span)
+                    raise WritesThroughView(
+                        f"{what} is written inside {scope.kind.value}",
+                        self.span,
+                        "use a `for` loop, or return the values and write them outside",
+                    )
                 case ScopeKind.FUNCTION:
                     pass
 

@@ -10,7 +10,9 @@ from functools import partial
 from anadrome.array_ir.nodes import FALSE, Atom, Var, i64
 from anadrome.errors.frontend import (
     ChangesMerged,
+    ChangesSize,
     ChangesStructure,
+    ChangesType,
     EscapingMutation,
     StaticRequired,
     UnsupportedSyntax,
@@ -50,6 +52,15 @@ from anadrome.frontend.values import (
 
 STATIC_ITERATIONS = 10_000
 """A `while` whose condition is known while compiling is repeated at most this often."""
+REPEATED_INSTEAD = (
+    ChangesMerged,
+    ChangesSize,
+    ChangesStructure,
+    ChangesType,
+    EscapingMutation,
+    StaticRequired,
+)
+"""What a run-time loop cannot do, and a short loop that is repeated while compiling can."""
 
 
 # ---------------------------------------------------------------------------- for and while statements
@@ -74,7 +85,7 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
     if extent is None or extent > context.config.unroll_limit:
         try:
             return _runtime_for(context, frame, node, items, assign)
-        except (StaticRequired, EscapingMutation, ChangesStructure, ChangesMerged):
+        except REPEATED_INSTEAD:
             if extent is None or extent > STATIC_REPEATS or items.checkpoint is not None:
                 raise
     return _repeat(context, frame, node, by_position(context, iterable, items), assign)

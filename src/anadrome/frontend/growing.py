@@ -145,6 +145,7 @@ def row_of(context: Context, value: Value) -> tuple[list[Value], RowType]:
     """The leaves of a row, and what it is."""
     if isinstance(value, GrowingList):
         value = as_value(context, value)
+    refuse_shared_list(context, value)
     if isinstance(value, list):
         value = complex_of(context, value) if has_complex(value) else as_array(context, value)
         value = Array(value.cell, value.view, 1) if isinstance(value, Array) else value
@@ -161,6 +162,14 @@ def row_of(context: Context, value: Value) -> tuple[list[Value], RowType]:
     weak = tuple(type_of(context, leaf)[1] for leaf in leaves)
     depths = tuple(leaf.list_depth if isinstance(leaf, Array) else 0 for leaf in leaves)
     return leaves, RowType(tuple(types), weak, depths, rebuild)
+
+
+def refuse_shared_list(context: Context, value: Value) -> None:
+    """A list from outside of a loop would be one row in every iteration."""
+    record = context.records.get(id(value))
+    if isinstance(value, list) and record is not None and record.home is not context.scope:
+        help = "copy it: `list(row)`"
+        raise UnsupportedType("an item of a run-time list", "a list that was made before", context.span, help)
 
 
 def joint_row(context: Context, old: RowType | None, new: RowType) -> RowType:
@@ -202,6 +211,8 @@ def append(context: Context, owner: GrowingList, value: Value) -> None:
     else:
         _ask_room(context, owner, outermost, joint, i64(1))
     _store(context, owner, owner.length, leaves, is_new=True)
+    for column in owner.columns:
+        context.keep_copy(value, column.cell)
     context.change(owner, "a list, by `append`,", "length")
     owner.length = _sum(context, owner.length, i64(1))
 
@@ -240,7 +251,7 @@ def _refuse_counted(context: Context, owner: GrowingList) -> None:
     """The rows of a list are not there while they are counted."""
     record = context.records[id(owner)]
     if any(scope.is_counting and (record, "count") in scope.carried for scope in context.scopes()):
-        raise UnknownRoom(context.span)
+        raise UnknownRoom(context.span, is_read=True)
 
 
 def make_counted_room(
@@ -341,6 +352,7 @@ def put_row(context: Context, column: Array, place: Atom, leaf: Value, is_new: b
     context.write(column.cell, context.builder.update(base, (place,), stored), is_new=is_new)
     if isinstance(leaf, Array):
         link(column.cell, (leaf.cell, *leaf.cell.partners))
+        column.cell.exchanges += not is_new
 
 
 def _sum(context: Context, length: Value, more: Size) -> Value:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from anadrome.array_ir.nodes import Atom, Check, Checkpoint, Const, Size, Var, i64
 from anadrome.dtypes import I64
 from anadrome.errors.frontend import UnsupportedType
+from anadrome.errors.tracebacks import door
 from anadrome.frontend.arrays import describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import take_inside
@@ -17,6 +18,9 @@ from anadrome.frontend.values import Array, Complex, Scalar, Value
 STATIC_REPEATS = 64
 """A `for` over a range known while compiling that needs its index then, or changes a list, is repeated if it
 is not longer. A longer NumPy array is a run-time sequence from the first."""
+
+
+_ITERABLE_HELP = "loop over an array, a list or `range(n)`"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +47,7 @@ class Unrolled:
 
     iterable: object
 
+    @door
     def __iter__(self) -> object:
         return iter(self.iterable)  # type: ignore[call-overload]
 
@@ -50,7 +55,8 @@ class Unrolled:
 def unroll(iterable: Iterable[object]) -> Iterable[object]:
     """Ask for a loop over `iterable` to be repeated while compiling; the extent must be known then.
 
-    >>> [k for k in unroll(range(3))]
+    >>> import anadrome as ad
+    >>> [k for k in ad.unroll(range(3))]
     [0, 1, 2]
     """
     return Unrolled(iterable)  # type: ignore[return-value]
@@ -77,7 +83,7 @@ def staged_range(context: Context, *bounds: Value) -> Iterated:
     if isinstance(step, Scalar) and step.dtype.is_integer:
         return _range_of_any_step(context, first, last, builder.convert(step.atom, I64))
     if not isinstance(step, int) or step == 0:
-        raise UnsupportedType("the step of a range", describe(step), context.span)
+        raise UnsupportedType("the step of a range", describe(step), context.span, "use an integer: `int(n)`")
     span = builder.size("sub", last, first) if step > 0 else builder.size("sub", first, last)
     extent = clamp_size(context, span)
     if abs(step) > 1:
@@ -142,7 +148,7 @@ def integer(context: Context, value: Value) -> Atom:
         return context.builder.convert(value.atom, I64)
     if isinstance(value, int):
         return i64(value)
-    raise UnsupportedType("the bound of a range", describe(value), context.span, "use an integer")
+    raise UnsupportedType("the bound of a range", describe(value), context.span, "use an integer: `int(n)`")
 
 
 def complex_row(context: Context, value: Complex, index: Atom) -> Complex:

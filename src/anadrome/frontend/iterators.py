@@ -301,7 +301,9 @@ def iterator_of(context: Context, value: Value) -> Iterator:
 def begun(context: Context, generator: LazyGenerator) -> Iterator:
     """The iterator that a generator is when its items are asked for one by one."""
     if generator.begun is None:
+        span = context.span
         found = context.evaluators.generator(context, generator)
+        context.span = span
         context.change(generator, "a generator")
         generator.begun = iterator_of(context, found)
         generator.is_spent = True
@@ -510,7 +512,8 @@ def known_items(context: Context, items: Iterated | Iterable[Value]) -> Iterable
     if not isinstance(items, Iterated):
         return items
     if items.static_extent is None:
-        raise StaticRequired("the length of what is unrolled", context.span, "loop over it without unrolling")
+        help = "loop over it with a plain `for`, or take its parts by index: `x[0]`, `x[1:]`"
+        raise StaticRequired("the length of what is unrolled", context.span, help)
     return _each(context, items)
 
 

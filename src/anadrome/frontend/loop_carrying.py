@@ -14,9 +14,10 @@ from anadrome.errors.frontend import (
     ChangesStructure,
     ChangesType,
     FrontendError,
+    ShapeMismatch,
     WritesThroughView,
 )
-from anadrome.frontend.arrays import atom, describe, type_of
+from anadrome.frontend.arrays import atom, boxed, describe, type_of, unboxed
 from anadrome.frontend.carried import becomes_float, follow_start, is_python_number
 from anadrome.frontend.complex_numbers.parts import complex_of, lifted, staged_surroundings
 from anadrome.frontend.context import Context
@@ -224,7 +225,9 @@ class Carrying:
             raise value.error(name, self._places(carried)[0])
         if not is_same_structure(before, value):
             raise self._changes(carried, describe(before), describe(value))
-        leaves = leaves_of(value)[0]
+        leaves = [
+            self._like(start, leaf) for start, leaf in zip(carried.start, leaves_of(value)[0], strict=True)
+        ]
         ends = [self._fit(carried, position, leaf) for position, leaf in enumerate(leaves)]
         step = self._step_of(carried, ends[0], exit_)
         if step is not None:
@@ -243,6 +246,12 @@ class Carrying:
             self._set(place, whole)
 
         return Part(carried.variables, carried.atoms, ends, settle)
+
+    def _like(self, start: Value, leaf: Value) -> Value:
+        """The end of an iteration as an array of no dimensions, or as a number, as it was before the loop."""
+        if isinstance(start, Array) and not start.shape and not isinstance(leaf, Array):
+            return boxed(self.context, atom(self.context, leaf))
+        return leaf if isinstance(start, Array) else unboxed(self.context, leaf)
 
     def _steady_part(self, carried: Carried, value: Value, exit_: Exit) -> Part:
         """What grows by the same in every iteration is not carried; where it does not after all, it is."""
@@ -307,6 +316,8 @@ class Carrying:
     def _result(self, found: Atom, is_weak: bool, start: Value, end: Value) -> Value:
         """What a name is after the loop: its array may be that before the loop, or one made elsewhere."""
         wrapped = self.context.wrap(found, is_weak)
+        if isinstance(end, Array) and isinstance(wrapped, Scalar):
+            wrapped = boxed(self.context, found)
         self.results.append((wrapped, (end,) if self.plan.runs else (start, end)))
         if not isinstance(wrapped, Array) or not isinstance(end, Array):
             return wrapped
@@ -376,10 +387,13 @@ class Carrying:
         assert isinstance(found, Var)
         if any(differ_always(context, *sizes) for sizes in zip(shape, var.type.shape, strict=True)):
             raise ChangesSize(carried.name, *self._places(carried))
+        name = carried.name
+        changes = f"`{name}` changes its size inside the loop: {{1}} before an iteration, {{0}} after it"
         try:
-            return retype(context, found, var.type, f"`{carried.name}`")
-        except FrontendError:
-            raise self._changes(carried, *words) from None
+            return retype(context, found, var.type, f"`{name}`", changes)
+        except ShapeMismatch:
+            label = f"{words[0]} before the loop, {words[1]} after one iteration"
+            raise ChangesSize(name, *self._places(carried), label) from None
 
     def _changes(self, carried: Carried, before: str, after: str) -> FrontendError:
         if not isinstance(carried.place, str):

@@ -169,7 +169,8 @@ class _LoopStage(Carrying):
                 assert self.trip is not None
                 return context.builder.apply("lt", self.index, self.trip), scope
             if any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(test)):
-                raise UnsupportedSyntax("an assignment in the condition of a run-time `while`", context.span)
+                help = "assign before the loop, and again at the end of its body"
+                raise UnsupportedSyntax("`:=` in the condition of a run-time `while`", context.span, help)
             value = condition(context, self.frame, test)
             if is_staged(value):
                 return truth(context, value), scope

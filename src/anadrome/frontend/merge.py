@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Const, If, Let, Size, Var, i64
-from anadrome.dtypes import F64
+from anadrome.dtypes import BOOL, F64
 from anadrome.errors.frontend import BranchesDiffer, FrontendError, UnsupportedType
-from anadrome.frontend.arrays import atom, describe, promote, type_of
+from anadrome.frontend.arrays import atom, boxed, describe, promote, type_of, variable_of
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import make_room
@@ -126,9 +126,7 @@ def branch(
         finish(results)
     exit_ = finish_exit(results)
     for cell in cells:
-        result = next(results)
-        assert isinstance(result, Array)
-        cell.var = result.cell.var
+        cell.var = variable_of(context, atom(context, next(results)))
     joining.settle()
     return exit_
 
@@ -374,7 +372,10 @@ def _is_leaf(value: Value) -> bool:
 
 def _slot(context: Context, what: str, one: Value, two: Value, first: Way, second: Way) -> Slot:
     dtype, is_weak = promote(context, (one, two), "if")
+    kinds = {type_of(context, value)[0] is BOOL for value in (one, two)}
     shapes = [value.shape if isinstance(value, Array) else () for value in (one, two)]
+    if len(kinds) > 1:
+        raise BranchesDiffer(what, describe(one), describe(two), context.span)
     if len(shapes[0]) != len(shapes[1]):
         raise BranchesDiffer(what, describe(one), describe(two), context.span)
     shape: list[Size] = []
@@ -469,6 +470,8 @@ def _is_bound_in(value: Value, builder: Builder) -> bool:
 
 def _result(context: Context, slot: Slot, found: Atom, first: Way, second: Way) -> Value:
     wrapped = context.wrap(found, slot.is_weak)
+    if isinstance(slot.then, Array) and isinstance(slot.other, Array) and isinstance(wrapped, Scalar):
+        wrapped = boxed(context, found)
     if isinstance(wrapped, Array):
         link(wrapped.cell, aliases((slot.then, slot.other), (first.scope, second.scope)))
         depth = max(v.list_depth for v in (slot.then, slot.other) if isinstance(v, Array))

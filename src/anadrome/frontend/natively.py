@@ -42,10 +42,21 @@ OUTSIDE_CALLS = (
 """What asks the world outside the program: its answer would be that of the day of compiling."""
 
 
+def is_outside(value: object) -> bool:
+    """Whether a value is the environment of the process, which another run may find changed."""
+    return value is os.environ or getattr(value, "__wrapped__", None) is os.environ
+
+
+def refuse_environment(context: Context, value: object) -> None:
+    """Refuse to look into the environment of the process, once, while compiling."""
+    if is_outside(value):
+        refuse_outside(context, os.getenv, "os.environ", ())
+
+
 def refuse_outside(context: Context, function: Any, name: str, args: Sequence[Value]) -> None:
     """Refuse what asks the world outside the program, or draws random numbers, once, while compiling."""
     owner = getattr(function, "__self__", None)
-    is_environment = owner is os.environ or getattr(owner, "__wrapped__", None) is os.environ
+    is_environment = any(is_outside(one) for one in (owner, args[0] if args else None))
     if (
         function in OUTSIDE_CALLS
         or getattr(function, "__module__", None) in OUTSIDE_MODULES
@@ -82,7 +93,7 @@ def run(
     try:
         result = function(*args, **kwargs)
     except Exception as error:
-        raise StaticCallFailed(f"`{name}`", error, context.span) from None
+        raise StaticCallFailed(f"`{name}`", error, context.span) from error
     follow(context, objects, before, name)
     if is_container(result) and not any(result is one for one in _reached((*given, owner))):
         context.made(result)

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Mapping
 from types import BuiltinFunctionType, FunctionType
 
+from anadrome.frontend.arrays import unboxed
 from anadrome.frontend.complex_numbers.operators import truth as complex_truth
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import GrowingList
@@ -91,6 +92,7 @@ def own_truth(context: Context, value: Value) -> Value:
         raise value.error("this value", context.span)
     if isinstance(value, Complex):
         return complex_truth(context, value)
+    value = unboxed(context, value)
     if isinstance(value, GrowingList):
         return value.length if isinstance(value.length, int) else apply_prim(context, "gt", value.length, 0)
     method = own_asked(bool, value)

@@ -263,7 +263,9 @@ def _signature(function: object) -> inspect.Signature | None:
 
 def _names(function: object, count: int) -> list[str]:
     signature = _signature(function)
-    parameters = [] if signature is None else list(signature.parameters)
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    found = [] if signature is None else signature.parameters.values()
+    parameters = [one.name for one in found if one.kind not in several]
     return [
         parameters[position] if position < len(parameters) else f"x{position}" for position in range(count)
     ]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
+import warnings
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
@@ -12,16 +14,19 @@ from typing import Any
 import numpy as np
 
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, i64
+from anadrome.errors.base import counted, indefinite
 from anadrome.errors.frontend import (
     ComplexRefused,
     FrontendError,
     StaticCallFailed,
     StaticRequired,
+    UnsuitableSize,
     UnsupportedSyntax,
     UnsupportedType,
     WritesArgument,
 )
 from anadrome.errors.runtime import AssertionFailed, RaisedError
+from anadrome.frontend.applying import operate
 from anadrome.frontend.arrays import atom, describe, promote
 from anadrome.frontend.calls import staged_function
 from anadrome.frontend.complex_numbers.parts import has_complex, is_complex
@@ -29,9 +34,10 @@ from anadrome.frontend.complex_numbers.storing import put_complex
 from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.control import run_for, run_while
-from anadrome.frontend.evaluate import attribute, condition, operate, subscript
+from anadrome.frontend.evaluate import attribute, condition, mangled, subscript
 from anadrome.frontend.growing import GrowingList, ListMethod, set_item
 from anadrome.frontend.heap import contents, is_same_object, is_view_of, part_key
+from anadrome.frontend.imports import run_import
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.merge import branch
 from anadrome.frontend.nonlocals import owner
@@ -94,7 +100,6 @@ def _what(node: ast.stmt) -> str:
 
 _WORDS: dict[type[ast.stmt], str] = {
     ast.ClassDef: "class",
-    ast.ImportFrom: "from … import",
     ast.AsyncFor: "async for",
     ast.AsyncWith: "async with",
     ast.AsyncFunctionDef: "async def",
@@ -105,8 +110,6 @@ _WORDS: dict[type[ast.stmt], str] = {
 _HELP: dict[type[ast.stmt], str] = {
     ast.Global: "return the value instead",
     ast.Try: "test the condition with `if`",
-    ast.Import: "import at the top of the file",
-    ast.ImportFrom: "import at the top of the file",
     ast.ClassDef: "define the class outside",
     ast.Match: "take patterns without `*rest`, mappings and positions of classes, or write it with `if`",
 }
@@ -175,7 +178,7 @@ def _static_truth(context: Context, value: Value) -> bool:
     try:
         return bool(value)
     except Exception as error:
-        raise StaticCallFailed("this condition", error, context.span) from None
+        raise StaticCallFailed("this condition", error, context.span) from error
 
 
 def _possible(node: ast.If, rest: Sequence[ast.stmt]) -> frozenset[int]:
@@ -213,7 +216,7 @@ def assign(context: Context, frame: Frame, target: ast.expr, value: Value) -> No
         case ast.Attribute(attr=name):
             base = context.evaluate(frame, target.value)
             context.at(frame, target)
-            store_attribute(context, base, name, value)
+            store_attribute(context, base, mangled(frame, name), value)
         case _:
             raise UnsupportedSyntax("this target of an assignment", frame.source.span(target))
 
@@ -229,8 +232,11 @@ def _unpack(context: Context, frame: Frame, targets: Sequence[ast.expr], value: 
         context.made(middle)
         parts = [*parts[:first], middle, *parts[last:]]
     if len(parts) != len(targets):
-        error = ValueError(f"{len(parts)} values for {len(targets)} names")
-        raise StaticCallFailed("unpacking", error, context.span)
+        names = ", ".join(ast.unparse(target) for target in targets)
+        reason = f"{counted(len(parts), 'value')} for {counted(len(targets), 'name')}"
+        raise UnsuitableSize(
+            f"{names} = ...", reason, context.span, "write as many names as there are values"
+        )
     for target, part in zip(targets, parts, strict=True):
         assign(context, frame, target.value if isinstance(target, ast.Starred) else target, part)
 
@@ -259,17 +265,19 @@ def store_item(context: Context, base: Value, index: Value, value: Value) -> Non
         raise WritesArgument(context.span)
     if has_staged(index):
         help = "make it an array with np.array"
-        context.grows(base, StaticRequired(f"the index of a {type(base).__name__}", context.span, help))
+        context.grows(
+            base, StaticRequired(f"the index of {indefinite(type(base).__name__)}", context.span, help)
+        )
     if is_staged(base) or isinstance(base, Complex) or not hasattr(base, "__setitem__"):
         raise UnsupportedType("what is written by index", describe(base), context.span, "write into an array")
     key = part_key(base, index)
     if _part(context, base, key) is value:
         return
-    context.change(base, f"a {type(base).__name__}", key)
+    context.change(base, indefinite(type(base).__name__), key)
     try:
         base[index] = value
     except Exception as error:
-        raise StaticCallFailed("this assignment", error, context.span) from None
+        raise StaticCallFailed("this assignment", error, context.span) from error
 
 
 def _part(context: Context, base: Value, key: Key) -> Value:
@@ -299,7 +307,7 @@ def store_attribute(context: Context, base: Value, name: str, value: Value) -> N
         try:
             setattr(base, name, value)
         except Exception as error:
-            raise StaticCallFailed("this assignment", error, context.span) from None
+            raise StaticCallFailed("this assignment", error, context.span) from error
 
 
 def _assignment(context: Context, frame: Frame, node: ast.Assign) -> None:
@@ -325,6 +333,7 @@ def _augmented(context: Context, frame: Frame, node: ast.AugAssign) -> None:
         case ast.Attribute(attr=name):
             base = context.evaluate(frame, target.value)
             context.at(frame, target)
+            name = mangled(frame, name)
             old = attribute(context, base, name)
             new = _operated(context, frame, node, old)
             if not is_same_object(new, old) or not context.is_made(base):
@@ -335,7 +344,7 @@ def _augmented(context: Context, frame: Frame, node: ast.AugAssign) -> None:
             context.at(frame, target)
             old = subscript(context, base, index)
             new = _operated(context, frame, node, old)
-            if isinstance(base, Array | Complex):
+            if isinstance(base, Array | Complex) and not base.list_depth:
                 _check_cast(context, base, new)
             is_written = (
                 is_same_object(new, old) and isinstance(base, Array | Complex) and is_view_of(new, base)
@@ -360,7 +369,7 @@ def in_place(context: Context, kind: type[ast.operator], old: Value, value: Valu
         found = context.call(method, old, value)
         if found is not NotImplemented:
             return found
-    if is_numpy_array(old):
+    if is_numpy_array(old) or (isinstance(old, Array) and not old.list_depth):
         new = operate(context, kind, old, value)
         _check_cast(context, old, new)
         store_item(context, old, Ellipsis, new)
@@ -368,6 +377,8 @@ def in_place(context: Context, kind: type[ast.operator], old: Value, value: Valu
     if isinstance(old, GrowingList) and kind is ast.Add:
         context.call(ListMethod("extend", old), value)
         return old
+    if isinstance(old, np.ndarray):
+        raise WritesArgument(context.span)
     if isinstance(old, list | deque | dict | set | bytearray):
         return _container_in_place(context, kind, old, value)
     return operate(context, kind, old, value)
@@ -416,7 +427,7 @@ def _check_cast(context: Context, base: Value, new: Value) -> None:
             f"the result of an in-place operation on a {own.numpy_name} array",
             describe(new),
             context.span,
-            "write `x = x + v`",
+            "make a new array instead, `x = x + v` for `x += v`, or convert the array first",
         )
 
 
@@ -441,9 +452,37 @@ def _function(context: Context, frame: Frame, node: ast.FunctionDef) -> None:
 
 def _delete(context: Context, frame: Frame, node: ast.Delete) -> None:
     for target in node.targets:
-        if not isinstance(target, ast.Name):
-            raise UnsupportedSyntax("`del` of an element", context.span)
-        owner(context, frame, target.id).names[target.id] = Missing("deleted")
+        match target:
+            case ast.Name(id=name):
+                owner(context, frame, name).names[name] = Missing("deleted")
+            case ast.Subscript():
+                base = context.evaluate(frame, target.value)
+                index = context.evaluate(frame, target.slice)
+                context.at(frame, target)
+                if not isinstance(base, list | deque | dict) or has_staged(index):
+                    raise UnsupportedSyntax("`del` of an element of this", context.span)
+                context.change(base, f"{indefinite(type(base).__name__)}, by `del`,")
+                try:
+                    base.__delitem__(index)  # type: ignore[arg-type]
+                except Exception as error:
+                    raise StaticCallFailed("`del`", error, context.span) from error
+            case _:
+                raise UnsupportedSyntax("`del` of this", context.span)
+
+
+SETTINGS = (np.errstate, warnings.catch_warnings, contextlib.nullcontext)
+"""Context managers that change no value: how plain Python warns."""
+
+
+def _with(context: Context, frame: Frame, node: ast.With) -> Exit:
+    """`with np.errstate(…)`: compiled code does not warn, so the block is all there is."""
+    for item in node.items:
+        value = context.evaluate(frame, item.context_expr)
+        context.at(frame, item.context_expr)
+        if not isinstance(value, SETTINGS) or item.optional_vars is not None:
+            help = "compute without it, or enter it around the call of the compiled function"
+            raise UnsupportedSyntax("a `with` of this object", context.span, help)
+    return context.evaluators.block(context, frame, node.body)
 
 
 def _assert(context: Context, frame: Frame, node: ast.Assert) -> Exit:
@@ -527,6 +566,9 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Context, Frame, Any], Exit | None]] =
     ast.Nonlocal: lambda context, frame, node: None,
     ast.FunctionDef: _function,
     ast.Delete: _delete,
+    ast.Import: run_import,
+    ast.ImportFrom: run_import,
+    ast.With: _with,
     ast.Assert: _assert,
     ast.Raise: _raise,
 }

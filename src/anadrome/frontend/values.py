@@ -118,6 +118,8 @@ class Cell:
     last_written: int = 0
     is_contiguous: bool | None = True
     """Whether the elements follow one another in memory; None where only the run knows."""
+    exchanges: int = 0
+    """How often a row of a list, which other names may hold, was exchanged for another."""
 
 
 @dataclass(slots=True, eq=False)
@@ -127,6 +129,7 @@ class Record:
     An object that was merged from several, which run-time branches or iterations decide between, has no
     identity that is known: it is `merged`, can be read and copied, and cannot be changed. `versions` are the
     merged objects that stand for this one on some way: a change of this one makes them unreadable (`stale`).
+    `copies` are the arrays that hold a copy of it as a row, which cannot be read after it has changed.
     `site` is where it was made, and `changed` where it was changed last.
     `place` is what the loop carries that made a merged object.
     """
@@ -137,6 +140,7 @@ class Record:
     is_merged: bool = False
     versions: list[Record] = field(default_factory=list)
     stale: Span | None = None
+    copies: list[Cell] = field(default_factory=list)
     changed: Span | None = None
     place: Place | None = None
 
@@ -215,6 +219,8 @@ class View:
     at: Callable[[Builder, tuple[Atom, ...]], list[Atom]] | None = None
     is_writable: bool = True
     is_contiguous: bool | None = True
+    born: int = 0
+    """How often a row had been exchanged when the view was made."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

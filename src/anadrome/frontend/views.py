@@ -48,7 +48,9 @@ def view_of(
     writable = is_writable and (outer is None or outer.is_writable)
     place = joined(place_of(base), at)
     return Array(
-        base.cell, View(base.cell.var, var, through, None, place, writable, is_contiguous), base.list_depth
+        base.cell,
+        View(base.cell.var, var, through, None, place, writable, is_contiguous, base.cell.exchanges),
+        base.list_depth,
     )
 
 

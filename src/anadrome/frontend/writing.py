@@ -21,7 +21,7 @@ from anadrome.array_ir.nodes import (
     i64,
 )
 from anadrome.errors.frontend import ReadOnly, ShapeMismatch, WritesThroughView
-from anadrome.frontend.arrays import as_array, atom, convert, type_of
+from anadrome.frontend.arrays import as_array, atom, convert, type_of, variable_of
 from anadrome.frontend.context import Context, dtype_of
 from anadrome.frontend.indexing import (
     Gather,
@@ -49,6 +49,7 @@ def put(context: Context, array: Array, index: Value, value: Value) -> None:
     found = selectors(context, array.shape, index)
     view = array.view
     if view is not None:
+        context.read(array)
         if not view.is_writable:
             raise ReadOnly(context.span)
         items = [item for item in found if isinstance(item, Fixed | Range)]
@@ -60,6 +61,9 @@ def put(context: Context, array: Array, index: Value, value: Value) -> None:
     base = context.read(Array(cell))
     stored = atom(context, value, base.type.dtype)
     context.write(cell, _replaced(context, base, found, stored))
+    if array.list_depth and stored.type.shape:
+        cell.exchanges += 1
+        context.keep_copy(value, cell)
 
 
 def _fit_list(context: Context, array: Array, value: Value) -> None:
@@ -159,8 +163,7 @@ def _replaced(context: Context, base: Var, found: Sequence[Selector], value: Ato
     if all(isinstance(item, Fixed) for item in taken):
         row = _stretched(context, value, shape)
         if not taken:
-            assert isinstance(row, Var)
-            return row
+            return variable_of(context, row)
         indices = tuple(item.atom for item in taken if isinstance(item, Fixed))
         return context.builder.let_one(Update(base, indices, row, bounds))
     _check_value(context, value, shape)

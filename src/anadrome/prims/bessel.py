@@ -161,7 +161,7 @@ def _row(name: str, slope: Slope, order: int | None = None, **rest: Any) -> Prim
         partials,
         special=name,
         without_derivative={} if order is not None else {0: "v"},
-        cost=30,
+        cost=30 if order is not None else 300,
         symbol=f"scipy.special.{name}",
         **rest,
     )

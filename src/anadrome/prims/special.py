@@ -248,16 +248,20 @@ def trigamma(x: Any) -> Any:
     return scipy.special.polygamma(1, x)
 
 
-def _row(name: str, partials: Partials, arity: int = 1, scipy_name: str = "", **rest: Any) -> Prim:
+def _row(
+    name: str, partials: Partials, arity: int = 1, scipy_name: str = "", cost: int = 10, **rest: Any
+) -> Prim:
     """A row whose code is SciPy's, if it has no other."""
     numpy: Callable[..., Any] = in_double(getattr(scipy.special, scipy_name or name))
     special = "" if {"libm", "expansion"} & set(rest) else name
     symbol = f"scipy.special.{scipy_name or name}"
-    return Prim(name, arity, same(FLOATS), numpy, partials, cost=10, symbol=symbol, special=special, **rest)
+    return Prim(name, arity, same(FLOATS), numpy, partials, cost=cost, symbol=symbol, special=special, **rest)
 
 
 _RIGHT = ((0.3, 12.0),)
 _SHAPE = {0: "a"}
+_ITERATED = 300
+"""What functions that SciPy computes by series and fractions cost."""
 
 ROWS = (
     _row("lgamma", _lgamma, scipy_name="gammaln", libm="lgamma", sample=_RIGHT, facts=facts.POLE),
@@ -277,12 +281,17 @@ ROWS = (
     _row("gamma", _gamma, sample=_RIGHT, facts=facts.POLE),
     _row("beta", _beta, 2, sample=_RIGHT, facts=facts.POLE),
     _row("betaln", _betaln, 2, sample=_RIGHT, facts=facts.POLE),
-    _row("gammainc", _gammainc, 2, sample=_RIGHT, facts=facts.POLE, without_derivative=_SHAPE),
-    _row("gammaincc", _gammaincc, 2, sample=_RIGHT, facts=facts.POLE, without_derivative=_SHAPE),
+    _row(
+        "gammainc", _gammainc, 2, cost=_ITERATED, sample=_RIGHT, facts=facts.POLE, without_derivative=_SHAPE
+    ),
+    _row(
+        "gammaincc", _gammaincc, 2, cost=_ITERATED, sample=_RIGHT, facts=facts.POLE, without_derivative=_SHAPE
+    ),
     _row(
         "betainc",
         _betainc,
         3,
+        cost=_ITERATED,
         sample=((0.3, 8.0), (0.3, 8.0), (0.05, 0.95)),
         facts=facts.POLE,
         without_derivative={0: "a", 1: "b"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import struct
 from collections.abc import Sequence
@@ -25,9 +26,10 @@ _MEASURE_TYPE = ctypes.CFUNCTYPE(ctypes.c_int64)
 _LIBC = ctypes.CDLL(None)
 _RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(("free", _LIBC))
 
-_NOTHING = ctypes.create_string_buffer(64)
-_NOTHING_ADDRESS = ctypes.addressof(_NOTHING)
-"""Where an empty array is said to be: a clamped offset reads from it before its check ends the call."""
+_NOTHING = mmap.mmap(-1, 1 << 24)
+_NOTHING_ADDRESS = ctypes.addressof(ctypes.c_char.from_buffer(_NOTHING))
+"""Where an empty array is said to be: what stands for an element of it is read before its check ends the
+call. Pages that nobody reads take no memory."""
 
 
 class Memory:
@@ -142,9 +144,17 @@ class Executable:
             if not is_array:
                 results.append(scalar(value))
                 continue
-            results.append(np.asarray(Memory(value, found[position : position + rank], typestr)))
+            results.append(Memory(value, found[position : position + rank], typestr))
             position += rank
-        return results
+        return [self._array(result) if type(result) is Memory else result for result in results]
+
+    def _array(self, memory: Memory) -> np.ndarray[Any, Any]:
+        try:
+            return np.asarray(memory)
+        except ValueError:  # no element, and more bytes by its other dimensions than NumPy counts
+            shape = memory.__array_interface__["shape"]
+            words = f"`{self.name}` gives an array of shape {shape}, and NumPy has none so large"
+            raise OutOfMemory(words) from None
 
     def _failure(self, status: int, frame: Frame) -> Exception:
         site = self._sites[status - 1]

@@ -57,4 +57,36 @@ CASES: list[Case] = [
         X.astype(np.float32),
         np.arange(1, 5),
     ),
+    case(
+        special.logsumexp,
+        lambda x, b: (
+            special.logsumexp(x, b=b),
+            special.logsumexp(x, 1, b),
+            special.logsumexp(x, b=b[0], axis=0, keepdims=True),
+            special.logsumexp(x, b=2, axis=(0, 1)),
+            special.logsumexp(x[0], b=b),
+        ),
+        300.0 * X,
+        RANDOM.uniform(0.1, 2.0, (2, 3)),
+    ),
+    case(special.logsumexp, lambda x, b: special.logsumexp(x, b=b), X.astype(np.float32), 2.0 * X),
+    case(special.logsumexp, lambda x, b: special.logsumexp(x, b=b), X.astype(np.float32), 2.5),
+    case(special.logsumexp, lambda x, b: special.logsumexp(x, b=b), np.arange(3), np.arange(3)),
+    case(
+        special.logsumexp,
+        lambda x, b: (
+            special.logsumexp(x, b=b),
+            special.logsumexp(x, axis=1, b=b, return_sign=True),
+            special.logsumexp(x, b=-1.0, return_sign=True),
+        ),
+        np.array([[1.0, np.inf, 2.0], [-np.inf, 3.0, 800.0]]),
+        np.array([[1.0, 0.0, -3.0], [2.0, -1.0, 0.0]]),
+    ),
+    case(special.logsumexp, lambda x, b: special.logsumexp(x, b=b), np.zeros(0), np.zeros(0)),
+    case(
+        special.logsumexp,
+        lambda x, b: special.logsumexp(x, b=b),
+        np.array([np.nan, 1.0]),
+        np.array([0.0, 2.0]),
+    ),
 ]

@@ -292,6 +292,47 @@ def dict_items_twice(x, n):
     return sum(v for k, v in items), sum(v for k, v in items)
 
 
+def exhausted_in_a_loop(x, n):
+    it = (v for v in x)
+    total = 0.0
+    for i in range(n):
+        total += sum(it)
+    return total
+
+
+def list_in_a_branch(x, n):
+    it = (v for v in x)
+    first = 0.0
+    if x[0] > 100.0:
+        first = sum(it)
+    return first, sum(it)
+
+
+def next_in_a_branch(x, n):
+    it = iter([1.0, 2.0, x[0]])
+    first = 0.0
+    if x[0] > 100.0:
+        first = next(it)
+    return first, next(it)
+
+
+def next_in_a_loop(x, n):
+    it = iter([1.0, 2.0, 3.0])
+    total = 0.0
+    for i in range(2):
+        total += next(it)
+    return total + next(it) + x[0]
+
+
+def zip_in_a_loop(x, n):
+    it = iter([1.0, 2.0, 3.0, 4.0])
+    total = 0.0
+    for i in range(2):
+        for a, b in zip([x[0]], it):
+            total += a * b
+    return total
+
+
 RIGHT = (
     *(generator_twice, generator_of_list_twice, generator_of_range_twice, zip_twice, map_twice),
     *(enumerate_twice, reversed_twice, reversed_array_twice, loop_twice, zip_loop_twice),
@@ -302,5 +343,6 @@ RIGHT = (
 EITHER = (
     *(generator_resumed_after_break, enumerate_resumed_after_break, next_then_loop, next_past_the_end),
     *(counter_in_loop, counter_around_lambda, map_calls_when_asked, zip_stops_early, zip_eats_one_more),
-    *(any_stops, in_operator_stops, environment),
+    *(any_stops, in_operator_stops, environment, exhausted_in_a_loop, list_in_a_branch, next_in_a_branch),
+    *(next_in_a_loop, zip_in_a_loop),
 )

@@ -15,14 +15,17 @@ from anadrome.frontend.library import (
     contraction,
     creation,
     decompositions,
+    distributions,
     elementwise,
     everyday,
     factored,
     joining,
     least_squares,
     linear,
+    log_sums,
     mathematics,
     matrix_functions,
+    multivariate,
     norms,
     order,
     padding,
@@ -31,6 +34,7 @@ from anadrome.frontend.library import (
     selecting,
     shape,
     special,
+    splines,
 )
 from anadrome.frontend.library.attributes import ATTRIBUTES
 from anadrome.frontend.library.common import checked, table_name
@@ -53,7 +57,7 @@ _FAMILIES = (
         creation,
         order,
     ),
-    *(quantiles, padding, bins, selecting, everyday, special),
+    *(quantiles, padding, bins, selecting, everyday, special, log_sums, distributions, multivariate, splines),
 )
 
 CALLS: dict[Callable[..., object], StagedCall] = {

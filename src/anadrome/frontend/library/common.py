@@ -11,11 +11,19 @@ import numpy as np
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Check, Const, Size, Var, i64
 from anadrome.dtypes import DType
-from anadrome.errors.frontend import CallMismatch, StaticRequired, UnsuitableSize, UnsupportedArgument
+from anadrome.errors.base import counted
+from anadrome.errors.frontend import (
+    CallMismatch,
+    StaticRequired,
+    UnsuitableSize,
+    UnsupportedArgument,
+    indices_of,
+)
 from anadrome.frontend.arrays import as_array, atom, describe
 from anadrome.frontend.context import Context, StagedCall, dtype_of
 from anadrome.frontend.operators import is_one
 from anadrome.frontend.sizes import as_size, clamp_size, show_shape
+from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import Array, Scalar, Staged, Value, is_staged
 from anadrome.frontend.views import (
     At,
@@ -86,7 +94,8 @@ def checked(name: str, form: StagedCall) -> StagedCall:
 
 def is_neutral(keyword: str, value: Value) -> bool:
     """Whether an argument asks for nothing but what every compiled form does."""
-    return not is_staged(value) and any(value is one or value == one for one in _NEUTRAL.get(keyword, ()))
+    is_known = not has_staged(value)
+    return is_known and any(value is one or value == one for one in _NEUTRAL.get(keyword, ()))
 
 
 def _shown(value: Value) -> str:
@@ -125,7 +134,9 @@ def axis_of(context: Context, name: str, axis: Value, rank: int) -> int:
     """An axis argument as a number from 0 to rank - 1."""
     number = static_int(context, name, "axis", axis)
     if not -rank <= number < rank:
-        raise UnsupportedArgument(name, f"axis {number} of an array of {rank} dimensions", context.span)
+        help = f"its axes are {indices_of(rank)}" if rank else "a number has no axes"
+        what = f"axis {number} of an array of {counted(rank, 'dimension')}"
+        raise UnsupportedArgument(name, what, context.span, help)
     return number % rank
 
 
@@ -249,6 +260,15 @@ def reshaped_view(context: Context, found: Array, sizes: Sequence[Size], is_rave
         assert isinstance(wrapped, Array)
         return wrapped
     return copy_that_may_share(context, found, copy)
+
+
+def smooth_root(builder: Builder, total: Atom) -> Atom:
+    """√s of a sum of squares s; its derivative ds / 2√s is 0 where all summands are 0."""
+    length = builder.apply("sqrt", total)
+    zero = builder.constant(0.0, length)
+    slope = builder.apply("div", builder.constant(0.5, length), length)
+    slope = builder.select(builder.apply("eq", length, zero), zero, slope)
+    return builder.apply("linked", builder.apply("stop_gradient", length), total, slope)
 
 
 def require(

@@ -171,7 +171,9 @@ def asks_vectors(
     """Whether a call of np.linalg.svd asks for more than singular values, the reduced factors."""
     name = "np.linalg.svd"
     if static_flag(context, name, "hermitian", hermitian):
-        raise UnsupportedArgument(name, "`hermitian=True`", context.span, "take `np.linalg.eigh`")
+        raise UnsupportedArgument(
+            name, "`hermitian=True`", context.span, "leave it out: the result is the same"
+        )
     if not static_flag(context, name, "compute_uv", compute_uv):
         return False
     is_square = is_same_size(context, *var.type.shape[-2:])

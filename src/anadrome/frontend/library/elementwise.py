@@ -14,6 +14,7 @@ import numpy as np
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Var
 from anadrome.dtypes import ALL, BOOL, F64, DType
+from anadrome.errors.base import counted
 from anadrome.errors.frontend import CallMismatch, PromotionError, UnsupportedArgument
 from anadrome.frontend.arrays import atom, convert, promote, type_of
 from anadrome.frontend.context import Context, StagedCall, dtype_of
@@ -110,7 +111,7 @@ def universal(ufunc: np.ufunc, name: str) -> StagedCall:
 
 def _count(context: Context, what: str, values: Sequence[Value], count: int) -> None:
     if len(values) != count:
-        raise CallMismatch(what, f"takes {count} arguments, got {len(values)}", context.span)
+        raise CallMismatch(what, f"takes {counted(count, 'argument')}, got {len(values)}", context.span)
 
 
 def _without_row(context: Context, name: str, dtype: DType, what: str) -> ScalarRule:

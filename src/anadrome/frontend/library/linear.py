@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from anadrome.array_ir.build import Builder, number
-from anadrome.array_ir.nodes import ArrayType, Atom, Library, Size, Var, i64
+from anadrome.array_ir.nodes import ArrayType, Atom, Const, Library, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, DType
-from anadrome.errors.frontend import UnsupportedArgument
+from anadrome.errors.base import counted
+from anadrome.errors.frontend import UnsuitableSize, UnsupportedArgument
 from anadrome.frontend.arrays import as_array, promote
 from anadrome.frontend.context import Context, StagedCall, dtype_of
 from anadrome.frontend.library.common import (
@@ -28,6 +29,8 @@ from anadrome.frontend.sizes import agree, clamp_size, is_same_size, retype, sho
 from anadrome.frontend.values import Array, Value
 from anadrome.frontend.views import view_of
 
+MATRIX_HELP = "use a matrix, an array of two dimensions; `x[:, None]` makes a column of a vector"
+
 
 # ---------------------------------------------------------------------------- systems
 def square_matrix(context: Context, name: str, value: Value, dtype: DType | None = None) -> Var:
@@ -36,9 +39,14 @@ def square_matrix(context: Context, name: str, value: Value, dtype: DType | None
     target = dtype or (found.dtype if found.dtype.is_float else F64)
     var = array_var(context, name, value, target)
     if var.type.shape[1:] == ():
-        raise UnsupportedArgument(name, "a vector where a matrix is expected", context.span)
+        raise UnsupportedArgument(name, "a vector where a matrix is expected", context.span, MATRIX_HELP)
     rows, columns = var.type.shape[-2:]
-    size = agree(context, rows, columns, name, (show_shape(var.type.shape), "(n, n)"))
+    if isinstance(rows, Const) and isinstance(columns, Const) and rows.value != columns.value:
+        reason = f"a matrix of shape {show_shape(var.type.shape)} is not square"
+        help = "use a square matrix, or `np.linalg.lstsq` for least squares"
+        raise UnsuitableSize(name, reason, context.span, help)
+    words = f"{name}: a matrix of {{0}} rows and {{1}} columns is not square"
+    size = agree(context, rows, columns, name, None, words)
     return retype(context, var, ArrayType(target, (*var.type.shape[:-2], size, size)), name)
 
 
@@ -171,7 +179,9 @@ def diag(context: Context, v: Value, k: Value = 0) -> Value:
     if len(var.type.shape) == 2:
         return diagonal(context, v, k)
     if len(var.type.shape) != 1:
-        raise UnsupportedArgument("np.diag", f"an array of {len(var.type.shape)} dimensions", context.span)
+        raise UnsupportedArgument(
+            "np.diag", f"an array of {counted(len(var.type.shape), 'dimension')}", context.span
+        )
     shift = static_int(context, "np.diag", "k", k)
     size = context.builder.size("add", var.type.shape[0], i64(abs(shift)))
     zero = number(0, var.type.dtype)
@@ -191,7 +201,7 @@ def triangle(name: str, order: str) -> StagedCall:
     def staged(context: Context, m: Value, k: Value = 0) -> Value:
         var = array_var(context, name, m)
         if len(var.type.shape) < 2:
-            raise UnsupportedArgument(name, "a vector where a matrix is expected", context.span)
+            raise UnsupportedArgument(name, "a vector where a matrix is expected", context.span, MATRIX_HELP)
         shift = static_int(context, name, "k", k)
         zero = number(0, var.type.dtype)
 

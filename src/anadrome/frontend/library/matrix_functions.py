@@ -18,7 +18,7 @@ from anadrome.frontend.arrays import as_array, promote
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import array_var, built, static_int
 from anadrome.frontend.library.contraction import matmul
-from anadrome.frontend.library.linear import of_matrices, square_matrix
+from anadrome.frontend.library.linear import MATRIX_HELP, of_matrices, square_matrix
 from anadrome.frontend.sizes import retype
 from anadrome.frontend.values import Value
 
@@ -30,7 +30,7 @@ def matrix_power(context: Context, a: Value, n: Value) -> Value:
     times = static_int(context, name, "n", n)
     own = as_array(context, a)
     if len(own.shape) < 2:
-        raise UnsupportedArgument(name, "a vector where a matrix is expected", context.span)
+        raise UnsupportedArgument(name, "a vector where a matrix is expected", context.span, MATRIX_HELP)
     if times == 1:
         square_matrix(context, name, a, own.dtype)
         return own

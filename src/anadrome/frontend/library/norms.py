@@ -12,7 +12,8 @@ from anadrome.dtypes import BOOL, F64
 from anadrome.errors.frontend import UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom
 from anadrome.frontend.context import Context, StagedCall
-from anadrome.frontend.library.common import axes_of, axis_of, static_flag
+from anadrome.frontend.library.common import axes_of, axis_of, smooth_root, static_flag
+from anadrome.frontend.library.linear import MATRIX_HELP
 from anadrome.frontend.library.reductions import Nest, over_axes
 from anadrome.frontend.operators import apply_prim, map_elements, noted
 from anadrome.frontend.values import Staged, Value
@@ -87,11 +88,7 @@ def _length(context: Context, square: Staged) -> Staged:
 
     def root(builder: Builder, scalars: tuple[Atom, ...]) -> Atom:
         (total,) = scalars
-        length = builder.apply("sqrt", total)
-        zero = builder.constant(0.0, length)
-        slope = builder.apply("div", builder.constant(0.5, length), length)
-        slope = builder.select(builder.apply("eq", length, zero), zero, slope)
-        return builder.apply("linked", builder.apply("stop_gradient", length), total, slope)
+        return smooth_root(builder, total)
 
     return noted(context, map_elements(context, squares, root, _NORM), squares, is_root=True)
 
@@ -138,7 +135,7 @@ def cond(context: Context, x: Value, p: Value = None) -> Value:
     It is infinite where the matrix is singular.
     """
     if len(context.call(np.shape, x)) < 2:  # type: ignore[arg-type]
-        raise UnsupportedArgument(_COND, "a vector where a matrix is expected", context.span)
+        raise UnsupportedArgument(_COND, "a vector where a matrix is expected", context.span, MATRIX_HELP)
     if p is None or p in (2, -2):
         values = context.call(np.linalg.svd, x, compute_uv=False)
         largest, smallest = (_folded(context, values, operator, _COND) for operator in ("max", "min"))

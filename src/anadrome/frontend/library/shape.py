@@ -8,6 +8,7 @@ import numpy as np
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
+from anadrome.errors.base import counted
 from anadrome.errors.frontend import ShapeMismatch, UnsuitableSize, UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom
 from anadrome.frontend.context import Context, StagedCall
@@ -135,7 +136,7 @@ def transposed(context: Context, a: Value, axes: Value = None) -> Value:
     ]
     if sorted(order) != list(range(rank)):
         raise UnsupportedArgument(
-            "np.transpose", f"the axes {axes} of an array of {rank} dimensions", context.span
+            "np.transpose", f"the axes {axes} of an array of {counted(rank, 'dimension')}", context.span
         )
     return _permute(context, found, order)
 

@@ -109,7 +109,7 @@ def _listed(context: Context, name: str, items: Sequence[Value]) -> Items:
     for item in items:
         leaves = matching(first, item)
         if leaves is None or not leaves:
-            raise UnsuitableValues(name, "xs", f"items like the first, {words(first)},", words(item))
+            raise UnsuitableValues(name, "xs", f"items like the first, {words(first)}", words(item))
         columns = columns or [[] for _ in leaves]
         for column, leaf in zip(columns, leaves, strict=True):
             column.append(leaf)
