@@ -326,9 +326,9 @@ def evolution_of_a_state(a, state, time):
 
 
 PROGRAMS = (
-    Program(energies_of_a_hamiltonian, (complex_normal(N, N),), sizes=(4, 8, 16)),
-    Program(closest_of_low_rank, (complex_normal(N + 1, N),), sizes=(4, 8, 16)),
-    Program(spectrum_of_any_matrix, (complex_normal(N, N),), sizes=(4, 8, 16)),
+    Program(energies_of_a_hamiltonian, (complex_normal(N, N),), sizes=CUBIC),
+    Program(closest_of_low_rank, (complex_normal(N + 1, N),), sizes=CUBIC),
+    Program(spectrum_of_any_matrix, (complex_normal(N, N),), sizes=CUBIC),
     Program(evolution_of_a_state, (dominant(N), complex_normal(N), given(0.4)), sizes=(8, 16, 32)),
     Program(polynomial, (complex_normal(N),)),
     Program(quotients, (complex_normal(N), complex_normal(N))),
@@ -409,14 +409,14 @@ def _array_on_one_way(z, x):
 
 
 def _becomes_complex(x, z):
-    for _ in range(20):
+    for _ in range(100):
         x = x * z
     return x
 
 
 LARGE = np.arange(30) * 1j
 REFUSED = (
-    Refused("ordered", lambda: ad.jit(_ordered)(1j), ComplexRefused, "takes no complex numbers"),
+    Refused("ordered", lambda: ad.jit(_ordered)(1j), ComplexRefused, "does not support complex numbers"),
     Refused("stored_in_a_real_array", lambda: ad.jit(_into_a_real_array)(1j), ComplexRefused),
     Refused("sorted", lambda: ad.jit(lambda z: np.sort(z))(LARGE), ComplexRefused),
     Refused("orthogonal_factors", lambda: ad.jit(lambda z: np.linalg.qr(z))(np.eye(3) * 1j), ComplexRefused),
