@@ -196,10 +196,6 @@ def uses_global(x):
     return x
 
 
-def uses_yield(x):
-    yield x
-
-
 async def uses_async(x):
     return x
 
@@ -315,7 +311,6 @@ CASES = [
     (uses_import, (1.0,), frontend.UnsupportedCall),
     (uses_class, (1.0,), frontend.UnsupportedSyntax),
     (uses_global, (1.0,), frontend.UnsupportedSyntax),
-    (uses_yield, (1.0,), frontend.UnsupportedSyntax),
     (uses_async, (1.0,), frontend.UnsupportedSyntax),
     (uses_nonlocal, (1.0,), frontend.UnsupportedSyntax),
     (uses_match, (1.0,), frontend.UnsupportedSyntax),

@@ -35,6 +35,25 @@ def analyse(body: Sequence[ast.stmt], captured: Names) -> Liveness:
     return found
 
 
+def analyse_block(body: Sequence[ast.stmt], after: Names) -> Liveness:
+    """The liveness of statements, before names that are live after them."""
+    found = Liveness()
+    _block(found, body, after, _Targets(_NONE, _NONE), _NONE)
+    return found
+
+
+def own_nodes(body: Sequence[ast.AST]) -> list[ast.AST]:
+    """All nodes of these statements but those of functions defined in them."""
+    found: list[ast.AST] = []
+    pending = list(body)
+    while pending:
+        node = pending.pop()
+        found.append(node)
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            pending += list(ast.iter_child_nodes(node))
+    return found
+
+
 def assigned_names(nodes: Sequence[ast.AST]) -> Names:
     """Names these statements bind themselves; nested functions and comprehensions have their own."""
     return frozenset(name for node in nodes for name in _stores(node))

@@ -39,7 +39,7 @@ from anadrome.frontend.evaluate import attribute, condition, mangled, subscript
 from anadrome.frontend.growing import GrowingList, ListMethod, set_item
 from anadrome.frontend.heap import contents, is_same_object, is_view_of, part_key
 from anadrome.frontend.imports import run_import
-from anadrome.frontend.iterators import unrolled
+from anadrome.frontend.iterators import GeneratorCall, unrolled
 from anadrome.frontend.merge import branch
 from anadrome.frontend.nonlocals import owner
 from anadrome.frontend.operators import truth
@@ -442,7 +442,7 @@ def _expression(context: Context, frame: Frame, node: ast.Expr) -> None:
 
 def _return(context: Context, frame: Frame, node: ast.Return) -> Exit:
     value = None if node.value is None else context.evaluate(frame, node.value)
-    value = made_list(context, value)
+    value = value if isinstance(value, GeneratorCall) else made_list(context, value)
     return Exit(RETURN, frozenset({RETURN}), value)
 
 
