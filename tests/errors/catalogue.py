@@ -45,6 +45,10 @@ NaN and infinities are no errors: they flow through a program as IEEE 754 says. 
 list or a generator are NaN where an item is, as `np.max` and `np.min` are; Python's own, which take the items
 one by one, leave out a NaN that is not the first. Integers wrap at their width, and an integer divided by 0
 is 0, as in NumPy arrays.
+
+What a signal handler raises while a program runs, `KeyboardInterrupt` after Ctrl-C, goes through the call
+as it is. One warning is given: `anadrome.errors.targets.UntrustedCache`, where another user could have
+written to the folder in which compiled code is kept.
 """
 
 

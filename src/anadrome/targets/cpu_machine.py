@@ -17,11 +17,12 @@ import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from anadrome.targets.cpu_foreign import add_fork_join, add_linear_algebra, vector_functions
+from anadrome.targets.cpu_signals import add_signals, adopt_main_thread
 from anadrome.targets.cpu_transforms import add_transforms
 from anadrome.targets.llvm_text import WITHOUT_MASKS
 from anadrome.targets.record import Target
 
-_LLVM = getattr(llvm.ffi.lib, "_lock", None) or threading.RLock()
+_LLVM: Any = getattr(llvm.ffi.lib, "_lock", None) or threading.RLock()
 """The lock that llvmlite holds during each call of LLVM; a thread may take it again. Where a later llvmlite
 has it elsewhere, one of our own, which covers the passes."""
 
@@ -41,11 +42,12 @@ class Machine:
 def this_machine() -> Machine:
     """The machine this process runs on."""
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=_enter_llvm, after_in_parent=_leave_llvm, after_in_child=_leave_llvm)
+        os.register_at_fork(before=_enter_llvm, after_in_parent=_leave_llvm, after_in_child=_wake_in_child)
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     add_linear_algebra()
     add_transforms()
+    add_signals()
     triple = llvm.get_process_triple()
     cpu = llvm.get_host_cpu_name()
     features = llvm.get_host_cpu_features()
@@ -63,6 +65,13 @@ def this_machine() -> Machine:
     return Machine(target, code_generator, os.getpid())
 
 
+@contextmanager
+def using_llvm() -> Iterator[None]:
+    """A `with` block during which no other thread uses LLVM."""
+    with _LLVM:
+        yield
+
+
 def _enter_llvm() -> None:
     """Before a fork: wait until no other thread is in LLVM, whose locks its copy in the child would never
     release."""
@@ -72,6 +81,12 @@ def _enter_llvm() -> None:
 def _leave_llvm() -> None:
     """After a fork, in both processes."""
     _LLVM.__exit__(None, None, None)
+
+
+def _wake_in_child() -> None:
+    """After a fork, in the child."""
+    _leave_llvm()
+    adopt_main_thread()
 
 
 def _code_generator(triple: str, cpu: str, features: str) -> Any:
@@ -143,7 +158,7 @@ def _free(passes: Any) -> None:
 def _masks(are_wanted: bool) -> Iterator[None]:
     """LLVM's passes with or without masks for branches, which is a setting of the process: until it is set
     back nobody else uses LLVM."""
-    with _LLVM:
+    with using_llvm():
         llvm.set_option("anadrome", f"-enable-if-conversion={str(are_wanted).lower()}")
         try:
             yield

@@ -33,6 +33,7 @@ from anadrome.targets.llvm_calls import emit_call
 from anadrome.targets.llvm_checks import emit_check, fail_unless
 from anadrome.targets.llvm_loops import emit_for, emit_while
 from anadrome.targets.llvm_memory import allocate, count_allocated, free_slot
+from anadrome.targets.llvm_poll import charge
 from anadrome.targets.llvm_scope import MEMORY_FAILURE, Place, Scope
 from anadrome.targets.llvm_text import Value, memory_type
 
@@ -119,7 +120,6 @@ def _emit_alloc(scope: Scope, stmt: Alloc) -> None:
         count = int(stmt.size.value)
         scope.places[buffer] = Place(text.alloca(kind if count == 1 else f"[{max(count, 1)} x {kind}]"))
         return
-    scope.can_fail = True
     size = _element_count(scope, stmt.size)
     slot = text.alloca("ptr", "null")
     scope.slots.append(slot)
@@ -165,6 +165,7 @@ def _is_zero(expr: Expr) -> bool:
 def _emit_fill(scope: Scope, stmt: Fill) -> None:
     text, dtype = scope.text, stmt.buffer.dtype
     size = text.intrinsic("llvm.smax.i64", "i64", [("i64", scope.expr(stmt.size)), ("i64", "0")])
+    charge(scope, size)
     pointer = scope.pointer(stmt.buffer)
     if _is_zero(stmt.value):
         count = text.value(f"mul i64 {size}, {dtype.bytes}")
@@ -192,6 +193,7 @@ def _emit_fill(scope: Scope, stmt: Fill) -> None:
 def _emit_copy(scope: Scope, stmt: Copy) -> None:
     text, align = scope.text, stmt.target.dtype.bytes
     size = text.intrinsic("llvm.smax.i64", "i64", [("i64", scope.expr(stmt.size)), ("i64", "0")])
+    charge(scope, size)
     count = text.value(f"mul i64 {size}, {align}")
     target, source = scope.pointer(stmt.target), scope.pointer(stmt.source)
     text.module.declare("llvm.memcpy", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
