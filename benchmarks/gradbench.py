@@ -19,6 +19,7 @@ from gradbench_tool.protocol import serve  # noqa: E402 (the path is set above)
 
 def main() -> None:
     responses = sys.stdout
+    sys.stdin.reconfigure(encoding="utf-8", errors="replace")
     # Whatever a program prints must not come between two responses.
     with contextlib.redirect_stdout(sys.stderr), contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
         serve(sys.stdin, responses)

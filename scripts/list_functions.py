@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import cmath
 import math
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import scipy.fft
+import scipy.interpolate
 import scipy.linalg
 import scipy.special
 
@@ -26,6 +28,8 @@ from anadrome.frontend.complex_numbers.forms import (
     OWN_CALLS,
 )
 from anadrome.frontend.library import ATTRIBUTES, CALLS, METHODS
+from anadrome.frontend.library.common import table_name
+from anadrome.frontend.library.densities import DISTRIBUTIONS
 from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 
 PAGE = Path(__file__).parents[1] / "docs" / "functions.md"
@@ -38,6 +42,9 @@ REFUSED = frozenset(
 )
 """What the tables hold only to refuse it in words of its own."""
 
+SPLINE_METHODS = (scipy.interpolate.PPoly.__call__, scipy.interpolate.PPoly.integrate)
+"""Methods of piecewise polynomials, whose class stands on the page."""
+
 HEAD = """# Functions
 
 What a compiled function may call on run-time numbers and arrays. Values, scalar types and shapes are NumPy's;
@@ -46,6 +53,12 @@ evaluated inline where it has Python source, runs as plain Python where no run-t
 refused with its line otherwise.
 
 `python scripts/list_functions.py` writes this page from the tables, and a test compares it.
+"""
+
+DISTRIBUTION_HEAD = """## SciPy's distributions
+
+By name (`scipy.stats.norm.logpdf(x, loc, scale)`), or with their parameters
+(`scipy.stats.norm(loc, scale).logpdf(x)`), made inside of the function or outside.
 """
 
 COMPLEX = """# Complex numbers
@@ -59,6 +72,7 @@ MODULES: tuple[tuple[str, str, ModuleType], ...] = (
     ("NumPy's Fourier transforms", "np.fft.", np.fft),
     ("SciPy's Fourier transforms", "scipy.fft.", scipy.fft),
     ("SciPy's linear algebra", "scipy.linalg.", scipy.linalg),
+    ("SciPy's interpolation", "scipy.interpolate.", scipy.interpolate),
     ("SciPy's special functions", "scipy.special.", scipy.special),
     ("`math`", "math.", math),
     ("`cmath`", "cmath.", cmath),
@@ -70,13 +84,15 @@ def page() -> str:
     """The text of the page."""
     known: dict[str, set[str]] = {title: set() for title, _, _ in MODULES}
     for function in (*CALLS, *OWN_CALLS, math.prod):
-        title, name = _placed(function)
-        known[title].add(name)
+        if not _is_method(function):
+            title, name = _placed(function)
+            known[title].add(name)
     built = {function.__name__ for function in BUILTINS if function.__module__ == "builtins"}
     built |= known.pop("Builtins")
     parts = [HEAD]
     parts += [_section(title, names) for title, names in known.items()]
-    bound = {f"np.{one.__self__.__name__}.{one.__name__}" for one in UFUNC_METHODS}  # type: ignore[attr-defined]
+    bound = {f"{table_name(one.__self__)}.{one.__name__}" for one in UFUNC_METHODS}  # type: ignore[attr-defined]
+    parts.append(_distributions())
     parts.append(_section("Methods of NumPy's universal functions", bound))
     parts.append(_section("Builtins", built))
     parts.append(_section("Methods of arrays", (f".{name}" for name in METHODS)))
@@ -87,6 +103,27 @@ def page() -> str:
     parts.append(_section("Methods of complex arrays", (f".{name}" for name in COMPLEX_METHODS)))
     parts.append(_section("Attributes of complex arrays", (f".{name}" for name in COMPLEX_ATTRIBUTES)))
     return "\n".join(parts)
+
+
+def _is_method(function: Any) -> bool:
+    """Whether a function is a method of SciPy's distributions or piecewise polynomials."""
+    home = str(getattr(function, "__module__", ""))
+    return home.startswith("scipy.stats") or function in SPLINE_METHODS
+
+
+def _distributions() -> str:
+    """The distributions with their methods, those of the same methods together."""
+    several: dict[tuple[str, ...], list[str]] = {}
+    for name, own in DISTRIBUTIONS.items():
+        several.setdefault(own.methods(), []).append(name)
+    for name in ("multivariate_normal", "dirichlet"):
+        several.setdefault(("logpdf", "pdf"), []).append(name)
+    lines = [DISTRIBUTION_HEAD]
+    for methods, names in several.items():
+        listed = ", ".join(f"`scipy.stats.{name}`" for name in sorted(names))
+        calls = ", ".join(f"`{method}`" for method in methods)
+        lines += textwrap.wrap(f"* {listed}: {calls}", 108, subsequent_indent="  ", break_on_hyphens=False)
+    return "\n".join([*lines, ""])
 
 
 def _placed(function: Any) -> tuple[str, str]:

@@ -11,6 +11,9 @@ from hypothesis import HealthCheck, settings
 # Every program a test compiles is verified, and read back from its text, after each pass.
 os.environ.setdefault("ANADROME_VERIFY", "1")
 
+# A test that fails shows where in this package it failed.
+os.environ.setdefault("ANADROME_TRACEBACK", "full")
+
 # An example may compile a program, so neither a deadline nor a slow start says anything.
 settings.register_profile(
     "ci", max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

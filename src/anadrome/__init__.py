@@ -41,7 +41,7 @@ from anadrome.errors import AnadromeError
 from anadrome.frontend.annotations import bool_, f32, f64, i8, i16, i32, u8, u16, u32, u64
 from anadrome.frontend.annotations import i64_ as i64
 from anadrome.frontend.iterables import unroll
-from anadrome.frontend.ranges import checkpointed_range as range
+from anadrome.frontend.ranges import range
 from anadrome.tools.check_grads import check_grads
 from anadrome.tools.explain import explain
 from anadrome.tools.trace_nan import trace_nan
@@ -106,3 +106,7 @@ __all__ = [
     "AnadromeError",
     "__version__",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

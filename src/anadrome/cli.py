@@ -13,10 +13,12 @@ from anadrome.api.show import KNOWN_STAGES, as_compiled, difference, show_stages
 from anadrome.api.transforms import grad
 from anadrome.config import Config, from_environment
 from anadrome.errors import AnadromeError
-from anadrome.tools.demo import generated, read_adbench, run_demo
+from anadrome.errors.tracebacks import VARIABLE
+from anadrome.tools.demo import run_demo
 from anadrome.tools.doctor import clear_cache, findings
 from anadrome.tools.explain import explain
 from anadrome.tools.from_file import load_function, parse_argument
+from anadrome.tools.points import generated, read_adbench
 from anadrome.tools.report import Report
 
 
@@ -27,9 +29,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         command(options, from_environment(os.environ))
         sys.stdout.flush()
-    except AnadromeError as error:
-        print(error, file=sys.stderr)
+    except (AnadromeError, MemoryError) as error:
+        if os.environ.get(VARIABLE) == "full":
+            raise
+        words = error if isinstance(error, AnadromeError) else f"error: not enough memory: {error}"
+        print(words, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
@@ -62,14 +69,41 @@ def _command(commands: Any, name: str, run: Callable[..., None], words: str) -> 
     return made
 
 
+def _whole(least: int) -> Callable[[str], int]:
+    """The type of an option that is an integer of at least `least`."""
+
+    def parse(text: str) -> int:
+        number = int(text)
+        if number < least:
+            raise argparse.ArgumentTypeError(f"must be at least {least}, and is {number}")
+        return number
+
+    parse.__name__ = "integer"  # argparse names it where the text is none
+    return parse
+
+
+def _step(text: str) -> float:
+    """The type of an option that is a step length."""
+    number = float(text)
+    if not 0.0 < number <= LONGEST_STEP:
+        raise argparse.ArgumentTypeError(f"must be a positive number up to {LONGEST_STEP:g}, and is {text}")
+    return number
+
+
+_step.__name__ = "number"
+
+
 # ---------------------------------------------------------------------------- demo
+LONGEST_STEP = 100.0
+
+
 def _demo_options(options: argparse.ArgumentParser) -> None:
     options.add_argument("--data", type=Path, metavar="FILE", help="fit the points of an ADBench GMM file")
-    options.add_argument("--points", type=int, default=3000, help="how many points to generate")
-    options.add_argument("--components", type=int, default=6, help="how many clusters to generate and fit")
-    options.add_argument("--steps", type=int, default=200, help="steps of gradient descent")
-    options.add_argument("--rate", type=float, default=0.05, help="the step length at first")
-    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--points", type=_whole(1), default=3000, help="how many points to generate")
+    options.add_argument("--components", type=_whole(1), default=6, help="how many clusters")
+    options.add_argument("--steps", type=_whole(1), default=200, help="steps of gradient descent")
+    options.add_argument("--rate", type=_step, default=0.05, help="the step length at first")
+    options.add_argument("--seed", type=_whole(0), default=1)
     options.add_argument("--out", type=Path, default=Path("out"), help="the folder of the picture")
 
 

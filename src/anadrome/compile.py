@@ -21,6 +21,7 @@ from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir import text as array_text
 from anadrome.array_ir.check import check as check_array
 from anadrome.config import Config
+from anadrome.errors.config import UnsuitableSetting
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir import text as kernel_text
@@ -187,6 +188,7 @@ def optimise(
     """The function after every pass of the pipeline. With `config.verify` the verifier runs after each one
     and names the pass whose program it refuses."""
     times = statistics or Statistics()
+    _check_dump(config)
     _finished("array", fn, config, record)
     for name, run in PIPELINE:
         with times.timing(name):
@@ -226,6 +228,13 @@ def compile_function(
 def show_program(program: Program) -> str:
     """A program of either language as text."""
     return array_text.show(program) if isinstance(program, array_ir.Function) else kernel_text.show(program)
+
+
+def _check_dump(config: Config) -> None:
+    """Refuse to write out a stage that there is not."""
+    for stage in filter(None, config.dump.split(",")):
+        if stage not in STAGES:
+            raise UnsuitableSetting("dump", stage, f"one or more of {', '.join(STAGES)}")
 
 
 def _finished(stage: str, program: Program, config: Config, record: Recorder | None) -> None:

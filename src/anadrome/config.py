@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, get_args, get_type_hints
+
+from anadrome.errors.config import UnsuitableSetting, variable_of
+from anadrome.errors.tracebacks import Frames, door
 
 Mixed = Literal["auto", "reverse", "store", "recompute"]
 """How reverse mode may differentiate the scalar body of a parallel loop."""
 
+MOST_THREADS = 1024
+
+RANGES: Mapping[str, tuple[int, int]] = {"threads": (0, MOST_THREADS)}
+"""The least and the greatest value of an integer setting; others are not negative."""
+
+YES, NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """How programs are compiled. Each field is set from `ANADROME_<FIELD>` in upper case."""
+    """How programs are compiled. Each field is set from `ANADROME_<FIELD>` in upper case.
+
+    >>> import anadrome as ad
+    >>> f = ad.jit(lambda x: x * x, config=ad.Config(threads=1))
+    >>> f(3.0)
+    9.0
+    """
 
     threads: int = 0
     """Workers of a parallel loop; 0 takes one per core this process may use."""
@@ -44,18 +61,27 @@ class Config:
     """How reverse mode differentiates scalar bodies of parallel loops: `auto` leaves it to the cost rule;
     `reverse` enters them as everything else; `store` and `recompute` take dual numbers, with the value or in
     the return sweep."""
+    progress: bool = True
+    """Whether a compilation of more than two seconds says on the terminal what it is doing."""
+    traceback: Frames = "short"
+    """Which frames the traceback of an error shows: `short` those of your code, `full` Anadrome's too."""
 
     def __post_init__(self) -> None:
-        if self.mixed not in get_args(Mixed):
-            raise ValueError(f"`mixed` is one of {', '.join(get_args(Mixed))}, not {self.mixed!r}")
+        for name, kind in KINDS.items():
+            _check(name, getattr(self, name), kind)
 
     @property
     def cache_path(self) -> Path:
         """The folder of the object cache."""
         if self.cache_dir:
-            return Path(self.cache_dir)
-        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-        return Path(base) / "anadrome"
+            return Path(os.path.expanduser(self.cache_dir))
+        base = os.environ.get("XDG_CACHE_HOME")
+        if base:
+            return Path(base) / "anadrome"
+        home = os.path.expanduser("~")
+        if os.path.isabs(home):
+            return Path(home) / ".cache" / "anadrome"
+        return Path(tempfile.gettempdir()) / f"anadrome-{os.getuid()}"  # a user without a home
 
     @property
     def workers(self) -> int:
@@ -65,22 +91,68 @@ class Config:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+KINDS = {name: kind for name, kind in get_type_hints(Config).items() if name in Config.__dataclass_fields__}
+"""The type of each setting."""
+
+Config.__init__ = door(Config.__init__)  # type: ignore[method-assign]
+
+
 def from_environment(environment: Mapping[str, str]) -> Config:
-    """The default configuration with every `ANADROME_*` variable applied.
+    """The default configuration with every `ANADROME_*` variable applied; an empty one counts as unset.
+
+    Raises `UnsuitableSetting`, which names the variable and what it may be.
 
     >>> from_environment({"ANADROME_THREADS": "2", "ANADROME_CHECKS": "0"}).threads
     2
     """
     changes: dict[str, int | bool | str] = {}
+    texts: dict[str, str] = {}
     for field in fields(Config):
-        text = environment.get(f"ANADROME_{field.name.upper()}")
-        if text is None:
-            continue
-        default = field.default
-        if isinstance(default, bool):
-            changes[field.name] = text not in ("0", "", "false", "no")
-        elif isinstance(default, int):
-            changes[field.name] = int(text)
-        else:
-            changes[field.name] = text
-    return replace(Config(), **changes)  # type: ignore[arg-type]
+        text = environment.get(variable_of(field.name), "")
+        if text:
+            texts[field.name] = text
+            changes[field.name] = _value(text, field.default)
+    try:
+        _check_folder("cache_dir", texts.get("cache_dir", ""))
+        return replace(Config(), **changes)  # type: ignore[arg-type]
+    except UnsuitableSetting as error:
+        raise UnsuitableSetting(error.setting, texts[error.setting], error.expected, True) from None
+
+
+def _value(text: str, default: object) -> int | bool | str:
+    """The value of a variable; a text that is none stays one, and is refused as such."""
+    if isinstance(default, bool):
+        return True if text.lower() in YES else False if text.lower() in NO else text
+    if isinstance(default, int):
+        try:
+            return int(text)
+        except ValueError:
+            return text
+    return text
+
+
+def _check(name: str, value: object, kind: object) -> None:
+    """Refuse a value that a setting cannot have."""
+    if kind is bool:
+        fits, expected = isinstance(value, bool), "1 or 0 (True or False)"
+    elif kind is int:
+        least, most = RANGES.get(name, (0, 2**31 - 1))
+        fits = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+        expected = f"an integer from {least} to {most}"
+    elif kind is str:
+        fits, expected = isinstance(value, str), "a text"
+    else:
+        fits, expected = value in get_args(kind), f"one of {', '.join(map(str, get_args(kind)))}"
+    if not fits:
+        raise UnsuitableSetting(name, value, expected)
+
+
+def _check_folder(name: str, value: str) -> None:
+    """Refuse a folder that cannot be one, since a file is in its place. A program that names such a folder is
+    compiled without; in the environment it is a mistake that nothing else would show."""
+    if not value:
+        return
+    path = Path(os.path.expanduser(value)).absolute()
+    there = next((one for one in (path, *path.parents) if os.path.lexists(one)), None)
+    if there is not None and not there.is_dir():
+        raise UnsuitableSetting(name, value, f"a folder that exists or can be made ({there} is a file)")

@@ -246,5 +246,5 @@ def test_many_inputs_of_one_value_stay_in_reverse_mode() -> None:
 
 
 def test_an_unknown_way_is_refused() -> None:
-    with pytest.raises(ValueError, match="`mixed` is one of auto, reverse, store, recompute"):
+    with pytest.raises(ValueError, match="`mixed` must be one of auto, reverse, store, recompute"):
         Config(mixed="sideways")  # type: ignore[arg-type]

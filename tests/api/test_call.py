@@ -175,7 +175,7 @@ def test_memory_layouts() -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (np.ones(2, np.clongdouble), "got float"),
+        (np.ones(2, np.clongdouble), "got complex"),
         (np.array(["a"]), "got str"),
         (np.array([None]), "got object"),
         (np.ones(2, ">f8"), "got float64 in foreign byte order"),
@@ -188,6 +188,42 @@ def test_arrays_that_are_refused(value: object, words: str) -> None:
     with pytest.raises(UnsupportedArray, match=words) as caught:
         ad.jit(lambda first, second: second)(1.0, {"inner": [value]})
     assert "`second['inner'][0]" in str(caught.value)
+
+
+@pytest.mark.parametrize("given", [5, -3, "x", 1.5, True, (0, 2), [None]])
+def test_positions_of_static_arguments_are_those_of_parameters(given: object) -> None:
+    with pytest.raises(ValueError, match="`static_argnums` must be the position of a parameter"):
+        ad.jit(scaled, static_argnums=given)
+
+
+@pytest.mark.parametrize("given", ["nothing", 5, ("factor", "nothing"), [None]])
+def test_names_of_static_arguments_are_those_of_parameters(given: object) -> None:
+    with pytest.raises(ValueError, match="`static_argnames` must be the name of a parameter"):
+        ad.jit(scaled, static_argnames=given)
+
+
+def test_static_arguments_of_functions_that_take_any() -> None:
+    def power(x, *exponents, **others):
+        return x ** exponents[0] * others["factor"]
+
+    assert ad.jit(power, static_argnums=(1, 7), static_argnames=("factor",))(3.0, 2, factor=2.0) == 18.0
+    assert ad.jit(scaled, static_argnums=-1)(3.0, 2.0) == ad.jit(scaled, static_argnums=range(1, 2))(3.0, 2.0)
+
+
+def test_settings_of_jit_are_a_config() -> None:
+    for given in (5, {"threads": 1}):
+        with pytest.raises(ValueError, match=r"`config` must be an `ad\.Config`"):
+            ad.jit(scaled, config=given)
+
+
+def test_arguments_nested_without_end() -> None:
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    for call in (ad.jit(total), ad.grad(total), ad.vmap(total)):
+        with pytest.raises(RecursionError, match=r"the arguments of .* are nested too deeply"):
+            call(deep)
+    assert ad.jit(total)(np.ones(3)) == 3.0
 
 
 def test_other_arguments_that_are_refused() -> None:

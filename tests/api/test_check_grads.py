@@ -49,9 +49,15 @@ def test_a_kink_is_seen() -> None:
 
 def test_a_setting_that_would_check_nothing_is_refused() -> None:
     for modes in ((), ("forward",), "fwd"):
-        with pytest.raises(ValueError, match="`modes` holds"):
+        with pytest.raises(ValueError, match="`modes` must be"):
             ad.check_grads(energy, (STATE, 1.5, 4), modes=modes)
-    with pytest.raises(ValueError, match="`order` is 1 or 2, not 3"):
+    with pytest.raises(ValueError, match="`order` must be 1 or 2, got 3"):
         ad.check_grads(energy, (STATE, 1.5, 4), order=3)
-    with pytest.raises(TypeError, match="not one ndarray"):
+    with pytest.raises(TypeError, match="`args` must be the tuple"):
         ad.check_grads(lambda x: np.sum(x), np.ones(3))
+    for name, value in (("eps", 0.0), ("eps", float("nan")), ("eps", "a"), ("rtol", -1.0), ("atol", None)):
+        with pytest.raises(ValueError, match=f"`{name}` must be a positive number"):
+            ad.check_grads(energy, (STATE, 1.5, 4), **{name: value})
+    for args in ((), (3,), (np.arange(3), "a"), (bytearray(8),)):
+        with pytest.raises(ValueError, match="`args` must be a tuple with floats"):
+            ad.check_grads(lambda *xs: 1.0, args)

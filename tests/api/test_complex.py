@@ -77,7 +77,7 @@ def test_results_do_not_share_memory() -> None:
 
 
 def test_what_a_call_refuses() -> None:
-    with pytest.raises(UnsupportedArray, match=r"z\.real"):
+    with pytest.raises(UnsupportedArray, match=r"argument `z` of .* got complex"):
         ad.jit(lambda z: z)(np.ones(3, np.clongdouble))
     with pytest.raises(UnsupportedArray, match="foreign byte order"):
         ad.jit(lambda z: z)(np.ones(3, ">c16"))

@@ -197,7 +197,7 @@ def test_jvp_with_auxiliary_result() -> None:
     value, tangent, extra = ad.jvp(lambda x: (x**2, {"triple": 3 * x}), (3.0,), (2.0,), has_aux=True)
     assert (value, tangent, extra) == (9.0, 12.0, {"triple": 9.0})
     with pytest.raises(
-        ad.AnadromeError, match="`jvp` with `has_aux=True` takes a function that gives a pair"
+        ad.AnadromeError, match="`jvp` with `has_aux=True` requires a function that returns a pair"
     ):
         ad.jvp(lambda x: x**2, (3.0,), (2.0,), has_aux=True)
 
@@ -235,9 +235,9 @@ def test_hessian_with_auxiliary_result() -> None:
 
 
 def test_second_derivatives_are_refused_by_their_own_names() -> None:
-    with pytest.raises(ad.AnadromeError, match="`hessian` takes a function whose result is one float"):
+    with pytest.raises(ad.AnadromeError, match="`hessian` requires a scalar-valued function"):
         ad.hessian(lambda x: x * 2)(SMALL)
-    with pytest.raises(ad.AnadromeError, match="`hvp` takes a function whose result is one float"):
+    with pytest.raises(ad.AnadromeError, match="`hvp` requires a scalar-valued function"):
         ad.hvp(lambda x: x * 2, (SMALL,), (SMALL,))
 
 
@@ -348,7 +348,7 @@ def test_vmap_refuses() -> None:
         ad.vmap(wave, in_axes=None)(X)
     with pytest.raises(AxisMismatch, match="no axis 0"):
         ad.vmap(lambda x: x)(1.0)
-    with pytest.raises(AxisMismatch, match="no form"):
+    with pytest.raises(AxisMismatch, match="does not match"):
         ad.vmap(lambda x: x, in_axes=(0, 0))(X)
 
 
@@ -436,5 +436,5 @@ def test_writing_into_what_is_differentiated_is_refused() -> None:
         x[0] = 1.0
         return np.sum(x)
 
-    with pytest.raises(ValueError, match="cannot write into its argument"):
+    with pytest.raises(ValueError, match="cannot write into an array that it did not make"):
         ad.grad(spoils)(X)

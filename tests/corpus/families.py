@@ -7,6 +7,7 @@ from tests.corpus import (
     complex_numbers,
     comprehensions,
     corners,
+    densities,
     elementwise,
     extrema,
     for_loops,
@@ -56,6 +57,7 @@ FAMILIES = (
     transforms,
     trackers,
     corners,
+    densities,
     operators,
     policies,
 )

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 import anadrome as ad
-from anadrome.errors.frontend import EscapingMutation, WritesArgument
+from anadrome.errors.frontend import UnknownRoom, WritesArgument
 from tests.corpus.draw import N, definite, dominant, given, normal, positive, whole
 from tests.corpus.harness import Program, Refused
 
@@ -400,11 +400,10 @@ PROGRAMS = (
 )
 
 
-def _append(x):
-    kept = []
-    for v in x:
-        if v > 0.0:
-            kept.append(v)
+def _says_how_often(x):
+    kept = [x]
+    while kept[-1] < 50.0:
+        kept.append(2.0 * kept[-1])
     return sum(kept)
 
 
@@ -416,5 +415,5 @@ def _writes_argument(a):
 
 REFUSED = (
     Refused("writes_an_argument", lambda: ad.grad(_writes_argument)(np.ones(20)), WritesArgument),
-    Refused("append_under_a_condition", lambda: ad.grad(_append)(np.ones(20)), EscapingMutation),
+    Refused("list_that_says_how_often", lambda: ad.grad(_says_how_often)(1.5), UnknownRoom),
 )

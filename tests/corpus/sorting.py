@@ -14,6 +14,11 @@ def sorted_and_weighted(x):
     return np.sum(np.sort(x) * np.arange(len(x)))
 
 
+def sorted_list(x):
+    ranked = sorted(x)
+    return sum(v * k for k, v in enumerate(ranked)) + ranked[0] ** 2
+
+
 def order_of_another(x, y):
     return np.sum(y[np.argsort(x)] * np.arange(len(x)) ** 2) + np.sum(x**2)
 
@@ -149,6 +154,7 @@ def concordance(x, y):
 
 PROGRAMS = (
     Program(sorted_and_weighted, (normal(N),)),
+    Program(sorted_list, (normal(N),)),
     Program(order_of_another, (normal(N), normal(N))),
     Program(sorted_rows, (normal(N, 4),)),
     Program(ranks_are_flat, (normal(N),)),
@@ -173,5 +179,4 @@ PROGRAMS = (
 
 REFUSED = (
     Refused("partition", lambda: ad.grad(lambda x: np.partition(x, 2)[2])(np.ones(20)), UnsupportedCall),
-    Refused("sorted_by_key", lambda: ad.grad(lambda x: sorted(x)[0])(np.ones(20)), UnsupportedCall),
 )

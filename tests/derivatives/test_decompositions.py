@@ -75,6 +75,17 @@ def test_square(function, name: str) -> None:
     agree(function, MATRICES[name], order=2 if name == "square" else 1)
 
 
+@pytest.mark.parametrize("count", [2, 5, 40])
+@pytest.mark.parametrize("triangle", ["L", "U"])
+def test_eigenvectors_are_those_of_numpy_up_to_sign(triangle: str, count: int) -> None:
+    matrix = RANDOM.normal(size=(count, count))
+    compiled = ad.jit(lambda a: np.linalg.eigh(a, triangle))
+    (values, vectors), (wanted_values, wanted) = compiled(matrix), np.linalg.eigh(matrix, triangle)
+    np.testing.assert_allclose(values, wanted_values, rtol=1e-12, atol=1e-12)
+    signs = np.sign(np.sum(vectors * wanted, axis=0))
+    np.testing.assert_allclose(vectors, wanted * signs, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("name", ["tall", "large_wide", "stack"])
 @pytest.mark.parametrize("function", OF_ALL[:-1], ids=lambda f: f.__name__)
 def test_of_any_shape(function, name: str) -> None:

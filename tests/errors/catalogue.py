@@ -6,7 +6,19 @@ import inspect
 from pathlib import Path
 from types import ModuleType
 
-from anadrome.errors import AnadromeError, ad, api, frontend, ir, parallel, runtime, sparse, targets, tools
+from anadrome.errors import (
+    AnadromeError,
+    ad,
+    api,
+    config,
+    frontend,
+    ir,
+    parallel,
+    runtime,
+    sparse,
+    targets,
+    tools,
+)
 from anadrome.errors.codes import CODES
 from tests.errors.corpus import EXPECTED, NAMES
 
@@ -15,12 +27,13 @@ PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
 ROOMS: tuple[tuple[str, ModuleType], ...] = (
     ("While a function is compiled", frontend),
     ("While a program is differentiated", ad),
-    ("At a call of a compiled function or a transform", api),
+    ("In calls of compiled functions and transforms", api),
     ("In parallel operations", parallel),
-    ("While a sparse derivative is looked into", sparse),
+    ("In sparse derivatives", sparse),
     ("While a program runs", runtime),
-    ("On this machine", targets),
+    ("Of this machine", targets),
     ("On the command line", tools),
+    ("In the settings", config),
     ("Bugs of Anadrome itself", ir),
 )
 
@@ -32,23 +45,27 @@ BASES = (frontend.FrontendError, api.CallError, sparse.PatternError, runtime.Run
 INTRODUCTION = """\
 # Errors
 
-Every error that Anadrome raises on purpose is an `anadrome.AnadromeError`, and also an instance of a builtin
-exception, where there is one the one that plain Python raises: `except IndexError` catches an index out of
-bounds. Its text names the file, line and column, shows the line with a caret under the words that are meant,
-says what was expected and what was found, and what to do about it. After an error the next call works.
+Every error that Anadrome raises on purpose is an `anadrome.AnadromeError` and an instance of a built-in
+exception, where possible of the one that plain Python raises: `except IndexError` catches an index out of
+bounds. Its text names the file, line and column, shows the line with a caret under the words in question, and
+says what was expected, what was found and what to do. After an error the next call works.
 
-Each kind has a code, `error.code`, which stays when its words change. The classes stand in
-`anadrome.errors`, in a module for each part of the compiler. The examples below are the expected texts of
-`tests/errors`; `python -m tests.errors.catalogue` writes this page and a test compares it.
+A traceback ends at your call of a compiled function or transform. `ANADROME_TRACEBACK=full` in the
+environment, or `ad.Config(traceback="full")` for one function, shows the frames of Anadrome as well. An
+exception of any other class that arises inside Anadrome is a bug: it shows all frames, and a note says so.
 
-NaN and infinities are no errors: they flow through a program as IEEE 754 says. `max` and `min` of an array, a
-list or a generator are NaN where an item is, as `np.max` and `np.min` are; Python's own, which take the items
-one by one, leave out a NaN that is not the first. Integers wrap at their width, and an integer divided by 0
-is 0, as in NumPy arrays.
+Each kind of error has a code, `error.code`, which stays when its words change. The classes are in
+`anadrome.errors`, in one module for each part of the compiler. The examples below are the expected texts of
+`tests/errors`; `python -m tests.errors.catalogue` writes this page, and a test compares it.
 
-What a signal handler raises while a program runs, `KeyboardInterrupt` after Ctrl-C, goes through the call
-as it is. One warning is given: `anadrome.errors.targets.UntrustedCache`, where another user could have
-written to the folder in which compiled code is kept.
+NaN and infinities are not errors: they propagate as IEEE 754 says. `max` and `min` of an array, a list or a
+generator are NaN where an item is, as `np.max` and `np.min` are; Python's own `max` and `min`, which compare
+the items one by one, ignore a NaN that is not the first. Integers wrap at their width, and an integer divided
+by 0 is 0, as in NumPy arrays.
+
+What a signal handler raises while a program runs, `KeyboardInterrupt` after Ctrl-C, passes through the call
+unchanged. There is one warning, `anadrome.errors.targets.UntrustedCache`: another user could have written to
+the folder in which compiled code is kept.
 """
 
 

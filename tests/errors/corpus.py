@@ -8,6 +8,7 @@ its text, in which a path is only the file's name.
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,10 +34,13 @@ def load(name: str) -> Callable[[], object]:
 
 def error_of(name: str) -> ad.AnadromeError:
     """The error a program ends in; any other exception is a bug and goes through."""
+    frames = os.environ.pop("ANADROME_TRACEBACK", "short")
     try:
         result = load(name)()
     except ad.AnadromeError as error:
         return error
+    finally:
+        os.environ["ANADROME_TRACEBACK"] = frames
     raise AssertionError(f"{name} gives {result!r} and no error")
 
 

@@ -16,12 +16,24 @@ from tests.errors.corpus import EXPECTED, NAMES, PROGRAMS, builtin_of, error_of,
 POINT = np.linspace(0.5, 2.0, 20)
 
 SPANLESS = {
+    "annotation_malformed",
     "grad_no_function",
     "jvp_no_tuple",
+    "settings_threads",
     "source_exec",
     "sparse_auxiliary",
     "sparse_mode",
+    "static_name",
+    "tool_argument_huge",
+    "tool_argument_size",
+    "tool_data_header",
+    "tool_data_short",
+    "tool_points_equal",
+    "tool_points_few",
+    "tool_points_nan",
+    "tool_program_fails",
     "tool_stage",
+    "tool_target",
 }
 """Calls in which there is no text of the user's to point at."""
 

@@ -199,7 +199,7 @@ def conditional(x):
 
 
 def bool_operators(x, y):
-    return (x > 0 and y > 0) or not x < y, x > 0 and y, x or y
+    return (x > 0 and y > 0) or not x < y, x and y, x or y
 
 
 def chained(x):

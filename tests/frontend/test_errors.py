@@ -78,9 +78,9 @@ def augments_argument(x):
     return x
 
 
-def writes_transposed(x):
-    y = x.copy().reshape(3, 3).T
-    y[0, 0] = 1.0
+def writes_diagonal(x):
+    y = np.diag(x.copy().reshape(3, 3))
+    y[0] = 1.0
     return y
 
 
@@ -148,10 +148,9 @@ def walrus_in_branch(x):
 
 
 def append_in_loop(x, n):
-    values = []
+    values = {}
     for i in range(n):
-        if x * i > 1.0:
-            values.append(x * i)
+        values[n] = x * i
     return values
 
 
@@ -161,7 +160,7 @@ def append_to_global(x):
 
 
 def staged_index_of_list(x, n):
-    values = [1.0, 2.0, 3.0]
+    values = {0: 1.0, 1: 2.0, 2: 3.0}
     for i in range(n):
         x = x * values[i]
     return x
@@ -290,7 +289,7 @@ def truth_of_array(x):
 
 CASES = [
     (changes_type, (VECTOR,), frontend.ChangesType),
-    (changes_shape, (VECTOR,), frontend.ChangesType),
+    (changes_shape, (VECTOR,), frontend.ChangesSize),
     (string_in_loop, (VECTOR,), frontend.ChangesType),
     (undefined_after_loop, (VECTOR, 3), frontend.Undefined),
     (undefined_after_branch, (1.0,), frontend.Undefined),
@@ -299,7 +298,7 @@ CASES = [
     (writes_argument, (VECTOR,), frontend.WritesArgument),
     (writes_argument_view, (VECTOR,), frontend.WritesArgument),
     (augments_argument, (VECTOR,), frontend.WritesArgument),
-    (writes_transposed, (VECTOR,), frontend.WritesThroughView),
+    (writes_diagonal, (VECTOR,), frontend.ReadOnly),
     (alias_in_loop, (VECTOR, 3), frontend.WritesThroughView),
     (one_array_under_two_names, (VECTOR, 3), frontend.WritesThroughView),
     (one_array_after_the_loop, (VECTOR, 3), frontend.WritesThroughView),
@@ -308,12 +307,12 @@ CASES = [
     (alias_of_argument, (VECTOR, 3.0), frontend.WritesArgument),
     (walrus_in_comprehension, (VECTOR,), frontend.UnsupportedSyntax),
     (walrus_in_branch, (1.0,), frontend.UnsupportedSyntax),
-    (append_in_loop, (1.0, 7), frontend.EscapingMutation),
+    (append_in_loop, (1.0, 7), frontend.StaticRequired),
     (append_to_global, (1.0,), frontend.EscapingMutation),
     (staged_index_of_list, (1.0, 3), frontend.StaticRequired),
     (uses_try, (1.0,), frontend.UnsupportedSyntax),
-    (uses_with, (1.0,), frontend.UnsupportedSyntax),
-    (uses_import, (1.0,), frontend.UnsupportedSyntax),
+    (uses_with, (1.0,), frontend.UnsupportedCall),
+    (uses_import, (1.0,), frontend.UnsupportedCall),
     (uses_class, (1.0,), frontend.UnsupportedSyntax),
     (uses_global, (1.0,), frontend.UnsupportedSyntax),
     (uses_yield, (1.0,), frontend.UnsupportedSyntax),

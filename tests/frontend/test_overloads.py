@@ -102,12 +102,6 @@ def compares(a):
     return 1.0 if Dual(a, 1.0) == Dual(0.0, 1.0) else 2.0
 
 
-def unites(a):
-    found = {"a": a}
-    found |= {"b": 2 * a}
-    return found["b"]
-
-
 def multiplies(xs):
     return sum(a * b for a, b in itertools.product(xs, xs))
 
@@ -135,7 +129,6 @@ def makes(a):
         (looks_up, frontend.StaticCallFailed),
         (finds, frontend.StaticCallFailed),
         (compares, frontend.UnsupportedSyntax),
-        (unites, frontend.UnsupportedType),
         (makes, frontend.UnsupportedCall),
     ],
 )

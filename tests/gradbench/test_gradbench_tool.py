@@ -102,6 +102,63 @@ def test_answers_bad_input_and_goes_on(tool: Tool) -> None:
     assert tool.evaluate("hello", "square", 4.0)["output"] == 16.0
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("[" * 100_000, "nested too deeply"),
+        ('{"id": 1, "input": ' + "[" * 100_000, "nested too deeply"),
+        ('{"id": ' + "[" * 990 + "]" * 990 + "}", "neither a number nor a text"),
+        ('{"id": NaN}', "NaN is not JSON"),
+        ('{"id": -Infinity, "kind": "start"}', "-Infinity is not JSON"),
+        ('{"id": 1e999}', "neither a number nor a text"),
+        ('{"id": ' + "9" * 5000 + "}", "4300 digits"),
+        ('{"id": null, "kind": "start"}', "neither a number nor a text"),
+        ('{"id": {}}', "neither a number nor a text"),
+        ("[1, 2]", "an object with an id is expected"),
+        ('"id"', "an object with an id is expected"),
+        ("{}", "an object with an id is expected"),
+        ('{"id": 1', "no message: Expecting"),
+        ("\ufeff{}", "no message: "),
+        ("\x00", "no message: "),
+    ],
+)
+def test_lines_that_are_no_messages(tool: Tool, line: str, words: str) -> None:
+    response = tool.send_line(line)
+    assert response["id"] is None and response["success"] is False
+    assert words in response["error"]
+
+
+def test_bytes_that_are_no_text() -> None:
+    lines = b'\xff\xfe{"id"\n{"id": "a\xff", "kind": "start"}\n'
+    found = subprocess.run([sys.executable, str(TOOL)], input=lines, capture_output=True)
+    answers = [json.loads(line) for line in found.stdout.splitlines()]
+    assert [answer["id"] for answer in answers] == [None, "a\ufffd"]
+    assert not found.stderr
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ({"kind": "define"}, "KeyError: the input has no field 'module'"),
+        ({"kind": "define", "module": []}, "no module"),
+        ({"kind": "evaluate", "module": "hello", "function": [], "input": 1}, "no function"),
+        ({"kind": "evaluate", "module": "hello", "function": "square"}, "no field 'input'"),
+        ({"kind": "evaluate", "module": "hello", "function": "square", "input": None}, "TypeError"),
+        ({"kind": "evaluate", "module": "hello", "function": "square", "input": "x" * 9}, "ValueError"),
+        ({"kind": "evaluate", "module": "lse", "function": "primal", "input": {"x": [[1], [1, 2]]}}, "Error"),
+        (
+            {"kind": "evaluate", "module": "lse", "function": "primal", "input": {"x": []}},
+            "EmptyReduction: error: ",
+        ),
+        ({"kind": "evaluate", "module": "lse", "function": "primal", "input": [1]}, "TypeError"),
+    ],
+)
+def test_messages_that_cannot_be_answered(tool: Tool, message: dict[str, Any], words: str) -> None:
+    response = tool.send(**message)
+    assert response["success"] is False
+    assert words in response["error"]
+
+
 @pytest.mark.parametrize("module", EVALS)
 def test_outputs_pass_the_validators(tool: Tool, module: str) -> None:
     for function, data, expected in all_cases()[module]:

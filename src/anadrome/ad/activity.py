@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
-from anadrome.array_ir.library import LIBRARY
 from anadrome.array_ir.nodes import (
     Accumulate,
     AddTo,
@@ -41,6 +40,7 @@ from anadrome.array_ir.nodes import (
     yield_slices,
 )
 from anadrome.array_ir.walk import free_variables, inner_operands, outer_operands
+from anadrome.library.table import LIBRARY
 
 
 def varied_variables(body: Body, active: Iterable[Var]) -> set[Var]:
@@ -82,7 +82,8 @@ def _results(expr: Expr, varied: set[Var]) -> list[bool]:
         case AddTo(token=token, value=value):
             return [_any((token, value), varied)]
         case Library(operation=operation, args=args):
-            return [operation != "argsort" and _any(args, varied)] * LIBRARY[operation].count
+            row = LIBRARY[operation]
+            return [_any(row.read(args), varied)] * len(row.results)
         case Check():
             return []
         case Custom():

@@ -26,6 +26,7 @@ from anadrome.ad.lone import Lone, Pending, combined_bins, combined_rows, standi
 from anadrome.ad.repeat import repeated
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import (
+    INDEX_MESSAGE,
     Accumulate,
     AddTo,
     Apply,
@@ -268,6 +269,5 @@ def _clamped(builder: Builder, index: Atom, size: Size) -> Atom:
     if isinstance(index, Const) and isinstance(size, Const) and 0 <= index.value < size.value:
         return index
     inside = builder.apply("and", builder.apply("ge", index, i64(0)), builder.apply("lt", index, size))
-    message = "index {0} is out of range for a dimension of size {1}"
-    builder.let(Check(inside, "index", message, (index, size)))
+    builder.let(Check(inside, "index", INDEX_MESSAGE, (index, size)))
     return builder.apply("max", builder.apply("min", index, builder.size("sub", size, i64(1))), i64(0))

@@ -1,6 +1,6 @@
-"""Derivatives of decompositions: library calls with several results.
+"""Derivatives of QR, of eigenvalues and of singular values.
 
-One row per operation: its reverse rule and its forward rule, written on builders. What is not determined by
+What is not determined by
 the matrix has no derivative: where eigenvalues or singular values are equal, that of their vectors is
 infinite or NaN wherever it is asked for (a function of the eigenvalues alone does not ask), and so are those
 of U and V at a singular value of zero, and that of Q where the columns depend on one another.
@@ -8,27 +8,13 @@ of U and V at a singular value of zero, and that of Q where the columns depend o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from anadrome.ad.arrays import add_arrays, transpose
-from anadrome.ad.matrices import entries, lower_half, negated, product, scaled, total
+from anadrome.ad.library_rule import Call, ForwardRule, Lazy, ReverseRule, Vars, only
+from anadrome.ad.matrices import entries, half, negated, product, total
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Library, Var
-
-Adjoints = Sequence[Atom | None]
-ReverseRule = Callable[[Builder, Var, Sequence[Atom], Adjoints], Var]
-"""(builder, matrix, results, adjoints of the results or None where zero) -> the adjoint of the matrix."""
-ForwardRule = Callable[[Builder, Var, Sequence[Atom], Var], tuple[Atom, ...]]
-"""(builder, matrix, results, tangent of the matrix) -> the tangents of the results."""
-
-
-@dataclass(frozen=True, slots=True)
-class DecompositionRule:
-    """How one decomposition is differentiated."""
-
-    reverse: ReverseRule
-    forward: ForwardRule
 
 
 # ---------------------------------------------------------------------------- elements
@@ -48,34 +34,17 @@ def _array(atom: Atom) -> Var:
     return atom
 
 
-# ---------------------------------------------------------------------------- determinant
-def _slogdet_reverse(b: Builder, matrix: Var, results: Sequence[Atom], adjoints: Adjoints) -> Var:
-    """y = log |det A|: A_adj = y_adj·A⁻ᵀ; the sign is constant."""
-    y_adj = adjoints[1]
-    if y_adj is None:
-        return _array(b.zeros(matrix.type))
-    return scaled(b, transpose(b, b.let_one(Library("inv", (matrix,)))), y_adj)
-
-
-def _slogdet_forward(b: Builder, matrix: Var, results: Sequence[Atom], a_tan: Var) -> tuple[Atom, ...]:
-    """y_tan = tr(A⁻¹·A_tan)"""
-    quotient = b.let_one(Library("solve", (matrix, a_tan), (False,)))
-    trace = b.reduce("add", a_tan.type.shape[0], lambda inner, i: inner.index(quotient, (i, i)))
-    return b.constant(0.0, results[0]), trace
-
-
 # ---------------------------------------------------------------------------- QR
-def _qr_reverse(b: Builder, matrix: Var, results: Sequence[Atom], adjoints: Adjoints) -> Var:
+def _qr_reverse(b: Builder, call: Call, adjoints: Vars) -> tuple[Lazy, ...]:
     """A = Q·R: A_adj = (Q_adj + Q·S)·R⁻ᵀ, S = the symmetric matrix with the lower triangle of M,
 
     M = R·R_adjᵀ - Q_adjᵀ·Q (Walter and Lehmann 2010; Seeger et al. 2017, §4.3).
     """
-    q, r = (_array(result) for result in results)
-    q_adj, r_adj = adjoints
+    (q, r), (q_adj, r_adj) = call.results, adjoints
     terms = []
-    if isinstance(r_adj, Var):
+    if r_adj is not None:
         terms.append(product(b, r, r_adj, False, True))
-    if isinstance(q_adj, Var):
+    if q_adj is not None:
         terms.append(negated(b, product(b, q_adj, q, True)))
     m = total(b, terms)
 
@@ -84,17 +53,18 @@ def _qr_reverse(b: Builder, matrix: Var, results: Sequence[Atom], adjoints: Adjo
 
     symmetric = entries(b, m.type.shape, entry)
     inside = product(b, q, symmetric)
-    if isinstance(q_adj, Var):
+    if q_adj is not None:
         inside = total(b, [q_adj, inside])
-    return transpose(b, b.let_one(Library("triangular_solve", (r, transpose(b, inside)), (False, False))))
+    found = transpose(b, b.let_one(Library("triangular_solve", (r, transpose(b, inside)), (False, False))))
+    return (lambda: found,)
 
 
-def _qr_forward(b: Builder, matrix: Var, results: Sequence[Atom], a_tan: Var) -> tuple[Atom, ...]:
+def _qr_forward(b: Builder, call: Call, tangents: Vars) -> tuple[Atom, ...]:
     """With W = A_tan·R⁻¹, C = Qᵀ·W, Ω its strictly lower triangle minus the transpose of that:
 
     Q_tan = W - Q·(C - Ω),  R_tan = (C - Ω)·R
     """
-    q, r = (_array(result) for result in results)
+    (q, r), a_tan = call.results, only(tangents)
     w = transpose(b, b.let_one(Library("triangular_solve", (r, transpose(b, a_tan)), (False, True))))
     c = product(b, q, w, True)
 
@@ -108,18 +78,17 @@ def _qr_forward(b: Builder, matrix: Var, results: Sequence[Atom], a_tan: Var) ->
 
 
 # ---------------------------------------------------------------------------- eigenvalues
-def _eigh_reverse(b: Builder, matrix: Var, results: Sequence[Atom], adjoints: Adjoints) -> Var:
-    """S·V = V·diag(w), S = Φ(A) + Φ(A)ᵀ, for only the lower triangle of A is read (Giles 2008, §3.1):
+def _eigh_reverse(b: Builder, call: Call, adjoints: Vars) -> tuple[Lazy, ...]:
+    """S·V = V·diag(w), S = Φ(A) + Φ(A)ᵀ, for only one triangle of A is read (Giles 2008, §3.1):
 
     S_adj = V·(diag(w_adj) + F∘(Vᵀ·V_adj))·Vᵀ,  F_ij = 1 / (w_j - w_i),  A_adj = Φ(S_adj + S_adjᵀ)
     """
-    w, v = (_array(result) for result in results)
-    w_adj, v_adj = adjoints
-    k = product(b, v, v_adj, True) if isinstance(v_adj, Var) else None
+    (w, v), (w_adj, v_adj), (lower,) = call.results, adjoints, call.attributes
+    k = None if v_adj is None else product(b, v, v_adj, True)
 
     def entry(inner: Builder, i: Var, j: Var) -> Atom:
         zero = inner.constant(0.0, w)
-        diagonal = inner.index(w_adj, (i,)) if isinstance(w_adj, Var) else zero
+        diagonal = zero if w_adj is None else inner.index(w_adj, (i,))
         if k is None:
             return inner.select(inner.apply("eq", i, j), diagonal, zero)
         gap = inner.sub(inner.index(w, (j,)), inner.index(w, (i,)))
@@ -127,14 +96,15 @@ def _eigh_reverse(b: Builder, matrix: Var, results: Sequence[Atom], adjoints: Ad
 
     middle = entries(b, v.type.shape, entry)
     s_adj = product(b, product(b, v, middle), v, False, True)
-    return lower_half(b, _array(add_arrays(b, s_adj, transpose(b, s_adj))))
+    found = half(b, _array(add_arrays(b, s_adj, transpose(b, s_adj))), lower)
+    return (lambda: found,)
 
 
-def _eigh_forward(b: Builder, matrix: Var, results: Sequence[Atom], a_tan: Var) -> tuple[Atom, ...]:
+def _eigh_forward(b: Builder, call: Call, tangents: Vars) -> tuple[Atom, ...]:
     """With P = Vᵀ·S_tan·V: w_tan = diag P, V_tan = V·(F∘P)."""
-    w, v = (_array(result) for result in results)
-    lower = lower_half(b, a_tan)
-    s_tan = _array(add_arrays(b, lower, transpose(b, lower)))
+    (w, v), (lower,) = call.results, call.attributes
+    read = half(b, only(tangents), lower)
+    s_tan = _array(add_arrays(b, read, transpose(b, read)))
     p = product(b, v, product(b, s_tan, v), True)
 
     def entry(inner: Builder, i: Var, j: Var) -> Atom:
@@ -161,16 +131,15 @@ def _square_gap(b: Builder, s: Var, i: Var, j: Var) -> Atom:
     return b.mul(b.sub(second, first), b.add(second, first))
 
 
-def _svd_reverse(b: Builder, matrix: Var, results: Sequence[Atom], adjoints: Adjoints) -> Var:
+def _svd_reverse(b: Builder, call: Call, adjoints: Vars) -> tuple[Lazy, ...]:
     """A = U·S·Vᵀ (Townsend 2016, §2.2). With K = Uᵀ·U_adj, L = Vᵀ·V_adj and F_ij = 1 / (s_j² - s_i²),
 
     A_adj = U·M·Vᵀ + (U_adj - U·K)·S⁻¹·Vᵀ + U·S⁻¹·(V_adjᵀ - Lᵀ·Vᵀ)
     M_ij = F_ij·((K_ij - K_ji)·s_j + s_i·(L_ij - L_ji)),  M_ii = s_adj_i
     """
-    u, s, vt = (_array(result) for result in results)
-    u_adj, s_adj, vt_adj = adjoints
-    k = product(b, u, u_adj, True) if isinstance(u_adj, Var) else None
-    turned = product(b, vt_adj, vt, False, True) if isinstance(vt_adj, Var) else None  # Lᵀ
+    (u, s, vt), (u_adj, s_adj, vt_adj) = call.results, adjoints
+    k = None if u_adj is None else product(b, u, u_adj, True)
+    turned = None if vt_adj is None else product(b, vt_adj, vt, False, True)  # Lᵀ
 
     def entry(inner: Builder, i: Var, j: Var) -> Atom:
         zero = inner.constant(0.0, s)
@@ -181,29 +150,30 @@ def _svd_reverse(b: Builder, matrix: Var, results: Sequence[Atom], adjoints: Adj
         if turned is not None:
             skew = inner.sub(inner.index(turned, (j, i)), inner.index(turned, (i, j)))
             numerator = inner.add(numerator, inner.mul(skew, inner.index(s, (i,))))
-        diagonal = inner.index(s_adj, (i,)) if isinstance(s_adj, Var) else zero
+        diagonal = zero if s_adj is None else inner.index(s_adj, (i,))
         if numerator is zero:
             return inner.select(inner.apply("eq", i, j), diagonal, zero)
         return _over_gap(inner, i, j, numerator, _square_gap(inner, s, i, j), diagonal)
 
     short = s.type.shape[0]
     terms = [product(b, product(b, u, entries(b, (short, short), entry)), vt)]
-    if isinstance(u_adj, Var) and k is not None:
+    if u_adj is not None and k is not None:
         outside = total(b, [u_adj, negated(b, product(b, u, k))])
         terms.append(product(b, transpose(b, _rows_over(b, transpose(b, outside), s)), vt))
-    if isinstance(vt_adj, Var) and turned is not None:
+    if vt_adj is not None and turned is not None:
         outside = total(b, [vt_adj, negated(b, product(b, turned, vt))])
         terms.append(product(b, u, _rows_over(b, outside, s)))
-    return total(b, terms)
+    found = total(b, terms)
+    return (lambda: found,)
 
 
-def _svd_forward(b: Builder, matrix: Var, results: Sequence[Atom], a_tan: Var) -> tuple[Atom, ...]:
+def _svd_forward(b: Builder, call: Call, tangents: Vars) -> tuple[Atom, ...]:
     """With P = Uᵀ·A_tan·V: s_tan = diag P and
 
     U_tan = U·X + (A_tan·V - U·P)·S⁻¹,    X_ij = F_ij·(P_ij·s_j + s_i·P_ji)
     V_tan = V·Y + (A_tanᵀ·U - V·Pᵀ)·S⁻¹,  Y_ij = F_ij·(s_i·P_ij + P_ji·s_j)
     """
-    u, s, vt = (_array(result) for result in results)
+    (u, s, vt), a_tan = call.results, only(tangents)
     along_v, along_u = product(b, a_tan, vt, False, True), product(b, u, a_tan, True)
     p = product(b, u, along_v, True)
 
@@ -225,10 +195,5 @@ def _svd_forward(b: Builder, matrix: Var, results: Sequence[Atom], a_tan: Var) -
     return u_tan, s_tan, vt_tan
 
 
-RULES = {
-    "slogdet": DecompositionRule(_slogdet_reverse, _slogdet_forward),
-    "qr": DecompositionRule(_qr_reverse, _qr_forward),
-    "eigh": DecompositionRule(_eigh_reverse, _eigh_forward),
-    "svd": DecompositionRule(_svd_reverse, _svd_forward),
-}
-"""Operation -> rule; one row for each of `array_ir.library` with several results."""
+REVERSE: Mapping[str, ReverseRule] = {"qr": _qr_reverse, "eigh": _eigh_reverse, "svd": _svd_reverse}
+FORWARD: Mapping[str, ForwardRule] = {"qr": _qr_forward, "eigh": _eigh_forward, "svd": _svd_forward}

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 
 from anadrome.ad.activity import varied_variables
 from anadrome.ad.arrays import chain_product
+from anadrome.ad.partials import partials_of
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import Apply, Atom, Body, Const, If, Let, Loop, Var
-from anadrome.errors.ad import NotDifferentiable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,9 +82,9 @@ class Duals:
         if prim.converts_to is not None or prim.name == "select":
             self.choice(builder, target, expr)
             return
-        if prim.partials is None:
-            raise NotDifferentiable(f"`{prim.symbol or prim.name}`", let.span)
-        partials = prim.partials(builder, expr.args, target)
+        partials = partials_of(
+            builder, expr, expr.args, target, lambda arg: bool(self.directions(arg)), let.span
+        )
         for j in self.directions(target):
             terms = [
                 chain_product(builder, prim, self.tangents[arg, j], partial)

@@ -16,9 +16,8 @@ from anadrome.ad.alone import forward_lone, is_lone
 from anadrome.ad.arrays import chain_product, element, move_first_axis
 from anadrome.ad.canonical import canonical
 from anadrome.ad.custom import every_direction, floats, forward_custom, hold_closed
-from anadrome.ad.decompositions import RULES as DECOMPOSITIONS
-from anadrome.ad.fourier import TRANSFORMS, forward_fourier, parts_of
 from anadrome.ad.library import forward_library
+from anadrome.ad.partials import partials_of
 from anadrome.ad.reverse import vjp
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.dead import remove_dead
@@ -58,7 +57,6 @@ from anadrome.array_ir.nodes import (
 )
 from anadrome.array_ir.walk import Renaming
 from anadrome.errors import Span
-from anadrome.errors.ad import NotDifferentiable
 
 _Combine = Callable[[Builder, Sequence[Atom]], Atom]
 
@@ -159,10 +157,8 @@ class _Forward:
                 self.with_sum(builder, let, expr)
             case Custom():
                 self.custom(builder, let, expr)
-            case Library(operation=operation) if operation in TRANSFORMS:
-                self.transform(builder, let, expr)
-            case Library() if len(let.targets) > 1:
-                self.decomposition(builder, let, expr)
+            case Library():
+                self.library(builder, let, expr)
             case _:
                 builder.emit(self.renaming.let(let))
                 (target,) = let.targets
@@ -191,9 +187,7 @@ class _Forward:
                 sums, row = self.tangents[token], self.tangent_or_zero(builder, value)
                 assert isinstance(sums, Var)
                 return builder.add_to(sums, renaming.atoms(indices), row, bounds)
-            case Library():
-                return self.library(builder, target, expr, span)
-            case Check() | ParFor() | Loop() | If() | WithSum() | Custom():
+            case Check() | ParFor() | Loop() | If() | WithSum() | Custom() | Library():
                 raise AssertionError("handled as a statement")
             case _:
                 assert_never(expr)
@@ -207,9 +201,9 @@ class _Forward:
             return self.spread(builder, self.tangents_of(expr.args), lambda b, t: b.convert(t[0], wide))
         if prim.name == "select":
             return self.select(builder, expr, args)
-        if prim.partials is None:
-            raise NotDifferentiable(f"`{prim.symbol or prim.name}`", span)
-        partials = prim.partials(builder, args, self.renaming.atom(target))
+        partials = partials_of(
+            builder, expr, args, self.renaming.atom(target), lambda arg: arg in self.tangents, span
+        )
         pairs = [
             (partial, self.tangents[arg])
             for arg, partial in zip(expr.args, partials, strict=True)
@@ -249,23 +243,21 @@ class _Forward:
         sides = [self.tangent_or_zero(builder, arg) for arg in expr.args[1:]]
         return self.spread(builder, sides, lambda inner, pair: inner.select(args[0], pair[0], pair[1]))
 
-    def library(self, builder: Builder, target: Var, expr: Library, span: Span | None) -> Atom:
-        """A library call's own rule, direction by direction."""
-        args, result = self.renaming.atoms(expr.args), self.renaming.atom(target)
-        tangents = [self.tangent(arg) for arg in expr.args]
+    def library(self, builder: Builder, let: Let, expr: Library) -> None:
+        """A library call with its own rule, direction by direction."""
+        builder.emit(self.renaming.let(let))
+        call = Library(expr.operation, self.renaming.atoms(expr.args), expr.attributes)
+        results = self.renaming.atoms(let.targets)
+        known = [self.tangent(arg) for arg in expr.args]
 
-        def one(inner: Builder, parts: Sequence[Atom | None]) -> Atom:
-            arrays = [part if isinstance(part, Var) else None for part in parts]
-            return forward_library(inner, expr, args, result, arrays, span)
+        def push(inner: Builder, given: Sequence[Atom]) -> tuple[Atom, ...]:
+            parts = iter(given)
+            tangents = [None if tangent is None else next(parts) for tangent in known]
+            return forward_library(inner, call, results, tangents)
 
-        if self.directions is None:
-            return one(builder, tangents)
-        stacked = builder.stack(
-            self.directions,
-            lambda inner, k: one(inner, [None if t is None else _direction(inner, t, k) for t in tangents]),
-        )
-        shape = self.type(target.type).shape
-        return builder.build(shape, lambda inner, at: element(inner, stacked, (at[-1], *at[:-1])))
+        given = [tangent for tangent in known if tangent is not None]
+        tangents = every_direction(builder, push, given, self.directions)
+        self.tangents.update(zip(let.targets, tangents, strict=True))
 
     def custom(self, builder: Builder, let: Let, expr: Custom) -> None:
         """What the rule of a primal says; without a rule the primal itself, whose values are used at once."""
@@ -284,32 +276,6 @@ class _Forward:
         self.tangents.update(
             zip(targets, every_direction(builder, push, given, self.directions), strict=True)
         )
-
-    def decomposition(self, builder: Builder, let: Let, expr: Library) -> None:
-        """A library call with several results, direction by direction."""
-        builder.emit(self.renaming.let(let))
-        results = self.renaming.atoms(let.targets)
-        matrix, a_tan = self.renaming.atom(expr.args[0]), self.tangent(expr.args[0])
-        assert isinstance(matrix, Var) and isinstance(a_tan, Var)
-        rule = DECOMPOSITIONS[expr.operation].forward
-
-        def push(inner: Builder, given: Sequence[Atom]) -> tuple[Atom, ...]:
-            (part,) = given
-            assert isinstance(part, Var)
-            return rule(inner, matrix, results, part)
-
-        tangents = every_direction(builder, push, [a_tan], self.directions)
-        self.tangents.update(zip(let.targets, tangents, strict=True))
-
-    def transform(self, builder: Builder, let: Let, expr: Library) -> None:
-        """A Fourier transform: that of the tangents, direction by direction."""
-        call = Library(expr.operation, self.renaming.atoms(expr.args), expr.attributes)
-        builder.emit(self.renaming.let(let))
-        given = [self.tangent_or_zero(builder, part) for part in parts_of(expr)]
-        tangents = every_direction(
-            builder, lambda inner, parts: forward_fourier(inner, call, parts), given, self.directions
-        )
-        self.tangents.update(zip(let.targets, tangents, strict=True))
 
     # ------------------------------------------------------------------ constructs with bodies
     def body(self, builder: Builder, body: Body, keep: Sequence[bool]) -> tuple[Atom, ...]:

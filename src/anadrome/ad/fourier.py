@@ -1,58 +1,56 @@
-"""Derivatives of Fourier transforms: library calls that are linear in all that they read.
+"""Derivatives of Fourier transforms, which are linear in all that they read.
 
-The tangent of a transform is the transform of the tangents. A complex number is a pair of reals here, so an
-adjoint pairs with it as ⟨(a, b), (u, v)⟩ = Σ a·u + b·v = Re Σ conj(a + ib)·(u + iv), and the transpose of a
-map under this pairing is its conjugate transpose: of F_jk = e^(-2πi·jk/n) the transform of the other sign.
+A complex number is a pair of reals here, so an adjoint pairs with it as
+⟨(a, b), (u, v)⟩ = Σ a·u + b·v = Re Σ conj(a + ib)·(u + iv), and the transpose of a map under this pairing is
+its conjugate transpose: of F_jk = e^(-2πi·jk/n) the transform of the other sign.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from anadrome.ad.arrays import element, zeros_like
+from anadrome.ad.library_rule import Call, Lazy, ReverseRule, Vars
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Library, Var, i64
 
-TRANSFORMS = frozenset({"fourier", "fourier_of_real", "fourier_to_real"})
-"""The operations that these rules are for."""
+
+def _fourier_reverse(b: Builder, call: Call, adjoints: Vars) -> tuple[Lazy, ...]:
+    """y = F·x: x_adj = Fᴴ·y_adj"""
+    (is_backward,) = call.attributes
+    return _known(b.let(Library("fourier", tuple(_filled(b, call, adjoints)), (not is_backward,))))
 
 
-def parts_of(call: Library) -> tuple[Atom, ...]:
-    """The arguments that are transformed: all but one that only says how long the result is."""
-    return call.args if call.operation == "fourier" else call.args[:-1]
+def _of_real_reverse(b: Builder, call: Call, adjoints: Vars) -> tuple[Lazy, ...]:
+    """y = half of F·x, x real. With w = 1 at k = 0 and k = n/2, else ½, for k = 0 … ⌊n/2⌋:
 
-
-def forward_fourier(builder: Builder, call: Library, tangents: Sequence[Atom]) -> tuple[Var, ...]:
-    """y_tan = F·x_tan; `call` is in the new program, `tangents` are those of `parts_of(call)`."""
-    rest = call.args[len(tangents) :]
-    return builder.let(Library(call.operation, (*tangents, *rest), call.attributes))
-
-
-def reverse_fourier(
-    builder: Builder, call: Library, results: Sequence[Atom], adjoints: Sequence[Atom | None]
-) -> tuple[Var, ...]:
-    """The adjoints of `parts_of(call)`. With w = 1 at k = 0 and k = n/2, else ½, for k = 0 … ⌊n/2⌋:
-
-    y = F·x:              x_adj = Fᴴ·y_adj
-    y = half of F·x, x real:  x_j = Σ_{k ≤ n/2} Re(conj(y_adj_k)·e^(-iθ)), and to_real(c)_j counts every
-                          k but those two twice: x_adj = to_real(w·y_adj)
-    x = to_real(c):       c_adj = of_real(x_adj) / w
+    x_j = Σ_{k ≤ n/2} Re(conj(y_adj_k)·e^(-iθ)), and to_real(c)_j counts every k but those two twice, so
+    x_adj = to_real(w·y_adj)
     """
-    given = [
-        zeros_like(builder, result) if adjoint is None else adjoint
-        for result, adjoint in zip(results, adjoints, strict=True)
+    values, _ = call.args
+    length = b.full((values.type.shape[-1],), b.constant(0.0, values))
+    halves = [_weighted(b, array, length, 0.5) for array in _filled(b, call, adjoints)]
+    return _known(b.let(Library("fourier_to_real", (*halves, length))))
+
+
+def _to_real_reverse(b: Builder, call: Call, adjoints: Vars) -> tuple[Lazy, ...]:
+    """x = to_real(c): c_adj = of_real(x_adj) / w"""
+    part, _, room = call.args
+    half = b.full((part.type.shape[-1],), b.constant(0.0, part))
+    spectrum = b.let(Library("fourier_of_real", (*_filled(b, call, adjoints), half)))
+    return _known([_weighted(b, array, room, 2.0) for array in spectrum])
+
+
+def _filled(b: Builder, call: Call, adjoints: Vars) -> list[Atom]:
+    """The adjoints, zeros where there is none."""
+    return [
+        zeros_like(b, result) if adjoint is None else adjoint
+        for result, adjoint in zip(call.results, adjoints, strict=True)
     ]
-    if call.operation == "fourier":
-        return builder.let(Library("fourier", tuple(given), (not call.attributes[0],)))
-    (part, *_), room = parts_of(call), call.args[-1]
-    assert isinstance(part, Var) and isinstance(room, Var)
-    if call.operation == "fourier_of_real":
-        length = builder.full((part.type.shape[-1],), builder.constant(0.0, part))
-        halves = [_weighted(builder, array, length, 0.5) for array in given]
-        return builder.let(Library("fourier_to_real", (*halves, length)))
-    half = builder.full((part.type.shape[-1],), builder.constant(0.0, part))
-    spectrum = builder.let(Library("fourier_of_real", (given[0], half)))
-    return tuple(_weighted(builder, array, room, 2.0) for array in spectrum)
+
+
+def _known(found: Sequence[Var]) -> tuple[Lazy, ...]:
+    return tuple(lambda array=array: array for array in found)
 
 
 def _weighted(builder: Builder, spectrum: Atom, values: Atom, weight: float) -> Var:
@@ -69,3 +67,10 @@ def _weighted(builder: Builder, spectrum: Atom, values: Atom, weight: float) -> 
     result = builder.build(spectrum.type.shape, place)
     assert isinstance(result, Var)
     return result
+
+
+REVERSE: Mapping[str, ReverseRule] = {
+    "fourier": _fourier_reverse,
+    "fourier_of_real": _of_real_reverse,
+    "fourier_to_real": _to_real_reverse,
+}

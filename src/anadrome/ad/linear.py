@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import assert_never
 
-from anadrome.array_ir.library import LIBRARY
 from anadrome.array_ir.nodes import (
     Accumulate,
     AddTo,
@@ -47,6 +47,8 @@ from anadrome.array_ir.nodes import (
     yield_slices,
 )
 from anadrome.array_ir.walk import expression_variables
+from anadrome.library.record import LibraryOperation
+from anadrome.library.table import LIBRARY
 
 
 class Degree(enum.Enum):
@@ -136,7 +138,8 @@ class _Degrees:
             case Reshape(array=array):
                 return [self.of(array)]
             case Library(operation=operation, args=args):
-                return [self.library(operation, args)] * LIBRARY[operation].count
+                row = LIBRARY[operation]
+                return [self.library(row, args)] * len(row.results)
             case Check():
                 return []
             case ParFor():
@@ -177,18 +180,18 @@ class _Degrees:
         wide = expr.prim.converts_to
         return degrees[0] if wide is not None and wide.is_float else OTHER
 
-    def library(self, operation: str, args: Sequence[Atom]) -> Degree:
-        """The degree of a library call."""
-        degrees = self.all_of(args)
-        if all(degree in FREE for degree in degrees):
+    def library(self, row: LibraryOperation, args: Sequence[Atom]) -> Degree:
+        """The degree of a library call: Π over the groups it is linear in, where nothing else depends."""
+        degrees = {
+            argument.name: degree
+            for argument, degree in zip(row.read(row.arguments), self.all_of(row.read(args)), strict=True)
+        }
+        if all(degree in FREE for degree in degrees.values()):
             return CONSTANT
-        if operation == "matmul":
-            return _product(degrees[0], degrees[1])
-        if operation in ("solve", "triangular_solve", "cholesky_adjoint") and degrees[0] in FREE:
-            return degrees[1]
-        if operation in ("fourier", "fourier_of_real", "fourier_to_real"):
-            return _sum(degrees)
-        return OTHER
+        groups = [_sum([degrees.pop(name) for name in group]) for group in row.groups]
+        if not groups or not all(degree in FREE for degree in degrees.values()):
+            return OTHER
+        return reduce(_product, groups)
 
     def parfor(self, expr: ParFor) -> list[Degree]:
         """The degrees of the results of every yield."""

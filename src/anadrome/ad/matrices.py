@@ -51,14 +51,14 @@ def total(builder: Builder, terms: Sequence[Var]) -> Var:
     return result
 
 
-def lower_half(builder: Builder, matrix: Var) -> Var:
-    """Φ(M): the lower triangle with the diagonal halved."""
+def half(builder: Builder, matrix: Var, lower: bool = True) -> Var:
+    """Φ(M): the lower or upper triangle with the diagonal halved."""
 
     def entry(inner: Builder, at: tuple[Var, ...]) -> Atom:
         value = element(inner, matrix, at)
-        zero, half = inner.constant(0.0, value), inner.mul(inner.constant(0.5, value), value)
-        below = inner.apply("gt", at[0], at[1])
-        return inner.select(below, value, inner.select(inner.apply("eq", at[0], at[1]), half, zero))
+        zero, middle = inner.constant(0.0, value), inner.mul(inner.constant(0.5, value), value)
+        beside = inner.apply("gt" if lower else "lt", at[0], at[1])
+        return inner.select(beside, value, inner.select(inner.apply("eq", at[0], at[1]), middle, zero))
 
     result = builder.build(matrix.type.shape, entry)
     assert isinstance(result, Var)

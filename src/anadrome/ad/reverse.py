@@ -21,8 +21,6 @@ from anadrome.ad.branch import reverse_if
 from anadrome.ad.canonical import canonical
 from anadrome.ad.checkpoint import forward_checkpointed, is_checkpointed, reverse_checkpointed
 from anadrome.ad.custom import reverse_custom, run_custom
-from anadrome.ad.decompositions import RULES as DECOMPOSITIONS
-from anadrome.ad.fourier import TRANSFORMS, parts_of, reverse_fourier
 from anadrome.ad.keep import inner_variables, keeping
 from anadrome.ad.library import reverse_library
 from anadrome.ad.loop import forward_loop, reverse_loop
@@ -30,6 +28,7 @@ from anadrome.ad.masked import masked_variables
 from anadrome.ad.mixed import mixed
 from anadrome.ad.mixed_choice import Choice
 from anadrome.ad.parfor import gathered, reverse_parfor
+from anadrome.ad.partials import partials_of
 from anadrome.ad.regular import irregular_arrays
 from anadrome.ad.repeat import repeated
 from anadrome.ad.scope import Residuals, Scope, Sweeps
@@ -66,7 +65,6 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.walk import Renaming, all_lets
 from anadrome.config import Mixed as Mode
 from anadrome.dtypes import I64
-from anadrome.errors.ad import NotDifferentiable
 from anadrome.prims.record import Prim
 
 
@@ -284,9 +282,8 @@ def _apply(scope: Scope, let: Let, expr: Apply) -> None:
         _part(scope, then, lambda: builder.select(test, y_adj, zero))
         _part(scope, other, lambda: builder.select(test, zero, y_adj))
         return
-    if prim.partials is None:
-        raise NotDifferentiable(f"`{prim.symbol or prim.name}`", let.span)
-    partials = prim.partials(builder, scope.renaming.atoms(expr.args), scope.new(target))
+    args = scope.renaming.atoms(expr.args)
+    partials = partials_of(builder, expr, args, scope.new(target), lambda arg: arg in scope.varied, let.span)
     for arg, partial in zip(expr.args, partials, strict=True):
         if partial is not None:
             _part(scope, arg, _product(builder, prim, y_adj, partial, target in scope.masked))
@@ -383,21 +380,7 @@ def _update(
 
 
 def _library(scope: Scope, let: Let, expr: Library, adjoints: Sequence[Atom | None]) -> None:
-    args = scope.renaming.atoms(expr.args)
-    if expr.operation in TRANSFORMS:
-        call = Library(expr.operation, args, expr.attributes)
-        found = reverse_fourier(scope.builder, call, scope.renaming.atoms(let.targets), adjoints)
-        for source, source_adj in zip(parts_of(expr), found, strict=True):
-            scope.contribute_whole(source, source_adj)
-        return
-    if len(adjoints) > 1:
-        rule, results = DECOMPOSITIONS[expr.operation].reverse, scope.renaming.atoms(let.targets)
-        assert isinstance(args[0], Var)
-        scope.contribute_whole(expr.args[0], rule(scope.builder, args[0], results, adjoints))
-        return
-    (y_adj,) = adjoints
-    assert y_adj is not None
-    result = scope.new(let.targets[0])
-    parts = reverse_library(scope.builder, expr, args, result, y_adj, let.span)
-    for arg, part in zip(expr.args, parts, strict=True):
-        _part(scope, arg, part)
+    call = Library(expr.operation, scope.renaming.atoms(expr.args), expr.attributes)
+    results = scope.renaming.atoms(let.targets)
+    for position, value in reverse_library(scope.builder, call, results, adjoints):
+        _part(scope, expr.args[position], value)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from anadrome.api import pytree
-from anadrome.api.gradients import outcome_words
 from anadrome.api.opened import Result, leaf_result, like_leaf, staged_leaf
 from anadrome.api.pytree import Structure
 from anadrome.array_ir.build import Builder
@@ -45,7 +44,7 @@ def map_rows(
         size = array.type.shape[place]
         extent = size if extent is None else agree(context, extent, size, "the rows of `vmap`")
     if extent is None:
-        raise AxisMismatch("at least one argument must have an axis to go over")
+        raise AxisMismatch("at least one argument must have an axis that is mapped over")
     results: list[Result] = []
     outcome: list[Structure] = []
 
@@ -73,7 +72,7 @@ def _mapped_array(context: Context, leaf: Value, axis: int) -> tuple[Var, int]:
     staged = staged_leaf(context, leaf)
     rank = 0 if staged is None else len(staged.shape)
     if staged is None or not -rank <= axis < rank:
-        raise AxisMismatch(f"an argument that is {describe(leaf)} has no axis {axis}")
+        raise AxisMismatch(f"an argument of type {describe(leaf)} has no axis {axis}")
     found = atom(context, staged)
     assert isinstance(found, Var)
     return found, axis % rank
@@ -117,7 +116,8 @@ def prefix_axes(what: str, axes: Axes, structure: Structure) -> list[int | None]
     parts = () if found is None else found[1]
     if found is None or not isinstance(structure, pytree.Node) or len(parts) != len(structure.parts):
         raise AxisMismatch(
-            f"{what} is {outcome_words(axes)}, which is no form of {pytree.describe(structure)}"
+            f"{what}={axes!r} does not match arguments or results of the structure "
+            f"{pytree.describe(structure)}"
         )
     return [
         axis

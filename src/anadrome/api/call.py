@@ -7,6 +7,7 @@ one look into a dictionary, the native call. Other calls take their arguments ap
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import struct
 import sys
@@ -37,13 +38,17 @@ from anadrome.compile import Recorder, Statistics
 from anadrome.config import Config, from_environment
 from anadrome.errors import AnadromeError
 from anadrome.errors.api import CallError, IntegerOutOfRange, NotCallable
+from anadrome.errors.base import indefinite
 from anadrome.errors.frontend import FrontendError
+from anadrome.errors.tracebacks import end_at_call, mark_bug
 from anadrome.frontend.context import Context
 from anadrome.frontend.surroundings import KEPT
 from anadrome.frontend.values import Value, is_staged
 
 KEPT_TRANSFORMS = 64
 """Transforms kept with one function, each for other settings (`argnums`, `in_axes`, `tolerance`)."""
+
+ANY_ARGUMENTS = inspect.signature(lambda *args, **kwargs: None)
 
 T = TypeVar("T")
 
@@ -91,7 +96,7 @@ class Compiled:
         has_own_arguments: bool = False,
     ) -> None:
         if not callable(function):
-            got = "a number or array" if is_staged(function) else f"a {type(function).__name__}"
+            got = "a number or array" if is_staged(function) else indefinite(type(function).__name__)
             raise NotCallable(name, got)
         self.function = function
         self.transform = name
@@ -106,8 +111,11 @@ class Compiled:
         self._locks: dict[int, threading.RLock] = {}
         self.__name__ = name
         functools.update_wrapper(self, function, updated=())
+        if name != "jit":
+            self.__doc__ = documented(name, function)
         if has_own_arguments:
             vars(self).pop("__wrapped__", None)
+            self.__signature__ = ANY_ARGUMENTS
 
     def __repr__(self) -> str:
         return f"{self.transform}({getattr(self.function, '__qualname__', self.function)!s})"
@@ -144,19 +152,22 @@ class Compiled:
     # ------------------------------------------------------------------ calling
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The result for these arguments, as new arrays and numbers."""
-        if not kwargs:
-            key = self._plain_key(args)
-            program = self._plain.get(key)
-            arrays = None if program is None else program.arrays_around()
-            if program is not None and arrays is not None:
-                leaves = args if len(args) == program.leaf_count else flatten(args)[0]
-                try:
+        try:
+            if not kwargs:
+                key = self._plain_key(args)
+                program = self._plain.get(key)
+                arrays = None if program is None else program.arrays_around()
+                if program is not None and arrays is not None:
+                    leaves = args if len(args) == program.leaf_count else flatten(args)[0]
                     return program.run(leaves, arrays)
-                except struct.error:
-                    raise self._overflow(args, kwargs) from None
-                except AnadromeError as error:
-                    raise placed(error, self.python) from None
-        return self._general_call(args, kwargs)
+            found, given, around = self.program(args, kwargs)
+            return found.run(given, around)
+        except BaseException as error:
+            try:
+                raise self._shown(error, args, kwargs)
+            except BaseException as shown:
+                end_at_call(shown, self.options.config.traceback)
+                raise
 
     def _plain_key(self, args: tuple[Any, ...]) -> object:
         """A key for arguments that are numbers and arrays; None, which no program has, for others."""
@@ -172,15 +183,6 @@ class Compiled:
             else:
                 return None
         return tuple(parts)
-
-    def _general_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        try:
-            program, leaves, arrays = self.program(args, kwargs)
-            return program.run(leaves, arrays)
-        except struct.error:
-            raise self._overflow(args, kwargs) from None
-        except AnadromeError as error:
-            raise placed(error, self.python) from None
 
     def program(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -233,14 +235,22 @@ class Compiled:
         self, signature: Signature, record: Recorder | None = None, statistics: Statistics | None = None
     ) -> Program:
         """Compile the program for a signature."""
-        names = parameter_names(self)
-        return make_program(
-            self, self.__name__, names, signature, self.options.config, record, statistics, self._changing
-        )
+        names, config = parameter_names(self), self.options.config
+        try:
+            return make_program(
+                self, self.__name__, names, signature, config, record, statistics, self._changing
+            )
+        except AnadromeError as error:
+            placed(error, self.python)
+            raise
 
     def signature(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Signature:
         """What a program for this call depends on."""
-        return self._signature(*self.declared(args, kwargs))[0]
+        try:
+            return self._signature(*self.declared(args, kwargs))[0]
+        except AnadromeError as error:
+            placed(error, self.python)
+            raise
 
     def _signature(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Signature, list[object]]:
         return signature_of(self.__name__, args, kwargs, parameter_names(self), self._small)
@@ -254,11 +264,20 @@ class Compiled:
         names = parameter_names(self)
         numbers = {number + len(args) if number < 0 else number for number in self.options.static_argnums}
         numbers |= {names.index(name) for name in self.options.static_argnames if name in names}
-        keywords = {names[number] for number in numbers if number < len(names)} | set(
+        keywords = {names[number] for number in numbers if 0 <= number < len(names)} | set(
             self.options.static_argnames
         )
         given = tuple(Static(arg) if place in numbers else arg for place, arg in enumerate(args))
         return given, {name: Static(arg) if name in keywords else arg for name, arg in kwargs.items()}
+
+    def _shown(self, error: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException:
+        """The error that a caller sees for one that a call ended in."""
+        if isinstance(error, struct.error):
+            return self._overflow(args, kwargs)
+        if isinstance(error, AnadromeError):
+            return placed(error, self.python)
+        mark_bug(error)
+        return error
 
     def _overflow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
         signature, leaves = self._signature(args, kwargs)
@@ -278,6 +297,13 @@ class Compiled:
             return self._rule(context, self.function, args, kwargs)
         except CallError as error:
             raise error.at(span) from None
+
+
+def documented(transform: str, function: object) -> str:
+    """The docstring of a transform of a function: what it is, then the function's own."""
+    own = inspect.getdoc(function) if hasattr(function, "__name__") else None
+    first = f"`{transform}` of `{getattr(function, '__name__', type(function).__name__)}`."
+    return f"{first}\n\n{own}" if own else first
 
 
 def transformed(name: str, function: Any, rule: Rule, has_own_arguments: bool = False) -> Compiled:

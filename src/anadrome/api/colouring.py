@@ -15,20 +15,25 @@ The loops are plain Python that this package compiles.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from anadrome.api.call import Compiled, Options, plain_call
+from anadrome.api.call import Compiled, Options, kept, plain_call
 from anadrome.api.colouring_loops import columns_greedily, stars_greedily
 from anadrome.array_ir.pattern_sets import Ints, Sets
 from anadrome.config import from_environment
 
-_OPTIONS = Options(replace(from_environment(os.environ), small_dimension=0))
-"""One program for patterns of every size."""
 
-compiled_columns = Compiled("jit", columns_greedily, plain_call, _OPTIONS)
-compiled_stars = Compiled("jit", stars_greedily, plain_call, _OPTIONS)
+def _compiled(loop: Callable[..., Ints]) -> Compiled:
+    """A loop compiled as one program for patterns of every size, when it is first needed."""
+
+    def make() -> Compiled:
+        config = replace(from_environment(os.environ), small_dimension=0)
+        return Compiled("jit", loop, plain_call, Options(config))
+
+    return kept(loop, ("colouring",), make)
 
 
 def colour_columns(pattern: Sets) -> Ints:
@@ -40,7 +45,7 @@ def colour_columns(pattern: Sets) -> Ints:
     """
     by_column = pattern.tocsc()
     degrees = np.diff(by_column.indptr)
-    found: Ints = compiled_columns(
+    found: Ints = _compiled(columns_greedily)(
         _wide(by_column.indptr),
         _wide(by_column.indices),
         _wide(pattern.indptr),
@@ -64,7 +69,7 @@ def colour_symmetric(pattern: Sets) -> Ints:
     apart = rows != columns
     order = np.lexsort((columns[apart], rows[apart]))
     degrees = np.bincount(rows[apart], minlength=pattern.shape[0])
-    found: Ints = compiled_stars(
+    found: Ints = _compiled(stars_greedily)(
         np.concatenate(([0], np.cumsum(degrees))),
         _wide(columns[apart][order]),
         np.argsort(-degrees, kind="stable"),

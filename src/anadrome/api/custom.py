@@ -21,13 +21,15 @@ import numpy as np
 from anadrome.api.custom_rules import Call, stage_ruled
 from anadrome.api.opened import leaf_result
 from anadrome.api.pytree import flatten, unflatten
-from anadrome.api.verbs import Verb
 from anadrome.array_ir.nodes import Atom, Custom
 from anadrome.errors.api import CallError, NotCallable, RuleMismatch, RuleMissing
+from anadrome.errors.base import indefinite
+from anadrome.errors.tracebacks import door
 from anadrome.frontend.arrays import describe
-from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
+from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import ScopeKind, Value, is_staged
+from anadrome.frontend.verbs import Verb
 
 Function = Callable[..., Any]
 
@@ -37,13 +39,14 @@ class Wrapped:
 
     def __init__(self, function: Function, decorator: str) -> None:
         if not callable(function):
-            got = describe(function) if is_staged(function) else f"a {type(function).__name__}"
+            got = describe(function) if is_staged(function) else indefinite(type(function).__name__)
             raise NotCallable(decorator, got)
         self.function = function
         self.decorator = decorator
         self.__name__ = str(getattr(function, "__name__", "function"))
         functools.update_wrapper(self, function, updated=())
 
+    @door
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The function itself, run by Python."""
         return self.function(*args, **kwargs)
@@ -191,8 +194,9 @@ class _PartByPart:
             raise RuleMismatch("jvp", name, what, expected, str(len(self.rules)), help)
 
 
-# ---------------------------------------------------------------------------- verbs
-def _custom_jvp(function: Function | None = None, *, nondiff_argnums: Sequence[int] = ()) -> Any:
+# ---------------------------------------------------------------------------- decorators
+@Verb
+def custom_jvp(function: Function | None = None, *, nondiff_argnums: Sequence[int] = ()) -> Any:
     """A function whose derivative is given by a rule for tangents: `@ad.custom_jvp`, then `@f.defjvp`.
 
     Arguments at `nondiff_argnums` are not differentiated: functions, settings. The rule serves reverse mode
@@ -213,11 +217,12 @@ def _custom_jvp(function: Function | None = None, *, nondiff_argnums: Sequence[i
     1.0
     """
     if function is None:
-        return lambda inner: _custom_jvp(inner, nondiff_argnums=nondiff_argnums)
+        return functools.partial(custom_jvp, nondiff_argnums=nondiff_argnums)
     return CustomFunction(function, "custom_jvp", nondiff_argnums)
 
 
-def _custom_vjp(function: Function | None = None, *, nondiff_argnums: Sequence[int] = ()) -> Any:
+@Verb
+def custom_vjp(function: Function | None = None, *, nondiff_argnums: Sequence[int] = ()) -> Any:
     """A function whose derivative is given by a rule for cotangents: `@ad.custom_vjp`, then `f.defvjp`.
 
     `f.defvjp(forward, backward)`: `forward` takes the arguments and gives the result and residuals, which
@@ -238,12 +243,8 @@ def _custom_vjp(function: Function | None = None, *, nondiff_argnums: Sequence[i
     1.0
     """
     if function is None:
-        return lambda inner: _custom_vjp(inner, nondiff_argnums=nondiff_argnums)
+        return functools.partial(custom_vjp, nondiff_argnums=nondiff_argnums)
     return CustomFunction(function, "custom_vjp", nondiff_argnums)
-
-
-custom_jvp = Verb(_custom_jvp)
-custom_vjp = Verb(_custom_vjp)
 
 
 # ---------------------------------------------------------------------------- checkpoints
@@ -259,8 +260,7 @@ class Checkpointed(Wrapped):
             return context.call(self.function, *args, **kwargs)
         with context.nested(ScopeKind.RULE) as scope:
             outcome = context.call(self.function, *args, **kwargs)
-            if isinstance(outcome, LazyGenerator):
-                outcome = evaluate_list(context, outcome.frame, outcome.node)
+            outcome = made_list(context, outcome)
             leaves, structure = flatten(outcome)
             atoms: list[Atom] = []
             results = [leaf_result(context, leaf, atoms) for leaf in leaves]
@@ -272,7 +272,8 @@ class Checkpointed(Wrapped):
         return unflatten(structure, [result.value(context, found) for result in results])
 
 
-def _checkpoint(function: Function) -> Any:
+@Verb
+def checkpoint(function: Function) -> Any:
     """The function, whose inner values reverse mode does not keep: the return sweep runs it again.
 
     So memory is what its arguments and results take, at the price of one more run. Values and derivatives are
@@ -287,6 +288,3 @@ def _checkpoint(function: Function) -> Any:
     1.0
     """
     return Checkpointed(function, "checkpoint")
-
-
-checkpoint = Verb(_checkpoint)

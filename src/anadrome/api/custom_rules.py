@@ -23,7 +23,7 @@ from anadrome.errors import Span
 from anadrome.errors.api import RuleMismatch, SizeUnknown
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.calls import StagedFunction
-from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
+from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.modes import Mode, Modes, after
 from anadrome.frontend.sizes import retype
@@ -228,10 +228,7 @@ def stage_ruled(call: Call, jvp: Rule | None, forward: Rule | None, backward: Ru
 def _run(
     context: Context, function: Rule, args: Sequence[Value], named: Mapping[str, Value] | None = None
 ) -> Value:
-    outcome = context.call(function, *args, **(named or {}))
-    if isinstance(outcome, LazyGenerator):
-        return evaluate_list(context, outcome.frame, outcome.node)
-    return outcome
+    return made_list(context, context.call(function, *args, **(named or {})))
 
 
 def _primal(call: Call, inputs: Inputs, params: tuple[Var, ...]) -> tuple[Body, Outputs]:
@@ -264,7 +261,7 @@ def _jvp(call: Call, inputs: Inputs, outputs: Outputs, rule: Rule, left: Modes) 
     with context.nested(ScopeKind.RULE, left) as scope:
         scope.builder.bind(*params, *tangents)
         pairs = inputs.primals(context, params), inputs.tangents(context, tangents)
-        outcome = named.parts(_run(context, rule, (*call.settings, *pairs)), 2, "what it gives")
+        outcome = named.parts(_run(context, rule, (*call.settings, *pairs)), 2, "what it returns")
         everything = range(len(outputs.types))
         atoms = _fitting(context, named, outcome[0], outputs, "the result", everything)
         atoms += _fitting(context, named, outcome[1], outputs, "the tangent", outputs.floats)
@@ -277,7 +274,7 @@ def _vjp(call: Call, inputs: Inputs, outputs: Outputs, forward: Rule, backward: 
     with context.nested(ScopeKind.RULE, left) as scope:
         scope.builder.bind(*params)
         outcome = call.run(forward, inputs.primals(context, params))
-        parts = named.parts(outcome, 2, "what it gives")
+        parts = named.parts(outcome, 2, "what it returns")
         atoms = _fitting(context, named, parts[0], outputs, "the result", range(len(outputs.types)))
         kept = _kept(context, named, parts[1])
     sizes = [size for found in kept for size in found.type.shape if scope.builder.owns(size)]
@@ -319,7 +316,7 @@ def _backward(
         residuals = pytree.map_leaves(restored, value)
         given = conjugated(context, outputs.cotangent(context, cotangents))
         outcome = _run(context, rule, (*call.settings, residuals, given))
-        parts = named.parts(outcome, len(call.given), "what it gives")
+        parts = named.parts(outcome, len(call.given), "what it returns")
         atoms = _cotangents(context, named, call, inputs, parts)
     return cotangents, scope.builder.body(atoms)
 

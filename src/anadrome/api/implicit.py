@@ -16,14 +16,13 @@ from anadrome.api.call import transformed
 from anadrome.api.gradients import fitted, outcome_words, type_words
 from anadrome.api.implicit_steps import Problem, newton, solve
 from anadrome.api.opened import Opened, open_function, staged_leaf
-from anadrome.api.signature import parameter_names
-from anadrome.api.verbs import verb
 from anadrome.array_ir.nodes import ArrayType, Atom, Function
 from anadrome.compile import prepare
 from anadrome.errors.api import ComplexDerivative, SettingMismatch, UnknownsMismatch
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Staged, Value
+from anadrome.frontend.verbs import verb
 
 Python = Callable[..., Any]
 
@@ -38,12 +37,13 @@ class Settings:
 
     def hold(self) -> None:
         """Refuse settings that make no sense."""
+        help = "give a number that is known when the function is compiled"
         tolerance: object = self.tolerance
         if not isinstance(tolerance, int | float) or isinstance(tolerance, bool) or not tolerance >= 0:
-            raise SettingMismatch(self.verb, "tolerance", "a number that is not negative", tolerance)
+            raise SettingMismatch(self.verb, "tolerance", "a number that is not negative", tolerance, help)
         limit: object = self.max_iterations
         if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-            raise SettingMismatch(self.verb, "max_iterations", "an integer of at least 1", limit)
+            raise SettingMismatch(self.verb, "max_iterations", "an integer of at least 1", limit, help)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class _Fitted:
         outcome = context.call(self.function, *args, **kwargs)
         leaves, structure = pytree.flatten(args[0])
         found, form = pytree.flatten(outcome)
-        what = "what its function gives"
+        what = "what its function returns"
         if form != structure:
             raise UnknownsMismatch(self.verb, what, pytree.describe(structure), outcome_words(outcome))
         fits: list[Value] = []
@@ -88,8 +88,7 @@ class _Unknowns:
 
 def _unknowns(context: Context, settings: Settings, function: object, args: Sequence[Value]) -> _Unknowns:
     settings.hold()
-    names = parameter_names(function)
-    first = active_arguments(context, settings.verb, args, 0, names)
+    first = active_arguments(context, settings.verb, args, 0, ("x0",))
     if first.statics:
         raise UnknownsMismatch(
             settings.verb,

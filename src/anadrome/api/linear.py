@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from anadrome.api import pytree
-from anadrome.api.call import transformed
+from anadrome.api.call import documented, transformed
 from anadrome.api.gradients import pull_back_values
 from anadrome.api.rules import Kwargs, PullBack, PushForward, refuse_keywords, the_cotangent
 from anadrome.api.tangents import push_forward_values
+from anadrome.errors.tracebacks import door
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Value
 
@@ -24,8 +25,12 @@ class _AtPrimals:
     def __init__(self, function: Function, primals: Sequence[Any]) -> None:
         self.__wrapped__ = function
         self.__signature__ = inspect.signature(self.__call__)  # type: ignore[operator]
+        self.__doc__ = documented(type(self).__name__.lower(), function)
         self._function = function
         self._primals = pytree.map_leaves(_kept, tuple(primals))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__.lower()}({getattr(self._function, '__qualname__', self._function)!s})"
 
 
 def _kept(leaf: Any) -> Any:
@@ -43,6 +48,7 @@ class Pushforward(_AtPrimals):
         super().__init__(function, primals)
         self._compiled = transformed("linearize", function, PushForward(False), has_own_arguments=True)
 
+    @door
     def __call__(self, *tangents: Any) -> Any:
         """The tangent of the result along one tangent for each argument."""
         return self._compiled(self._primals, tangents)[1]
@@ -64,6 +70,7 @@ class Pullback(_AtPrimals):
         self._has_aux = has_aux
         self._compiled = transformed("vjp", function, PullBack(has_aux), has_own_arguments=True)
 
+    @door
     def __call__(self, cotangent: Any) -> Any:
         """The cotangents of the primals."""
         return self._compiled(*self._primals, cotangent)

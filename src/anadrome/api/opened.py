@@ -20,10 +20,11 @@ from anadrome.array_ir.walk import free_variables
 from anadrome.compile import prepare
 from anadrome.errors.api import SizeUnknown
 from anadrome.frontend.arrays import as_array, atom
-from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
+from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.modes import Mode
 from anadrome.frontend.values import Array, Cell, Scalar, ScopeKind, Staged, Value, is_staged
+from anadrome.frontend.views import is_contiguous
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,8 +104,7 @@ def open_function(
         for (position, leaf), param in zip(leaves.items(), params, strict=True):
             given[position] = parameter_value(context, leaf, param)
         outcome = context.call(function, *pytree.unflatten(arguments, given), **kwargs)
-        if isinstance(outcome, LazyGenerator):
-            outcome = evaluate_list(context, outcome.frame, outcome.node)
+        outcome = made_list(context, outcome)
         leaves_out, structure = pytree.flatten(outcome)
         atoms: list[Atom] = []
         results = tuple([leaf_result(context, leaf, atoms) for leaf in leaves_out])
@@ -136,7 +136,8 @@ def parameter_value(context: Context, leaf: Staged, param: Var) -> Staged:
     """What a leaf is inside a body in which `param` stands for it: its arrays may be read only."""
     if isinstance(leaf, Scalar):
         return Scalar(param, leaf.is_weak)
-    return replace(leaf, cell=Cell(param, context.scope, is_argument=True), view=None)
+    cell = Cell(param, context.scope, is_argument=True, is_contiguous=is_contiguous(leaf))
+    return replace(leaf, cell=cell, view=None)
 
 
 def leaf_result(context: Context, leaf: Value, atoms: list[Atom]) -> Result:

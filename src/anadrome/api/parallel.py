@@ -16,17 +16,35 @@ from typing import Any
 import numpy as np
 
 from anadrome.api import plain
-from anadrome.api.verbs import Verb
 from anadrome.frontend.context import Context
 from anadrome.frontend.library import order
 from anadrome.frontend.library.common import checked
 from anadrome.frontend.parallel import folds, places, selection
 from anadrome.frontend.values import Value
+from anadrome.frontend.verbs import Verb
 
 Operator = str | Callable[..., Any]
 
 
-def _reduce(
+def compiled_as(inside: Callable[..., Value]) -> Callable[[Callable[..., Any]], Verb[..., Any]]:
+    """Give a Python function its compiled form, which names it in errors as users do."""
+
+    def attach(outside: Callable[..., Any]) -> Verb[..., Any]:
+        return Verb(outside, checked(f"ad.{outside.__name__}", inside))
+
+    return attach
+
+
+def _sort_values(context: Context, x: Value, axis: Value = -1) -> Value:
+    return order.sort(context, x, axis)
+
+
+def _argsort_values(context: Context, x: Value, axis: Value = -1) -> Value:
+    return order.argsort(context, x, axis)
+
+
+@compiled_as(folds.reduce_items)
+def reduce(
     operator: Operator,
     xs: Any,
     identity: Any = None,
@@ -57,7 +75,8 @@ def _reduce(
     return plain.reduce(operator, xs, identity, axis, inverse)
 
 
-def _scan(operator: Operator, xs: Any, identity: Any = None, exclusive: bool = False, axis: int = 0) -> Any:
+@compiled_as(folds.scan_items)
+def scan(operator: Operator, xs: Any, identity: Any = None, exclusive: bool = False, axis: int = 0) -> Any:
     """The prefixes of `reduce`: `x[0], x[0] ⊕ x[1], …`, an array (or a container of arrays) as long as xs.
 
     An exclusive scan begins with the identity and leaves the last item out. Arguments and errors are those of
@@ -73,7 +92,8 @@ def _scan(operator: Operator, xs: Any, identity: Any = None, exclusive: bool = F
     return plain.scan(operator, xs, identity, exclusive, axis)
 
 
-def _reduce_by_index(
+@compiled_as(places.reduce_by_index_items)
+def reduce_by_index(
     init: Any,
     operator: Operator,
     at: Any,
@@ -103,7 +123,8 @@ def _reduce_by_index(
     return plain.placed("ad.reduce_by_index", init, at, values, bounds, operator, identity, inverse)
 
 
-def _scatter(init: Any, at: Any, values: Any, bounds: str = "error") -> Any:
+@compiled_as(places.scatter_items)
+def scatter(init: Any, at: Any, values: Any, bounds: str = "error") -> Any:
     """A copy of `init` with `values[i]` put at `at[i]`; of several values for one place the last one stays.
 
     Arguments are those of `reduce_by_index`. The value that stays gets the gradient.
@@ -116,7 +137,8 @@ def _scatter(init: Any, at: Any, values: Any, bounds: str = "error") -> Any:
     return plain.placed("ad.scatter", init, at, values, bounds)
 
 
-def _segment_sum(values: Any, segment_ids: Any, count: int, bounds: str = "error") -> Any:
+@compiled_as(places.segments("ad.segment_sum", "add"))
+def segment_sum(values: Any, segment_ids: Any, count: int, bounds: str = "error") -> Any:
     """The sum of the values of each segment: `reduce_by_index(count, "add", segment_ids, values)`.
 
     >>> import anadrome as ad
@@ -127,7 +149,8 @@ def _segment_sum(values: Any, segment_ids: Any, count: int, bounds: str = "error
     return plain.placed("ad.segment_sum", count, segment_ids, values, bounds, "add")
 
 
-def _segment_prod(values: Any, segment_ids: Any, count: int, bounds: str = "error") -> Any:
+@compiled_as(places.segments("ad.segment_prod", "mul"))
+def segment_prod(values: Any, segment_ids: Any, count: int, bounds: str = "error") -> Any:
     """The product of the values of each segment; 1 where there is none.
 
     >>> import anadrome as ad
@@ -138,7 +161,8 @@ def _segment_prod(values: Any, segment_ids: Any, count: int, bounds: str = "erro
     return plain.placed("ad.segment_prod", count, segment_ids, values, bounds, "mul")
 
 
-def _segment_max(values: Any, segment_ids: Any, count: int, bounds: str = "error") -> Any:
+@compiled_as(places.segments("ad.segment_max", "max"))
+def segment_max(values: Any, segment_ids: Any, count: int, bounds: str = "error") -> Any:
     """The greatest value of each segment; minus infinity (of integers the least) where there is none.
 
     >>> import anadrome as ad
@@ -149,7 +173,8 @@ def _segment_max(values: Any, segment_ids: Any, count: int, bounds: str = "error
     return plain.placed("ad.segment_max", count, segment_ids, values, bounds, "max")
 
 
-def _segment_min(values: Any, segment_ids: Any, count: int, bounds: str = "error") -> Any:
+@compiled_as(places.segments("ad.segment_min", "min"))
+def segment_min(values: Any, segment_ids: Any, count: int, bounds: str = "error") -> Any:
     """The least value of each segment; infinity (of integers the greatest) where there is none.
 
     >>> import anadrome as ad
@@ -160,7 +185,8 @@ def _segment_min(values: Any, segment_ids: Any, count: int, bounds: str = "error
     return plain.placed("ad.segment_min", count, segment_ids, values, bounds, "min")
 
 
-def _sort(x: Any, axis: int | None = -1) -> Any:
+@compiled_as(_sort_values)
+def sort(x: Any, axis: int | None = -1) -> Any:
     """A sorted copy along an axis; its derivative goes with the elements. NaNs come last.
 
     >>> import anadrome as ad
@@ -171,7 +197,8 @@ def _sort(x: Any, axis: int | None = -1) -> Any:
     return np.sort(x, axis, kind="stable")
 
 
-def _argsort(x: Any, axis: int | None = -1) -> Any:
+@compiled_as(_argsort_values)
+def argsort(x: Any, axis: int | None = -1) -> Any:
     """The indices that sort, equal elements in their order.
 
     >>> import anadrome as ad
@@ -182,7 +209,8 @@ def _argsort(x: Any, axis: int | None = -1) -> Any:
     return np.argsort(x, axis, kind="stable")
 
 
-def _filter(predicate: Any, xs: Any) -> Any:
+@compiled_as(selection.filter_items)
+def filter(predicate: Any, xs: Any) -> Any:
     """The items for which `predicate(item)` holds, in order, as an array (or a container of arrays).
 
     `predicate` may also be a vector of bools, one for each item. How many items are kept is known at run time
@@ -196,7 +224,8 @@ def _filter(predicate: Any, xs: Any) -> Any:
     return plain.kept(predicate, xs)
 
 
-def _map(function: Callable[..., Any], *xs: Any) -> Any:
+@compiled_as(selection.map_items)
+def map(function: Callable[..., Any], *xs: Any) -> Any:
     """`function(item, …)` of every item of sequences of one length, as an array (or a container of arrays).
 
     Unlike Python's `map` it gives arrays, and the iterations are independent. The sequences are what `reduce`
@@ -208,32 +237,3 @@ def _map(function: Callable[..., Any], *xs: Any) -> Any:
     array([3., 8.])
     """
     return plain.mapped(function, xs)
-
-
-# ---------------------------------------------------------------------------- in a program
-def _sort_values(context: Context, x: Value, axis: Value = -1) -> Value:
-    return order.sort(context, x, axis)
-
-
-def _argsort_values(context: Context, x: Value, axis: Value = -1) -> Value:
-    return order.argsort(context, x, axis)
-
-
-def _public(name: str, outside: Callable[..., Any], inside: Callable[..., Value]) -> Verb[..., Any]:
-    """The verb under the name users call it by."""
-    outside.__name__ = outside.__qualname__ = name
-    return Verb(outside, checked(f"ad.{name}", inside))
-
-
-reduce = _public("reduce", _reduce, folds.reduce_items)
-scan = _public("scan", _scan, folds.scan_items)
-reduce_by_index = _public("reduce_by_index", _reduce_by_index, places.reduce_by_index_items)
-scatter = _public("scatter", _scatter, places.scatter_items)
-segment_sum = _public("segment_sum", _segment_sum, places.segments("ad.segment_sum", "add"))
-segment_prod = _public("segment_prod", _segment_prod, places.segments("ad.segment_prod", "mul"))
-segment_max = _public("segment_max", _segment_max, places.segments("ad.segment_max", "max"))
-segment_min = _public("segment_min", _segment_min, places.segments("ad.segment_min", "min"))
-sort = _public("sort", _sort, _sort_values)
-argsort = _public("argsort", _argsort, _argsort_values)
-filter = _public("filter", _filter, selection.filter_items)
-map = _public("map", _map, selection.map_items)

@@ -23,7 +23,7 @@ from anadrome.errors.parallel import (
 )
 from anadrome.errors.runtime import EmptyReduction, IndexOutOfBounds, SizeMismatch
 from anadrome.frontend.parallel.operators import SYNONYMS, check_inverse, named
-from anadrome.frontend.parallel.places import BOUNDS, index_argument, start_words
+from anadrome.frontend.parallel.places import BOUNDS, index_argument, start_argument, start_words
 
 UFUNCS: Mapping[str, np.ufunc] = {
     "add": np.add,
@@ -67,19 +67,24 @@ def _words(value: object) -> str:
     return names.get(type(value), type(value).__name__)
 
 
+def _native(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array in the byte order of this machine."""
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
 def columns_of(name: str, xs: Any, axis: int = 0) -> Columns:
     """The items of a sequence: rows of an array or of several, or what an iterable gives."""
     if not isinstance(xs, list | np.ndarray) or pytree.is_complex(type(xs), xs):
         leaves, structure = pytree.flatten(xs)
         if leaves and all(_is_array(leaf) for leaf in leaves):
-            arrays = tuple(np.moveaxis(leaf, axis, 0) for leaf in leaves)
+            arrays = tuple(np.moveaxis(_native(leaf), axis, 0) for leaf in leaves)
             if len({len(array) for array in arrays}) > 1:
                 raise SizeMismatch(f"{name}: the sizes {[len(array) for array in arrays]} differ")
             return Columns(arrays, (False,) * len(arrays), structure)
     if isinstance(xs, np.ndarray):
         if not xs.ndim:
             raise UnsuitableValues(name, "xs", "an array or an iterable", "a number")
-        return Columns((np.moveaxis(xs, axis, 0),), (False,), pytree.LEAF)
+        return Columns((np.moveaxis(_native(xs), axis, 0),), (False,), pytree.LEAF)
     try:
         items = list(xs)
     except TypeError:
@@ -129,7 +134,7 @@ def _named(
 
 
 def _is_defined(operator: str, dtype: np.dtype[Any]) -> bool:
-    return (operator in ("and", "or")) == (dtype.kind == "b")
+    return dtype.kind not in "SUMmV" and (operator in ("and", "or")) == (dtype.kind == "b")
 
 
 def _neutral(operator: str, dtype: np.dtype[Any]) -> Any:
@@ -255,11 +260,11 @@ def _indices(name: str, at: Any, bounds: Any) -> list[np.ndarray[Any, Any]]:
     for one in given:
         if not isinstance(one, np.ndarray) or one.dtype.kind not in "iu" or not one.ndim:
             raise UnsuitableValues(
-                name, index_argument(name), "an array of integers, or a tuple of them,", _words(one)
+                name, index_argument(name), "an array of integers, or a tuple of them", _words(one)
             )
     if not given:
         raise UnsuitableValues(
-            name, index_argument(name), "an array of integers, or a tuple of them,", "an empty tuple"
+            name, index_argument(name), "an array of integers, or a tuple of them", "an empty tuple"
         )
     if len({one.shape for one in given}) > 1:
         raise SizeMismatch(f"{name}: the index arrays have the shapes {[one.shape for one in given]}")
@@ -322,15 +327,16 @@ def _started(
     """Copies of the arrays of `init`; where it is a size, arrays full of the operator's identity."""
     if operator is None or not _is_size(init):
         arrays, own = pytree.flatten(init)
+        for array in arrays or (init,):
+            if not _is_array(array):
+                raise UnsuitableValues(name, start_argument(name), start_words(name), _words(array))
         if own != structure:
             raise UnsuitableValues(name, "values", "a container like `init`", _words(leaves))
-        for array in arrays:
-            if not _is_array(array):
-                raise UnsuitableValues(name, "init", start_words(name), _words(array))
         return [np.array(array) for array in arrays]
     shape = init if isinstance(init, tuple) else (init,)
     if len(shape) != len(indices):
-        raise UnsuitableValues(name, "init", f"{len(indices)} size(s), one for each index array,", str(shape))
+        expected = f"{len(indices)} size(s), one for each index array"
+        raise UnsuitableValues(name, start_argument(name), expected, str(shape))
     if any(size < 0 for size in shape):
         raise SizeMismatch(f"{name}: the size {min(shape)} is negative")
     rank = indices[0].ndim
@@ -418,6 +424,8 @@ def kept(predicate: Any, xs: Any) -> Any:
 def mapped(function: Any, xs: Sequence[Any]) -> Any:
     """The function of every item, leaf by leaf in arrays."""
     name = "ad.map"
+    if not callable(function):
+        raise UnsuitableValues(name, "function", "a function of one item of each sequence", _words(function))
     if not xs:
         raise UnsuitableValues(name, "xs", "at least one sequence", "nothing")
     parts = [columns_of(name, one) for one in xs]

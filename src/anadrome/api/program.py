@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from anadrome.api import pytree
+from anadrome.api.progress import announced
 from anadrome.api.signature import LARGE, ArrayKey, Key, NumberKey, Signature, StaticKey, argument_names
 from anadrome.array_ir.nodes import Const, Function, Size, Var
 from anadrome.compile import Recorder, Statistics, compile_function, uncollected
@@ -105,7 +106,7 @@ def make_program(
 ) -> Program:
     """Stage and compile a callable for the calls of one signature; arrays at `changing` places are passed."""
     times = statistics or Statistics()
-    with uncollected():
+    with announced(repr(function), config), uncollected():
         with times.timing("stage"):
             staged = staged_program(function, signature, config, changing)
         executable = compile_function(staged.function, config, times, record)
@@ -137,8 +138,9 @@ def _specification(key: Key) -> object:
     match key:
         case NumberKey(dtype=dtype, is_weak=is_weak):
             return ArgumentSpec(dtype, (), is_weak)
-        case ArrayKey(dtype=dtype, shape=shape):
-            return ArgumentSpec(dtype, tuple(None if size == LARGE else size for size in shape))
+        case ArrayKey(dtype=dtype, shape=shape, is_contiguous=is_contiguous):
+            sizes = tuple(None if size == LARGE else size for size in shape)
+            return ArgumentSpec(dtype, sizes, is_contiguous=is_contiguous)
         case StaticKey(value=value):
             return value
 

@@ -10,6 +10,7 @@ from anadrome.api.call import Compiled, plain_call
 from anadrome.api.signature import Signature
 from anadrome.compile import STAGES, Program, show_program
 from anadrome.errors.api import UnknownStage
+from anadrome.errors.tracebacks import door
 from anadrome.targets.cpu_machine import Machine, assembly, optimised_text, this_machine
 
 MACHINE_STAGES: dict[str, Callable[[str, Machine], str]] = {
@@ -23,6 +24,7 @@ ALIASES = {"optimised": STAGES[-2], "optimized": STAGES[-2]}
 KNOWN_STAGES = (*STAGES[:-1], "optimised", STAGES[-1], *MACHINE_STAGES)
 
 
+@door
 def show(function: Callable[..., Any], *args: Any, stage: str = "optimised", **kwargs: Any) -> str:
     """The program that `function(*args, **kwargs)` runs, as text.
 

@@ -8,14 +8,16 @@ number's key is its type; anything else is static and is its own key.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Hashable, Sequence
+import re
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from anadrome.api.pytree import Structure, flatten, leaf_paths
+from anadrome.api.pytree import Structure, flatten, imaginary_places, leaf_paths
 from anadrome.dtypes import BOOL, F64, I64, DType, from_numpy
-from anadrome.errors.api import StaticUnhashable, UnhashableStatic, UnsupportedArray
+from anadrome.errors.api import CallError, NestedTooDeep, StaticUnhashable, UnhashableStatic, UnsupportedArray
+from anadrome.errors.base import indefinite
 
 LARGE = -1
 """Stands in a key for a dimension whose size the program does not depend on."""
@@ -32,10 +34,14 @@ class NumberKey:
 
 @dataclass(frozen=True, slots=True)
 class ArrayKey:
-    """An array argument: its scalar type and its dimensions, large ones as `LARGE`."""
+    """An array argument: its scalar type and its dimensions, large ones as `LARGE`.
+
+    The layout in memory decides what NumPy makes a view of what is computed from it.
+    """
 
     dtype: DType
     shape: tuple[int, ...]
+    is_contiguous: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,25 +97,30 @@ def signature_of(
     small_dimension: int,
 ) -> tuple[Signature, list[object]]:
     """The signature of a call and its leaves; raises the error that names the argument."""
-    leaves, structure = flatten((tuple(args), kwargs))
+    try:
+        leaves, structure = flatten((tuple(args), kwargs))
+    except RecursionError:
+        raise NestedTooDeep(function) from None
     try:
         keys = tuple([leaf_key(leaf, small_dimension) for leaf in leaves])
     except _NoKey as refusal:
         position = next(place for place, leaf in enumerate(leaves) if leaf is refusal.leaf)
-        raise refusal.error(function, argument_names(structure, names)[position], refusal.words) from None
+        name = argument_names(structure, names)[position]
+        if imaginary_places(structure)[position : position + 2] == [False, True]:
+            words = re.sub(r"float(\d+)", lambda bits: f"complex{2 * int(bits[1])}", refusal.facts[0])
+            raise UnsupportedArray(function, name.removesuffix(".real"), words, CONVERSIONS["c"]) from None
+        raise refusal.error(function, name, *refusal.facts) from None
     return Signature(structure, keys), leaves
 
 
 class _NoKey(Exception):
     """A leaf that cannot be an argument, and the error that says so once its name is known."""
 
-    def __init__(
-        self, leaf: object, error: type[UnsupportedArray | UnhashableStatic | StaticUnhashable], words: str
-    ) -> None:
+    def __init__(self, leaf: object, error: Callable[..., CallError], *facts: str) -> None:
         super().__init__()
         self.leaf = leaf
         self.error = error
-        self.words = words
+        self.facts = facts
 
 
 def leaf_key(leaf: object, small_dimension: int) -> Key:
@@ -121,34 +132,69 @@ def leaf_key(leaf: object, small_dimension: int) -> Key:
         assert isinstance(leaf, np.ndarray)
         dtype = from_numpy(leaf.dtype) if leaf.dtype.isnative else None
         if dtype is None:
-            raise _NoKey(leaf, UnsupportedArray, array_words(leaf))
-        return ArrayKey(dtype, tuple([size if size <= small_dimension else LARGE for size in leaf.shape]))
+            raise _NoKey(leaf, UnsupportedArray, array_words(leaf), conversion(leaf))
+        shape = tuple([size if size <= small_dimension else LARGE for size in leaf.shape])
+        return ArrayKey(dtype, shape, len(shape) < 2 or leaf.flags.c_contiguous)
     if isinstance(leaf, Static):
         try:
             hash(leaf.value)
-        except TypeError:
-            raise _NoKey(leaf, StaticUnhashable, f"a {type(leaf.value).__qualname__}") from None
+        except (TypeError, ValueError):
+            raise _NoKey(leaf, StaticUnhashable, indefinite(type(leaf.value).__qualname__)) from None
         return StaticKey(type(leaf.value), leaf.value)
-    if hasattr(leaf, "__array__") and not isinstance(leaf, type):
-        raise _NoKey(leaf, UnsupportedArray, array_words(leaf))
+    if (hasattr(leaf, "__array__") and not isinstance(leaf, type)) or _is_buffer(leaf):
+        raise _NoKey(leaf, UnsupportedArray, array_words(leaf), conversion(leaf))
     try:
         hash(leaf)
     except TypeError:
-        raise _NoKey(leaf, UnhashableStatic, f"a {kind.__qualname__}") from None
+        raise _NoKey(leaf, UnhashableStatic, indefinite(kind.__qualname__)) from None
     return StaticKey(kind, leaf)
 
 
 def array_words(leaf: object) -> str:
     """What an array is, for people."""
     if not isinstance(leaf, np.ndarray | np.generic):
-        return f"a {type(leaf).__module__}.{type(leaf).__qualname__}"
+        module = type(leaf).__module__
+        return indefinite(f"{'' if module == 'builtins' else f'{module}.'}{type(leaf).__qualname__}")
     order = "" if leaf.dtype.isnative else " in foreign byte order"
     subclass = (
         ""
         if type(leaf) in ARRAY_TYPES or isinstance(leaf, np.generic)
-        else f" in a {type(leaf).__qualname__}"
+        else f" in {indefinite(type(leaf).__qualname__)}"
     )
     return f"{leaf.dtype.name}{order}{subclass}"
+
+
+CONVERSIONS: dict[str, str] = {
+    "c": "{}.astype(np.complex128)",
+    "M": "({0} - {0}.min()) / np.timedelta64(1, 's')",
+    "m": "{} / np.timedelta64(1, 's')",
+    "V": "{}['field']",
+}
+"""The kind of a scalar type that no program has -> what makes an argument of it; others become floats."""
+
+
+def conversion(leaf: object) -> str:
+    """The code that makes a supported array of what is none."""
+    if isinstance(leaf, np.ma.MaskedArray):
+        return "{}.filled(0.0)"
+    if not isinstance(leaf, np.ndarray | np.generic):
+        return "np.asarray({})"
+    if from_numpy(leaf.dtype) is None:
+        return CONVERSIONS.get(leaf.dtype.kind, "{}.astype(np.float64)")
+    return "np.asarray({})" if leaf.dtype.isnative else "{0}.astype({0}.dtype.newbyteorder('='))"
+
+
+def _is_buffer(leaf: object) -> bool:
+    """Whether a value is memory of numbers that NumPy can look into; texts of bytes are static values."""
+    if isinstance(leaf, bytes):
+        return False
+    try:
+        memoryview(leaf)  # type: ignore[arg-type]
+    except TypeError:
+        return False
+    except ValueError:  # one that was released
+        return True
+    return True
 
 
 def argument_names(structure: Structure, names: Sequence[str]) -> list[str]:

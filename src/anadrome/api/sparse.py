@@ -23,10 +23,11 @@ from scipy.sparse import csr_array
 
 from anadrome.api import pytree
 from anadrome.api.arguments import normal_argnums
-from anadrome.api.call import Compiled, Options, kept, options_of, transformed
+from anadrome.api.call import Compiled, Options, documented, kept, options_of, transformed
 from anadrome.api.compression import MODES, Compression, compressed
 from anadrome.api.places import placed
 from anadrome.api.program import staged_program
+from anadrome.api.progress import announced
 from anadrome.api.pytree import Structure
 from anadrome.api.rules import Gradient
 from anadrome.api.signature import NUMBERS, Signature, StaticKey
@@ -37,6 +38,7 @@ from anadrome.compile import prepare
 from anadrome.errors import AnadromeError
 from anadrome.errors.api import UnknownMode
 from anadrome.errors.sparse import SparseInside
+from anadrome.errors.tracebacks import door
 from anadrome.frontend.context import Context
 from anadrome.frontend.stage import Staged
 from anadrome.frontend.values import Value
@@ -144,6 +146,7 @@ class SparseDerivative:
         if mode not in MODES:
             raise UnknownMode(mode, MODES)
         self.__wrapped__ = function  # its parameters and its place in errors are the function's
+        self.__doc__ = documented(f"{transform}(…, sparse=True)", function)
         self.function = function
         self.transform = transform
         self._argnums = argnums
@@ -169,6 +172,7 @@ class SparseDerivative:
         """There are no sparse matrices inside compiled functions."""
         raise SparseInside(self.transform).at(context.span)
 
+    @door
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The derivative, in the form of the dense one, as `csr_array`s."""
         args, kwargs = self._declared(args, kwargs)
@@ -177,6 +181,7 @@ class SparseDerivative:
         matrix = plan.compression.matrix(self._products(plan, leaves, args, kwargs))
         return _in_form(plan.form, leaves, matrix)
 
+    @door
     def sparsity(self, *args: Any, **kwargs: Any) -> Sparsity:
         """The pattern for these arguments and how it is coloured."""
         args, kwargs = self._declared(args, kwargs)
@@ -242,9 +247,11 @@ class SparseDerivative:
             for plan in self._plans:
                 if plan.search is search and plan.shapes == shapes and _agree(plan.decisive, decisive):
                     return plan
-            plan = self._made(search, shapes, values, decisive, len(leaves.arrays))
+            with announced(repr(self), self._one.options.config):
+                plan = self._made(search, shapes, values, decisive, len(leaves.arrays))
         except AnadromeError as error:
-            raise placed(error, self._one.python) from None
+            placed(error, self._one.python)
+            raise
         self._plans = [plan, *self._plans][:KEPT_PLANS]
         return plan
 

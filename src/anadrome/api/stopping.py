@@ -5,10 +5,11 @@ from __future__ import annotations
 from anadrome.api import pytree
 from anadrome.api.opened import like, staged_leaf
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Atom, Var
+from anadrome.array_ir.nodes import Var
 from anadrome.frontend.arrays import atom
 from anadrome.frontend.context import Context
-from anadrome.frontend.values import Value
+from anadrome.frontend.values import Array, Value
+from anadrome.frontend.views import is_contiguous, view_of
 
 
 def stop_values(context: Context, value: Value) -> Value:
@@ -17,14 +18,24 @@ def stop_values(context: Context, value: Value) -> Value:
 
 
 def stop_leaf(context: Context, leaf: Value) -> Value:
-    """One number or array behind a barrier; what carries no derivative stays as it is."""
+    """One number or array behind a barrier; what carries no derivative stays as it is.
+
+    To plain Python an array behind the barrier is the array itself, so it is a view of it.
+    """
     staged = staged_leaf(context, leaf)
     if staged is None or not staged.dtype.is_float:
         return leaf
-    source = atom(context, staged)
+    if not isinstance(staged, Array):
+        return like(context, context.builder.apply("stop_gradient", atom(context, staged)), staged)
+    return view_of(
+        context, staged, staged.shape, lambda _, at: list(at), is_contiguous(staged), read=_stopped
+    )
 
-    def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
-        element = inner.index(source, indices) if isinstance(source, Var) else source
-        return inner.apply("stop_gradient", element)
 
-    return like(context, context.builder.build(source.type.shape, place), staged)
+def _stopped(builder: Builder, source: Var) -> Var:
+    """The array with a barrier at every element."""
+    result = builder.build(
+        source.type.shape, lambda inner, at: inner.apply("stop_gradient", inner.index(source, at))
+    )
+    assert isinstance(result, Var)
+    return result

@@ -7,6 +7,7 @@ Arguments and results may be tuples, lists, dicts, named tuples and dataclasses 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -31,18 +32,20 @@ from anadrome.api.rules import (
     stage_vjp,
 )
 from anadrome.api.sparse import SparseDerivative, Sparsity, sparse_hessian, sparse_jacobian
+from anadrome.api.statics import static_names, static_numbers
 from anadrome.api.stopping import stop_values
 from anadrome.api.tangents import as_tuple, push_forward_values
-from anadrome.api.verbs import Verb, verb
 from anadrome.config import Config
-from anadrome.errors.api import AuxiliaryMissing, UnknownMode
+from anadrome.errors.api import AuxiliaryMissing, SettingMismatch, UnknownMode
 from anadrome.errors.sparse import SparseAuxiliary
+from anadrome.frontend.verbs import Verb, verb
 
 Function = Callable[..., Any]
 
 
 # ---------------------------------------------------------------------------- jit
-def _jit(
+@Verb
+def jit(
     function: Function | None = None,
     *,
     config: Config | None = None,
@@ -64,21 +67,23 @@ def _jit(
     5.0
     """
     if function is None:
-        return lambda inner: _jit(
-            inner, config=config, static_argnums=static_argnums, static_argnames=static_argnames
+        return functools.partial(
+            jit, config=config, static_argnums=static_argnums, static_argnames=static_argnames
         )
-    inherited = options_of(function)
-    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
-    names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
-    options = Options(config or inherited.config, numbers, names)
+    if config is not None and not isinstance(config, Config):
+        help = "make one of the settings: `ad.Config(threads=1)`"
+        raise SettingMismatch("jit", "config", "an `ad.Config`", config, help)
+    options = Options(
+        config or options_of(function).config,
+        static_numbers(function, static_argnums),
+        static_names(function, static_argnames),
+    )
     return Compiled("jit", function, plain_call, options)
 
 
-jit = Verb(_jit)
-
-
 # ---------------------------------------------------------------------------- reverse mode
-def _grad(
+@Verb
+def grad(
     function: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Compiled:
     """The gradient of a function whose result is one float, by the arguments that `argnums` names.
@@ -100,7 +105,8 @@ def _grad(
     return transformed("grad", function, Gradient(as_argnums(argnums), has_aux, "grad", holomorphic))
 
 
-def _value_and_grad(
+@Verb
+def value_and_grad(
     function: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Compiled:
     """The result of a function and its gradient, as `grad` gives it; with `has_aux`, `(pair, gradient)`.
@@ -113,10 +119,6 @@ def _value_and_grad(
     return transformed(
         "value_and_grad", function, ValueAndGradient(as_argnums(argnums), has_aux, holomorphic)
     )
-
-
-grad = Verb(_grad)
-value_and_grad = Verb(_value_and_grad)
 
 
 @verb(stage_vjp)
@@ -189,7 +191,8 @@ def linearize(function: Function, *primals: Any) -> Any:
 
 
 # ---------------------------------------------------------------------------- Jacobians
-def _jacfwd(
+@Verb
+def jacfwd(
     function: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Compiled:
     """The Jacobian by forward mode: one direction for each element of the arguments, so for few inputs.
@@ -206,7 +209,8 @@ def _jacfwd(
     return transformed("jacfwd", function, ForwardJacobian(as_argnums(argnums), has_aux, holomorphic))
 
 
-def _jacrev(
+@Verb
+def jacrev(
     function: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Compiled:
     """The Jacobian by reverse mode: one sweep for each element of the result, so for few outputs.
@@ -223,7 +227,8 @@ def _jacrev(
     return transformed("jacrev", function, ReverseJacobian(as_argnums(argnums), has_aux, holomorphic))
 
 
-def _jacobian(
+@Verb
+def jacobian(
     function: Function,
     argnums: Argnums = 0,
     has_aux: bool = False,
@@ -263,7 +268,8 @@ def _jacobian(
     return transformed("jacobian", function, rules[mode](as_argnums(argnums), has_aux, holomorphic))
 
 
-def _hessian(
+@Verb
+def hessian(
     function: Function,
     argnums: Argnums = 0,
     has_aux: bool = False,
@@ -289,7 +295,8 @@ def _hessian(
     return transformed("hessian", function, SecondDerivatives(as_argnums(argnums), has_aux, holomorphic))
 
 
-def _sparsity(function: Function, argnums: Argnums = 0, *, mode: str = "auto") -> Callable[..., Sparsity]:
+@Verb
+def sparsity(function: Function, argnums: Argnums = 0, *, mode: str = "auto") -> Callable[..., Sparsity]:
     """Where the Jacobian of a function may be other than zero, and along how many directions it is computed.
 
     `sparsity(f)(*args)` runs nothing: it follows the program at the sizes and integers of the arguments. What
@@ -315,15 +322,9 @@ def _refuse_auxiliary(transform: str, has_aux: bool) -> None:
         raise SparseAuxiliary(transform)
 
 
-jacfwd = Verb(_jacfwd)
-jacrev = Verb(_jacrev)
-jacobian = Verb(_jacobian)
-hessian = Verb(_hessian)
-sparsity = Verb(_sparsity)
-
-
 # ---------------------------------------------------------------------------- others
-def _vmap(function: Function, in_axes: Axes = 0, out_axes: Axes = 0) -> Compiled:
+@Verb
+def vmap(function: Function, in_axes: Axes = 0, out_axes: Axes = 0) -> Compiled:
     """The function of one row made a function of many: the axes of `in_axes` are gone over in parallel.
 
     An axis of None passes an argument to every row as it is. Loops and branches run for each row by itself.
@@ -334,9 +335,6 @@ def _vmap(function: Function, in_axes: Axes = 0, out_axes: Axes = 0) -> Compiled
     array([3., 6.])
     """
     return transformed("vmap", function, OverRows(in_axes, out_axes), has_own_arguments=True)
-
-
-vmap = Verb(_vmap)
 
 
 @verb(stop_values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from anadrome.array_ir.library import LIBRARY
+from anadrome.array_ir.library import library_types
 from anadrome.array_ir.nodes import (
     NAMED_OPERATORS,
     SCALARS,
@@ -46,6 +46,7 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.walk import bind_residuals
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors.ir import IRError
+from anadrome.library.table import LIBRARY
 
 
 def result_types(expr: Expr) -> tuple[Type, ...]:
@@ -270,9 +271,9 @@ def _library(operation: str, args: tuple[Atom, ...], attributes: tuple[bool | in
     row = LIBRARY.get(operation)
     if row is None:
         raise IRError(f"no library operation is named {operation}")
-    _hold(len(args) == row.arity, f"{operation} takes {row.arity} arguments")
+    _hold(len(args) == len(row.arguments), f"{operation} takes {len(row.arguments)} arguments")
     _hold(len(attributes) == len(row.attributes), f"{operation} takes the attributes {row.attributes}")
-    results = row.results(tuple(_array(arg, operation) for arg in args), attributes)
+    results = library_types(row, [_array(arg, operation) for arg in args], attributes)
     if isinstance(results, str):
         raise IRError(f"{operation}: {results}")
     return results

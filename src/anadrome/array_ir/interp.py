@@ -30,8 +30,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anadrome.array_ir.interp_last_uses import Environment, LastUses, last_uses, take
-from anadrome.array_ir.interp_library import library_operations, run_library
 from anadrome.array_ir.interp_work import Outcome, Work
+from anadrome.array_ir.library import run_library
 from anadrome.array_ir.nodes import (
     Accumulate,
     AddTo,
@@ -74,6 +74,7 @@ from anadrome.dtypes import ALL
 from anadrome.errors import Span
 from anadrome.errors.ir import IRError
 from anadrome.errors.runtime import FAILURES, IndexOutOfBounds, SizeMismatch
+from anadrome.library.table import LIBRARY
 from anadrome.prims.table import PRIMS
 
 Array = npt.NDArray[Any]
@@ -267,8 +268,9 @@ class _Machine:
         self, let: Let, operation: str, args: list[Value], attributes: tuple[bool | int, ...]
     ) -> list[Value]:
         """The results of a library call."""
-        self.work.apply(operation, library_operations(operation, args, attributes))
-        for arg in args:
+        row = LIBRARY[operation]
+        self.work.apply(operation, row.operations([np.shape(arg) for arg in args], attributes))
+        for arg in row.read(args):
             self.work.read(arg)
         found: list[Value] = []
         for value, target in zip(

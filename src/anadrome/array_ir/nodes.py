@@ -261,6 +261,10 @@ class AddTo:
     bounds: Bounds = Bounds.PROVED
 
 
+INDEX_MESSAGE = "index {0} is out of range for a dimension of size {1}"
+"""What an index outside of its dimension says."""
+
+
 @node
 class Check:
     """A run-time check without results: where the condition is false the call ends in an error.
@@ -324,7 +328,7 @@ class Custom:
 
 @node
 class Library:
-    """A call with its own derivative rule; `operation` is a row of `array_ir.library`."""
+    """A call with its own derivative rule; `operation` is a row of `library.table`."""
 
     operation: str
     args: tuple[Atom, ...]

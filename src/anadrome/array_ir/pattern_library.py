@@ -1,9 +1,12 @@
 """The search for a sparsity pattern in library calls.
 
-matmul:    D(y_ij) = ∪_k D(a_ik) ∪ ∪_k D(b_kj)
-solve:     D(x_ij) = D(all of a) ∪ ∪_k D(b_kj)
-fourier:   D(y_ij) = ∪_k D(a_ik), for both parts, with i all dimensions but the last
-others:    every element of the result depends on all elements of all arguments
+An element of a result depends on those elements of each argument that stand at its own place along the sizes
+that the operation keeps `apart` and along the leading dimensions, and of a triangular argument only on those
+in the triangle that is read:
+
+    matmul:    D(y_ij) = ∪_k D(a_ik) ∪ ∪_k D(b_kj)
+    solve:     D(x_ij) = D(all of a) ∪ ∪_k D(b_kj)
+    fourier:   D(y_ij) = ∪_k D(a_ik), for both parts, with i all dimensions but the last
 """
 
 from __future__ import annotations
@@ -11,12 +14,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from anadrome.array_ir.interp_library import run_library
+from anadrome.array_ir.library import run_library
 from anadrome.array_ir.nodes import Library, Var
 from anadrome.array_ir.pattern_sets import Ints, Sets, grouped, pick, spans, union
 from anadrome.array_ir.pattern_state import State
 from anadrome.array_ir.pattern_values import Block, Lanes, Store, contiguous
+from anadrome.library.record import LibraryOperation
+from anadrome.library.table import LIBRARY
 
 
 def library(state: State, targets: Sequence[Var], expr: Library, lanes: Lanes) -> None:
@@ -24,68 +30,72 @@ def library(state: State, targets: Sequence[Var], expr: Library, lanes: Lanes) -
     args = [contiguous(state.block(arg, lanes)) for arg in expr.args]
     outs = [state.blank(state.shape(target.type, lanes), lanes) for target in targets]
     known = _values(state, targets, expr, args, outs, lanes)
-    for target, out, data in zip(targets, outs, known, strict=True):
-        sets = _sets(expr, args, out) if state.is_reached(target) else None
+    for position, (target, out, data) in enumerate(zip(targets, outs, known, strict=True)):
+        sets = _sets(expr, args, out, position) if state.is_reached(target) else None
         state.bind(target, Block(lanes, out.offset, out.shape, Store(out.store.count, data, sets)))
 
 
-def _sets(expr: Library, args: Sequence[Block], out: Block) -> Sets | None:
-    _, lane, within = spans(out.sizes())
-    match expr.operation:
-        case "matmul":
-            left, right = args
-            is_transposed = [bool(attribute) for attribute in expr.attributes]
-            columns = np.maximum(out.shape[1], 1)[lane]
-            row, column = within // columns, within % columns
-            lines = [
-                _along(left, 1 if is_transposed[0] else 0, lane, row),
-                _along(right, 0 if is_transposed[1] else 1, lane, column),
-            ]
-        case "solve" | "triangular_solve":
-            matrix, right = args
-            columns = np.maximum(out.shape[1], 1)[lane]
-            lines = [_everything(matrix, lane), _along(right, 1, lane, within % columns)]
-        case "fourier" | "fourier_of_real" | "fourier_to_real":
-            row = within // np.maximum(out.shape[-1], 1)[lane]
-            parts = args if expr.operation == "fourier" else args[:-1]
-            lines = [_rows(part, lane, row) for part in parts]
-        case _:
-            lines = [_everything(arg, lane) for arg in args]
-    found = [sets for sets in lines if sets is not None]
+def _sets(expr: Library, args: Sequence[Block], out: Block, position: int) -> Sets | None:
+    """What the elements of one result depend on."""
+    row = LIBRARY[expr.operation]
+    made = _axes(row.results[position].sizes, out)
+    found = []
+    for argument, arg in zip(row.arguments, args, strict=True):
+        if arg.store.sets is None or not argument.is_read:
+            continue
+        held = _axes(row.named_sizes(argument, expr.attributes), arg)
+        kept = [
+            name for name in held if name in made and (isinstance(name, int) or name in row.apart.split())
+        ]
+        _, owner, within = spans(arg.sizes())
+        groups, starts, count = _groups(arg, [held[name] for name in kept], owner, within)
+        if argument.name in row.triangle:
+            groups = np.where(_is_read(row, expr, arg, owner, within), groups, -1)
+        _, lane, at = spans(out.sizes())
+        places = _places(out, [made[name] for name in kept], lane, at)
+        found.append(pick(grouped(arg.store.sets, groups, count), starts[lane] + places))
     return union(found) if found else None
 
 
-def _along(block: Block, axis: int, lane: Ints, index: Ints) -> Sets | None:
-    """The union along one row (axis 0) or column (axis 1) of a matrix, picked for each element."""
-    if block.store.sets is None:
-        return None
-    _, owner, within = spans(block.sizes())
-    columns = np.maximum(block.shape[1], 1)[owner]
-    line = within // columns if axis == 0 else within % columns
-    starts, _, _ = spans(block.shape[axis])
-    lines = grouped(block.store.sets, starts[owner] + line, int(block.shape[axis].sum()))
-    return pick(lines, starts[lane] + index)
+def _axes(sizes: Sequence[str], block: Block) -> dict[str | int, int]:
+    """The axis of each size; leading dimensions are called by their number."""
+    leading = len(block.shape) - len(sizes)
+    return {name: axis for axis, name in enumerate((*range(leading), *sizes))}
 
 
-def _rows(block: Block, lane: Ints, row: Ints) -> Sets | None:
-    """The union along the last dimension, picked for each element by its row."""
-    if block.store.sets is None:
-        return None
-    _, owner, within = spans(block.sizes())
+def _groups(block: Block, axes: Sequence[int], owner: Ints, within: Ints) -> tuple[Ints, Ints, int]:
+    """The group of each element, one for each place along some axes; where those of each lane begin."""
     counts = np.ones(block.lanes.count, np.int64)
-    for size in block.shape[:-1]:
-        counts = counts * size
+    for axis in axes:
+        counts = counts * block.shape[axis]
     starts, _, _ = spans(counts)
-    own_row = within // np.maximum(block.shape[-1], 1)[owner]
-    lines = grouped(block.store.sets, starts[owner] + own_row, int(counts.sum()))
-    return pick(lines, starts[lane] + row)
+    return starts[owner] + _places(block, axes, owner, within), starts, int(counts.sum())
 
 
-def _everything(block: Block, lane: Ints) -> Sets | None:
-    if block.store.sets is None:
-        return None
-    _, owner, _ = spans(block.sizes())
-    return pick(grouped(block.store.sets, owner, block.lanes.count), lane)
+def _places(block: Block, axes: Sequence[int], owner: Ints, within: Ints) -> Ints:
+    """Where each element stands along some axes, in row-major order of these."""
+    found = np.zeros(len(within), np.int64)
+    for axis in axes:
+        found = found * block.shape[axis][owner] + _index(block, axis, owner, within)
+    return found
+
+
+def _index(block: Block, axis: int, owner: Ints, within: Ints) -> Ints:
+    """The index of each element along one axis."""
+    step = np.ones(block.lanes.count, np.int64)
+    for size in block.shape[axis + 1 :]:
+        step = step * size
+    size = np.maximum(block.shape[axis], 1)[owner]
+    found: Ints = within // np.maximum(step, 1)[owner] % size
+    return found
+
+
+def _is_read(
+    row: LibraryOperation, expr: Library, block: Block, owner: Ints, within: Ints
+) -> npt.NDArray[np.bool_]:
+    """Whether each element of a square matrix is in the triangle that is read."""
+    line, column = (_index(block, axis, owner, within) for axis in (0, 1))
+    return line >= column if row.reads_lower(expr.attributes) else line <= column
 
 
 def _values(
@@ -108,7 +118,7 @@ def _values(
             assert arg.store.data is not None
             values.append(arg.store.data[start : start + int(np.prod(shape, dtype=np.int64))].reshape(shape))
         found = run_library(expr.operation, values, expr.attributes, None)
-        for part, one in zip(parts, found if len(targets) > 1 else (found,), strict=True):
+        for part, one in zip(parts, found, strict=True):
             part.append(np.asarray(one).reshape(-1))
     return [
         np.concatenate(part).astype(target.type.dtype.numpy) if part else np.zeros(0)

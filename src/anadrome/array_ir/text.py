@@ -58,7 +58,6 @@ import re
 from collections.abc import Sequence
 from typing import assert_never
 
-from anadrome.array_ir.library import LIBRARY
 from anadrome.array_ir.nodes import (
     Accumulate,
     AddTo,
@@ -97,6 +96,7 @@ from anadrome.array_ir.nodes import (
 )
 from anadrome.array_ir.text_parse import BOUNDS, RESERVED, parse
 from anadrome.dtypes import BOOL, F64, I64
+from anadrome.library.table import LIBRARY
 
 __all__ = ["parse", "show", "show_body", "show_constant", "show_type"]
 

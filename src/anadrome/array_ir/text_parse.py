@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import NamedTuple, NoReturn, TypeVar
 
 from anadrome.array_ir.infer import result_types
-from anadrome.array_ir.library import LIBRARY
 from anadrome.array_ir.nodes import (
     FALSE,
     NAMED_OPERATORS,
@@ -52,6 +51,7 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.text_parse_custom import parse_custom
 from anadrome.dtypes import BY_NAME, I64, DType
 from anadrome.errors.ir import IRSyntaxError
+from anadrome.library.table import LIBRARY
 from anadrome.prims.table import PRIMS
 
 BOUNDS = {"": Bounds.PROVED, "?": Bounds.CHECKED, "~": Bounds.IGNORED}

@@ -11,10 +11,10 @@ class NotDifferentiable(AnadromeError, NotImplementedError):
     def __init__(self, what: str, span: Span | None, help: str = "") -> None:
         super().__init__(
             Diagnostic(
-                f"no derivative rule for {what}",
+                f"error: no derivative rule for {what}",
                 span,
                 label="a differentiated value passes through here",
-                help=help or "wrap it in `ad.stop_gradient` if its derivative is not wanted",
+                help=help or "wrap it in `ad.stop_gradient` if its derivative is not needed",
             )
         )
 
@@ -25,12 +25,11 @@ class ClosedOver(AnadromeError, NotImplementedError):
     def __init__(self, span: Span | None) -> None:
         super().__init__(
             Diagnostic(
-                "error: a function with a derivative rule of its own reads a differentiated value "
-                "from around it",
+                "error: a function with a derivative rule of its own closes over a differentiated value",
                 span,
-                label="its rule says nothing of that value",
-                help="pass the value as an argument, and let the rule say what its derivative is; or wrap it "
-                "in `ad.stop_gradient` where its derivative is not wanted",
+                label="its rule has no derivative for that value",
+                help="pass the value as an argument and give its derivative in the rule, or wrap it in "
+                "`ad.stop_gradient` if its derivative is not needed",
             )
         )
 
@@ -41,11 +40,11 @@ class RuleNotLinear(AnadromeError, NotImplementedError):
     def __init__(self, has: str, lacks: str, span: Span | None) -> None:
         super().__init__(
             Diagnostic(
-                f"error: this function has a `{has}` rule only, which is not seen to be linear, so that the "
-                "other mode cannot be made of it",
+                f"error: this function has only a `{has}` rule, which is not recognised as linear, so it "
+                "cannot be transposed for the other mode",
                 span,
                 label="differentiated in the other mode here",
                 help=f"give the function a `{lacks}` rule too, or write the rule so that tangents and "
-                "cotangents are only added, and multiplied by what does not depend on them",
+                "cotangents are only added, and multiplied by values that do not depend on them",
             )
         )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Self
 
-from anadrome.errors.base import AnadromeError, Diagnostic, Span
+from anadrome.errors.base import AnadromeError, Diagnostic, Span, counted
+from anadrome.errors.tools import shortened
 
 
 class CallError(AnadromeError, TypeError):
-    """The base of what is wrong with a call of a compiled function or transform.
+    """The base class of errors in a call of a compiled function or transform.
 
     `argument` is the parameter that is meant, if one is: the error points at it in the function's text.
     """
@@ -24,28 +25,31 @@ class CallError(AnadromeError, TypeError):
 
 
 class UnsupportedArray(CallError):
-    """An array argument whose scalar type or byte order has no place in a compiled program."""
+    """An array argument that is not a plain NumPy array of a supported type.
 
-    def __init__(self, function: str, argument: str, got: str) -> None:
+    `conversion` is the code that makes one of it, in which `{}` is the argument.
+    """
+
+    def __init__(self, function: str, argument: str, got: str, conversion: str) -> None:
         super().__init__(
             f"argument `{argument}` of `{function}`: expected an array of bool, int8 to int64, uint8 to "
             f"uint64, float32, float64, complex64 or complex128 in native byte order, got {got}",
-            help="convert it, for example with `.astype(np.float64)`",
+            help=f"convert it before the call: `{conversion.format(argument)}`",
             label=f"got {got}",
             argument=argument,
         )
 
 
 class UnhashableStatic(CallError):
-    """An argument that is neither a number, an array nor a container of them, and cannot be a static
-    value."""
+    """An argument that is not a number, an array or a container of them, and cannot be a static value either,
+    because it is not hashable."""
 
     def __init__(self, function: str, argument: str, got: str) -> None:
         super().__init__(
             f"argument `{argument}` of `{function}`: {got} is neither a number or array nor a container of "
             "them, and it cannot be hashed",
-            help="a value that is known when the function is compiled must be hashable; arrays and numbers "
-            "travel in tuples, lists, dicts and dataclasses",
+            help="pass numbers and arrays in tuples, lists, dicts or dataclasses; any other argument is "
+            "static, and must be hashable: a frozen set for a set, a frozen dataclass for an object",
             label=f"got {got}",
             argument=argument,
         )
@@ -57,9 +61,19 @@ class StaticUnhashable(CallError):
     def __init__(self, function: str, argument: str, got: str) -> None:
         super().__init__(
             f"argument `{argument}` of `{function}` is declared static, and {got} cannot be hashed",
-            help="pass something that cannot change: a tuple for a list, a frozen dataclass for an object",
+            help="pass a hashable value: a tuple for a list, a frozen dataclass for an object",
             label=f"got {got}",
             argument=argument,
+        )
+
+
+class NestedTooDeep(CallError, RecursionError):
+    """Containers that are nested too deeply to be taken apart, or that contain themselves."""
+
+    def __init__(self, function: str) -> None:
+        super().__init__(
+            f"the arguments of `{function}` are nested too deeply",
+            help="pass containers that are nested less deeply, and that do not contain themselves",
         )
 
 
@@ -69,109 +83,129 @@ class IntegerOutOfRange(CallError, OverflowError):
     def __init__(self, function: str, argument: str, value: int) -> None:
         super().__init__(
             f"argument `{argument}` of `{function}`: {value} does not fit into a signed 64-bit integer",
-            help="pass a float, or something smaller than 2**63",
+            help="pass a float, or an integer from -2**63 to 2**63 - 1",
             label="too large" if value > 0 else "too small",
             argument=argument,
         )
 
 
+WITH_ARGNUMS = ("grad", "value_and_grad", "jacfwd", "jacrev", "jacobian", "hessian")
+"""The transforms that are told by which arguments to differentiate."""
+
+
 class IntegerArgument(CallError):
-    """Differentiation by something that is not a float."""
+    """Differentiation with respect to something that is not a float."""
 
     def __init__(self, transform: str, argument: str, got: str) -> None:
         super().__init__(
-            f"`{transform}` differentiates by floats, and argument `{argument}` is {got}",
-            help="pass a float: `2.0` for `2`, `x.astype(np.float64)` for an array; or choose other "
-            "arguments with `argnums`",
+            f"`{transform}` differentiates with respect to floats; argument `{argument}` is {got}",
+            help="pass a float: `2.0` for `2`, `x.astype(np.float64)` for an array"
+            + ("; or choose other arguments with `argnums`" if transform in WITH_ARGNUMS else ""),
             label=f"got {got}",
             argument=argument,
         )
 
 
 class NothingToDifferentiate(CallError):
-    """An argument that holds no numbers at all."""
+    """An argument that contains no floats."""
 
     def __init__(self, transform: str, argument: str) -> None:
         super().__init__(
-            f"`{transform}` differentiates by floats, and argument `{argument}` holds none",
-            help="choose other arguments with `argnums`",
+            f"`{transform}` differentiates with respect to floats; argument `{argument}` contains none",
+            help="choose other arguments with `argnums`" if transform in WITH_ARGNUMS else "pass floats",
             label="no number in it",
             argument=argument,
         )
 
 
 class NonScalarOutput(CallError):
-    """A gradient of something that is not one float."""
+    """A gradient of a function that does not return one float."""
 
     def __init__(self, transform: str, got: str) -> None:
         super().__init__(
-            f"`{transform}` takes a function whose result is one float, and this one gives {got}",
-            help="sum or average the result; for every derivative of several numbers take `jacrev` or "
-            "`jacfwd`; for further results beside the float take `has_aux=True`",
-            label=f"gives {got}",
+            f"`{transform}` requires a scalar-valued function; this one returns {got}",
+            help=_scalar_help(got),
+            label=f"returns {got}",
         )
 
 
+def _scalar_help(got: str) -> str:
+    """How a function comes to return one float."""
+    if got == "None":
+        return "return the value: the function ends without `return`"
+    if got.startswith("one "):
+        return "return a float: an integer or a bool has no derivative"
+    if got.startswith(("(", "[", "{")) or "=" in got:
+        return "return one float; with `has_aux=True` a pair of it and of anything else"
+    return "sum or average the result, or use `jacrev` or `jacfwd` for the derivative of every element"
+
+
 class NonFloatOutput(CallError):
-    """A Jacobian of a function whose result holds no float."""
+    """A Jacobian of a function that returns no float."""
 
     def __init__(self, transform: str, got: str) -> None:
         super().__init__(
-            f"`{transform}` differentiates results that are floats, and this function gives {got}",
-            help="return a float or an array of floats; of several results those that are integers have the "
-            "derivative None",
-            label=f"gives {got}",
+            f"`{transform}` differentiates results that are floats; this function returns {got}",
+            help="return a float or an array of floats; of several results those that are not floats have "
+            "the derivative None",
+            label=f"returns {got}",
         )
 
 
 class AuxiliaryMissing(CallError):
-    """`has_aux=True` with a function that does not give a pair."""
+    """`has_aux=True` with a function that does not return a pair."""
 
     def __init__(self, transform: str, got: str) -> None:
         super().__init__(
-            f"`{transform}` with `has_aux=True` takes a function that gives a pair, and this one gives {got}",
-            help="return `(value, further)`, or leave `has_aux` out",
-            label=f"gives {got}",
+            f"`{transform}` with `has_aux=True` requires a function that returns a pair; this one returns "
+            f"{got}",
+            help="return `(value, auxiliary)`, or remove `has_aux`",
+            label=f"returns {got}",
         )
 
 
 class StructureMismatch(CallError, ValueError):
-    """Tangents or cotangents that do not have the form of what they belong to."""
+    """Tangents or cotangents that do not have the structure of what they belong to."""
 
-    def __init__(self, what: str, expected: str, got: str) -> None:
+    def __init__(self, what: str, expected: str, got: str, help: str = "") -> None:
         super().__init__(
             f"{what}: expected {expected}, got {got}",
-            help="tangents have the form of the arguments, a cotangent that of the result; `*` is one number "
-            "or array",
+            help=help
+            or "tangents must have the structure and types of the arguments, a cotangent those of the "
+            "result; `*` stands for one number or array",
             label=f"expected {expected}",
         )
 
 
 class ArgumentNumbers(CallError, ValueError):
-    """`argnums` names an argument that is not there, or one twice, or is no number."""
+    """`argnums` that names an argument that does not exist, or one twice, or is not an integer."""
 
     def __init__(self, transform: str, argnums: object, count: int) -> None:
         numbers = argnums if isinstance(argnums, tuple | list) else (argnums,)
         strange = [repr(one) for one in numbers if not isinstance(one, int)]
-        label = f"{count} positional {'argument' if count == 1 else 'arguments'}"
+        outside = [one for one in numbers if isinstance(one, int) and not -count <= one < count]
+        label = counted(count, "positional argument")
+        reason = "it names one argument twice" if numbers else "it names no argument"
+        if strange:
+            reason = f"{strange[0]} is not an int"
+        elif outside:
+            reason = f"the call has {label}"
         super().__init__(
-            f"`{transform}` with argnums={argnums!r}: {strange[0]} is no `int`"
-            if strange
-            else f"`{transform}` with argnums={argnums!r} is called with {label}",
-            help="`argnums` is the position of an argument, or several different ones, counted from 0; "
-            "arguments to differentiate by are passed by position",
+            f"`{transform}` with argnums={argnums!r}: {reason}",
+            help="`argnums` must be the position of an argument, counted from 0, or a tuple of different "
+            "ones; pass the arguments that are differentiated by position",
             label=label,
         )
 
 
 class UnsupportedResult(CallError):
-    """A result that has no form outside the program that made it."""
+    """A result that exists only inside the program that made it."""
 
     def __init__(self, function: str, path: str, what: str) -> None:
         super().__init__(
             f"`{function}` cannot be compiled: {path} is {what}",
-            help="return numbers, arrays, and tuples, lists, dicts and dataclasses of them; for a list of "
-            "tuples, a tuple of lists",
+            help="return numbers, arrays, or tuples, lists, dicts and dataclasses of them; instead of a "
+            "list of tuples return a tuple of lists",
         )
 
 
@@ -180,19 +214,20 @@ class NotCallable(CallError):
 
     def __init__(self, transform: str, got: str) -> None:
         super().__init__(
-            f"`{transform}` takes a function, got {got}",
-            help=f"give it the function itself, not its value: `ad.{transform}(f)(x)`",
+            f"`{transform}` requires a function, got {got}",
+            help=f"pass the function itself, not its value: `ad.{transform}(f)(x)`",
             label=f"got {got}",
         )
 
 
 class AxisMismatch(CallError, ValueError):
-    """`vmap` over axes that do not fit the arguments or results."""
+    """`vmap` over axes that do not match the arguments or results."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(
             f"`vmap`: {reason}",
-            help="`in_axes` says for each argument which axis is gone over; None: every row shares it",
+            help="`in_axes` gives for each argument the axis that is mapped over; None passes it to every "
+            "row",
         )
 
 
@@ -201,7 +236,7 @@ class StagedOutside(CallError):
 
     def __init__(self, what: str) -> None:
         super().__init__(
-            f"{what} works inside compiled functions only", help="call it from a function under `ad.jit`"
+            f"{what} works only inside compiled functions", help="call it from a function under `ad.jit`"
         )
 
 
@@ -217,18 +252,18 @@ class GradientMismatch(AnadromeError, AssertionError):
                 f"error: derivative of order {order} by argument `{argument}`: {left} gives "
                 f"{left_value:.17g}, {right} gives {right_value:.17g}",
                 label="by this argument",
-                help="where forward and reverse mode differ, one is wrong; where only finite differences do, "
-                "the function may have a kink or be rough there: try other arguments, `eps` or `rtol`",
+                help="if forward and reverse mode differ, one of them is wrong; if only finite differences "
+                "differ, the function may not be smooth there: try other arguments, `eps` or `rtol`",
             )
         )
 
 
 class UnknownStage(AnadromeError, ValueError):
-    """`show` was asked for a stage that is none."""
+    """`show` was asked for a stage that does not exist."""
 
     def __init__(self, stage: str, known: tuple[str, ...]) -> None:
         super().__init__(
-            Diagnostic(f"error: there is no stage `{stage}`", help=f"there are {', '.join(known)}")
+            Diagnostic(f"error: there is no stage `{stage}`", help=f"the stages are {', '.join(known)}")
         )
 
 
@@ -237,78 +272,80 @@ class SizeUnknown(CallError):
 
     def __init__(self, transform: str) -> None:
         super().__init__(
-            f"`{transform}`: the size of a result must follow from the sizes of the arguments, and this one "
-            "is found inside the function",
-            help="make the size an argument's, or call the function row by row",
+            f"`{transform}`: the size of a result must follow from the sizes of the arguments; this one is "
+            "computed inside the function",
+            help="return an array whose size is that of an argument, for example by padding, or reduce it",
         )
 
 
 class RuleMissing(CallError):
-    """A function that was announced to have a derivative of its own, and has none."""
+    """A function that is decorated to have a derivative rule, and has none."""
 
     def __init__(self, function: str, decorator: str) -> None:
         rule = "defjvp(rule)" if decorator == "custom_jvp" else "defvjp(forward, backward)"
         super().__init__(
-            f"`{function}` is decorated with `{decorator}` and has no rule",
-            help=f"give it one with `{function}.{rule}`, before it is differentiated",
+            f"`{function}` is decorated with `{decorator}`, but has no derivative rule",
+            help=f"define one with `{function}.{rule}` before the function is differentiated",
             label="differentiated here",
         )
 
 
 class RuleMismatch(CallError, ValueError):
-    """A rule of differentiation that does not give what it must."""
+    """A derivative rule that does not return what it must."""
 
     def __init__(self, rule: str, function: str, what: str, expected: str, got: str, help: str = "") -> None:
         super().__init__(
-            f"the {rule} rule of `{function}`: {what} must be {expected}, and is {got}",
+            f"the {rule} rule of `{function}`: {what} must be {expected}, got {got}",
             help=help or _RULE_HELP[rule],
             label=f"got {got}",
         )
 
 
 _RULE_HELP = {
-    "jvp": "it takes `(primals, tangents)`, two tuples with an entry for each argument, and returns "
-    "`(result, tangent)`, both in the form of the function's result; `*` is one number or array",
-    "forward": "it takes the arguments of the function and returns `(result, residuals)`, the result in the "
-    "form of the function's; `*` is one number or array",
-    "backward": "it takes `(residuals, cotangent)` and returns a tuple with an entry for each argument, in "
-    "the argument's form; None stands for zero, `*` is one number or array",
+    "jvp": "the rule takes `(primals, tangents)`, two tuples with an entry for each argument, and returns "
+    "`(result, tangent)`, both with the structure of the function's result; `*` is one number or array",
+    "forward": "the rule takes the arguments of the function and returns `(result, residuals)`, the result "
+    "with the structure of the function's; `*` is one number or array",
+    "backward": "the rule takes `(residuals, cotangent)` and returns a tuple with an entry for each "
+    "argument, with the argument's structure; None stands for zero, `*` is one number or array",
 }
 
 
 class UnknownMode(CallError, ValueError):
-    """`jacobian` was asked for a mode that is none."""
+    """`jacobian` was asked for a mode that does not exist."""
 
     def __init__(self, mode: object, known: tuple[str, ...]) -> None:
         names = ", ".join(f'"{name}"' for name in known)
-        super().__init__(f"`jacobian` has no mode {mode!r}", help=f"there are {names}")
+        super().__init__(f"`jacobian` has no mode {mode!r}", help=f"the modes are {names}")
 
 
 class SettingMismatch(CallError, ValueError):
-    """A setting of a transform that makes no sense."""
+    """A setting of a transform with a value that it cannot have."""
 
-    def __init__(self, transform: str, setting: str, expected: str, got: object) -> None:
+    def __init__(self, transform: str, setting: str, expected: str, got: object, help: str) -> None:
+        found = shortened(repr(got))
         super().__init__(
-            f"`{transform}`: `{setting}` must be {expected}, got {got!r}",
-            help="it must be known when the function is compiled",
-            label=f"got {setting}={got!r}",
+            f"`{transform}`: `{setting}` must be {expected}, got {found}",
+            help=help,
+            label=f"got {setting}={found}",
         )
 
 
 class ComplexDerivative(CallError):
-    """A derivative of or by complex numbers that is no complex number, or that a transform has not."""
+    """A derivative of or by complex numbers that is none, or that a transform does not support."""
 
     def __init__(self, transform: str, expected: str, got: str, help: str) -> None:
         super().__init__(f"`{transform}`: {expected}, got {got}", help=help, label=f"got {got}")
 
 
 class UnknownsMismatch(CallError, ValueError):
-    """The start of `fixed_point` or `root`, or what its function gives, is not what these look for."""
+    """The start of `fixed_point` or `root`, or what its function returns, does not match."""
 
     def __init__(self, transform: str, what: str, expected: str, got: str) -> None:
         super().__init__(
-            f"`{transform}`: {what} must be {expected}, and is {got}",
-            help="the function takes the unknowns first, and gives what has their form: their next values "
-            "for `fixed_point`, what is to become zero for `root`, whose unknowns are one float or one array",
+            f"`{transform}`: {what} must be {expected}, got {got}",
+            help="the function takes the unknowns first and returns values of the same structure: their next "
+            "values for `fixed_point`, what is to become zero for `root`, whose unknowns are one float or "
+            "array",
             label=f"got {got}",
         )

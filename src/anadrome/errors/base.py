@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import sys
 import warnings
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from anadrome.errors.codes import CODES
+from anadrome.errors.source_text import line_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,24 @@ class Diagnostic:
     since: int | None = None
 
 
+def indefinite(noun: str) -> str:
+    """A noun with its article.
+
+    >>> indefinite("list"), indefinite("int")
+    ('a list', 'an int')
+    """
+    return f"{'an' if noun[:1] in 'aeiouAEIOU' else 'a'} {noun}"
+
+
+def counted(number: int, one: str, several: str = "") -> str:
+    """A number of things.
+
+    >>> counted(1, "dimension"), counted(2, "index", "indices")
+    ('1 dimension', '2 indices')
+    """
+    return f"{number} {one if number == 1 else several or one + 's'}"
+
+
 LONGEST_EXCERPT = 8
 """An excerpt that would have more lines begins at the span."""
 
@@ -49,6 +67,13 @@ class AnadromeError(Exception):
 
     A subclass builds its own `Diagnostic` from its fields in `__init__`, so that the words of an error
     stand in one place. `str(error)` is the rendered diagnostic, caret included.
+
+    >>> import anadrome as ad
+    >>> try:
+    ...     ad.jit(lambda x: x[7])(5.0)
+    ... except ad.AnadromeError as error:
+    ...     print(error.code, error.diagnostic.message)
+    A106 error: the base of an index cannot be float64
     """
 
     def __init__(self, diagnostic: Diagnostic) -> None:
@@ -104,7 +129,7 @@ def render(diagnostic: Diagnostic) -> str:
 
 
 def _source_excerpt(span: Span, label: str, since: int | None) -> list[str]:
-    source = linecache.getline(span.file, span.line).rstrip("\n")
+    source = line_of(span.file, span.line)
     if not source:
         return [f"   = {label}"] if label else []
     first = span.line
@@ -115,8 +140,7 @@ def _source_excerpt(span: Span, label: str, since: int | None) -> list[str]:
     width = max(1, min(span.end_column, len(source)) - span.column)
     caret = " " * span.column + "^" * width + (f" {label}" if label else "")
     shown = [
-        f"{line:>{len(number)}} | {linecache.getline(span.file, line).rstrip()}".rstrip()
-        for line in range(first, span.line)
+        f"{line:>{len(number)}} | {line_of(span.file, line)}".rstrip() for line in range(first, span.line)
     ]
     end = [f"{margin} |"] if shown else []
     return [f"{margin} |", *shown, f"{number} | {source}", f"{margin} | {caret}", *end]

@@ -38,6 +38,12 @@ CODES: Mapping[str, str] = {
     "ComplexRefused": "A127",
     "MalformedIndex": "A128",
     "UnsuitableSize": "A129",
+    "ChangesMerged": "A130",
+    "StaleMerge": "A131",
+    "ChangesStructure": "A132",
+    "ReadOnly": "A133",
+    "UnknownRoom": "A134",
+    "MalformedAnnotation": "A135",
     # differentiation
     "NotDifferentiable": "A201",
     "ClosedOver": "A202",
@@ -68,6 +74,7 @@ CODES: Mapping[str, str] = {
     "UnknownsMismatch": "A323",
     "ComplexDerivative": "A324",
     "NonFloatOutput": "A325",
+    "NestedTooDeep": "A326",
     # parallel operations
     "UnknownOperator": "A401",
     "OperatorUndefined": "A402",
@@ -103,6 +110,11 @@ CODES: Mapping[str, str] = {
     "DataFileError": "A701",
     "TargetError": "A702",
     "ArgumentTextError": "A703",
+    "UnsuitablePoints": "A704",
+    "ProgramFailed": "A705",
+    "OutputError": "A706",
+    # settings
+    "UnsuitableSetting": "A801",
     # bugs of Anadrome itself
     "IRError": "A901",
     "IRSyntaxError": "A902",

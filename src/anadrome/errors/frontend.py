@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from anadrome.errors.base import AnadromeError, Diagnostic, Span
+from anadrome.errors.base import AnadromeError, Diagnostic, Span, counted
 
 
 class FrontendError(AnadromeError):
-    """The base of every refusal of the front end: message, label at the caret, help."""
+    """The base class of what the front end refuses: message, label at the caret, help."""
 
     def __init__(
         self, message: str, span: Span | None, label: str = "", help: str = "", since: int | None = None
@@ -20,13 +20,8 @@ class FrontendError(AnadromeError):
 class SourceUnavailable(FrontendError, TypeError):
     """A Python function whose text cannot be found or read."""
 
-    def __init__(self, name: str, reason: str, span: Span | None = None) -> None:
-        super().__init__(
-            f"the source of `{name}` is not available",
-            span,
-            label=reason,
-            help="define it in a file or a notebook cell; builtins and extension functions have no source",
-        )
+    def __init__(self, name: str, reason: str, span: Span | None, help: str) -> None:
+        super().__init__(f"the source of `{name}` is not available", span, label=reason, help=help)
 
 
 class UnsupportedSyntax(FrontendError, NotImplementedError):
@@ -37,7 +32,7 @@ class UnsupportedSyntax(FrontendError, NotImplementedError):
             f"{what} is not supported in a compiled function",
             span,
             label="here",
-            help=help or "do it outside, before or after the compiled function is called",
+            help=help or "move it out of the compiled function, or write it another way",
         )
 
 
@@ -48,33 +43,39 @@ class UnsupportedCall(FrontendError, TypeError):
         super().__init__(
             f"cannot compile the call of {name if ' ' in name else f'`{name}`'}",
             span,
-            label=reason or "an array or number of the compiled program goes into it",
-            help=help or "use NumPy or `math` functions Anadrome knows, or a Python function with source",
+            label=reason or "it is called with an array or number known only at run time",
+            help=help or "use a NumPy or `math` function that Anadrome compiles, or a Python function",
         )
 
 
 class UnsupportedArgument(FrontendError, TypeError):
-    """A known function, called with an argument its compiled form does not take."""
+    """A known function, called with an argument that its compiled form does not support."""
 
     def __init__(self, function: str, reason: str, span: Span | None, help: str = "") -> None:
         super().__init__(
             f"`{function}` cannot be compiled with these arguments",
             span,
             label=reason,
-            help=help or "write what it does with other functions or a comprehension",
+            help=help or "change this argument, or compute the result with other functions",
         )
 
 
 class UnsupportedType(FrontendError, TypeError):
-    """A value whose type has no place in a compiled program."""
+    """A value whose type a compiled program does not support here."""
 
     def __init__(self, what: str, got: str, span: Span | None, help: str = "") -> None:
         super().__init__(
             f"{what} cannot be {got}",
             span,
             label=f"this is {got}",
-            help=help or "bool, int8 to int64, uint8 to uint64, float32 and float64 have a place there",
+            help=help or SUPPORTED,
         )
+
+
+SUPPORTED = (
+    "use a number or an array; supported types are bool, int8 to int64, uint8 to uint64, float32, float64, "
+    "complex64 and complex128"
+)
 
 
 class ComplexRefused(FrontendError, TypeError):
@@ -82,10 +83,10 @@ class ComplexRefused(FrontendError, TypeError):
 
     def __init__(self, what: str, got: str, span: Span | None, help: str = "") -> None:
         super().__init__(
-            f"{what} takes no complex numbers in a compiled function",
+            f"{what} does not support complex numbers in a compiled function",
             span,
             label=f"this is {got}",
-            help=help or "compute it from `z.real` and `z.imag`, or from `abs(z)`",
+            help=help or "compute the result from the real arrays `z.real` and `z.imag`",
         )
 
 
@@ -97,7 +98,9 @@ class NumberTooLarge(FrontendError, OverflowError):
             f"{value} does not fit into {dtype}",
             span,
             label=f"{value} as {dtype}",
-            help="convert the array to a larger type first, or write the number as a float",
+            help=f"write it as a float: `float({value})`"
+            if dtype.endswith("64")
+            else "convert the array to a larger type first: `x.astype(np.int64)`",
         )
 
 
@@ -110,24 +113,24 @@ class NoAttribute(FrontendError, AttributeError):
             f"{owner} has no `.{name}`",
             span,
             label="here",
-            help=f"did you mean `.{near[0]}`?" if near else "look for a NumPy function that does it",
+            help=f"did you mean `.{near[0]}`?" if near else "use a NumPy function instead",
         )
 
 
 class StaticRequired(FrontendError, TypeError):
-    """A value known at run time only, where one is needed while compiling."""
+    """A value known only at run time, where one is needed while compiling."""
 
     def __init__(self, what: str, span: Span | None, help: str = "") -> None:
         super().__init__(
             f"{what} must be known when the function is compiled",
             span,
-            label="this value is known at run time only",
-            help=help or "make it a constant, or an argument declared static (`static_argnums`)",
+            label="this value is known only at run time",
+            help=help or "use a constant, or declare the argument static: `ad.jit(f, static_argnums=...)`",
         )
 
 
 class StaticCallFailed(FrontendError):
-    """Plain Python code that ran while compiling and raised.
+    """Plain Python code that ran while compiling and raised an exception.
 
     The error is also an instance of the builtin class that was raised, by the table `STATIC_FAILURES`.
     """
@@ -144,8 +147,9 @@ class StaticCallFailed(FrontendError):
         super().__init__(
             f"{name} failed while compiling",
             span,
-            label=f"{type(error).__name__}: {error}",
-            help="values that do not depend on the arguments are computed by Python while compiling",
+            label=f"{type(error).__name__}: {str(error).partition(chr(10))[0]}",
+            help="Python ran this while compiling, because it does not depend on run-time values; fix it as "
+            "in plain Python",
         )
 
 
@@ -210,14 +214,16 @@ def quoted(what: str) -> str:
 
 
 class ShapeMismatch(FrontendError, ValueError):
-    """Shapes that do not go together, known while compiling."""
+    """Shapes that do not match, known while compiling."""
 
     def __init__(self, what: str, left: str, right: str, span: Span | None) -> None:
+        kind = "shapes" if "(" in left + right else "sizes"
         super().__init__(
-            f"{quoted(what)}: the shapes {left} and {right} do not fit",
+            f"{quoted(what)}: the {kind} {left} and {right} do not match",
             span,
             label=f"{left} and {right}",
-            help="compare them dimension by dimension; `x[:, None]` adds a dimension, `x.T` turns a matrix",
+            help="compare the shapes from the last dimension backwards; `x[:, None]` adds a dimension, `x.T` "
+            "transposes a matrix",
         )
 
 
@@ -228,7 +234,8 @@ class UnsuitableSize(FrontendError, ValueError):
         super().__init__(f"`{function}`: {reason}", span, label=reason, help=help)
 
 
-def _indices(size: int) -> str:
+def indices_of(size: int) -> str:
+    """The indices of a dimension: `0 to 2, and -3 to -1 from its end`."""
     return f"0 to {size - 1}, and {-size} to -1 from its end" if size > 1 else "0 and -1" if size else "none"
 
 
@@ -240,12 +247,8 @@ class StaticIndexError(FrontendError, IndexError):
             f"index {index} is out of range for a dimension of size {size}",
             span,
             label="this index",
-            help=f"a dimension of size {size} has the indices {_indices(size)}",
+            help=f"a dimension of size {size} has the indices {indices_of(size)}",
         )
-
-
-def _counted(number: int, one: str, several: str = "") -> str:
-    return f"{number} {one if number == 1 else several or one + 's'}"
 
 
 class TooManyIndices(FrontendError, IndexError):
@@ -253,15 +256,15 @@ class TooManyIndices(FrontendError, IndexError):
 
     def __init__(self, indices: int, rank: int, span: Span | None) -> None:
         super().__init__(
-            f"{indices} indices into an array of {_counted(rank, 'dimension')}",
+            f"{indices} indices into an array of {counted(rank, 'dimension')}",
             span,
             label="too many indices",
-            help=f"give at most {_counted(rank, 'index', 'indices')}",
+            help=f"give at most {counted(rank, 'index', 'indices')}",
         )
 
 
 class MalformedIndex(FrontendError, IndexError, ValueError):
-    """An index that no array takes: a slice with a step of 0, or more than one ellipsis."""
+    """An index that NumPy refuses too: a slice with a step of 0, or more than one ellipsis."""
 
     def __init__(self, what: str, span: Span | None, help: str) -> None:
         super().__init__(f"an index cannot have {what}", span, label=what, help=help)
@@ -270,25 +273,40 @@ class MalformedIndex(FrontendError, IndexError, ValueError):
 class PromotionError(FrontendError, TypeError):
     """Scalar types an operation is not defined on."""
 
-    def __init__(self, operation: str, types: str, span: Span | None) -> None:
+    def __init__(self, operation: str, types: str, span: Span | None, help: str = "") -> None:
         super().__init__(
             f"`{operation}` is not defined on {types}",
             span,
             label=types,
-            help="convert an operand, for example with `float(x)` or `x.astype(np.int64)`",
+            help=help or _conversion(operation, types),
         )
+
+
+BITWISE = ("&", "|", "^", "~", "<<", ">>")
+
+
+def _conversion(operation: str, types: str) -> str:
+    """What to convert so that an operation is defined."""
+    if operation in BITWISE or "bitwise" in operation or "shift" in operation:
+        return "bits are those of integers and bools: convert floats, `x.astype(np.int64)` or `int(x)`"
+    if operation in ("**", "np.power"):
+        return "make the base a float: `x.astype(np.float64)` or `float(x)`"
+    if "bool" in types:
+        return "convert the bools: `x.astype(np.int64)` or `int(x)`; or use `^`, `&` and `|`"
+    return "convert the operands to floats: `x.astype(np.float64)` or `float(x)`"
 
 
 class AmbiguousTruth(FrontendError, ValueError):
     """An array where one bool is needed: the condition of an `if` or `while`, an operand of `and`."""
 
-    def __init__(self, got: str, span: Span | None) -> None:
+    def __init__(self, got: str, span: Span | None, help: str = "") -> None:
         super().__init__(
-            "a condition must be one bool",
+            "a condition must be a single bool",
             span,
             label=f"this is {got}",
-            help="say which elements count: `np.any(...)` or `np.all(...)`; to choose element by element "
-            "take `np.where`, `&` and `|`",
+            help=help
+            or "reduce the array with `np.any(...)` or `np.all(...)`; to choose element by element use "
+            "`np.where`, with `&` and `|` for `and` and `or`",
         )
 
 
@@ -316,13 +334,45 @@ class ChangesType(FrontendError, TypeError):
 class ChangesSize(FrontendError, ValueError):
     """An array that a run-time loop would have to carry with another size in every iteration."""
 
-    def __init__(self, name: str, span: Span | None, since: int | None = None) -> None:
+    def __init__(self, name: str, span: Span | None, since: int | None = None, label: str = "") -> None:
         super().__init__(
             f"`{name}` changes its size inside the loop",
             span,
-            label="after one iteration the size is another than before",
-            help=f"write into part of an array of fixed size, `{name}[:m] = ...`, and count m in the loop",
+            label=label or "after one iteration its size differs from the size before",
+            help=f"keep an array of the largest size (copy an argument first), write into its first m "
+            f"elements, `{name}[:m] = ...`, and change m in the loop",
             since=since,
+        )
+
+
+class ChangesStructure(FrontendError, TypeError):
+    """A container or object that a run-time loop would have to carry with other parts in every iteration."""
+
+    def __init__(self, what: str, before: str, after: str, span: Span | None) -> None:
+        super().__init__(
+            f"{what} is another thing after an iteration of a run-time loop than before it",
+            span,
+            label=f"{before} before the loop, {after} after one iteration",
+            help="give every attribute, key and item a value of its later type and shape before the loop, "
+            "and add or remove none inside",
+        )
+
+
+class UnknownRoom(FrontendError, ValueError):
+    """A list that grows in a loop of which nothing says beforehand how often it can run."""
+
+    def __init__(self, span: Span | None, scope: object = None, is_read: bool = False) -> None:
+        self.scope = scope
+        super().__init__(
+            "a list grows in a loop by a number of items that is not known before the loop",
+            span,
+            label="its items are counted before they are stored, and one is read here"
+            if is_read
+            else "how often is this reached, and how large is an item?",
+            help="keep what is read in a name as well, `last = …; items.append(last)`"
+            if is_read
+            else "write into an array that is large enough and count, or use a `for` over a range that is "
+            "known before the outermost loop",
         )
 
 
@@ -336,55 +386,101 @@ class BranchesDiffer(FrontendError, TypeError):
             f"{words} differs between the branches of a run-time `if`",
             span,
             label=f"{then} if the condition holds, {other} otherwise",
-            help="give it the same type and shape in both branches",
+            help="use the same type and shape in both branches",
         )
 
 
 class Undefined(FrontendError, NameError):
     """A name without a value, or with a value on some paths only."""
 
-    def __init__(self, name: str, span: Span | None, reason: str = "not defined", help: str = "") -> None:
+    def __init__(self, name: str, span: Span | None, reason: str = "", help: str = "") -> None:
         super().__init__(
             f"{name if ' ' in name else f'`{name}`'} is not defined here",
             span,
-            label=reason,
-            help=help or f"give `{name}` a value on every way that leads here",
+            label=reason or "no such name",
+            help=help or f"assign `{name}` on every path that leads here",
         )
 
 
 class WritesArgument(FrontendError, ValueError):
-    """An in-place write into an array that belongs to the caller."""
+    """An in-place write into an array that the compiled function did not make."""
 
     def __init__(self, span: Span | None) -> None:
         super().__init__(
-            "a compiled function cannot write into its argument",
+            "a compiled function cannot write into an array that it did not make",
             span,
-            label="this array may belong to the caller",
-            help="copy it first: `x = x.copy()`",
+            label="this array is an argument, or was made outside",
+            help="write into a copy under another name, `y = x.copy()`, and return it",
         )
+
+
+CALLER = "a compiled function that did not make it"
+"""Where an object is changed that outlives the call."""
 
 
 class WritesThroughView(FrontendError, ValueError):
     """A write through a view that cannot be followed to its base, or an alias made in a loop or branch."""
 
-    def __init__(self, reason: str, span: Span | None) -> None:
+    def __init__(self, reason: str, span: Span | None, help: str = "") -> None:
         super().__init__(
             "cannot follow this write to the array it changes",
             span,
             label=reason,
-            help="copy the array first, `y = y.copy()`, or write into the original by its own name",
+            help=help
+            or "write into the original array by its own name; where the original need not change, write "
+            "into a copy under another name, `z = y.copy()`",
+        )
+
+
+class ReadOnly(FrontendError, ValueError):
+    """A write through a view that NumPy makes read-only."""
+
+    def __init__(self, span: Span | None) -> None:
+        super().__init__(
+            "the destination of this assignment is read-only",
+            span,
+            label="NumPy does not let this view be written",
+            help="copy it first, `y = y.copy()`, or write into the array that it looks into",
         )
 
 
 class EscapingMutation(FrontendError, TypeError):
-    """A Python object made outside a run-time loop, branch or comprehension and changed inside it."""
+    """An object that belongs to the caller, or whose change cannot be followed where it is made."""
 
     def __init__(self, what: str, where: str, span: Span | None) -> None:
+        is_outside = where == CALLER
         super().__init__(
-            f"{what} is changed inside {where}",
+            f"{what} is changed inside {where or 'a compiled function that did not make it'}",
             span,
-            label="it would be changed once, while compiling",
-            help="use an array and write its elements, or assign to a name",
+            label="it belongs to the caller" if is_outside else "it would be changed once, while compiling",
+            help="what outlives the call is read-only: copy it first (`list(x)`, `dict(x)`), change the copy "
+            "and return it"
+            if is_outside
+            else "change it in a `for` or `while` statement, or return the values and store them outside",
+        )
+
+
+class ChangesMerged(FrontendError, TypeError):
+    """A change of an object of which only the run decides which one it is."""
+
+    def __init__(self, what: str, span: Span | None) -> None:
+        super().__init__(
+            f"{what} is changed, and only the run knows which object that is",
+            span,
+            label="another object on another way, or in another iteration",
+            help="copy it first (`list(x)`, `dict(x)`) and change the copy, or change it on each way",
+        )
+
+
+class StaleMerge(FrontendError, TypeError):
+    """An object of which only the run decides which one it is, after one of those was changed."""
+
+    def __init__(self, what: str, changed: Span, span: Span | None) -> None:
+        super().__init__(
+            f"{what} may be an object that was changed since, and only the run knows",
+            span,
+            label=f"one of the objects that it may be was changed ({changed})",
+            help="copy the object before it is changed, or read it by its own name",
         )
 
 
@@ -396,44 +492,57 @@ class RecursionTooDeep(FrontendError, RecursionError):
             f"calls of `{name}` are nested more than {limit} deep",
             span,
             label="this call again",
-            help="recursion must end by a condition that is known when the function is compiled; "
-            "write it as a loop, or declare the integer it counts static (`static_argnums`)",
+            help="a recursion is unrolled: a condition known when the function is compiled must end it, at "
+            "most "
+            f"{limit} deep; write it as a loop, or declare the integer it counts static (`static_argnums`)",
         )
 
 
 class AnnotationMismatch(FrontendError, TypeError):
-    """An argument that is not what its annotation says."""
+    """An argument that does not match its annotation."""
 
     def __init__(self, name: str, expected: str, got: str, span: Span | None = None) -> None:
         super().__init__(
             f"argument `{name}`: expected {expected}, got {got}",
             span,
             label=f"got {got}",
-            help="pass what the annotation says, or change the annotation",
+            help="pass an argument that matches the annotation, or change the annotation",
         )
         self.argument = name
 
 
+class MalformedAnnotation(FrontendError, TypeError):
+    """An annotation with a dimension that is neither a name nor a size."""
+
+    def __init__(self, dtype: str, got: str) -> None:
+        super().__init__(
+            f"a dimension of the annotation `{dtype}[…]` cannot be {got}",
+            None,
+            help=f'give each dimension a name or a size that is not negative: `ad.{dtype}["n", 3]`',
+        )
+
+
 class CallMismatch(FrontendError, TypeError):
-    """Arguments that do not fit a function's parameters."""
+    """Arguments that do not match a function's parameters."""
 
     def __init__(self, name: str, reason: str, span: Span | None) -> None:
         super().__init__(
             f"cannot call `{name}`",
             span,
             label=reason,
-            help=f"give `{name}` the arguments its definition asks for",
+            help=f"call `{name}` with the arguments of its definition",
         )
 
 
 class CheckpointPolicy(FrontendError, ValueError):
-    """`ad.range` is given a policy or a budget that is none."""
+    """`ad.range` got a policy or a budget that does not exist."""
 
     def __init__(self, what: str, got: str, span: Span | None) -> None:
         super().__init__(
-            f"{what} of `ad.range` is {got}",
+            f"{what} of `ad.range` cannot be {got}",
             span,
-            label="what may the reverse sweep of this loop keep?",
-            help='`checkpoint=` is "all", "sqrt", "log" or a number of repetitions from 1 on; '
-            '`memory=` is a number of bytes, or a text such as "64MB"',
+            label="what the reverse sweep of this loop may keep",
+            help='`checkpoint=` must be "all", "sqrt", "log" or a number of repetitions of at least 1; '
+            '`memory=` must be a number of bytes or a text such as "64MB"; both must be known when the '
+            "function is compiled",
         )

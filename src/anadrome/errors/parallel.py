@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anadrome.errors.api import CallError
+from anadrome.errors.base import indefinite
 
 
 class UnknownOperator(CallError):
-    """An operator that is neither the name of one nor a function."""
+    """An operator that is neither a known name nor a function."""
 
     def __init__(self, function: str, got: str, known: Sequence[str]) -> None:
         names = ", ".join(repr(name) for name in known)
         super().__init__(
-            f"`{function}` does not know the operator {got}",
-            help=f"give one of {names}, or a function of two values together with its identity",
+            f"`{function}`: there is no operator {got}",
+            help=f"use one of {names}, or a function of two values together with its identity",
             label=f"got {got}",
         )
 
@@ -27,11 +28,15 @@ class OperatorUndefined(CallError):
 
     def __init__(self, function: str, operator: str, dtype: str) -> None:
         other = (
-            "convert the bools, for example with `.astype(np.int64)`, or take 'and' or 'or'"
+            "convert the bools, for example with `.astype(np.int64)`, or use 'and' or 'or'"
             if dtype == "bool"
             else "pass a function and an identity: `lambda a, b: a * b` and `1 + 0j`"
-            if dtype.startswith("complex")
+            if dtype.startswith("complex") and operator == "mul"
+            else "complex numbers have no order: reduce `abs(z)`, `z.real` or `z.imag`"
+            if dtype.startswith("complex") and operator in ("min", "max")
             else "compare first: 'and' and 'or' work on bools"
+            if operator in ("and", "or")
+            else "convert the values to numbers first, for example with `.astype(np.float64)`"
         )
         super().__init__(
             f"`{function}`: the operator {operator!r} is not defined on {dtype}",
@@ -46,8 +51,8 @@ class IdentityMissing(CallError):
     def __init__(self, function: str) -> None:
         super().__init__(
             f"`{function}` with a function as operator needs `identity`",
-            help="give the value that leaves every other as it is: `identity=0.0` for a sum, `1.0` for "
-            "a product",
+            help="give the neutral value, which changes no other: `identity=0.0` for a sum, `1.0` for a "
+            "product",
             label="no identity",
         )
 
@@ -57,52 +62,54 @@ class IdentityDiffers(CallError):
 
     def __init__(self, function: str, got: str, expected: str) -> None:
         super().__init__(
-            f"`{function}`: the identity is {got}, and the values are {expected}",
-            help="the identity has the type and the shape of one value; convert the one or the other",
+            f"`{function}`: the identity is {got}, but the values are {expected}",
+            help="the identity must have the type, the structure and the shape of one value",
             label=f"{got} for values of {expected}",
         )
 
 
 class OperatorDiffers(CallError):
-    """An operator, or its inverse, whose result is of another type or shape than its operands."""
+    """An operator, or its inverse, that returns another type or shape than its operands have."""
 
     def __init__(self, function: str, got: str, expected: str, role: str = "operator") -> None:
         super().__init__(
-            f"`{function}`: the {role} makes {got} of two values of {expected}",
-            help=f"an {role} combines two values into one of the same type and shape; "
-            "convert the values before they go in",
-            label=f"gives {got}, not {expected}",
+            f"`{function}`: the {role} returns {got} for two values of {expected}",
+            help=f"{indefinite(role)} must combine two values into one of the same type and shape; "
+            "convert the values before",
+            label=f"returns {got}, not {expected}",
         )
 
 
 class UnsuitableBounds(CallError, ValueError):
-    """A `bounds` argument that names no way to treat places outside."""
+    """A `bounds` argument with a value that it cannot have."""
 
     def __init__(self, function: str, got: str) -> None:
         super().__init__(
-            f"`{function}`: `bounds` is 'error' or 'ignore', not {got}",
-            help="'error' raises an IndexError for a place outside, 'ignore' leaves such values out",
+            f"`{function}`: `bounds` must be 'error' or 'ignore', got {got}",
+            help="'error' raises an IndexError for an index outside, 'ignore' leaves such values out",
             label=f"got {got}",
         )
 
 
 class UnsuitableValues(CallError):
-    """An argument of a parallel operation that is not what it goes over or puts in place."""
+    """An argument of a parallel operation with a type, shape or structure that it cannot have."""
 
     def __init__(self, function: str, argument: str, expected: str, got: str) -> None:
         super().__init__(
-            f"`{function}`: `{argument}` is {got}, and {expected} is expected",
-            help="see docs/parallel.md for what each operation takes",
+            f"`{function}`: `{argument}` must be {expected}, got {got}",
+            help="convert the indices: `x.astype(np.int64)`"
+            if "integer" in expected and "float" in got
+            else f"`help({function})` says what each argument may be",
             label=f"got {got}",
         )
 
 
 class CastRefused(CallError):
-    """Values that would lose their kind in the array they are put into."""
+    """Values that would lose their kind in the array they are stored in."""
 
     def __init__(self, function: str, values: str, target: str) -> None:
         super().__init__(
-            f"`{function}`: values of {values} do not go into an array of {target}",
+            f"`{function}`: values of type {values} cannot be stored in an array of {target}",
             help="convert the values or the array first, for example with `.astype(np.float64)`",
             label=f"{values} into {target}",
         )

@@ -12,7 +12,7 @@ from anadrome.errors.base import AnadromeError, Diagnostic, Span
 
 
 class RuntimeCheckError(AnadromeError):
-    """The base of the errors that a compiled program reports."""
+    """The base class of the errors that a compiled program reports."""
 
     label = ""
     help = ""
@@ -58,10 +58,10 @@ class IndexOutOfBounds(RuntimeCheckError, IndexError):
 
 
 class SizeMismatch(RuntimeCheckError, ValueError):
-    """Two sizes that must agree do not, or a size is negative."""
+    """Two sizes that must be equal and are not, or a negative size."""
 
-    label = "found when the program ran"
-    help = "one program serves arrays of every size: look at the shapes of this call's arguments"
+    label = "found at run time"
+    help = "check the sizes and shapes that lead here, for example by running the function in plain Python"
 
 
 class AssertionFailed(RuntimeCheckError, AssertionError):
@@ -143,34 +143,37 @@ RAISED: dict[str, type[RaisedError]] = {
 
 
 class EmptyReduction(RuntimeCheckError, ValueError):
-    """A reduction without identity (min, max, argmin) over nothing."""
+    """A reduction without an identity (min, max, argmin) of an empty array."""
 
-    label = "nothing to choose from"
-    help = "see that there is at least one element, or give a value for none by hand"
+    label = "this is empty"
+    help = "check that the array is not empty, or handle the empty case"
 
 
 class SingularMatrix(RuntimeCheckError, ArithmeticError, LinAlgError):
-    """A linear system or factorisation that does not exist."""
+    """A linear system without a unique solution, or a factorisation that does not exist."""
 
-    label = "found when the program ran"
-    help = "look at the matrix; a small multiple of the identity added to it makes a factorisation exist"
+    label = "found at run time"
+    help = (
+        "check the matrix: it must be invertible, for `cholesky` positive definite; for `ad.root` it is the "
+        "Jacobian of the function. A multiple of the identity added to a matrix regularises it"
+    )
 
 
 class NotConverged(RuntimeCheckError, ArithmeticError):
-    """An iteration that looks for a fixed point or a root has not found one."""
+    """An iteration that has not found its fixed point or root."""
 
-    label = "found when the program ran"
+    label = "found at run time"
     help = (
-        "begin nearer to it, allow more with `max_iterations`, or ask for less with `tolerance`; "
-        "an iteration finds a fixed point where the function brings points nearer to one another"
+        "check that there is a solution; start closer, raise `max_iterations`, or raise `tolerance`. "
+        "`fixed_point` converges where the function is a contraction"
     )
 
 
 class OutOfMemory(RuntimeCheckError, MemoryError):
-    """The program asked for more memory than there is."""
+    """A program that needs more memory than there is."""
 
     label = "in the call of this function"
-    help = "ask for less, or for several smaller parts one after the other"
+    help = "use smaller arrays, or compute the result in parts, one after the other"
 
 
 class BudgetExceeded(RuntimeCheckError, MemoryError):
@@ -178,7 +181,7 @@ class BudgetExceeded(RuntimeCheckError, MemoryError):
     sizes are constants."""
 
     label = "the budget of this loop"
-    help = 'give it more memory, or ask for fewer snapshots: `checkpoint="log"`, or `memory=` alone'
+    help = 'raise `memory=` to what is needed, or ask for fewer snapshots with `checkpoint="log"`'
 
 
 class NonFinite(RuntimeCheckError, FloatingPointError):

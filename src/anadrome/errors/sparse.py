@@ -7,7 +7,7 @@ from anadrome.errors.base import AnadromeError, Diagnostic
 
 
 class PatternError(AnadromeError, ValueError):
-    """The base of what is wrong with a search for a sparsity pattern."""
+    """The base class of errors in the search for a sparsity pattern."""
 
 
 class PatternSize(PatternError):
@@ -16,9 +16,9 @@ class PatternSize(PatternError):
     def __init__(self) -> None:
         super().__init__(
             Diagnostic(
-                "error: a sparse derivative needs sizes that do not depend on the values it is taken by",
+                "error: a sparse derivative needs sizes that do not depend on the differentiated values",
                 label="this size depends on them",
-                help="make the size an argument of its own, or take the dense derivative with `jacfwd`, "
+                help="make the size an argument of its own, or use the dense derivative, `jacfwd`, "
                 "`jacrev` or `hessian`",
             )
         )
@@ -32,8 +32,8 @@ class PatternTooLarge(PatternError):
             Diagnostic(
                 f"error: the derivative is not sparse: a pattern of {members} elements, more than {limit}",
                 label="everything here may depend on everything",
-                notes=("an index or a branch that depends on the differentiated values may take any way",),
-                help="take products with the derivative instead: `jvp`, `vjp` or `hvp`",
+                notes=("an index or a branch that depends on the differentiated values may go anywhere",),
+                help="use products with the derivative instead: `jvp`, `vjp` or `hvp`",
             )
         )
 
@@ -45,27 +45,28 @@ class SparseInside(CallError):
         super().__init__(
             f"`{transform}(…, sparse=True)` cannot be called inside a compiled function: its result is a "
             "SciPy matrix, whose pattern is found before anything is compiled",
-            help="call it outside; inside, take the dense derivative, or products with `jvp` and `vjp`",
+            help="call it outside; inside, use the dense derivative, or products with `jvp` and `vjp`",
         )
 
 
 class SparseAuxiliary(CallError, ValueError):
-    """A sparse derivative that is to pass on an auxiliary result."""
+    """A sparse derivative with `has_aux`."""
 
     def __init__(self, transform: str) -> None:
         super().__init__(
-            f"`{transform}(…, sparse=True)` takes no `has_aux`",
-            help="return what is differentiated alone, and compute the rest in a call of its own",
+            f"`{transform}(…, sparse=True)` does not support `has_aux`",
+            help="return only what is differentiated, and compute the rest in a separate call",
         )
 
 
 class SparseOutput(CallError):
-    """A function whose result has nothing to differentiate."""
+    """A sparse derivative of a function that returns no floats."""
 
     def __init__(self, transform: str, got: str) -> None:
         super().__init__(
-            f"`{transform}(…, sparse=True)` takes a function whose result is a float, an array of floats, or "
-            f"a container of these, and this one gives {got}",
-            help="return floats: `x.astype(np.float64)` for an array; leave out what is not differentiated",
-            label=f"gives {got}",
+            f"`{transform}(…, sparse=True)` requires a function that returns a float, an array of floats, or "
+            f"a container of these; this one returns {got}",
+            help="return floats, `x.astype(np.float64)` for an array; do not return what is not "
+            "differentiated",
+            label=f"returns {got}",
         )

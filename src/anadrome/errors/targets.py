@@ -14,9 +14,9 @@ class MissingTransforms(AnadromeError):
         listed = ", ".join(f"`{transform}`" for transform in transforms)
         super().__init__(
             Diagnostic(
-                f"{name} needs the Fourier transforms {listed} of NumPy, which NumPy {version} does not hold "
-                "as NumPy 2.0 to 2.4 do, as loops of `numpy.fft._pocketfft_umath`",
-                help="install one of these; or transform outside of the compiled function",
+                f"error: {name} needs the Fourier transforms {listed} of NumPy 2.0 to 2.4 (the loops of "
+                f"`numpy.fft._pocketfft_umath`); NumPy {version} does not have them",
+                help="install NumPy 2.0 to 2.4, or transform outside the compiled function",
             )
         )
 
@@ -28,8 +28,8 @@ class MissingFunction(AnadromeError):
         listed = ", ".join(f"`{symbol}`" for symbol in symbols)
         super().__init__(
             Diagnostic(
-                f"{name} needs {listed}, which the C library of this machine does not have",
-                help="a newer C library has them; `anadrome doctor` lists what was found",
+                f"error: {name} needs {listed}, which the C library of this machine does not have",
+                help="use a newer C library; `anadrome doctor` lists what was found",
             )
         )
 

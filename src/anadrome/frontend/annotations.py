@@ -6,22 +6,38 @@ from dataclasses import dataclass
 
 from anadrome.array_ir.nodes import ArrayType, Const, Size, Var, i64
 from anadrome.dtypes import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, DType
-from anadrome.errors.frontend import AnnotationMismatch
+from anadrome.errors.base import counted
+from anadrome.errors.frontend import AnnotationMismatch, MalformedAnnotation
+from anadrome.errors.tracebacks import door
 
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """A scalar type with dimensions: names bind equal sizes, numbers are compile-time constants.
+    """The type of an argument: a scalar type, and in brackets the dimensions of an array.
 
-    >>> f64["n", 3]
-    f64[n, 3]
+    Dimensions of one name are equal, numbers are compile-time constants. What an argument is said to be is
+    checked at each call.
+
+    >>> import anadrome as ad
+    >>> import numpy as np
+    >>> @ad.jit
+    ... def moved(points: ad.f64["n", 3], by: ad.f64[3]):
+    ...     return points + by
+    >>> moved(np.zeros((2, 3)), np.ones(3))
+    array([[1., 1., 1.],
+           [1., 1., 1.]])
     """
 
     dtype: DType
     dimensions: tuple[int | str, ...] = ()
 
+    @door
     def __getitem__(self, dimensions: int | str | tuple[int | str, ...]) -> Annotation:
         given = dimensions if isinstance(dimensions, tuple) else (dimensions,)
+        for size in given:
+            is_size = isinstance(size, int) and not isinstance(size, bool) and size >= 0
+            if not is_size and not (isinstance(size, str) and size.isidentifier()):
+                raise MalformedAnnotation(self.dtype.name, repr(size))
         return Annotation(self.dtype, given)
 
     def __repr__(self) -> str:
@@ -43,7 +59,7 @@ def bind_annotation(
     A dimension annotated by a number is that constant: whoever calls the program holds the argument to it.
     """
     if dtype is not annotation.dtype or len(shape) != len(annotation.dimensions):
-        got = f"{dtype.name} of {len(shape)} dimensions"
+        got = f"{dtype.name} of {counted(len(shape), 'dimension')}"
         raise AnnotationMismatch(name, repr(annotation), got)
     found: list[Size] = []
     for wanted, size in zip(annotation.dimensions, shape, strict=True):

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anadrome.array_ir.nodes import ArrayType, Atom, Const, Size, Var
+from anadrome.array_ir.nodes import FALSE, Apply, ArrayType, Atom, Const, Size, Var
 from anadrome.dtypes import BOOL, F32, F64, I64, DType
+from anadrome.errors.base import indefinite
 from anadrome.errors.frontend import ComplexRefused, ShapeMismatch, UnsupportedType
 from anadrome.frontend.context import Context, dtype_of
 from anadrome.frontend.sizes import retype, show_shape
 from anadrome.frontend.surroundings import LITERAL_LIMIT
-from anadrome.frontend.values import Array, Complex, Scalar, Staged, Value, is_staged
+from anadrome.frontend.values import Array, Cell, Complex, Scalar, Staged, Value, is_staged
+from anadrome.prims.table import PRIMS
 
 
 def type_of(context: Context, value: Value) -> tuple[DType, bool]:
@@ -59,7 +61,7 @@ def describe(value: Value) -> str:
         case str() if len(value) <= 30:
             return repr(value)
         case _:
-            return f"a {type(value).__name__}"
+            return indefinite(type(value).__name__)
 
 
 def atom(context: Context, value: Value, dtype: DType | None = None) -> Atom:
@@ -116,6 +118,24 @@ def as_array(context: Context, value: Value, dtype: DType | None = None) -> Stag
             return _rows(context, value, dtype)
         case _:
             raise UnsupportedType("an array or number", describe(value), context.span)
+
+
+def boxed(context: Context, found: Atom) -> Array:
+    """An array of no dimensions that holds a number: it can be written, and shared by several names."""
+    return Array(Cell(variable_of(context, found), context.scope))
+
+
+def variable_of(context: Context, found: Atom) -> Var:
+    """A number as a variable."""
+    if isinstance(found, Var):
+        return found
+    name, zero = ("or", FALSE) if found.type.dtype is BOOL else ("add", context.constant(0, found.type.dtype))
+    return context.builder.let_one(Apply(PRIMS[name], (found, zero)))
+
+
+def unboxed(context: Context, value: Value) -> Value:
+    """An array of no dimensions as the number that it holds now; any other value as it is."""
+    return Scalar(context.read(value)) if isinstance(value, Array) and not value.shape else value
 
 
 def _static_array(context: Context, array: np.ndarray, dtype: DType | None) -> Staged:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,35 +14,40 @@ from anadrome.dtypes import F64, I64
 from anadrome.errors.frontend import (
     ComplexRefused,
     StaticCallFailed,
+    StaticRequired,
     UnsupportedArgument,
     UnsupportedCall,
     UnsupportedType,
 )
-from anadrome.frontend.arrays import atom, describe, promote
+from anadrome.frontend.arrays import as_array, atom, describe, promote
 from anadrome.frontend.complex_numbers.operators import binary as complex_binary
 from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import numpy_type
-from anadrome.frontend.comprehension import LazyGenerator, evaluate_list, list_of
+from anadrome.frontend.comprehension import hashable, list_of, made_list
 from anadrome.frontend.context import Context, StagedCall
-from anadrome.frontend.iterables import (
-    Iterated,
-    RowList,
-    Unrolled,
+from anadrome.frontend.growing import GrowingList, new_list, plain_list
+from anadrome.frontend.iterables import Iterated, RowList, Unrolled, staged_range, unroll
+from anadrome.frontend.iterators import Iterator as FrontIterator
+from anadrome.frontend.iterators import (
+    LazyGenerator,
     enumerated,
-    iterate,
-    staged_range,
+    iterator_of,
+    known_items,
+    made_iterator,
+    mapped,
+    next_of,
+    source_of,
     turned,
-    unroll,
     unrolled,
     zipped,
 )
 from anadrome.frontend.operators import apply_prim, compare_name, power, truth
-from anadrome.frontend.overloads import own_truth
+from anadrome.frontend.overloads import own_method, own_truth
 from anadrome.frontend.reductions import ALL, ANY, GREATEST, LEAST, PRODUCT, SUM, Monoid, reduce_values
 from anadrome.frontend.sizes import size_value
 from anadrome.frontend.structures import is_dataclass_instance
 from anadrome.frontend.substitutes import SUBSTITUTES
-from anadrome.frontend.values import Array, Complex, Scalar, Value, is_staged
+from anadrome.frontend.values import Array, Complex, Scalar, Value, is_numpy_array, is_staged
 
 
 def _reduction(monoid: Monoid) -> StagedCall:
@@ -54,8 +59,8 @@ def _reduction(monoid: Monoid) -> StagedCall:
 
 def _sum(context: Context, values: Value, start: Value = 0) -> Value:
     total = reduce_values(context, SUM, values)
-    if isinstance(start, int) and start == 0:
-        return total
+    if isinstance(start, int) and start == 0:  # 0 + x is another array than x
+        return context.call(np.positive, total) if is_numpy_array(total) else total
     if meets_complex(start, total):
         return complex_binary(context, ast.Add, start, total)
     if not is_staged(total) and not is_staged(start):
@@ -72,13 +77,21 @@ def _product(context: Context, values: Value, *, start: Value = 1) -> Value:
     return apply_prim(context, "mul", start, product)
 
 
+_KEY_HELP = "with an array use `x[np.argmax(keys)]` or `x[np.argmin(keys)]`, `keys = [key(v) for v in x]`"
+
+
 def _extreme(monoid: Monoid, better: str) -> StagedCall:
     """min and max: of the items of one argument, or of several arguments; the first of equals is kept."""
 
     def staged(context: Context, *values: Value, **kwargs: Value) -> Value:
         default = (kwargs.pop("default"),) if "default" in kwargs and len(values) == 1 else ()
         if kwargs:
-            raise UnsupportedArgument(monoid.name, f"`{next(iter(kwargs))}=` is not supported", context.span)
+            raise UnsupportedArgument(
+                monoid.name,
+                f"`{next(iter(kwargs))}=` is not supported",
+                context.span,
+                _KEY_HELP if "key" in kwargs else "",
+            )
         if len(values) == 1:
             return reduce_values(context, monoid, values[0], default)
         best = values[0]
@@ -88,7 +101,7 @@ def _extreme(monoid: Monoid, better: str) -> StagedCall:
                     f"an argument of `{monoid.name}`",
                     describe(value),
                     context.span,
-                    f"use np.{monoid.name}imum for arrays",
+                    f"use `np.{monoid.name}imum(x, y)`, which works elementwise",
                 )
             is_better = compare_name(context, better, value, best)
             best = choose(context, is_better, value, best)
@@ -123,12 +136,19 @@ def _length(context: Context, value: Value) -> Value:
             return size_value(context, value.shape[0])
         case Complex() if value.shape:
             return size_value(context, value.shape[0])
+        case GrowingList():
+            return value.length
         case RowList(extent=extent) | Iterated(extent=extent):
             return size_value(context, extent)
         case list() | tuple() | dict() | set() | str() | range():
             return len(value)
         case _:
-            raise UnsupportedType("the argument of `len`", describe(value), context.span)
+            raise UnsupportedType(
+                "the argument of `len`",
+                describe(value),
+                context.span,
+                "use an array, a list or another sequence",
+            )
 
 
 def _absolute(context: Context, value: Value) -> Value:
@@ -150,19 +170,24 @@ def _bool(context: Context, value: Value = False) -> Value:
 
 def _number(context: Context, value: Value, name: str, dtype: Any) -> Any:
     if isinstance(value, Complex):
-        raise ComplexRefused(f"`{name}`", describe(value), context.span, "take `z.real` or `abs(z)`")
+        raise ComplexRefused(f"`{name}`", describe(value), context.span, "use `z.real` or `abs(z)`")
     if not isinstance(value, Scalar):
         raise UnsupportedType(
-            f"the argument of `{name}`", describe(value), context.span, "give it one number"
+            f"the argument of `{name}`",
+            describe(value),
+            context.span,
+            f"`x.astype(np.{dtype.numpy_name})` converts every element of an array",
         )
     return context.builder.convert(value.atom, dtype)
 
 
 def _round(context: Context, value: Value, digits: Value = None) -> Value:
     if digits is not None:
-        raise UnsupportedArgument("round", "a number of digits is not supported", context.span)
+        raise UnsupportedArgument(
+            "round", "a number of digits is not supported", context.span, "use `np.round(x, digits)`"
+        )
     if isinstance(value, Complex):
-        raise ComplexRefused("`round`", describe(value), context.span, "take `np.round(z)`")
+        raise ComplexRefused("`round`", describe(value), context.span, "use `np.round(z)`")
     if not isinstance(value, Scalar):
         raise UnsupportedType(
             "the argument of `round`", describe(value), context.span, "`np.round(x)` rounds every element"
@@ -183,45 +208,98 @@ def _divmod(context: Context, left: Value, right: Value) -> Value:
     return apply_prim(context, "floordiv", left, right), apply_prim(context, "mod", left, right)
 
 
-def _items(context: Context, value: Value) -> list[Value]:
-    if isinstance(value, LazyGenerator):
-        value = evaluate_list(context, value.frame, value.node)
-    return unrolled(context, value)
-
-
 def _list(context: Context, value: Value = ()) -> Value:
     if isinstance(value, LazyGenerator):
-        return evaluate_list(context, value.frame, value.node)
-    sequence = iterate(context, value)
+        return made_list(context, value)
+    sequence = source_of(context, value)
     if isinstance(sequence, Iterated) and sequence.static_extent is None:
         return list_of(context, sequence)
-    items = _items(context, value)
-    context.made(items)
-    return items
+    return new_list(context, list(known_items(context, sequence)))
 
 
 def _tuple(context: Context, value: Value = ()) -> Value:
-    return tuple(_items(context, value))
+    return tuple(unrolled(context, value))
 
 
-def _zip(context: Context, *parts: Value, strict: Value = False) -> Value:
-    lists = [evaluate_list(context, p.frame, p.node) if isinstance(p, LazyGenerator) else p for p in parts]
-    return zipped(context, lists, bool(strict))
+def _dict(context: Context, items: Value = (), /, **named: Value) -> Value:
+    """`dict(pairs)`, `dict(mapping)`, `dict(name=…)`: the keys are known now."""
+    result: dict[Any, Value] = dict(items) if isinstance(items, Mapping) else {}
+    pairs = [] if isinstance(items, Mapping) else unrolled(context, items)
+    for pair in pairs:
+        both = unrolled(context, pair)
+        if len(both) != 2:
+            error = ValueError(f"an item of {len(both)} parts, where a key and a value are expected")
+            raise StaticCallFailed("`dict`", error, context.span)
+        result[hashable(context, both[0], "the key of a dict")] = both[1]
+    result.update(named)
+    context.made(result)
+    return result
 
 
-def _map(context: Context, function: Value, *parts: Value) -> Value:
-    items = zipped(context, parts)
-    if isinstance(items, list):
-        return [context.call(function, *item) for item in items]  # type: ignore[misc]
-    sequence = items
-    return Iterated(sequence.extent, lambda inner, index: inner.call(function, *sequence.item(inner, index)))  # type: ignore[misc]
+def _set(context: Context, items: Value = ()) -> Value:
+    result = {hashable(context, item, "an item of a set") for item in unrolled(context, items)}
+    context.made(result)
+    return result
+
+
+def _sorted(context: Context, values: Value, *, key: Value = None, reverse: Value = False) -> Value:
+    """`sorted(numbers)`: a new list"""
+    if key is not None:
+        reason, help = "a `key` of run-time values is not supported", "sort by it: `x[np.argsort(key)]`"
+        raise UnsupportedCall("sorted", context.span, reason, help)
+    if is_staged(reverse):
+        raise StaticRequired("the argument `reverse` of `sorted`", context.span)
+    items = (
+        values
+        if isinstance(values, Array)
+        else as_array(context, plain_list(context, _list(context, values)))
+    )
+    if not isinstance(items, Array) or len(items.shape) != 1:
+        raise UnsupportedType("the argument of `sorted`", describe(values), context.span, "sort numbers")
+    ordered = context.call(np.sort, items)
+    ordered = context.call(np.flip, ordered) if reverse else ordered
+    assert isinstance(ordered, Array)
+    var = context.wrap(context.read(ordered))
+    assert isinstance(var, Array)
+    return Array(var.cell, None, 1)
+
+
+def _filter(context: Context, function: Value, items: Value) -> Value:
+    """`filter`: over items that are known now, by tests that are."""
+    source = source_of(context, items)
+    if isinstance(source, Iterated) and source.static_extent is None:
+        raise UnsupportedCall("filter", context.span, help="write `[x for x in items if test(x)]`")
+
+    def kept() -> Iterator[Value]:
+        for item in known_items(context, source):
+            test = own_truth(context, item if function is None else context.call(function, item))
+            if is_staged(test):
+                raise StaticRequired(
+                    "what a filter asks", context.span, "write `[x for x in items if test(x)]`"
+                )
+            if test:
+                yield item
+
+    return made_iterator(context, None, kept())
+
+
+def _iter(context: Context, value: Value) -> Value:
+    method = own_method(value, "__iter__")
+    return iterator_of(context, value if method is None else context.call(method, value))
+
+
+def _next(context: Context, value: Value, *default: Value) -> Value:
+    method = own_method(value, "__next__")
+    if method is not None:
+        return context.call(method, value)
+    return next_of(context, value, default)
 
 
 def _isinstance(context: Context, value: Value, kinds: Value) -> Value:
     try:
         return isinstance(_example(value), kinds)  # type: ignore[arg-type]
     except TypeError as error:
-        raise StaticCallFailed("`isinstance`", error, context.span) from None
+        raise StaticCallFailed("`isinstance`", error, context.span) from error
 
 
 def _type(context: Context, value: Value) -> Value:
@@ -245,8 +323,12 @@ def _example(value: Value) -> object:
             return np.zeros((0,) * len(shape), numpy_type(value.dtype))
         case Complex():
             return 0j if value.is_weak else numpy_type(value.dtype).type(0)
+        case GrowingList():
+            return []
         case Iterated():
             return range(0)
+        case FrontIterator() | LazyGenerator():
+            return iter(())
         case _:
             return value
 
@@ -265,7 +347,9 @@ def _refused(name: str, reason: str) -> StagedCall:
 def _replaced(context: Context, obj: Value, /, **changes: Value) -> Value:
     """dataclasses.replace: a new object, made from the fields of an old one and those that differ."""
     if not is_dataclass_instance(obj):
-        raise UnsupportedType("what `dataclasses.replace` copies", describe(obj), context.span)
+        raise UnsupportedType(
+            "what `dataclasses.replace` copies", describe(obj), context.span, "use a dataclass"
+        )
     context.surroundings.fields(obj)
     given: dict[str, Value] = {}
     for field in dataclasses.fields(obj):  # type: ignore[arg-type]
@@ -284,10 +368,13 @@ BUILTINS: dict[Callable[..., Any], StagedCall] = {
     all: _reduction(ALL),
     math.prod: _product,
     range: staged_range,
-    zip: _zip,
-    enumerate: lambda context, values, start=0: enumerated(context, values, start),
-    reversed: lambda context, values: turned(context, values),
-    map: _map,
+    zip: lambda context, *parts, strict=False: zipped(context, parts, bool(strict)),
+    enumerate: lambda context, iterable, start=0: enumerated(context, iterable, start),
+    reversed: turned,
+    map: lambda context, function, *parts: mapped(context, function, parts),
+    filter: _filter,
+    iter: _iter,
+    next: _next,
     float: _float,
     int: _int,
     bool: _bool,
@@ -296,14 +383,18 @@ BUILTINS: dict[Callable[..., Any], StagedCall] = {
     divmod: _divmod,
     list: _list,
     tuple: _tuple,
+    dict: _dict,
+    set: _set,
+    frozenset: lambda context, items=(): frozenset(unrolled(context, items)),
     isinstance: _isinstance,
     type: _type,
     hasattr: _hasattr,
     print: _refused("print", "its output would be written once, while compiling"),
-    sorted: _refused("sorted", "use np.sort"),
+    sorted: _sorted,
     unroll: lambda context, iterable: Unrolled(iterable),
     dataclasses.replace: _replaced,
-    iter: _refused("iter", "an iterator has a state that only Python can follow"),
-    next: _refused("next", "an iterator has a state that only Python can follow"),
 }
 """A builtin -> its compiled form, used where an argument is staged."""
+
+DATA_MODEL = frozenset({zip, enumerate, reversed, map, filter, iter, next, getattr, setattr, delattr})
+"""Builtins that make or change objects of the program: their compiled form is used for any arguments."""

@@ -6,39 +6,41 @@ import ast
 import dataclasses
 import functools
 import inspect
-import random
 import types
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
+from anadrome.errors.base import counted
 from anadrome.errors.frontend import (
     CallMismatch,
-    EscapingMutation,
     RecursionTooDeep,
-    StaticCallFailed,
     UnsupportedCall,
     UnsupportedSyntax,
 )
-from anadrome.frontend.arrays import as_array, describe
-from anadrome.frontend.builtin_calls import BUILTINS
+from anadrome.frontend import natively
+from anadrome.frontend.arrays import as_array, atom, boxed, describe, unboxed
+from anadrome.frontend.builtin_calls import BUILTINS, DATA_MODEL
 from anadrome.frontend.complex_numbers.forms import COMPLEX_CALLS, complex_call, complex_method
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
-from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
 from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.growing import GrowingList, plain_list
 from anadrome.frontend.iterables import Iterated, RowList
+from anadrome.frontend.iterators import Iterator, LazyGenerator, unrolled
 from anadrome.frontend.library import CALLS, METHODS
 from anadrome.frontend.liveness import Liveness, analyse, assigned_names, captured_names
+from anadrome.frontend.natively import refuse_outside
 from anadrome.frontend.nonlocals import declared, declared_inside
 from anadrome.frontend.overloads import own_asked
 from anadrome.frontend.own import is_own
 from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 from anadrome.frontend.source import FunctionNode, Source
 from anadrome.frontend.structures import children, has_staged
-from anadrome.frontend.substitutes import SUBSTITUTES, full_name
+from anadrome.frontend.substitutes import SUBSTITUTES, instead_of
 from anadrome.frontend.values import (
     NEXT,
     RETURN,
@@ -49,35 +51,11 @@ from anadrome.frontend.values import (
     Missing,
     Scalar,
     Value,
+    link,
 )
 
 CALL_LIMIT = 60
 """Inline calls may be nested this deep."""
-
-READING_METHODS = frozenset({"items", "keys", "values", "get", "copy", "count", "index"})
-CHANGING_METHODS = frozenset(
-    {
-        "append",
-        "extend",
-        "insert",
-        "pop",
-        "remove",
-        "clear",
-        "reverse",
-        "update",
-        "setdefault",
-        "popitem",
-        "add",
-    }
-)
-
-
-RANDOM_SOURCES = (random.Random, np.random.RandomState, np.random.Generator)
-"""What random numbers are drawn from."""
-
-OUTSIDE_MODULES = ("time", "posix", "nt", "secrets", "_socket")
-OUTSIDE_CALLS = (input, open)
-"""What asks the world outside the program: its answer would be that of the day of compiling."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,14 +119,19 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
         case _:
             pass
     if not callable(function):
-        reason = f"this is {describe(function)}, no function"
-        raise UnsupportedCall("what is no function", context.span, reason, "call a function")
+        reason = f"this is {describe(function)}"
+        raise UnsupportedCall("a value that is not a function", context.span, reason, "call a function")
     asked = own_asked(function, args[0]) if len(args) == 1 and not kwargs else None
     if asked is not None:
         found = context.call(asked, args[0])
         return found if function in (abs, len) else call(context, function, (found,), {})
+    if not _takes_lists(function):
+        args = [plain_list(context, arg) for arg in args]
+        kwargs = {name: plain_list(context, arg) for name, arg in kwargs.items()}
     row = _row(context, function, args, kwargs)
-    is_staged_call = any(_is_runtime(value) for value in (*args, *kwargs.values()))
+    is_staged_call = any(_is_runtime(value) for value in (*args, *kwargs.values())) or _is_data_model(
+        function
+    )
     if is_staged_call and row is not None:
         return run_row(context, row, name_of(function), args, kwargs)
     if not is_staged_call and not _is_inlined(function):
@@ -174,12 +157,23 @@ def _row(
 
 
 def _is_runtime(value: Value) -> bool:
-    if isinstance(value, LazyGenerator | Iterated | RowList | StagedFunction | BoundMethod):
+    if isinstance(
+        value, LazyGenerator | Iterator | Iterated | GrowingList | RowList | StagedFunction | BoundMethod
+    ):
         return True
     if has_staged(value):
         return True
     parts = children(value)
     return parts is not None and any(_is_runtime(part) for part in parts)
+
+
+def _takes_lists(function: Value) -> bool:
+    """Whether a function looks at a list of run-time length itself, and not at the values it holds now."""
+    return _is_inlined(function) or _is_data_model(function) or function in (len, isinstance, type)
+
+
+def _is_data_model(function: Value) -> bool:
+    return isinstance(function, type | BuiltinFunctionType) and function in DATA_MODEL
 
 
 def _is_inlined(function: Value) -> bool:
@@ -202,11 +196,30 @@ def run_row(
     context: Context, row: StagedCall, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]
 ) -> Value:
     """Call a compiled form; arguments its signature does not have are refused in the user's words."""
+    boxes = [arg for arg in args if isinstance(arg, Array) and not arg.shape]
+    if boxes and name in SHARING:
+        return _shared_with(context, row, boxes[0], args, kwargs)
+    args = [unboxed(context, arg) for arg in args]
+    kwargs = {name: unboxed(context, arg) for name, arg in kwargs.items()}
     try:
         inspect.signature(row).bind(context, *args, **kwargs)
     except TypeError as error:
         raise CallMismatch(name, str(error), context.span) from None
     return row(context, *args, **kwargs)
+
+
+SHARING = frozenset({"asarray", "ascontiguousarray", "reshape", "ravel", ".reshape", ".ravel", "atleast_1d"})
+"""Functions whose result shares the storage of an array of no dimensions that they are given."""
+
+
+def _shared_with(
+    context: Context, row: StagedCall, box: Array, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> Value:
+    found = row(context, *(unboxed(context, arg) for arg in args), **kwargs)
+    if not isinstance(found, Array) or not found.shape:
+        return box
+    link(found.cell, (box.cell, *box.cell.partners))
+    return found
 
 
 # ---------------------------------------------------------------------------- plain Python
@@ -224,46 +237,16 @@ def _call_static(
         raise UnsupportedCall(
             "print", context.span, "inside a run-time construct it would print once", SUBSTITUTES["print"]
         )
-    if function in OUTSIDE_CALLS or getattr(function, "__module__", None) in OUTSIDE_MODULES:
-        raise UnsupportedCall(
-            name_of(function),
-            context.span,
-            "it would be asked once, while compiling",
-            "call it outside and pass the result as an argument",
-        )
-    owners = (getattr(function, "__self__", None), args[0] if args else None)
-    if any(isinstance(owner, RANDOM_SOURCES) for owner in owners):
-        raise UnsupportedCall(
-            name_of(function),
-            context.span,
-            "it would be drawn once, while compiling",
-            "draw the numbers outside and pass them as an argument",
-        )
-    if isinstance(function, BuiltinMethodType) and function.__name__ in CHANGING_METHODS:
-        _may_change(context, function.__self__, function.__name__)
+    refuse_outside(context, function, name_of(function), args)
     context.surroundings.read_by(function, (*args, *kwargs.values()))
-    try:
-        result = function(*args, **kwargs)
-    except Exception as error:
-        raise StaticCallFailed(f"`{name_of(function)}`", error, context.span) from None
+    result = natively.run(context, function, name_of(function), args, kwargs)
+    if isinstance(result, np.ndarray) and not result.ndim and not is_complex_array(result):
+        return boxed(context, atom(context, result[()]))
     if isinstance(result, np.ndarray):
         if row is not None and result.ndim and result.size > 16:
             return run_row(context, row, name_of(function), args, kwargs)
         return complex_of(context, result) if is_complex_array(result) else as_array(context, result)
-    if isinstance(result, list | dict | set):
-        context.made(result)
     return result
-
-
-def _may_change(context: Context, owner: Value, what: str) -> None:
-    """A container may be changed only in the scope it was made in: elsewhere the change would happen once."""
-    if id(owner) in context.scope.created or not isinstance(owner, list | dict | set):
-        return
-    where = context.runtime_scope()
-    if where is None and any(id(owner) in scope.created for scope in context.scopes()):
-        return
-    place = where.value if where is not None else "a compiled function that did not make it"
-    raise EscapingMutation(f"a {type(owner).__name__}, by `{what}`,", place, context.span)
 
 
 def _call_python(
@@ -274,8 +257,10 @@ def _call_python(
         return call_function(context, function, args, kwargs)
     if isinstance(function, type):
         return _construct(context, function, args, kwargs)
-    if isinstance(function, BuiltinFunctionType) and isinstance(function.__self__, list | dict | tuple | set):
-        return _call_container(context, function, args, kwargs)
+    if isinstance(function, BuiltinFunctionType) and isinstance(
+        function.__self__, list | dict | tuple | set | deque
+    ):
+        return natively.run_on_container(context, function, args, kwargs)
     wrapped = getattr(function, "__wrapped__", None)
     if isinstance(wrapped, FunctionType) and _is_inlined(wrapped):
         return call(context, wrapped, args, kwargs)
@@ -283,28 +268,15 @@ def _call_python(
     if isinstance(method, FunctionType):
         context.surroundings.attribute(type(function), "__call__", method)
         return call(context, method, (function, *args), kwargs)
-    plain = context.without_passing((list(args), dict(kwargs)))
-    if plain is None:
-        name = full_name(function, args)
-        raise UnsupportedCall(name, context.span, help=SUBSTITUTES.get(name, ""))
-    return _call_static(context, function, None, *plain)
-
-
-def _call_container(
-    context: Context, function: BuiltinFunctionType, args: Sequence[Value], kwargs: Mapping[str, Value]
-) -> Value:
-    name = function.__name__
-    if name in CHANGING_METHODS:
-        _may_change(context, function.__self__, name)
-    elif name not in READING_METHODS - {"count", "index"}:
-        raise UnsupportedCall(name, context.span)
-    plain = [
-        evaluate_list(context, arg.frame, arg.node) if isinstance(arg, LazyGenerator) else arg for arg in args
+    taken = [
+        unrolled(context, arg) if isinstance(arg, Iterator | LazyGenerator) else plain_list(context, arg)
+        for arg in args
     ]
-    try:
-        return function(*plain, **kwargs)
-    except Exception as error:
-        raise StaticCallFailed(f"`.{name}`", error, context.span) from None
+    plain = context.without_passing((taken, dict(kwargs)))
+    if plain is None:
+        name, help = instead_of(function, args)
+        raise UnsupportedCall(name, context.span, help=help)
+    return _call_static(context, function, None, *plain)
 
 
 def _construct(context: Context, cls: Any, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
@@ -512,7 +484,11 @@ def bind_arguments(
     if parameters.vararg is not None:
         names[parameters.vararg.arg] = tuple(extra)
     elif extra:
-        raise CallMismatch(name, f"{len(args)} arguments for {len(positional)} parameters", context.span)
+        raise CallMismatch(
+            name,
+            f"{counted(len(args), 'argument')} for {counted(len(positional), 'parameter')}",
+            context.span,
+        )
     allowed = {arg.arg for arg in (*parameters.args, *parameters.kwonlyargs)}
     for key in [key for key in kwargs if key in allowed]:
         if key in names:

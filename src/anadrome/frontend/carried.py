@@ -13,39 +13,17 @@ from __future__ import annotations
 import numpy as np
 
 from anadrome.array_ir.nodes import Var
-from anadrome.dtypes import F64, I64, DType
+from anadrome.dtypes import F64, I64
 from anadrome.errors.frontend import FrontendError
 from anadrome.frontend.context import Context
-from anadrome.frontend.values import Array, Complex, Scalar, Scope, Value
+from anadrome.frontend.restarts import RetypeLoop
+from anadrome.frontend.values import Array, Complex, Place, Scalar, Scope, Value
 
-Key = tuple[str, int]
-"""A carried name, and which of its leaves."""
+Key = tuple[Place, int]
+"""A carried name or part, and which of its leaves."""
 
 EXACT = 2**53
 """Whole numbers up to here are float64s."""
-
-
-class RetypeLoop(Exception):
-    """A carried Python number turned out to need another type: stage the loop once more with it.
-
-    `is_weak`: it stays a Python number. `instead` is the error to raise where that fails. A type of None is
-    that of a complex number.
-    """
-
-    def __init__(
-        self,
-        scope: Scope,
-        key: Key,
-        dtype: DType | None,
-        is_weak: bool = False,
-        instead: FrontendError | None = None,
-    ) -> None:
-        super().__init__()
-        self.scope = scope
-        self.key = key
-        self.dtype = dtype
-        self.is_weak = is_weak
-        self.instead = instead
 
 
 def follow_start(context: Context, var: Var, scope: Scope, key: Key, start: Value) -> None:

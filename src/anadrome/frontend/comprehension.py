@@ -8,8 +8,11 @@ sum(e for x in xs if p)          parfor i < n { …; v = if p { e } else { 0 }; 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import (
@@ -29,20 +32,36 @@ from anadrome.array_ir.nodes import (
     i64,
 )
 from anadrome.dtypes import BOOL, I64
-from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedSyntax, UnsupportedType
+from anadrome.errors.frontend import (
+    EscapingMutation,
+    StaticCallFailed,
+    StaticRequired,
+    UnsupportedSyntax,
+    UnsupportedType,
+    WritesThroughView,
+)
 from anadrome.frontend.arrays import as_array, atom, type_of
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
 from anadrome.frontend.context import Context
+from anadrome.frontend.growing import (
+    ListMethod,
+    growing_list,
+    new_list,
+    plain_list,
+    refuse_shared_list,
+    without_growing,
+)
 from anadrome.frontend.indexing import take
-from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, RowList, Unrolled, iterate, unrolled
-from anadrome.frontend.iterables import LazyGenerator as LazyGenerator
+from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, RowList, Unrolled
+from anadrome.frontend.iterators import LazyGenerator, known_items, made_iterator, source_of, unrolled
 from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import truth
 from anadrome.frontend.overloads import own_truth
 from anadrome.frontend.sizes import give_range, multiply_sizes
 from anadrome.frontend.structures import flatten, has_staged, is_number
-from anadrome.frontend.values import RETURN, Array, Complex, Exit, Frame, Value, is_staged
+from anadrome.frontend.values import RETURN, Array, Complex, Exit, Fixed, Frame, Range, Value, is_staged
+from anadrome.frontend.views import copy_that_may_share, is_contiguous, view_of
 
 Comprehension = ast.ListComp | ast.GeneratorExp
 Keyed = ast.DictComp | ast.SetComp
@@ -62,7 +81,7 @@ def clause_frame(frame: Frame, node: Comprehension | Keyed) -> Frame:
     return replace(frame, names={}, local_names=targets, closure={}, outer=frame, loop_live=[], assigned={})
 
 
-def clause_items(context: Context, frame: Frame, clause: ast.comprehension) -> Iterated | list[Value]:
+def clause_items(context: Context, frame: Frame, clause: ast.comprehension) -> Iterated | Iterable[Value]:
     """What a `for` clause goes over; short static sequences are repeated now."""
     if clause.is_async:
         raise UnsupportedSyntax("an asynchronous comprehension", context.span)
@@ -70,15 +89,89 @@ def clause_items(context: Context, frame: Frame, clause: ast.comprehension) -> I
     return short_items(context, value)
 
 
-def short_items(context: Context, value: Value) -> Iterated | list[Value]:
+def short_items(context: Context, value: Value) -> Iterated | Iterable[Value]:
     """A run-time sequence, or the items where there are few and their number is known."""
-    if isinstance(value, LazyGenerator):
-        value = evaluate_list(context, value.frame, value.node)
     if isinstance(value, Unrolled):
-        return unrolled(context, value.iterable)
-    items = iterate(context, value)
+        return known_items(context, source_of(context, value.iterable))
+    items = source_of(context, value)
     extent = items.static_extent if isinstance(items, Iterated) else None
-    return items if extent is None or extent > context.config.unroll_limit else unrolled(context, items)
+    return items if extent is None or extent > context.config.unroll_limit else known_items(context, items)
+
+
+# ---------------------------------------------------------------------------- generators
+def generator(context: Context, frame: Frame, node: ast.GeneratorExp) -> LazyGenerator:
+    """A generator expression: its first iterable is evaluated now."""
+    first, *rest = node.generators
+    value = context.evaluate(frame, first.iter)
+    constant: Any = ast.Constant
+    source = ast.copy_location(constant(value), first.iter)
+    clause = ast.comprehension(first.target, source, first.ifs, first.is_async)
+    found = LazyGenerator(ast.copy_location(ast.GeneratorExp(node.elt, [clause, *rest]), node), frame)
+    context.made(found)
+    return found
+
+
+def spend(context: Context, values: LazyGenerator) -> ast.GeneratorExp | None:
+    """The text of a generator that is gone over now, or None where it was gone over before."""
+    if values.is_spent:
+        return None
+    context.change(values, "a generator")
+    values.is_spent = True
+    return values.node
+
+
+def generated(context: Context, values: LazyGenerator) -> Value:
+    """What a generator has left, to be gone over: each item is evaluated when asked for, if their number
+    is known now or any of them can be reached."""
+    node = spend(context, values)
+    if node is None:
+        return []
+    frame, clause = clause_frame(values.frame, node), node.generators[0]
+    items = clause_items(context, frame, clause)
+    if not isinstance(items, Iterated):
+        return made_iterator(context, None, _generated(context, frame, node, 0, items))
+    if len(node.generators) > 1 or clause.ifs:
+        return _list_of_items(context, frame, node, 0, items)
+    sequence = items
+
+    def item(inner: Context, index: Atom) -> Value:
+        bind_target(inner, frame, clause.target, sequence.item(inner, index))
+        return inner.evaluate(frame, node.elt)
+
+    return Iterated(sequence.extent, item)
+
+
+def _generated(
+    context: Context, frame: Frame, node: Comprehension, depth: int, items: Iterable[Value]
+) -> Iterator[Value]:
+    """The items of a generator over items that are known now, each when it is asked for."""
+    clause = node.generators[depth]
+    for item in items:
+        bind_target(context, frame, clause.target, item)
+        if not _passes(context, frame, clause.ifs):
+            continue
+        if depth + 1 == len(node.generators):
+            yield context.evaluate(frame, node.elt)
+            continue
+        inner = clause_items(context, frame, node.generators[depth + 1])
+        if isinstance(inner, Iterated):
+            yield from unrolled(context, _list_of_items(context, frame, node, depth + 1, inner))
+        else:
+            yield from _generated(context, frame, node, depth + 1, inner)
+
+
+def made_list(context: Context, value: Value) -> Value:
+    """A generator as the list of what it has left; any other value as it is."""
+    if not isinstance(value, LazyGenerator):
+        return without_growing(context, value)
+    if value.begun is not None:
+        return list(unrolled(context, value.begun))
+    node = spend(context, value)
+    if node is None:
+        empty: list[Value] = []
+        context.made(empty)
+        return empty
+    return evaluate_list(context, value.frame, node)
 
 
 def bind_target(context: Context, frame: Frame, target: ast.expr, value: Value) -> None:
@@ -101,14 +194,26 @@ def evaluate_list(context: Context, frame: Frame, node: Comprehension) -> Value:
     inner = clause_frame(frame, node)
     context.at(frame, node)
     result = _list_level(context, inner, node, 0)
-    if isinstance(result, list):
-        context.made(result)
-    return result
+    return new_list(context, result) if isinstance(result, list) else result
 
 
 def _list_level(context: Context, frame: Frame, node: Comprehension, depth: int) -> Value:
     clause = node.generators[depth]
-    items = clause_items(context, frame, clause)
+    value = context.evaluate(frame, clause.iter)
+    if clause.is_async:
+        raise UnsupportedSyntax("an asynchronous comprehension", context.span)
+    is_short = isinstance(value, list | tuple | dict | range | Array | np.ndarray)
+    try:
+        return _list_of_items(context, frame, node, depth, short_items(context, value))
+    except RunTimeFilter as error:
+        if depth or not is_short:
+            raise error.instead from None
+    return _one_after_the_other(context, frame, node, value)
+
+
+def _list_of_items(
+    context: Context, frame: Frame, node: Comprehension, depth: int, items: Iterated | Iterable[Value]
+) -> Value:
     if isinstance(items, Iterated):
         try:
             return _parallel_list(context, frame, node, depth, items)
@@ -118,14 +223,18 @@ def _list_level(context: Context, frame: Frame, node: Comprehension, depth: int)
                 what = "an object that is no number or array"
                 raise UnsupportedType("an item of a run-time list", what, context.span) from None
         except StaticRequired:
-            if items.static_extent is None or items.static_extent > 64:
+            if items.static_extent is None or items.static_extent > STATIC_REPEATS:
                 raise
-        items = unrolled(context, items)
+        except (WritesThroughView, EscapingMutation):
+            if depth:
+                raise
+            return _one_after_the_other(context, frame, node, items)
+        items = known_items(context, items)
     return _static_list(context, frame, node, depth, items)
 
 
 def _static_list(
-    context: Context, frame: Frame, node: Comprehension, depth: int, items: Sequence[Value]
+    context: Context, frame: Frame, node: Comprehension, depth: int, items: Iterable[Value]
 ) -> list[Value]:
     clause = node.generators[depth]
     found: list[Value] = []
@@ -140,11 +249,48 @@ def _static_list(
     return found
 
 
+def _one_after_the_other(context: Context, frame: Frame, node: Comprehension, items: Value) -> Value:
+    """A list whose items change what is outside, or whose filters only the run knows: a loop that appends.
+
+    [e for x in xs if p]      out = []; for x in xs: if p: out.append(e)
+    """
+    made = growing_list(context, ())
+    constant: Any = ast.Constant
+
+    def place(new: Any) -> Any:
+        return ast.copy_location(new, node.elt)
+
+    append = place(ast.Call(place(constant(ListMethod("append", made))), [node.elt], []))
+    body: ast.stmt = place(ast.Expr(append))
+    first = node.generators[0]
+    for clause in reversed(node.generators):
+        for test in reversed(clause.ifs):
+            body = place(ast.If(test, [body], []))
+            frame.live[body] = frozenset()
+        source = place(constant(items)) if clause is first else clause.iter
+        body = place(ast.For(clause.target, source, [body], []))
+        frame.live[body] = frame.live_head[body] = frozenset()
+    for part in ast.walk(body):
+        if isinstance(part, ast.stmt):
+            frame.live.setdefault(part, frozenset())
+    context.evaluators.block(context, frame, [body])
+    return made
+
+
+def _passes(context: Context, frame: Frame, tests: Sequence[ast.expr]) -> bool:
+    """Whether filters let an item pass, where they must be known now."""
+    try:
+        return all(_static_filter(context, frame, test) for test in tests)
+    except RunTimeFilter as error:
+        raise error.instead from None
+
+
 def _static_filter(context: Context, frame: Frame, test: ast.expr) -> bool:
     value = own_truth(context, context.evaluate(frame, test))
     if is_staged(value):
         context.at(frame, test)
-        raise StaticRequired("the filter of a comprehension over static items", context.span)
+        error = StaticRequired("the filter of a comprehension over static items", context.span)
+        raise RunTimeFilter(error)
     return bool(value)
 
 
@@ -172,12 +318,17 @@ def evaluate_set(context: Context, frame: Frame, node: ast.SetComp) -> Value:
 def _key(context: Context, frame: Frame, node: ast.expr, what: str) -> Value:
     value = context.evaluate(frame, node)
     context.at(frame, node)
+    return hashable(context, value, what)
+
+
+def hashable(context: Context, value: Value, what: str) -> Value:
+    """A value that is to be a key: known now, and hashable."""
     if has_staged(value):
         raise StaticRequired(what, context.span, "put it into an array or a list")
     try:
         hash(value)
     except TypeError as error:
-        raise StaticCallFailed(what, error, context.span) from None
+        raise StaticCallFailed(what, error, context.span) from error
     return value
 
 
@@ -190,15 +341,23 @@ def _static_items(context: Context, frame: Frame, node: Keyed, depth: int) -> It
             context.at(frame, clause.iter)
             what = f"the number of items of a {'dict' if isinstance(node, ast.DictComp) else 'set'}"
             raise StaticRequired(what, context.span, "make a list or an array of the values instead")
-        items = unrolled(context, items)
+        items = known_items(context, items)
     for item in items:
         bind_target(context, frame, clause.target, item)
-        if not all(_static_filter(context, frame, test) for test in clause.ifs):
+        if not _passes(context, frame, clause.ifs):
             continue
         if depth + 1 == len(node.generators):
             yield frame
         else:
             yield from _static_items(context, frame, node, depth + 1)
+
+
+class RunTimeFilter(Exception):
+    """Which of some items known now a list has is known at run time only."""
+
+    def __init__(self, instead: StaticRequired) -> None:
+        super().__init__()
+        self.instead = instead
 
 
 class _NotStackable(Exception):
@@ -225,8 +384,10 @@ def list_of(context: Context, items: Iterated) -> Value:
 def _rows(context: Context, items: Iterated, element: Callable[[Value], Value], is_flattened: bool) -> Value:
     """One parfor that stacks what `element` makes of every item."""
     rows: list[tuple[list[Value], Callable[..., Value]]] = []
+    indices: list[Var] = []
 
     def body(inner: Builder, index: Var) -> Sequence[Yield]:
+        indices.append(index)
         with context.filling(inner):
             give_range(context, index, i64(0), items.extent)
             leaves, rebuild = _row(context, element(items.item(context, index)))
@@ -235,7 +396,10 @@ def _rows(context: Context, items: Iterated, element: Callable[[Value], Value], 
 
     results = context.builder.parfor(items.extent, body)
     ((leaves, rebuild),) = rows
-    columns = [_column(context, var, leaf) for var, leaf in zip(results, leaves, strict=True)]
+    columns = [
+        _column(context, var, leaf, items.extent, indices[0])
+        for var, leaf in zip(results, leaves, strict=True)
+    ]
     if is_flattened:
         columns = [_flattened(context, column) for column in columns]
     _refuse_ragged(context, columns)
@@ -250,6 +414,8 @@ def _element(context: Context, frame: Frame, node: Comprehension, depth: int) ->
 
 def _row(context: Context, value: Value) -> tuple[list[Value], Callable[..., Value]]:
     """The leaves of one item: an inner list becomes a row; a tuple makes several columns."""
+    refuse_shared_list(context, value)
+    value = plain_list(context, value)
     if is_complex(value) or (isinstance(value, list) and value and has_complex(value)):
         return _complex_row(context, value)
     if isinstance(value, list) and value:
@@ -274,10 +440,35 @@ def _complex_row(context: Context, value: Value) -> tuple[list[Value], Callable[
     return [found.real, found.imag], lambda parts: Complex(next(parts), next(parts))
 
 
-def _column(context: Context, var: Var, leaf: Value) -> Array:
+def _column(
+    context: Context, var: Var, leaf: Value, extent: Size | None = None, index: Var | None = None
+) -> Array:
+    """The array of one leaf of every item.
+
+    Items that are arrays from outside are no copies of these: where they are the rows of one array, in order,
+    the list looks into that array; else the copy that is read shares memory with what it was taken from.
+    """
+    depth = 1 + (leaf.list_depth if isinstance(leaf, Array) else 0)
+    if isinstance(leaf, Array) and any(scope is leaf.cell.home for scope in context.scopes()):
+        if index is not None and extent is not None and _is_row_of(leaf, index, extent):
+            base = Array(leaf.cell)
+            whole = view_of(context, base, base.shape, lambda _, at: list(at), is_contiguous(base))
+            return Array(whole.cell, whole.view, depth)
+        shared = copy_that_may_share(context, leaf, var)
+        return Array(shared.cell, None, depth)
     wrapped = context.wrap(var)
     assert isinstance(wrapped, Array)
-    return Array(wrapped.cell, None, 1 + (leaf.list_depth if isinstance(leaf, Array) else 0))
+    return Array(wrapped.cell, None, depth)
+
+
+def _is_row_of(leaf: Array, index: Var, extent: Size) -> bool:
+    """Whether an array is the row at an index of a whole array that has as many rows as there are indices."""
+    place = None if leaf.view is None else leaf.view.place
+    if not place or leaf.cell.var.type.shape[0] != extent:
+        return False
+    first, *rest = place
+    is_row = isinstance(first, Fixed) and first.atom is index
+    return is_row and all(isinstance(item, Range) and item.is_whole for item in rest)
 
 
 def _flattened(context: Context, column: Array) -> Array:

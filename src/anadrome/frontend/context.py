@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from operator import getitem
 from types import CellType
-from typing import Any, TypeGuard
+from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
 
@@ -19,23 +19,39 @@ from anadrome.array_ir.nodes import ArrayType, Atom, Const, Let, Size, Var, i64
 from anadrome.config import Config
 from anadrome.dtypes import BOOL, F64, I64, DType, from_numpy
 from anadrome.errors import Span
-from anadrome.errors.frontend import NumberTooLarge, UnsupportedType, WritesArgument, WritesThroughView
+from anadrome.errors.frontend import (
+    CALLER,
+    ChangesMerged,
+    EscapingMutation,
+    FrontendError,
+    NumberTooLarge,
+    StaleMerge,
+    UnsupportedType,
+    WritesArgument,
+    WritesThroughView,
+)
+from anadrome.frontend.heap import state_of
 from anadrome.frontend.modes import Mode, Modes
+from anadrome.frontend.restarts import Restage, RestartByReference, RestartLoop
 from anadrome.frontend.source import SourceCache
 from anadrome.frontend.structures import flatten
 from anadrome.frontend.surroundings import LITERAL_LIMIT, Surroundings
 from anadrome.frontend.values import (
+    WHOLE,
     Array,
     Cell,
     Complex,
     Exit,
     Frame,
+    Holder,
+    Key,
     Magnitude,
+    Place,
+    Record,
     Scalar,
     Scope,
     ScopeKind,
     Value,
-    View,
     is_staged,
 )
 
@@ -53,6 +69,10 @@ class Evaluators:
     """(context, frame, node) -> value"""
     block: Callable[[Context, Frame, Sequence[ast.stmt]], Exit]
     """(context, frame, statements) -> how they ended"""
+    generator: Callable[[Context, Any], Value]
+    """(context, generator) -> what it has left, to be gone over at once"""
+    source: Callable[[Context, Value], Any]
+    """(context, value) -> what a `for` takes its items from"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,15 +90,6 @@ class Captured:
         return self.value.cell.var
 
 
-class RestartLoop(Exception):
-    """A loop's body wrote an outer cell that was not carried yet: stage the loop once more, carrying it."""
-
-    def __init__(self, scope: Scope, cell: Cell) -> None:
-        super().__init__()
-        self.scope = scope
-        self.cell = cell
-
-
 class Context:
     """The state of one staging run. The builder of the innermost open body is `builder`."""
 
@@ -88,8 +99,10 @@ class Context:
         evaluators: Evaluators,
         calls: Mapping[object, StagedCall],
         changing: Collection[object] = (),
+        grown: Collection[Span] = (),
     ) -> None:
         self.config = config
+        self.grown = grown
         self.evaluators = evaluators
         self.calls = calls
         self.changing = changing
@@ -106,9 +119,11 @@ class Context:
         self.is_narrow = False
         self.last_span: Span | None = None
         self.poisonings: list[Cell] = []
+        self.records: dict[int, Record] = {}
+        self.staled: list[Record] = []
         self.texts: dict[object, Any] = {}
         self.notes: list[Any] = []
-        self.whole_starts: dict[Var, tuple[Scope, tuple[str, int]]] = {}
+        self.whole_starts: dict[Var, tuple[Scope, tuple[Place, int]]] = {}
         self.magnitudes: dict[Var, Magnitude] = {}
 
     # ------------------------------------------------------------------ where we are
@@ -194,16 +209,6 @@ class Context:
             return Array(Cell(atom, self.scope))
         return Scalar(atom, is_weak and atom.type.dtype is not BOOL)
 
-    def view(self, base: Array, read: Callable[[Var], Var]) -> Array:
-        """A view of `base` that NumPy would share with it and that we cannot write through (a transpose)."""
-        key = base.cell.var
-        inner = base.view
-
-        def through(var: Var) -> Var:
-            return read(var if inner is None else inner.read(var))
-
-        return Array(base.cell, View(key, read(self.read(base)), through))
-
     def read(self, array: Array) -> Var:
         """The variable that holds the array now; a view whose base has changed is made anew."""
         cell = array.cell
@@ -214,26 +219,28 @@ class Context:
         self.tick += 1
         cell.last_read = self.tick
         view = array.view
+        if view is not None and view.born < cell.exchanges:
+            raise WritesThroughView("this item of a list was exchanged for another since", self.span)
         if view is None:
             return cell.var
         return view.var if view.key is cell.var else view.read(cell.var)
 
-    def write(self, cell: Cell, var: Var) -> None:
-        """Let a cell hold another variable from here on: an in-place write."""
+    def write(self, cell: Cell, var: Var, is_new: bool = False) -> None:
+        """Let a cell hold another variable from here on: an in-place write.
+
+        `is_new`: of a place that nobody could see before.
+        """
         if cell.is_argument or any(partner.is_argument for partner in cell.partners):
             raise WritesArgument(self.span)
-        for scope in self.scopes():
-            if scope is cell.home:
-                break
-            self._leave_mark(scope, cell)
-        for partner in cell.partners:
+        self._mark(cell, WHOLE)
+        for partner in () if is_new else cell.partners:
             begun = self._loop_begin(partner)
             if begun is not None and partner.last_read > begun:
                 raise WritesThroughView("another name of this array was read in the same loop", self.span)
             partner.poisoned = self.span
             self.poisonings.append(partner)
         self.tick += 1
-        cell.last_written = self.tick
+        cell.last_written = cell.last_written if is_new else self.tick
         cell.var = var
 
     def _loop_begin(self, cell: Cell) -> int | None:
@@ -246,19 +253,94 @@ class Context:
                 begun = scope.tick
         return begun
 
-    def _leave_mark(self, scope: Scope, cell: Cell) -> None:
-        match scope.kind:
-            case ScopeKind.BRANCH:
-                scope.before.setdefault(cell, cell.var)
-            case ScopeKind.LOOP:
-                if cell not in scope.carried:
-                    raise RestartLoop(scope, cell)
-            case ScopeKind.PARFOR | ScopeKind.CONDITION | ScopeKind.OPEN | ScopeKind.RULE:
-                raise WritesThroughView(
-                    f"an array made outside is written inside {scope.kind.value}", self.span
-                )
-            case ScopeKind.FUNCTION:
-                pass
+    # ------------------------------------------------------------------ objects of Python's own
+    def made(self, value: Any) -> None:
+        """An object that the program makes itself: it may be changed."""
+        self.records[id(value)] = Record(value, self.scope, self.span)
+        self.surroundings.made(value)
+
+    def grows(self, owner: object, error: FrontendError) -> NoReturn:
+        """Stage the program once more with this list as one of run-time length; else raise the error."""
+        record = self.records.get(id(owner))
+        site = None if record is None or not isinstance(owner, list) else record.site
+        if site is None or site in self.grown:
+            raise error
+        raise Restage(site, error)
+
+    def merged(self, value: Any, sources: Sequence[object], place: Place | None = None) -> None:
+        """An object that stands for one of several, which is decided at run time."""
+        record = self.records[id(value)] = Record(value, self.scope, is_merged=True, place=place)
+        for source in sources:
+            origin = self.records.get(id(source))
+            if origin is not None:
+                origin.versions.append(record)
+        self.surroundings.made(value)
+
+    def marks(self) -> tuple[int, int]:
+        """How many arrays and objects were made unreadable so far."""
+        return len(self.poisonings), len(self.staled)
+
+    def take_back(self, marks: tuple[int, int]) -> None:
+        """Make readable again what was made unreadable since then."""
+        while len(self.poisonings) > marks[0]:
+            self.poisonings.pop().poisoned = None
+        while len(self.staled) > marks[1]:
+            self.staled.pop().stale = None
+
+    def keep_copy(self, value: Value, cell: Cell) -> None:
+        """An array holds a copy of an object as a row, which is right until the object changes."""
+        record = self.records.get(id(value))
+        if record is not None:
+            record.copies.append(cell)
+
+    def is_made(self, value: object) -> bool:
+        """Whether an object is one that the program made or merged."""
+        return id(value) in self.records
+
+    def change(self, owner: object, what: str, key: Key = WHOLE) -> Record:
+        """Say that a part of an object is about to change, `WHOLE` where that may add or remove parts.
+
+        Raises `EscapingMutation` where the object belongs to the caller or has no identity that is known.
+        """
+        record = self.records.get(id(owner))
+        if record is None:
+            raise EscapingMutation(what, CALLER, self.span)
+        if record.is_merged:
+            if record.place is not None and any(scope is record.home for scope in self.scopes()):
+                raise RestartByReference(record.home, record.place)
+            raise ChangesMerged(what, self.span)
+        self._mark(record, key, what)
+        record.changed = self.span
+        for cell in record.copies:
+            cell.poisoned = self.span
+            self.poisonings.append(cell)
+        for version in record.versions:
+            version.stale = self.span
+            self.staled.append(version)
+        return record
+
+    def _mark(self, holder: Holder, key: Key, what: str = "an array made outside") -> None:
+        """Let every scope between here and that in which an object was made know that it changes."""
+        for scope in self.scopes():
+            if scope is holder.home:
+                return
+            match scope.kind:
+                case ScopeKind.BRANCH:
+                    if holder not in scope.before:
+                        scope.before[holder] = state_of(holder)
+                case ScopeKind.LOOP:
+                    if (holder, key) not in scope.carried and (holder, WHOLE) not in scope.carried:
+                        raise RestartLoop(scope, holder, key)
+                case ScopeKind.PARFOR | ScopeKind.CONDITION | ScopeKind.OPEN | ScopeKind.RULE:
+                    if isinstance(holder, Record):
+                        raise EscapingMutation(what, scope.kind.value, self.span)
+                    raise WritesThroughView(
+                        f"{what} is written inside {scope.kind.value}",
+                        self.span,
+                        "use a `for` loop, or return the values and write them outside",
+                    )
+                case ScopeKind.FUNCTION:
+                    pass
 
     def constant(self, value: object, dtype: DType) -> Const:
         """A static number as a constant of a scalar type; refuses one that does not fit."""
@@ -271,13 +353,11 @@ class Context:
         return number(plain, dtype)
 
     # ------------------------------------------------------------------ surroundings
-    def made(self, value: object) -> None:
-        """A static object that the program makes itself: in this scope it may be changed."""
-        self.scope.created[id(value)] = value
-        self.surroundings.made(value)
-
     def seen(self, value: Value) -> Value:
         """A static value that a name or an item stands for; a large array becomes an argument."""
+        record = self.records.get(id(value))
+        if record is not None and record.stale is not None:
+            raise StaleMerge(f"a {type(value).__name__}", record.stale, self.span)
         if is_passed(value):
             return self.captured_array(value)
         if is_complex_passed(value):
@@ -334,7 +414,8 @@ class Context:
             root = list(self.scopes())[-1]
             root.builder.bind(var)
             self.is_narrow = self.is_narrow or dtype not in (BOOL, I64, F64)
-            value = Array(Cell(var, root, is_argument=True))
+            layout = True if array.ndim < 2 else None  # another array may stand at its place at the next call
+            value = Array(Cell(var, root, is_argument=True, is_contiguous=layout))
             found = self.captured[key] = Captured(key, array, fetch or (lambda: array), value)
         return found.value
 

@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from anadrome.array_ir.nodes import FALSE, Atom, Var, i64
-from anadrome.errors.frontend import EscapingMutation, FrontendError, StaticRequired, UnsupportedSyntax
-from anadrome.frontend.appending import appending_loop
+from anadrome.errors.frontend import (
+    ChangesMerged,
+    ChangesSize,
+    ChangesStructure,
+    ChangesType,
+    EscapingMutation,
+    StaticRequired,
+    UnsupportedSyntax,
+)
 from anadrome.frontend.context import Context
 from anadrome.frontend.evaluate import condition
-from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, Unrolled, has_run, iterate, unrolled
+from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, Unrolled, has_run
+from anadrome.frontend.iterators import (
+    Iterator,
+    LazyGenerator,
+    begun,
+    by_position,
+    has_item,
+    known_items,
+    next_of,
+    source_of,
+    while_items,
+)
 from anadrome.frontend.loop_plan import Plan, make_plan
 from anadrome.frontend.loops import after_break, stage_loop
 from anadrome.frontend.merge import branch
@@ -32,6 +52,15 @@ from anadrome.frontend.values import (
 
 STATIC_ITERATIONS = 10_000
 """A `while` whose condition is known while compiling is repeated at most this often."""
+REPEATED_INSTEAD = (
+    ChangesMerged,
+    ChangesSize,
+    ChangesStructure,
+    ChangesType,
+    EscapingMutation,
+    StaticRequired,
+)
+"""What a run-time loop cannot do, and a short loop that is repeated while compiling can."""
 
 
 # ---------------------------------------------------------------------------- for and while statements
@@ -39,55 +68,100 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
     """A `for`: over static items it is repeated now, over a run-time sequence it becomes a loop."""
     context.at(frame, node.iter)
     iterable = context.evaluate(frame, node.iter)
-    items = unrolled(context, iterable) if isinstance(iterable, Unrolled) else iterate(context, iterable)
-    if isinstance(items, Iterated):
-        extent = items.static_extent
-        if extent is None or extent > context.config.unroll_limit:
-            try:
-                return _runtime_for(context, frame, node, items, assign)
-            except (StaticRequired, EscapingMutation) as error:
-                if extent is None or extent > STATIC_REPEATS or items.checkpoint is not None:
-                    grown = _appending_for(context, frame, node, items, assign, error)
-                    if grown is not None:
-                        return grown
-                    raise
-        items = unrolled(context, items)
-    return _repeat(context, frame, node, items, assign)
+    if isinstance(iterable, LazyGenerator) and not isinstance(node.iter, ast.GeneratorExp):
+        iterable = begun(context, iterable)
+    walked = _shared_iterator(node, iterable)
+    if walked is not None:
+        return _walk_iterator(context, frame, node, walked, assign)
+    if isinstance(iterable, Unrolled):
+        iterable = iterable.iterable
+        return _repeat(
+            context, frame, node, by_position(context, iterable, _known(context, iterable)), assign
+        )
+    items = source_of(context, iterable)
+    if not isinstance(items, Iterated):
+        return _repeat(context, frame, node, by_position(context, iterable, items), assign)
+    extent = items.static_extent
+    if extent is None or extent > context.config.unroll_limit:
+        try:
+            return _runtime_for(context, frame, node, items, assign)
+        except REPEATED_INSTEAD:
+            if extent is None or extent > STATIC_REPEATS or items.checkpoint is not None:
+                raise
+    return _repeat(context, frame, node, by_position(context, iterable, items), assign)
 
 
-def _repeat(
-    context: Context, frame: Frame, node: ast.For, items: Sequence[Value], assign: Callable[..., None]
+def _known(context: Context, iterable: Value) -> Iterated | Iterable[Value]:
+    """What is unrolled: its length must be known."""
+    items = source_of(context, iterable)
+    known_items(context, items)
+    return items
+
+
+def _shared_iterator(node: ast.For, iterable: Value) -> Iterator | None:
+    """The iterator over a run-time sequence that a loop goes over, where something else may go on with it."""
+    is_new = isinstance(node.iter, ast.Call | ast.GeneratorExp)
+    is_run_time = isinstance(iterable, Iterator) and iterable.sequence is not None
+    return iterable if is_run_time and not is_new else None  # type: ignore[return-value]
+
+
+def _walk_iterator(
+    context: Context, frame: Frame, node: ast.For, iterator: Iterator, assign: Callable[..., None]
 ) -> Exit:
+    """A `for` over an iterator that others can move as well: it takes the next item while there is one.
+
+    for x in it: body      while has_item(it): x = take(it); body
+    """
+    sequence = iterator.sequence
+    assert sequence is not None
+    extent = sequence.static_extent
+    if extent is not None and extent <= STATIC_REPEATS and isinstance(iterator.position, int):
+        return _repeat(context, frame, node, by_position(context, None, _taken(context, iterator)), assign)
+    loop = while_items(frame, node, iterator)
+    return stage_loop(context, frame, loop, make_plan(context, frame, loop, False), None, lambda index: None)
+
+
+def _taken(context: Context, iterator: Iterator) -> Iterable[Value]:
+    """The items of an iterator, each taken when it is asked for."""
+    while has_item(context, iterator) is True:
+        yield next_of(context, iterator, ())
+    if is_staged(has_item(context, iterator)):
+        raise StaticRequired("how far an iterator has got", context.span, "go over the items by index")
+
+
+Taking = Callable[[int], tuple[Value, ...]]
+"""position -> the item there, or nothing behind the last one"""
+
+
+def _repeat(context: Context, frame: Frame, node: ast.For, take: Taking, assign: Callable[..., None]) -> Exit:
     """Iterations one after the other; after one that may end the loop at run time the rest is conditional."""
     frame.loop_live.append(frame.live_head.get(node, frozenset()) | frame.live[node])
     try:
-        return _iterations(context, frame, node, list(items), assign)
+        return _iterations(context, frame, node, take, 0, assign)
     finally:
         frame.loop_live.pop()
 
 
 def _iterations(
-    context: Context, frame: Frame, node: ast.For, items: list[Value], assign: Callable[..., None]
+    context: Context, frame: Frame, node: ast.For, take: Taking, first: int, assign: Callable[..., None]
 ) -> Exit:
-    for position, item in enumerate(items):
-        assign(context, frame, node.target, item)
+    for position in itertools.count(first):
+        context.at(frame, node.iter)
+        found = take(position)
+        if not found:
+            break
+        assign(context, frame, node.target, found[0])
         exit_ = context.evaluators.block(context, frame, node.body)
         if exit_.kinds <= {NEXT, CONTINUE}:
             continue
         if isinstance(exit_.code, int):
             return FALLS_THROUGH if exit_.code == BREAK else exit_
-        return _conditional_rest(context, frame, node, exit_, items[position + 1 :], assign)
+        rest = partial(_iterations, context, frame, node, take, position + 1, assign)
+        return _conditional_rest(context, frame, exit_, rest)
     return context.evaluators.block(context, frame, node.orelse)
 
 
-def _conditional_rest(
-    context: Context,
-    frame: Frame,
-    node: ast.For,
-    exit_: Exit,
-    rest: list[Value],
-    assign: Callable[..., None],
-) -> Exit:
+def _conditional_rest(context: Context, frame: Frame, exit_: Exit, rest: Callable[[], Exit]) -> Exit:
     assert not isinstance(exit_.code, int)
     kinds = exit_.kinds & {BREAK, RETURN}
     is_over = _is_one_of(context, exit_.code, kinds)
@@ -99,7 +173,7 @@ def _conditional_rest(
 
     def further() -> Exit:
         frame.names = after_no_break(frame.names)
-        return _iterations(context, frame, node, rest, assign)
+        return rest()
 
     return branch(context, frame, is_over, over, further, frame.loop_live[-1])
 
@@ -118,35 +192,14 @@ def _runtime_for(
     node: ast.For,
     items: Iterated,
     assign: Callable[..., None],
-    note_index: Callable[[Var], None] | None = None,
 ) -> Exit:
     def begin(index: Var) -> None:
         give_range(context, index, i64(0), items.extent)
-        if note_index is not None:
-            note_index(index)
         assign(context, frame, node.target, items.item(context, index))
 
     plan = make_plan(context, frame, node, has_run(context, items))
     plan.checkpoint = items.checkpoint
     return stage_loop(context, frame, node, plan, items.extent, begin)
-
-
-def _appending_for(
-    context: Context,
-    frame: Frame,
-    node: ast.For,
-    items: Iterated,
-    assign: Callable[..., None],
-    error: FrontendError,
-) -> Exit | None:
-    """The loop where all it does wrong is to append to a list; None for any other."""
-    if not isinstance(error, EscapingMutation):
-        return None
-
-    def stage(loop: ast.For, note_index: Callable[[Var], None]) -> Exit:
-        return _runtime_for(context, frame, loop, items, assign, note_index)
-
-    return appending_loop(context, frame, node, items.extent, stage)
 
 
 def run_while(context: Context, frame: Frame, node: ast.While) -> Exit:
@@ -171,10 +224,9 @@ def _is_static_test(context: Context, frame: Frame, node: ast.While, plan: Plan)
 def _repeat_while(context: Context, frame: Frame, node: ast.While) -> Exit:
     for _ in range(STATIC_ITERATIONS):
         test = condition(context, frame, node.test)
-        if is_staged(test):
-            raise UnsupportedSyntax(
-                "a condition that is static at first and known at run time only later", context.span
-            )
+        if is_staged(test):  # from here on the run decides
+            plan = make_plan(context, frame, node, runs=False)
+            return stage_loop(context, frame, node, plan, None, lambda index: None)
         if not test:
             return context.evaluators.block(context, frame, node.orelse)
         exit_ = context.evaluators.block(context, frame, node.body)

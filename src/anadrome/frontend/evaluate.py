@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 import builtins
+import difflib
 import inspect
-import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom
+from anadrome.errors.base import indefinite
 from anadrome.errors.frontend import (
     NoAttribute,
     StaticCallFailed,
@@ -21,26 +22,36 @@ from anadrome.errors.frontend import (
     UnsupportedSyntax,
     UnsupportedType,
 )
-from anadrome.frontend.arrays import as_array, describe
+from anadrome.frontend.applying import STATIC_UNARY, compare_two, operate, remember
+from anadrome.frontend.arrays import as_array, describe, unboxed
 from anadrome.frontend.calls import BoundMethod, staged_function
 from anadrome.frontend.complex_numbers import operators as complex_operators
 from anadrome.frontend.complex_numbers.forms import COMPLEX_ATTRIBUTES, COMPLEX_METHODS
-from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
 from anadrome.frontend.comprehension import (
-    LazyGenerator,
     evaluate_dict,
     evaluate_list,
     evaluate_set,
+    generator,
     take_row,
 )
 from anadrome.frontend.context import Context
+from anadrome.frontend.growing import (
+    GrowingList,
+    ListMethod,
+    as_value,
+    get_item,
+    growing_list,
+    new_list,
+)
 from anadrome.frontend.indexing import take, take_complex
-from anadrome.frontend.iterables import RowList, unrolled
+from anadrome.frontend.iterables import RowList
+from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.library import ATTRIBUTES, METHODS
 from anadrome.frontend.merge import branch
-from anadrome.frontend.operators import apply_prim, binary, compare, negate, truth
-from anadrome.frontend.overloads import own_binary, own_contains, own_truth, own_unary
+from anadrome.frontend.natively import refuse_environment
+from anadrome.frontend.operators import apply_prim, negate, truth
+from anadrome.frontend.overloads import own_method, own_truth, own_unary
 from anadrome.frontend.own import is_own
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import (
@@ -52,7 +63,6 @@ from anadrome.frontend.values import (
     Missing,
     Scalar,
     Value,
-    is_numpy_array,
     is_staged,
 )
 
@@ -104,17 +114,38 @@ def lookup(context: Context, frame: Frame, name: str) -> Value:
     if name in scope.globals:
         return context.found_in(scope.globals, name)
     context.surroundings.no_item(scope.globals, name)
-    return getattr(builtins, name, Missing("not defined"))
+    return getattr(
+        builtins, name, Missing("", _spelling(name, {*frame.names, *frame.local_names, *scope.globals}))
+    )
+
+
+def _spelling(name: str, known: Iterable[str]) -> str:
+    """What a name that nobody has defined may be meant to be."""
+    near = difflib.get_close_matches(name, known, 1)
+    return f"did you mean `{near[0]}`?" if near else f"define or import `{name}` before it is used"
 
 
 def _attribute(context: Context, frame: Frame, node: ast.Attribute) -> Value:
     base = context.evaluate(frame, node.value)
     context.at(frame, node)
-    return attribute(context, base, node.attr)
+    return attribute(context, base, mangled(frame, node.attr))
+
+
+def mangled(frame: Frame, name: str) -> str:
+    """The name of an attribute as Python knows it: in a class C `__x` is `_C__x`."""
+    if not name.startswith("__") or name.endswith("__"):
+        return name
+    scope = frame
+    while scope.outer is not None:
+        scope = scope.outer
+    around = scope.name.rpartition(".")[0].rpartition(".")[2]
+    return name if around in ("", "<locals>") else f"_{around.lstrip('_')}{name}"
 
 
 def attribute(context: Context, base: Value, name: str) -> Value:
     """`base.name`"""
+    if isinstance(base, GrowingList):
+        return ListMethod(name, base)
     if is_staged(base):
         assert isinstance(base, Scalar | Array)
         if isinstance(base, Array) and base.list_depth:
@@ -149,9 +180,6 @@ def _complex_attribute(context: Context, base: Complex, name: str) -> Value:
     raise NoAttribute(describe(base), name, (*COMPLEX_ATTRIBUTES, *COMPLEX_METHODS), context.span)
 
 
-_LIST_HELP = "make it an array first: `np.array([...])`"
-
-
 # ---------------------------------------------------------------------------- subscripts
 def _subscript(context: Context, frame: Frame, node: ast.Subscript) -> Value:
     base = context.evaluate(frame, node.value)
@@ -166,10 +194,19 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
         return take(context, base, index)
     if isinstance(base, Complex) and base.shape:
         return take_complex(context, base, index)
+    if isinstance(base, GrowingList):
+        if isinstance(index, slice):
+            return subscript(context, as_value(context, base), index)
+        return get_item(context, base, index)
     if isinstance(base, RowList):
         return take_row(context, base, index)
+    method = own_method(base, "__getitem__")
+    if method is not None:
+        return context.call(method, base, index)
     if isinstance(base, Scalar | Complex):
-        raise UnsupportedType("the base of an index", describe(base), context.span)
+        raise UnsupportedType(
+            "the base of an index", describe(base), context.span, "use an array, a list or a tuple"
+        )
     if has_staged(index):
         if is_complex_array(base):
             return take_complex(context, complex_of(context, base), index)
@@ -177,16 +214,28 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
             found = as_array(context, base)
             assert isinstance(found, Array)
             return take(context, found, index)
+        if isinstance(base, list | tuple) and base:
+            return _item_at_run_time(context, base, index)
         raise StaticRequired(
-            f"the index of a {type(base).__name__}",
+            f"the index of {indefinite(type(base).__name__)}",
             context.span,
-            "loop over the container itself, or make it an array with np.array",
+            "use a list and an index that are known when the function is compiled"
+            if isinstance(base, str)
+            else "loop over the container itself, or make it an array with `np.array(...)`",
         )
+    refuse_environment(context, base)
     context.surroundings.items_of(base)
     try:
-        return context.seen(base[index])  # type: ignore[index]
+        item: Any = base[index]  # type: ignore[index]
     except Exception as error:
-        raise StaticCallFailed("this index", error, context.span) from None
+        raise StaticCallFailed("this index", error, context.span) from error
+    is_copy = isinstance(base, list) and isinstance(index, slice)
+    return new_list(context, item) if is_copy else context.seen(item)
+
+
+def _item_at_run_time(context: Context, base: list[Value] | tuple[Value, ...], index: Value) -> Value:
+    """`base[index]` of a list or tuple whose items are known now, by an index that is not."""
+    return get_item(context, growing_list(context, base), index)
 
 
 def _slice(context: Context, frame: Frame, node: ast.Slice) -> Value:
@@ -195,40 +244,6 @@ def _slice(context: Context, frame: Frame, node: ast.Slice) -> Value:
 
 
 # ---------------------------------------------------------------------------- operators
-_STATIC_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
-    ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
-    ast.MatMult: operator.matmul,
-}
-
-_STATIC_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-    ast.Invert: operator.invert,
-}
-
-_STATIC_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-    ast.In: lambda left, right: left in right,
-    ast.NotIn: lambda left, right: left not in right,
-}
 
 
 def _binary(context: Context, frame: Frame, node: ast.BinOp) -> Value:
@@ -236,48 +251,6 @@ def _binary(context: Context, frame: Frame, node: ast.BinOp) -> Value:
     right = context.evaluate(frame, node.right)
     context.at(frame, node)
     return operate(context, type(node.op), left, right)
-
-
-def operate(context: Context, kind: type[ast.operator], left: Value, right: Value) -> Value:
-    """`left kind right`; operators of static values are Python's own, save those of the user's classes."""
-    found = own_binary(context, kind, left, right)
-    if found is not NotImplemented:
-        return found
-    is_complex_operation = meets_complex(left, right)
-    if is_complex_operation or is_staged(left) or is_staged(right):
-        has_array = any(isinstance(side, Array | Complex) and side.shape for side in (left, right))
-        for side in (left, right):
-            if isinstance(side, Array | Complex) and side.list_depth:
-                raise UnsupportedType(
-                    "an operand", "a list made by a comprehension", context.span, _LIST_HELP
-                )
-            if isinstance(side, list | tuple) and not has_array:
-                raise UnsupportedType(
-                    "an operand", describe(side), context.span, "make it an array: `np.array(...)`"
-                )
-        if kind is ast.MatMult:
-            return context.call(np.matmul, left, right)
-        if is_complex_operation:
-            return complex_operators.binary(context, kind, left, right)
-        return binary(context, kind, left, right)
-    context.surroundings.whole(left)
-    context.surroundings.whole(right)
-    try:
-        result = _STATIC_BINARY[kind](left, right)
-    except Exception as error:
-        raise StaticCallFailed("this operation", error, context.span) from None
-    return remember(context, result)
-
-
-def remember(context: Context, value: Value) -> Value:
-    """A container made here may be changed here; NumPy arrays made here belong to the program."""
-    if isinstance(value, list | dict | set):
-        context.made(value)
-    if is_complex_array(value):
-        return complex_of(context, value)
-    if isinstance(value, np.ndarray):
-        return as_array(context, value)
-    return value
 
 
 def _unary(context: Context, frame: Frame, node: ast.UnaryOp) -> Value:
@@ -289,22 +262,27 @@ def _unary(context: Context, frame: Frame, node: ast.UnaryOp) -> Value:
             context.surroundings.truth_of(value)
             return not value
         return Scalar(context.builder.apply("not", truth(context, value)))
+    value = unboxed(context, value)
     overloaded = own_unary(context, type(node.op), value)
     if overloaded is not NotImplemented:
         return overloaded
     if is_staged(value):
         if isinstance(node.op, ast.USub):
             return negate(context, value)
-        return value if isinstance(node.op, ast.UAdd) else apply_prim(context, "bitnot", value)
+        if isinstance(node.op, ast.Invert):
+            return apply_prim(context, "bitnot", value)
+        return context.call(np.positive, value) if isinstance(value, Array) else value
     if isinstance(value, Complex):
         if isinstance(node.op, ast.Invert):
             raise complex_operators.refused(context, ast.Invert, value)
-        return value if isinstance(node.op, ast.UAdd) else complex_operators.negate(context, value)
+        if isinstance(node.op, ast.UAdd):
+            return context.call(np.positive, value) if value.shape else value
+        return complex_operators.negate(context, value)
     context.surroundings.whole(value)
     try:
-        return _STATIC_UNARY[type(node.op)](value)
+        return STATIC_UNARY[type(node.op)](value)
     except Exception as error:
-        raise StaticCallFailed("this operation", error, context.span) from None
+        raise StaticCallFailed("this operation", error, context.span) from error
 
 
 def _boolean(context: Context, frame: Frame, node: ast.BoolOp) -> Value:
@@ -356,7 +334,7 @@ def _compare(context: Context, frame: Frame, node: ast.Compare) -> Value:
     for kind, operand in zip(node.ops, node.comparators, strict=True):
         right = context.evaluate(frame, operand)
         context.at(frame, node)
-        found = _compare_two(context, type(kind), left, right)
+        found = compare_two(context, type(kind), left, right)
         if result is True:
             result = found
         elif is_staged(found) or is_staged(result):
@@ -368,56 +346,6 @@ def _compare(context: Context, frame: Frame, node: ast.Compare) -> Value:
             return result
         left = right
     return result
-
-
-def _compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
-    if kind in (ast.Is, ast.IsNot):
-        return _STATIC_COMPARE[kind](left, right)
-    if kind in (ast.In, ast.NotIn) and any(
-        is_staged(one) or isinstance(one, Complex) for one in (left, right)
-    ):
-        return _member(context, kind, left, right)
-    if is_staged(left) or is_staged(right) or meets_complex(left, right):
-        if kind in (ast.Eq, ast.NotEq) and (left is None or right is None):
-            return _against_none(context, right if left is None else left, kind is ast.NotEq)
-        return _compared(context, kind, left, right)
-    if has_staged(left) or has_staged(right):
-        raise UnsupportedSyntax("a comparison of containers that hold run-time values", context.span)
-    context.surroundings.whole(left)
-    context.surroundings.whole(right)
-    try:
-        return _STATIC_COMPARE[kind](left, right)
-    except Exception as error:
-        raise StaticCallFailed("this comparison", error, context.span) from None
-
-
-def _against_none(context: Context, value: Value, differs: bool) -> Value:
-    """`value == None`: NumPy asks every element, which is no None; one object is none either."""
-    if is_numpy_array(value):
-        return context.wrap(context.builder.full(value.shape, TRUE if differs else FALSE))
-    return differs
-
-
-def _compared(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
-    if meets_complex(left, right):
-        return complex_operators.compare(context, kind, left, right)
-    return compare(context, kind, left, right)
-
-
-def _member(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
-    """`x in (a, b)`: any of the comparisons, each of which is one bool; in an array any of its elements."""
-    found = own_contains(context, right, left)
-    is_row = isinstance(right, Array | Complex) and len(right.shape) == 1 and not getattr(left, "shape", ())
-    if found is NotImplemented and (is_row or is_numpy_array(right) or isinstance(right, np.ndarray)):
-        found = context.call(np.any, _compared(context, ast.Eq, left, right))
-    elif found is NotImplemented:
-        found = False
-        for item in unrolled(context, right):
-            same = Scalar(truth(context, _compare_two(context, ast.Eq, left, item)))
-            found = apply_prim(context, "or", found, same)
-    elif not is_staged(found):
-        return bool(found) is (kind is ast.In)
-    return apply_prim(context, "not", found) if kind is ast.NotIn else found
 
 
 def _conditional(context: Context, frame: Frame, node: ast.IfExp) -> Value:
@@ -512,7 +440,7 @@ def _super(context: Context, frame: Frame, args: Sequence[Value]) -> Value:
     try:
         return super(*args)
     except TypeError as error:
-        raise StaticCallFailed("`super`", error, context.span) from None
+        raise StaticCallFailed("`super`", error, context.span) from error
 
 
 def _found_from(base: Value, name: str) -> object:
@@ -529,7 +457,7 @@ def _walrus(context: Context, frame: Frame, node: ast.NamedExpr) -> Value:
     value = context.evaluate(frame, node.value)
     if node.target.id not in frame.local_names:
         where = "of a `nonlocal` name" if node.target.id in frame.nonlocals else "in a comprehension"
-        raise UnsupportedSyntax(f"`:=` {where}", context.span)
+        raise UnsupportedSyntax(f"`:=` {where}", context.span, "write a `for` loop with assignments")
     frame.names[node.target.id] = value
     return value
 
@@ -581,5 +509,5 @@ EXPRESSIONS: dict[type[ast.expr], Callable[[Context, Frame, Any], Value]] = {
     ast.ListComp: lambda context, frame, node: evaluate_list(context, frame, node),
     ast.DictComp: lambda context, frame, node: evaluate_dict(context, frame, node),
     ast.SetComp: lambda context, frame, node: evaluate_set(context, frame, node),
-    ast.GeneratorExp: lambda context, frame, node: LazyGenerator(node, frame),
+    ast.GeneratorExp: generator,
 }

@@ -17,7 +17,7 @@ from anadrome.errors.frontend import (
     TooManyIndices,
     UnsupportedType,
 )
-from anadrome.frontend.arrays import as_array, atom, describe
+from anadrome.frontend.arrays import as_array, atom, describe, unboxed
 from anadrome.frontend.context import Context
 from anadrome.frontend.masks import coordinates
 from anadrome.frontend.operators import broadcast_shapes, element
@@ -32,6 +32,15 @@ from anadrome.frontend.sizes import (
     show_shape,
 )
 from anadrome.frontend.values import Array, Cell, Complex, Fixed, Item, Range, Scalar, Value, View
+from anadrome.frontend.views import (
+    At,
+    copy_that_may_share,
+    is_contiguous,
+    is_sliced_contiguous,
+    joined,
+    place_of,
+    range_index,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,21 +116,26 @@ def masked(context: Context, shape: tuple[Size, ...], part: Value) -> list[Selec
 
 def selector(context: Context, size: Size, part: Value) -> Selector:
     """What one part of an index takes of its dimension."""
+    part = unboxed(context, part)
     match part:
         case slice():
             return sliced(context, size, part)
         case bool() | np.bool_():
-            raise UnsupportedType("an index", "a bool", context.span)
+            raise UnsupportedType(
+                "an index", "a bool", context.span, "use an integer, or a mask: an array of bools"
+            )
         case int() | np.integer():
             return static_index(context, size, int(part))
         case Scalar():
             if not part.dtype.is_integer:
-                raise UnsupportedType("an index", describe(part), context.span, "use an integer")
+                raise UnsupportedType("an index", describe(part), context.span, "use an integer: `int(i)`")
             return staged_index(context, size, context.builder.convert(part.atom, I64))
         case Array() | list() | np.ndarray():
             return gather(context, size, part)
         case _:
-            raise UnsupportedType("an index", describe(part), context.span)
+            raise UnsupportedType(
+                "an index", describe(part), context.span, "use an integer, a slice or an array"
+            )
 
 
 def whole(size: Size) -> Range:
@@ -246,7 +260,9 @@ def _bound(context: Context, size: Size, value: Value, default: Atom, lower: Ato
     elif isinstance(value, int | np.integer):
         found = i64(int(value))
     else:
-        raise UnsupportedType("the bound of a slice", describe(value), context.span)
+        raise UnsupportedType(
+            "the bound of a slice", describe(value), context.span, "use an integer: `int(i)`"
+        )
     if isinstance(found, Const) and int(found.value) < 0:
         return builder.size("max", builder.size("add", size, found), lower)
     if not is_nonnegative(context, found):
@@ -277,21 +293,66 @@ def take_inside(context: Context, array: Array, index: Atom) -> Scalar | Array:
     return _taken(context, array, None, found)
 
 
+def take_items(context: Context, array: Array, items: Sequence[Item]) -> Array:
+    """The view of an array that these items take, of which some are ranges."""
+    taken = _taken(context, array, None, list(items))
+    assert isinstance(taken, Array)
+    return taken
+
+
 def _taken(context: Context, array: Array, index: Value, found: list[Selector]) -> Scalar | Array:
     depth = max(0, array.list_depth - 1) if not isinstance(index, slice | tuple) else array.list_depth
     var = context.read(array)
     result = read(context, var, found)
-    if not result.type.shape:
+    is_kept = not result.type.shape and _has_ellipsis(index)
+    if not result.type.shape and not is_kept:
         return Scalar(result)
     assert isinstance(result, Var)
     if any(isinstance(item, Gather) for item in found):
         return context.wrap(result)
     if isinstance(index, slice) and array.list_depth:
-        return Array(Cell(result, context.scope), None, array.list_depth)  # a slice of a list is a copy
+        cell = Cell(result, context.scope)
+        if len(array.shape) > 1:  # the rows are those of the list
+            cell = copy_that_may_share(context, array, result).cell
+        return Array(cell, None, array.list_depth)
     place = _place(context, array, found)
-    return Array(
-        array.cell, View(array.cell.var, result, _reader(context, array, found, place), place), depth
+    at = None if place is not None else joined(place_of(array), at_selectors(found))
+    view = View(
+        array.cell.var,
+        result,
+        _reader(context, array, found, place),
+        place,
+        at,
+        array.view is None or array.view.is_writable,
+        is_sliced_contiguous(context, is_contiguous(array), found),
+        array.cell.exchanges,
     )
+    return Array(array.cell, view, depth)
+
+
+def _has_ellipsis(index: Value) -> bool:
+    """Whether an index names `...`, so that what it takes is an array even of no dimensions."""
+    return any(part is Ellipsis for part in (index if isinstance(index, tuple) else (index,)))
+
+
+def at_selectors(found: Sequence[Selector]) -> At:
+    """Where an element of what selectors without index arrays take is."""
+
+    def at(builder: Builder, indices: tuple[Atom, ...]) -> list[Atom]:
+        own, places = iter(indices), list[Atom]()
+        for item in found:
+            match item:
+                case Fixed(atom=atom):
+                    places.append(atom)
+                case Range():
+                    places.append(range_index(builder, item, next(own)))
+                case NewAxis():
+                    next(own)
+                case Gather():
+                    raise AssertionError("index arrays make a new array")
+        return places
+
+    return at
 
 
 def _place(context: Context, array: Array, found: Sequence[Selector]) -> tuple[Item, ...] | None:
@@ -373,11 +434,6 @@ def read(context: Context, var: Var, found: Sequence[Selector]) -> Atom:
         return inner.index(var, atoms, bounds)
 
     return context.builder.build(shape, place)
-
-
-def range_index(builder: Builder, item: Range, index: Atom) -> Atom:
-    """start + step·index"""
-    return builder.apply("add", item.start, builder.apply("mul", item.step, index))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

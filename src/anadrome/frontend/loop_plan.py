@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -12,17 +13,44 @@ from anadrome.errors.frontend import FrontendError
 from anadrome.frontend.carried import Key, arrays_of, list_depth
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.context import Context
+from anadrome.frontend.heap import contents
 from anadrome.frontend.liveness import assigned_names, augmented_only, written_names
 from anadrome.frontend.nonlocals import rebound_by_calls
+from anadrome.frontend.restarts import (
+    Counted,
+    Restart,
+    RestartByReference,
+    RestartGrown,
+    RestartLoop,
+    RestartSteady,
+    RestartWidened,
+    RetypeLoop,
+)
 from anadrome.frontend.structures import flatten, is_number
-from anadrome.frontend.values import Cell, Frame, Missing, Scope, Value, is_staged
+from anadrome.frontend.values import (
+    WHOLE,
+    Cell,
+    Frame,
+    Holder,
+    Missing,
+    Place,
+    Record,
+    Scope,
+    Value,
+    is_staged,
+)
+from anadrome.frontend.values import Key as HeapKey
 
 LoopNode = ast.For | ast.While
 
 
 @dataclass(slots=True, eq=False)
 class Plan:
-    """What is known of a loop before its body is staged, and what staging it has taught."""
+    """What is known of a loop before its body is staged, and what staging it has taught.
+
+    `parts` are the parts of objects that the body changes. A name is carried as a value, a part that holds
+    an object as a reference to it, which no iteration exchanges; those in `turned` the other way.
+    """
 
     names: list[str]
     late: list[str]
@@ -31,11 +59,77 @@ class Plan:
     runs: bool = False
     is_endless: bool = False
     cells: list[Cell] = field(default_factory=list)
+    parts: list[tuple[Record, HeapKey]] = field(default_factory=list)
+    room: dict[object, int] = field(default_factory=dict)
+    steps: dict[Place, int] = field(default_factory=dict)
+    unsteady: set[Place] = field(default_factory=set)
+    is_counting: bool = False
+    counted: dict[object, object] = field(default_factory=dict)
+    turned: set[Place] = field(default_factory=set)
+    complex_places: set[Place] = field(default_factory=set)
     types: dict[Key, DType] = field(default_factory=dict)
     floats: dict[Key, FrontendError | None] = field(default_factory=dict)
     started: dict[str, int] = field(default_factory=dict)
     scope: Scope | None = None
     checkpoint: Checkpoint | None = None
+
+    def learn(self, stopped: Restart) -> None:
+        """What a body that could not be staged has shown."""
+        match stopped:
+            case RestartLoop(holder=holder, key=key):
+                if isinstance(holder, Cell):
+                    self.cells.append(holder)
+                    return
+                if key is WHOLE:
+                    self.parts = [part for part in self.parts if part[0] is not holder]
+                self.parts.append((holder, key))
+            case RestartGrown(owner=owner):
+                self.room[owner] = self.room.get(owner, 0) + 1
+            case RestartWidened():
+                pass
+            case RestartSteady(place=place, step=step):
+                if step is None:
+                    self.unsteady.add(place)
+                    del self.steps[place]
+                else:
+                    self.steps[place] = step
+            case Counted():
+                self.is_counting = False
+                self.room = dict.fromkeys(self.counted, sys.maxsize)
+                self.parts = [part for part in self.parts if part[1] != "count"]
+            case RestartByReference(place=place):
+                self.turned.add(place)
+            case RetypeLoop():
+                self._retype(stopped)
+
+    def _retype(self, stopped: RetypeLoop) -> None:
+        if stopped.dtype is None:
+            self.complex_places.add(stopped.key[0])
+        elif stopped.is_weak:
+            self.floats[stopped.key] = stopped.instead
+        else:
+            self.types[stopped.key] = stopped.dtype
+
+    def holders(self) -> list[Holder]:
+        """The objects that the body changes."""
+        return [*self.cells, *dict.fromkeys(record for record, _ in self.parts)]
+
+    def is_by_reference(self, context: Context, place: Place, value: Value) -> bool:
+        """Whether a place holds one object in every iteration."""
+        if isinstance(place, str):
+            return place in self.turned
+        return context.is_made(value) and place not in self.turned
+
+    def may_turn(self, place: Place) -> bool:
+        """Whether a part that another object was put into may be carried as a value instead."""
+        return not isinstance(place, str) and place not in self.turned
+
+    def places(self) -> list[Place]:
+        """All that is carried apart from arrays that are written: names, and parts of objects."""
+        found: list[Place] = list(self.names)
+        for record, key in self.parts:
+            found += [(record, one) for one in (contents(record.owner) if key is WHOLE else (key,))]
+        return found
 
 
 def make_plan(context: Context, frame: Frame, node: LoopNode, runs: bool) -> Plan:

@@ -9,80 +9,49 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Body, Loop, Size, Var, i64
-from anadrome.dtypes import F64, I64
-from anadrome.errors.base import Span
 from anadrome.errors.frontend import (
-    ChangesSize,
-    ChangesType,
     FrontendError,
+    UnknownRoom,
     UnsupportedSyntax,
-    WritesThroughView,
 )
-from anadrome.frontend.arrays import atom, describe, type_of
-from anadrome.frontend.carried import (
-    RetypeLoop,
-    becomes_float,
-    follow_start,
-    is_python_number,
-)
-from anadrome.frontend.complex_numbers.parts import complex_of, lifted
-from anadrome.frontend.context import Context, RestartLoop
+from anadrome.frontend.arrays import atom, convert
+from anadrome.frontend.complex_numbers.parts import lifted
+from anadrome.frontend.context import Context
 from anadrome.frontend.evaluate import condition
+from anadrome.frontend.growing import make_counted_room, make_room
+from anadrome.frontend.heap import contents, describe_part, refill, set_state, state_of
+from anadrome.frontend.loop_carrying import Carrying, Part, is_weak
 from anadrome.frontend.loop_plan import LoopNode, Plan, leaves_of
-from anadrome.frontend.merge import aliases, branch, link_shared
+from anadrome.frontend.merge import branch, link_shared
 from anadrome.frontend.operators import truth
-from anadrome.frontend.sizes import differ_always, retype
-from anadrome.frontend.structures import is_same_structure
+from anadrome.frontend.restarts import (
+    RESTARTS,
+    Counted,
+    RestartGrown,
+    RestartWidened,
+)
 from anadrome.frontend.values import (
     BREAK,
     CONTINUE,
     FALLS_THROUGH,
     NEXT,
     RETURN,
+    WHOLE,
     Array,
     Cell,
-    Complex,
     Exit,
     Frame,
     Missing,
-    Scalar,
     Scope,
     ScopeKind,
     Value,
     is_staged,
-    link,
     value_at_break,
 )
-
-
-@dataclass(slots=True, eq=False)
-class Carried:
-    """One carried name: its leaves before the loop, the variables bound in the body, and its value there."""
-
-    name: str
-    start: list[Value]
-    atoms: list[Atom]
-    variables: list[Var]
-    weak: list[bool]
-    rebuild: Callable[..., Value]
-    value: Value
-    cells: list[Cell] = field(default_factory=list)
-    ends: list[Array] = field(default_factory=list)
-
-
-@dataclass(slots=True, eq=False)
-class Part:
-    """One group of a loop's carried values: variables, starts, ends, and what to do with the results."""
-
-    variables: list[Var]
-    starts: list[Atom]
-    ends: list[Atom]
-    settle: Callable[[list[Atom]], None]
 
 
 # ---------------------------------------------------------------------------- staging
@@ -96,76 +65,75 @@ def stage_loop(
 ) -> Exit:
     """Stage the loop, again where its body shows that more must be carried. `begin` binds the target."""
     names, span = dict(frame.names), context.span
-    live_depth, poisoned = len(frame.loop_live), len(context.poisonings)
+    live_depth, marks = len(frame.loop_live), context.marks()
     while True:
-        held = {cell: cell.var for cell in plan.cells}
+        held = {holder: state_of(holder) for holder in plan.holders()}
         try:
-            return _LoopStage(context, frame, node, plan, trip, begin).run()
-        except (RestartLoop, RetypeLoop, FrontendError) as stopped:
-            for cell, var in held.items():
-                cell.var = var
+            exit_ = _LoopStage(context, frame, node, plan, trip, begin).run()
+            if not plan.is_counting:
+                return exit_
+            raise Counted(plan.scope)
+        except (*RESTARTS, FrontendError) as stopped:
+            counts = {owner: contents(owner)["count"] for owner in plan.counted}
+            for holder, state in held.items():
+                set_state(holder, state)
             frame.names = dict(names)
             del frame.loop_live[live_depth:]
-            while len(context.poisonings) > poisoned:
-                context.poisonings.pop().poisoned = None
+            context.take_back(marks)
+            if isinstance(stopped, UnknownRoom) and stopped.scope is plan.scope and not plan.is_counting:
+                plan.is_counting = True
+                continue
             if isinstance(stopped, FrontendError) or stopped.scope is not plan.scope:
                 raise
             context.span = span
-            if isinstance(stopped, RestartLoop):
-                plan.cells.append(stopped.cell)
-            elif stopped.dtype is None:
-                names[stopped.key[0]] = complex_of(context, names[stopped.key[0]])
-                frame.names = dict(names)
-            elif stopped.is_weak:
-                plan.floats[stopped.key] = stopped.instead
-            else:
-                plan.types[stopped.key] = stopped.dtype
+            match stopped:
+                case Counted():
+                    make_counted_room(context, plan.counted, counts)
+                case RestartGrown():
+                    make_room(context, stopped)
+                case RestartWidened(cell=cell, dtype=dtype):
+                    widened = convert(context, cell.var, dtype)
+                    assert isinstance(widened, Var)
+                    context.write(cell, widened)
+                case _:
+                    pass
+            plan.learn(stopped)
 
 
-class _LoopStage:
+class _LoopStage(Carrying):
     """One attempt at staging a loop."""
-
-    def __init__(
-        self,
-        context: Context,
-        frame: Frame,
-        node: LoopNode,
-        plan: Plan,
-        trip: Size | None,
-        begin: Callable[[Var], None],
-    ) -> None:
-        self.context, self.frame, self.node, self.plan = context, frame, node, plan
-        self.trip, self.begin = trip, begin
-        self.index, self.code = Var("i", ArrayType(I64)), Var("code", ArrayType(I64))
-        self.before = dict(frame.names)
-        self.scope = Scope(ScopeKind.LOOP, context.builder.child(), context.scope, tick=context.tick)
-        self.results: list[tuple[Value, Sequence[Value]]] = []
-        self.broken: dict[str, Value] = {}
-        plan.scope = self.scope
 
     def run(self) -> Exit:
         """Stage body and condition, emit the loop, and say how it ends."""
-        context, frame, span = self.context, self.frame, self.context.span
+        context, span = self.context, self.context.span
         for cell in self.plan.cells:
             context.write(cell, cell.var)  # whatever is around the loop must know that it writes here
-        cells = list(self.plan.cells)
+        for record, key in self.plan.parts:
+            context.change(record.owner, describe_part(record, key), key)
+        cells, records = list(self.plan.cells), list(dict.fromkeys(record for record, _ in self.plan.parts))
         starts = [cell.var for cell in cells]
+        contents_before = {record: contents(record.owner) for record in records}
         cell_vars = [Var(cell.var.name, cell.var.type) for cell in cells]
         with context.reopened(self.scope):
-            carried = [self._carry(name) for name in self.plan.names]
+            self.scope.builder.bind(self.index, self.code)
+            carried = [self._carry(place) for place in self.plan.places()]
             variables = [var for one in carried for var in one.variables] + cell_vars
-            self.scope.builder.bind(self.index, self.code, *variables)
-            self.scope.carried.update(cells)
+            self.scope.builder.bind(*variables)
+            self.scope.carried.update((cell, WHOLE) for cell in cells)
+            self.scope.carried.update(self.plan.parts)
         self.scope.tick = context.tick
         for cell, var in zip(cells, cell_vars, strict=True):
             cell.var = var
-        frame.names.update({one.name: one.value for one in carried})
+        for one in carried:
+            self._set(one.place, one.value)
         test, test_body = self._condition(variables)
         with context.reopened(self.scope):
             exit_ = self._body()
-            parts = [self._name_part(one) for one in carried]
+            self._refuse_new_parts(contents_before)
+            parts = [self._place_part(one, exit_) for one in carried]
             self._refuse_shared_writes(carried)
-            ends: list[Atom] = [cell.var for cell in cells]
+            self._refuse_shared_changes(carried)
+            ends: list[Atom] = [self._cell_end(cell, var) for cell, var in zip(cells, cell_vars, strict=True)]
             parts.append(Part(cell_vars, list(starts), ends, lambda results: _settle_cells(cells, results)))
             parts += self._late_parts(exit_)
             returned: list[Value] = []
@@ -174,6 +142,8 @@ class _LoopStage:
             final_code = self._final_code(exit_)
         for cell, start in zip(cells, starts, strict=True):
             cell.var = start
+        for record, before in contents_before.items():
+            refill(record.owner, before)
         context.span = span
         self._forget_names(carried)
         code = self._emit(parts, final_code, exit_, test, test_body)
@@ -199,182 +169,12 @@ class _LoopStage:
                 assert self.trip is not None
                 return context.builder.apply("lt", self.index, self.trip), scope
             if any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(test)):
-                raise UnsupportedSyntax("an assignment in the condition of a run-time `while`", context.span)
+                help = "assign before the loop, and again at the end of its body"
+                raise UnsupportedSyntax("`:=` in the condition of a run-time `while`", context.span, help)
             value = condition(context, self.frame, test)
             if is_staged(value):
                 return truth(context, value), scope
             return (TRUE if value else FALSE), scope
-
-    # -------------------------------------------------------------------- carried names
-    def _carry(self, name: str) -> Carried:
-        start, rebuild = leaves_of(self.before[name])
-        carried = Carried(name, start, [], [], [], rebuild, None)
-        inner: list[Value] = []
-        for position, leaf in enumerate(start):
-            own, is_weak = type_of(self.context, leaf)
-            key = (name, position)
-            own = self.plan.types.get(key, F64 if key in self.plan.floats else own)
-            var = Var(name, ArrayType(own, leaf.shape if isinstance(leaf, Array) else ()))
-            follow_start(self.context, var, self.scope, key, leaf)
-            carried.variables.append(var)
-            with self.context.reopened(self._outer):
-                carried.atoms.append(atom(self.context, leaf, var.type.dtype))
-            carried.weak.append(is_weak and key not in self.plan.types)
-            if isinstance(leaf, Array):
-                cell = Cell(var, self.scope)
-                link(cell, aliases((leaf,)))
-                carried.cells.append(cell)
-                inner.append(Array(cell, None, leaf.list_depth))
-            else:
-                inner.append(Scalar(var, carried.weak[-1]))
-        carried.value = rebuild(iter(inner))
-        return carried
-
-    def _name_part(self, carried: Carried) -> Part:
-        """The carried name: before the loop, at the end of an iteration, and after the loop."""
-        context, name = self.context, carried.name
-        value = self.frame.names.get(name, Missing("deleted in the loop"))
-        value = lifted(context, value)
-        before = self.before[name]
-        if isinstance(value, Complex) and not value.shape and is_python_number(before):
-            raise RetypeLoop(self.scope, (name, 0), None)
-        if isinstance(before, Complex) and not before.shape and is_python_number(value):
-            value = complex_of(context, value)
-        if isinstance(value, Missing):
-            raise value.error(name, self.frame.assigned.get(name, context.span))
-        if not is_same_structure(before, value):
-            raise self._changes(name, describe(before), describe(value))
-        leaves = leaves_of(value)[0]
-        ends = [self._fit(carried, position, leaf) for position, leaf in enumerate(leaves)]
-        carried.ends = [leaf for leaf in leaves if isinstance(leaf, Array)]
-        weak = [mine and _is_weak(context, leaf) for mine, leaf in zip(carried.weak, leaves, strict=True)]
-
-        def settle(results: list[Atom]) -> None:
-            values = [
-                self._result(found, is_weak, start, leaf)
-                for found, is_weak, start, leaf in zip(results, weak, carried.start, leaves, strict=True)
-            ]
-            self.frame.names[name] = carried.rebuild(iter(values))
-
-        return Part(carried.variables, carried.atoms, ends, settle)
-
-    @property
-    def _outer(self) -> Scope:
-        assert self.scope.parent is not None
-        return self.scope.parent
-
-    def _result(self, found: Atom, is_weak: bool, start: Value, end: Value) -> Value:
-        """What a name is after the loop: its array may be that before the loop, or one made elsewhere."""
-        wrapped = self.context.wrap(found, is_weak)
-        self.results.append((wrapped, (end,) if self.plan.runs else (start, end)))
-        if not isinstance(wrapped, Array) or not isinstance(end, Array):
-            return wrapped
-        sources = (end,) if self.plan.runs else (start, end)
-        link(wrapped.cell, [cell for cell in aliases(sources) if self._is_outer(cell)])
-        return Array(wrapped.cell, None, end.list_depth)
-
-    def _is_outer(self, cell: Cell) -> bool:
-        return cell.home is not self.scope and cell.home.depth <= self._outer.depth
-
-    def _refuse_shared_writes(self, carried: Sequence[Carried]) -> None:
-        """In the next iteration a name holds what it ends with now. Two that end with one array, or one that
-        ends with an array from outside, are only carried apart if nothing writes them."""
-        ends = [(cell, end) for one in carried for cell, end in zip(one.cells, one.ends, strict=True)]
-        for position, (cell, end) in enumerate(ends):
-            roots = set(aliases((end,))) - {cell}
-            for root in roots:
-                if self._is_outer(root) and root not in cell.partners:
-                    self._meets_outer(cell, root)
-            partners: list[Cell] = []
-            if end.cell is not cell:
-                partners += [other for other, theirs in ends[:position] if roots & set(aliases((theirs,)))]
-            partners += [o for o, theirs in ends[position + 1 :] if theirs.cell is end.cell and o is not cell]
-            if any(one.last_written > self.scope.tick for partner in partners for one in (cell, partner)):
-                raise self._shared_write()
-
-    def _meets_outer(self, cell: Cell, root: Cell) -> None:
-        """From the next iteration on `cell` may be the array `root` of outside."""
-        tick = self.scope.tick
-        if root.last_written > tick or (cell.last_written > tick and root.last_read > tick):
-            raise self._shared_write()
-        if cell.last_written > tick:
-            root.poisoned = self.context.span
-            self.context.poisonings.append(root)
-
-    def _shared_write(self) -> WritesThroughView:
-        reason = "two names hold one array after an iteration, and one of them is written in the loop"
-        return WritesThroughView(reason, self.context.span)
-
-    def _fit(self, carried: Carried, position: int, leaf: Value) -> Atom:
-        """The value at the end of an iteration under the type it is carried with, or an error."""
-        context, var = self.context, carried.variables[position]
-        assert isinstance(var.type, ArrayType)
-        dtype, is_weak = type_of(context, leaf)
-        shape = leaf.shape if isinstance(leaf, Array) else ()
-        words = (_words(var.type, carried.start[position]), describe(leaf))
-        if len(shape) != var.type.rank:
-            raise self._changes(carried.name, *words)
-        key = (carried.name, position)
-        if var.type.dtype is I64 and dtype.is_float and not shape:
-            becomes_float(context, var, self.scope, key, self._changes(carried.name, *words))
-        if (
-            carried.weak[position]
-            and not is_weak
-            and dtype is not var.type.dtype
-            and dtype.kind == var.type.dtype.kind
-        ):
-            raise RetypeLoop(self.scope, key, dtype)
-        if carried.weak[position] and not is_weak and dtype is var.type.dtype and context.is_narrow:
-            raise RetypeLoop(self.scope, key, dtype)
-        is_number_into_float = is_weak and not shape and (var.type.dtype.is_float or dtype is var.type.dtype)
-        if dtype is not var.type.dtype and not is_number_into_float:
-            raise self._changes(carried.name, *words)
-        found = atom(context, leaf, var.type.dtype)
-        if not shape:
-            return found
-        assert isinstance(found, Var)
-        if any(differ_always(context, *sizes) for sizes in zip(shape, var.type.shape, strict=True)):
-            raise ChangesSize(carried.name, *self._places(carried.name))
-        try:
-            return retype(context, found, var.type, f"`{carried.name}`")
-        except FrontendError:
-            raise self._changes(carried.name, *words) from None
-
-    def _changes(self, name: str, before: str, after: str) -> ChangesType:
-        help, start = "", self.before[name]
-        if (before, after) == ("int64", "float64"):
-            help = (
-                f"start it as a float: `{name} = float({name})`"
-                if is_staged(start)
-                else f"it is used as an integer: round it, `{name} = int(...)`, or take another name"
-            )
-        elif after.startswith("complex") and not before.startswith("complex"):
-            made = f"complex({name})" if "(" not in after else f"{name}.astype(complex)"
-            help = f"start it as a complex one: `{name} = {made}`"
-        span, since = self._places(name)
-        return ChangesType(name, before, after, span, help, since)
-
-    def _places(self, name: str) -> tuple[Span | None, int]:
-        """Where a name is assigned in the loop, and the line from which on it has the type before it."""
-        span = self.frame.assigned.get(name, self.context.span)
-        return span, self.plan.started.get(name, self.node.lineno)
-
-    def _forget_names(self, carried: Sequence[Carried]) -> None:
-        """Names the body assigned have no value after the loop, save those it carries."""
-        frame, plan = self.frame, self.plan
-        kept = {one.name for one in carried}
-        after = frame.names
-        frame.names = dict(self.before)
-        for name in plan.assigned - kept:
-            old, new = self.before.get(name), after.get(name)
-            if name in self.before and old is new:
-                continue
-            is_read = name in frame.live_head.get(self.node, frozenset()) and name in self.before
-            if is_read and not isinstance(old, Missing):
-                raise self._changes(name, describe(old), describe(new))
-            frame.names[name] = Missing(
-                "assigned inside a loop that may not run at all", f"give `{name}` a value before the loop"
-            )
 
     # -------------------------------------------------------------------- further results
     def _late_parts(self, exit_: Exit) -> list[Part]:
@@ -420,7 +220,7 @@ class _LoopStage:
         """Results that no iteration reads: they start as zeros."""
         context = self.context
         ends = [atom(context, leaf) for leaf in leaves]
-        weak = [_is_weak(context, leaf) for leaf in leaves]
+        weak = [is_weak(context, leaf) for leaf in leaves]
         types = [ArrayType(end.type.dtype, end.type.shape) for end in ends]
         with context.reopened(self._outer):
             starts = [context.builder.zeros(type_) for type_ in types]
@@ -533,11 +333,3 @@ def _settle_cells(cells: Sequence[Cell], results: list[Atom]) -> None:
     for cell, result in zip(cells, results, strict=True):
         assert isinstance(result, Var)
         cell.var = result
-
-
-def _is_weak(context: Context, leaf: Value) -> bool:
-    return type_of(context, leaf)[1]
-
-
-def _words(type_: ArrayType, start: Value) -> str:
-    return describe(start) if type_.rank else type_.dtype.numpy_name

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Const, If, Let, Size, Var, i64
-from anadrome.dtypes import F64
-from anadrome.errors.frontend import BranchesDiffer, FrontendError
-from anadrome.frontend.arrays import atom, describe, promote, type_of
+from anadrome.dtypes import BOOL, F64
+from anadrome.errors.frontend import BranchesDiffer, FrontendError, UnsupportedType
+from anadrome.frontend.arrays import atom, boxed, describe, promote, type_of, variable_of
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.context import Context
+from anadrome.frontend.growing import make_room
+from anadrome.frontend.heap import (
+    contents,
+    describe_part,
+    is_alike,
+    members,
+    refill,
+    set_state,
+    state_of,
+    with_members,
+)
 from anadrome.frontend.overloads import own_method
+from anadrome.frontend.restarts import RestartGrown
 from anadrome.frontend.sizes import retype
-from anadrome.frontend.structures import children, is_alike, is_number, with_children
+from anadrome.frontend.structures import children, is_number
 from anadrome.frontend.values import (
     BREAK,
     RETURN,
@@ -23,10 +37,14 @@ from anadrome.frontend.values import (
     Complex,
     Exit,
     Frame,
+    Holder,
+    Key,
     Missing,
+    Record,
     Scalar,
     Scope,
     ScopeKind,
+    State,
     Value,
     is_staged,
     link,
@@ -52,12 +70,19 @@ class Slot:
 
 @dataclass(slots=True, eq=False)
 class Way:
-    """One branch after it was evaluated: scope, names, exit, and the last values of cells it wrote."""
+    """One branch after it was evaluated: scope, names, exit, and the last states of objects it changed."""
 
     scope: Scope
     names: dict[str, Value]
     exit: Exit
-    cells: dict[Cell, Var]
+    states: dict[Holder, State]
+
+    @property
+    def cells(self) -> dict[Cell, Var]:
+        """The last values of the cells it wrote."""
+        return {
+            one: var for one, var in self.states.items() if isinstance(one, Cell) and isinstance(var, Var)
+        }
 
     @property
     def is_over(self) -> bool:
@@ -76,26 +101,33 @@ def branch(
     """Evaluate both ways of a run-time condition into bodies of their own and merge what they leave."""
     span = context.span
     before = dict(frame.names)
-    first = _walk(context, frame, then)
-    frame.names = dict(before)
-    second = _walk(context, frame, other)
+    first, second = _both_ways(context, frame, then, other)
     frame.names = before
     context.span = span
-    slots: list[Slot] = []
-    joins = _join_names(context, before, first, second, live, slots)
-    finish_exit = _join_exit(context, first, second, slots)
+    joining = Joining(context, first, second)
+    joins = _join_names(joining, before, live)
+    parts = [
+        _join_parts(joining, holder)
+        for holder in {**first.states, **second.states}
+        if isinstance(holder, Record)
+    ]
+    finish_exit = _join_exit(joining)
     cells = [cell for cell in {**first.cells, **second.cells} if _differs(cell, first, second)]
     for cell in cells:
         one, two = first.cells.get(cell, cell.var), second.cells.get(cell, cell.var)
-        slots.append(Slot(_held(context, one), _held(context, two), cell.var.type, False))  # type: ignore[arg-type]
-    results = iter(_emit(context, condition, first, second, slots))
-    for name, join in joins.items():
-        frame.names[name] = join(results)
+        wide = promote(context, (_held(context, one), _held(context, two)), "if")[0]
+        joining.slots.append(
+            Slot(_held(context, one), _held(context, two), ArrayType(wide, cell.var.type.shape), False)
+        )
+    results = iter(_emit(context, condition, first, second, joining.slots))
+    for name, join_name in joins.items():
+        frame.names[name] = join_name(results)
+    for finish in parts:
+        finish(results)
     exit_ = finish_exit(results)
     for cell in cells:
-        result = next(results)
-        assert isinstance(result, Array)
-        cell.var = result.cell.var
+        cell.var = variable_of(context, atom(context, next(results)))
+    joining.settle()
     return exit_
 
 
@@ -107,104 +139,201 @@ def _differs(cell: Cell, first: Way, second: Way) -> bool:
     return first.cells.get(cell, cell.var) is not second.cells.get(cell, cell.var)
 
 
-def _walk(context: Context, frame: Frame, way: Callable[[], Exit]) -> Way:
+def _both_ways(
+    context: Context, frame: Frame, then: Callable[[], Exit], other: Callable[[], Exit]
+) -> tuple[Way, Way]:
+    """Both ways evaluated, each from what is before the branch; again where a list had no room for one."""
+    before = dict(frame.names)
+    rooms: tuple[dict[object, int], dict[object, int]] = ({}, {})
+    while True:
+        opened: list[Scope] = []
+        try:
+            first = _walk(context, frame, then, rooms[0], opened)
+            frame.names = dict(before)
+            return first, _walk(context, frame, other, rooms[1], opened)
+        except RestartGrown as stopped:
+            frame.names = dict(before)
+            if stopped.scope not in opened:
+                raise
+            make_room(context, stopped)
+            room = rooms[opened.index(stopped.scope)]
+            room[stopped.owner] = room.get(stopped.owner, 0) + 1
+
+
+def _walk(
+    context: Context, frame: Frame, way: Callable[[], Exit], room: dict[object, int], opened: list[Scope]
+) -> Way:
+    states: dict[Holder, State] = {}
     with context.nested(ScopeKind.BRANCH) as scope:
-        exit_ = way()
-    written = {cell: cell.var for cell in scope.before}
-    for cell, var in scope.before.items():
-        cell.var = var
-    return Way(scope, frame.names, exit_, written)
+        opened.append(scope)
+        scope.room = room
+        try:
+            exit_ = way()
+            states = {holder: state_of(holder) for holder in scope.before}
+        finally:
+            for holder, state in scope.before.items():
+                set_state(holder, state)
+    return Way(scope, frame.names, exit_, states)
 
 
 # ---------------------------------------------------------------------------- joining
 Join = Callable[[Iterator[Value]], Value]
 
 
-def _join_names(
-    context: Context,
-    before: dict[str, Value],
-    first: Way,
-    second: Way,
-    live: Iterable[str],
-    slots: list[Slot],
-) -> dict[str, Join]:
+@dataclass(slots=True, eq=False)
+class Joining:
+    """What two ways are being made one: the slots of the branch so far, and the containers merged of two."""
+
+    context: Context
+    first: Way
+    second: Way
+    slots: list[Slot] = field(default_factory=list)
+    pairs: list[tuple[Value, Value, Value]] = field(default_factory=list)
+    around: list[tuple[Value, Value]] = field(default_factory=list)
+
+    @contextmanager
+    def entered(self, one: Value, two: Value) -> Iterator[None]:
+        """Go into two containers; refuses those that hold themselves."""
+        if any(mine is one and theirs is two for mine, theirs in self.around):
+            raise UnsupportedType(
+                "what a run-time `if` chooses", "an object that holds itself", self.context.span
+            )
+        self.around.append((one, two))
+        try:
+            yield
+        finally:
+            self.around.pop()
+
+    def settle(self) -> None:
+        """Say what the merged containers are: new ones where each way made its own, which nothing else is."""
+        seen = Counter(
+            id(part) for one, two, _ in self.pairs for part in {id(one): one, id(two): two}.values()
+        )
+        for one, two, merged in self.pairs:
+            if (
+                self._is_made_inside(one)
+                and self._is_made_inside(two)
+                and seen[id(one)] == seen[id(two)] == 1
+            ):
+                self.context.made(merged)
+            else:
+                self.context.merged(merged, (one, two))
+
+    def is_bound_inside(self, value: Value) -> bool:
+        """Whether a value, or a part of it, exists on one of the ways only."""
+        match value:
+            case Scalar(atom=Var() as var):
+                return self.first.scope.builder.binds(var) or self.second.scope.builder.binds(var)
+            case Array(cell=cell):
+                return cell.home is self.first.scope or cell.home is self.second.scope
+            case _:
+                if children(value) is None:
+                    return self._is_made_inside(value)
+                return any(self.is_bound_inside(part) for part in children(value) or ())
+
+    def _is_made_inside(self, value: Value) -> bool:
+        record = self.context.records.get(id(value))
+        ways = (self.first.scope, self.second.scope)
+        return record is not None and not record.is_merged and record.home in ways
+
+
+def _join_names(joining: Joining, before: dict[str, Value], live: Iterable[str]) -> dict[str, Join]:
+    first, second = joining.first, joining.second
     joins: dict[str, Join] = {}
     for name in sorted(set(live)):
         if not (name in before or name in first.names or name in second.names):
             continue
         nothing = before.get(name, Missing("assigned in only one branch of a run-time `if`"))
         one, two = first.names.get(name, nothing), second.names.get(name, nothing)
-        if one is two and name in before:
+        if one is two and one is before.get(name, nothing):
             continue
-        joins[name] = _join_name(context, name, one, two, first, second, slots)
+        joins[name] = _join_name(joining, f"`{name}`", one, two)
     return joins
 
 
-def _join_name(
-    context: Context, name: str, one: Value, two: Value, first: Way, second: Way, slots: list[Slot]
-) -> Join:
+def _join_parts(joining: Joining, record: Record) -> Callable[[Iterator[Value]], None]:
+    """Every part of an object that either way has changed; a way after which nothing comes does not count."""
+    first, second = joining.first, joining.second
+    now = contents(record.owner)
+    one, two = (_parts_after(way, record, now) for way in (first, second))
+    if first.is_over is not second.is_over:
+        one = two = two if first.is_over else one
+    what = f"a {type(record.owner).__name__}"
+    if isinstance(record.owner, list | deque | dict | set) and list(one) != list(two):
+        words = (f"{len(one)} items", f"{len(two)} items")
+        joining.context.grows(record.owner, BranchesDiffer(what, *words, joining.context.span))
+    nothing = Missing("assigned in only one branch of a run-time `if`")
+    joins: dict[Key, Join] = {}
+    for key in {**one, **two}:
+        left, right = one.get(key, nothing), two.get(key, nothing)
+        joins[key] = _join_name(joining, f"{what}{describe_part(record, key)}", left, right)
+
+    def finish(results: Iterator[Value]) -> None:
+        refill(record.owner, {key: made(results) for key, made in joins.items()})
+
+    return finish
+
+
+def _parts_after(way: Way, record: Record, now: dict[Key, Value]) -> dict[Key, Value]:
+    state = way.states.get(record, now)
+    assert isinstance(state, dict)
+    return state
+
+
+def _join_name(joining: Joining, what: str, one: Value, two: Value) -> Join:
     """A name read only where one way led takes that way's type; one without a common type is unusable."""
     if isinstance(one, Missing) or isinstance(two, Missing):
         found = two if isinstance(one, Missing) else one
-        is_unreached = first.is_over if isinstance(one, Missing) else second.is_over
+        is_unreached = joining.first.is_over if isinstance(one, Missing) else joining.second.is_over
         if isinstance(found, Missing) or not is_unreached:
             missing = one if isinstance(one, Missing) else two
             assert isinstance(missing, Missing)
-            return _join_broken(context, name, missing, one, two, first, second, slots)
+            return _join_broken(joining, what, missing, one, two)
         one = two = found
-    mark = len(slots)
+    mark = len(joining.slots)
     try:
-        return join(context, f"`{name}`", one, two, first, second, slots)
+        return join(joining, what, one, two)
     except FrontendError as error:
-        del slots[mark:]
+        del joining.slots[mark:]
         words = error.diagnostic
         differs = error.ways if isinstance(error, BranchesDiffer) else None
         reason = f"{words.message.removeprefix('error: ')}: {words.label}"
         return lambda _: Missing(reason, words.help, differs)
 
 
-def _join_broken(
-    context: Context,
-    name: str,
-    missing: Missing,
-    one: Value,
-    two: Value,
-    first: Way,
-    second: Way,
-    slots: list[Slot],
-) -> Join:
+def _join_broken(joining: Joining, what: str, missing: Missing, one: Value, two: Value) -> Join:
     """A name without a value, and what it is on the ways that leave a loop by `break`, zeros on the other."""
     plain = replace(missing, at_break=None)
-    ways = ((first, one), (second, two))
+    ways = ((joining.first, one), (joining.second, two))
     values = [value_at_break(value) for way, value in ways if BREAK in way.exit.kinds]
     if not values or any(value is None for value in values):
         return lambda _: plain
-    mark = len(slots)
+    mark = len(joining.slots)
     try:
-        made = join(context, f"`{name}`", values[0], values[-1], first, second, slots)
+        made = join(joining, what, values[0], values[-1])
     except FrontendError:
-        del slots[mark:]
+        del joining.slots[mark:]
         return lambda _: plain
     return lambda results: replace(plain, at_break=made(results))
 
 
-def join(
-    context: Context, what: str, one: Value, two: Value, first: Way, second: Way, slots: list[Slot]
-) -> Join:
+def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
     """One value for two: adds the slots it needs and gives what makes the value of the slots' results."""
-    if one is two and not _is_bound_inside(one, first, second):
+    context, first, second = joining.context, joining.first, joining.second
+    if one is two and not joining.is_bound_inside(one):
         return lambda _: one
+    pair = (one, two)
     one, two = staged_surroundings(context, one), staged_surroundings(context, two)
     if isinstance(one, Complex) is not isinstance(two, Complex):
         one, two = _beside_complex(context, one), _beside_complex(context, two)
     if _is_leaf(one) and _is_leaf(two):
-        slots.append(_slot(context, what, one, two, first, second))
+        joining.slots.append(_slot(context, what, one, two, first, second))
         return next
-    if is_alike(one, two):
-        mine, theirs = children(one), children(two)
-        assert mine is not None and theirs is not None
-        joins = [join(context, what, a, b, first, second, slots) for a, b in zip(mine, theirs, strict=True)]
-        return lambda results: with_children(one, [part(results) for part in joins])
+    mine, theirs = (members(value, context.is_made(value)) for value in (one, two))
+    if mine is not None and theirs is not None and is_alike(one, two):
+        with joining.entered(one, two):
+            joins = [join(joining, what, a, b) for a, b in zip(mine, theirs, strict=True)]
+        return lambda results: _merged(joining, pair, one, [part(results) for part in joins])
     is_comparable = type(one) is type(two) and not is_staged(one) and own_method(one, "__eq__") is None
     if is_comparable and bool(one == two):
         return lambda _: one
@@ -212,6 +341,17 @@ def join(
         ways = (describe(one), describe(two))
         return lambda _: Missing(f"{what} is {ways[0]} on one way and {ways[1]} on the other", "", ways)
     raise BranchesDiffer(what, describe(one), describe(two), context.span)
+
+
+def _merged(joining: Joining, pair: tuple[Value, Value], like: Value, parts: list[Value]) -> Value:
+    """A container with merged parts; two names of the same two containers are two names of one afterwards."""
+    for mine, theirs, merged in joining.pairs:
+        if mine is pair[0] and theirs is pair[1]:
+            return merged
+    merged = with_members(like, parts)
+    if not isinstance(like, tuple | Complex):
+        joining.pairs.append((*pair, merged))
+    return merged
 
 
 def _beside_complex(context: Context, value: Value) -> Value:
@@ -230,20 +370,12 @@ def _is_leaf(value: Value) -> bool:
     return is_staged(value) or is_number(value)
 
 
-def _is_bound_inside(value: Value, first: Way, second: Way) -> bool:
-    match value:
-        case Scalar(atom=Var() as var):
-            return first.scope.builder.binds(var) or second.scope.builder.binds(var)
-        case Array(cell=cell):
-            return cell.home is first.scope or cell.home is second.scope
-        case _:
-            parts = children(value)
-            return parts is not None and any(_is_bound_inside(part, first, second) for part in parts)
-
-
 def _slot(context: Context, what: str, one: Value, two: Value, first: Way, second: Way) -> Slot:
     dtype, is_weak = promote(context, (one, two), "if")
+    kinds = {type_of(context, value)[0] is BOOL for value in (one, two)}
     shapes = [value.shape if isinstance(value, Array) else () for value in (one, two)]
+    if len(kinds) > 1:
+        raise BranchesDiffer(what, describe(one), describe(two), context.span)
     if len(shapes[0]) != len(shapes[1]):
         raise BranchesDiffer(what, describe(one), describe(two), context.span)
     shape: list[Size] = []
@@ -257,23 +389,21 @@ def _slot(context: Context, what: str, one: Value, two: Value, first: Way, secon
     return Slot(one, two, ArrayType(dtype, tuple(shape)), is_weak)
 
 
-def _join_exit(
-    context: Context, first: Way, second: Way, slots: list[Slot]
-) -> Callable[[Iterator[Value]], Exit]:
-    one, two = first.exit, second.exit
+def _join_exit(joining: Joining) -> Callable[[Iterator[Value]], Exit]:
+    one, two = joining.first.exit, joining.second.exit
     kinds = one.kinds | two.kinds
     join_value: Join = lambda _: None  # noqa: E731
     if RETURN in one.kinds and RETURN in two.kinds:
-        join_value = join(context, "the result", one.value, two.value, first, second, slots)
+        join_value = join(joining, "the result", one.value, two.value)
     elif RETURN in kinds:
         value = one.value if RETURN in one.kinds else two.value
-        join_value = join(context, "the result", value, value, first, second, slots)
+        join_value = join(joining, "the result", value, value)
     codes = [exit_.code for exit_ in (one, two) if exit_.kinds] or [one.code]
     if isinstance(codes[0], int) and all(code == codes[0] for code in codes):
         code = codes[0]
         return lambda results: Exit(code, kinds, join_value(results))
     one_code, two_code = (Scalar(i64(c) if isinstance(c, int) else c) for c in (one.code, two.code))
-    slots.append(Slot(one_code, two_code, ArrayType(i64(0).dtype), False))
+    joining.slots.append(Slot(one_code, two_code, ArrayType(i64(0).dtype), False))
 
     def finish(results: Iterator[Value]) -> Exit:
         value = join_value(results)
@@ -340,6 +470,8 @@ def _is_bound_in(value: Value, builder: Builder) -> bool:
 
 def _result(context: Context, slot: Slot, found: Atom, first: Way, second: Way) -> Value:
     wrapped = context.wrap(found, slot.is_weak)
+    if isinstance(slot.then, Array) and isinstance(slot.other, Array) and isinstance(wrapped, Scalar):
+        wrapped = boxed(context, found)
     if isinstance(wrapped, Array):
         link(wrapped.cell, aliases((slot.then, slot.other), (first.scope, second.scope)))
         depth = max(v.list_depth for v in (slot.then, slot.other) if isinstance(v, Array))

@@ -13,6 +13,7 @@ from anadrome.frontend.arrays import atom, describe, promote, type_of
 from anadrome.frontend.context import Context
 from anadrome.frontend.sizes import agree, show_shape
 from anadrome.frontend.values import Array, Magnitude, Scalar, Staged, Value
+from anadrome.frontend.views import laid_out_like
 from anadrome.prims.table import PRIMS
 
 BINARY: dict[type[ast.operator], str] = {
@@ -124,7 +125,7 @@ def apply_typed(
     def scalar(builder: Builder, scalars: tuple[Atom, ...]) -> Atom:
         return builder.apply(name, *(builder.convert(one, dtype) for one in scalars))
 
-    found = map_elements(context, atoms, scalar, prim.symbol or name, is_weak)
+    found = laid_out_like(map_elements(context, atoms, scalar, prim.symbol or name, is_weak), values)
     return noted(context, found, atoms) if name == "abs" else found
 
 
@@ -187,7 +188,7 @@ def _whole_power(context: Context, base: Value, exponent: int, dtype: DType, is_
                 square = builder.mul(square, square)
         return builder.constant(1, square) if result is None else result
 
-    return map_elements(context, [atom(context, base)], scalar, "**", is_weak)
+    return laid_out_like(map_elements(context, [atom(context, base)], scalar, "**", is_weak), (base,))
 
 
 # ---------------------------------------------------------------------------- magnitudes

@@ -9,8 +9,11 @@ import ast
 from collections.abc import Mapping
 from types import BuiltinFunctionType, FunctionType
 
+from anadrome.frontend.arrays import unboxed
 from anadrome.frontend.complex_numbers.operators import truth as complex_truth
 from anadrome.frontend.context import Context
+from anadrome.frontend.growing import GrowingList
+from anadrome.frontend.operators import apply_prim
 from anadrome.frontend.own import is_own
 from anadrome.frontend.values import Array, Complex, Missing, Value, is_staged
 
@@ -89,6 +92,9 @@ def own_truth(context: Context, value: Value) -> Value:
         raise value.error("this value", context.span)
     if isinstance(value, Complex):
         return complex_truth(context, value)
+    value = unboxed(context, value)
+    if isinstance(value, GrowingList):
+        return value.length if isinstance(value.length, int) else apply_prim(context, "gt", value.length, 0)
     method = own_asked(bool, value)
     return value if method is None else context.call(method, value)
 

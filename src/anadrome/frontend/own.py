@@ -8,7 +8,13 @@ from types import FunctionType, ModuleType
 NATIVE_MODULES = frozenset({*sys.stdlib_module_names, "numpy", "scipy", "anadrome"})
 """Functions of these packages run as they are where all arguments are static."""
 
-PROGRAM_MODULES = frozenset({"anadrome.api.colouring_loops", "anadrome.tools.mixture"})
+PROGRAM_MODULES = frozenset(
+    {
+        "anadrome.api.colouring_loops",
+        "anadrome.frontend.library.spline_program",
+        "anadrome.tools.mixture",
+    }
+)
 """Modules of these packages that hold programs to be compiled, like a user's."""
 
 

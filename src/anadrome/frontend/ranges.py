@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from anadrome.array_ir.nodes import Checkpoint
@@ -13,66 +12,16 @@ from anadrome.errors.frontend import CallMismatch, CheckpointPolicy
 from anadrome.frontend.context import Context
 from anadrome.frontend.iterables import staged_range
 from anadrome.frontend.values import Value, is_staged
+from anadrome.frontend.verbs import verb
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 """The unit of a budget, in upper case -> its bytes."""
 
 
-class Range:
-    """Python's `range` for a loop that is differentiated: it says what the return sweep may keep.
-
-    Reverse mode needs the values that a loop carries at the entry of each iteration, from the last one back
-    to the first. By default it keeps what it needs of every iteration. With a policy it keeps a few states
-    and runs the iterations between them again; the gradient is the same.
-
-    `checkpoint`: "all", the default; "sqrt", about √(2n) states of n iterations, each run at most twice
-    again; "log", ⌈log₂ n⌉ + 1 states; or a number k: as few states as let no iteration run more than k times
-    again, about (k!·n)^(1/k).
-
-    `memory`: a number of bytes, or a text such as "64MB" or "1GiB": as many states as fit. Beside
-    `checkpoint` it is a limit to that policy. A budget that does not hold what is needed raises
-    `BudgetExceeded` with the line.
-
-    Everywhere else it is what `range` is. Raises `CheckpointPolicy` where a policy or budget is none.
-
-    >>> import anadrome as ad
-    >>> def decay(rate, steps):
-    ...     x = 1.0
-    ...     for _ in ad.range(steps, checkpoint="log"):
-    ...         x = x - rate * x * x
-    ...     return x
-    >>> round(float(ad.grad(decay)(0.01, 100)), 6)
-    -25.125838
-    """
-
-    __name__ = "range"
-
-    def __call__(
-        self, *bounds: int, checkpoint: str | int | None = None, memory: str | int | None = None
-    ) -> builtins.range:
-        """Plain Python has nothing to keep; the policy is looked at all the same."""
-        wish_of(checkpoint, memory, None)
-        return builtins.range(*bounds)
-
-    def __repr__(self) -> str:
-        return "anadrome.range"
-
-    def __anadrome_stage__(
-        self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]
-    ) -> Value:
-        """The range as a run-time sequence that carries the policy."""
-        given = dict(kwargs)
-        wish = wish_of(given.pop("checkpoint", None), given.pop("memory", None), context.span)
-        if given or not 1 <= len(args) <= 3:
-            words = f"no argument `{next(iter(given))}=`" if given else f"{len(args)} bounds, not 1 to 3"
-            raise CallMismatch("range", words, context.span)
-        return replace(staged_range(context, *args), checkpoint=wish)
-
-
 def wish_of(policy: Value, memory: Value, span: Span | None) -> Checkpoint | None:
     """What a user asks for, or None where that is the default; refuses what is no policy."""
     if is_staged(policy) or is_staged(memory):
-        raise CheckpointPolicy("the policy", "known at run time only", span)
+        raise CheckpointPolicy("the policy", "a value known only at run time", span)
     budget = _bytes(memory, span)
     try:
         wish = Checkpoint.of(policy, budget)  # type: ignore[arg-type]
@@ -100,4 +49,43 @@ def _bytes(memory: Value, span: Span | None) -> int | None:
     raise CheckpointPolicy("the budget", repr(memory), span)
 
 
-checkpointed_range = Range()
+def _stage_range(context: Context, *bounds: Value, checkpoint: Value = None, memory: Value = None) -> Value:
+    """The range as a run-time sequence that carries the policy."""
+    wish = wish_of(checkpoint, memory, context.span)
+    if not 1 <= len(bounds) <= 3:
+        raise CallMismatch("range", f"{len(bounds)} bounds, not 1 to 3", context.span)
+    return replace(staged_range(context, *bounds), checkpoint=wish)
+
+
+@verb(_stage_range)
+def range(
+    *bounds: int, checkpoint: str | int | None = None, memory: str | int | None = None
+) -> builtins.range:
+    """Python's `range` for a loop that is differentiated: it says what the return sweep may keep.
+
+    Reverse mode needs the values that a loop carries at the entry of each iteration, from the last one back
+    to the first. By default it keeps what it needs of every iteration. With a policy it keeps a few states
+    and runs the iterations between them again; the gradient is the same.
+
+    `checkpoint`: "all", the default; "sqrt", about √(2n) states of n iterations, each run at most twice
+    again; "log", ⌈log₂ n⌉ + 1 states; or a number k: as few states as let no iteration run more than k times
+    again, about (k!·n)^(1/k).
+
+    `memory`: a number of bytes, or a text such as "64MB" or "1GiB": as many states as fit. Beside
+    `checkpoint` it is a limit to that policy. A budget that does not hold what is needed raises
+    `BudgetExceeded` with the line.
+
+    Everywhere else it is what `range` is, and takes the same bounds. Raises `CheckpointPolicy` where a policy
+    or budget is none.
+
+    >>> import anadrome as ad
+    >>> def decay(rate, steps):
+    ...     x = 1.0
+    ...     for _ in ad.range(steps, checkpoint="log"):
+    ...         x = x - rate * x * x
+    ...     return x
+    >>> round(float(ad.grad(decay)(0.01, 100)), 6)
+    -25.125838
+    """
+    wish_of(checkpoint, memory, None)
+    return builtins.range(*bounds)

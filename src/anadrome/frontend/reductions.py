@@ -7,7 +7,7 @@ where the filter holds, so a guarded read outside an array never happens.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,19 +16,26 @@ import numpy as np
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, Const, Reduce, Var, Yield, i64
 from anadrome.dtypes import BOOL, I64, DType
-from anadrome.errors.frontend import StaticCallFailed, UnsupportedArgument, UnsupportedType
+from anadrome.errors.frontend import (
+    EscapingMutation,
+    StaticCallFailed,
+    UnsupportedArgument,
+    UnsupportedType,
+    WritesThroughView,
+)
 from anadrome.frontend.arrays import atom, describe, promote, type_of
 from anadrome.frontend.complex_numbers.operators import binary as complex_binary
 from anadrome.frontend.complex_numbers.pairs import pair_product
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex
-from anadrome.frontend.comprehension import LazyGenerator, bind_target, clause_frame, short_items
+from anadrome.frontend.comprehension import bind_target, clause_frame, evaluate_list, short_items, spend
 from anadrome.frontend.context import Context
 from anadrome.frontend.iterables import Iterated
+from anadrome.frontend.iterators import LazyGenerator
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import apply_prim, truth
 from anadrome.frontend.overloads import own_truth
 from anadrome.frontend.sizes import give_range, is_nonnegative
-from anadrome.frontend.structures import has_staged, is_number
+from anadrome.frontend.structures import is_number
 from anadrome.frontend.values import RETURN, Array, Complex, Exit, Frame, Scalar, Value, is_staged
 
 
@@ -63,9 +70,12 @@ NOTHING = Partial(None, FALSE)
 
 def reduce_values(context: Context, monoid: Monoid, values: Value, default: Sequence[Value] = ()) -> Value:
     """The reduction of a generator, a container or an array; one of nothing is the `default`, if any."""
-    if isinstance(values, LazyGenerator):
-        frame = clause_frame(values.frame, values.node)
-        found = _clause(context, frame, values.node, 0, monoid)
+    node = spend(context, values) if isinstance(values, LazyGenerator) and values.begun is None else None
+    if isinstance(values, LazyGenerator) and node is not None:
+        try:
+            found = _clause(context, clause_frame(values.frame, node), node, 0, monoid)
+        except (WritesThroughView, EscapingMutation):  # one item after the other
+            return reduce_values(context, monoid, evaluate_list(context, values.frame, node), default)
     else:
         items = short_items(context, values)
         found = _over(context, monoid, items, lambda item: _item(context, monoid, item), None)
@@ -132,14 +142,16 @@ def _clause(context: Context, frame: Frame, node: ast.GeneratorExp, depth: int, 
 def _over(
     context: Context,
     monoid: Monoid,
-    items: Iterated | list[Value],
+    items: Iterated | Iterable[Value],
     partial: Callable[[Value], Partial],
     frame: Frame | None,
 ) -> Partial:
-    if isinstance(items, list):
+    if not isinstance(items, Iterated):
         found = NOTHING
         for item in items:
             found = _combined(context, monoid, found, partial(item))
+            if monoid.is_logic and found.value is (monoid is ANY):
+                break
         return found
     parts: list[Partial] = []
 
@@ -270,8 +282,3 @@ def refuse_keywords(context: Context, name: str, kwargs: dict[str, Value]) -> No
     """Keywords such as `key=` have no compiled form."""
     if kwargs:
         raise UnsupportedArgument(name, f"`{next(iter(kwargs))}=` is not supported", context.span)
-
-
-def is_static_iterable(value: Value) -> bool:
-    """Whether a reduction of the value can be left to Python."""
-    return not isinstance(value, LazyGenerator | Iterated) and not has_staged(value)

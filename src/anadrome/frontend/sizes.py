@@ -5,7 +5,8 @@ from __future__ import annotations
 from anadrome.array_ir.affine import Affine
 from anadrome.array_ir.nodes import ArrayType, Atom, Check, Const, Size, Var, i64
 from anadrome.dtypes import I64
-from anadrome.errors.frontend import ShapeMismatch, StaticRequired, quoted
+from anadrome.errors.base import indefinite
+from anadrome.errors.frontend import ShapeMismatch, UnsupportedType, quoted
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Array, Scalar, Value
 
@@ -22,12 +23,14 @@ def as_size(context: Context, value: Value, what: str = "a size") -> Size:
     """An integer of the program, static or staged, as a size."""
     if isinstance(value, Scalar) and value.dtype.is_integer:
         return context.builder.convert(value.atom, I64)
-    if isinstance(value, bool | Scalar | Array):
-        raise StaticRequired(f"{what}, an integer,", context.span)
+    help = "use integers: `int(n)` for one number"
+    if isinstance(value, Scalar | Array):
+        shape = show_shape(value.shape) if isinstance(value, Array) else ""
+        raise UnsupportedType(what, f"{value.dtype.numpy_name}{shape}", context.span, help)
     try:
         return i64(value.__index__())  # type: ignore[attr-defined]
-    except AttributeError:
-        raise StaticRequired(f"{what}, an integer,", context.span) from None
+    except (AttributeError, TypeError):
+        raise UnsupportedType(what, indefinite(type(value).__name__), context.span, help) from None
 
 
 def show_shape(shape: tuple[Size, ...]) -> str:
@@ -54,9 +57,17 @@ def is_same_size(context: Context, left: Size, right: Size) -> bool:
 
 
 def agree(
-    context: Context, left: Size, right: Size, what: str, shapes: tuple[str, str] | None = None
+    context: Context,
+    left: Size,
+    right: Size,
+    what: str,
+    shapes: tuple[str, str] | None = None,
+    words: str = "",
 ) -> Size:
-    """One size for two that must be equal: known, or checked at run time, or refused. A constant wins."""
+    """One size for two that must be equal: known, or checked at run time, or refused. A constant wins.
+
+    `words` is what a check says that fails, with places for the two.
+    """
     if not is_same_size(context, left, right):
         one, two = canonical(context, left), canonical(context, right)
         if isinstance(one, Const) and isinstance(two, Const):
@@ -66,7 +77,7 @@ def agree(
             Check(
                 builder.apply("eq", left, right),
                 "size",
-                f"{quoted(what)}: sizes {{0}} and {{1}} differ",
+                words or f"{quoted(what)}: sizes {{0}} and {{1}} differ",
                 (left, right),
             )
         )
@@ -74,7 +85,7 @@ def agree(
     return right if isinstance(right, Const) else left
 
 
-def retype(context: Context, var: Var, type_: ArrayType, what: str) -> Var:
+def retype(context: Context, var: Var, type_: ArrayType, what: str, words: str = "") -> Var:
     """The array under a type whose sizes are other names of the same numbers (checked where not known)."""
     assert isinstance(var.type, ArrayType)
     if var.type == type_:
@@ -82,7 +93,7 @@ def retype(context: Context, var: Var, type_: ArrayType, what: str) -> Var:
     if var.type.rank != type_.rank or var.type.dtype is not type_.dtype:
         raise ShapeMismatch(what, show_shape(var.type.shape), show_shape(type_.shape), context.span)
     for left, right in zip(var.type.shape, type_.shape, strict=True):
-        agree(context, left, right, what, (show_shape(var.type.shape), show_shape(type_.shape)))
+        agree(context, left, right, what, (show_shape(var.type.shape), show_shape(type_.shape)), words)
     return context.builder.reshape(var, type_.shape)
 
 

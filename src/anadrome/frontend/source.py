@@ -5,13 +5,23 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
+import os
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
 from types import CodeType, FunctionType
 
 from anadrome.errors import Span
 from anadrome.errors.frontend import SourceUnavailable
+from anadrome.errors.source_text import lines_of
 from anadrome.frontend.matching import without_match
+from anadrome.frontend.unfiled import UNFILED, is_made_by, text_of, why_none
+
+STARTED = time.time()
+"""When this process began, nearly. What was written before has not changed since it was imported."""
+
+CHANGED = "its file has changed since it was imported"
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -48,36 +58,60 @@ class SourceCache:
         code = function.__code__
         found = self._functions.get(code)
         if found is None:
-            found = self._functions[code] = self._locate(function.__qualname__, code, span)
+            found = self._functions[code] = self._locate(function, span)
         return found
 
-    def _locate(self, name: str, code: CodeType, span: Span | None) -> tuple[Source, FunctionNode]:
-        source = self._files.get(code.co_filename)
-        if source is None:
-            source = self._files[code.co_filename] = _parse(name, code.co_filename, span)
+    def _locate(self, function: FunctionType, span: Span | None) -> tuple[Source, FunctionNode]:
+        name, code = function.__qualname__, function.__code__
+        source = self._source(function, span)
         nodes = [
             node for node in source.functions.get(code.co_firstlineno, ()) if _name(node) == code.co_name
         ]
         if len(nodes) > 1:
             nodes = _holding(nodes, code)
-        if len(nodes) != 1:
-            reason = (
-                "its file has changed since it was imported"
-                if not nodes
-                else "several functions stand on its line"
+        if not nodes or _has_changed(function, source):
+            raise SourceUnavailable(name, CHANGED, span, "reload the module, or start Python again")
+        if len(nodes) > 1:
+            raise SourceUnavailable(
+                name, "several functions stand on its line", span, "give each function a line of its own"
             )
-            raise SourceUnavailable(name, reason, span)
         return source, nodes[0]
 
+    def _source(self, function: FunctionType, span: Span | None) -> Source:
+        """The parsed file of a function."""
+        file = function.__code__.co_filename
+        if file in UNFILED:
+            text = text_of(function.__code__)
+        else:
+            found = self._files.get(file)
+            if found is not None:
+                return found
+            linecache.checkcache(file)
+            text = file, lines_of(file, function.__globals__)
+        if text is None or not text[1]:
+            reason, help = why_none(file)
+            raise SourceUnavailable(function.__qualname__, reason, span, help)
+        try:
+            source = self._files[text[0]] = _parsed(*text)
+        except SyntaxError as error:
+            reason = f"its file does not parse: {error.msg}"
+            raise SourceUnavailable(function.__qualname__, reason, span, "mend the file") from None
+        return source
 
-def _parse(name: str, file: str, span: Span | None) -> Source:
-    lines = tuple(linecache.getlines(file))
-    if not lines:
-        raise SourceUnavailable(name, f"no text for {file}", span)
+
+def _has_changed(function: FunctionType, source: Source) -> bool:
+    """Whether a file that was written since this process began has another text than was imported.
+
+    Only what Python's own loader has read is compared: others may make other code of a text.
+    """
     try:
-        return _parsed(file, lines)
-    except SyntaxError as error:
-        raise SourceUnavailable(name, f"its file does not parse: {error.msg}", span) from None
+        written = os.stat(source.file).st_mtime
+    except OSError:
+        return False
+    loader = type(function.__globals__.get("__loader__"))
+    return (
+        written >= STARTED and loader is SourceFileLoader and not is_made_by(source.lines, function.__code__)
+    )
 
 
 @functools.lru_cache(maxsize=64)

@@ -14,23 +14,27 @@ import numpy as np
 from anadrome.array_ir.nodes import ArrayType, Atom, Function, Size, Var, i64
 from anadrome.config import Config
 from anadrome.dtypes import I64, DType
+from anadrome.errors import Span
 from anadrome.errors.frontend import AnnotationMismatch, UnsupportedType
 from anadrome.frontend.annotations import Annotation, bind_annotation
 from anadrome.frontend.arrays import atom
 from anadrome.frontend.calls import BoundMethod, StagedFunction, call
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
-from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
+from anadrome.frontend.comprehension import generated, made_list
 from anadrome.frontend.context import Context, Evaluators, StagedCall
 from anadrome.frontend.evaluate import evaluate
+from anadrome.frontend.iterators import source_of
+from anadrome.frontend.restarts import Restage
 from anadrome.frontend.statements import run_block
 from anadrome.frontend.structures import children, flatten, is_number
 from anadrome.frontend.surroundings import Watch
 from anadrome.frontend.values import Array, Cell, Complex, Scalar, ScopeKind, Value, is_staged
+from anadrome.frontend.views import is_contiguous
 
 RECURSION_LIMIT = 20_000
 """Python's own limit while a function is being staged."""
 
-EVALUATORS = Evaluators(call, evaluate, run_block)
+EVALUATORS = Evaluators(call, evaluate, run_block, generated, source_of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +42,14 @@ class ArgumentSpec:
     """The type of one array or number that comes in.
 
     A dimension is a constant (int), a name (dimensions of one name are equal), or None: a size of its own.
-    `is_weak` marks a Python number, which adapts its type to the arrays it meets.
+    `is_weak` marks a Python number, which adapts its type to the arrays it meets; `is_contiguous` an array
+    whose elements follow one another in memory in row-major order.
     """
 
     dtype: DType
     shape: tuple[int | str | None, ...] = ()
     is_weak: bool = False
+    is_contiguous: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +101,24 @@ def stage(
     makes `x[:3]` a small array of constant size; where the argument is annotated, nothing is promised. Raises
     a `FrontendError` with the user's line for what cannot be compiled.
     """
-    context = Context(config, EVALUATORS, calls or {}, changing)
+    grown: set[Span] = set()
+    while True:
+        context = Context(config, EVALUATORS, calls or {}, changing, grown)
+        try:
+            return _staged(context, function, args, kwargs, least_size)
+        except Restage as stopped:
+            if stopped.site in grown:
+                raise stopped.error from None
+            grown.add(stopped.site)
+
+
+def _staged(
+    context: Context,
+    function: object,
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+    least_size: int,
+) -> Staged:
     root = context.scope.builder
     params: list[Var] = []
     sizes: dict[str, Size] = {}
@@ -114,6 +137,7 @@ def stage(
         wrapped = context.wrap(var, spec.is_weak)
         if isinstance(wrapped, Array):
             wrapped.cell.is_argument = True
+            wrapped.cell.is_contiguous = True if spec.is_contiguous else None
         return wrapped
 
     def enter(value: object, name: str) -> Value:
@@ -186,7 +210,8 @@ def _parameter_value(scope: object, var: Var, leaf: Value) -> Value:
     if isinstance(leaf, Scalar):
         return Scalar(var, leaf.is_weak)
     assert isinstance(leaf, Array)
-    return Array(Cell(var, scope, is_argument=True), None, leaf.list_depth)  # type: ignore[arg-type]
+    cell = Cell(var, scope, is_argument=True, is_contiguous=is_contiguous(leaf))  # type: ignore[arg-type]
+    return Array(cell, None, leaf.list_depth)
 
 
 def _refuse_unfinished(context: Context, result: Value) -> None:
@@ -206,8 +231,7 @@ def _results(
     context: Context, result: Value
 ) -> tuple[list[Value], Callable[[Iterator[Value]], Value], tuple[bool, ...]]:
     """The leaves of a result: numbers known while compiling are results as well."""
-    if isinstance(result, LazyGenerator):
-        result = evaluate_list(context, result.frame, result.node)
+    result = made_list(context, result)
     result = staged_surroundings(context, result)
     leaves, rebuild = flatten(result, lambda leaf: is_staged(leaf) or is_number(leaf))
     weak = tuple(
@@ -239,7 +263,9 @@ def _signature(function: object) -> inspect.Signature | None:
 
 def _names(function: object, count: int) -> list[str]:
     signature = _signature(function)
-    parameters = [] if signature is None else list(signature.parameters)
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    found = [] if signature is None else signature.parameters.values()
+    parameters = [one.name for one in found if one.kind not in several]
     return [
         parameters[position] if position < len(parameters) else f"x{position}" for position in range(count)
     ]

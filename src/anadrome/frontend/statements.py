@@ -3,36 +3,47 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+import contextlib
+import inspect
+import warnings
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, i64
+from anadrome.errors.base import counted, indefinite
 from anadrome.errors.frontend import (
     ComplexRefused,
-    EscapingMutation,
     FrontendError,
     StaticCallFailed,
     StaticRequired,
+    UnsuitableSize,
     UnsupportedSyntax,
     UnsupportedType,
     WritesArgument,
 )
 from anadrome.errors.runtime import AssertionFailed, RaisedError
+from anadrome.frontend.applying import operate
 from anadrome.frontend.arrays import atom, describe, promote
 from anadrome.frontend.calls import staged_function
 from anadrome.frontend.complex_numbers.parts import has_complex, is_complex
 from anadrome.frontend.complex_numbers.storing import put_complex
-from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
+from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.control import run_for, run_while
-from anadrome.frontend.evaluate import condition, operate, subscript
-from anadrome.frontend.iterables import unrolled
+from anadrome.frontend.evaluate import attribute, condition, mangled, subscript
+from anadrome.frontend.growing import GrowingList, ListMethod, set_item
+from anadrome.frontend.heap import contents, is_same_object, is_view_of, part_key
+from anadrome.frontend.imports import run_import
+from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.merge import branch
 from anadrome.frontend.nonlocals import owner
 from anadrome.frontend.operators import truth
 from anadrome.frontend.overloads import BINARY, own_method
+from anadrome.frontend.own import is_own
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import (
     BREAK,
@@ -40,15 +51,18 @@ from anadrome.frontend.values import (
     FALLS_THROUGH,
     NEXT,
     RETURN,
+    WHOLE,
     Array,
     Complex,
     Exit,
     Frame,
+    Key,
     Missing,
     Scalar,
     ScopeKind,
     Value,
     after_no_break,
+    is_numpy_array,
     is_staged,
 )
 from anadrome.frontend.writing import put
@@ -86,7 +100,6 @@ def _what(node: ast.stmt) -> str:
 
 _WORDS: dict[type[ast.stmt], str] = {
     ast.ClassDef: "class",
-    ast.ImportFrom: "from … import",
     ast.AsyncFor: "async for",
     ast.AsyncWith: "async with",
     ast.AsyncFunctionDef: "async def",
@@ -97,8 +110,6 @@ _WORDS: dict[type[ast.stmt], str] = {
 _HELP: dict[type[ast.stmt], str] = {
     ast.Global: "return the value instead",
     ast.Try: "test the condition with `if`",
-    ast.Import: "import at the top of the file",
-    ast.ImportFrom: "import at the top of the file",
     ast.ClassDef: "define the class outside",
     ast.Match: "take patterns without `*rest`, mappings and positions of classes, or write it with `if`",
 }
@@ -167,7 +178,7 @@ def _static_truth(context: Context, value: Value) -> bool:
     try:
         return bool(value)
     except Exception as error:
-        raise StaticCallFailed("this condition", error, context.span) from None
+        raise StaticCallFailed("this condition", error, context.span) from error
 
 
 def _possible(node: ast.If, rest: Sequence[ast.stmt]) -> frozenset[int]:
@@ -201,15 +212,11 @@ def assign(context: Context, frame: Frame, target: ast.expr, value: Value) -> No
             base = context.evaluate(frame, target.value)
             index = context.evaluate(frame, target.slice)
             context.at(frame, target)
-            _put(context, base, index, value)
+            store_item(context, base, index, value)
         case ast.Attribute(attr=name):
             base = context.evaluate(frame, target.value)
             context.at(frame, target)
-            if isinstance(base, Complex) and base.shape and name in ("real", "imag"):
-                _put(context, getattr(base, name), Ellipsis, value)
-                return
-            _may_change(context, base, f"an object, by `.{name} =`,")
-            setattr(base, name, value)
+            store_attribute(context, base, mangled(frame, name), value)
         case _:
             raise UnsupportedSyntax("this target of an assignment", frame.source.span(target))
 
@@ -225,8 +232,11 @@ def _unpack(context: Context, frame: Frame, targets: Sequence[ast.expr], value: 
         context.made(middle)
         parts = [*parts[:first], middle, *parts[last:]]
     if len(parts) != len(targets):
-        error = ValueError(f"{len(parts)} values for {len(targets)} names")
-        raise StaticCallFailed("unpacking", error, context.span)
+        names = ", ".join(ast.unparse(target) for target in targets)
+        reason = f"{counted(len(parts), 'value')} for {counted(len(targets), 'name')}"
+        raise UnsuitableSize(
+            f"{names} = ...", reason, context.span, "write as many names as there are values"
+        )
     for target, part in zip(targets, parts, strict=True):
         assign(context, frame, target.value if isinstance(target, ast.Starred) else target, part)
 
@@ -234,7 +244,15 @@ def _unpack(context: Context, frame: Frame, targets: Sequence[ast.expr], value: 
 _INTO_REAL = "store `z.real` or `abs(z)`, or make the array with `dtype=complex`"
 
 
-def _put(context: Context, base: Value, index: Value, value: Value) -> None:
+def store_item(context: Context, base: Value, index: Value, value: Value) -> None:
+    """`base[index] = value`"""
+    method = own_method(base, "__setitem__")
+    if method is not None:
+        context.call(method, base, index, value)
+        return
+    if isinstance(base, GrowingList):
+        set_item(context, base, index, value)
+        return
     if isinstance(base, Complex) and base.shape:
         put_complex(context, base, index, value)
         return
@@ -246,27 +264,50 @@ def _put(context: Context, base: Value, index: Value, value: Value) -> None:
     if isinstance(base, np.ndarray):
         raise WritesArgument(context.span)
     if has_staged(index):
-        raise StaticRequired(
-            f"the index of a {type(base).__name__}", context.span, "make it an array with np.array"
+        help = "make it an array with np.array"
+        context.grows(
+            base, StaticRequired(f"the index of {indefinite(type(base).__name__)}", context.span, help)
         )
     if is_staged(base) or isinstance(base, Complex) or not hasattr(base, "__setitem__"):
         raise UnsupportedType("what is written by index", describe(base), context.span, "write into an array")
-    _may_change(context, base, f"a {type(base).__name__}")
+    key = part_key(base, index)
+    if _part(context, base, key) is value:
+        return
+    context.change(base, indefinite(type(base).__name__), key)
     try:
         base[index] = value
     except Exception as error:
-        raise StaticCallFailed("this assignment", error, context.span) from None
+        raise StaticCallFailed("this assignment", error, context.span) from error
 
 
-def _may_change(context: Context, owner: Value, what: str) -> None:
-    if id(owner) in context.scope.created:
+def _part(context: Context, base: Value, key: Key) -> Value:
+    """What an object that the program made holds at a part; of any other object nothing is known."""
+    return contents(base).get(key, _NOTHING) if context.is_made(base) else _NOTHING
+
+
+_NOTHING = object()
+
+
+def store_attribute(context: Context, base: Value, name: str, value: Value) -> None:
+    """`base.name = value`"""
+    if isinstance(base, Complex) and base.shape and name in ("real", "imag"):
+        store_item(context, getattr(base, name), Ellipsis, value)
         return
-    where = context.runtime_scope()
-    if where is None and any(id(owner) in scope.created for scope in context.scopes()):
+    setter = inspect.getattr_static(type(base), name, None)
+    if isinstance(setter, property) and isinstance(setter.fset, FunctionType) and is_own(setter.fset):
+        context.call(setter.fset, base, value)
         return
-    raise EscapingMutation(
-        what, where.value if where else "a compiled function that did not make it", context.span
-    )
+    method = own_method(base, "__setattr__")
+    if method is not None:
+        context.call(method, base, name, value)
+        return
+    old = _part(context, base, name)
+    if old is not value:
+        context.change(base, f"an object, by `.{name} =`,", WHOLE if old is _NOTHING else name)
+        try:
+            setattr(base, name, value)
+        except Exception as error:
+            raise StaticCallFailed("this assignment", error, context.span) from error
 
 
 def _assignment(context: Context, frame: Frame, node: ast.Assign) -> None:
@@ -281,52 +322,97 @@ def _annotated(context: Context, frame: Frame, node: ast.AnnAssign) -> None:
 
 
 def _augmented(context: Context, frame: Frame, node: ast.AugAssign) -> None:
-    """`x += v`: in place on an array and on the elements of one, a new value otherwise."""
-    target, kind = node.target, type(node.op)
-    if isinstance(target, ast.Subscript):
-        base = context.evaluate(frame, target.value)
-        index = context.evaluate(frame, target.slice)
-        value = context.evaluate(frame, node.value)
-        context.at(frame, node)
-        old = subscript(context, base, index)
-        new = operate(context, kind, old, value)
-        _check_cast(context, base, new)
-        _put(context, base, index, new)
-        return
-    load: ast.expr
-    if isinstance(target, ast.Name):
-        load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
-    else:
-        load = ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
-    old = context.evaluate(frame, load)
+    """`target op= value`: read the target, evaluate the value, operate in place, store; each part once."""
+    target = node.target
+    match target:
+        case ast.Name(id=name):
+            old = context.evaluate(frame, ast.copy_location(ast.Name(name, ast.Load()), target))
+            new = _operated(context, frame, node, old)
+            if not is_same_object(new, old) or name in frame.nonlocals:
+                assign(context, frame, target, new)
+        case ast.Attribute(attr=name):
+            base = context.evaluate(frame, target.value)
+            context.at(frame, target)
+            name = mangled(frame, name)
+            old = attribute(context, base, name)
+            new = _operated(context, frame, node, old)
+            if not is_same_object(new, old) or not context.is_made(base):
+                store_attribute(context, base, name, new)
+        case ast.Subscript():
+            base = context.evaluate(frame, target.value)
+            index = context.evaluate(frame, target.slice)
+            context.at(frame, target)
+            old = subscript(context, base, index)
+            new = _operated(context, frame, node, old)
+            if isinstance(base, Array | Complex) and not base.list_depth:
+                _check_cast(context, base, new)
+            is_written = (
+                is_same_object(new, old) and isinstance(base, Array | Complex) and is_view_of(new, base)
+            )
+            if not is_written:
+                store_item(context, base, index, new)
+        case _:
+            raise UnsupportedSyntax("this target of an assignment", frame.source.span(target))
+
+
+def _operated(context: Context, frame: Frame, node: ast.AugAssign, old: Value) -> Value:
+    """What `old op= value` gives: `old` itself where it changes in place, else a new value."""
     value = context.evaluate(frame, node.value)
     context.at(frame, node)
-    new = _in_place(context, kind, old, value)
-    if isinstance(old, Array | Complex) and old.shape and not old.list_depth:
-        _check_cast(context, old, new)
-        _put(context, old, Ellipsis, new)
-        return
-    assign(context, frame, target, new)
+    return in_place(context, type(node.op), old, value)
 
 
-def _in_place(context: Context, kind: type[ast.operator], old: Value, value: Value) -> Value:
-    """What a name stands for after `old kind= value`; what changes itself is followed or refused."""
-    if isinstance(old, list):
-        return _extended(context, old, value)
+def in_place(context: Context, kind: type[ast.operator], old: Value, value: Value) -> Value:
+    """`old op= value`, as the type of `old` defines it."""
     method = own_method(old, f"__i{BINARY[kind]}__")
     if method is not None:
-        return context.call(method, old, value)
-    if isinstance(old, dict | set):
-        raise UnsupportedType(
-            "what is changed by an operator", describe(old), context.span, "use its method `update`"
-        )
+        found = context.call(method, old, value)
+        if found is not NotImplemented:
+            return found
+    if is_numpy_array(old) or (isinstance(old, Array) and not old.list_depth):
+        new = operate(context, kind, old, value)
+        _check_cast(context, old, new)
+        store_item(context, old, Ellipsis, new)
+        return old
+    if isinstance(old, GrowingList) and kind is ast.Add:
+        context.call(ListMethod("extend", old), value)
+        return old
+    if isinstance(old, np.ndarray):
+        raise WritesArgument(context.span)
+    if isinstance(old, list | deque | dict | set | bytearray):
+        return _container_in_place(context, kind, old, value)
     return operate(context, kind, old, value)
 
 
-def _extended(context: Context, old: list[Value], value: Value) -> Value:
-    _may_change(context, old, "a list, by `+=`,")
-    old.extend(unrolled(context, value))
-    return old
+_IN_PLACE: Mapping[tuple[type, type[ast.operator]], str] = {
+    (list, ast.Add): "extend",
+    (deque, ast.Add): "extend",
+    (dict, ast.BitOr): "update",
+    (set, ast.BitOr): "update",
+    (set, ast.BitAnd): "intersection_update",
+    (set, ast.Sub): "difference_update",
+    (set, ast.BitXor): "symmetric_difference_update",
+}
+"""The method that an operator on a container is."""
+
+
+def _container_in_place(context: Context, kind: type[ast.operator], old: Any, value: Value) -> Value:
+    name = next(
+        (name for (type_, op), name in _IN_PLACE.items() if op is kind and isinstance(old, type_)), None
+    )
+    if name is not None:
+        if isinstance(old, dict | set) and not isinstance(
+            value, dict if isinstance(old, dict) else set | frozenset
+        ):
+            error = TypeError(f"unsupported operand types: {describe(old)} and {describe(value)}")
+            raise StaticCallFailed("this operation", error, context.span)
+        context.call(getattr(old, name), value)
+        return old
+    if kind is ast.Mult and isinstance(old, list) and isinstance(value, int):
+        context.change(old, "a list, by `*=`,")
+        old *= value
+        return old
+    return operate(context, kind, old, value)
 
 
 def _check_cast(context: Context, base: Value, new: Value) -> None:
@@ -341,7 +427,7 @@ def _check_cast(context: Context, base: Value, new: Value) -> None:
             f"the result of an in-place operation on a {own.numpy_name} array",
             describe(new),
             context.span,
-            "write `x = x + v`",
+            "make a new array instead, `x = x + v` for `x += v`, or convert the array first",
         )
 
 
@@ -353,8 +439,7 @@ def _expression(context: Context, frame: Frame, node: ast.Expr) -> None:
 
 def _return(context: Context, frame: Frame, node: ast.Return) -> Exit:
     value = None if node.value is None else context.evaluate(frame, node.value)
-    if isinstance(value, LazyGenerator):
-        value = evaluate_list(context, value.frame, value.node)
+    value = made_list(context, value)
     return Exit(RETURN, frozenset({RETURN}), value)
 
 
@@ -367,9 +452,37 @@ def _function(context: Context, frame: Frame, node: ast.FunctionDef) -> None:
 
 def _delete(context: Context, frame: Frame, node: ast.Delete) -> None:
     for target in node.targets:
-        if not isinstance(target, ast.Name):
-            raise UnsupportedSyntax("`del` of an element", context.span)
-        owner(context, frame, target.id).names[target.id] = Missing("deleted")
+        match target:
+            case ast.Name(id=name):
+                owner(context, frame, name).names[name] = Missing("deleted")
+            case ast.Subscript():
+                base = context.evaluate(frame, target.value)
+                index = context.evaluate(frame, target.slice)
+                context.at(frame, target)
+                if not isinstance(base, list | deque | dict) or has_staged(index):
+                    raise UnsupportedSyntax("`del` of an element of this", context.span)
+                context.change(base, f"{indefinite(type(base).__name__)}, by `del`,")
+                try:
+                    base.__delitem__(index)  # type: ignore[arg-type]
+                except Exception as error:
+                    raise StaticCallFailed("`del`", error, context.span) from error
+            case _:
+                raise UnsupportedSyntax("`del` of this", context.span)
+
+
+SETTINGS = (np.errstate, warnings.catch_warnings, contextlib.nullcontext)
+"""Context managers that change no value: how plain Python warns."""
+
+
+def _with(context: Context, frame: Frame, node: ast.With) -> Exit:
+    """`with np.errstate(…)`: compiled code does not warn, so the block is all there is."""
+    for item in node.items:
+        value = context.evaluate(frame, item.context_expr)
+        context.at(frame, item.context_expr)
+        if not isinstance(value, SETTINGS) or item.optional_vars is not None:
+            help = "compute without it, or enter it around the call of the compiled function"
+            raise UnsupportedSyntax("a `with` of this object", context.span, help)
+    return context.evaluators.block(context, frame, node.body)
 
 
 def _assert(context: Context, frame: Frame, node: ast.Assert) -> Exit:
@@ -453,6 +566,9 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Context, Frame, Any], Exit | None]] =
     ast.Nonlocal: lambda context, frame, node: None,
     ast.FunctionDef: _function,
     ast.Delete: _delete,
+    ast.Import: run_import,
+    ast.ImportFrom: run_import,
+    ast.With: _with,
     ast.Assert: _assert,
     ast.Raise: _raise,
 }

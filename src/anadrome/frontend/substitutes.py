@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -9,22 +10,36 @@ import numpy as np
 
 from anadrome.frontend.values import Value
 
+DENSITY = "with `z = (x - loc) / scale` (by default loc = 0 and scale = 1) write "
+
 SUBSTITUTES: Mapping[str, str] = {
     "print": "print outside the compiled function",
-    "scipy.stats.norm.cdf": "write `0.5 * (1 + math.erf(x / math.sqrt(2)))`",
-    "scipy.stats.norm.pdf": "write `np.exp(-0.5 * x**2) / np.sqrt(2 * np.pi)`",
-    "scipy.stats.norm.logpdf": "write `-0.5 * x**2 - 0.5 * np.log(2 * np.pi)`",
-    "scipy.signal.fftconvolve": "write `np.fft.irfft(np.fft.rfft(a, n) * np.fft.rfft(b, n), n)` with "
-    "`n = len(a) + len(b) - 1`, or `np.convolve(a, b)`",
+    "scipy.signal.fftconvolve": "for real vectors and `mode='full'` write "
+    "`np.fft.irfft(np.fft.rfft(a, n) * np.fft.rfft(b, n), n)` with `n = len(a) + len(b) - 1`, "
+    "or `np.convolve(a, b)`",
     **dict.fromkeys(
         ("scipy.fft.next_fast_len", "scipy.fft.prev_fast_len"),
-        "any number of points is right; compute a fast one outside of the function and pass it",
+        "any number of points is allowed; compute a fast one outside the function and pass it as an argument",
     ),
 }
 """The full name of a function that has no compiled form -> what to write instead."""
 
+RANDOM = "draw the numbers outside the compiled function and pass them as an argument"
+
 NUMPY_MODULES = ("numpy.linalg", "numpy.fft", "numpy.random")
-SCIPY_MODULES = ("scipy.fft", "scipy.signal")
+SCIPY_MODULES = ("scipy.fft", "scipy.signal", "scipy.special", "scipy.linalg")
+
+
+RANDOM_SOURCES = (random.Random, np.random.RandomState, np.random.Generator)
+"""What random numbers are drawn from."""
+
+
+def instead_of(function: Value, args: Sequence[Value]) -> tuple[str, str]:
+    """The full name of a function, and what to write instead of it; empty where nothing is known."""
+    name = full_name(function, args)
+    owners = (getattr(function, "__self__", None), args[0] if args else None)
+    is_random = any(isinstance(owner, RANDOM_SOURCES) for owner in owners)
+    return name, RANDOM if is_random else SUBSTITUTES.get(name, "")
 
 
 def full_name(function: Value, args: Sequence[Value] = ()) -> str:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import CellType
-from typing import NoReturn, TypeGuard
+from typing import Any, NoReturn, TypeGuard
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import ArrayType, Atom, Size, Var
@@ -71,22 +71,28 @@ class ScopeKind(enum.Enum):
 class Scope:
     """One body under construction.
 
-    `before` keeps, for every outer cell written in a branch, the variable it had on entry. `carried` are the
-    outer cells a loop carries. `equal` maps a size to one it is known to equal within this scope. `created`
-    holds the static containers made in this scope, `tick` the reading clock when it was opened. `mode` is
-    that of the transform that opened a function, `remaining` those that may differentiate a rule.
+    `before` keeps, for every outer object that is changed in a branch, the state it had on entry. `carried`
+    are the parts of outer objects that a loop carries. `equal` maps a size to one it is known to equal within
+    this scope. `tick` is the reading clock when it was opened. `mode` is that of the transform that opened a
+    function, `remaining` those that may differentiate a rule. `trip` is how often a counted loop runs. `room`
+    says of a growing list how many of the calls that append to it have room in it, `appended` how many there
+    were. A loop that `is_counting` stores no rows: `counted` is what they are.
     """
 
     kind: ScopeKind
     builder: Builder
     parent: Scope | None = None
-    before: dict[Cell, Var] = field(default_factory=dict)
-    carried: set[Cell] = field(default_factory=set)
+    before: dict[Holder, State] = field(default_factory=dict)
+    carried: set[Part] = field(default_factory=set)
     equal: dict[Size, Size] = field(default_factory=dict)
-    created: dict[int, object] = field(default_factory=dict)
     tick: int = 0
     mode: Mode = Mode.EITHER
     remaining: Modes | None = None
+    trip: Size | None = None
+    room: dict[object, int] = field(default_factory=dict)
+    appended: dict[object, int] = field(default_factory=dict)
+    is_counting: bool = False
+    counted: dict[object, object] = field(default_factory=dict)
 
     @property
     def depth(self) -> int:
@@ -110,6 +116,52 @@ class Cell:
     poisoned: Span | None = None
     last_read: int = 0
     last_written: int = 0
+    is_contiguous: bool | None = True
+    """Whether the elements follow one another in memory; None where only the run knows."""
+    exchanges: int = 0
+    """How often a row of a list, which other names may hold, was exchanged for another."""
+
+
+@dataclass(slots=True, eq=False)
+class Record:
+    """What the heap knows of a list, dict, set, instance or iterator that the program made.
+
+    An object that was merged from several, which run-time branches or iterations decide between, has no
+    identity that is known: it is `merged`, can be read and copied, and cannot be changed. `versions` are the
+    merged objects that stand for this one on some way: a change of this one makes them unreadable (`stale`).
+    `copies` are the arrays that hold a copy of it as a row, which cannot be read after it has changed.
+    `site` is where it was made, and `changed` where it was changed last.
+    `place` is what the loop carries that made a merged object.
+    """
+
+    owner: Any
+    home: Scope
+    site: Span | None = None
+    is_merged: bool = False
+    versions: list[Record] = field(default_factory=list)
+    stale: Span | None = None
+    copies: list[Cell] = field(default_factory=list)
+    changed: Span | None = None
+    place: Place | None = None
+
+
+Holder = Cell | Record
+"""An object with identity: the storage of an array, or an object of Python's own."""
+
+Key = Hashable
+"""A part of an object: the position in a list, the key of a dict, the name of an attribute."""
+
+WHOLE = object()
+"""The part that stands for all of an object, and for which parts it has."""
+
+Part = tuple[Holder, Key]
+"""A part of an object, which a loop carries; of a cell it is `WHOLE`."""
+
+State = Var | dict[Key, Value]
+"""What an object holds: the variable of a cell, or the values of the parts in order."""
+
+Place = str | Part
+"""What a loop carries: a name of the call, or a part of an object."""
 
 
 def link(cell: Cell, others: Iterable[Cell]) -> None:
@@ -155,14 +207,20 @@ class View:
     """An array that looks into a cell.
 
     `key` is the variable the cell held when the view was made and `var` what the view was then. Where the
-    cell has changed since, `read` makes it anew. `place` says which elements the view holds, one item for
-    each dimension of the base; a view without a place (a transpose, a reshape) cannot be written through.
+    cell has changed since, `read` makes it anew. `place` says which elements a slice holds, one item for each
+    dimension of the base; for any other view `at` gives the indices in the base of an element. Some views are
+    read-only in NumPy. `is_contiguous` is None where only the run knows the layout in memory.
     """
 
     key: Var
     var: Var
     read: Callable[[Var], Var]
     place: tuple[Item, ...] | None = None
+    at: Callable[[Builder, tuple[Atom, ...]], list[Atom]] | None = None
+    is_writable: bool = True
+    is_contiguous: bool | None = True
+    born: int = 0
+    """How often a row had been exchanged when the view was made."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

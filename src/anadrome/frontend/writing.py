@@ -4,45 +4,130 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import ArrayType, Atom, Bounds, Scatter, Size, Update, Var, Yield, i64
-from anadrome.errors.frontend import ShapeMismatch, WritesThroughView
-from anadrome.frontend.arrays import as_array, atom
-from anadrome.frontend.context import Context
+from anadrome.array_ir.nodes import (
+    INDEX_MESSAGE,
+    ArrayType,
+    Atom,
+    Bounds,
+    Check,
+    Scatter,
+    Size,
+    Update,
+    Var,
+    Yield,
+    i64,
+)
+from anadrome.errors.frontend import ReadOnly, ShapeMismatch, WritesThroughView
+from anadrome.frontend.arrays import as_array, atom, convert, type_of, variable_of
+from anadrome.frontend.context import Context, dtype_of
 from anadrome.frontend.indexing import (
     Gather,
+    Gathering,
     NewAxis,
     Selector,
+    at_selectors,
     compose,
     gathering,
     is_mask,
-    range_index,
     selectors,
 )
 from anadrome.frontend.operators import element, is_one
 from anadrome.frontend.sizes import agree, multiply_sizes, show_shape
 from anadrome.frontend.values import Array, Fixed, Range, Value
+from anadrome.frontend.views import place_of, range_index, unraveled
 
 
 def put(context: Context, array: Array, index: Value, value: Value) -> None:
     """`array[index] = value`"""
+    if array.list_depth:
+        _fit_list(context, array, value)
     if is_mask(index) and _put_number(context, array, index, value):
         return
     found = selectors(context, array.shape, index)
-    if array.view is not None:
-        found = _through_view(context, array, found)
+    view = array.view
+    if view is not None:
+        context.read(array)
+        if not view.is_writable:
+            raise ReadOnly(context.span)
+        items = [item for item in found if isinstance(item, Fixed | Range)]
+        if view.place is None or len(items) != len(found):
+            _put_elements(context, array, found, value)
+            return
+        found = list(compose(context, view.place, items))
     cell = array.cell
     base = context.read(Array(cell))
     stored = atom(context, value, base.type.dtype)
     context.write(cell, _replaced(context, base, found, stored))
+    if array.list_depth and stored.type.shape:
+        cell.exchanges += 1
+        context.keep_copy(value, cell)
 
 
-def _through_view(context: Context, array: Array, found: Sequence[Selector]) -> list[Selector]:
-    view = array.view
-    items = [item for item in found if isinstance(item, Fixed | Range)]
-    if view is None or view.place is None or len(items) != len(found):
-        raise WritesThroughView("a transposed or reshaped view", context.span)
-    return list(compose(context, view.place, items))
+def _fit_list(context: Context, array: Array, value: Value) -> None:
+    """Before an item of a list is exchanged: a list holds what is put into it, whatever its type."""
+    if isinstance(value, Array) and value.list_depth:
+        raise WritesThroughView("two items of a list would be one list", context.span)
+    if array.view is not None and not any(isinstance(item, Fixed) for item in array.view.place or ()):
+        raise WritesThroughView("an item of a list of the rows of an array is exchanged", context.span)
+    base, dtype = context.read(Array(array.cell)), type_of(context, value)[0]
+    joint = np.result_type(base.type.dtype.numpy, dtype.numpy)
+    if joint != base.type.dtype.numpy:
+        context.write(array.cell, _variable(convert(context, base, dtype_of(joint, context.span))))
+
+
+def _variable(found: Atom) -> Var:
+    assert isinstance(found, Var)
+    return found
+
+
+def _put_elements(context: Context, array: Array, found: Sequence[Selector], value: Value) -> None:
+    """`view[…] = value`, element by element in row-major order, each where it is in the base."""
+    place, base = place_of(array), context.read(Array(array.cell))
+    assert place is not None
+    stored = atom(context, value, base.type.dtype)
+    _check_inside(context, array, found)
+    taken = _elements_taken(context, found)
+    _check_value(context, stored, taken.shape)
+    if not taken.shape:
+        at = place(context.builder, tuple(taken.at(context.builder, ())))
+        context.write(array.cell, context.builder.let_one(Update(base, tuple(at), stored, Bounds.PROVED)))
+        return
+
+    def body(inner: Builder, index: Var) -> Sequence[Yield]:
+        indices = unraveled(context, inner, index, taken.shape)
+        at = place(inner, tuple(taken.at(inner, indices)))
+        return (Scatter(base, tuple(at), element(inner, stored, taken.shape, indices), Bounds.CHECKED),)
+
+    (result,) = context.builder.parfor(multiply_sizes(context, taken.shape), body)
+    context.write(array.cell, result)
+
+
+def _elements_taken(context: Context, found: Sequence[Selector]) -> Gathering:
+    """The shape of what selectors take, and where each element of it is."""
+    if any(isinstance(item, Gather) for item in found):
+        return gathering(context, found)
+    shape = tuple(
+        i64(1) if isinstance(item, NewAxis) else item.extent
+        for item in found
+        if isinstance(item, NewAxis | Range)
+    )
+    return Gathering(shape, at_selectors(found), Bounds.PROVED)
+
+
+def _check_inside(context: Context, array: Array, found: Sequence[Selector]) -> None:
+    """An index outside of a view may be inside its base: it is checked against the view."""
+    sizes = iter(array.shape)
+    for item in found:
+        if isinstance(item, NewAxis):
+            continue
+        size = next(sizes)
+        if isinstance(item, Fixed) and not item.is_proved:
+            builder = context.builder
+            inside = builder.apply("ge", item.atom, i64(0)), builder.apply("lt", item.atom, size)
+            builder.let(Check(builder.apply("and", *inside), "index", INDEX_MESSAGE, (item.atom, size)))
 
 
 def _put_number(context: Context, array: Array, index: Value, value: Value) -> bool:
@@ -78,8 +163,7 @@ def _replaced(context: Context, base: Var, found: Sequence[Selector], value: Ato
     if all(isinstance(item, Fixed) for item in taken):
         row = _stretched(context, value, shape)
         if not taken:
-            assert isinstance(row, Var)
-            return row
+            return variable_of(context, row)
         indices = tuple(item.atom for item in taken if isinstance(item, Fixed))
         return context.builder.let_one(Update(base, indices, row, bounds))
     _check_value(context, value, shape)
@@ -191,7 +275,7 @@ def _scatter_gathered(context: Context, base: Var, taken: Sequence[Selector], va
     rank = len(found.shape)
 
     def body(inner: Builder, index: Var) -> Sequence[Yield]:
-        indices = _unraveled(context, inner, index, found.shape)
+        indices = unraveled(context, inner, index, found.shape)
         part = value
         if len(value.type.shape) > len(rest):
             assert isinstance(value, Var)
@@ -210,15 +294,3 @@ def _scatter_gathered(context: Context, base: Var, taken: Sequence[Selector], va
 
     (result,) = context.builder.parfor(multiply_sizes(context, found.shape), body)
     return result
-
-
-def _unraveled(context: Context, builder: Builder, index: Atom, shape: tuple[Size, ...]) -> tuple[Atom, ...]:
-    """The indices of an element that stands at a place in row-major order."""
-    if len(shape) == 1:
-        return (index,)
-    found: list[Atom] = []
-    for axis, size in enumerate(shape):
-        below = multiply_sizes(context, shape[axis + 1 :])
-        place = builder.apply("floordiv", index, below)
-        found.append(builder.apply("mod", place, size) if axis else place)
-    return tuple(found)

@@ -17,7 +17,7 @@ import numpy as np
 from anadrome.dtypes import I64
 from anadrome.errors.ir import IRError
 from anadrome.errors.runtime import FAILURES, OutOfMemory
-from anadrome.kernel_ir.interp_routines import MEANINGS
+from anadrome.kernel_ir.interp_routines import run_routine
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
@@ -281,7 +281,7 @@ class _Machine:
             else:
                 scalar = self.expr(value)
                 given.append(bool(scalar) if argument.dtype is not I64 else int(scalar))
-        MEANINGS[row.operation](*given)
+        run_routine(row, given)
 
     # ------------------------------------------------------------------ expressions
     def integer(self, expr: Expr) -> int:

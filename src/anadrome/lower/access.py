@@ -1,13 +1,15 @@
 """Elements and rows: proved indices as they are, checked ones clamped, ignored ones guarded; writing there.
 
-A checked index outside its dimension is remembered as a failure and read as 0. Every buffer has room for at
-least one row of each dimension, so index 0 is inside even where the dimension is empty.
+A check that fails is remembered, and its loop goes on: element 0 is then read, or the row at 0, or what a
+constant index names there, for which every buffer has room, an empty one too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from anadrome.array_ir import nodes as array_ir
-from anadrome.array_ir.nodes import Bounds
+from anadrome.array_ir.nodes import INDEX_MESSAGE, Bounds
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors import Span
 from anadrome.kernel_ir import nodes as kernel_ir
@@ -15,11 +17,10 @@ from anadrome.kernel_ir.nodes import Expr
 from anadrome.lower.arithmetic import ZERO, compute
 from anadrome.lower.emit import fold
 from anadrome.lower.lowering import Located, Lowering
-from anadrome.lower.values import Delivered, Destination, Filled, Place, Value
+from anadrome.lower.values import ROOM, Delivered, Destination, Filled, Place, Value
 
 DROPPABLE_CHECKS = ("index", "size", "assert")
 """The errors that `checks=False` leaves out; the others are part of what a program means."""
-MESSAGE = "index {0} is out of range for a dimension of size {1}"
 
 
 def locate(
@@ -43,11 +44,7 @@ def _locate(
         return Located(array.row(values))
     inside = [_inside(index, size) for index, size in zip(values, array.shape, strict=False)]
     if bounds is Bounds.CHECKED:
-        checked = tuple(
-            _checked(low, index, size, condition, span)
-            for index, size, condition in zip(values, array.shape, inside, strict=False)
-        )
-        return Located(array.row(checked))
+        return Located(array.row(_checked(low, values, array.shape, inside, span)))
     guard: Expr | None = None
     for condition in inside:
         guard = condition if guard is None else compute("and", guard, condition)
@@ -63,8 +60,14 @@ def check_filled(
 ) -> None:
     """Check indices into an array that is not in memory."""
     if bounds is Bounds.CHECKED and low.config.checks:
-        for index, size in zip(low.scalars(indices), shape, strict=False):
-            _checked(low, index, size, _inside(index, size), span)
+        values = low.scalars(indices)
+        _checked(
+            low,
+            values,
+            shape,
+            [_inside(index, size) for index, size in zip(values, shape, strict=False)],
+            span,
+        )
 
 
 def check(low: Lowering, expr: array_ir.Check, span: Span | None) -> None:
@@ -80,16 +83,44 @@ def _inside(index: Expr, size: Expr) -> Expr:
     return compute("and", compute("ge", index, ZERO), compute("lt", index, size))
 
 
-def _checked(low: Lowering, index: Expr, size: Expr, condition: Expr, span: Span | None) -> Expr:
+def _checked(
+    low: Lowering,
+    indices: Sequence[Expr],
+    shape: Sequence[Expr],
+    conditions: Sequence[Expr],
+    span: Span | None,
+) -> tuple[Expr, ...]:
+    """The indices where each is inside its dimension, else zeros."""
+    flags: list[Expr] = []
+    for index, size, condition in zip(indices, shape, conditions, strict=False):
+        if not _is_sure(index, size):
+            flags.append(low.emit.let("inside", BOOL, condition))
+            low.emit.emit(
+                kernel_ir.Check(flags[-1], low.failure("index", INDEX_MESSAGE, span), (index, size))
+            )
+            low.emit.mark_check()
+    if not flags:
+        return tuple(indices)
+    are_inside = flags[0]
+    for flag in flags[1:]:
+        are_inside = compute("and", are_inside, flag)
+    if len(flags) > 1:
+        are_inside = low.emit.let("inside", BOOL, are_inside)
+    return tuple(
+        index
+        if _is_sure(index, size)
+        else low.emit.let("index", I64, compute("select", are_inside, index, ZERO))
+        for index, size in zip(indices, shape, strict=False)
+    )
+
+
+def _is_sure(index: Expr, size: Expr) -> bool:
+    """Whether both are constants, and the index is inside, and where an empty buffer has room."""
     match index, size:
-        case kernel_ir.Const(value=number), kernel_ir.Const(value=limit) if 0 <= number < limit:
-            return index
+        case kernel_ir.Const(value=number), kernel_ir.Const(value=limit):
+            return 0 <= number < limit <= ROOM
         case _:
-            pass
-    is_inside = low.emit.let("inside", BOOL, condition)
-    low.emit.emit(kernel_ir.Check(is_inside, low.failure("index", MESSAGE, span), (index, size)))
-    low.emit.mark_check()
-    return low.emit.let("index", I64, compute("select", is_inside, index, ZERO))
+            return False
 
 
 def write(low: Lowering, located: Located, value: Value) -> None:

@@ -46,9 +46,9 @@ def product(factors: Iterable[Expr]) -> Expr:
     return total
 
 
-def at_least_one(expr: Expr) -> Expr:
-    """max(expr, 1) on i64"""
-    return i64(max(1, int(expr.value))) if isinstance(expr, Const) else compute("max", expr, ONE)
+def at_least(least: int, expr: Expr) -> Expr:
+    """max(expr, least) on i64"""
+    return i64(max(least, int(expr.value))) if isinstance(expr, Const) else compute("max", expr, i64(least))
 
 
 def compute(name: str, *args: Expr) -> Expr:

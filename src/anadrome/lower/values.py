@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import prod
 
 from anadrome.array_ir import nodes as array_ir
 from anadrome.dtypes import DType
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Buffer, Expr
-from anadrome.lower.arithmetic import ZERO, add, at_least_one, multiply, product
+from anadrome.lower.arithmetic import ZERO, add, at_least, multiply, product
 
 
 @dataclass(slots=True, eq=False)
@@ -126,10 +127,19 @@ def same(left: Expr, right: Expr) -> bool:
             return left is right
 
 
+ROOM = 4096
+"""An empty buffer has room for constant sizes of at most this."""
+
+
 def capacity(shape: tuple[Expr, ...]) -> Expr:
-    """How many elements a buffer of this shape is given: at least one row of each dimension, so that an
-    index clamped to 0 stays inside although the dimension is empty."""
-    return product(at_least_one(size) for size in shape)
+    """How many elements a buffer of this shape is given: at least those that are read of an empty one.
+
+    A failed check may be looked at when its loop has ended. Until then element 0 is read, or what constant
+    indices name, or a row of constant sizes: loops over other rows are not vectorised, so that checks around
+    them are looked at at once.
+    """
+    constants = (int(size.value) for size in shape if isinstance(size, kernel_ir.Const))
+    return at_least(prod(size for size in constants if 0 < size <= ROOM), product(shape))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -65,15 +65,8 @@ from anadrome.array_ir.nodes import (
 )
 from anadrome.array_ir.walk import expression_variables, inner_operands, operands, type_sizes
 from anadrome.config import Config
+from anadrome.library.table import LIBRARY
 from anadrome.passes.rewrite import Substitution
-
-TOTAL_LIBRARY = frozenset(
-    {
-        *("matmul", "det", "slogdet", "qr", "cholesky_adjoint", "argsort"),
-        *("fourier", "fourier_of_real", "fourier_to_real"),
-    }
-)
-"""Library operations that give something for every argument."""
 
 
 def hoist(fn: Function, config: Config) -> Function:
@@ -165,7 +158,7 @@ class Hoister:
             case Index():
                 return not self.is_inside(expr)
             case Library(operation=operation):
-                return operation not in TOTAL_LIBRARY
+                return not LIBRARY[operation].is_total
             case Check() | Update() | AddTo() | Loop(condition=Body()) | Custom():
                 return True
             case ParFor(yields=yields):

@@ -54,7 +54,7 @@ from anadrome.array_ir.nodes import (
 )
 from anadrome.array_ir.walk import all_lets, bodies, has_effect, inner_operands, let_variables, operands
 from anadrome.config import Config
-from anadrome.passes.hoist import TOTAL_LIBRARY
+from anadrome.library.table import LIBRARY
 from anadrome.passes.identity import expression_key
 from anadrome.passes.join_outlines import Outline, Starts, outline, size
 from anadrome.passes.overwriting import Reads, overwritten_here
@@ -283,7 +283,7 @@ def _may_fail(expr: Expr) -> bool:
     if has_effect(expr):
         return True
     inner = (expr, *(let.expr for _, body in bodies(expr) for let in all_lets(body)))
-    return any(isinstance(found, Library) and found.operation not in TOTAL_LIBRARY for found in inner)
+    return any(isinstance(found, Library) and not LIBRARY[found.operation].is_total for found in inner)
 
 
 def _is_linear(variables: Iterable[Var]) -> bool:

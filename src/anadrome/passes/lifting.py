@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from anadrome.array_ir.nodes import (
+    INDEX_MESSAGE,
     Apply,
     ArrayType,
     Atom,
@@ -37,9 +38,6 @@ from anadrome.errors import Span
 from anadrome.passes.ranges import Monomial, Polynomial, Ranges
 from anadrome.passes.rewrite import Substitution
 from anadrome.prims.table import PRIMS
-
-INDEX_MESSAGE = "index {0} is out of range for a dimension of size {1}"
-"""The words of an index outside its dimension, as those of a checked read."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,7 +1,7 @@
 """Release what only differentiation needed to see: barriers and links are the values they stand for.
 
-`stop_gradient v` and `linked v x p` are v. No differentiation follows, so nothing keeps them apart from it,
-and the partials of `linked` live on only where a derivative reads them.
+`stop_gradient v`, `whole v` and `linked v x p` are v. No differentiation follows, so nothing keeps them apart
+from it, and the partials of `linked` live on only where a derivative reads them.
 
 Before:
     fn f(x: f64, y: f64) -> f64 {
@@ -26,7 +26,7 @@ from anadrome.array_ir.walk import all_lets
 from anadrome.config import Config
 from anadrome.passes.rewrite import Substitution
 
-ITSELF = frozenset({"stop_gradient", "linked"})
+ITSELF = frozenset({"stop_gradient", "linked", "whole"})
 """The operations whose result is their first argument."""
 
 

@@ -75,6 +75,7 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.walk import Renaming, all_lets
 from anadrome.config import Config
 from anadrome.errors import Span
+from anadrome.library.table import LIBRARY
 from anadrome.passes.rewrite import Substitution
 from anadrome.prims.table import PRIMS
 
@@ -201,8 +202,8 @@ class _Scalarizer(Substitution):
                 self.loop(let, expr)
             case If():
                 self.branch(let, expr)
-            case Library(operation="matmul", args=args, attributes=attributes):
-                self.product(let, self.atoms(args), attributes)
+            case Library(operation, args, attributes) if LIBRARY[operation].plain == "product":
+                self.product(let, Library(operation, self.atoms(args), attributes))
             case Apply() | Reshape() | WithSum() | AddTo() | Check() | Custom() | Library():
                 changed = self.expr(expr, self.body)
                 self.emit(self.all_bound(let.targets), changed)
@@ -266,13 +267,12 @@ class _Scalarizer(Substitution):
             value = self.atom(row)
         self.known(let.targets[0], (*rows[:place], value, *rows[place + 1 :]))
 
-    def product(self, let: Let, args: tuple[Atom, ...], attributes: tuple[bool | int, ...]) -> None:
+    def product(self, let: Let, call: Library) -> None:
         """C[i, j] = Σₖ A[i, k]·B[k, j] written out."""
-        left, right = args
-        if not (self.is_small(left.type) and self.is_small(right.type)):
-            self.emit(self.all_bound(let.targets), Library("matmul", args, attributes))
+        if not all(self.is_small(arg.type) for arg in call.args):
+            self.emit(self.all_bound(let.targets), call)
             return
-        a, b = self.matrix(left, bool(attributes[0])), self.matrix(right, bool(attributes[1]))
+        a, b = (self.matrix(arg, bool(flag)) for arg, flag in zip(call.args, call.attributes, strict=True))
         leaves: list[Atom] = []
         for row in a:
             for column in zip(*b, strict=True):

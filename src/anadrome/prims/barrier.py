@@ -4,6 +4,8 @@
 v: what mixed mode ties a value to the partials that dual numbers gave with, and `ad.extrema` an extremum to
 the value at its place.
 
+`whole v` is v, a number that must be whole, as a count: differentiating by it is refused.
+
 `again v` is v with the derivative of v, and no pass takes it for v: what a checkpoint runs for a second time
 begins with it, so that it is not found in the first run and kept from there on.
 """
@@ -47,6 +49,18 @@ ROWS = (
         partials=lambda b, args, out: (b.constant(1.0, out), args[2], None),
         expansion=_itself,
         cost=0,
+    ),
+    Prim(
+        "whole",
+        1,
+        same(FLOATS),
+        np.positive,
+        partials=lambda b, args, out: (None,),
+        without_derivative={0: "k"},
+        expansion=_itself,
+        facts=facts.PROJECTION,
+        cost=0,
+        symbol="a probability of whole numbers",
     ),
     Prim(
         "again",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -77,7 +77,7 @@ class Prim:
     (then differentiating it is refused).
 
     A target writes an operation by the first of these that is there: its own instruction for the name
-    (`add`, `lt`, `select`, `shl`, `to_f32`, …), `expansion_for(dtype)`, `intrinsic`, `libm`.
+    (`add`, `lt`, `select`, `shl`, `to_f32`, …), `expansion_for(dtype)`, `intrinsic`, `libm`, `special`.
     """
 
     name: str
@@ -90,6 +90,10 @@ class Prim:
     """The C function on double; the one on float has the suffix f. For float types only."""
     intrinsic: str = ""
     """The LLVM intrinsic `llvm.<intrinsic>.<type>` that is an instruction or a few. For float types only."""
+    special: str = ""
+    """The function on double that `scipy.special.cython_special` exports; on float its value is rounded."""
+    without_derivative: Mapping[int, str] = field(default_factory=dict)
+    """Position -> name of each argument by which there is no derivative: differentiating by it is refused."""
     expansion: Expansion | None = None
     """The operation written with other rows, for the types that `integer_expansion` is not for."""
     integer_expansion: Expansion | None = None

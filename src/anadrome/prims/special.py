@@ -1,36 +1,22 @@
-"""Rows of the special functions: error function, gamma function's relatives, logistic function."""
+"""Rows of the gamma function, its relatives, and the incomplete gamma and beta functions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import scipy.special
 
 from anadrome.prims import facts
 from anadrome.prims.record import Algebra, Partials, Prim
+from anadrome.prims.series import in_double, polynomial, split
 from anadrome.prims.types import FLOATS, same
 
 Args = tuple[Any, ...]
 
 
 # ---------------------------------------------------------------------------- partials
-def _gaussian(algebra: Algebra[Any], x: Any, scale: float) -> Any:
-    return algebra.mul(algebra.constant(scale, x), algebra.apply("exp", algebra.neg(algebra.mul(x, x))))
-
-
-def _erf(algebra: Algebra[Any], args: Args, out: Any) -> Args:
-    """2/√π · exp(-x²)"""
-    return (_gaussian(algebra, args[0], 2.0 / math.sqrt(math.pi)),)
-
-
-def _erfc(algebra: Algebra[Any], args: Args, out: Any) -> Args:
-    """-2/√π · exp(-x²)"""
-    return (_gaussian(algebra, args[0], -2.0 / math.sqrt(math.pi)),)
-
-
 def _lgamma(algebra: Algebra[Any], args: Args, out: Any) -> Args:
     """ψ(x)"""
     return (algebra.apply("digamma", args[0]),)
@@ -41,21 +27,109 @@ def _digamma(algebra: Algebra[Any], args: Args, out: Any) -> Args:
     return (algebra.apply("trigamma", args[0]),)
 
 
-def _sigmoid(algebra: Algebra[Any], args: Args, out: Any) -> Args:
-    """out·σ(-x), where 1 - out would have lost the digits of σ(-x) for large x"""
-    return (algebra.mul(out, algebra.apply("sigmoid", algebra.neg(args[0]))),)
+def _trigamma(algebra: Algebra[Any], args: Args, out: Any) -> Args:
+    """ψ₂ by the derivatives of the terms of ψ₁ (`_expand_trigamma`), so that every order is there:
+    -1/z² - 1/z³ - Σ (2k+1)·B₂ₖ/z²ᵏ⁺² - Σ 2/(w+k)³, and -2π³·cos πx/sin³ πx more where x < 0"""
+    (x,) = args
+    one = algebra.constant(1.0, x)
+    is_negative = algebra.apply("lt", x, algebra.constant(0.0, x))
+    w = algebra.select(is_negative, algebra.sub(one, x), x)
+    inverse = algebra.div(one, algebra.add(w, algebra.constant(float(_SHIFT), w)))
+    square = algebra.mul(inverse, inverse)
+    odd = [(2 * k + 1) * number for k, number in enumerate(BERNOULLI, 1)]
+    tail = algebra.mul(square, polynomial(algebra, square, odd))
+    total = algebra.mul(square, algebra.add(algebra.add(one, inverse), tail))
+    for k in range(_SHIFT):
+        reciprocal = algebra.div(one, algebra.add(w, algebra.constant(float(k), x)))
+        cube = algebra.mul(reciprocal, algebra.mul(reciprocal, reciprocal))
+        total = algebra.add(total, algebra.add(cube, cube))
+    angle, _ = _past_whole(algebra, x)
+    angle = algebra.select(is_negative, angle, one)
+    ratio = algebra.div(algebra.constant(math.pi, x), algebra.apply("sin", angle))
+    cube = algebra.mul(algebra.mul(ratio, algebra.mul(ratio, ratio)), algebra.apply("cos", angle))
+    beside = algebra.select(is_negative, algebra.add(cube, cube), algebra.constant(0.0, x))
+    return (algebra.neg(algebra.add(total, beside)),)
+
+
+def _gamma(algebra: Algebra[Any], args: Args, out: Any) -> Args:
+    """Γ·ψ"""
+    return (algebra.mul(out, algebra.apply("digamma", args[0])),)
+
+
+def _betaln(algebra: Algebra[Any], args: Args, out: Any) -> Args:
+    """(ψ(a) - ψ(a + b), ψ(b) - ψ(a + b))"""
+    a, b = args
+    both = algebra.apply("digamma", algebra.add(a, b))
+    return tuple(algebra.sub(algebra.apply("digamma", one), both) for one in (a, b))
+
+
+def _beta(algebra: Algebra[Any], args: Args, out: Any) -> Args:
+    """B·(ψ(a) - ψ(a + b)), B·(ψ(b) - ψ(a + b))"""
+    return tuple(algebra.mul(out, one) for one in _betaln(algebra, args, out))
+
+
+def _gammainc(algebra: Algebra[Any], args: Args, out: Any) -> Args:
+    """By x: x^(a-1)·exp(-x)/Γ(a)"""
+    return None, gamma_density(algebra, *args)
+
+
+def _gammaincc(algebra: Algebra[Any], args: Args, out: Any) -> Args:
+    """By x: -x^(a-1)·exp(-x)/Γ(a)"""
+    return None, algebra.neg(gamma_density(algebra, *args))
+
+
+def _betainc(algebra: Algebra[Any], args: Args, out: Any) -> Args:
+    """By x: x^(a-1)·(1-x)^(b-1)/B(a, b)"""
+    a, b, x = args
+    one = algebra.constant(1.0, x)
+    left = algebra.apply("xlogy", algebra.sub(a, one), x)
+    right = algebra.apply("xlog1py", algebra.sub(b, one), algebra.neg(x))
+    logarithm = algebra.sub(algebra.add(left, right), algebra.apply("betaln", a, b))
+    return None, None, algebra.apply("exp", logarithm)
+
+
+_LARGE_SHAPE = 20.0
+
+
+def gamma_density(algebra: Algebra[Any], a: Any, x: Any) -> Any:
+    """x^(a-1)·exp(-x)/Γ(a), the density of the gamma distribution (Loader 2000, §5).
+
+    Where a ≥ 20, with λ = x/a and the rest s(a) of Stirling's series, it is
+        √(a/2π)/x · exp(a·(1 + log λ - λ) - s(a)),
+    whose exponent is small where the density is not; elsewhere exp((a-1)·log x - x - log Γ(a)).
+    """
+    one = algebra.constant(1.0, x)
+    is_large = algebra.apply("ge", a, algebra.constant(_LARGE_SHAPE, x))
+    small, large = split(algebra, a, is_large, 1.0, _LARGE_SHAPE)
+    power = algebra.sub(algebra.apply("xlogy", algebra.sub(small, one), x), x)
+    direct = algebra.apply("exp", algebra.sub(power, algebra.apply("lgamma", small)))
+    direct = algebra.select(algebra.apply("isinf", x), algebra.constant(0.0, x), direct)
+    is_inside = algebra.apply("and", algebra.apply("gt", x, algebra.constant(0.0, x)), is_large)
+    is_inside = algebra.apply("and", is_inside, algebra.apply("isfinite", x))
+    inner = algebra.select(is_inside, x, large)
+    ratio, step = algebra.div(inner, large), algebra.div(algebra.sub(inner, large), large)
+    is_apart = algebra.apply("gt", algebra.apply("abs", step), algebra.constant(0.5, x))
+    near, _ = split(algebra, step, is_apart, 0.0, 0.0)
+    _, far = split(algebra, ratio, is_apart, 1.0, 1.0)
+    close = algebra.sub(algebra.apply("log1p", near), near)
+    apart = algebra.sub(algebra.add(one, algebra.apply("log", far)), far)
+    exponent = algebra.mul(large, algebra.select(is_apart, apart, close))
+    exponent = algebra.sub(exponent, stirling_rest(algebra, large))
+    root = algebra.apply("sqrt", algebra.mul(large, algebra.constant(0.5 / math.pi, x)))
+    centred = algebra.mul(algebra.div(root, inner), algebra.apply("exp", exponent))
+    is_beyond = algebra.apply("ge", x, algebra.constant(0.0, x))
+    outside = algebra.select(is_beyond, algebra.constant(0.0, x), algebra.constant(math.nan, x))
+    return algebra.select(is_large, algebra.select(is_inside, centred, outside), direct)
+
+
+def stirling_rest(algebra: Algebra[Any], a: Any) -> Any:
+    """log Γ(a) - ((a - ½)·log a - a + ½·log 2π) = Σ B₂ₖ/(2k·(2k-1)·a^(2k-1)), for a ≥ 20"""
+    inverse = algebra.div(algebra.constant(1.0, a), a)
+    coefficients = [number / (2 * k * (2 * k - 1)) for k, number in enumerate(BERNOULLI[:5], 1)]
+    return algebra.mul(inverse, polynomial(algebra, algebra.mul(inverse, inverse), coefficients))
 
 
 # ---------------------------------------------------------------------------- expansions
-def _expand_sigmoid(algebra: Algebra[Any], args: Args) -> Any:
-    """With e = exp(-|x|), which is that of σ(-x) in the derivative as well: 1/(1 + e), e/(1 + e) for x < 0"""
-    (x,) = args
-    one = algebra.constant(1.0, x)
-    small = algebra.apply("exp", algebra.neg(algebra.apply("abs", x)))
-    is_negative = algebra.apply("lt", x, algebra.constant(0.0, x))
-    return algebra.div(algebra.select(is_negative, small, one), algebra.add(one, small))
-
-
 # The root of digamma as a sum of two float32 numbers and a rest: x minus the first two is exact near it.
 _ROOT = (1.4616321325302124, 1.243815006546356e-08, -1.2654465062537432e-16)
 _NEAR_ROOT = 0.06
@@ -75,16 +149,8 @@ _AT_ROOT = (
     -0.007204534386356869,
 )
 # The Bernoulli numbers B₂, B₄, … B₁₆.
-_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
+BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
 _SHIFT = 8
-
-
-def _polynomial(algebra: Algebra[Any], x: Any, coefficients: Sequence[float]) -> Any:
-    """c₀ + c₁x + c₂x² + … by Horner's rule"""
-    total = algebra.constant(coefficients[-1], x)
-    for coefficient in reversed(coefficients[:-1]):
-        total = algebra.add(algebra.mul(total, x), algebra.constant(coefficient, x))
-    return total
 
 
 def _expand_digamma(algebra: Algebra[Any], args: Args) -> Any:
@@ -103,7 +169,7 @@ def _expand_digamma(algebra: Algebra[Any], args: Args) -> Any:
     distance = x
     for part in _ROOT:
         distance = algebra.sub(distance, algebra.constant(part, x))
-    series = algebra.mul(distance, _polynomial(algebra, distance, _AT_ROOT))
+    series = algebra.mul(distance, polynomial(algebra, distance, _AT_ROOT))
     is_near = algebra.apply("lt", algebra.apply("abs", distance), algebra.constant(_NEAR_ROOT, x))
     return algebra.select(is_near, series, result)
 
@@ -112,9 +178,9 @@ def _digamma_right(algebra: Algebra[Any], w: Any) -> Any:
     """ψ(w) for w ≥ 0 by recurrence to w + 8 and the asymptotic series there."""
     z = algebra.add(w, algebra.constant(float(_SHIFT), w))
     inverse = algebra.div(algebra.constant(1.0, w), z)
-    coefficients = [number / (2 * k) for k, number in enumerate(_BERNOULLI, 1)]
+    coefficients = [number / (2 * k) for k, number in enumerate(BERNOULLI, 1)]
     square = algebra.mul(inverse, inverse)
-    series = algebra.mul(square, _polynomial(algebra, square, coefficients))
+    series = algebra.mul(square, polynomial(algebra, square, coefficients))
     half = algebra.mul(algebra.constant(0.5, w), inverse)
     asymptotic = algebra.sub(algebra.sub(algebra.apply("log", z), half), series)
     return algebra.sub(asymptotic, _reciprocal_sum(algebra, w))
@@ -165,7 +231,7 @@ def _expand_trigamma(algebra: Algebra[Any], args: Args) -> Any:
     inverse = algebra.div(one, algebra.add(w, algebra.constant(float(_SHIFT), w)))
     square = algebra.mul(inverse, inverse)
     # 1/z·(1 + 1/(2z) + 1/z²·Σ B₂ₖ₊₂/z²ᵏ)
-    tail = algebra.mul(square, _polynomial(algebra, square, _BERNOULLI))
+    tail = algebra.mul(square, polynomial(algebra, square, BERNOULLI))
     head = algebra.add(one, algebra.mul(algebra.constant(0.5, x), inverse))
     total = algebra.mul(inverse, algebra.add(head, tail))
     for k in range(_SHIFT):
@@ -178,26 +244,56 @@ def _expand_trigamma(algebra: Algebra[Any], args: Args) -> Any:
 
 # ---------------------------------------------------------------------------- rows
 def trigamma(x: Any) -> Any:
-    """ψ₁, the derivative of digamma, in the precision of its argument."""
-    return np.asarray(scipy.special.polygamma(1, x)).astype(np.asarray(x).dtype)[()]
+    """ψ₁, the derivative of digamma."""
+    return scipy.special.polygamma(1, x)
+
+
+def _row(
+    name: str, partials: Partials, arity: int = 1, scipy_name: str = "", cost: int = 10, **rest: Any
+) -> Prim:
+    """A row whose code is SciPy's, if it has no other."""
+    numpy: Callable[..., Any] = in_double(getattr(scipy.special, scipy_name or name))
+    special = "" if {"libm", "expansion"} & set(rest) else name
+    symbol = f"scipy.special.{scipy_name or name}"
+    return Prim(name, arity, same(FLOATS), numpy, partials, cost=cost, symbol=symbol, special=special, **rest)
 
 
 _RIGHT = ((0.3, 12.0),)
-
-
-def _row(name: str, numpy: Callable[..., Any], partials: Partials | None, **rest: Any) -> Prim:
-    return Prim(
-        name, 1, same(FLOATS), numpy, partials, cost=10, symbol=f"scipy.special.{numpy.__name__}", **rest
-    )
-
+_SHAPE = {0: "a"}
+_ITERATED = 300
+"""What functions that SciPy computes by series and fractions cost."""
 
 ROWS = (
-    _row("erf", scipy.special.erf, _erf, libm="erf", facts=facts.ODD),
-    _row("erfc", scipy.special.erfc, _erfc, libm="erfc"),
-    _row("lgamma", scipy.special.gammaln, _lgamma, libm="lgamma", sample=_RIGHT, facts=facts.POLE),
-    _row(
-        "digamma", scipy.special.digamma, _digamma, expansion=_expand_digamma, sample=_RIGHT, facts=facts.POLE
+    _row("lgamma", _lgamma, scipy_name="gammaln", libm="lgamma", sample=_RIGHT, facts=facts.POLE),
+    _row("digamma", _digamma, expansion=_expand_digamma, sample=_RIGHT, facts=facts.POLE),
+    Prim(
+        "trigamma",
+        1,
+        same(FLOATS),
+        in_double(trigamma),
+        _trigamma,
+        expansion=_expand_trigamma,
+        sample=_RIGHT,
+        facts=facts.POLE,
+        cost=10,
+        symbol="scipy.special.polygamma",
     ),
-    _row("trigamma", trigamma, None, expansion=_expand_trigamma, sample=_RIGHT),
-    _row("sigmoid", scipy.special.expit, _sigmoid, expansion=_expand_sigmoid),
+    _row("gamma", _gamma, sample=_RIGHT, facts=facts.POLE),
+    _row("beta", _beta, 2, sample=_RIGHT, facts=facts.POLE),
+    _row("betaln", _betaln, 2, sample=_RIGHT, facts=facts.POLE),
+    _row(
+        "gammainc", _gammainc, 2, cost=_ITERATED, sample=_RIGHT, facts=facts.POLE, without_derivative=_SHAPE
+    ),
+    _row(
+        "gammaincc", _gammaincc, 2, cost=_ITERATED, sample=_RIGHT, facts=facts.POLE, without_derivative=_SHAPE
+    ),
+    _row(
+        "betainc",
+        _betainc,
+        3,
+        cost=_ITERATED,
+        sample=((0.3, 8.0), (0.3, 8.0), (0.05, 0.95)),
+        facts=facts.POLE,
+        without_derivative={0: "a", 1: "b"},
+    ),
 )

@@ -19,19 +19,43 @@ Conventions at the corners, the same in every mode:
 | `copysign`, by the sign | 0; by x at 0: 0, as `abs` |
 | `mod`, `fmod` by y | minus the whole quotient |
 | `lgamma` at 0, -1, … | that of `digamma`: -∞ at 0, NaN below |
-| `trigamma` | none in the table: a third derivative of `lgamma` is refused |
+| `gamma` | Γ·ψ: -∞ at 0, NaN at -1, -2, … |
+| `yv`, `kv` and their kin at 0 | ∞, -∞ |
+| `ive` and its kin at 0, of order 0 | 0, as `abs` |
+| `xlogy`, `xlog1py` | by x: the logarithm, -∞ at its zero; by y at x = 0: 0, for every y |
+| `entr` at 0, `rel_entr` by x at 0 | ∞, -∞ |
+| `ndtri`, `erfinv`, `erfcinv`, `logit` at the ends of their interval | ±∞ |
+| `gammainc`, `gammaincc`, `betainc` by x at 0 | 0, the density there, or ∞ |
+| `jv`, `yv`, `iv`, `kv`, `ive`, `kve` by the order, `betainc` by its parameters | none: refused |
+| `whole`, a count of a discrete distribution | none: refused |
 | a zero tangent or cotangent at any of these infinities | 0: what nobody reads does not matter |
 | `select` | the chosen argument has all of it; a NaN of the other does not leak |
 """
 
 from __future__ import annotations
 
-from anadrome.prims import arithmetic, barrier, convert, integer, logic, rounding, special, transcendental
+from anadrome.prims import (
+    arithmetic,
+    barrier,
+    bessel,
+    convert,
+    entropy,
+    integer,
+    logic,
+    normal,
+    rounding,
+    special,
+    transcendental,
+)
 from anadrome.prims.record import Prim
 
 PRIMS: dict[str, Prim] = {
     row.name: row
-    for room in (arithmetic, logic, integer, rounding, transcendental, special, convert, barrier)
-    for row in room.ROWS
+    for family in (
+        *(arithmetic, logic, integer, rounding, transcendental),
+        *(normal, special, bessel, entropy),
+        *(convert, barrier),
+    )
+    for row in family.ROWS
 }
 """Name -> row."""

@@ -94,8 +94,8 @@ class _Search:
         prim = expr.prim
         if prim.name in ORDERS:
             return not any(map(self._is_open, expr.args))
-        is_smooth = prim.name in SMOOTH or prim.converts_to is not None or bool(prim.libm or prim.intrinsic)
-        return not is_smooth
+        is_call = bool(prim.libm or prim.intrinsic or prim.special)
+        return not (is_call or prim.name in SMOOTH or prim.converts_to is not None)
 
     def _is_open(self, expr: Expr) -> bool:
         """Whether a number takes part in an expression that only the run knows. Elements do not count:

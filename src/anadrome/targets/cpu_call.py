@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import struct
 from collections.abc import Sequence
@@ -29,9 +30,10 @@ _RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(("free", _LIBC))
 _STATE = struct.Struct(f"<{PARAMS}q").unpack_from
 """The slots of a frame in front of the parameters."""
 
-_NOTHING = ctypes.create_string_buffer(64)
-_NOTHING_ADDRESS = ctypes.addressof(_NOTHING)
-"""Where an empty array is said to be: a clamped offset reads from it before its check ends the call."""
+_NOTHING = mmap.mmap(-1, 1 << 24)
+_NOTHING_ADDRESS = ctypes.addressof(ctypes.c_char.from_buffer(_NOTHING))
+"""Where an empty array is said to be: what stands for an element of it is read before its check ends the
+call. Pages that nobody reads take no memory."""
 
 
 class Memory:
@@ -152,9 +154,17 @@ class Executable:
             if not is_array:
                 results.append(scalar(value))
                 continue
-            results.append(np.asarray(Memory(value, found[position : position + rank], typestr)))
+            results.append(Memory(value, found[position : position + rank], typestr))
             position += rank
-        return results
+        return [self._array(result) if type(result) is Memory else result for result in results]
+
+    def _array(self, memory: Memory) -> np.ndarray[Any, Any]:
+        try:
+            return np.asarray(memory)
+        except ValueError:  # no element, and more bytes by its other dimensions than NumPy counts
+            shape = memory.__array_interface__["shape"]
+            words = f"`{self.name}` gives an array of shape {shape}, and NumPy has none so large"
+            raise OutOfMemory(words) from None
 
     def _discard(self, frame: Frame) -> None:
         """Free what a call has handed over that nobody will take."""

@@ -6,6 +6,7 @@ Object code holds names, never addresses, so that it can be kept on disk and use
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -14,9 +15,12 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 from scipy.linalg import cython_blas, cython_lapack
+from scipy.special import cython_special
 
-from anadrome.targets import llvm_decompositions, llvm_linalg
-from anadrome.targets.llvm_wrapper import FOREIGN_PREFIX
+from anadrome.prims.table import PRIMS
+from anadrome.targets import llvm_complex, llvm_decompositions, llvm_linalg
+from anadrome.targets.llvm_text import SPECIAL_PREFIX
+from anadrome.targets.llvm_wrapper import FOREIGN_PREFIX, LETTERS
 from anadrome.targets.record import VectorFunction
 
 FORK_JOIN = "anadrome.fork_join"
@@ -43,19 +47,44 @@ def add_linear_algebra() -> None:
         "blas": cython_blas.__pyx_capi__,
         "lapack": cython_lapack.__pyx_capi__,
     }
-    for library, function in (*llvm_linalg.FORTRAN, *llvm_decompositions.FORTRAN):
-        for letter in "sd":
+    real = (*llvm_linalg.FORTRAN, *llvm_decompositions.FORTRAN, *llvm_complex.FORTRAN)
+    for functions, letters in zip((real, llvm_complex.COMPLEX_FORTRAN), LETTERS, strict=True):
+        for (library, function), letter in itertools.product(functions, letters):
             name = letter + function
             llvm.add_symbol(FOREIGN_PREFIX + name, _capsule_address(tables[library][name]))
 
 
 def _capsule_address(capsule: object) -> int:
-    api = ctypes.pythonapi
-    name_of = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", api))
     pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-        ("PyCapsule_GetPointer", api)
+        ("PyCapsule_GetPointer", ctypes.pythonapi)
     )
-    return int(pointer_of(capsule, name_of(capsule)))
+    return int(pointer_of(capsule, _signature(capsule)))
+
+
+def _signature(capsule: object) -> bytes:
+    """What Cython says of an exported function: its C type."""
+    name_of = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))
+    return bytes(name_of(capsule))
+
+
+# ---------------------------------------------------------------------------- special functions
+_FUSED = ("", "__pyx_fuse_0", "__pyx_fuse_1")
+"""What stands in front of the name of a function that SciPy has for one type, or for several."""
+
+
+def add_special_functions() -> None:
+    """Make the functions of `scipy.special.cython_special` known that rows of the table name, as
+    `SPECIAL_PREFIX` + name: those on doubles, where Cython says that they are of this type. They take no
+    interpreter lock, and keep nothing between calls."""
+    exported: Mapping[str, object] = cython_special.__pyx_capi__
+    for row in PRIMS.values():
+        if not row.special:
+            continue
+        wanted = f"double ({'double, ' * row.arity}int __pyx_skip_dispatch)".encode()
+        for prefix in _FUSED:
+            capsule = exported.get(prefix + row.special)
+            if capsule is not None and _signature(capsule) == wanted:
+                llvm.add_symbol(SPECIAL_PREFIX + row.special, _capsule_address(capsule))
 
 
 # ---------------------------------------------------------------------------- threads

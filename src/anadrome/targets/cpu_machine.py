@@ -16,7 +16,12 @@ from typing import Any
 import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
 
-from anadrome.targets.cpu_foreign import add_fork_join, add_linear_algebra, vector_functions
+from anadrome.targets.cpu_foreign import (
+    add_fork_join,
+    add_linear_algebra,
+    add_special_functions,
+    vector_functions,
+)
 from anadrome.targets.cpu_signals import add_signals, adopt_main_thread
 from anadrome.targets.cpu_transforms import add_transforms
 from anadrome.targets.llvm_text import WITHOUT_MASKS
@@ -46,6 +51,7 @@ def this_machine() -> Machine:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     add_linear_algebra()
+    add_special_functions()
     add_transforms()
     add_signals()
     triple = llvm.get_process_triple()

@@ -8,7 +8,7 @@ from anadrome.dtypes import I64, DType
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import Buffer, Call
 from anadrome.kernel_ir.routines import ROUTINES
-from anadrome.targets import llvm_decompositions, llvm_fourier, llvm_linalg
+from anadrome.targets import llvm_complex, llvm_decompositions, llvm_fourier, llvm_linalg
 from anadrome.targets.llvm_checks import fail_unless
 from anadrome.targets.llvm_poll import charge
 from anadrome.targets.llvm_scope import MEMORY_FAILURE, Scope
@@ -32,12 +32,16 @@ WRITERS: dict[str, Writer] = {
     "qr": llvm_decompositions.qr,
     "eigh": llvm_decompositions.eigh,
     "svd": llvm_decompositions.svd,
+    "eig": llvm_complex.eig,
+    "complex_eig": llvm_complex.complex_eig,
+    "complex_eigh": llvm_complex.complex_eigh,
+    "complex_svd": llvm_complex.complex_svd,
     "fourier": llvm_fourier.fourier,
     "fourier_of_real": llvm_fourier.fourier_of_real,
     "fourier_to_real": llvm_fourier.fourier_to_real,
     "argsort": argsort,
 }
-"""Operation of the routine table -> what writes it."""
+"""The name of a routine, without its type -> what writes it."""
 
 
 def emit_call(scope: Scope, stmt: Call) -> None:
@@ -48,7 +52,7 @@ def emit_call(scope: Scope, stmt: Call) -> None:
     program, name = scope.program, f"anadrome.{row.name}"
     if name not in program.routines:
         program.routines.add(name)
-        WRITERS[row.operation](program.module, name, row.dtype)
+        WRITERS[row.operation.routine_name](program.module, name, row.dtype)
     given = [f"ptr {scope.frame}"]
     for argument, value in zip(row.arguments, stmt.args, strict=True):
         if isinstance(value, Buffer):

@@ -14,7 +14,7 @@ from anadrome.targets.llvm_text import ModuleText, Value, literal
 from anadrome.targets.llvm_wrapper import Wrapper
 
 
-def _turned(w: Wrapper, target: Value, source: Value, rows: Value, columns: Value) -> None:
+def turned(w: Wrapper, target: Value, source: Value, rows: Value, columns: Value) -> None:
     """target[j·rows + i] = source[i·columns + j]: the one is the other, column by column."""
     text = w.text
 
@@ -31,7 +31,7 @@ def _turned(w: Wrapper, target: Value, source: Value, rows: Value, columns: Valu
     w.loop(rows, row)
 
 
-def _sum(w: Wrapper, *terms: tuple[int, Sequence[Value]]) -> Value:
+def sum_of(w: Wrapper, *terms: tuple[int, Sequence[Value]]) -> Value:
     """Σ factor · Π sizes: how large a work array has to be."""
     total = "0"
     for factor, sizes in terms:
@@ -49,9 +49,9 @@ def qr(module: ModuleText, name: str, dtype: DType) -> None:
     w.limit("%m", "%n")
     columns = w.scratch(text.value("mul i64 %m, %n"), dtype.bytes)
     tau, info = w.scratch("%n", dtype.bytes), w.integer("0")
-    length = _sum(w, (32, ["%n"]), (1, []))
+    length = sum_of(w, (32, ["%n"]), (1, []))
     work, work_size = w.scratch(length, dtype.bytes), w.integer(length)
-    _turned(w, columns, "%matrix", "%m", "%n")
+    turned(w, columns, "%matrix", "%m", "%n")
     m, n, ld = w.integer("%m"), w.integer("%n"), w.leading("%m")
     w.fortran("geqrf", m, n, columns, ld, tau, work, work_size, info)
 
@@ -68,26 +68,26 @@ def qr(module: ModuleText, name: str, dtype: DType) -> None:
 
     w.loop("%n", row)
     w.fortran("orgqr", m, n, n, columns, ld, tau, work, work_size, info)
-    _turned(w, "%q", columns, "%n", "%m")
+    turned(w, "%q", columns, "%n", "%m")
     w.finish()
 
 
 def eigh(module: ModuleText, name: str, dtype: DType) -> None:
-    """A·v = w·v of the symmetric matrix whose lower triangle is that of A, by divide and conquer."""
-    w = Wrapper(module, name, dtype, "ptr %matrix, ptr %values, ptr %vectors, ptr %status, i64 %n")
+    """A·v = w·v of the symmetric matrix of which one triangle is that of A, by divide and conquer."""
+    w = Wrapper(module, name, dtype, "ptr %matrix, ptr %values, ptr %vectors, ptr %status, i64 %n, i1 %lower")
     text = w.text
     w.limit("%n")
     columns = w.scratch(text.value("mul i64 %n, %n"), dtype.bytes)
-    length = _sum(w, (2, ["%n", "%n"]), (64, ["%n"]), (64, []))
-    indices = _sum(w, (5, ["%n"]), (8, []))
+    length = sum_of(w, (2, ["%n", "%n"]), (64, ["%n"]), (64, []))
+    indices = sum_of(w, (5, ["%n"]), (8, []))
     work, work32 = w.scratch(length, dtype.bytes), w.scratch(indices, 4)
     info = w.integer("0")
-    _turned(w, columns, "%matrix", "%n", "%n")
+    turned(w, columns, "%matrix", "%n", "%n")
     w.fortran(
-        "syevd", w.letter("V"), w.letter("L"), w.integer("%n"), columns, w.leading("%n"), "%values",
-        work, w.integer(length), work32, w.integer(indices), info,
+        "syevd", w.letter("V"), w.letter_if("%lower", "L", "U"), w.integer("%n"), columns, w.leading("%n"),
+        "%values", work, w.integer(length), work32, w.integer(indices), info,
     )  # fmt: skip
-    _turned(w, "%vectors", columns, "%n", "%n")
+    turned(w, "%vectors", columns, "%n", "%n")
     report(w, info, "%status")
     w.finish()
 
@@ -101,16 +101,16 @@ def svd(module: ModuleText, name: str, dtype: DType) -> None:
     columns = w.scratch(text.value("mul i64 %m, %n"), dtype.bytes)
     u = w.scratch(text.value("mul i64 %m, %k"), dtype.bytes)
     vt = w.scratch(text.value("mul i64 %k, %n"), dtype.bytes)
-    length = _sum(w, (8, ["%k", "%k"]), (64, ["%k"]), (64, ["%m"]), (64, ["%n"]), (64, []))
-    work, work32 = w.scratch(length, dtype.bytes), w.scratch(_sum(w, (8, ["%k"]), (8, [])), 4)
+    length = sum_of(w, (8, ["%k", "%k"]), (64, ["%k"]), (64, ["%m"]), (64, ["%n"]), (64, []))
+    work, work32 = w.scratch(length, dtype.bytes), w.scratch(sum_of(w, (8, ["%k"]), (8, [])), 4)
     info = w.integer("0")
-    _turned(w, columns, "%matrix", "%m", "%n")
+    turned(w, columns, "%matrix", "%m", "%n")
     w.fortran(
         "gesdd", w.letter("S"), w.integer("%m"), w.integer("%n"), columns, w.leading("%m"), "%s",
         u, w.leading("%m"), vt, w.leading("%k"), work, w.integer(length), work32, info,
     )  # fmt: skip
-    _turned(w, "%u", u, "%k", "%m")
-    _turned(w, "%vt", vt, "%n", "%k")
+    turned(w, "%u", u, "%k", "%m")
+    turned(w, "%vt", vt, "%n", "%k")
     report(w, info, "%status")
     w.finish()
 

@@ -1,8 +1,8 @@
 """Scalar operations as LLVM.
 
 An operation of the primitive table is written by the first of these there is: its row in `ROWS` here, its
-expansion into other operations, its LLVM intrinsic, its C function. A row is a function of the text being
-written, the arguments, their type, the result's type and the floating-point flags.
+expansion into other operations, its LLVM intrinsic, its C function, its function of SciPy. A row is a
+function of the text being written, the arguments, their type, the result's type and the floating-point flags.
 
 Where machines differ from NumPy: an integer divided by zero is zero, the smallest integer divided by -1 is
 itself, and a shift by the width or more gives what shifting one by one would.
@@ -16,7 +16,7 @@ from anadrome.dtypes import ALL, BOOL, F64, I32, I64, DType
 from anadrome.errors.ir import IRError
 from anadrome.prims.record import Algebra, Prim
 from anadrome.prims.table import PRIMS
-from anadrome.targets.llvm_text import FunctionText, Value, literal
+from anadrome.targets.llvm_text import SPECIAL_PREFIX, FunctionText, Value, literal
 
 Operands = Sequence[Value]
 Row = Callable[[FunctionText, Operands, DType, DType, str], Value]
@@ -44,6 +44,8 @@ def emit_scalar(
         return text.intrinsic(f"llvm.{prim.intrinsic}.f{result.bits}", result.llvm, given, flags)
     if prim.libm:
         return call_libm(text, prim.libm, args, result, flags)
+    if prim.special:
+        return _call_special(text, prim.special, args, result)
     raise IRError(f"the LLVM emitter has no row for `{prim.name}`")
 
 
@@ -53,6 +55,15 @@ def call_libm(text: FunctionText, function: str, args: Operands, dtype: DType, f
     attributes = text.module.c_function(symbol, dtype, len(args))
     given = ", ".join(f"{dtype.llvm} {arg}" for arg in args)
     return text.value(f"call {flags}{dtype.llvm} @{symbol}({given}) {attributes}")
+
+
+def _call_special(text: FunctionText, function: str, args: Operands, dtype: DType) -> Value:
+    """A call of SciPy's function on doubles, whose last argument is Cython's own; on floats it is rounded."""
+    symbol = SPECIAL_PREFIX + function
+    text.module.special_function(symbol, len(args))
+    given = ", ".join(f"double {convert(text, arg, dtype, F64)}" for arg in args)
+    found = text.value(f"call double @{symbol}({given}, i32 0) #1")
+    return convert(text, found, F64, dtype)
 
 
 class TextAlgebra(Algebra[tuple[Value, DType]]):

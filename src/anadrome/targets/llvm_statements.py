@@ -107,6 +107,9 @@ def _element_count(scope: Scope, size: Expr) -> Value:
             product = scope.text.value(f"extractvalue {{ i64, i1 }} {pair}, 0")
             overflows = scope.text.value(f"extractvalue {{ i64, i1 }} {pair}, 1")
             return scope.text.value(f"select i1 {overflows}, i64 -1, i64 {product}")
+        case Compute(prim=prim, args=(left, Const(value=least))) if prim.name == "max":
+            count = _element_count(scope, left)
+            return scope.text.intrinsic("llvm.umax.i64", "i64", [("i64", count), ("i64", str(least))])
         case _:
             return scope.expr(size)
 

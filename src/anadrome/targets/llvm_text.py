@@ -21,6 +21,9 @@ MEMORY_TYPES = {"i1": "i8"}
 WITHOUT_MASKS = '"anadrome-without-masks"'
 """The attribute of functions whose loops LLVM must not vectorise by turning branches into masks."""
 
+SPECIAL_PREFIX = "anadrome.special."
+"""How compiled code spells a function of `scipy.special.cython_special`: this and its name."""
+
 STACK_BYTES = 16
 """The alignment of the stack that every function finds, on all machines of the targets."""
 
@@ -98,6 +101,10 @@ class ModuleText:
             self._vector_symbols.setdefault(variant.symbol)
         names = ",".join(variant.symbol for variant in variants)
         return f'#1 "vector-function-abi-variant"="{names}"'
+
+    def special_function(self, symbol: str, arity: int) -> None:
+        """Declare a pure function of doubles as Cython exports it."""
+        self.declare(symbol, f"declare double @{symbol}({'double, ' * arity}i32) #1")
 
     def symbols(self) -> tuple[str, ...]:
         """The foreign functions that the module calls."""

@@ -12,6 +12,9 @@ from anadrome.targets.llvm_text import FunctionText, ModuleText, Value, literal,
 FOREIGN_PREFIX = "anadrome.lapack."
 """How compiled code spells a BLAS or LAPACK symbol: `anadrome.lapack.dgemm`."""
 
+LETTERS = ("sd", "cz")
+"""The letters of real and of complex functions, in single and in double precision."""
+
 LARGEST_SIZE = (1 << 31) - 1
 
 
@@ -73,9 +76,13 @@ class Wrapper:
         self.text.do(f"store {kind} {value}, ptr {address}")
         return address
 
-    def fortran(self, function: str, *arguments: Value) -> None:
-        """Call a BLAS or LAPACK function of the wrapper's type; every argument is an address."""
-        symbol = f"{FOREIGN_PREFIX}{'s' if self.dtype is F32 else 'd'}{function}"
+    def fortran(self, function: str, *arguments: Value, is_complex: bool = False) -> None:
+        """Call a BLAS or LAPACK function on numbers of the wrapper's type, or on complex ones of such parts.
+
+        Every argument is an address.
+        """
+        letter = LETTERS[is_complex][self.dtype is not F32]
+        symbol = f"{FOREIGN_PREFIX}{letter}{function}"
         types = ", ".join(["ptr"] * len(arguments))
         self.text.module.declare(symbol, f"declare void @{symbol}({types}) nounwind")
         self.text.do(f"call void @{symbol}({', '.join(f'ptr {argument}' for argument in arguments)})")

@@ -12,6 +12,7 @@ derivative is that of the compiled gradient (checked just before).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -25,13 +26,15 @@ from anadrome.api.gradients import pull_back_values
 from anadrome.api.places import placed
 from anadrome.api.signature import parameter_names
 from anadrome.api.tangents import push_forward_values
-from anadrome.errors.api import GradientMismatch
+from anadrome.errors.api import GradientMismatch, SettingMismatch
+from anadrome.errors.tracebacks import door
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Value, is_staged
 
 FORWARD, REVERSE, NUMERIC = "forward mode", "reverse mode", "finite differences"
 
 
+@door
 def check_grads(
     function: Callable[..., Any],
     args: Sequence[Any],
@@ -52,14 +55,12 @@ def check_grads(
     >>> import numpy as np
     >>> ad.check_grads(lambda x, y: x * np.sin(y), (2.0, 3.0), order=2)
     """
-    if isinstance(modes, str) or not modes or not set(modes) <= {"fwd", "rev"}:
-        raise ValueError(f'`modes` holds "fwd", "rev" or both, as ("fwd",) does: got {modes!r}')
-    if order not in (1, 2):
-        raise ValueError(f"`order` is 1 or 2, not {order!r}")
-    if not isinstance(args, tuple | list):
-        raise TypeError(f"`args` is the tuple of the arguments, as (x,) is, not one {type(args).__name__}")
-    random = np.random.default_rng(seed)
     python = function.python if isinstance(function, Compiled) and function.transform == "jit" else function
+    try:
+        _check_settings(args, modes, order, eps, rtol, atol)
+    except SettingMismatch as error:
+        raise placed(error, python) from None
+    random = np.random.default_rng(seed)
     check = _Check(modes, eps, rtol, atol, random, parameter_names(function))
     try:
         check.run(function, python, tuple(args), len(args), 1)
@@ -69,6 +70,34 @@ def check_grads(
             check.run(gradient, gradient, (*args, weights), len(args), 2)
     except GradientMismatch as error:
         raise placed(error, python) from None
+
+
+def _check_settings(
+    args: object, modes: object, order: object, eps: object, rtol: object, atol: object
+) -> None:
+    """Refuse a call that would check nothing, or something else than is asked for."""
+    names = modes if isinstance(modes, tuple | list | set | frozenset) else ()
+    if not names or not all(name in ("fwd", "rev") for name in names):
+        help = '"fwd" is forward mode, "rev" reverse mode; one alone is `modes=("fwd",)`'
+        raise SettingMismatch("check_grads", "modes", 'a tuple of "fwd", "rev" or both', modes, help)
+    if order not in (1, 2):
+        help = "order 1 checks derivatives, order 2 those of the gradient too"
+        raise SettingMismatch("check_grads", "order", "1 or 2", order, help)
+    if not isinstance(args, tuple | list):
+        help = "give the arguments as a tuple, one alone as `(x,)`"
+        raise SettingMismatch("check_grads", "args", "the tuple of the arguments", args, help)
+    numbers = {"eps": eps, "rtol": rtol, "atol": atol}
+    for name, number in numbers.items():
+        if (
+            not isinstance(number, int | float)
+            or not 0.0 <= number < math.inf
+            or (name == "eps" and not number)
+        ):
+            help = "`eps` is the step of the differences, `rtol` and `atol` how far derivatives may be apart"
+            raise SettingMismatch("check_grads", name, "a positive number", number, help)
+    if not any(floats_of(arg) for arg in args):
+        help = "derivatives are checked by floats: give `2.0` for `2`, `x.astype(np.float64)` for an array x"
+        raise SettingMismatch("check_grads", "args", "a tuple with floats in it", tuple(args), help)
 
 
 # ---------------------------------------------------------------------------- rules

@@ -6,62 +6,19 @@ import math
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from anadrome.api.transforms import jit, value_and_grad
-from anadrome.errors.tools import DataFileError
 from anadrome.tools.mixture import Mixture, combine, negative_log_likelihood
+from anadrome.tools.points import Problem
 from anadrome.tools.progress import Progress
 from anadrome.tools.report import Report
 
 
-# ---------------------------------------------------------------------------- data
-@dataclass(frozen=True)
-class Problem:
-    """Points [N, D] and how many components to fit."""
-
-    name: str
-    points: np.ndarray
-    components: int
-
-
-def generated(components: int, count: int, seed: int) -> Problem:
-    """Points drawn from Gaussians in the plane, of random places, widths and directions."""
-    random = np.random.default_rng(seed)
-    angles = 2.0 * np.pi * (np.arange(components) + random.uniform(0.0, 0.5, components)) / components
-    centres = np.stack((np.cos(angles), np.sin(angles)), axis=1) * random.uniform(4.0, 6.0, (components, 1))
-    parts = []
-    for centre, share in zip(
-        centres, random.multinomial(count, random.dirichlet(np.full(components, 8.0))), strict=True
-    ):
-        angle, widths = random.uniform(0.0, np.pi), random.uniform(0.3, 1.2, 2)
-        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-        parts.append(centre + (random.normal(size=(share, 2)) * widths) @ turn.T)
-    points = random.permutation(np.concatenate(parts))
-    return Problem(f"{components} generated clusters", points, components)
-
-
-def read_adbench(path: Path) -> Problem:
-    """The points of an ADBench GMM file: `D K N`, then logits, means, factors, the points, and two numbers
-    more."""
-    try:
-        numbers = [float(word) for word in path.read_text(encoding="utf-8").split()]
-        dimension, components, count = (int(number) for number in numbers[:3])
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise DataFileError(str(path), str(error)) from None
-    start = 3 + components * (1 + dimension + dimension * (dimension + 1) // 2)
-    values = np.array(numbers[start : start + count * dimension])
-    if min(dimension, components, count) < 1 or values.size != count * dimension:
-        raise DataFileError(
-            str(path), f"{count} points of {dimension} coordinates do not fit into {len(numbers)} numbers"
-        )
-    return Problem(path.name, values.reshape(count, dimension), components)
-
-
+# ---------------------------------------------------------------------------- the start
 def first_guess(problem: Problem, seed: int) -> Mixture:
     """Means at points far from one another (greedy k-means++, Arthur and Vassilvitskii, 2007), widths those
     of all points together, equal weights."""
@@ -70,7 +27,8 @@ def first_guess(problem: Problem, seed: int) -> Mixture:
     means = [points[random.integers(len(points))]]
     nearest = np.sum((points - means[0]) ** 2, axis=1)
     while len(means) < problem.components:
-        drawn = points[random.choice(len(points), size=8, p=nearest / np.sum(nearest))]
+        total = np.sum(nearest)
+        drawn = points[random.choice(len(points), size=8, p=nearest / total if total > 0.0 else None)]
         left = [np.minimum(nearest, np.sum((points - mean) ** 2, axis=1)) for mean in drawn]
         best = int(np.argmin([np.sum(distances) for distances in left]))
         means.append(drawn[best])

@@ -22,6 +22,7 @@ from anadrome.array_ir.walk import all_lets, let_variables
 from anadrome.compile import compile_function
 from anadrome.config import Config
 from anadrome.errors.base import Span
+from anadrome.errors.tracebacks import door
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.footprint import Holding, footprint
 from anadrome.kernel_ir.open_numbers import UNBOUNDED, Count, Number
@@ -113,6 +114,7 @@ class Explanation:
         return "\n".join(lines)
 
 
+@door
 def explain(function: Callable[..., Any], *args: Any, measure: bool = False, **kwargs: Any) -> Explanation:
     """What `function(*args, **kwargs)` keeps in memory, and which iterations it runs again.
 

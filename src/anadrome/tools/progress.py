@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import TextIO
 
+from anadrome.api.progress import Line, is_terminal
+
 
 class Progress:
     """Shows how far a run of a known number of steps is."""
@@ -13,7 +15,7 @@ class Progress:
         self._stream = stream
         self._steps = max(1, steps)
         self._width = width
-        self._is_terminal = stream.isatty()
+        self._line = Line(stream) if is_terminal(stream) else None
         self._drawn = 0.0
         self._tenth = -1
 
@@ -21,7 +23,7 @@ class Progress:
         """Draw the bar at a step; on a terminal at most twenty times a second."""
         share = step / self._steps
         now = time.monotonic()
-        if self._is_terminal:
+        if self._line is not None:
             if now - self._drawn < 0.05 and step < self._steps:
                 return
             self._drawn = now
@@ -30,12 +32,13 @@ class Progress:
         self._tenth = int(10 * share)
         filled = round(self._width * share)
         bar = "#" * filled + "-" * (self._width - filled)
-        line = f"[{bar}] {share:4.0%}  step {step}/{self._steps}  {words}"
-        self._stream.write(f"\r{line}\x1b[K" if self._is_terminal else f"{line}\n")
-        self._stream.flush()
+        drawn = f"[{bar}] {share:4.0%}  step {step}/{self._steps}  {words}"
+        if self._line is not None:
+            self._line.show(drawn)
+        else:
+            print(drawn, file=self._stream, flush=True)
 
     def finish(self) -> None:
         """End the line."""
-        if self._is_terminal:
-            self._stream.write("\n")
-            self._stream.flush()
+        if self._line is not None:
+            print(file=self._stream, flush=True)

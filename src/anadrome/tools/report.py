@@ -8,6 +8,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from anadrome.errors.tools import OutputError
 from anadrome.tools.mixture import Mixture
 
 NO_PICTURE = "no picture: matplotlib is not installed (`pip install 'anadrome[plot]'`)"
@@ -46,9 +47,12 @@ class Report:
         curve.plot(np.arange(len(values)), values, color="tab:red")
         curve.set(title="gradient descent", xlabel="step", ylabel="negative log-likelihood per point")
         curve.grid(alpha=0.3)
-        folder.mkdir(parents=True, exist_ok=True)
         path = folder / "gmm_fit.png"
-        figure.savefig(path, dpi=120)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            figure.savefig(path, dpi=120)
+        except OSError as error:
+            raise OutputError(str(path), error.strerror or str(error)) from None
         self.row("picture", str(path))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,12 +12,14 @@ import numpy as np
 from anadrome.api import pytree
 from anadrome.api.call import Compiled
 from anadrome.api.places import placed
+from anadrome.api.progress import announced
 from anadrome.api.show import as_compiled
 from anadrome.api.signature import argument_names, parameter_names
 from anadrome.compile import compile_function
 from anadrome.errors import Span
 from anadrome.errors.base import AnadromeError
 from anadrome.errors.runtime import NonFinite
+from anadrome.errors.tracebacks import door
 from anadrome.passes.watch import watch
 
 
@@ -37,6 +40,7 @@ class Fault:
         return self.report
 
 
+@door
 def trace_nan(function: Callable[..., Any]) -> Callable[..., Fault | None]:
     """A function of the same arguments that says where the first NaN or infinity of a call arises.
 
@@ -55,6 +59,8 @@ def trace_nan(function: Callable[..., Any]) -> Callable[..., Fault | None]:
     """
     compiled = as_compiled(function)
 
+    @door
+    @functools.wraps(compiled)
     def traced(*args: Any, **kwargs: Any) -> Fault | None:
         if not _has_fault(compiled(*args, **kwargs)):
             return None
@@ -94,7 +100,8 @@ def _watched(compiled: Compiled, args: tuple[Any, ...], kwargs: Mapping[str, Any
     config = replace(options.config, checks=True, threads=1, small_dimension=0, unroll_limit=0)
     rolled = compiled.with_options(replace(options, config=config))
     program, leaves, arrays = rolled.program(args, dict(kwargs))
-    executable = compile_function(watch(program.staged.function, config), config)
+    with announced(f"trace_nan of {compiled!r}", config):
+        executable = compile_function(watch(program.staged.function, config), config)
     try:
         replace(program, executable=executable).run(leaves, arrays)
     except NonFinite as error:

@@ -1,10 +1,10 @@
-"""sorted of a run-time array"""
+"""sorted by a key of run-time numbers"""
 
 import numpy as np
 
 
 def program(x):
-    return sorted(x)
+    return sorted(x, key=lambda v: -v)
 
 
 ARGUMENTS = (np.ones(20),)

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def program(x):
-    for _ in range(20):
+    for _ in range(100):
         x = x * 1j
     return x
 

@@ -1,9 +1,11 @@
-"""del of an element"""
+"""del of an element of an array"""
 
 def program(x):
-    values = [x, x * 2.0]
-    del values[0]
-    return values
+    y = x.copy()
+    del y[0]
+    return y
 
 
-ARGUMENTS = (1.0,)
+import numpy as np
+
+ARGUMENTS = (np.ones(20),)

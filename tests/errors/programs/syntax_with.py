@@ -1,11 +1,12 @@
-"""with"""
+"""A context manager that does something."""
 
-import numpy as np
+import contextlib
 
 
 def program(x):
-    with np.errstate(divide="ignore"):
-        return 1.0 / x
+    with contextlib.suppress(ValueError):
+        x = x + 1.0
+    return x
 
 
 ARGUMENTS = (1.0,)

@@ -121,7 +121,15 @@ CASES: list[Case] = [
     ),
     case(np.linalg.pinv, lambda x: np.linalg.pinv(x, 0.9), SQUARE),
     case(np.linalg.pinv, lambda x: np.linalg.pinv(x), np.stack([SQUARE, np.ones((3, 3))])),
-    case(np.linalg.eigh, lambda x: np.linalg.eigh(x, UPLO="U").eigenvalues, SQUARE),
+    *(
+        case(
+            (np.linalg.eigh, np.linalg.eigvalsh),
+            lambda x, u=u: (*np.linalg.eigh(x, u), np.linalg.eigvalsh(x, UPLO=u)),
+            x,
+        )
+        for u in ("L", "U", "l", "u")
+        for x in (SQUARE, np.stack([SQUARE, SQUARE.T]), drawn(9, 9))
+    ),
     case(np.linalg.eigvalsh, lambda x: np.linalg.eigvalsh(x), SQUARE),
     case(np.linalg.svd, lambda x: tuple(np.linalg.svd(x, full_matrices=False)), A),
     case(np.linalg.svd, lambda x: (np.linalg.svd(x).S, np.linalg.svd(x.T @ x, compute_uv=False)), SQUARE),

@@ -199,6 +199,13 @@ ORDER: list[Case] = [
         np.arange(1.0),
         np.ones(1),
     ),
+    case(
+        np.interp,
+        lambda x, xp, fp: (np.interp(x, xp, fp, period=1.7), np.interp(x, xp, fp, 1.0, 2.0, -3.0)),
+        RANDOM.uniform(-5.0, 5.0, 9),
+        RANDOM.uniform(-2.0, 2.0, 6),
+        RANDOM.normal(size=6),
+    ),
     case(np.interp, lambda x, xp, fp: np.interp(x, xp, fp), 0.3, np.arange(4.0), np.arange(4) ** 2),
     case(np.gradient, lambda x: (np.gradient(x), np.gradient(x, 0.5), np.gradient(x, 2, axis=1)), F),
     case(np.bincount, lambda i: (np.bincount(i), np.bincount(i, minlength=7)), np.array([0, 3, 3, 1])),

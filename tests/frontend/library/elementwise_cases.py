@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.special
 
 from anadrome.dtypes import ALL
 from anadrome.frontend.library import elementwise, mathematics
@@ -104,7 +103,6 @@ CASES: list[Case] = [
     case(np.exp, lambda x, y: np.exp(x) * y, 0.5, F),
     case(np.divide, lambda x: np.divide(x, 2), np.arange(4, dtype=np.int8)),
     case(np.add, lambda x: np.add(x, 1), np.arange(4, dtype=np.int8)),
-    case(scipy.special.psi, lambda x: scipy.special.psi(x), np.abs(X) + 0.5),
 ]
 
 

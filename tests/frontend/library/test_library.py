@@ -11,9 +11,12 @@ from tests.derivatives.selection_rows import SELECTIONS, VALUES
 from tests.frontend.library import (
     algebra_cases,
     array_cases,
+    distribution_cases,
     elementwise_cases,
     fourier_cases,
     reduction_cases,
+    special_cases,
+    spline_cases,
 )
 from tests.frontend.library.staging import Case, assert_like_numpy, case
 
@@ -28,11 +31,14 @@ FAMILIES = {
     "arrays": array_cases.CASES,
     "selections": SELECTION_CASES,
     "fourier": fourier_cases.CASES,
+    "special": special_cases.CASES,
+    "distributions": distribution_cases.CASES,
+    "splines": spline_cases.LARGE,
 }
 ALL_CASES = [one for cases in FAMILIES.values() for one in cases]
 
 
-@pytest.mark.parametrize("one", ALL_CASES, ids=repr)
+@pytest.mark.parametrize("one", [*ALL_CASES, distribution_cases.SHORT, *spline_cases.SMALL], ids=repr)
 def test_constant_sizes(one: Case) -> None:
     assert_like_numpy(one, is_symbolic=False)
 

@@ -16,6 +16,7 @@ from anadrome.frontend.sizes import retype, show_shape
 from anadrome.frontend.structures import children, flatten
 from anadrome.frontend.surroundings import LITERAL_LIMIT
 from anadrome.frontend.values import Array, Complex, Scalar, Staged, Value
+from anadrome.frontend.views import is_contiguous, view_of
 
 
 # ---------------------------------------------------------------------------- what is complex
@@ -103,7 +104,17 @@ def from_parts(context: Context, real: Staged, imag: Staged) -> Complex:
     if left.shape == right.shape:
         return Complex(left, right)
     if right.view is not None:  # it stays a view, as its other part does
-        return Complex(left, context.view(right, lambda var: retype(context, var, left.type, "complex")))
+        return Complex(
+            left,
+            view_of(
+                context,
+                right,
+                left.shape,
+                lambda _, indices: list(indices),
+                is_contiguous(right),
+                read=lambda _, var: retype(context, var, left.type, "complex"),
+            ),
+        )
     fitted = retype(context, context.read(right), left.type, "complex")
     return Complex(left, context.wrap(fitted))
 

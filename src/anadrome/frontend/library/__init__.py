@@ -15,18 +15,23 @@ from anadrome.frontend.library import (
     contraction,
     creation,
     decompositions,
+    distributions,
     elementwise,
     everyday,
     factored,
     joining,
     linear,
+    log_sums,
     mathematics,
+    multivariate,
     order,
     padding,
     quantiles,
     reductions,
     selecting,
     shape,
+    special,
+    splines,
 )
 from anadrome.frontend.library.attributes import ATTRIBUTES
 from anadrome.frontend.library.common import checked, table_name
@@ -46,7 +51,7 @@ _FAMILIES = (
         creation,
         order,
     ),
-    *(quantiles, padding, bins, selecting, everyday),
+    *(quantiles, padding, bins, selecting, everyday, special, log_sums, distributions, multivariate, splines),
 )
 
 CALLS: dict[Callable[..., object], StagedCall] = {

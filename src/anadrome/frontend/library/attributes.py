@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import ArrayType, Atom, Var
+from anadrome.array_ir.nodes import ArrayType
 from anadrome.frontend.context import Context
+from anadrome.frontend.library.common import permuted_view
 from anadrome.frontend.sizes import multiply_sizes, size_value
 from anadrome.frontend.values import Array, Staged, Value
+from anadrome.frontend.views import view_of
 
 
 def shape(context: Context, value: Staged) -> Value:
@@ -23,23 +24,15 @@ def element_count(context: Context, value: Staged) -> Value:
 
 def transpose(context: Context, value: Staged) -> Value:
     """The view with its dimensions in reverse order."""
-    if not isinstance(value, Array) or len(value.shape) < 2:
-        return value
-
-    def read(var: Var) -> Var:
-        def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
-            return inner.index(var, indices[::-1])
-
-        result = context.builder.build(var.type.shape[::-1], place)
-        assert isinstance(result, Var)
-        return result
-
-    return context.view(value, read)
+    return permuted_view(context, value, range(len(value.shape))[::-1])
 
 
 def imaginary_part(context: Context, value: Staged) -> Value:
-    """The imaginary part of a real number or array: zeros."""
-    return context.wrap(context.builder.zeros(ArrayType(value.dtype, value.shape)))
+    """The imaginary part of a real number or array: zeros, which NumPy makes read-only."""
+    zeros = context.wrap(context.builder.zeros(ArrayType(value.dtype, value.shape)))
+    if not isinstance(zeros, Array):
+        return zeros
+    return view_of(context, zeros, zeros.shape, lambda _, indices: list(indices), is_writable=False)
 
 
 ATTRIBUTES: dict[str, Callable[[Context, Staged], Value]] = {

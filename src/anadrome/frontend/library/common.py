@@ -6,14 +6,33 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
+
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Check, Const, Size, Var, i64
 from anadrome.dtypes import DType
-from anadrome.errors.frontend import CallMismatch, StaticRequired, UnsuitableSize, UnsupportedArgument
+from anadrome.errors.base import counted
+from anadrome.errors.frontend import (
+    CallMismatch,
+    StaticRequired,
+    UnsuitableSize,
+    UnsupportedArgument,
+    indices_of,
+)
 from anadrome.frontend.arrays import as_array, atom, describe
 from anadrome.frontend.context import Context, StagedCall, dtype_of
+from anadrome.frontend.operators import is_one
 from anadrome.frontend.sizes import as_size, clamp_size, show_shape
+from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import Array, Scalar, Staged, Value, is_staged
+from anadrome.frontend.views import (
+    At,
+    at_reshaped,
+    copy_that_may_share,
+    is_contiguous,
+    is_permuted_contiguous,
+    view_of,
+)
 
 _NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "out": (None,),
@@ -75,7 +94,8 @@ def checked(name: str, form: StagedCall) -> StagedCall:
 
 def is_neutral(keyword: str, value: Value) -> bool:
     """Whether an argument asks for nothing but what every compiled form does."""
-    return not is_staged(value) and any(value is one or value == one for one in _NEUTRAL.get(keyword, ()))
+    is_known = not has_staged(value)
+    return is_known and any(value is one or value == one for one in _NEUTRAL.get(keyword, ()))
 
 
 def _shown(value: Value) -> str:
@@ -114,7 +134,9 @@ def axis_of(context: Context, name: str, axis: Value, rank: int) -> int:
     """An axis argument as a number from 0 to rank - 1."""
     number = static_int(context, name, "axis", axis)
     if not -rank <= number < rank:
-        raise UnsupportedArgument(name, f"axis {number} of an array of {rank} dimensions", context.span)
+        help = f"its axes are {indices_of(rank)}" if rank else "a number has no axes"
+        what = f"axis {number} of an array of {counted(rank, 'dimension')}"
+        raise UnsupportedArgument(name, what, context.span, help)
     return number % rank
 
 
@@ -176,16 +198,6 @@ def element_at(builder: Builder, operand: Atom, indices: Sequence[Atom]) -> Atom
     return builder.index(operand, tuple(indices))
 
 
-def rearranged(
-    context: Context, value: Staged, read: Callable[[Builder, Var], Var], is_view: bool = True
-) -> Staged:
-    """The array as `read` shows it: a view, as NumPy gives one, or a new array."""
-    assert isinstance(value, Array)
-    if is_view:
-        return context.view(value, lambda var: read(context.builder, var))
-    return context.wrap(read(context.builder, context.read(value)))
-
-
 def as_strong(value: Value) -> Value:
     """The value as NumPy gives it: a scalar result is a NumPy scalar, which keeps its type (NEP 50)."""
     return Scalar(value.atom) if isinstance(value, Scalar) and value.is_weak else value
@@ -202,15 +214,61 @@ def permuted(builder: Builder, var: Var, order: Sequence[int]) -> Var:
     """The array whose axis k is the axis order[k] of `var`."""
     if list(order) == list(range(len(order))):
         return var
-    shape = var.type.shape
+    at = at_permuted(order)
+    return built(
+        builder,
+        [var.type.shape[axis] for axis in order],
+        lambda inner, indices: inner.index(var, at(inner, indices)),
+    )
 
-    def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
+
+def at_permuted(order: Sequence[int]) -> At:
+    """Where an element of an array with its axes in another order is."""
+
+    def at(builder: Builder, indices: tuple[Atom, ...]) -> list[Atom]:
         source: list[Atom] = [i64(0)] * len(order)
         for index, axis in zip(indices, order, strict=True):
             source[axis] = index
-        return inner.index(var, source)
+        return source
 
-    return built(builder, [shape[axis] for axis in order], place)
+    return at
+
+
+def permuted_view(context: Context, found: Staged, order: Sequence[int]) -> Staged:
+    """The view of an array with its axes in another order; in its own order a view as well."""
+    if not isinstance(found, Array):
+        return found
+    shape = [found.shape[axis] for axis in order]
+    return view_of(context, found, shape, at_permuted(order), is_permuted_contiguous(context, found, order))
+
+
+def reshaped_view(context: Context, found: Array, sizes: Sequence[Size], is_ravel: bool = False) -> Array:
+    """The elements under another shape: a view where NumPy gives one, else a copy.
+
+    NumPy looks into arrays that are contiguous, and copies others for `ravel`. `reshape` of others is a view
+    where only sizes of 1 come or go; for the rest only the run knows.
+    """
+    at = at_reshaped(context, found.shape, sizes)
+    read: Callable[[Builder, Var], Var] = lambda builder, var: builder.reshape(var, sizes)  # noqa: E731
+    wide, wanted = ([size for size in shape if not is_one(size)] for shape in (found.shape, sizes))
+    contiguous = is_contiguous(found)
+    if contiguous or (wide == wanted and not is_ravel):
+        return view_of(context, found, sizes, at, contiguous, read=read)
+    copy = read(context.builder, context.read(found))
+    if contiguous is False and is_ravel:
+        wrapped = context.wrap(copy)
+        assert isinstance(wrapped, Array)
+        return wrapped
+    return copy_that_may_share(context, found, copy)
+
+
+def smooth_root(builder: Builder, total: Atom) -> Atom:
+    """√s of a sum of squares s; its derivative ds / 2√s is 0 where all summands are 0."""
+    length = builder.apply("sqrt", total)
+    zero = builder.constant(0.0, length)
+    slope = builder.apply("div", builder.constant(0.5, length), length)
+    slope = builder.select(builder.apply("eq", length, zero), zero, slope)
+    return builder.apply("linked", builder.apply("stop_gradient", length), total, slope)
 
 
 def require(
@@ -224,6 +282,8 @@ def require(
 
 def table_name(function: object) -> str:
     """What a user calls a function of the tables."""
+    if isinstance(function, np.ufunc) and getattr(np, function.__name__, None) is not function:
+        return f"scipy.special.{function.__name__}"
     home = getattr(function, "__module__", None) or "numpy"
     module = ".".join(part for part in home.split(".") if not part.startswith("_"))
     return f"{module.replace('numpy', 'np', 1)}.{getattr(function, '__name__', function)}"

@@ -21,6 +21,7 @@ from anadrome.frontend.library.elementwise import universal
 from anadrome.frontend.operators import broadcast_shapes, is_one
 from anadrome.frontend.sizes import agree, multiply_sizes, retype, show_shape
 from anadrome.frontend.values import Array, Staged, Value
+from anadrome.frontend.views import view_of
 
 Labels = tuple[str, ...]
 
@@ -312,7 +313,23 @@ def einsum(context: Context, subscripts: Value, *operands: Value) -> Value:
     for part, labels in zip(parts, inputs, strict=True):
         if len(labels) != len(part.shape):
             raise ShapeMismatch("np.einsum", "".join(labels), show_shape(part.shape), context.span)
+    if len(parts) == 1 and len(set(output)) == len(output) and set(output) == set(inputs[0]):
+        return _relabelled(context, parts[0], inputs[0], output)
     return contract(context, "np.einsum", parts, inputs, output)
+
+
+def _relabelled(context: Context, part: Staged, labels: Labels, output: Labels) -> Value:
+    """One operand whose axes are only reordered, or gone along together: a view."""
+    if not isinstance(part, Array):
+        return part
+    shape = [part.shape[labels.index(label)] for label in output]
+    for label, size in zip(labels, part.shape, strict=True):
+        agree(context, size, part.shape[labels.index(label)], "np.einsum")
+
+    def at(builder: Builder, indices: tuple[Atom, ...]) -> list[Atom]:
+        return [indices[output.index(label)] for label in labels]
+
+    return view_of(context, part, shape, at)
 
 
 def parse_subscripts(context: Context, subscripts: str, ranks: Sequence[int]) -> tuple[list[Labels], Labels]:

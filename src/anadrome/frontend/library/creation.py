@@ -10,7 +10,7 @@ from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, I64, DType
 from anadrome.errors.frontend import UnsupportedArgument
-from anadrome.frontend.arrays import as_array, atom, promote
+from anadrome.frontend.arrays import as_array, atom, boxed, promote
 from anadrome.frontend.context import Context, StagedCall, dtype_of
 from anadrome.frontend.library.common import (
     built,
@@ -23,6 +23,7 @@ from anadrome.frontend.library.common import (
 from anadrome.frontend.library.shape import broadcast_to
 from anadrome.frontend.sizes import as_size, clamp_size, size_value
 from anadrome.frontend.values import Array, Scalar, Staged, Value
+from anadrome.frontend.views import copy_that_may_share, is_contiguous, laid_out_like
 
 
 # ---------------------------------------------------------------------------- filled
@@ -31,7 +32,7 @@ def filled(name: str, value: int) -> StagedCall:
 
     def staged(context: Context, shape: Value, dtype: Value = np.float64) -> Value:
         number = context.constant(value, dtype_of(dtype, context.span))
-        return context.wrap(context.builder.full(shape_argument(context, name, shape), number))
+        return new_of(context, context.builder.full(shape_argument(context, name, shape), number))
 
     return staged
 
@@ -43,7 +44,7 @@ def filled_like(name: str, value: int) -> StagedCall:
         found = as_array(context, a)
         number = context.constant(value, optional_dtype(context, dtype) or found.dtype)
         sizes = found.shape if shape is None else shape_argument(context, name, shape)
-        return context.wrap(context.builder.full(sizes, number))
+        return laid_out_like(new_of(context, context.builder.full(sizes, number)), (found,))
 
     return staged
 
@@ -70,7 +71,7 @@ def full_like(
 
 def _full(context: Context, sizes: tuple[Size, ...], found: Staged, dtype: DType) -> Value:
     if not found.shape:
-        return context.wrap(context.builder.full(sizes, atom(context, found, dtype)))
+        return new_of(context, context.builder.full(sizes, atom(context, found, dtype)))
     cast = context.wrap(atom(context, found, dtype))
     return broadcast_to(context, cast, tuple(size_value(context, size) for size in sizes))
 
@@ -168,21 +169,43 @@ def new_array(context: Context, object: Value, dtype: Value = None, *, ndmin: Va
     """np.array: always a copy."""
     if ndmin != 0:
         raise UnsupportedArgument("np.array", "`ndmin` is not supported", context.span, "reshape the array")
-    found = as_array(context, object, optional_dtype(context, dtype))
-    return copied(context, found)
+    return copied_as_laid_out(context, as_array(context, object, optional_dtype(context, dtype)))
 
 
 def same_array(context: Context, a: Value, dtype: Value = None) -> Value:
     """np.asarray: the array itself, where it is one of that type."""
     target = optional_dtype(context, dtype)
     found = plain(context, a)
-    return found if target is None else as_array(context, found, target)
+    made = found if target is None else as_array(context, found, target)
+    return made if isinstance(made, Array) else boxed(context, made.atom)
+
+
+def contiguous(context: Context, a: Value, dtype: Value = None) -> Value:
+    """np.ascontiguousarray: the array itself where it is contiguous, else a copy."""
+    found = same_array(context, a, dtype)
+    if not isinstance(found, Array) or is_contiguous(found):
+        return found
+    if is_contiguous(found) is False:
+        return copied(context, found)
+    return copy_that_may_share(context, found, context.read(found))
 
 
 def copied(context: Context, a: Value) -> Value:
-    """np.copy, x.copy(): a cell of its own that holds the same."""
+    """x.copy(): a cell of its own that holds the same."""
     found = as_array(context, a)
     return context.wrap(context.read(found)) if isinstance(found, Array) else Scalar(found.atom)
+
+
+def new_of(context: Context, found: Atom) -> Array:
+    """A new array, also of no dimensions."""
+    made = context.wrap(found)
+    return made if isinstance(made, Array) else boxed(context, found)
+
+
+def copied_as_laid_out(context: Context, a: Value) -> Value:
+    """np.copy, np.array: a copy with the layout of what is copied."""
+    found = as_array(context, a)
+    return laid_out_like(new_of(context, atom(context, found)), (found,))
 
 
 def vandermonde(
@@ -225,8 +248,8 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.array: new_array,
     np.asarray: same_array,
     np.asanyarray: same_array,
-    np.ascontiguousarray: same_array,
-    np.copy: copied,
+    np.ascontiguousarray: contiguous,
+    np.copy: copied_as_laid_out,
     np.vander: vandermonde,
 }
 

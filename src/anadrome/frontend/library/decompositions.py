@@ -117,18 +117,12 @@ def _beyond(builder: Builder, matrix: Var, q: Var, r: Var) -> Atom:
 # ---------------------------------------------------------------------------- eigenvalues
 def _symmetric(context: Context, name: str, a: Value, uplo: Value) -> tuple[Value, ...]:
     """Eigenvalues and eigenvectors of a symmetric matrix of which one triangle is read."""
-    if uplo not in ("L", "U"):
+    if not isinstance(uplo, str) or uplo.upper() not in ("L", "U"):
         raise UnsupportedArgument(name, f"`UPLO={uplo!r}`", context.span, "take `L` or `U`")
-    var = square_matrix(context, name, a)
-
-    def parts(builder: Builder, matrix: Var) -> Sequence[Atom]:
-        if uplo == "U":
-            turned = builder.build(matrix.type.shape, lambda inner, at: inner.index(matrix, at[::-1]))
-            assert isinstance(turned, Var)
-            matrix = turned
-        return builder.let(Library("eigh", (matrix,)))
-
-    return tuple(_each(context, var, parts))
+    var, is_lower = square_matrix(context, name, a), uplo.upper() == "L"
+    return tuple(
+        _each(context, var, lambda builder, matrix: builder.let(Library("eigh", (matrix,), (is_lower,))))
+    )
 
 
 def eigh(context: Context, a: Value, UPLO: Value = "L") -> Value:  # noqa: N803
@@ -164,7 +158,9 @@ def svd(
     """np.linalg.svd with `full_matrices=False`, or the singular values alone."""
     name = "np.linalg.svd"
     if static_flag(context, name, "hermitian", hermitian):
-        raise UnsupportedArgument(name, "`hermitian=True`", context.span, "take `np.linalg.eigh`")
+        raise UnsupportedArgument(
+            name, "`hermitian=True`", context.span, "leave it out: the result is the same"
+        )
     var = _matrix(context, name, a)
     if not static_flag(context, name, "compute_uv", compute_uv):
         return _singular(context, var)[1]

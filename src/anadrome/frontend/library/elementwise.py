@@ -1,4 +1,4 @@
-"""NumPy's and SciPy's universal functions: one row of the primitive table at every place.
+"""NumPy's universal functions: one row of the primitive table at every place.
 
 The scalar types of the loop are those that NumPy itself resolves (NEP 50), so promotion cannot differ.
 """
@@ -10,18 +10,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.special
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Var
 from anadrome.dtypes import ALL, BOOL, F64, DType
+from anadrome.errors.base import counted
 from anadrome.errors.frontend import CallMismatch, PromotionError, UnsupportedArgument
 from anadrome.frontend.arrays import atom, convert, promote, type_of
 from anadrome.frontend.context import Context, StagedCall, dtype_of
-from anadrome.frontend.library.common import array_var, as_strong, static_int
+from anadrome.frontend.library.common import array_var, as_strong, static_flag, static_int, table_name
 from anadrome.frontend.masks import coordinates
 from anadrome.frontend.operators import map_elements, noted, power, square_of_magnitude
 from anadrome.frontend.values import Array, Value
+from anadrome.frontend.views import laid_out_like
 from anadrome.prims.table import PRIMS
 
 ScalarRule = Callable[[Builder, tuple[Atom, ...]], Atom]
@@ -54,7 +55,7 @@ def loop_types(context: Context, ufunc: np.ufunc, values: Sequence[Value]) -> tu
         found = ufunc.resolve_dtypes((*examples, *([None] * ufunc.nout)))
     except TypeError:
         names = ", ".join(type_of(context, value)[0].numpy_name for value in values)
-        raise PromotionError(f"np.{ufunc.__name__}", names, context.span) from None
+        raise PromotionError(table_name(ufunc), names, context.span) from None
     return tuple(dtype_of(one, context.span) for one in found[: ufunc.nin])
 
 
@@ -78,13 +79,13 @@ def over_elements(
             builder, tuple(builder.convert(one, dtype) for one, dtype in zip(scalars, types, strict=True))
         )
 
-    found = map_elements(context, atoms, scalar, what)
+    found = laid_out_like(map_elements(context, atoms, scalar, what), values)
     return noted(context, found, atoms, is_root) if is_magnitude or is_root else found
 
 
 def universal(ufunc: np.ufunc, name: str) -> StagedCall:
     """A universal function that is a row of the primitive table."""
-    what = f"np.{ufunc.__name__}"
+    what = table_name(ufunc)
 
     def staged(context: Context, *values: Value) -> Value:
         _count(context, what, values, ufunc.nin)
@@ -110,7 +111,7 @@ def universal(ufunc: np.ufunc, name: str) -> StagedCall:
 
 def _count(context: Context, what: str, values: Sequence[Value], count: int) -> None:
     if len(values) != count:
-        raise CallMismatch(what, f"takes {count} arguments, got {len(values)}", context.span)
+        raise CallMismatch(what, f"takes {counted(count, 'argument')}, got {len(values)}", context.span)
 
 
 def _without_row(context: Context, name: str, dtype: DType, what: str) -> ScalarRule:
@@ -123,7 +124,7 @@ def _without_row(context: Context, name: str, dtype: DType, what: str) -> Scalar
 
 def composed(ufunc: np.ufunc, rule: ScalarRule) -> StagedCall:
     """A universal function written with several rows; its loop is on floats."""
-    what = f"np.{ufunc.__name__}"
+    what = table_name(ufunc)
 
     def staged(context: Context, *values: Value) -> Value:
         _count(context, what, values, ufunc.nin)
@@ -137,7 +138,7 @@ def composed(ufunc: np.ufunc, rule: ScalarRule) -> StagedCall:
 
 def logical(ufunc: np.ufunc, name: str) -> StagedCall:
     """np.logical_and and its kin: operands of any type count as whether they are not 0."""
-    what = f"np.{ufunc.__name__}"
+    what = table_name(ufunc)
 
     def staged(context: Context, *values: Value) -> Value:
         _count(context, what, values, ufunc.nin)
@@ -285,10 +286,11 @@ def raised(context: Context, x1: Value, x2: Value) -> Value:
 
 
 def conversion(dtype: DType) -> StagedCall:
-    """np.float64(x) and its kin: every element as another type."""
+    """np.float64(x) and its kin: every element as another type; an array of that type is itself."""
 
     def staged(context: Context, x: Value = 0) -> Value:
-        return converted(context, x, dtype)
+        is_same = isinstance(x, Array) and x.dtype is dtype and not x.list_depth
+        return x if is_same else converted(context, x, dtype)
 
     return staged
 
@@ -302,7 +304,7 @@ def converted(context: Context, x: Value, dtype: DType) -> Value:
 
 
 def itself(context: Context, x: Value) -> Value:
-    """np.positive, np.conjugate, np.real of a real number: a new array of the same elements."""
+    """np.positive, np.conjugate of real numbers: a new array of the same elements."""
     own, _ = type_of(context, x)
     return over_elements(context, (x,), (own,), lambda builder, scalars: scalars[0], "np.positive")
 
@@ -366,15 +368,6 @@ _ROWS: dict[np.ufunc, str] = {
     np.invert: "bitnot",
     np.left_shift: "shl",
     np.right_shift: "shr",
-    scipy.special.erf: "erf",
-    scipy.special.erfc: "erfc",
-    scipy.special.gammaln: "lgamma",
-    scipy.special.digamma: "digamma",
-    scipy.special.expit: "sigmoid",
-    scipy.special.cbrt: "cbrt",
-    scipy.special.exp2: "exp2",
-    scipy.special.expm1: "expm1",
-    scipy.special.log1p: "log1p",
 }
 
 _COMPOSED: dict[np.ufunc, ScalarRule] = {
@@ -418,7 +411,7 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.power: raised,
     np.positive: itself,
     np.conjugate: itself,
-    np.real: itself,
+    np.real: lambda context, val: val,
     np.where: where,
     np.clip: clip,
     np.round: rounded,
@@ -428,15 +421,22 @@ CALLS: dict[Callable[..., object], StagedCall] = {
 }
 
 
-def astype(context: Context, array: Value, dtype: Value) -> Value:
-    """x.astype(dtype)"""
-    return converted(context, array, dtype_of(dtype, context.span))
+def astype(context: Context, array: Value, dtype: Value, *, copy: Value = True) -> Value:
+    """x.astype(dtype): a new array, or with `copy=False` the array itself where it has the type"""
+    target = dtype_of(dtype, context.span)
+    if (
+        not static_flag(context, "astype", "copy", copy)
+        and isinstance(array, Array)
+        and array.dtype is target
+    ):
+        return array
+    return converted(context, array, target)
 
 
 METHODS: dict[str, StagedCall] = {
     "astype": astype,
     "clip": clip,
     "round": rounded,
-    "conj": itself,
-    "conjugate": itself,
+    "conj": lambda context, array: array,
+    "conjugate": lambda context, array: array,
 }

@@ -13,10 +13,18 @@ from anadrome.dtypes import DType
 from anadrome.errors.frontend import ShapeMismatch, UnsupportedArgument
 from anadrome.frontend.arrays import as_array, common_type
 from anadrome.frontend.context import Context, StagedCall, dtype_of
-from anadrome.frontend.library.common import array_var, axis_of, built, optional_dtype, rearranged, static_int
+from anadrome.frontend.indexing import take_items, whole
+from anadrome.frontend.library.common import (
+    array_var,
+    axis_of,
+    built,
+    optional_dtype,
+    static_flag,
+    static_int,
+)
 from anadrome.frontend.library.shape import at_least, expand_dims, moveaxis, swapaxes
 from anadrome.frontend.sizes import add_sizes, agree, show_shape
-from anadrome.frontend.values import Array, Value
+from anadrome.frontend.values import Array, Range, Value
 
 
 def parts_of(context: Context, name: str, arrays: Value) -> list[Value]:
@@ -241,21 +249,15 @@ def _bounds(context: Context, size: Size, places: Sequence[int]) -> list[tuple[S
     return [(start, builder.size("sub", stop, start)) for start, stop in pairwise(cuts)]
 
 
-def _split_at(context: Context, found: Array, axis: int, bounds: Sequence[tuple[Size, Size]]) -> Value:
-    def part(start: Size, extent: Size) -> Callable[[Builder, Var], Var]:
-        def read(builder: Builder, var: Var) -> Var:
-            shape = [*var.type.shape[:axis], extent, *var.type.shape[axis + 1 :]]
+def _split_at(context: Context, found: Array, axis: int, bounds: Sequence[tuple[Size, Size]]) -> list[Array]:
+    def part(start: Size, extent: Size) -> Array:
+        items = [
+            Range(start, i64(1), extent) if one == axis else whole(size)
+            for one, size in enumerate(found.shape)
+        ]
+        return take_items(context, found, items)
 
-            def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
-                at: list[Atom] = list(indices)
-                at[axis] = inner.apply("add", indices[axis], start)
-                return inner.index(var, at)
-
-            return built(builder, shape, place)
-
-        return read
-
-    return [rearranged(context, found, part(start, extent)) for start, extent in bounds]
+    return [part(start, extent) for start, extent in bounds]
 
 
 def split_along(axis: int) -> StagedCall:
@@ -268,8 +270,11 @@ def split_along(axis: int) -> StagedCall:
     return staged
 
 
-def meshgrid(context: Context, *xi: Value, indexing: Value = "xy") -> Value:
+def meshgrid(context: Context, *xi: Value, indexing: Value = "xy", copy: Value = True) -> Value:
     """np.meshgrid: every vector along an axis of its own, as new arrays"""
+    if not static_flag(context, "np.meshgrid", "copy", copy):
+        help = "leave it out: the grids are then arrays of their own"
+        raise UnsupportedArgument("np.meshgrid", "`copy=False` is not supported", context.span, help)
     if indexing not in ("xy", "ij"):
         raise UnsupportedArgument("np.meshgrid", f"indexing={indexing!r}", context.span)
     vectors = [array_var(context, "np.meshgrid", at_least("np.meshgrid", 1)(context, one)) for one in xi]

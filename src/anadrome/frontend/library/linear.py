@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from anadrome.array_ir.build import Builder, number
-from anadrome.array_ir.nodes import ArrayType, Atom, Library, Size, Var, i64
+from anadrome.array_ir.nodes import ArrayType, Atom, Const, Library, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, DType
-from anadrome.errors.frontend import UnsupportedArgument
+from anadrome.errors.base import counted
+from anadrome.errors.frontend import UnsuitableSize, UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom, promote
 from anadrome.frontend.context import Context, StagedCall, dtype_of
 from anadrome.frontend.library.common import (
@@ -20,6 +21,7 @@ from anadrome.frontend.library.common import (
     is_neutral,
     permuted,
     shape_argument,
+    smooth_root,
     static_flag,
     static_int,
 )
@@ -27,7 +29,10 @@ from anadrome.frontend.library.contraction import contract, matmul
 from anadrome.frontend.library.reductions import Nest, over_axes, sum_type
 from anadrome.frontend.operators import broadcast_shapes, element, map_elements, noted
 from anadrome.frontend.sizes import agree, clamp_size, is_same_size, retype, show_shape
-from anadrome.frontend.values import Staged, Value
+from anadrome.frontend.values import Array, Staged, Value
+from anadrome.frontend.views import view_of
+
+MATRIX_HELP = "use a matrix, an array of two dimensions; `x[:, None]` makes a column of a vector"
 
 
 # ---------------------------------------------------------------------------- systems
@@ -37,9 +42,13 @@ def square_matrix(context: Context, name: str, value: Value, dtype: DType | None
     target = dtype or (found.dtype if found.dtype.is_float else F64)
     var = array_var(context, name, value, target)
     if var.type.shape[1:] == ():
-        raise UnsupportedArgument(name, "a vector where a matrix is expected", context.span)
+        raise UnsupportedArgument(name, "a vector where a matrix is expected", context.span, MATRIX_HELP)
     rows, columns = var.type.shape[-2:]
-    size = agree(context, rows, columns, name, (show_shape(var.type.shape), "(n, n)"))
+    if isinstance(rows, Const) and isinstance(columns, Const) and rows.value != columns.value:
+        reason = f"a matrix of shape {show_shape(var.type.shape)} is not square"
+        raise UnsuitableSize(name, reason, context.span, "use a square matrix, for least squares `a.T @ a`")
+    words = f"{name}: a matrix of {{0}} rows and {{1}} columns is not square"
+    size = agree(context, rows, columns, name, None, words)
     return retype(context, var, ArrayType(target, (*var.type.shape[:-2], size, size)), name)
 
 
@@ -168,11 +177,7 @@ def _length(context: Context, square: Staged) -> Staged:
 
     def root(builder: Builder, scalars: tuple[Atom, ...]) -> Atom:
         (total,) = scalars
-        length = builder.apply("sqrt", total)
-        zero = builder.constant(0.0, length)
-        slope = builder.apply("div", builder.constant(0.5, length), length)
-        slope = builder.select(builder.apply("eq", length, zero), zero, slope)
-        return builder.apply("linked", builder.apply("stop_gradient", length), total, slope)
+        return smooth_root(builder, total)
 
     return noted(context, map_elements(context, squares, root, "np.linalg.norm"), squares, is_root=True)
 
@@ -211,25 +216,26 @@ def diagonal_length(context: Context, rows: Size, columns: Size, offset: int) ->
 
 
 def diagonal(context: Context, a: Value, offset: Value = 0, axis1: Value = 0, axis2: Value = 1) -> Value:
-    """np.diagonal, as a new array: the elements a[i, i + offset] of two axes, along a new last one."""
+    """np.diagonal: the elements a[i, i + offset] of two axes along a new last one; a read-only view"""
     name = "np.diagonal"
-    var = array_var(context, name, a)
-    rank = len(var.type.shape)
+    found = as_array(context, a)
+    rank = len(found.shape)
     one, two = axis_of(context, name, axis1, rank), axis_of(context, name, axis2, rank)
     if one == two:
         raise UnsupportedArgument(name, "`axis1` and `axis2` are one axis", context.span)
+    assert isinstance(found, Array)
     shift = static_int(context, name, "offset", offset)
-    shape = var.type.shape
+    shape = found.shape
     others = [axis for axis in range(rank) if axis not in (one, two)]
     length = diagonal_length(context, shape[one], shape[two], shift)
 
-    def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:
-        at: dict[int, Atom] = dict(zip(others, indices, strict=False))
-        at[one] = builder.apply("add", indices[-1], i64(max(-shift, 0)))
-        at[two] = builder.apply("add", indices[-1], i64(max(shift, 0)))
-        return builder.index(var, [at[axis] for axis in range(rank)])
+    def at(builder: Builder, indices: tuple[Atom, ...]) -> list[Atom]:
+        places: dict[int, Atom] = dict(zip(others, indices, strict=False))
+        places[one] = builder.apply("add", indices[-1], i64(max(-shift, 0)))
+        places[two] = builder.apply("add", indices[-1], i64(max(shift, 0)))
+        return [places[axis] for axis in range(rank)]
 
-    return context.wrap(built(context.builder, [*(shape[axis] for axis in others), length], place))
+    return view_of(context, found, [*(shape[axis] for axis in others), length], at, is_writable=False)
 
 
 def trace(context: Context, a: Value, offset: Value = 0, axis1: Value = 0, axis2: Value = 1) -> Value:
@@ -249,7 +255,9 @@ def diag(context: Context, v: Value, k: Value = 0) -> Value:
     if len(var.type.shape) == 2:
         return diagonal(context, v, k)
     if len(var.type.shape) != 1:
-        raise UnsupportedArgument("np.diag", f"an array of {len(var.type.shape)} dimensions", context.span)
+        raise UnsupportedArgument(
+            "np.diag", f"an array of {counted(len(var.type.shape), 'dimension')}", context.span
+        )
     shift = static_int(context, "np.diag", "k", k)
     size = context.builder.size("add", var.type.shape[0], i64(abs(shift)))
     zero = number(0, var.type.dtype)
@@ -269,7 +277,7 @@ def triangle(name: str, order: str) -> StagedCall:
     def staged(context: Context, m: Value, k: Value = 0) -> Value:
         var = array_var(context, name, m)
         if len(var.type.shape) < 2:
-            raise UnsupportedArgument(name, "a vector where a matrix is expected", context.span)
+            raise UnsupportedArgument(name, "a vector where a matrix is expected", context.span, MATRIX_HELP)
         shift = static_int(context, name, "k", k)
         zero = number(0, var.type.dtype)
 
@@ -364,7 +372,10 @@ def matrix_power(context: Context, a: Value, n: Value) -> Value:
     times = static_int(context, name, "n", n)
     own = as_array(context, a)
     if len(own.shape) < 2:
-        raise UnsupportedArgument(name, "a vector where a matrix is expected", context.span)
+        raise UnsupportedArgument(name, "a vector where a matrix is expected", context.span, MATRIX_HELP)
+    if times == 1:
+        square_matrix(context, name, a, own.dtype)
+        return own
     if times < 0:
         a, times = of_matrices("np.linalg.inv", "inv")(context, a), -times
     base: Value = a

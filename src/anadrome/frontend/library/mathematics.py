@@ -31,8 +31,12 @@ def number(context: Context, name: str, value: Value) -> Atom:
     return atom(context, value, F64)
 
 
+_ELSEWHERE = {"erf": "scipy.special.erf", "erfc": "scipy.special.erfc", "lgamma": "scipy.special.gammaln"}
+
+
 def _instead(name: str) -> str:
-    return f"use `np.{name}`, which works elementwise" if hasattr(np, name) else ""
+    other = _ELSEWHERE.get(name) or (f"np.{name}" if hasattr(np, name) else "")
+    return f"use `{other}`, which works elementwise" if other else ""
 
 
 def row(python_name: str, prim: str, count: int = 1) -> StagedCall:
@@ -80,6 +84,9 @@ def scaled(python_name: str, factor: float) -> StagedCall:
 def logarithm(context: Context, x: Value, base: Value = math.e) -> Value:
     """math.log(x) or math.log(x, base) = log x / log base"""
     builder = context.builder
+    if base is not math.e and isinstance(x, Array | np.ndarray | list | tuple):
+        help = "use `np.log(x) / np.log(base)`, which works elementwise"
+        raise UnsupportedArgument("math.log", "an array where a number is expected", context.span, help)
     found = builder.apply("log", number(context, "log", x))
     if base is math.e:
         return weak(found)

@@ -9,10 +9,19 @@ import numpy as np
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Accumulate, Atom, Bounds, Const, Library, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, I64, DType
+from anadrome.errors.base import counted
 from anadrome.errors.frontend import UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom, promote
 from anadrome.frontend.context import Context, StagedCall
-from anadrome.frontend.library.common import array_var, axis_of, built, permuted, refused, shape_argument
+from anadrome.frontend.library.common import (
+    array_var,
+    axis_of,
+    built,
+    permuted,
+    refused,
+    require,
+    shape_argument,
+)
 from anadrome.frontend.library.reductions import require_elements
 from anadrome.frontend.library.shape import raveled
 from anadrome.frontend.operators import element
@@ -146,7 +155,7 @@ def searchsorted(context: Context, a: Value, v: Value, side: Value = "left") -> 
     if len(var.type.shape) != 1:
         raise UnsupportedArgument("np.searchsorted", "a sorted vector is expected", context.span)
     wanted = atom(context, as_array(context, v))
-    steps = _steps(context, var.type.shape[0])
+    steps = search_steps(context, var.type.shape[0])
 
     def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:
         value = builder.convert(element(builder, wanted, wanted.type.shape, indices), dtype)
@@ -155,7 +164,7 @@ def searchsorted(context: Context, a: Value, v: Value, side: Value = "left") -> 
     return context.wrap(context.builder.build(wanted.type.shape, place))
 
 
-def _steps(context: Context, size: Size) -> Size:
+def search_steps(context: Context, size: Size) -> Size:
     """⌈log₂(n + 1)⌉: how often n + 1 possible answers can be halved."""
     if isinstance(size, Const):
         return i64(int(size.value).bit_length())
@@ -183,6 +192,15 @@ def _search(builder: Builder, var: Var, value: Atom, dtype: DType, steps: Size, 
     return builder.loop(steps, (i64(0), size), body)[0]
 
 
+def interval_of(builder: Builder, places: Var, value: Atom, steps: Size) -> Atom:
+    """The interval between rising places that a number is in, closed on the left; the nearest one outside,
+    the last one for NaN. `steps` is what `search_steps` gives."""
+    after = _search(builder, places, value, F64, steps, is_right=True)
+    lower = builder.apply("max", builder.apply("sub", after, i64(1)), i64(0))
+    before_last = builder.apply("max", builder.apply("sub", places.type.shape[0], i64(2)), i64(0))
+    return builder.apply("min", lower, before_last)
+
+
 def _less(builder: Builder, left: Atom, right: Atom) -> Atom:
     """The order of sorting: NaN comes last."""
     is_less = builder.apply("lt", left, right)
@@ -195,24 +213,31 @@ def _less(builder: Builder, left: Atom, right: Atom) -> Atom:
 
 
 def interpolate(
-    context: Context, x: Value, xp: Value, fp: Value, left: Value = None, right: Value = None
+    context: Context,
+    x: Value,
+    xp: Value,
+    fp: Value,
+    left: Value = None,
+    right: Value = None,
+    period: Value = None,
 ) -> Value:
     """np.interp: the line through the points of x's interval, fp[k] + slope·(x - xp[k]); ends are held."""
+    if period is not None:
+        x, xp, fp = _folded(context, x, xp, fp, period)
+        left = right = None
     places, heights = array_var(context, "np.interp", xp, F64), array_var(context, "np.interp", fp, F64)
     if len(places.type.shape) != 1 or len(heights.type.shape) != 1:
         raise UnsupportedArgument("np.interp", "vectors of places and heights are expected", context.span)
     size = agree(context, places.type.shape[0], heights.type.shape[0], "np.interp")
     require_elements(context, "np.interp", (size,), ())
     wanted = atom(context, as_array(context, x, F64))
-    steps = _steps(context, size)
+    steps = search_steps(context, size)
     ends = [None if value is None else atom(context, value, F64) for value in (left, right)]
 
     def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:
         value = element(builder, wanted, wanted.type.shape, indices)
         last = builder.apply("sub", size, i64(1))
-        after = _search(builder, places, value, F64, steps, is_right=True)
-        lower = builder.apply("max", builder.apply("sub", after, i64(1)), i64(0))
-        lower = builder.apply("min", lower, builder.apply("max", builder.apply("sub", last, i64(1)), i64(0)))
+        lower = interval_of(builder, places, value, steps)
         upper = builder.apply("min", builder.apply("add", lower, i64(1)), last)
         x_low, x_high, y_low, y_high = (
             builder.index(var, (at,)) for var in (places, heights) for at in (lower, upper)
@@ -230,6 +255,24 @@ def interpolate(
         return builder.select(builder.apply("lt", value, first), low_end, result)
 
     return context.wrap(context.builder.build(wanted.type.shape, place))
+
+
+def _folded(context: Context, x: Value, xp: Value, fp: Value, period: Value) -> tuple[Value, Value, Value]:
+    """The places within one period, in order, with the last point before the first and the first after the
+    last."""
+    call = context.call
+    length = call(np.abs, period)
+    builder, size = context.builder, atom(context, length, F64)
+    words = "ValueError: np.interp: the period must not be zero"
+    require(context, builder.apply("ne", size, builder.constant(0.0, size)), "raise", words)
+    places = call(np.remainder, as_array(context, xp, F64), length)
+    order = call(np.argsort, places)
+    places, heights = call(np.take, places, order), call(np.take, as_array(context, fp, F64), order)
+    end, begin = (call(np.take, places, [at]) for at in (-1, 0))
+    around = [call(np.subtract, end, length), places, call(np.add, begin, length)]
+    closed = [call(np.take, heights, [-1]), heights, call(np.take, heights, [0])]
+    within = call(np.remainder, as_array(context, x, F64), length)
+    return within, call(np.concatenate, around), call(np.concatenate, closed)
 
 
 # ---------------------------------------------------------------------------- bins
@@ -278,7 +321,11 @@ def item(context: Context, array: Staged, *args: Value) -> Value:
     if not rank and not args:
         return _python_number(context, var)
     if args and len(args) != rank:
-        raise UnsupportedArgument("item", f"{len(args)} indices into {rank} dimensions", context.span)
+        raise UnsupportedArgument(
+            "item",
+            f"{counted(len(args), 'index', 'indices')} into {counted(rank, 'dimension')}",
+            context.span,
+        )
     assert isinstance(var, Var)
     if not args:
         for size in var.type.shape:

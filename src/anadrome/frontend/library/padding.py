@@ -13,9 +13,10 @@ from anadrome.dtypes import BOOL
 from anadrome.errors.frontend import PromotionError, UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom, describe, promote
 from anadrome.frontend.context import Context, StagedCall
-from anadrome.frontend.library.common import array_var, axis_of, built, rearranged, static_int
+from anadrome.frontend.library.common import array_var, axis_of, built, static_int
 from anadrome.frontend.library.reductions import require_elements
 from anadrome.frontend.values import Array, Value, is_staged
+from anadrome.frontend.views import is_contiguous, view_of
 
 
 # ---------------------------------------------------------------------------- pad
@@ -200,24 +201,20 @@ def quarter_turns(context: Context, m: Value, k: Value = 1, axes: Value = (0, 1)
         raise UnsupportedArgument("np.rot90", "one axis twice", context.span)
     turns = static_int(context, "np.rot90", "k", k) % 4
 
-    def read(builder: Builder, var: Var) -> Var:
-        shape = list(var.type.shape)
+    source, shape = found.shape, list(found.shape)
+    if turns % 2:
+        shape[one], shape[two] = shape[two], shape[one]
+
+    def at(builder: Builder, indices: tuple[Atom, ...]) -> list[Atom]:
+        places = list(indices)
         if turns % 2:
-            shape[one], shape[two] = shape[two], shape[one]
+            places[one], places[two] = places[two], places[one]
+        for axis in {1: [two], 2: [one, two], 3: [one]}.get(turns, []):
+            last = builder.size("sub", source[axis], i64(1))
+            places[axis] = builder.apply("sub", last, places[axis])
+        return places
 
-        def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
-            at: list[Atom] = list(indices)
-            if turns % 2:
-                at[one], at[two] = at[two], at[one]
-            turned = {1: [two], 2: [one, two], 3: [one]}.get(turns, [])
-            for axis in turned:
-                last = inner.size("sub", var.type.shape[axis], i64(1))
-                at[axis] = inner.apply("sub", last, at[axis])
-            return inner.index(var, at)
-
-        return built(builder, shape, place)
-
-    return rearranged(context, found, read)
+    return view_of(context, found, shape, at, None if turns else is_contiguous(found))
 
 
 CALLS: dict[Callable[..., object], StagedCall] = {

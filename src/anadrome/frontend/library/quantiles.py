@@ -132,7 +132,7 @@ def _check_range(context: Context, name: str, parts: Atom, scale: float) -> None
     words = f"ValueError: {name}: q must be between 0 and {scale:g}"
     if isinstance(holds, Const) and not holds.value:
         raise UnsupportedArgument(
-            name, f"q is not between 0 and {scale:g}", context.span, "give a part of the values"
+            name, f"q is not between 0 and {scale:g}", context.span, f"use a number from 0 to {scale:g}"
         )
     require(context, holds, "raise", words)
 

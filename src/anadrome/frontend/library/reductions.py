@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.special
 
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import Atom, Scan, Size, Var, Yield, i64
@@ -26,6 +25,7 @@ from anadrome.frontend.library.common import (
     optional_dtype,
     permuted,
     require,
+    smooth_root,
     static_flag,
 )
 from anadrome.frontend.operators import broadcast_shapes, element
@@ -170,7 +170,7 @@ def average(
     own = as_array(context, a)
     target = optional_dtype(context, dtype) or (own.dtype if own.dtype.is_float else F64)
     if not target.is_float:
-        raise PromotionError("np.mean", f"dtype={target.numpy_name}", context.span)
+        raise PromotionError("np.mean", f"dtype={target.numpy_name}", context.span, "use a float type")
     return over_axes(
         context, "np.mean", own, axis, keepdims, lambda builder, nest: _mean(builder, nest, target)
     )
@@ -215,7 +215,7 @@ def spread(name: str, is_root: bool) -> StagedCall:
             degrees = builder.sub(builder.convert(_count(builder, nest), target), less)
             degrees = builder.apply("max", degrees, builder.constant(0.0, degrees))
             variance = builder.div(total, degrees)
-            return builder.apply("sqrt", variance) if is_root else variance
+            return smooth_root(builder, variance) if is_root else variance
 
         return over_axes(context, name, own, axis, keepdims, place)
 
@@ -327,53 +327,6 @@ def _position(builder: Builder, nest: Nest, operator: str, sizes: tuple[Size, ..
     return nest.fold(builder, "min", candidate)
 
 
-def log_sum_exp(context: Context, a: Value, axis: Value = None, *, keepdims: Value = False) -> Value:
-    """scipy.special.logsumexp: log Σ exp(x - m) + m, with m = max x held constant: nothing depends on it"""
-    own = as_array(context, a)
-    target = own.dtype if own.dtype.is_float else F64
-    return over_axes(
-        context,
-        "scipy.special.logsumexp",
-        own,
-        axis,
-        keepdims,
-        lambda builder, nest: _log_sum_exp(builder, nest, target),
-    )
-
-
-def _log_sum_exp(builder: Builder, nest: Nest, dtype: DType) -> Atom:
-    largest = nest.fold(builder, "max", lambda inner, one, _: inner.convert(one, dtype))
-    is_finite = builder.apply("isfinite", largest)
-    shift = builder.apply("stop_gradient", builder.select(is_finite, largest, builder.constant(0.0, largest)))
-
-    def power(inner: Builder, one: Atom, _: tuple[Atom, ...]) -> Atom:
-        return inner.apply("exp", inner.sub(inner.convert(one, dtype), shift))
-
-    return builder.add(builder.apply("log", nest.fold(builder, "add", power)), shift)
-
-
-def soft_max(name: str, is_log: bool) -> StagedCall:
-    """scipy.special.softmax, log_softmax: exp(x - logsumexp x), and its logarithm"""
-
-    def staged(context: Context, x: Value, axis: Value = None) -> Value:
-        own = as_array(context, x)
-        target = own.dtype if own.dtype.is_float else F64
-        operand = atom(context, own)
-        shape = operand.type.shape
-        axes = axes_of(context, name, axis, len(shape))
-        totals = atom(context, log_sum_exp(context, own, axis))
-
-        def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:
-            kept = [index for one, index in enumerate(indices) if one not in axes]
-            value = builder.convert(element_at(builder, operand, indices), target)
-            logarithm = builder.sub(value, element_at(builder, totals, kept))
-            return logarithm if is_log else builder.apply("exp", logarithm)
-
-        return context.wrap(context.builder.build(shape, place))
-
-    return staged
-
-
 # ---------------------------------------------------------------------------- prefixes
 def prefixes(name: str, operator: str) -> StagedCall:
     """np.cumsum, np.cumprod: the inclusive scan along one axis, or over the elements in row-major order"""
@@ -382,7 +335,7 @@ def prefixes(name: str, operator: str) -> StagedCall:
         own = as_array(context, a)
         target = optional_dtype(context, dtype) or sum_type(own.dtype)
         if target is BOOL:
-            raise PromotionError(name, "dtype=bool", context.span)
+            raise PromotionError(name, "dtype=bool", context.span, "use a type of integers or floats")
         if not own.shape:
             return context.wrap(context.builder.full((i64(1),), atom(context, own, target)))
         var = array_var(context, name, own)
@@ -419,6 +372,8 @@ def differences(context: Context, a: Value, n: Value = 1, axis: Value = -1) -> V
     times = n if isinstance(n, int) else 1
     if not isinstance(n, int) or times < 0:
         raise PromotionError("np.diff", "an order `n` that is not a known whole number", context.span)
+    if times == 0:
+        return a
     along = axis_of(context, "np.diff", axis, len(var.type.shape))
     for _ in range(times):
         var = _difference(context, var, along)
@@ -461,9 +416,6 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.cumsum: prefixes("np.cumsum", "add"),
     np.cumprod: prefixes("np.cumprod", "mul"),
     np.diff: differences,
-    scipy.special.logsumexp: log_sum_exp,
-    scipy.special.softmax: soft_max("scipy.special.softmax", is_log=False),
-    scipy.special.log_softmax: soft_max("scipy.special.log_softmax", is_log=True),
 }
 
 METHODS: dict[str, StagedCall] = {

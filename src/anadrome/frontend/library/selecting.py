@@ -72,6 +72,14 @@ def extract(context: Context, condition: Value, arr: Value) -> Value:
     return taken(context, values, context.wrap(mask))
 
 
+_OF_UNIQUE = {
+    "return_index": "np.argmax(x.ravel()[:, None] == values, axis=0)",
+    "return_inverse": "np.searchsorted(values, x.ravel())",
+    "return_counts": "np.sum(x.ravel()[:, None] == values, axis=0)",
+}
+"""An argument of np.unique that is not supported -> what gives the same."""
+
+
 def unique(
     context: Context,
     ar: Value,
@@ -87,11 +95,14 @@ def unique(
     asked = {"return_index": return_index, "return_inverse": return_inverse, "return_counts": return_counts}
     for argument, value in asked.items():
         if static_flag(context, name, argument, value):
-            help = "sort the values, and count with np.bincount"
+            help = f"with `values = np.unique(x)` write `{_OF_UNIQUE[argument]}`"
             raise UnsupportedArgument(name, f"`{argument}` is not supported", context.span, help)
     if axis is not None:
         raise UnsupportedArgument(
-            name, "`axis` is not supported", context.span, "take the elements as a vector"
+            name,
+            "`axis` is not supported",
+            context.span,
+            "call `np.unique` outside the compiled function and pass the result",
         )
     if not static_flag(context, name, "equal_nan", equal_nan):
         raise UnsupportedArgument(name, "`equal_nan=False` is not supported", context.span)

@@ -8,6 +8,7 @@ import numpy as np
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
+from anadrome.errors.base import counted
 from anadrome.errors.frontend import ShapeMismatch, UnsuitableSize, UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom
 from anadrome.frontend.context import Context, StagedCall
@@ -16,14 +17,15 @@ from anadrome.frontend.library.common import (
     axes_of,
     axis_of,
     built,
-    permuted,
+    permuted_view,
     plain,
-    rearranged,
+    reshaped_view,
     shape_argument,
 )
-from anadrome.frontend.operators import broadcast_shapes, element, is_one
+from anadrome.frontend.operators import broadcast_shapes, is_one
 from anadrome.frontend.sizes import agree, as_size, is_same_size, multiply_sizes, show_shape
 from anadrome.frontend.values import Array, Staged, Value
+from anadrome.frontend.views import is_contiguous, view_of
 
 
 # ---------------------------------------------------------------------------- reshape
@@ -93,15 +95,7 @@ def reshaped(context: Context, a: Value, shape: Value) -> Value:
         return context.wrap(context.builder.full(sizes, atom(context, found)))
     if not sizes:
         return context.wrap(_only_element(context, context.read(found)))
-    if _is_same_shape(found.shape, sizes):
-        return found
-    return rearranged(context, found, lambda builder, var: builder.reshape(var, sizes))
-
-
-def _is_same_shape(left: tuple[Size, ...], right: tuple[Size, ...]) -> bool:
-    return len(left) == len(right) and all(
-        one is two or one == two for one, two in zip(left, right, strict=True)
-    )
+    return reshaped_view(context, found, sizes)
 
 
 def _only_element(context: Context, var: Var) -> Atom:
@@ -116,7 +110,10 @@ def reshape_method(context: Context, array: Staged, *shape: Value) -> Value:
 def raveled(context: Context, a: Value) -> Value:
     """np.ravel: the elements in row-major order, a view"""
     found = plain(context, a)
-    return _as_shape(context, found, (multiply_sizes(context, found.shape),))
+    size = multiply_sizes(context, found.shape)
+    if isinstance(found, Array) and len(found.shape) == 1 and is_contiguous(found):
+        return found if found.view is None else reshaped_view(context, found, (size,), is_ravel=True)
+    return _as_shape(context, found, (size,), is_ravel=True)
 
 
 def flatten(context: Context, array: Staged) -> Value:
@@ -139,15 +136,13 @@ def transposed(context: Context, a: Value, axes: Value = None) -> Value:
     ]
     if sorted(order) != list(range(rank)):
         raise UnsupportedArgument(
-            "np.transpose", f"the axes {axes} of an array of {rank} dimensions", context.span
+            "np.transpose", f"the axes {axes} of an array of {counted(rank, 'dimension')}", context.span
         )
     return _permute(context, found, order)
 
 
 def _permute(context: Context, found: Staged, order: Sequence[int]) -> Value:
-    if list(order) == list(range(len(order))):
-        return found
-    return rearranged(context, found, lambda builder, var: permuted(builder, var, order))
+    return permuted_view(context, found, order)
 
 
 def transpose_method(context: Context, array: Staged, *axes: Value) -> Value:
@@ -213,14 +208,12 @@ def squeeze(context: Context, a: Value, axis: Value = None) -> Value:
     )
 
 
-def _as_shape(context: Context, found: Staged, sizes: tuple[Size, ...]) -> Value:
+def _as_shape(context: Context, found: Staged, sizes: tuple[Size, ...], is_ravel: bool = False) -> Value:
     if not isinstance(found, Array):
         return context.wrap(context.builder.full(sizes, atom(context, found)))
     if not sizes:
         return context.wrap(_only_element(context, context.read(found)))
-    if _is_same_shape(found.shape, sizes):
-        return found
-    return rearranged(context, found, lambda builder, var: builder.reshape(var, sizes))
+    return reshaped_view(context, found, sizes, is_ravel)
 
 
 def at_least(name: str, rank: int) -> StagedCall:
@@ -241,34 +234,37 @@ def at_least(name: str, rank: int) -> StagedCall:
 
 # ---------------------------------------------------------------------------- elements at other places
 def broadcast_to(context: Context, array: Value, shape: Value) -> Value:
-    """np.broadcast_to, as a new array"""
+    """np.broadcast_to: a view, which NumPy makes read-only"""
     sizes = shape_argument(context, "np.broadcast_to", shape)
-    operand = atom(context, as_array(context, array))
-    if len(operand.type.shape) > len(sizes):
-        raise ShapeMismatch(
-            "np.broadcast_to", show_shape(operand.type.shape), show_shape(sizes), context.span
-        )
-    for own, wanted in zip(operand.type.shape[::-1], sizes[::-1], strict=False):
+    found = as_array(context, array)
+    if len(found.shape) > len(sizes):
+        raise ShapeMismatch("np.broadcast_to", show_shape(found.shape), show_shape(sizes), context.span)
+    for own, wanted in zip(found.shape[::-1], sizes[::-1], strict=False):
         if not is_one(own):
-            agree(
-                context, own, wanted, "np.broadcast_to", (show_shape(operand.type.shape), show_shape(sizes))
-            )
-    return context.wrap(
-        context.builder.build(sizes, lambda builder, indices: element(builder, operand, sizes, indices))
-    )
+            agree(context, own, wanted, "np.broadcast_to", (show_shape(found.shape), show_shape(sizes)))
+    return _stretched(context, found, sizes, is_writable=False)
+
+
+def _stretched(context: Context, found: Staged, shape: tuple[Size, ...], is_writable: bool) -> Value:
+    """The elements of an array or number under the shape it is broadcast to."""
+    if not isinstance(found, Array):
+        return context.wrap(context.builder.full(shape, atom(context, found)))
+    own, skipped = found.shape, len(shape) - len(found.shape)
+
+    def at(builder: Builder, indices: tuple[Atom, ...]) -> list[Atom]:
+        return [
+            i64(0) if is_one(size) and not is_one(shape[skipped + axis]) else indices[skipped + axis]
+            for axis, size in enumerate(own)
+        ]
+
+    return view_of(context, found, shape, at, is_writable=is_writable)
 
 
 def broadcast_arrays(context: Context, *args: Value) -> Value:
-    """np.broadcast_arrays, as new arrays"""
-    atoms = [atom(context, as_array(context, value)) for value in args]
-    shape = broadcast_shapes(context, [one.type.shape for one in atoms], "np.broadcast_arrays")
-
-    def spread(one: Atom) -> Staged:
-        return context.wrap(
-            context.builder.build(shape, lambda builder, indices: element(builder, one, shape, indices))
-        )
-
-    return tuple(spread(one) for one in atoms)
+    """np.broadcast_arrays: views, which NumPy warns against writing into"""
+    parts = [as_array(context, value) for value in args]
+    shape = broadcast_shapes(context, [one.shape for one in parts], "np.broadcast_arrays")
+    return tuple(_stretched(context, one, shape, is_writable=False) for one in parts)
 
 
 def flip(context: Context, m: Value, axis: Value = None) -> Value:
@@ -276,17 +272,18 @@ def flip(context: Context, m: Value, axis: Value = None) -> Value:
     found = plain(context, m)
     axes = axes_of(context, "np.flip", axis, len(found.shape))
 
-    def read(builder: Builder, var: Var) -> Var:
-        def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
-            at: list[Atom] = list(indices)
-            for one in axes:
-                last = inner.apply("sub", var.type.shape[one], i64(1))
-                at[one] = inner.apply("sub", last, indices[one])
-            return inner.index(var, at)
+    if not isinstance(found, Array):
+        return found
+    shape = found.shape
 
-        return built(builder, var.type.shape, place)
+    def at(builder: Builder, indices: tuple[Atom, ...]) -> list[Atom]:
+        places = list(indices)
+        for one in axes:
+            last = builder.apply("sub", shape[one], i64(1))
+            places[one] = builder.apply("sub", last, indices[one])
+        return places
 
-    return rearranged(context, found, read) if isinstance(found, Array) else found
+    return view_of(context, found, shape, at)
 
 
 def flip_axis(name: str, axis: int) -> StagedCall:

@@ -17,10 +17,11 @@ from anadrome.array_ir.nodes import ArrayType, Atom, ParFor, Size, Var, Yield, i
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors.parallel import UnsuitableValues
 from anadrome.frontend.arrays import as_array, atom, describe, type_of
-from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
+from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import take_inside
-from anadrome.frontend.iterables import Iterated, Unrolled, iterate
+from anadrome.frontend.iterables import Iterated, Unrolled
+from anadrome.frontend.iterators import iterate
 from anadrome.frontend.library.common import axis_of, permuted
 from anadrome.frontend.sizes import agree, give_range
 from anadrome.frontend.structures import children, flatten, is_alike, is_number
@@ -65,8 +66,7 @@ def is_array(value: Value) -> bool:
 # ---------------------------------------------------------------------------- sequences
 def items_of(context: Context, name: str, xs: Value, axis: Value = 0) -> Items:
     """The sequence that an argument stands for."""
-    if isinstance(xs, LazyGenerator):
-        xs = evaluate_list(context, xs.frame, xs.node)
+    xs = made_list(context, xs)
     if isinstance(xs, Unrolled):
         xs = xs.iterable
     if is_leaf(xs):
@@ -109,7 +109,7 @@ def _listed(context: Context, name: str, items: Sequence[Value]) -> Items:
     for item in items:
         leaves = matching(first, item)
         if leaves is None or not leaves:
-            raise UnsuitableValues(name, "xs", f"items like the first, {words(first)},", words(item))
+            raise UnsuitableValues(name, "xs", f"items like the first, {words(first)}", words(item))
         columns = columns or [[] for _ in leaves]
         for column, leaf in zip(columns, leaves, strict=True):
             column.append(leaf)
@@ -163,8 +163,7 @@ def words(value: Value) -> str:
 
 def row_of(context: Context, name: str, value: Value) -> Row:
     """An item, or what a function made of one, taken apart."""
-    if isinstance(value, LazyGenerator):
-        value = evaluate_list(context, value.frame, value.node)
+    value = made_list(context, value)
     leaves, rebuild = flatten(value, is_leaf)
     if not leaves:
         raise UnsuitableValues(name, "xs", "items of numbers and arrays", words(value))

@@ -22,7 +22,7 @@ from anadrome.errors.parallel import (
 )
 from anadrome.frontend.arrays import as_array, atom, describe, type_of
 from anadrome.frontend.complex_numbers.parts import has_complex
-from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
+from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.operators import element
 from anadrome.frontend.parallel.items import Row, matching, words
@@ -118,8 +118,7 @@ def _body_of(
             for side in sides
         )
         result = context.call(function, left, right)
-        if isinstance(result, LazyGenerator):
-            result = evaluate_list(context, result.frame, result.node)
+        result = made_list(context, result)
         ends = _fitted(context, name, role, row, result)
     return builder.body(ends)
 
@@ -168,7 +167,7 @@ def _as_row(context: Context, found: Atom, type_: ArrayType) -> Atom | None:
 
 def identity_atoms(context: Context, name: str, row: Row, identity: Value) -> tuple[Atom, ...]:
     """The identity with the types of one item; a number stands for a row full of it."""
-    identity = _evaluated(context, identity)
+    identity = made_list(context, identity)
     leaves = matching(row.value, identity)
     if leaves is None:
         raise IdentityDiffers(name, words(identity), words(row.value))
@@ -186,12 +185,6 @@ def identity_atoms(context: Context, name: str, row: Row, identity: Value) -> tu
             raise IdentityDiffers(name, words(identity), words(row.value))
         found.append(fitted)
     return tuple(found)
-
-
-def _evaluated(context: Context, value: Value) -> Value:
-    if isinstance(value, LazyGenerator):
-        return evaluate_list(context, value.frame, value.node)
-    return value
 
 
 def neutral_of(builder: Builder, operator: str, type_: ArrayType) -> Atom:

@@ -29,7 +29,7 @@ from anadrome.array_ir.nodes import (
 from anadrome.dtypes import BOOL, DType
 from anadrome.errors.parallel import CastRefused, IdentityMissing, UnsuitableBounds, UnsuitableValues
 from anadrome.frontend.arrays import as_array, atom, describe
-from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
+from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.library.common import shape_argument
 from anadrome.frontend.library.order import wrapped
@@ -76,7 +76,14 @@ class Places:
 
 def start_words(name: str) -> str:
     """What the function takes as `init`: without an operator a size would leave open what to fill it with."""
-    return "an array" if name == "ad.scatter" else "an array, or the size of one,"
+    if name.startswith("ad.segment"):
+        return "an integer"
+    return "an array" if name == "ad.scatter" else "an array, or the size of one"
+
+
+def start_argument(name: str) -> str:
+    """What the function calls its argument of the array to begin with."""
+    return "count" if name.startswith("ad.segment") else "init"
 
 
 def index_argument(name: str) -> str:
@@ -93,12 +100,12 @@ def _places(context: Context, name: str, at: Value, bounds: Value) -> Places:
     for one in given:
         if not isinstance(one, Array) or not one.dtype.is_integer:
             raise UnsuitableValues(
-                name, index_argument(name), "an array of integers, or a tuple of them,", describe(one)
+                name, index_argument(name), "an array of integers, or a tuple of them", describe(one)
             )
     arrays = [context.read(one) for one in given if isinstance(one, Array)]
     if not arrays:
         raise UnsuitableValues(
-            name, index_argument(name), "an array of integers, or a tuple of them,", "an empty tuple"
+            name, index_argument(name), "an array of integers, or a tuple of them", "an empty tuple"
         )
     shape = arrays[0].type.shape
     for other in arrays[1:]:
@@ -114,8 +121,7 @@ def _places(context: Context, name: str, at: Value, bounds: Value) -> Places:
 
 
 def _array(context: Context, value: Value) -> Value:
-    if isinstance(value, LazyGenerator):
-        value = evaluate_list(context, value.frame, value.node)
+    value = made_list(context, value)
     if isinstance(value, range):
         value = np.arange(value.start, value.stop, value.step)
     return as_array(context, value) if is_leaf(value) or isinstance(value, list) else value
@@ -195,7 +201,7 @@ def _values(context: Context, places: Places, values: Value) -> Atom:
     rank = len(places.shape)
     if len(found.type.shape) < rank:
         raise UnsuitableValues(
-            places.name, "values", f"as many as places, {show_shape(places.shape)},", describe(values)
+            places.name, "values", f"as many as places, {show_shape(places.shape)}", describe(values)
         )
     for left, right in zip(places.shape, found.type.shape, strict=False):
         agree(context, left, right, places.name)
@@ -273,7 +279,7 @@ def _starts(
         return init
     shape = shape_argument(context, places.name, init)
     if len(shape) != len(places.indices):
-        expected = f"{len(places.indices)} size(s), one for each index array,"
+        expected = f"{len(places.indices)} size(s), one for each index array"
         raise UnsuitableValues(places.name, "init", expected, show_shape(shape))
     leaves, rebuild = flatten(values, is_leaf) if not isinstance(values, list) else ([values], next)
     flat = [_values(context, places, leaf) for leaf in leaves]
@@ -305,16 +311,19 @@ def _starts(
 
 def _targets(context: Context, places: Places, init: Value, values: Value) -> tuple[list[Target], Rebuild]:
     """The arrays of `init` with the values that go into each."""
-    if isinstance(values, list | LazyGenerator):
+    values = made_list(context, values)
+    if isinstance(values, list):
         values = _array(context, values)
     leaves, rebuild = flatten(init, is_leaf)
     parts = matching(init, values)
     if not leaves or parts is None:
         raise UnsuitableValues(
-            places.name, "values", f"a container like `init`, {words(init)},", words(values)
+            places.name, "values", f"a container like `init`, {words(init)}", words(values)
         )
     if not all(is_array(leaf) for leaf in leaves):
-        raise UnsuitableValues(places.name, "init", start_words(places.name), words(init))
+        raise UnsuitableValues(
+            places.name, start_argument(places.name), start_words(places.name), words(init)
+        )
     targets = [_target(context, places, *pair) for pair in zip(leaves, parts, strict=True)]
     return targets, rebuild
 

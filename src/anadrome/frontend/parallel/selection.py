@@ -12,7 +12,7 @@ from anadrome.array_ir.nodes import Stack, Var, i64
 from anadrome.dtypes import BOOL
 from anadrome.errors.parallel import UnsuitableValues
 from anadrome.frontend.arrays import as_array, describe
-from anadrome.frontend.comprehension import LazyGenerator, evaluate_list
+from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.masks import kept_places
 from anadrome.frontend.operators import truth
@@ -39,8 +39,7 @@ def filter_items(context: Context, predicate: Value, xs: Value) -> Value:
 
 
 def _mask(context: Context, name: str, mask: Value, items: Items) -> Var:
-    if isinstance(mask, LazyGenerator):
-        mask = evaluate_list(context, mask.frame, mask.node)
+    mask = made_list(context, mask)
     found = as_array(context, mask)
     if not isinstance(found, Array) or found.dtype is not BOOL or len(found.shape) != 1:
         raise UnsuitableValues(name, "predicate", "a function or a vector of bools", describe(found))

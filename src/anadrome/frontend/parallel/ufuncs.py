@@ -14,7 +14,7 @@ from anadrome.frontend.arrays import as_array, describe
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.iterables import Iterated
 from anadrome.frontend.library import CALLS as LIBRARY
-from anadrome.frontend.library.common import array_var, axis_of, checked
+from anadrome.frontend.library.common import array_var, axis_of, checked, table_name
 from anadrome.frontend.library.reductions import scanned
 from anadrome.frontend.library.shape import broadcast_to, expand_dims
 from anadrome.frontend.parallel.folds import reduce_items, scan_items
@@ -178,7 +178,7 @@ UFUNC_METHODS: dict[Callable[..., object], StagedCall] = {
         for one in (*REDUCTIONS, *FOLDED)
     },
     **{
-        one.outer: checked(f"np.{one.__name__}.outer", _outer(one))
+        one.outer: checked(f"{table_name(one)}.outer", _outer(one))
         for one in LIBRARY
         if isinstance(one, np.ufunc) and one.nin == 2 and one.signature is None
     },

@@ -1,0 +1,183 @@
+"""Operators and comparisons on any values: of Python on static ones, of the user's classes, of arrays."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from anadrome.array_ir.nodes import FALSE, TRUE
+from anadrome.errors.frontend import (
+    StaticCallFailed,
+    UnsupportedSyntax,
+    UnsupportedType,
+)
+from anadrome.frontend.arrays import as_array, describe, unboxed
+from anadrome.frontend.complex_numbers import operators as complex_operators
+from anadrome.frontend.complex_numbers.operators import meets_complex
+from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
+from anadrome.frontend.context import Context
+from anadrome.frontend.growing import (
+    new_list,
+    plain_list,
+    repeated,
+)
+from anadrome.frontend.heap import is_same_object
+from anadrome.frontend.iterators import unrolled
+from anadrome.frontend.natively import refuse_environment
+from anadrome.frontend.operators import apply_prim, binary, compare, truth
+from anadrome.frontend.overloads import own_binary, own_contains
+from anadrome.frontend.structures import has_staged
+from anadrome.frontend.values import (
+    Array,
+    Complex,
+    Scalar,
+    Value,
+    is_numpy_array,
+    is_staged,
+)
+
+_STATIC_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.MatMult: operator.matmul,
+}
+
+
+STATIC_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+}
+
+
+_STATIC_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda left, right: left in right,
+    ast.NotIn: lambda left, right: left not in right,
+}
+
+
+_LIST_HELP = "make it an array first: `np.array([...])`"
+
+
+def operate(context: Context, kind: type[ast.operator], left: Value, right: Value) -> Value:
+    """`left kind right`; operators of static values are Python's own, save those of the user's classes."""
+    found = own_binary(context, kind, left, right)
+    if found is not NotImplemented:
+        return found
+    if kind is ast.Mult:
+        for items, times in ((left, right), (right, left)):
+            if isinstance(items, list) and isinstance(times, Scalar) and times.dtype.is_integer:
+                return repeated(context, items, times)
+    left, right = (unboxed(context, plain_list(context, side)) for side in (left, right))
+    is_complex_operation = meets_complex(left, right)
+    if is_complex_operation or is_staged(left) or is_staged(right):
+        has_array = any(isinstance(side, Array | Complex) and side.shape for side in (left, right))
+        for side in (left, right):
+            if isinstance(side, Array | Complex) and side.list_depth:
+                raise UnsupportedType(
+                    "an operand", "a list made by a comprehension", context.span, _LIST_HELP
+                )
+            if isinstance(side, list | tuple) and not has_array:
+                raise UnsupportedType(
+                    "an operand", describe(side), context.span, "make it an array: `np.array(...)`"
+                )
+        if kind is ast.MatMult:
+            return context.call(np.matmul, left, right)
+        if is_complex_operation:
+            return complex_operators.binary(context, kind, left, right)
+        return binary(context, kind, left, right)
+    context.surroundings.whole(left)
+    context.surroundings.whole(right)
+    try:
+        result = _STATIC_BINARY[kind](left, right)
+    except Exception as error:
+        raise StaticCallFailed("this operation", error, context.span) from error
+    return remember(context, result)
+
+
+def remember(context: Context, value: Value) -> Value:
+    """A container made here may be changed here; NumPy arrays made here belong to the program."""
+    if isinstance(value, list):
+        return new_list(context, value)
+    if isinstance(value, dict | set):
+        context.made(value)
+    if is_complex_array(value):
+        return complex_of(context, value)
+    if isinstance(value, np.ndarray):
+        return as_array(context, value)
+    return value
+
+
+def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
+    """`left kind right`; comparisons of static values are Python's own."""
+    refuse_environment(context, right)
+    if kind in (ast.Is, ast.IsNot):
+        return is_same_object(left, right) is (kind is ast.Is)
+    left, right = (unboxed(context, plain_list(context, side)) for side in (left, right))
+    if kind in (ast.In, ast.NotIn) and any(
+        is_staged(one) or isinstance(one, Complex) for one in (left, right)
+    ):
+        return _member(context, kind, left, right)
+    if is_staged(left) or is_staged(right) or meets_complex(left, right):
+        if kind in (ast.Eq, ast.NotEq) and (left is None or right is None):
+            return _against_none(context, right if left is None else left, kind is ast.NotEq)
+        return _compared(context, kind, left, right)
+    if has_staged(left) or has_staged(right):
+        raise UnsupportedSyntax("a comparison of containers that hold run-time values", context.span)
+    context.surroundings.whole(left)
+    context.surroundings.whole(right)
+    try:
+        return _STATIC_COMPARE[kind](left, right)
+    except Exception as error:
+        raise StaticCallFailed("this comparison", error, context.span) from error
+
+
+def _against_none(context: Context, value: Value, differs: bool) -> Value:
+    """`value == None`: NumPy asks every element, which is no None; one object is none either."""
+    if is_numpy_array(value):
+        return context.wrap(context.builder.full(value.shape, TRUE if differs else FALSE))
+    return differs
+
+
+def _compared(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
+    if meets_complex(left, right):
+        return complex_operators.compare(context, kind, left, right)
+    return compare(context, kind, left, right)
+
+
+def _member(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
+    """`x in (a, b)`: any of the comparisons, each of which is one bool; in an array any of its elements."""
+    found = own_contains(context, right, left)
+    is_row = isinstance(right, Array | Complex) and len(right.shape) == 1 and not getattr(left, "shape", ())
+    if found is NotImplemented and (is_row or is_numpy_array(right) or isinstance(right, np.ndarray)):
+        found = context.call(np.any, _compared(context, ast.Eq, left, right))
+    elif found is NotImplemented:
+        found = False
+        for item in unrolled(context, right):
+            same = Scalar(truth(context, compare_two(context, ast.Eq, left, item)))
+            found = apply_prim(context, "or", found, same)
+    elif not is_staged(found):
+        return bool(found) is (kind is ast.In)
+    return apply_prim(context, "not", found) if kind is ast.NotIn else found

@@ -1,0 +1,565 @@
+"""Lists whose length is known at run time only: an array for each leaf of a row, and how many rows count.
+
+The arrays have room for more rows than there are. Outside of loops and branches a list that grows gets
+larger arrays. What a loop or branch carries keeps its shape, so the outermost of them makes room before it
+begins, for as many rows as its text can append: the product of the trip counts around each `append`. Where
+these are not known before the loop, it is staged twice: first it counts, then it stores. The first has no use
+for the rows; it is refused where what it counts depends on them.
+
+A row that is an array is an object that other names may have as well. It is stored as a copy, which is right
+as long as nobody writes into either; a write into one makes the other unreadable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.nodes import (
+    INDEX_MESSAGE,
+    ArrayType,
+    Atom,
+    Check,
+    Const,
+    Scatter,
+    Size,
+    Stack,
+    Var,
+    Yield,
+    i64,
+)
+from anadrome.dtypes import I64, DType
+from anadrome.errors.frontend import (
+    StaticCallFailed,
+    UnknownRoom,
+    UnsupportedCall,
+    UnsupportedType,
+)
+from anadrome.frontend.arrays import as_array, atom, convert, describe, type_of
+from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
+from anadrome.frontend.context import Context
+from anadrome.frontend.heap import Stateful
+from anadrome.frontend.indexing import take_inside, take_items, whole
+from anadrome.frontend.iterables import Iterated, RowList, size_of
+from anadrome.frontend.restarts import RestartGrown
+from anadrome.frontend.sizes import as_size, is_nonnegative, retype
+from anadrome.frontend.structures import flatten, is_number
+from anadrome.frontend.values import Array, Key, Range, Scalar, Scope, ScopeKind, Value, is_staged, link
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowType:
+    """What the rows of a list are: the type of each leaf, if it is a Python number, the row of leaves."""
+
+    types: tuple[ArrayType, ...]
+    weak: tuple[bool, ...]
+    depths: tuple[int, ...]
+    rebuild: Callable[..., Value]
+
+
+class GrowingList(Stateful):
+    """A list of the program whose length is known at run time only."""
+
+    __slots__ = ("columns", "count", "length", "row")
+
+    def __init__(self) -> None:
+        self.columns: tuple[Array, ...] = ()
+        self.length: Value = 0
+        self.count: Value = 0
+        self.row: RowType | None = None
+
+    def __repr__(self) -> str:
+        return "a list"
+
+    def contents(self) -> dict[Key, Value]:
+        """Its length, its arrays, what its rows are, and how many were counted."""
+        return {"length": self.length, "columns": self.columns, "row": self.row, "count": self.count}
+
+    def refill(self, contents: Mapping[Key, Value]) -> None:
+        """Hold other rows."""
+        found: Mapping[Any, Any] = contents
+        self.length, self.columns = found["length"], found["columns"]
+        self.row, self.count = found["row"], found["count"]
+
+
+def growing_list(context: Context, items: Sequence[Value]) -> GrowingList:
+    """A new list of these items."""
+    made = GrowingList()
+    context.made(made)
+    for item in items:
+        append(context, made, item)
+    return made
+
+
+def new_list(context: Context, items: list[Value]) -> Value:
+    """A list that the program makes; of run-time length where staging has shown that it must be."""
+    if context.span in context.grown:
+        return growing_list(context, items)
+    context.made(items)
+    return items
+
+
+def repeated(context: Context, items: Sequence[Value], times: Scalar) -> GrowingList:
+    """`[…] * n` with an n that only the run knows: the items again and again."""
+    made = growing_list(context, items)
+    count, columns = len(items), list[Array]()
+    builder = context.builder
+    extent = builder.size("max", builder.size("mul", as_size(context, times), i64(count)), i64(0))
+    for column in made.columns:
+        var = context.read(column)
+
+        def row(inner: Builder, index: Var, var: Var = var) -> Atom:
+            return inner.index(var, (inner.apply("mod", index, i64(count)),))
+
+        if len(var.type.shape) > 1:
+            raise UnsupportedType(
+                "a list that is repeated",
+                "a list of arrays, which would all be one",
+                context.span,
+                "make a new array for each item: `[np.zeros(3) for _ in range(n)]`",
+            )
+        found = context.wrap(builder.stack(extent, row))
+        assert isinstance(found, Array)
+        columns.append(Array(found.cell, None, column.list_depth))
+    made.columns, made.length = tuple(columns), size_of(extent)
+    return made
+
+
+def plain_list(context: Context, value: Value) -> Value:
+    """A list of run-time length as the values that it holds now; any other value as it is."""
+    return as_value(context, value) if isinstance(value, GrowingList) else value
+
+
+def without_growing(context: Context, value: Value) -> Value:
+    """A value with the lists of run-time length in it as the values that they hold now."""
+    leaves, rebuild = flatten(value, lambda leaf: isinstance(leaf, GrowingList))
+    return rebuild(iter([plain_list(context, leaf) for leaf in leaves])) if leaves else value
+
+
+# ---------------------------------------------------------------------------- rows
+def row_of(context: Context, value: Value) -> tuple[list[Value], RowType]:
+    """The leaves of a row, and what it is."""
+    if isinstance(value, GrowingList):
+        value = as_value(context, value)
+    refuse_shared_list(context, value)
+    if isinstance(value, list):
+        value = complex_of(context, value) if has_complex(value) else as_array(context, value)
+        value = Array(value.cell, value.view, 1) if isinstance(value, Array) else value
+    if is_complex(value):
+        value = complex_of(context, value)
+    leaves, rebuild = flatten(value, lambda leaf: is_staged(leaf) or is_number(leaf))
+    if not leaves or isinstance(value, RowList):
+        raise UnsupportedType("an item of a run-time list", describe(value), context.span)
+    types: list[ArrayType] = []
+    for leaf in leaves:
+        own = atom(context, leaf).type
+        assert isinstance(own, ArrayType)
+        types.append(own)
+    weak = tuple(type_of(context, leaf)[1] for leaf in leaves)
+    depths = tuple(leaf.list_depth if isinstance(leaf, Array) else 0 for leaf in leaves)
+    return leaves, RowType(tuple(types), weak, depths, rebuild)
+
+
+def refuse_shared_list(context: Context, value: Value) -> None:
+    """A list from outside of a loop would be one row in every iteration."""
+    record = context.records.get(id(value))
+    if isinstance(value, list) and record is not None and record.home is not context.scope:
+        help = "copy it: `list(row)`"
+        raise UnsupportedType("an item of a run-time list", "a list that was made before", context.span, help)
+
+
+def joint_row(context: Context, old: RowType | None, new: RowType) -> RowType:
+    """What the rows of a list are that has rows of both kinds: numbers of a common type."""
+    if old is None:
+        return new
+    if len(old.types) != len(new.types) or any(
+        one.rank != two.rank for one, two in zip(old.types, new.types, strict=True)
+    ):
+        raise UnsupportedType(
+            "a row of a run-time list", "a row of another structure than before", context.span
+        )
+    types = tuple(
+        ArrayType(_common(one.dtype, two.dtype), one.shape)
+        for one, two in zip(old.types, new.types, strict=True)
+    )
+    weak = tuple(one and two for one, two in zip(old.weak, new.weak, strict=True))
+    return RowType(types, weak, old.depths, old.rebuild)
+
+
+def _common(left: DType, right: DType) -> DType:
+    if left is right:
+        return left
+    found = np.result_type(left.numpy, right.numpy)
+    return left if found == left.numpy else right
+
+
+# ---------------------------------------------------------------------------- room
+def append(context: Context, owner: GrowingList, value: Value) -> None:
+    """`list.append(value)`"""
+    leaves, row = row_of(context, value)
+    outermost = outermost_scope(context, owner)
+    joint = joint_row(context, owner.row, row)
+    if outermost is not None and outermost.is_counting:
+        _count(context, owner, outermost, joint, i64(1))
+        return
+    if outermost is None:
+        _make_room(context, owner, joint, i64(1))
+    else:
+        _ask_room(context, owner, outermost, joint, i64(1))
+    _store(context, owner, owner.length, leaves, is_new=True)
+    for column in owner.columns:
+        context.keep_copy(value, column.cell)
+    context.change(owner, "a list, by `append`,", "length")
+    owner.length = _sum(context, owner.length, i64(1))
+
+
+def outermost_scope(context: Context, owner: GrowingList) -> Scope | None:
+    """The outermost loop or branch between here and the scope in which a list was made."""
+    home = context.records[id(owner)].home
+    found = None
+    for scope in context.scopes():
+        if scope is home:
+            break
+        if scope.kind in (ScopeKind.LOOP, ScopeKind.BRANCH):
+            found = scope
+    return found
+
+
+def _ask_room(context: Context, owner: GrowingList, outermost: Scope, row: RowType, more: Size) -> None:
+    """Make sure that the loop or branch has made room for what is appended here, of this type."""
+    used = outermost.appended.get(owner, 0)
+    known = owner.row
+    fits = known is not None and [one.dtype for one in known.types] == [one.dtype for one in row.types]
+    if not fits or used >= outermost.room.get(owner, 0):
+        raise RestartGrown(outermost, owner, row, _bound(context, outermost, more))
+    outermost.appended[owner] = used + 1
+
+
+def _count(context: Context, owner: GrowingList, outermost: Scope, row: RowType, more: Size) -> None:
+    """Count rows that are appended, and store none."""
+    outermost.counted[owner] = joint_row(context, outermost.counted.get(owner), row)  # type: ignore[arg-type]
+    for part in ("length", "count"):
+        context.change(owner, "a list, by `append`,", part)
+        setattr(owner, part, _sum(context, getattr(owner, part), more))
+
+
+def _refuse_counted(context: Context, owner: GrowingList) -> None:
+    """The rows of a list are not there while they are counted."""
+    record = context.records[id(owner)]
+    if any(scope.is_counting and (record, "count") in scope.carried for scope in context.scopes()):
+        raise UnknownRoom(context.span, is_read=True)
+
+
+def make_counted_room(
+    context: Context, counted: Mapping[object, object], counts: Mapping[object, Value]
+) -> None:
+    """Before a loop begins whose rows were counted: room for so many."""
+    for owner, row in counted.items():
+        assert isinstance(owner, GrowingList) and isinstance(row, RowType)
+        _make_room(context, owner, joint_row(context, owner.row, row), as_size(context, counts[owner]))
+
+
+def _bound(context: Context, outermost: Scope, more: Size) -> Size:
+    """How many rows are appended here at most while the outermost scope runs once."""
+    if not _is_outside(outermost, more):
+        raise UnknownRoom(context.span, outermost)
+    found = more
+    for scope in context.scopes():
+        if scope.kind is ScopeKind.LOOP:
+            if scope.trip is None or not _is_outside(outermost, scope.trip):
+                raise UnknownRoom(context.span, outermost)
+            with context.reopened(outermost.parent or outermost):
+                found = context.builder.size("mul", found, scope.trip)
+        if scope is outermost:
+            break
+    return found
+
+
+def _is_outside(scope: Scope, size: Size) -> bool:
+    """Whether a size is known before a scope begins."""
+    around = scope.parent
+    while isinstance(size, Var) and around is not None:
+        if around.builder.binds(size):
+            return True
+        around = around.parent
+    return isinstance(size, Const)
+
+
+def make_room(context: Context, stopped: RestartGrown) -> None:
+    """Before a loop or branch begins: room for what it may append to a list."""
+    owner = stopped.owner
+    assert isinstance(owner, GrowingList) and isinstance(stopped.row, RowType)
+    _make_room(context, owner, joint_row(context, owner.row, stopped.row), stopped.bound)
+
+
+def _make_room(context: Context, owner: GrowingList, row: RowType, more: Size) -> None:
+    """Larger arrays, which hold the rows that there are, under a type that holds those to come."""
+    old = owner.columns
+    here: Size = old[0].shape[0] if old else i64(0)
+    capacity = context.builder.size("add", here, more)
+    sizes = [size for type_ in row.types for size in type_.shape if isinstance(size, Var)]
+    if any(not any(scope.builder.binds(size) for scope in context.scopes()) for size in sizes):
+        raise UnknownRoom(context.span, None)
+    columns: list[Array] = []
+    for position, type_ in enumerate(row.types):
+        target = ArrayType(type_.dtype, (capacity, *type_.shape))
+        made = context.wrap(
+            _widened(context, old[position], target) if old else context.builder.zeros(target)
+        )
+        assert isinstance(made, Array)
+        if old:
+            link(made.cell, old[position].cell.partners)
+        columns.append(Array(made.cell, None, 1 + row.depths[position]))
+    context.change(owner, "a list", "columns")
+    owner.columns, owner.row = tuple(columns), row
+
+
+def _widened(context: Context, old: Array, type_: ArrayType) -> Atom:
+    """The rows of an array, and zeros behind them."""
+    var = convert(context, context.read(old), type_.dtype)
+    assert isinstance(var, Var)
+    if isinstance(var.type.shape[0], Const) and not int(var.type.shape[0].value):
+        return context.builder.zeros(type_)
+    zero = context.builder.zeros(ArrayType(type_.dtype, type_.shape[1:]))
+    size = var.type.shape[0]
+
+    def row(inner: Builder, index: Var) -> Atom:
+        is_old = inner.apply("lt", index, size)
+        return inner.branch(is_old, lambda one: (one.index(var, (index,)),), lambda one: (zero,))[0]
+
+    return context.builder.stack(type_.shape[0], row)
+
+
+def _store(
+    context: Context, owner: GrowingList, index: Value, leaves: Sequence[Value], is_new: bool = False
+) -> None:
+    """Put the leaves of a row at an index that is known to be inside."""
+    place = atom(context, index, I64)
+    for column, leaf in zip(owner.columns, leaves, strict=True):
+        put_row(context, column, place, leaf, is_new)
+
+
+def put_row(context: Context, column: Array, place: Atom, leaf: Value, is_new: bool) -> None:
+    """column[place] = leaf; a new row is no change that anybody else could see."""
+    base = context.read(Array(column.cell))
+    stored = atom(context, leaf, base.type.dtype)
+    if isinstance(stored, Var) and stored.type.shape:
+        stored = retype(context, stored, ArrayType(base.type.dtype, base.type.shape[1:]), "a row of a list")
+    context.write(column.cell, context.builder.update(base, (place,), stored), is_new=is_new)
+    if isinstance(leaf, Array):
+        link(column.cell, (leaf.cell, *leaf.cell.partners))
+        column.cell.exchanges += not is_new
+
+
+def _sum(context: Context, length: Value, more: Size) -> Value:
+    if isinstance(length, int) and isinstance(more, Const):
+        return length + int(more.value)
+    return size_of(context.builder.size("add", atom(context, length, I64), more))
+
+
+# ---------------------------------------------------------------------------- reading
+def length_of(owner: GrowingList) -> Value:
+    """`len(list)`"""
+    return owner.length
+
+
+def as_value(context: Context, owner: GrowingList) -> Value:
+    """The rows that count, for whoever reads them all: views of the arrays."""
+    _refuse_counted(context, owner)
+    if not owner.columns or owner.row is None:
+        empty: list[Value] = []
+        context.made(empty)
+        return empty
+    extent = as_size(context, owner.length)
+    columns = [_counted(context, column, extent) for column in owner.columns]
+    found = owner.row.rebuild(iter(columns))
+    if len(columns) == 1 and found is columns[0]:
+        return found
+    return found if is_complex(found) else RowList(extent, tuple(columns), owner.row.rebuild)
+
+
+def _counted(context: Context, column: Array, extent: Size) -> Array:
+    """The rows of an array that count."""
+    if extent is column.shape[0] or extent == column.shape[0]:
+        return column
+    taken = Range(i64(0), i64(1), extent)
+    found = take_items(context, column, [taken, *(whole(size) for size in column.shape[1:])])
+    return Array(found.cell, found.view, column.list_depth)
+
+
+def iterated(context: Context, owner: GrowingList) -> Iterated:
+    """The rows in order; the list must not grow while they are gone over."""
+    extent = as_size(context, owner.length)
+    before = owner.length
+
+    def item(inner: Context, index: Atom) -> Value:
+        if owner.length is not before and not (isinstance(before, int) and owner.length == before):
+            raise UnsupportedType(
+                "what a loop goes over",
+                "a list that the loop changes",
+                inner.span,
+                "go over a copy: `list(x)`",
+            )
+        return row_at(inner, owner, index)
+
+    return Iterated(extent, item)
+
+
+def row_at(context: Context, owner: GrowingList, index: Atom) -> Value:
+    """The row at an index that is known to be inside."""
+    _refuse_counted(context, owner)
+    assert owner.row is not None
+    leaves: list[Value] = []
+    for column, is_weak in zip(owner.columns, owner.row.weak, strict=True):
+        found = take_inside(context, column, index)
+        leaves.append(Scalar(found.atom, is_weak) if isinstance(found, Scalar) else found)
+    return owner.row.rebuild(iter(leaves))
+
+
+def inside(context: Context, owner: GrowingList, index: Value) -> Atom:
+    """An index as a place from 0 on; the program checks that it is inside."""
+    builder, length = context.builder, atom(context, owner.length, I64)
+    found = as_size(context, index)
+    if isinstance(found, Const):
+        place: Atom = found if int(found.value) >= 0 else builder.size("add", length, found)
+    elif is_nonnegative(context, found):
+        place = found
+    else:
+        wrapped = builder.apply("add", found, length)
+        place = builder.select(builder.apply("lt", found, i64(0)), wrapped, found)
+    is_inside = builder.apply("and", builder.apply("ge", place, i64(0)), builder.apply("lt", place, length))
+    builder.let(Check(is_inside, "index", INDEX_MESSAGE, (place, length)))
+    return place
+
+
+def get_item(context: Context, owner: GrowingList, index: Value) -> Value:
+    """`list[index]`"""
+    _refuse_counted(context, owner)
+    if not owner.columns:
+        raise StaticCallFailed("this index", IndexError("list index out of range"), context.span)
+    return row_at(context, owner, inside(context, owner, index))
+
+
+def set_item(context: Context, owner: GrowingList, index: Value, value: Value) -> None:
+    """`list[index] = value`"""
+    _refuse_counted(context, owner)
+    if not owner.columns or owner.row is None:
+        raise StaticCallFailed("this assignment", IndexError("list index out of range"), context.span)
+    leaves, row = row_of(context, value)
+    joint = joint_row(context, owner.row, row)
+    outermost = outermost_scope(context, owner)
+    if [type_.dtype for type_ in joint.types] != [type_.dtype for type_ in owner.row.types]:
+        if outermost is not None:
+            raise RestartGrown(outermost, owner, joint, i64(0))
+        _make_room(context, owner, joint, i64(0))
+    place = inside(context, owner, index)
+    for column, leaf in zip(owner.columns, leaves, strict=True):
+        put_row(context, column, place, leaf, is_new=False)
+
+
+# ---------------------------------------------------------------------------- methods
+def extend(context: Context, owner: GrowingList, values: Value) -> None:
+    """`list.extend(values)`"""
+    source = context.evaluators.source(context, values)
+    if isinstance(source, Iterated):
+        _append_all(context, owner, source)
+        return
+    for item in source:
+        append(context, owner, item)
+
+
+def _append_all(context: Context, owner: GrowingList, source: Iterated) -> None:
+    """Append the items of a run-time sequence, all at once."""
+    rows: list[RowType] = []
+
+    def taken(inner: Builder, index: Var) -> Sequence[Yield]:
+        with context.filling(inner):
+            leaves, row = row_of(context, source.item(context, index))
+            rows.append(row)
+            return [Stack(atom(context, leaf)) for leaf in leaves]
+
+    found = context.builder.parfor(source.extent, taken)
+    outermost = outermost_scope(context, owner)
+    joint = joint_row(context, owner.row, rows[0])
+    if outermost is not None and outermost.is_counting:
+        _count(context, owner, outermost, joint, source.extent)
+        return
+    if outermost is None:
+        _make_room(context, owner, joint, source.extent)
+    else:
+        _ask_room(context, owner, outermost, joint, source.extent)
+    length = atom(context, owner.length, I64)
+    for column, new in zip(owner.columns, found, strict=True):
+        base = context.read(Array(column.cell))
+        stored = convert(context, new, base.type.dtype)
+        assert isinstance(stored, Var)
+
+        def put_at(inner: Builder, index: Var, base: Var = base, stored: Var = stored) -> Sequence[Yield]:
+            return [Scatter(base, (inner.apply("add", length, index),), inner.index(stored, (index,)))]
+
+        (result,) = context.builder.parfor(source.extent, put_at)
+        context.write(column.cell, result, is_new=True)
+    context.change(owner, "a list, by `extend`,", "length")
+    owner.length = _sum(context, owner.length, source.extent)
+
+
+def _pop(context: Context, owner: GrowingList, index: Value = -1) -> Value:
+    if not isinstance(index, int) or index != -1:
+        raise UnsupportedCall(".pop", context.span, "of a run-time list the last item alone can be taken")
+    _refuse_counted(context, owner)
+    last = inside(context, owner, -1)
+    leaves, rebuild = flatten(row_at(context, owner, last), is_staged)
+    values = [context.wrap(context.read(leaf)) if isinstance(leaf, Array) else leaf for leaf in leaves]
+    context.change(owner, "a list, by `pop`,", "length")
+    owner.length = Scalar(last, is_weak=True)
+    return rebuild(iter(values))
+
+
+def _clear(context: Context, owner: GrowingList) -> None:
+    context.change(owner, "a list, by `clear`,", "length")
+    owner.length = 0
+
+
+def _copy(context: Context, owner: GrowingList) -> Value:
+    made = GrowingList()
+    context.made(made)
+    _refuse_counted(context, owner)
+    made.length, made.row = owner.length, owner.row
+    copies = [context.wrap(context.read(column)) for column in owner.columns]
+    made.columns = tuple(
+        Array(one.cell, None, column.list_depth)
+        for one, column in zip(copies, owner.columns, strict=True)
+        if isinstance(one, Array)
+    )
+    return made
+
+
+LIST_METHODS: Mapping[str, Callable[..., Value]] = {
+    "append": append,
+    "extend": extend,
+    "pop": _pop,
+    "clear": _clear,
+    "copy": _copy,
+}
+"""The methods of a list whose length is known at run time only."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListMethod:
+    """A method of such a list, looked up and not yet called."""
+
+    name: str
+    owner: GrowingList
+
+    def __anadrome_stage__(
+        self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]
+    ) -> Value:
+        if self.name not in LIST_METHODS or kwargs:
+            help = "take `append`, `extend`, `pop()`, `clear` and `copy`, or make it an array: `np.array(x)`"
+            reason = "the length of this list is known at run time only"
+            raise UnsupportedCall(f".{self.name}", context.span, reason, help)
+        return LIST_METHODS[self.name](context, self.owner, *args)

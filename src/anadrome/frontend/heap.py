@@ -1,0 +1,180 @@
+"""The heap: what objects of Python's own hold, part by part, and how they are given other parts.
+
+Every object that a program can change or reach by two names has an identity. The storage of an array is a
+`Cell`; a list, dict, set, instance or iterator is itself, with a `Record`. Its *contents* are its parts in
+order: the items of a list by position, those of a dict by key, attributes by name. A set, whose members are
+known while compiling, is one part. Branches put contents back and join them, loops carry them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from anadrome.frontend import structures
+from anadrome.frontend.structures import children
+from anadrome.frontend.values import WHOLE, Array, Cell, Complex, Holder, Key, Record, State, Value
+
+MEMBERS = "members"
+"""The one part of a set."""
+
+
+class Stateful:
+    """An object of the front end's own with a state that the heap follows: an iterator."""
+
+    __slots__ = ()
+
+    def contents(self) -> dict[Key, Value]:
+        """The parts of the state, in order."""
+        raise NotImplementedError
+
+    def refill(self, contents: Mapping[Key, Value]) -> None:
+        """Take another state."""
+        raise NotImplementedError
+
+
+def contents(owner: Any) -> dict[Key, Value]:
+    """The parts of an object, in order."""
+    match owner:
+        case Stateful():
+            return owner.contents()
+        case list() | deque():
+            return dict(enumerate(owner))
+        case dict():
+            return dict(owner)
+        case set() | bytearray():
+            return {MEMBERS: type(owner)(owner)}
+        case _:
+            return {name: getattr(owner, name) for name in attributes(owner)}
+
+
+def is_container(value: object) -> bool:
+    """Whether a value is a container of Python's own that can be changed."""
+    return isinstance(value, list | dict | set | deque | bytearray)
+
+
+def is_same_object(left: Value, right: Value) -> bool:
+    """Whether two values are one object; an array is one with each name of it, and no view is its base."""
+    if isinstance(left, Array) and isinstance(right, Array):
+        return left.cell is right.cell and left.view is right.view
+    if isinstance(left, Complex) and isinstance(right, Complex):
+        return is_same_object(left.real, right.real) and is_same_object(left.imag, right.imag)
+    return left is right
+
+
+def is_view_of(value: Value, base: Value) -> bool:
+    """Whether an array looks into the storage of another, so that writing it writes the other."""
+    if isinstance(value, Complex) and isinstance(base, Complex):
+        return is_view_of(value.real, base.real) and is_view_of(value.imag, base.imag)
+    return isinstance(value, Array) and isinstance(base, Array) and value.cell is base.cell
+
+
+def part_key(owner: Any, index: Any) -> Key:
+    """The part that `owner[index] = …` exchanges; `WHOLE` where it may add or remove parts."""
+    if isinstance(owner, list | deque) and isinstance(index, int | np.integer):
+        return int(index) + (len(owner) if index < 0 else 0)
+    try:
+        return index if isinstance(owner, dict) and index in owner else WHOLE
+    except TypeError:
+        return WHOLE
+
+
+def refill(owner: Any, parts: Mapping[Key, Value]) -> None:
+    """Give an object exactly these parts."""
+    match owner:
+        case Stateful():
+            owner.refill(parts)
+        case list():
+            owner[:] = parts.values()
+        case deque():
+            owner.clear()
+            owner.extend(parts.values())
+        case dict():
+            owner.clear()
+            owner.update(parts)
+        case set():
+            owner.clear()
+            owner.update(parts[MEMBERS])  # type: ignore[arg-type]
+        case bytearray():
+            owner[:] = parts[MEMBERS]  # type: ignore[call-overload]
+        case _:
+            for name in attributes(owner):
+                if name not in parts:
+                    object.__delattr__(owner, name)
+            for key, value in parts.items():
+                object.__setattr__(owner, str(key), value)
+
+
+def attributes(owner: Any) -> list[str]:
+    """The names of the attributes that an instance has itself."""
+    slots = [
+        name
+        for cls in type(owner).__mro__
+        for name in _names_of(vars(cls).get("__slots__", ()))
+        if name not in ("__dict__", "__weakref__") and hasattr(owner, name)
+    ]
+    return [*slots, *getattr(owner, "__dict__", {})]
+
+
+def _names_of(slots: Any) -> tuple[str, ...]:
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def members(value: Any, is_made: bool) -> list[Value] | None:
+    """The parts that make up an object which holds others, or None for anything else.
+
+    Beside containers these are the instances, iterators and deques that the program made.
+    """
+    parts = children(value)
+    if parts is not None or not is_made or isinstance(value, set | bytearray):
+        return parts
+    return list(contents(value).values())
+
+
+def is_alike(left: Any, right: Any) -> bool:
+    """Whether two objects that hold others are of one type and have the same parts."""
+    if children(left) is not None or children(right) is not None:
+        return structures.is_alike(left, right)
+    return type(left) is type(right) and list(contents(left)) == list(contents(right))
+
+
+def with_members(value: Any, parts: Sequence[Value]) -> Value:
+    """An object like `value` with other parts."""
+    if children(value) is not None:
+        return structures.with_children(value, list(parts))
+    if isinstance(value, deque):
+        return deque(parts, value.maxlen)
+    new = object.__new__(type(value))
+    refill(new, dict(zip(contents(value), parts, strict=True)))
+    return new
+
+
+def state_of(holder: Holder) -> State:
+    """What an object holds now."""
+    return holder.var if isinstance(holder, Cell) else contents(holder.owner)
+
+
+def set_state(holder: Holder, state: State) -> None:
+    """Let an object hold something else, whatever scope is open."""
+    if isinstance(holder, Cell):
+        assert not isinstance(state, dict)
+        holder.var = state
+    else:
+        assert isinstance(state, dict)
+        refill(holder.owner, state)
+
+
+def describe_part(record: Record, key: Key) -> str:
+    """What a user calls a part of an object."""
+    match record.owner:
+        case list() | deque() | dict():
+            return f"[{key!r}]"
+        case set() | bytearray():
+            return f"a {type(record.owner).__name__}"
+        case Stateful():
+            return f"the {key} of {record.owner}"
+        case _:
+            return f".{key}"

@@ -1,0 +1,525 @@
+"""Going over things: what a `for` takes its items from, and the iterators that remember how far they got."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Generator, ItemsView, Iterable, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import Iterator as PythonIterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from anadrome.array_ir.nodes import Atom, Check, i64
+from anadrome.dtypes import I64
+from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedType
+from anadrome.frontend.arrays import as_array, atom, describe
+from anadrome.frontend.complex_numbers.parts import complex_of
+from anadrome.frontend.context import Context
+from anadrome.frontend.growing import GrowingList, iterated
+from anadrome.frontend.heap import Stateful
+from anadrome.frontend.iterables import (
+    STATIC_REPEATS,
+    Iterated,
+    RowList,
+    Unrolled,
+    complex_row,
+    integer,
+    plain_number,
+    rows,
+    size_of,
+    staged_range,
+)
+from anadrome.frontend.liveness import assigned_names
+from anadrome.frontend.sizes import agree, clamp_size, least_size
+from anadrome.frontend.values import Array, Complex, Frame, Key, Scalar, Value
+
+
+class Iterator(Stateful):
+    """An iterator of the program: what it goes over, and how far it has got.
+
+    Over a run-time sequence the position may itself be known at run time only, and any item can be reached.
+    Items that are known now come from Python's own iterator, each when it is asked for; those that were given
+    out are kept, so that a branch that is not taken can be taken back.
+    """
+
+    __slots__ = ("_given", "_items", "position", "sequence")
+
+    def __init__(self, sequence: Iterated | None, items: Iterable[Value] = ()) -> None:
+        self.sequence = sequence
+        self.position: Value = 0
+        self._items = iter(items)
+        self._given: list[Value] = []
+
+    def __repr__(self) -> str:
+        return "an iterator"
+
+    def contents(self) -> dict[Key, Value]:
+        """How far it has got."""
+        return {"position": self.position}
+
+    def refill(self, contents: Mapping[Key, Value]) -> None:
+        """Go to another position."""
+        self.position = contents["position"]
+
+    def advance(self, context: Context, position: Value) -> None:
+        """Say how far it has got now."""
+        context.change(self, "an iterator", "position")
+        self.position = position
+
+    def rest(self, context: Context) -> Iterated:
+        """What a run-time sequence has left."""
+        assert self.sequence is not None
+        whole, first = self.sequence, atom(context, self.position, I64)
+        if self.position == 0 if isinstance(self.position, int) else False:
+            return whole
+        extent = clamp_size(context, context.builder.size("sub", whole.extent, first))
+        return replace(
+            whole,
+            extent=extent,
+            item=lambda inner, index: whole.item(inner, inner.builder.size("add", first, index)),
+        )
+
+    def pull(self, context: Context) -> tuple[Value, ...]:
+        """The next item that is known now, or nothing at the end."""
+        position = self.position
+        if not isinstance(position, int):
+            raise StaticRequired(
+                "how far an iterator has got", context.span, "go over the items by their index"
+            )
+        if position == len(self._given):
+            self._given += first_of(context, self._items)
+        if position == len(self._given):
+            return ()
+        self.advance(context, position + 1)
+        return (self._given[position],)
+
+    def pulled(self, context: Context) -> Pulled:
+        """The items that are known now, each taken when it is asked for."""
+        while True:
+            found = self.pull(context)
+            if not found:
+                return
+            yield found[0]
+
+
+def by_position(
+    context: Context, value: Value, items: Iterated | Iterable[Value]
+) -> Callable[[int], tuple[Value, ...]]:
+    """What gives the item at a position, or nothing behind the last one: items of lists and of sequences are
+    taken anew where a position is asked for again, others are kept."""
+    if isinstance(items, Iterated):
+        extent = items.static_extent
+        assert extent is not None
+        sequence, count = items, extent
+        return lambda position: (
+            (plain_number(sequence.item(context, i64(position))),) if position < count else ()
+        )
+    if isinstance(value, list):
+        own = value
+        return lambda position: (context.seen(own[position]),) if position < len(own) else ()
+    given, rest = list[Value](), iter(items)
+
+    def kept(position: int) -> tuple[Value, ...]:
+        if position == len(given):
+            given.extend(first_of(context, rest))
+        return tuple(given[position : position + 1])
+
+    return kept
+
+
+def first_of(context: Context, items: PythonIterator[Value]) -> tuple[Value, ...]:
+    """The next item of items known now, or nothing at their end."""
+    try:
+        return (next(items),)
+    except StopIteration:
+        return ()
+    except RuntimeError as error:  # a dict or set changed its size meanwhile
+        raise StaticCallFailed("this loop", error, context.span) from None
+
+
+@dataclass(slots=True, eq=False)
+class LazyGenerator(Stateful):
+    """A generator expression: its first iterable is evaluated when it is made, the rest when it is used.
+
+    `begun` is the iterator that it becomes when its items are asked for one by one.
+    """
+
+    node: ast.GeneratorExp
+    frame: Frame
+    is_spent: bool = False
+    begun: Iterator | None = None
+
+    def __repr__(self) -> str:
+        return "a generator"
+
+    def contents(self) -> dict[Key, Value]:
+        """Whether it was gone over, and the iterator it has become."""
+        return {"is_spent": self.is_spent, "begun": self.begun}
+
+    def refill(self, contents: Mapping[Key, Value]) -> None:
+        """Be as it was at another time."""
+        self.is_spent = bool(contents["is_spent"])
+        begun = contents["begun"]
+        self.begun = begun if isinstance(begun, Iterator) else None
+
+
+Pulled = Generator[Value, None, None]
+"""Items that are known now, each evaluated when it is asked for."""
+
+
+def zipped(context: Context, parts: Sequence[Value], is_strict: bool = False) -> Iterator:
+    """zip: over run-time sequences one of the least extent, else their items side by side."""
+    sides = [source_of(context, part) for part in parts]
+    sequences = _sequences(context, parts, sides)
+    if not sequences:
+        return made_iterator(context, None, _side_by_side(context, sides, is_strict))
+    extent = sequences[0].extent
+    for other in sequences[1:]:
+        if is_strict:
+            extent = agree(context, extent, other.extent, "zip")
+        else:
+            extent = least_size(context, extent, other.extent)
+    wish = next((part.checkpoint for part in sequences if part.checkpoint is not None), None)
+    whole = Iterated(
+        extent, lambda inner, index: tuple(part.item(inner, index) for part in sequences), checkpoint=wish
+    )
+    return made_iterator(context, whole)
+
+
+def _sequences(
+    context: Context, parts: Sequence[Value], sides: Sequence[Iterated | Pulled]
+) -> list[Iterated] | None:
+    """The run-time sequences that all parts are, or None where one is known now and not longer than those."""
+    if any(isinstance(side, Iterated) and side.static_extent is None for side in sides):
+        sides = [_beside_runtime(context, part, side) for part, side in zip(parts, sides, strict=True)]
+    found = [side for side in sides if isinstance(side, Iterated)]
+    return found if len(found) == len(sides) else None
+
+
+def _beside_runtime(context: Context, part: Value, found: Iterated | Pulled) -> Iterated | Pulled:
+    """A NumPy array beside a sequence whose extent is known at run time is such a sequence as well."""
+    if not isinstance(part, np.ndarray):
+        return found
+    if part.dtype.kind == "c" and part.ndim:
+        return source_of(context, complex_of(context, part))
+    array = as_array(context, part)
+    return rows(array) if isinstance(array, Array) else found
+
+
+def _side_by_side(context: Context, sides: Sequence[Iterated | Pulled], is_strict: bool) -> Pulled:
+    """`zip` of items that are known now: it ends with the first side that ends."""
+    columns = [iter(known_items(context, side)) for side in sides]
+    while columns:
+        row: list[Value] = []
+        for column in columns:
+            found = first_of(context, column)
+            if not found:
+                if is_strict and (row or any(first_of(context, other) for other in columns[1:])):
+                    error = ValueError("the arguments have different lengths")
+                    raise StaticCallFailed("`zip`", error, context.span)
+                return
+            row.append(found[0])
+        yield tuple(row)
+
+
+def enumerated(context: Context, part: Value, start: Value = 0) -> Iterator:
+    """enumerate"""
+    items = source_of(context, part)
+    if not isinstance(items, Iterated):
+        return made_iterator(context, None, enumerate(items, start) if isinstance(start, int) else ())
+    sequence, first = items, integer(context, start)
+
+    def item(inner: Context, index: Atom) -> Value:
+        return Scalar(inner.builder.size("add", first, index), is_weak=True), sequence.item(inner, index)
+
+    return made_iterator(context, Iterated(sequence.extent, item, checkpoint=sequence.checkpoint))
+
+
+def turned(context: Context, part: Value) -> Iterator:
+    """reversed"""
+    if isinstance(part, Iterator | LazyGenerator | set | frozenset):
+        raise StaticCallFailed("`reversed`", TypeError(f"{describe(part)} has no order"), context.span)
+    items = source_of(context, part)
+    if not isinstance(items, Iterated):
+        return made_iterator(context, None, _backwards(part) if isinstance(part, list) else list(items)[::-1])
+    last = context.builder.size("sub", items.extent, i64(1))
+    whole = Iterated(
+        items.extent,
+        lambda inner, index: items.item(inner, inner.builder.size("sub", last, index)),
+        items.is_numbers,
+        items.checkpoint,
+    )
+    return made_iterator(context, whole)
+
+
+def _backwards(items: list[Value]) -> Pulled:
+    """The items of a list from the last one on, as the list is when each is asked for."""
+    for position in range(len(items) - 1, -1, -1):
+        if position < len(items):
+            yield items[position]
+
+
+def mapped(context: Context, function: Value, parts: Sequence[Value]) -> Iterator:
+    """map: the function is called when an item is asked for."""
+    rows_ = zipped(context, parts)
+    whole = rows_.sequence
+    if whole is None:
+        return made_iterator(
+            context, None, (context.call(function, *_row(item)) for item in rows_.pulled(context))
+        )
+    return made_iterator(
+        context,
+        Iterated(whole.extent, lambda inner, index: inner.call(function, *_row(whole.item(inner, index)))),
+    )
+
+
+def _row(item: Value) -> tuple[Value, ...]:
+    assert isinstance(item, tuple)
+    return item
+
+
+def made_iterator(context: Context, sequence: Iterated | None, items: Iterable[Value] = ()) -> Iterator:
+    """A new iterator of the program."""
+    found = Iterator(sequence, items)
+    context.made(found)
+    return found
+
+
+def iterator_of(context: Context, value: Value) -> Iterator:
+    """`iter(value)`: an iterator is its own."""
+    if isinstance(value, Iterator):
+        return value
+    if isinstance(value, LazyGenerator):
+        return begun(context, value)
+    found = source_of(context, value)
+    return (
+        made_iterator(context, found) if isinstance(found, Iterated) else made_iterator(context, None, found)
+    )
+
+
+def begun(context: Context, generator: LazyGenerator) -> Iterator:
+    """The iterator that a generator is when its items are asked for one by one."""
+    if generator.begun is None:
+        span = context.span
+        found = context.evaluators.generator(context, generator)
+        context.span = span
+        context.change(generator, "a generator")
+        generator.begun = iterator_of(context, found)
+        generator.is_spent = True
+    return generator.begun
+
+
+def next_of(context: Context, value: Value, default: Sequence[Value]) -> Value:
+    """`next(iterator)`, `next(iterator, default)`"""
+    if not isinstance(value, Iterator | LazyGenerator):
+        raise UnsupportedType(
+            "the argument of `next`", describe(value), context.span, "make an iterator: `iter(x)`"
+        )
+    found = iterator_of(context, value)
+    sequence, position = found.sequence, found.position
+    if sequence is None:
+        items = found.pull(context)
+        if not items and not default:
+            raise StaticCallFailed("`next`", StopIteration("no item is left"), context.span)
+        return items[0] if items else default[0]
+    extent = sequence.static_extent
+    if extent is None or not isinstance(position, int):
+        return _next_at_run_time(context, found, sequence, default)
+    if position >= extent:
+        if default:
+            return default[0]
+        raise StaticCallFailed("`next`", StopIteration("no item is left"), context.span)
+    found.advance(context, position + 1)
+    return plain_number(sequence.item(context, i64(position)))
+
+
+def _next_at_run_time(
+    context: Context, found: Iterator, sequence: Iterated, default: Sequence[Value]
+) -> Value:
+    is_left = has_item(context, found)
+    position = atom(context, found.position, I64)
+    if default:
+        raise StaticRequired(
+            "whether an iterator has an item left, for the default of `next`,",
+            context.span,
+            "go over it with `for`",
+        )
+    context.builder.let(Check(atom(context, is_left), "raise", "StopIteration: no item is left"))
+    found.advance(context, Scalar(context.builder.apply("add", position, i64(1)), is_weak=True))
+    return sequence.item(context, position)
+
+
+def has_item(context: Context, found: Iterator) -> Value:
+    """Whether an iterator over a run-time sequence has an item left."""
+    assert found.sequence is not None
+    extent = found.sequence.static_extent
+    if extent is not None and isinstance(found.position, int):
+        return found.position < extent
+    position = atom(context, found.position, I64)
+    return Scalar(context.builder.apply("lt", position, found.sequence.extent))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """A question to an iterator in the text of a program."""
+
+    answer: Callable[[Context], Value]
+
+    def __anadrome_stage__(
+        self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]
+    ) -> Value:
+        return self.answer(context)
+
+
+def while_items(frame: Frame, node: ast.For, iterator: Iterator) -> ast.While:
+    """The text of a loop that takes the next item of an iterator while there is one."""
+    asks, takes = (
+        _call_of(node.iter, _Asked(answer))
+        for answer in (
+            lambda context: has_item(context, iterator),
+            lambda context: next_of(context, iterator, ()),
+        )
+    )
+    take = ast.copy_location(ast.Assign([node.target], takes), node.iter)
+    loop = ast.copy_location(ast.While(asks, [take, *node.body], node.orelse), node)
+    frame.live[loop] = frame.live[node]
+    frame.live[take] = (
+        frame.live[node] | assigned_names([node.target]) | frame.live_head.get(node, frozenset())
+    )
+    frame.live_head[loop] = frame.live_head.get(node, frozenset())
+    return loop
+
+
+def _call_of(place: ast.expr, asked: _Asked) -> ast.expr:
+    constant: Any = ast.Constant
+    return ast.copy_location(ast.Call(ast.copy_location(constant(asked), place), [], []), place)
+
+
+def source_of(context: Context, value: Value) -> Iterated | Pulled:
+    """What a `for` over a value goes over: a run-time sequence, or items known now, each when asked for.
+
+    An iterator gives what it has left, and has nothing left afterwards.
+    """
+    match value:
+        case Iterator():
+            if value.sequence is None:
+                return value.pulled(context)
+            rest = value.rest(context)
+            value.advance(context, size_of(value.sequence.extent))
+            return rest
+        case LazyGenerator():
+            if value.begun is None:
+                return source_of(context, context.evaluators.generator(context, value))
+            return source_of(context, value.begun)
+        case GrowingList():
+            return iterated(context, value)
+        case list():
+            return _live(context, value)
+        case dict():
+            return _of_dict(context, value, lambda key: key)
+        case KeysView() | ValuesView() | ItemsView():
+            return _of_view(context, value)
+        case _:
+            pass
+    found = iterate(context, value)
+    return found if isinstance(found, Iterated) else (item for item in found)
+
+
+def _live(context: Context, items: list[Value]) -> Pulled:
+    """The items of a list as it is when each is asked for."""
+    context.surroundings.items_of(items)
+    position = 0
+    while position < len(items):
+        yield context.seen(items[position])
+        position += 1
+
+
+def _of_view(context: Context, value: Any) -> Pulled:
+    """What `keys`, `values` or `items` of a dict give."""
+    mapping = value.mapping
+    match value:
+        case KeysView():
+            return _of_dict(context, mapping, lambda key: key)
+        case ValuesView():
+            return _of_dict(context, mapping, lambda key: mapping[key])
+        case _:
+            return _of_dict(context, mapping, lambda key: (key, mapping[key]))
+
+
+def _of_dict(context: Context, items: Mapping[Any, Value], item: Callable[[Any], Value]) -> Pulled:
+    """The keys of a dict, or what stands at them when each is asked for."""
+    keys = list(items)
+    for key in keys:
+        yield context.seen(item(key))
+        if list(items) != keys:
+            raise RuntimeError("dictionary changed size during iteration")
+
+
+def iterate(context: Context, value: Value) -> Iterated | list[Value]:
+    """What a `for` over a value goes over. Static ranges are run-time sequences of a known extent."""
+    match value:
+        case Iterated():
+            return value
+        case GrowingList():
+            return iterated(context, value)
+        case RowList(extent=extent):
+            return Iterated(extent, value.item)
+        case range():
+            return staged_range(context, value.start, value.stop, value.step)
+        case Array():
+            return rows(value)
+        case Complex() if value.shape:
+            return Iterated(value.shape[0], lambda inner, index: complex_row(inner, value, index))
+        case Complex():
+            raise UnsupportedType("the iterable of a loop", describe(value), context.span)
+        case np.ndarray() if value.dtype.kind == "c" and value.ndim and len(value) > STATIC_REPEATS:
+            return iterate(context, complex_of(context, value))
+        case np.ndarray() if value.ndim and len(value) > STATIC_REPEATS:
+            array = as_array(context, value)
+            assert isinstance(array, Array)
+            return rows(array)
+        case Scalar():
+            raise UnsupportedType("the iterable of a loop", describe(value), context.span)
+        case Unrolled(iterable=inner):
+            return unrolled(context, inner)
+        case Iterator() | LazyGenerator():
+            found = source_of(context, value)
+            return found if isinstance(found, Iterated) else list(found)
+        case PythonIterator():
+            raise UnsupportedType(
+                "the iterable of a loop",
+                "an iterator of plain Python",
+                context.span,
+                "go over a list of its items, made outside: `list(...)`",
+            )
+        case _:
+            context.surroundings.items_of(value)
+            try:
+                items: list[Value] = list(value)  # type: ignore[call-overload]
+            except TypeError:
+                raise UnsupportedType("the iterable of a loop", describe(value), context.span) from None
+            return items
+
+
+def unrolled(context: Context, value: Value) -> list[Value]:
+    """The items of something whose extent is known now, all asked for at once."""
+    return list(known_items(context, iterate(context, value)))
+
+
+def known_items(context: Context, items: Iterated | Iterable[Value]) -> Iterable[Value]:
+    """The items of something whose extent is known now, each when it is asked for."""
+    if not isinstance(items, Iterated):
+        return items
+    if items.static_extent is None:
+        help = "loop over it with a plain `for`, or take its parts by index: `x[0]`, `x[1:]`"
+        raise StaticRequired("the length of what is unrolled", context.span, help)
+    return _each(context, items)
+
+
+def _each(context: Context, items: Iterated) -> Pulled:
+    """The items of a sequence of known extent, each evaluated when it is asked for."""
+    extent = items.static_extent
+    assert extent is not None
+    for position in range(extent):
+        yield plain_number(items.item(context, i64(position)))

@@ -1,0 +1,455 @@
+"""What a run-time loop carries: names and parts of objects, at its start, in its body, and after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from anadrome.array_ir.nodes import ArrayType, Atom, Size, Var, i64
+from anadrome.dtypes import F64, I64
+from anadrome.errors.base import Span
+from anadrome.errors.frontend import (
+    ChangesMerged,
+    ChangesSize,
+    ChangesStructure,
+    ChangesType,
+    FrontendError,
+    ShapeMismatch,
+    WritesThroughView,
+)
+from anadrome.frontend.arrays import atom, boxed, describe, type_of, unboxed
+from anadrome.frontend.carried import becomes_float, follow_start, is_python_number
+from anadrome.frontend.complex_numbers.parts import complex_of, lifted, staged_surroundings
+from anadrome.frontend.context import Context
+from anadrome.frontend.heap import Stateful, contents, describe_part, refill
+from anadrome.frontend.iterables import size_of
+from anadrome.frontend.loop_plan import LoopNode, Plan, leaves_of
+from anadrome.frontend.merge import aliases
+from anadrome.frontend.restarts import (
+    RestartByReference,
+    RestartSteady,
+    RestartWidened,
+    RetypeLoop,
+)
+from anadrome.frontend.sizes import differ_always, retype
+from anadrome.frontend.structures import children, is_same_structure
+from anadrome.frontend.values import (
+    CONTINUE,
+    NEXT,
+    Array,
+    Cell,
+    Complex,
+    Exit,
+    Frame,
+    Key,
+    Missing,
+    Place,
+    Record,
+    Scalar,
+    Scope,
+    ScopeKind,
+    Value,
+    is_staged,
+    link,
+)
+
+
+@dataclass(slots=True, eq=False)
+class Carried:
+    """One carried name or part of an object: its leaves before the loop, the variables bound in the body, and
+    its value there. What is carried by reference has no leaves: it is one object in every iteration."""
+
+    place: Place
+    name: str
+    start: list[Value]
+    atoms: list[Atom]
+    variables: list[Var]
+    weak: list[bool]
+    rebuild: Callable[..., Value]
+    value: Value
+    cells: list[Cell] = field(default_factory=list)
+    ends: list[Array] = field(default_factory=list)
+    end: Value = None
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """One group of a loop's carried values: variables, starts, ends, and what to do with the results."""
+
+    variables: list[Var]
+    starts: list[Atom]
+    ends: list[Atom]
+    settle: Callable[[list[Atom]], None]
+
+
+class Carrying:
+    """What one attempt at staging a loop carries."""
+
+    def __init__(
+        self,
+        context: Context,
+        frame: Frame,
+        node: LoopNode,
+        plan: Plan,
+        trip: Size | None,
+        begin: Callable[[Var], None],
+    ) -> None:
+        self.context, self.frame, self.node, self.plan = context, frame, node, plan
+        self.trip, self.begin = trip, begin
+        self.index, self.code = Var("i", ArrayType(I64)), Var("code", ArrayType(I64))
+        self.before: dict[Place, Value] = {}
+        self.names_before = dict(frame.names)
+        self.scope = Scope(
+            ScopeKind.LOOP,
+            context.builder.child(),
+            context.scope,
+            tick=context.tick,
+            trip=trip,
+            room=plan.room,
+            is_counting=plan.is_counting,
+            counted=plan.counted,
+        )
+        self.results: list[tuple[Value, Sequence[Value]]] = []
+        self.broken: dict[str, Value] = {}
+        plan.scope = self.scope
+
+    def _carry(self, place: Place) -> Carried:
+        value = self.before[place] = self._value(place)
+        start, rebuild = leaves_of(value)
+        carried = Carried(place, self._label(place), start, [], [], [], rebuild, value)
+        if self.plan.is_by_reference(self.context, place, value) or not start:
+            carried.start = []
+            return carried
+        step = self.plan.steps.get(place)
+        if step is not None:
+            carried.start, carried.value = [], self._stepped(value, step, self.index)
+            return carried
+        inner: list[Value] = []
+        for position, leaf in enumerate(start):
+            own, is_weak = type_of(self.context, leaf)
+            key = (place, position)
+            own = self.plan.types.get(key, F64 if key in self.plan.floats else own)
+            name = place if isinstance(place, str) else "part"
+            var = Var(name, ArrayType(own, leaf.shape if isinstance(leaf, Array) else ()))
+            follow_start(self.context, var, self.scope, key, leaf)
+            carried.variables.append(var)
+            with self.context.reopened(self._outer):
+                carried.atoms.append(atom(self.context, leaf, var.type.dtype))
+            carried.weak.append(is_weak and key not in self.plan.types)
+            if isinstance(leaf, Array):
+                cell = Cell(var, self.scope)
+                link(cell, aliases((leaf,)))
+                carried.cells.append(cell)
+                inner.append(Array(cell, None, leaf.list_depth))
+            else:
+                inner.append(Scalar(var, carried.weak[-1]))
+        carried.value = rebuild(iter(inner))
+        self._merge(carried.value, (value,), place)
+        return carried
+
+    def _stepped(self, start: Value, step: int, times: Atom) -> Value:
+        """start + step·times: what grows by the same in every iteration."""
+        builder = self.context.builder
+        found = builder.size("add", atom(self.context, start, I64), builder.size("mul", i64(step), times))
+        return size_of(found)
+
+    def _is_steady(self, place: Place) -> bool:
+        """Whether a place may grow by the same in every iteration: a length, or a position."""
+        return (
+            not isinstance(place, str)
+            and isinstance(place[0], Record)
+            and isinstance(place[0].owner, Stateful)
+        )
+
+    def _step_of(self, carried: Carried, end: Atom, exit_: Exit) -> int | None:
+        """By how much a carried number grows in every iteration of a counted loop, where it is the same."""
+        if self.trip is None or not exit_.kinds <= {NEXT, CONTINUE} or not self._is_steady(carried.place):
+            return None
+        form = self.context.builder.affine(end)
+        (start,) = carried.variables
+        return (
+            form.constant if form.terms == ((start, 1),) and carried.place not in self.plan.unsteady else None
+        )
+
+    def _merge(self, made: Value, sources: Sequence[Value], place: Place | None = None) -> None:
+        """The containers of a rebuilt value stand for those of its sources."""
+        if not isinstance(made, tuple | Complex) and children(made) is not None:
+            self.context.merged(made, sources, place)
+        each = [children(source) or () for source in sources]
+        for position, part in enumerate(children(made) or ()):
+            if not isinstance(part, Complex):
+                self._merge(part, [parts[position] for parts in each if position < len(parts)], place)
+
+    def _value(self, place: Place) -> Value:
+        """What a carried place holds now."""
+        if isinstance(place, str):
+            value = self.frame.names.get(place, Missing("deleted in the loop"))
+        else:
+            record, key = place
+            assert isinstance(record, Record)
+            value = contents(record.owner).get(key, Missing("removed in the loop"))
+            value = value if self.context.is_made(value) else staged_surroundings(self.context, value)
+        return complex_of(self.context, value) if place in self.plan.complex_places else value
+
+    def _set(self, place: Place, value: Value) -> None:
+        """Let a carried place hold a value."""
+        if isinstance(place, str):
+            self.frame.names[place] = value
+            return
+        record, key = place
+        assert isinstance(record, Record)
+        refill(record.owner, {**contents(record.owner), key: value})
+
+    def _label(self, place: Place) -> str:
+        """What a user calls a carried place."""
+        if isinstance(place, str):
+            return place
+        record, key = place
+        assert isinstance(record, Record)
+        return describe_part(record, key)
+
+    def _place_part(self, carried: Carried, exit_: Exit) -> Part:
+        """What is carried: before the loop, at the end of an iteration, and after the loop."""
+        context, place, name = self.context, carried.place, carried.name
+        before, value = self.before[place], self._value(place)
+        if place in self.plan.steps:
+            return self._steady_part(carried, value, exit_)
+        if not carried.variables:
+            return self._kept_part(carried, value)
+        value = lifted(context, value)
+        if isinstance(value, Complex) and not value.shape and is_python_number(before):
+            raise RetypeLoop(self.scope, (place, 0), None)
+        if isinstance(before, Complex) and not before.shape and is_python_number(value):
+            value = complex_of(context, value)
+        if isinstance(value, Missing):
+            raise value.error(name, self._places(carried)[0])
+        if not is_same_structure(before, value):
+            raise self._changes(carried, describe(before), describe(value))
+        leaves = [
+            self._like(start, leaf) for start, leaf in zip(carried.start, leaves_of(value)[0], strict=True)
+        ]
+        ends = [self._fit(carried, position, leaf) for position, leaf in enumerate(leaves)]
+        step = self._step_of(carried, ends[0], exit_)
+        if step is not None:
+            raise RestartSteady(self.scope, place, step)
+        carried.ends = [leaf for leaf in leaves if isinstance(leaf, Array)]
+        carried.end = value
+        weak = [mine and is_weak(context, leaf) for mine, leaf in zip(carried.weak, leaves, strict=True)]
+
+        def settle(results: list[Atom]) -> None:
+            values = [
+                self._result(found, is_weak, start, leaf)
+                for found, is_weak, start, leaf in zip(results, weak, carried.start, leaves, strict=True)
+            ]
+            whole = carried.rebuild(iter(values))
+            self._merge(whole, (before, value))
+            self._set(place, whole)
+
+        return Part(carried.variables, carried.atoms, ends, settle)
+
+    def _like(self, start: Value, leaf: Value) -> Value:
+        """The end of an iteration as an array of no dimensions, or as a number, as it was before the loop."""
+        if isinstance(start, Array) and not start.shape and not isinstance(leaf, Array):
+            return boxed(self.context, atom(self.context, leaf))
+        return leaf if isinstance(start, Array) else unboxed(self.context, leaf)
+
+    def _steady_part(self, carried: Carried, value: Value, exit_: Exit) -> Part:
+        """What grows by the same in every iteration is not carried; where it does not after all, it is."""
+        place, step, builder = carried.place, self.plan.steps[carried.place], self.context.builder
+        after = self._stepped(carried.value, step, i64(1))
+        is_kept = exit_.kinds <= {NEXT, CONTINUE} and builder.affine(
+            atom(self.context, value, I64)
+        ) == builder.affine(atom(self.context, after, I64))
+        if not is_kept:
+            raise RestartSteady(self.scope, place, None)
+        assert self.trip is not None
+        trip, before = self.trip, self.before[place]
+        return Part([], [], [], lambda results: self._set(place, self._stepped(before, step, trip)))
+
+    def _kept_part(self, carried: Carried, value: Value) -> Part:
+        """What every iteration must leave as it is: an object that is changed in place, or a static value."""
+        before, place = carried.value, carried.place
+        is_same = value is before
+        if not is_same and not self.context.is_made(before) and not leaves_of(before)[0]:
+            is_same = is_same_structure(before, value)
+        if not is_same and leaves_of(before)[0] and self.plan.may_turn(place):
+            raise RestartByReference(self.scope, place)
+        if not is_same:
+            raise self._changes(carried, describe(before), describe(value))
+        return Part([], [], [], lambda results: self._set(place, before))
+
+    def _cell_end(self, cell: Cell, var: Var) -> Atom:
+        """What a written array is at the end of an iteration, under the type that it is carried with."""
+        if cell.var.type.dtype is not var.type.dtype:
+            raise RestartWidened(self.scope, cell, cell.var.type.dtype)
+        return cell.var
+
+    def _refuse_new_parts(self, before: Mapping[Record, Mapping[Key, Value]]) -> None:
+        """An object with other parts after an iteration than before the loop cannot be carried."""
+        for record, parts in before.items():
+            now = contents(record.owner)
+            if list(now) != list(parts):
+                kind = type(record.owner).__name__
+                words = (f"{len(parts)} parts", f"{len(now)} parts")
+                error = ChangesStructure(f"a {kind}", *words, self._span_of(record))
+                self.context.grows(record.owner, error)
+
+    def _span_of(self, record: Record) -> Span | None:
+        return record.changed or self.context.span
+
+    def _refuse_shared_changes(self, carried: Sequence[Carried]) -> None:
+        """An object that is carried as a value must not be changed by another name in the loop."""
+        changed = [record for record, _ in self.plan.parts]
+        for one in carried:
+            if not one.variables:
+                continue
+            for value in (self.before[one.place], one.end):
+                for record in changed:
+                    if _holds(value, record.owner):
+                        raise ChangesMerged(f"`{one.name}`", self._span_of(record))
+
+    @property
+    def _outer(self) -> Scope:
+        assert self.scope.parent is not None
+        return self.scope.parent
+
+    def _result(self, found: Atom, is_weak: bool, start: Value, end: Value) -> Value:
+        """What a name is after the loop: its array may be that before the loop, or one made elsewhere."""
+        wrapped = self.context.wrap(found, is_weak)
+        if isinstance(end, Array) and isinstance(wrapped, Scalar):
+            wrapped = boxed(self.context, found)
+        self.results.append((wrapped, (end,) if self.plan.runs else (start, end)))
+        if not isinstance(wrapped, Array) or not isinstance(end, Array):
+            return wrapped
+        sources = (end,) if self.plan.runs else (start, end)
+        link(wrapped.cell, [cell for cell in aliases(sources) if self._is_outer(cell)])
+        return Array(wrapped.cell, None, end.list_depth)
+
+    def _is_outer(self, cell: Cell) -> bool:
+        return cell.home is not self.scope and cell.home.depth <= self._outer.depth
+
+    def _refuse_shared_writes(self, carried: Sequence[Carried]) -> None:
+        """In the next iteration a name holds what it ends with now. Two that end with one array, or one that
+        ends with an array from outside, are only carried apart if nothing writes them."""
+        ends = [(cell, end) for one in carried for cell, end in zip(one.cells, one.ends, strict=True)]
+        for position, (cell, end) in enumerate(ends):
+            roots = set(aliases((end,))) - {cell}
+            for root in roots:
+                if self._is_outer(root) and root not in cell.partners:
+                    self._meets_outer(cell, root)
+            partners: list[Cell] = []
+            if end.cell is not cell:
+                partners += [other for other, theirs in ends[:position] if roots & set(aliases((theirs,)))]
+            partners += [o for o, theirs in ends[position + 1 :] if theirs.cell is end.cell and o is not cell]
+            if any(one.last_written > self.scope.tick for partner in partners for one in (cell, partner)):
+                raise self._shared_write()
+
+    def _meets_outer(self, cell: Cell, root: Cell) -> None:
+        """From the next iteration on `cell` may be the array `root` of outside."""
+        tick = self.scope.tick
+        if root.last_written > tick or (cell.last_written > tick and root.last_read > tick):
+            raise self._shared_write()
+        if cell.last_written > tick:
+            root.poisoned = self.context.span
+            self.context.poisonings.append(root)
+
+    def _shared_write(self) -> WritesThroughView:
+        reason = "two names hold one array after an iteration, and one of them is written in the loop"
+        return WritesThroughView(reason, self.context.span)
+
+    def _fit(self, carried: Carried, position: int, leaf: Value) -> Atom:
+        """The value at the end of an iteration under the type it is carried with, or an error."""
+        context, var = self.context, carried.variables[position]
+        assert isinstance(var.type, ArrayType)
+        dtype, is_weak = type_of(context, leaf)
+        shape = leaf.shape if isinstance(leaf, Array) else ()
+        words = (_words(var.type, carried.start[position]), describe(leaf))
+        if len(shape) != var.type.rank:
+            raise self._changes(carried, *words)
+        key = (carried.place, position)
+        if var.type.dtype is I64 and dtype.is_float and not shape:
+            becomes_float(context, var, self.scope, key, self._changes(carried, *words))
+        if (
+            carried.weak[position]
+            and not is_weak
+            and dtype is not var.type.dtype
+            and dtype.kind == var.type.dtype.kind
+        ):
+            raise RetypeLoop(self.scope, key, dtype)
+        if carried.weak[position] and not is_weak and dtype is var.type.dtype and context.is_narrow:
+            raise RetypeLoop(self.scope, key, dtype)
+        is_number_into_float = is_weak and not shape and (var.type.dtype.is_float or dtype is var.type.dtype)
+        if dtype is not var.type.dtype and not is_number_into_float:
+            raise self._changes(carried, *words)
+        found = atom(context, leaf, var.type.dtype)
+        if not shape:
+            return found
+        assert isinstance(found, Var)
+        if any(differ_always(context, *sizes) for sizes in zip(shape, var.type.shape, strict=True)):
+            raise ChangesSize(carried.name, *self._places(carried))
+        name = carried.name
+        changes = f"`{name}` changes its size inside the loop: {{1}} before an iteration, {{0}} after it"
+        try:
+            return retype(context, found, var.type, f"`{name}`", changes)
+        except ShapeMismatch:
+            label = f"{words[0]} before the loop, {words[1]} after one iteration"
+            raise ChangesSize(name, *self._places(carried), label) from None
+
+    def _changes(self, carried: Carried, before: str, after: str) -> FrontendError:
+        if not isinstance(carried.place, str):
+            return ChangesStructure(f"`{carried.name}`", before, after, self._places(carried)[0])
+        help, start, name = "", self.before[carried.place], carried.name
+        if (before, after) == ("int64", "float64"):
+            help = (
+                f"start it as a float: `{name} = float({name})`"
+                if is_staged(start)
+                else f"it is used as an integer: round it, `{name} = int(...)`, or take another name"
+            )
+        elif after.startswith("complex") and not before.startswith("complex"):
+            made = f"complex({name})" if "(" not in after else f"{name}.astype(complex)"
+            help = f"start it as a complex one: `{name} = {made}`"
+        span, since = self._places(carried)
+        return ChangesType(name, before, after, span, help, since)
+
+    def _places(self, carried: Carried) -> tuple[Span | None, int]:
+        """Where a name is assigned in the loop, and the line from which on it has the type before it."""
+        if isinstance(carried.place, str):
+            span = self.frame.assigned.get(carried.place, self.context.span)
+            return span, self.plan.started.get(carried.place, self.node.lineno)
+        record, _ = carried.place
+        assert isinstance(record, Record)
+        return self._span_of(record), self.node.lineno
+
+    def _forget_names(self, carried: Sequence[Carried]) -> None:
+        """Names the body assigned have no value after the loop, save those it carries."""
+        frame, plan = self.frame, self.plan
+        kept = {one.place for one in carried}
+        after = frame.names
+        frame.names = dict(self.names_before)
+        for name in plan.assigned - kept:
+            old, new = self.names_before.get(name), after.get(name)
+            if name in self.names_before and old is new:
+                continue
+            is_read = name in frame.live_head.get(self.node, frozenset()) and name in self.names_before
+            if is_read and not isinstance(old, Missing):
+                self.before[name] = old
+                raise self._changes(
+                    Carried(name, name, [], [], [], [], next, old), describe(old), describe(new)
+                )
+            frame.names[name] = Missing(
+                "assigned inside a loop that may not run at all", f"give `{name}` a value before the loop"
+            )
+
+
+def _holds(value: Value, owner: object) -> bool:
+    """Whether a value is an object, or holds it somewhere."""
+    return value is owner or any(_holds(part, owner) for part in children(value) or ())
+
+
+def is_weak(context: Context, leaf: Value) -> bool:
+    """Whether a carried value is a Python number, which adapts its type."""
+    return type_of(context, leaf)[1]
+
+
+def _words(type_: ArrayType, start: Value) -> str:
+    return describe(start) if type_.rank else type_.dtype.numpy_name

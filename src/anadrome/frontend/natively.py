@@ -1,0 +1,151 @@
+"""Plain Python run while compiling, on values that are known now, and what it changes.
+
+What plain Python may do to a list, dict, set or object is not remembered from its name: what the objects that
+it is handed hold is compared before and after. A change is put back, announced to the scopes around it, which
+may have to carry it or refuse it, and done.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import random
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import BuiltinFunctionType
+from typing import Any
+
+import numpy as np
+
+from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedCall
+from anadrome.frontend.comprehension import made_list
+from anadrome.frontend.context import Context
+from anadrome.frontend.heap import contents, is_container, refill
+from anadrome.frontend.iterators import unrolled
+from anadrome.frontend.structures import children
+from anadrome.frontend.values import Key, Value
+
+READING_METHODS = frozenset({"items", "keys", "values", "get", "copy", "count", "index", "most_common"})
+"""Methods of containers that change nothing: their container is not looked at, however long it is."""
+
+TAKING_ITEMS = frozenset({"extend", "extendleft", "update", "fromkeys", "join"})
+"""Methods of containers that go over their argument."""
+
+RANDOM_SOURCES = (random.Random, np.random.RandomState, np.random.Generator)
+"""What random numbers are drawn from."""
+
+OUTSIDE_MODULES = ("time", "posix", "nt", "secrets", "_socket", "pathlib", "io", "_io", "subprocess", "uuid")
+OUTSIDE_CALLS = (
+    *(input, open, os.getenv, np.load, np.loadtxt, np.genfromtxt, np.fromfile),
+    *(datetime.datetime.now, datetime.datetime.today, datetime.datetime.utcnow, datetime.date.today),
+)
+"""What asks the world outside the program: its answer would be that of the day of compiling."""
+
+
+def is_outside(value: object) -> bool:
+    """Whether a value is the environment of the process, which another run may find changed."""
+    return value is os.environ or getattr(value, "__wrapped__", None) is os.environ
+
+
+def refuse_environment(context: Context, value: object) -> None:
+    """Refuse to look into the environment of the process, once, while compiling."""
+    if is_outside(value):
+        refuse_outside(context, os.getenv, "os.environ", ())
+
+
+def refuse_outside(context: Context, function: Any, name: str, args: Sequence[Value]) -> None:
+    """Refuse what asks the world outside the program, or draws random numbers, once, while compiling."""
+    owner = getattr(function, "__self__", None)
+    is_environment = any(is_outside(one) for one in (owner, args[0] if args else None))
+    if (
+        function in OUTSIDE_CALLS
+        or getattr(function, "__module__", None) in OUTSIDE_MODULES
+        or is_environment
+    ):
+        raise UnsupportedCall(
+            name,
+            context.span,
+            "it would be asked once, while compiling",
+            "call it outside and pass the result as an argument",
+        )
+    if any(isinstance(one, RANDOM_SOURCES) for one in (owner, args[0] if args else None)):
+        raise UnsupportedCall(
+            name,
+            context.span,
+            "it would be drawn once, while compiling",
+            "draw the numbers outside and pass them as an argument",
+        )
+
+
+def run(
+    context: Context,
+    function: Callable[..., object],
+    name: str,
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value],
+) -> Value:
+    """The result of a callable of plain Python; what it changes is followed, or refused."""
+    owner = getattr(function, "__self__", None)
+    is_reading = isinstance(function, BuiltinFunctionType) and function.__name__ in READING_METHODS
+    given = (*args, *kwargs.values())
+    objects = list(_reached((*given, *(() if is_reading else (owner,)))))
+    before = [contents(one) for one in objects]
+    try:
+        result = function(*args, **kwargs)
+    except Exception as error:
+        raise StaticCallFailed(f"`{name}`", error, context.span) from error
+    follow(context, objects, before, name)
+    if is_container(result) and not any(result is one for one in _reached((*given, owner))):
+        context.made(result)
+    return result
+
+
+def follow(context: Context, objects: Sequence[Any], before: Sequence[dict[Key, Value]], name: str) -> None:
+    """Announce what was changed of these objects, which held `before`."""
+    changed = [(one, old, contents(one)) for one, old in zip(objects, before, strict=True)]
+    changed = [(one, old, new) for one, old, new in changed if not _is_same(old, new)]
+    for one, old, _ in changed:
+        refill(one, old)
+    for one, _, new in changed:
+        context.change(one, f"a {type(one).__name__}, by `{name}`,")
+        refill(one, new)
+
+
+def _is_same(old: Mapping[Key, Value], new: Mapping[Key, Value]) -> bool:
+    if len(old) != len(new) or list(old) != list(new):
+        return False
+    pairs = zip(old.values(), new.values(), strict=True)
+    return all(
+        one is two or (isinstance(one, set | bytearray) and isinstance(two, set | bytearray) and one == two)
+        for one, two in pairs
+    )
+
+
+def _reached(values: Iterable[Value]) -> Iterable[Any]:
+    """The containers among these values and in them, each once."""
+    pending, seen = list(values), set[int]()
+    while pending:
+        value = pending.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if is_container(value):
+            yield value
+        parts = list(value) if isinstance(value, deque) else children(value)
+        pending += parts or ()
+
+
+def run_on_container(
+    context: Context, function: BuiltinFunctionType, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> Value:
+    """A method of a container on run-time values: it may move them, and must not look into them."""
+    name = function.__name__
+    if name in ("count", "index", "remove", "sort"):
+        raise UnsupportedCall(f".{name}", context.span, "it compares values that are known at run time only")
+    plain = [made_list(context, arg) for arg in args]
+    if name in TAKING_ITEMS:
+        try:
+            plain = [arg if isinstance(arg, dict) else unrolled(context, arg) for arg in plain]
+        except StaticRequired as error:
+            context.grows(function.__self__, error)
+    return run(context, function, f".{name}", plain, kwargs)

@@ -1,0 +1,111 @@
+"""Why something is staged once more, with what its first staging has shown."""
+
+from __future__ import annotations
+
+from anadrome.array_ir.nodes import Size
+from anadrome.dtypes import DType
+from anadrome.errors import Span
+from anadrome.errors.frontend import FrontendError
+from anadrome.frontend.values import WHOLE, Cell, Holder, Key, Place, Scope
+
+
+class RestartLoop(Exception):
+    """A loop's body changed an outer object that is not carried yet: stage the loop again, carrying it."""
+
+    def __init__(self, scope: Scope, holder: Holder, key: Key = WHOLE) -> None:
+        super().__init__()
+        self.scope = scope
+        self.holder = holder
+        self.key = key
+
+
+class RestartByReference(Exception):
+    """A loop's body changed an object that it carries as a value: stage the loop with the object itself."""
+
+    def __init__(self, scope: Scope, place: Place) -> None:
+        super().__init__()
+        self.scope = scope
+        self.place = place
+
+
+class RestartGrown(Exception):
+    """A loop or branch appends to a list that has no room for it: make room, and stage it once more."""
+
+    def __init__(self, scope: Scope, owner: object, row: object, bound: Size) -> None:
+        super().__init__()
+        self.scope = scope
+        self.owner = owner
+        self.row = row
+        self.bound = bound
+
+
+class RestartSteady(Exception):
+    """A carried number grows by the same in every iteration, or does not after all: stage the loop so."""
+
+    def __init__(self, scope: Scope, place: Place, step: int | None) -> None:
+        super().__init__()
+        self.scope = scope
+        self.place = place
+        self.step = step
+
+
+class Counted(Exception):
+    """A loop has counted what it appends to lists: make room, and stage it once more to store it."""
+
+    def __init__(self, scope: Scope | None) -> None:
+        super().__init__()
+        self.scope = scope
+
+
+class RestartWidened(Exception):
+    """A loop's body put a value of another type into a list: stage the loop with a list of that type."""
+
+    def __init__(self, scope: Scope, cell: Cell, dtype: DType) -> None:
+        super().__init__()
+        self.scope = scope
+        self.cell = cell
+        self.dtype = dtype
+
+
+class Restage(Exception):
+    """A list turned out to have a length that only the run knows: stage the whole program with that known."""
+
+    def __init__(self, site: Span, error: FrontendError) -> None:
+        super().__init__()
+        self.site = site
+        self.error = error
+
+
+class RetypeLoop(Exception):
+    """A carried Python number turned out to need another type: stage the loop once more with it.
+
+    `is_weak`: it stays a Python number. `instead` is the error to raise where that fails. A type of None is
+    that of a complex number.
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        key: tuple[Place, int],
+        dtype: DType | None,
+        is_weak: bool = False,
+        instead: FrontendError | None = None,
+    ) -> None:
+        super().__init__()
+        self.scope = scope
+        self.key = key
+        self.dtype = dtype
+        self.is_weak = is_weak
+        self.instead = instead
+
+
+Restart = (
+    RestartLoop | RestartByReference | RestartGrown | RestartWidened | RestartSteady | Counted | RetypeLoop
+)
+"""Why a loop is staged once more."""
+
+RESTARTS = (
+    *(RestartLoop, RestartByReference, RestartGrown, RestartWidened, RestartSteady),
+    *(Counted, RetypeLoop),
+)
+"""The classes of these."""

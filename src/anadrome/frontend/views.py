@@ -1,0 +1,185 @@
+"""Views: arrays that look into the storage of another.
+
+A view is a shape and the place in its base of each of its elements. Reading, writing, and views of views
+follow from that. NumPy decides by the layout in memory whether `reshape` and `ravel` look into their base or
+copy it. Where only the run knows, the result may share memory with its base: it is read as a copy, and a
+write to one makes the other unreadable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
+from anadrome.frontend.context import Context
+from anadrome.frontend.sizes import is_nonnegative, multiply_sizes
+from anadrome.frontend.values import Array, Cell, Fixed, Item, Range, Staged, Value, View, link
+
+At = Callable[[Builder, tuple[Atom, ...]], list[Atom]]
+"""The indices of an element of a view -> its indices in what it looks into."""
+
+
+def view_of(
+    context: Context,
+    base: Array,
+    shape: Sequence[Size],
+    at: At,
+    is_contiguous: bool | None = None,
+    is_writable: bool = True,
+    read: Callable[[Builder, Var], Var] | None = None,
+) -> Array:
+    """The view of an array with `base[at(indices)]` everywhere; `read` makes the same in another way.
+
+    `is_contiguous` is None where only the run knows whether the elements follow one another in memory.
+    """
+    outer = base.view
+
+    def through(var: Var) -> Var:
+        source = var if outer is None else outer.read(var)
+        if read is not None:
+            return read(context.builder, source)
+        result = context.builder.build(shape, lambda inner, indices: inner.index(source, at(inner, indices)))
+        assert isinstance(result, Var)
+        return result
+
+    var = through(base.cell.var)
+    context.read(base)
+    writable = is_writable and (outer is None or outer.is_writable)
+    place = joined(place_of(base), at)
+    return Array(
+        base.cell,
+        View(base.cell.var, var, through, None, place, writable, is_contiguous, base.cell.exchanges),
+        base.list_depth,
+    )
+
+
+def copy_that_may_share(context: Context, base: Array, var: Var) -> Array:
+    """A copy that NumPy makes for some layouts in memory, and for others a view."""
+    cell = Cell(var, context.scope)
+    link(cell, (base.cell, *base.cell.partners))
+    return Array(cell)
+
+
+# ---------------------------------------------------------------------------- places
+def place_of(array: Array) -> At | None:
+    """Where in its cell each element of an array is; None for the cell itself."""
+    view = array.view
+    if view is None:
+        return None
+    return view.at if view.place is None else at_items(view.place)
+
+
+def joined(outer: At | None, inner: At) -> At:
+    """Where in the base of a view an element of a view of that view is."""
+    if outer is None:
+        return inner
+    found = outer
+    return lambda builder, indices: found(builder, tuple(inner(builder, indices)))
+
+
+def at_items(items: Sequence[Item]) -> At:
+    """Where an element of a slice is: each index, or start + step·index."""
+
+    def at(builder: Builder, indices: tuple[Atom, ...]) -> list[Atom]:
+        own = iter(indices)
+        return [
+            item.atom if isinstance(item, Fixed) else range_index(builder, item, next(own)) for item in items
+        ]
+
+    return at
+
+
+def range_index(builder: Builder, item: Range, index: Atom) -> Atom:
+    """start + step·index"""
+    if item.is_whole:
+        return index
+    return builder.apply("add", item.start, builder.apply("mul", item.step, index))
+
+
+def unraveled(context: Context, builder: Builder, index: Atom, shape: Sequence[Size]) -> tuple[Atom, ...]:
+    """The indices of an element that stands at a place in row-major order."""
+    if len(shape) == 1:
+        return (index,)
+    found: list[Atom] = []
+    for axis, size in enumerate(shape):
+        below = multiply_sizes(context, tuple(shape[axis + 1 :]))
+        place = builder.apply("floordiv", index, below)
+        found.append(builder.apply("mod", place, size) if axis else place)
+    return tuple(found)
+
+
+def raveled(context: Context, builder: Builder, indices: Sequence[Atom], shape: Sequence[Size]) -> Atom:
+    """The place in row-major order of the element at some indices."""
+    found: Atom = i64(0)
+    for index, size in zip(indices, shape, strict=True):
+        found = builder.apply("add", builder.apply("mul", found, size), index)
+    return found
+
+
+def at_reshaped(context: Context, source: Sequence[Size], target: Sequence[Size]) -> At:
+    """Where the element of an array that was given another shape is; sizes of 1 come and go."""
+    kept = [size for size in source if not _is_one(size)]
+    if [size for size in target if not _is_one(size)] == kept:
+
+        def same(builder: Builder, indices: tuple[Atom, ...]) -> list[Atom]:
+            own = iter([index for index, size in zip(indices, target, strict=True) if not _is_one(size)])
+            return [i64(0) if _is_one(size) else next(own) for size in source]
+
+        return same
+    return lambda builder, indices: list(
+        unraveled(context, builder, raveled(context, builder, indices, target), source)
+    )
+
+
+def _is_one(size: Size) -> bool:
+    return isinstance(size, Const) and size.value == 1
+
+
+# ---------------------------------------------------------------------------- layout in memory
+def is_contiguous(array: Array) -> bool | None:
+    """Whether the elements follow one another in memory in row-major order; None where only the run knows."""
+    return array.cell.is_contiguous if array.view is None else array.view.is_contiguous
+
+
+def laid_out_like(result: Staged, sources: Sequence[Value]) -> Staged:
+    """A new array, which NumPy lays out in memory as those that it is computed from."""
+    known = [is_contiguous(one) for one in sources if isinstance(one, Array) and len(one.shape) > 1]
+    if isinstance(result, Array) and len(result.shape) > 1 and not all(known):
+        result.cell.is_contiguous = None
+    return result
+
+
+def is_sliced_contiguous(context: Context, base: bool | None, items: Sequence[object]) -> bool | None:
+    """Whether a slice is contiguous: fixed indices, one range of step 1, then whole dimensions."""
+    if base is not True:
+        return None
+    taken = list(items)
+    while taken and isinstance(taken[-1], Range) and taken[-1].is_whole:
+        taken.pop()
+    is_open, found = False, True
+    for item in taken:
+        if not isinstance(item, Range | Fixed):
+            continue  # a new axis
+        is_gap = is_open or (isinstance(item, Range) and not _is_one(item.step))
+        if is_gap and (isinstance(item, Fixed) or not item.is_whole):
+            wide = [one for one in taken if isinstance(one, Range)]
+            if not all(is_several(context, one.extent) for one in wide):
+                return None
+            found = False
+        is_open = is_open or (isinstance(item, Range) and not _is_one(item.extent))
+    return found
+
+
+def is_permuted_contiguous(context: Context, array: Array, order: Sequence[int]) -> bool | None:
+    """Whether an array with its axes in another order is contiguous: where only axes of size 1 have moved."""
+    base = is_contiguous(array)
+    wide = [axis for axis in order if not _is_one(array.shape[axis])]
+    if wide == sorted(wide):
+        return base
+    return False if base is True and all(is_several(context, array.shape[axis]) for axis in wide) else None
+
+
+def is_several(context: Context, size: Size) -> bool:
+    """Whether a size is known to be at least 2."""
+    return is_nonnegative(context, context.builder.size("sub", size, i64(2)))

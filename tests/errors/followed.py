@@ -1,0 +1,411 @@
+"""Programs that are refused or fail, and those that follow their hints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.fft
+import scipy.signal
+import scipy.special
+import scipy.stats
+
+import anadrome as ad
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A program that is refused or fails, pieces of its hint, and the program that follows the hint.
+
+    What the second one gives is compared with plain Python, and with `wanted`: what the first one means.
+    """
+
+    bad: Callable[..., Any]
+    hints: Sequence[str]
+    good: Callable[..., Any]
+    args: tuple[Any, ...]
+    wanted: Callable[..., Any] | None = None
+
+
+X = np.linspace(-2.0, 2.0, 20)
+Y = np.linspace(0.5, 3.0, 20)
+Z = np.exp(1j * X)
+A = np.diag(Y) + 0.1
+INTEGERS = np.arange(20)
+SMALL = np.arange(20, dtype=np.uint8)
+TABLE = np.ones(20)
+norm = scipy.stats.norm
+
+
+def shrinks(v, n):
+    for _ in range(n):
+        v = 0.5 * (v[:-1] + v[1:])
+    return v
+
+
+def shrinks_in_place(v, n):
+    v = v.copy()
+    m = len(v)
+    for _ in range(n):
+        m = m - 1
+        v[:m] = 0.5 * (v[:m] + v[1 : m + 1])
+    return v[:m]
+
+
+def shrinks_to_a_known_size(s, n):
+    v = s * np.linspace(0.5, 1.5, 30)
+    for i in range(29, 29 - n, -1):
+        v = 0.5 * (v[:i] + v[1 : i + 1])
+    return v
+
+
+def shrinks_to_a_size_in_place(s, n):
+    v = s * np.linspace(0.5, 1.5, 30)
+    m = 30
+    for i in range(29, 29 - n, -1):
+        v[:i] = 0.5 * (v[:i] + v[1 : i + 1])
+        m = i
+    return v[:m]
+
+
+def halves_in_condition(x):
+    while (half := x / 2.0) > 1.0:
+        x = half
+    return x
+
+
+def halves(x):
+    half = x / 2.0
+    while half > 1.0:
+        x = half
+        half = x / 2.0
+    return x
+
+
+def counts_up(x, n):
+    k = 0
+    total = 0.0
+    for _ in range(n):
+        total = total + Y[k]
+        k = k + x
+    return total
+
+
+def counts_up_in_integers(x, n):
+    k = 0
+    total = 0.0
+    for _ in range(n):
+        total = total + Y[k]
+        k = int(k + x)
+    return total
+
+
+def rotates(x, n):
+    for _ in range(n):
+        x = x * 1j
+    return x
+
+
+def rotates_complex(x, n):
+    x = x.astype(complex)
+    for _ in range(n):
+        x = x * 1j
+    return x
+
+
+def writes(x):
+    x[0] = 7.0
+    return x
+
+
+def writes_a_copy(x):
+    y = x.copy()
+    y[0] = 7.0
+    return y
+
+
+def writes_around(x):
+    TABLE[0] = x
+    return TABLE
+
+
+def writes_a_copy_of_what_is_around(x):
+    y = TABLE.copy()
+    y[0] = x
+    return y
+
+
+def adds_in_place(n, x):
+    n = n.copy()
+    n += x
+    return n
+
+
+def adds(n, x):
+    n = n.copy()
+    n = n + x
+    return n
+
+
+def appends(values, x):
+    values.append(x)
+    return values
+
+
+def appends_to_a_copy(values, x):
+    values = list(values)
+    values.append(x)
+    return values
+
+
+def collects(x):
+    table = {i: v for i, v in enumerate(x)}
+    return sum(table.values())
+
+
+def collects_in_a_list(x):
+    table = [v for v in x]
+    return sum(table)
+
+
+FOLLOWED: dict[str, Followed] = {
+    "shrinking array": Followed(
+        shrinks, ["`v[:m] = ...`", "copy an argument first"], shrinks_in_place, (X, 5)
+    ),
+    "shrinking small array": Followed(shrinks, ["`v[:m] = ...`"], shrinks_in_place, (X[:7], 5)),
+    "shrinking to a size": Followed(
+        shrinks_to_a_known_size, ["check the sizes"], shrinks_to_a_size_in_place, (1.5, 5)
+    ),
+    "assignment in a condition": Followed(
+        halves_in_condition, ["before the loop, and again at the end of its body"], halves, (9.0,)
+    ),
+    "float index": Followed(counts_up, ["`k = int(...)`"], counts_up_in_integers, (1.5, 3)),
+    "complex loop": Followed(rotates, ["`x = x.astype(complex)`"], rotates_complex, (X, 3)),
+    "write into an argument": Followed(
+        writes, ["`y = x.copy()`"], writes_a_copy, (X,), lambda x: writes(x.copy())
+    ),
+    "write around": Followed(writes_around, ["`y = x.copy()`"], writes_a_copy_of_what_is_around, (3.0,)),
+    "integers += floats": Followed(adds_in_place, ["`x = x + v` for `x += v`"], adds, (INTEGERS, X), adds),
+    "list argument": Followed(
+        appends, ["`list(x)`", "change the copy and return it"], appends_to_a_copy, ([1.0], 2.0)
+    ),
+    "dict": Followed(collects, ["make a list or an array of the values"], collects_in_a_list, (X,)),
+    "and": Followed(
+        lambda x: np.where((x > 0.0) and (x < 1.0), x, 0.0),
+        ["`&` and `|` for `and` and `or`"],
+        lambda x: np.where((x > 0.0) & (x < 1.0), x, 0.0),
+        (X,),
+    ),
+    "if of an array": Followed(
+        lambda x: 1.0 if x > 0.0 else 2.0, ["`np.any(...)`"], lambda x: 1.0 if np.any(x > 0.0) else 2.0, (X,)
+    ),
+    "bits of floats": Followed(
+        lambda x: x & 3,
+        ["`x.astype(np.int64)`"],
+        lambda x: x.astype(np.int64) & 3,
+        (Y,),
+        lambda x: x.astype(int) & 3,
+    ),
+    "bits of a float": Followed(lambda x: x & 3, ["`int(x)`"], lambda x: int(x) & 3, (6.0,), lambda x: 2),
+    "integer power": Followed(
+        lambda n, k: n**k, ["`x.astype(np.float64)`"], lambda n, k: n.astype(np.float64) ** k, (INTEGERS, 3)
+    ),
+    "difference of bools": Followed(
+        lambda x: (x > 0) - (x < 0),
+        ["`x.astype(np.int64)`"],
+        lambda x: (x > 0).astype(np.int64) - (x < 0).astype(np.int64),
+        (X,),
+        np.sign,
+    ),
+    "large integer": Followed(
+        lambda n: n + 2**70,
+        ["`float(1180591620717411303424)`"],
+        lambda n: n + float(1180591620717411303424),
+        (3,),
+    ),
+    "small integer type": Followed(
+        lambda x: x + 300, ["`x.astype(np.int64)`"], lambda x: x.astype(np.int64) + 300, (SMALL,)
+    ),
+    "int of an array": Followed(
+        lambda x: int(x), ["`x.astype(np.int64)`"], lambda x: x.astype(np.int64), (X,), lambda x: np.trunc(x)
+    ),
+    "float of an array": Followed(
+        lambda x: float(x), ["`x.astype(np.float64)`"], lambda x: x.astype(np.float64), (INTEGERS,)
+    ),
+    "digits": Followed(
+        lambda x: round(x, 2),
+        ["`np.round(x, digits)`"],
+        lambda x: np.round(x, 2),
+        (2.346,),
+        lambda x: round(x, 2),
+    ),
+    "round of an array": Followed(
+        lambda x: round(x), ["`np.round(x)`"], lambda x: np.round(x), (X,), np.round
+    ),
+    "max of arrays": Followed(
+        lambda x, y: max(x, y), ["`np.maximum(x, y)`"], lambda x, y: np.maximum(x, y), (X, Y), np.maximum
+    ),
+    "max by a key": Followed(
+        lambda x: max(x, key=lambda v: v * v),
+        ["`x[np.argmax(keys)]`", "`keys = [key(v) for v in x]`"],
+        lambda x: x[np.argmax([v * v for v in x])],
+        (X + 0.1,),
+        lambda x: max(x, key=lambda v: v * v),
+    ),
+    "sorted by keys": Followed(
+        lambda x: sorted(x, key=abs),
+        ["`x[np.argsort(key)]`"],
+        lambda x: x[np.argsort(abs(x))],
+        (X + 0.1,),
+        lambda x: sorted(x, key=abs),
+    ),
+    "size that is a float": Followed(
+        lambda x: np.zeros(x), ["`int(n)`"], lambda x: np.zeros(int(x)), (3.0,), lambda x: np.zeros(3)
+    ),
+    "bound that is a float": Followed(
+        lambda x, t: x[: t * 2.0], ["`int(i)`"], lambda x, t: x[: int(t * 2.0)], (X, 2.5), lambda x, t: x[:5]
+    ),
+    "symmetric singular values": Followed(
+        lambda a: np.linalg.svd(a, compute_uv=False, hermitian=True),
+        ["leave it out"],
+        lambda a: np.linalg.svd(a, compute_uv=False),
+        (A[:5, :5],),
+        lambda a: np.linalg.svd(a, compute_uv=False, hermitian=True),
+    ),
+    "unpacking": Followed(
+        lambda x: (lambda first, *rest: first * sum(rest))(*x),
+        ["`x[0]`, `x[1:]`"],
+        lambda x: x[0] * sum(x[1:]),
+        (Y,),
+    ),
+    "counts of values": Followed(
+        lambda x: np.unique(x, return_counts=True)[1],
+        ["`values = np.unique(x)`", "`np.sum(x.ravel()[:, None] == values, axis=0)`"],
+        lambda x: np.sum(x.ravel()[:, None] == np.unique(x), axis=0),
+        (INTEGERS % 4,),
+        lambda x: np.unique(x, return_counts=True)[1],
+    ),
+    "inverse of values": Followed(
+        lambda x: np.unique(x, return_inverse=True)[1],
+        ["`np.searchsorted(values, x.ravel())`"],
+        lambda x: np.searchsorted(np.unique(x), x.ravel()),
+        (INTEGERS % 4,),
+        lambda x: np.unique(x, return_inverse=True)[1],
+    ),
+    "places of values": Followed(
+        lambda x: np.unique(x, return_index=True)[1],
+        ["`np.argmax(x.ravel()[:, None] == values, axis=0)`"],
+        lambda x: np.argmax(x.ravel()[:, None] == np.unique(x), axis=0),
+        (INTEGERS % 4,),
+        lambda x: np.unique(x, return_index=True)[1],
+    ),
+    "list operand": Followed(
+        lambda x: [1.0, 2.0] * x,
+        ["`np.array(...)`"],
+        lambda x: np.array([1.0, 2.0]) * x,
+        (3.0,),
+        lambda x: [3.0, 6.0],
+    ),
+    "list of tuples": Followed(
+        lambda x: [(v, v * v) for v in x],
+        ["instead of a list of tuples return a tuple of lists"],
+        lambda x: ([v for v in x], [v * v for v in x]),
+        (X,),
+        lambda x: (x, x * x),
+    ),
+    "column of a vector": Followed(
+        lambda x: np.tril(x), ["`x[:, None]` makes a column"], lambda x: np.tril(x[:, None]), (X,)
+    ),
+    "matrix product": Followed(
+        lambda a: a @ a,
+        ["`x.T` transposes"],
+        lambda a: a @ a.T,
+        (np.ones((3, 4)),),
+        lambda a: np.full((3, 3), 4.0),
+    ),
+    "least squares": Followed(
+        lambda a, y: np.linalg.solve(a, y),
+        ["`a.T @ a`"],
+        lambda a, y: np.linalg.solve(a.T @ a, a.T @ y),
+        (A[:5, :3], Y[:5]),
+        lambda a, y: np.linalg.lstsq(a, y)[0],
+    ),
+    "where with two arguments": Followed(
+        lambda x: np.where(x > 0.0, x), ["all three"], lambda x: np.where(x > 0.0, x, 0.0), (X,)
+    ),
+    "product of complex numbers": Followed(
+        lambda z: ad.reduce("mul", z),
+        ["`lambda a, b: a * b`", "`1 + 0j`"],
+        lambda z: ad.reduce(lambda a, b: a * b, z, identity=1 + 0j),
+        (Z,),
+        np.prod,
+    ),
+    "largest complex number": Followed(
+        lambda z: ad.reduce("max", z), ["reduce `abs(z)`"], lambda z: ad.reduce("max", abs(z)), (Z * Y,)
+    ),
+    "sum of bools": Followed(
+        lambda x: ad.reduce("add", x > 0.0),
+        ["`.astype(np.int64)`"],
+        lambda x: ad.reduce("add", (x > 0.0).astype(np.int64)),
+        (X,),
+        lambda x: np.sum(x > 0.0),
+    ),
+    "maximum of floats by and": Followed(
+        lambda x: ad.reduce("and", x),
+        ["compare first"],
+        lambda x: ad.reduce("and", x > 0.0),
+        (Y,),
+        lambda x: True,
+    ),
+    "float indices": Followed(
+        lambda x, i: ad.segment_sum(x, i, 20),
+        ["`x.astype(np.int64)`"],
+        lambda x, i: ad.segment_sum(x, i.astype(np.int64), 20),
+        (X, INTEGERS.astype(float)),
+        lambda x, i: x,
+    ),
+    "floats into integers": Followed(
+        lambda x: ad.scatter(np.zeros(3, int), np.array([1]), x[:1]),
+        ["`.astype(np.float64)`"],
+        lambda x: ad.scatter(np.zeros(3, int).astype(np.float64), np.array([1]), x[:1]),
+        (X,),
+        lambda x: [0.0, x[0], 0.0],
+    ),
+    "while with math of an array": Followed(
+        lambda x: math.sin(x), ["use `np.sin`"], lambda x: np.sin(x), (X,), np.sin
+    ),
+    "logarithm to a base": Followed(
+        lambda x: math.log(x, 2.0),
+        ["`np.log(x) / np.log(base)`"],
+        lambda x: np.log(x) / np.log(2.0),
+        (Y,),
+        np.log2,
+    ),
+    "order of complex numbers": Followed(
+        lambda z: z < 1, ["`abs(z)`, `z.real` or `z.imag`"], lambda z: z.real < 1, (Z,)
+    ),
+    "index that is a float": Followed(
+        lambda x, t: x[t], ["`int(i)`"], lambda x, t: x[int(t)], (X, 3.0), lambda x, t: x[3]
+    ),
+    "convolution": Followed(
+        lambda a, b: scipy.signal.fftconvolve(a, b),
+        ["for real vectors and `mode='full'`", "`n = len(a) + len(b) - 1`"],
+        lambda a, b: np.fft.irfft(
+            np.fft.rfft(a, len(a) + len(b) - 1) * np.fft.rfft(b, len(a) + len(b) - 1), len(a) + len(b) - 1
+        ),
+        (X, Y[:7]),
+        scipy.signal.fftconvolve,
+    ),
+    "fast length": Followed(
+        lambda x: np.fft.rfft(x, scipy.fft.next_fast_len(len(x))),
+        ["any number of points is allowed"],
+        lambda x: np.fft.rfft(x, len(x)),
+        (X,),
+    ),
+    "random numbers": Followed(
+        lambda n: np.random.normal(size=n), ["pass them as an argument"], lambda draws: draws, (X,)
+    ),
+}

@@ -1,0 +1,9 @@
+"""A data file that does not begin with its sizes."""
+
+from pathlib import Path
+
+from anadrome.tools.points import read_adbench
+
+
+def call():
+    return read_adbench(Path(__file__).with_name("tool_data_header.txt"))

@@ -1,0 +1,348 @@
+"""An iterator is an object with a place: it goes on where it was left, whoever holds it."""
+
+from __future__ import annotations
+
+import itertools
+import os
+
+import numpy as np
+
+
+def generator_twice(x, n):
+    g = (v * 2.0 for v in x)
+    return sum(g), sum(g)
+
+
+def generator_of_list_twice(x, n):
+    g = (v * 2.0 for v in [1.0, 2.0, x[0]])
+    return sum(g), sum(g)
+
+
+def generator_of_range_twice(x, n):
+    g = (x[i] for i in range(n))
+    one = list(g)
+    two = list(g)
+    return np.array(one), len(two)
+
+
+def zip_twice(x, n):
+    z = zip(x, 2.0 * x)
+    one = sum(a * b for a, b in z)
+    two = sum(a * b for a, b in z)
+    return one, two
+
+
+def map_twice(x, n):
+    m = map(lambda v: v + 1.0, x)
+    return sum(m), sum(m)
+
+
+def enumerate_twice(x, n):
+    e = enumerate(x)
+    one = sum(i * v for i, v in e)
+    two = sum(i * v for i, v in e)
+    return one, two
+
+
+def reversed_twice(x, n):
+    r = reversed([1.0, 2.0, x[0]])
+    return list(r), len(list(r))
+
+
+def reversed_array_twice(x, n):
+    r = reversed(x)
+    one = sum(r)
+    two = sum(r)
+    return one, two
+
+
+def loop_twice(x, n):
+    total = 0.0
+    g = (v for v in x)
+    for v in g:
+        total += v
+    for v in g:
+        total += 100.0 * v
+    return total
+
+
+def zip_loop_twice(x, n):
+    total = 0.0
+    z = zip([1.0, 2.0, 3.0], x)
+    for a, b in z:
+        total += a * b
+    for a, b in z:
+        total += 100.0
+    return total
+
+
+def resumed_after_break(x, n):
+    it = iter([1.0, 2.0, 3.0, 4.0])
+    total = 0.0
+    for v in it:
+        total += v
+        if v > 1.5:
+            break
+    for v in it:
+        total += 100.0 * v
+    return total + x[0]
+
+
+def generator_resumed_after_break(x, n):
+    g = (v for v in x)
+    total = 0.0
+    for v in g:
+        total += v
+        if v > 1.5:
+            break
+    for v in g:
+        total += 100.0 * v
+    return total
+
+
+def enumerate_resumed_after_break(x, n):
+    e = enumerate(x)
+    for i, v in e:
+        if i == 1:
+            break
+    rest = 0.0
+    for i, v in e:
+        rest += i * v
+    return rest
+
+
+def two_names(x, n):
+    g = (v for v in x)
+    h = g
+    one = sum(g)
+    two = sum(h)
+    return one, two
+
+
+def next_once(x, n):
+    it = iter([1.0, 2.0, x[0]])
+    a = next(it)
+    b = next(it)
+    return a, b, list(it)[0]
+
+
+def next_then_loop(x, n):
+    it = iter(x)
+    total = 10.0 * next(it)
+    for v in it:
+        total += v
+    return total
+
+
+def next_with_default(x, n):
+    it = iter([x[0]])
+    return next(it, -1.0), next(it, -1.0), next(it, -1.0)
+
+
+def next_past_the_end(x, n):
+    it = iter([x[0]])
+    next(it)
+    return next(it)
+
+
+def zip_with_itself(x, n):
+    it = iter([1.0, 2.0, 3.0, 4.0])
+    total = 0.0
+    for a, b in zip(it, it):
+        total += a * b
+    return total * x[0]
+
+
+def counter(x, n):
+    c = itertools.count()
+    a = next(c)
+    b = next(c)
+    return a, b, x[0]
+
+
+def counter_in_loop(x, n):
+    c = itertools.count()
+    total = 0.0
+    for v in x:
+        total += next(c) * v
+    return total
+
+
+def counter_around_lambda(x, n):
+    c = itertools.count(5)
+    f = lambda: next(c)
+    return x[0] + f(), x[0] + f()
+
+
+def in_a_function(x, n):
+    def total(it):
+        s = 0.0
+        for v in it:
+            s += v
+        return s
+
+    g = (v * 3.0 for v in x)
+    return total(g), total(g)
+
+
+def taken_by_a_function(x, n):
+    def head(it):
+        return next(it)
+
+    it = iter([5.0, 6.0, 7.0])
+    return head(it), head(it), head(it) + x[0]
+
+
+def as_attribute(x, n):
+    holder = {"it": (v for v in x)}
+    return sum(holder["it"]), sum(holder["it"])
+
+
+def late_source(x, n):
+    a = x.copy()
+    g = (v for v in a)
+    a[0] = 100.0
+    return sum(g)
+
+
+def late_name(x, n):
+    k = 1.0
+    g = (v * k for v in x)
+    k = 10.0
+    return sum(g)
+
+
+def early_first_iterable(x, n):
+    a = x.copy()
+    g = (v for v in a)
+    a = np.zeros(n)
+    return sum(g), a
+
+
+def late_map(x, n):
+    a = x.copy()
+    m = map(lambda v: v * 2.0, a)
+    a *= 10.0
+    return sum(m)
+
+
+def map_calls_when_asked(x, n):
+    seen = [0.0]
+
+    def f(v):
+        seen[0] += v
+        return v
+
+    m = map(f, [1.0, 2.0, 3.0])
+    before = seen[0]
+    total = sum(m)
+    return before, total, seen[0], x[0]
+
+
+def zip_stops_early(x, n):
+    it = iter([1.0, 2.0, 3.0, 4.0])
+    total = 0.0
+    for a, b in zip([10.0, 20.0], it):
+        total += a * b
+    return total, next(it), x[0]
+
+
+def zip_eats_one_more(x, n):
+    it = iter([1.0, 2.0, 3.0, 4.0])
+    total = 0.0
+    for a, b in zip(it, [10.0, 20.0]):
+        total += a * b
+    return total, next(it), x[0]
+
+
+def list_in_the_middle(x, n):
+    it = iter([1.0, 2.0, 3.0])
+    a = next(it)
+    rest = list(it)
+    return a, rest, len(list(it)), x[0]
+
+
+def any_stops(x, n):
+    it = iter([1.0, 5.0, 2.0, 7.0])
+    found = any(v > 4.0 for v in it)
+    return found, list(it), x[0]
+
+
+def in_operator_stops(x, n):
+    it = iter([1.0, 2.0, 3.0])
+    found = 2.0 in it
+    return found, list(it), x[0]
+
+
+def environment(x, n):
+    """The world outside is asked once, while compiling: refused."""
+    return x[0] + float(os.environ.get("ANADROME_NO_SUCH_NAME", "1.0"))
+
+
+def range_twice(x, n):
+    r = range(n)
+    one = sum(x[i] for i in r)
+    two = sum(x[i] for i in r)
+    return one, two
+
+
+def dict_items_twice(x, n):
+    d = {"a": x[0], "b": 2.0}
+    items = d.items()
+    return sum(v for k, v in items), sum(v for k, v in items)
+
+
+def exhausted_in_a_loop(x, n):
+    it = (v for v in x)
+    total = 0.0
+    for i in range(n):
+        total += sum(it)
+    return total
+
+
+def list_in_a_branch(x, n):
+    it = (v for v in x)
+    first = 0.0
+    if x[0] > 100.0:
+        first = sum(it)
+    return first, sum(it)
+
+
+def next_in_a_branch(x, n):
+    it = iter([1.0, 2.0, x[0]])
+    first = 0.0
+    if x[0] > 100.0:
+        first = next(it)
+    return first, next(it)
+
+
+def next_in_a_loop(x, n):
+    it = iter([1.0, 2.0, 3.0])
+    total = 0.0
+    for i in range(2):
+        total += next(it)
+    return total + next(it) + x[0]
+
+
+def zip_in_a_loop(x, n):
+    it = iter([1.0, 2.0, 3.0, 4.0])
+    total = 0.0
+    for i in range(2):
+        for a, b in zip([x[0]], it):
+            total += a * b
+    return total
+
+
+RIGHT = (
+    *(generator_twice, generator_of_list_twice, generator_of_range_twice, zip_twice, map_twice),
+    *(enumerate_twice, reversed_twice, reversed_array_twice, loop_twice, zip_loop_twice),
+    *(resumed_after_break, two_names, in_a_function, as_attribute, late_source, late_name),
+    *(early_first_iterable, late_map, range_twice, dict_items_twice, next_once, next_with_default),
+    *(counter, taken_by_a_function, zip_with_itself, list_in_the_middle),
+)
+EITHER = (
+    *(generator_resumed_after_break, enumerate_resumed_after_break, next_then_loop, next_past_the_end),
+    *(counter_in_loop, counter_around_lambda, map_calls_when_asked, zip_stops_early, zip_eats_one_more),
+    *(any_stops, in_operator_stops, environment, exhausted_in_a_loop, list_in_a_branch, next_in_a_branch),
+    *(next_in_a_loop, zip_in_a_loop),
+)
