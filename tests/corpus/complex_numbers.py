@@ -382,7 +382,7 @@ def _array_on_one_way(z, x):
 
 
 def _becomes_complex(x, z):
-    for _ in range(20):
+    for _ in range(100):
         x = x * z
     return x
 

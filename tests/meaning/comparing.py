@@ -11,7 +11,8 @@ import numpy as np
 def difference(expected: Any, got: Any, place: str = "result") -> str:
     """The first difference between two results, or nothing.
 
-    A list of numbers or of arrays of one shape may come back as an array: that is documented of results.
+    A list of numbers or of arrays of one shape may come back as an array, and an array of what an empty list
+    would have held is of that type: both are documented of results.
     """
     if isinstance(expected, list) and isinstance(got, np.ndarray):
         stacked = _stacked(expected, got)
@@ -65,7 +66,8 @@ def _array_difference(expected: Any, got: Any, place: str) -> str:
     one, two = np.asarray(expected), np.asarray(got)
     if one.shape != two.shape:
         return f"{place} has the shape {two.shape}, not {one.shape}"
-    if one.dtype != two.dtype and not is_widened(expected, two):
+    is_of_nothing = not one.size and one.dtype == np.float64  # as np.array([]) is
+    if one.dtype != two.dtype and not is_of_nothing and not is_widened(expected, two):
         return f"{place} is of {two.dtype}, not {one.dtype}"
     rtol = 1e-4 if one.dtype in (np.float32, np.complex64) else 1e-9
     with np.errstate(all="ignore"):

@@ -333,13 +333,15 @@ def is_passed(leaf: object) -> bool:
 def judge(program: Subject, config: Config | None = None) -> Judgement:
     """Run a program both ways and compare.
 
-    Where Python raises, ours raises or is refused.
+    Where Python raises, ours raises or is refused; where it changes what outlives the call, ours is refused.
     """
     with opened(program) as function:
         python = by_python(function, arguments_of(program))
     with opened(program) as function:  # with globals of its own
         ours = by_us(function, arguments_of(program), config or Config())
     match python, ours:
+        case Value(changed=changed), Refused() if changed:
+            return Judgement(program, python, ours, "right")
         case Value(), Refused():
             return Judgement(program, python, ours, "refused")
         case _, Broken(error=error):

@@ -33,13 +33,14 @@ from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.iterators import Iterator, LazyGenerator, unrolled
 from anadrome.frontend.library import CALLS, METHODS
 from anadrome.frontend.liveness import Liveness, analyse, assigned_names, captured_names
+from anadrome.frontend.merge import aliases
 from anadrome.frontend.natively import refuse_outside
 from anadrome.frontend.nonlocals import declared, declared_inside
 from anadrome.frontend.overloads import own_asked
 from anadrome.frontend.own import is_own
 from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 from anadrome.frontend.source import FunctionNode, Source
-from anadrome.frontend.structures import children, has_staged
+from anadrome.frontend.structures import children, flatten, has_staged
 from anadrome.frontend.substitutes import SUBSTITUTES, instead_of
 from anadrome.frontend.values import (
     NEXT,
@@ -51,8 +52,9 @@ from anadrome.frontend.values import (
     Missing,
     Scalar,
     Value,
-    link,
+    is_staged,
 )
+from anadrome.frontend.views import laid_out_like
 
 CALL_LIMIT = 60
 """Inline calls may be nested this deep."""
@@ -196,30 +198,57 @@ def run_row(
     context: Context, row: StagedCall, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]
 ) -> Value:
     """Call a compiled form; arguments its signature does not have are refused in the user's words."""
-    boxes = [arg for arg in args if isinstance(arg, Array) and not arg.shape]
-    if boxes and name in SHARING:
-        return _shared_with(context, row, boxes[0], args, kwargs)
-    args = [unboxed(context, arg) for arg in args]
-    kwargs = {name: unboxed(context, arg) for name, arg in kwargs.items()}
+    if name.lstrip(".") not in LOOKING:
+        args = [unboxed(context, arg) for arg in args]
+        kwargs = {name: unboxed(context, arg) for name, arg in kwargs.items()}
     try:
         inspect.signature(row).bind(context, *args, **kwargs)
     except TypeError as error:
         raise CallMismatch(name, str(error), context.span) from None
-    return row(context, *args, **kwargs)
+    found = row(context, *args, **kwargs)
+    return found if name in IN_ORDER else _laid_out(found, (*args, *kwargs.values()))
 
 
-SHARING = frozenset({"asarray", "ascontiguousarray", "reshape", "ravel", ".reshape", ".ravel", "atleast_1d"})
-"""Functions whose result shares the storage of an array of no dimensions that they are given."""
-
-
-def _shared_with(
-    context: Context, row: StagedCall, box: Array, args: Sequence[Value], kwargs: Mapping[str, Value]
-) -> Value:
-    found = row(context, *(unboxed(context, arg) for arg in args), **kwargs)
-    if not isinstance(found, Array) or not found.shape:
-        return box
-    link(found.cell, (box.cell, *box.cell.partners))
+def _laid_out(found: Value, given: Sequence[Value]) -> Value:
+    """A new array is laid out in memory as those that it is computed from, if nothing else is said of it."""
+    part = found.real if isinstance(found, Complex) else found
+    if isinstance(part, Array) and part.view is None and len(part.shape) > 1:
+        sources = [one for value in given for one in flatten(value, is_staged)[0]]
+        if not any(part.cell is cell for cell in aliases(sources)):
+            laid_out_like(part, sources)
     return found
+
+
+IN_ORDER = frozenset({".copy", "flatten", ".flatten", "ascontiguousarray", "dot", "matmul", "outer"})
+"""Functions that lay out what they make in row-major order, whatever the layout of their arguments."""
+
+LOOKING = frozenset(
+    {
+        *(
+            "array",
+            "asarray",
+            "asanyarray",
+            "ascontiguousarray",
+            "astype",
+            "atleast_1d",
+            "atleast_2d",
+            "atleast_3d",
+        ),
+        *(
+            "expand_dims",
+            "imag",
+            "isinstance",
+            "ravel",
+            "real",
+            "reshape",
+            "round",
+            "squeeze",
+            "transpose",
+            "type",
+        ),
+    }
+)
+"""Functions that look at an array of no dimensions itself, and not at the number that it holds now."""
 
 
 # ---------------------------------------------------------------------------- plain Python

@@ -55,13 +55,24 @@ from anadrome.frontend.indexing import take
 from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, RowList, Unrolled
 from anadrome.frontend.iterators import LazyGenerator, known_items, made_iterator, source_of, unrolled
 from anadrome.frontend.liveness import assigned_names
-from anadrome.frontend.merge import branch
+from anadrome.frontend.merge import aliases, branch
 from anadrome.frontend.operators import truth
 from anadrome.frontend.overloads import own_truth
 from anadrome.frontend.sizes import give_range, multiply_sizes
 from anadrome.frontend.structures import flatten, has_staged, is_number
-from anadrome.frontend.values import RETURN, Array, Complex, Exit, Fixed, Frame, Range, Value, is_staged
-from anadrome.frontend.views import copy_that_may_share, is_contiguous, view_of
+from anadrome.frontend.values import (
+    RETURN,
+    Array,
+    Complex,
+    Exit,
+    Fixed,
+    Frame,
+    Range,
+    Value,
+    is_staged,
+    link,
+)
+from anadrome.frontend.views import is_contiguous, view_of
 
 Comprehension = ast.ListComp | ast.GeneratorExp
 Keyed = ast.DictComp | ast.SetComp
@@ -421,6 +432,7 @@ def _row(context: Context, value: Value) -> tuple[list[Value], Callable[..., Val
     if isinstance(value, list) and value:
         found = as_array(context, value)
         assert isinstance(found, Array)
+        link(found.cell, aliases(flatten(value, is_staged)[0]))
         return [Array(found.cell, found.view, 1)], next
     if isinstance(value, RowList):
         raise _NotStackable
@@ -433,6 +445,9 @@ def _row(context: Context, value: Value) -> tuple[list[Value], Callable[..., Val
 def _complex_row(context: Context, value: Value) -> tuple[list[Value], Callable[..., Value]]:
     found = complex_of(context, value)
     if isinstance(value, list):
+        for part in (found.real, found.imag):
+            if isinstance(part, Array):
+                link(part.cell, aliases(flatten(value, is_staged)[0]))
         parts = (
             Array(part.cell, part.view, 1) for part in (found.real, found.imag) if isinstance(part, Array)
         )
@@ -449,16 +464,22 @@ def _column(
     the list looks into that array; else the copy that is read shares memory with what it was taken from.
     """
     depth = 1 + (leaf.list_depth if isinstance(leaf, Array) else 0)
-    if isinstance(leaf, Array) and any(scope is leaf.cell.home for scope in context.scopes()):
-        if index is not None and extent is not None and _is_row_of(leaf, index, extent):
-            base = Array(leaf.cell)
-            whole = view_of(context, base, base.shape, lambda _, at: list(at), is_contiguous(base))
-            return Array(whole.cell, whole.view, depth)
-        shared = copy_that_may_share(context, leaf, var)
-        return Array(shared.cell, None, depth)
     wrapped = context.wrap(var)
     assert isinstance(wrapped, Array)
-    return Array(wrapped.cell, None, depth)
+    if not isinstance(leaf, Array):
+        return Array(wrapped.cell, None, depth)
+    scopes = list(context.scopes())
+    outer = [cell for cell in (leaf.cell, *leaf.cell.partners) if any(scope is cell.home for scope in scopes)]
+    is_row = index is not None and extent is not None and _is_row_of(leaf, index, extent)
+    if leaf.cell in outer and is_row:
+        base = Array(leaf.cell)
+        whole = view_of(context, base, base.shape, lambda _, at: list(at), is_contiguous(base))
+        return Array(whole.cell, whole.view, depth)
+    link(wrapped.cell, outer)
+    view = leaf.view
+    if view is not None and not view.is_writable:
+        wrapped = view_of(context, wrapped, wrapped.shape, lambda _, at: list(at), True, is_writable=False)
+    return Array(wrapped.cell, wrapped.view, depth)
 
 
 def _is_row_of(leaf: Array, index: Var, extent: Size) -> bool:

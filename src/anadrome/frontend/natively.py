@@ -11,13 +11,14 @@ import datetime
 import os
 import random
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
 
-from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedCall
+from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedCall, WritesArgument
 from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.heap import contents, is_container, refill
@@ -90,14 +91,30 @@ def run(
     given = (*args, *kwargs.values())
     objects = list(_reached((*given, *(() if is_reading else (owner,)))))
     before = [contents(one) for one in objects]
+    arrays = [one for one in (*given, owner) if isinstance(one, np.ndarray) and one.flags.writeable]
     try:
-        result = function(*args, **kwargs)
+        with _read_only(arrays):
+            result = function(*args, **kwargs)
     except Exception as error:
+        if arrays and isinstance(error, ValueError) and "read-only" in str(error):
+            raise WritesArgument(context.span) from None
         raise StaticCallFailed(f"`{name}`", error, context.span) from error
     follow(context, objects, before, name)
     if is_container(result) and not any(result is one for one in _reached((*given, owner))):
         context.made(result)
     return result
+
+
+@contextmanager
+def _read_only(arrays: Sequence[np.ndarray]) -> Iterator[None]:
+    """NumPy refuses to write into these arrays, which outlive the call."""
+    for array in arrays:
+        array.flags.writeable = False
+    try:
+        yield
+    finally:
+        for array in arrays:
+            array.flags.writeable = True
 
 
 def follow(context: Context, objects: Sequence[Any], before: Sequence[dict[Key, Value]], name: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, i64
+from anadrome.dtypes import BOOL
 from anadrome.errors.base import counted, indefinite
 from anadrome.errors.frontend import (
     ComplexRefused,
@@ -422,7 +423,9 @@ def _check_cast(context: Context, base: Value, new: Value) -> None:
     if not isinstance(base, Array) or not is_staged(new):
         return
     own, other = base.dtype, promote(context, (new,), "+=")[0]
-    if not np.can_cast(other.numpy, own.numpy, "same_kind") and not (isinstance(new, Scalar) and new.is_weak):
+    if not np.can_cast(other.numpy, own.numpy, "same_kind") and not (
+        isinstance(new, Scalar) and new.is_weak and own is not BOOL
+    ):
         raise UnsupportedType(
             f"the result of an in-place operation on a {own.numpy_name} array",
             describe(new),

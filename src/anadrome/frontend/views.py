@@ -14,7 +14,7 @@ from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
 from anadrome.frontend.context import Context
 from anadrome.frontend.sizes import is_nonnegative, multiply_sizes
-from anadrome.frontend.values import Array, Cell, Fixed, Item, Range, Staged, Value, View, link
+from anadrome.frontend.values import Array, Cell, Complex, Fixed, Item, Range, Staged, Value, View, link
 
 At = Callable[[Builder, tuple[Atom, ...]], list[Atom]]
 """The indices of an element of a view -> its indices in what it looks into."""
@@ -144,7 +144,8 @@ def is_contiguous(array: Array) -> bool | None:
 
 def laid_out_like(result: Staged, sources: Sequence[Value]) -> Staged:
     """A new array, which NumPy lays out in memory as those that it is computed from."""
-    known = [is_contiguous(one) for one in sources if isinstance(one, Array) and len(one.shape) > 1]
+    arrays = [one.real if isinstance(one, Complex) else one for one in sources]
+    known = [is_contiguous(one) for one in arrays if isinstance(one, Array) and len(one.shape) > 1]
     if isinstance(result, Array) and len(result.shape) > 1 and not all(known):
         result.cell.is_contiguous = None
     return result

@@ -91,6 +91,9 @@ def _put_elements(context: Context, array: Array, found: Sequence[Selector], val
     _check_inside(context, array, found)
     taken = _elements_taken(context, found)
     _check_value(context, stored, taken.shape)
+    axes = [item for item in found if not isinstance(item, NewAxis)]
+    gathered = [axis for axis, item in enumerate(axes) if isinstance(item, Gather)]
+    is_proved = taken.bounds is Bounds.PROVED
     if not taken.shape:
         at = place(context.builder, tuple(taken.at(context.builder, ())))
         context.write(array.cell, context.builder.let_one(Update(base, tuple(at), stored, Bounds.PROVED)))
@@ -98,7 +101,10 @@ def _put_elements(context: Context, array: Array, found: Sequence[Selector], val
 
     def body(inner: Builder, index: Var) -> Sequence[Yield]:
         indices = unraveled(context, inner, index, taken.shape)
-        at = place(inner, tuple(taken.at(inner, indices)))
+        own = tuple(taken.at(inner, indices))
+        for axis in () if is_proved else gathered:
+            _make_sure_inside(inner, own[axis], array.shape[axis])
+        at = place(inner, own)
         return (Scatter(base, tuple(at), element(inner, stored, taken.shape, indices), Bounds.CHECKED),)
 
     (result,) = context.builder.parfor(multiply_sizes(context, taken.shape), body)
@@ -125,9 +131,12 @@ def _check_inside(context: Context, array: Array, found: Sequence[Selector]) -> 
             continue
         size = next(sizes)
         if isinstance(item, Fixed) and not item.is_proved:
-            builder = context.builder
-            inside = builder.apply("ge", item.atom, i64(0)), builder.apply("lt", item.atom, size)
-            builder.let(Check(builder.apply("and", *inside), "index", INDEX_MESSAGE, (item.atom, size)))
+            _make_sure_inside(context.builder, item.atom, size)
+
+
+def _make_sure_inside(builder: Builder, index: Atom, size: Size) -> None:
+    inside = builder.apply("ge", index, i64(0)), builder.apply("lt", index, size)
+    builder.let(Check(builder.apply("and", *inside), "index", INDEX_MESSAGE, (index, size)))
 
 
 def _put_number(context: Context, array: Array, index: Value, value: Value) -> bool:

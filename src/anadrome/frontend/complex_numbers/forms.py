@@ -32,6 +32,7 @@ from anadrome.frontend.complex_numbers.functions import (
 )
 from anadrome.frontend.complex_numbers.making import (
     astype,
+    contiguous,
     conversion,
     full,
     full_like,
@@ -162,7 +163,7 @@ _COMPLEX_CALLS: Mapping[Callable[..., Any], StagedCall] = {
     np.array: new_array,
     np.asarray: same_array,
     np.asanyarray: same_array,
-    np.ascontiguousarray: same_array,
+    np.ascontiguousarray: contiguous,
     np.shape: lambda context, a: CALLS[np.shape](context, complex_of(context, a).real),
     np.ndim: lambda context, a: CALLS[np.ndim](context, complex_of(context, a).real),
     np.size: lambda context, a: CALLS[np.size](context, complex_of(context, a).real),

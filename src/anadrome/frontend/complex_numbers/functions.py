@@ -14,6 +14,7 @@ from anadrome.frontend.complex_numbers.rules import by_parts, multilinear, toget
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.indexing import take
 from anadrome.frontend.library import CALLS
+from anadrome.frontend.library.attributes import imaginary_part as imag_of_real
 from anadrome.frontend.operators import apply_prim
 from anadrome.frontend.values import Array, Complex, Value
 
@@ -25,7 +26,7 @@ def real_part(context: Context, val: Value) -> Value:
 
 def imaginary_part(context: Context, val: Value) -> Value:
     """np.imag: a view"""
-    return complex_of(context, val).imag
+    return complex_of(context, val).imag if is_complex(val) else imag_of_real(context, as_array(context, val))
 
 
 def angle(context: Context, z: Value, deg: Value = False) -> Value:

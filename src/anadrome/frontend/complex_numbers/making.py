@@ -21,6 +21,7 @@ from anadrome.frontend.complex_numbers.parts import (
 from anadrome.frontend.complex_numbers.rules import strong, together
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library import CALLS
+from anadrome.frontend.library.common import static_flag
 from anadrome.frontend.values import Array, Complex, Scalar, Value
 
 
@@ -76,8 +77,13 @@ def full_like(context: Context, a: Value, fill_value: Value, dtype: Value = None
     return together(context, *like)
 
 
-def new_array(context: Context, object: Value, dtype: Value = None) -> Value:
+def new_array(context: Context, object: Value, dtype: Value = None, *, copy: Value = True) -> Value:
     """np.array: a copy, of complex values or with a complex dtype"""
+    if copy is None or not static_flag(context, "np.array", "copy", copy):
+        same = same_array(context, object, dtype)
+        if copy is None or same is object:
+            return same
+        raise UnsupportedArgument("np.array", "`copy=False` where a copy has to be made", context.span)
     found = strong(_cast(context, object, dtype))
     return Complex(*(_fresh(context, part) for part in (found.real, found.imag)))
 
@@ -88,16 +94,27 @@ def same_array(context: Context, a: Value, dtype: Value = None) -> Value:
     return a if is_same and isinstance(a, Complex) and not a.list_depth else new_array(context, a, dtype)
 
 
-def astype(context: Context, array: Value, dtype: Value) -> Value:
-    """x.astype(dtype)"""
-    return new_array(context, array, dtype)
+def contiguous(context: Context, a: Value, dtype: Value = None) -> Value:
+    """np.ascontiguousarray: the array itself where it is contiguous, else a copy"""
+    found = complex_of(context, same_array(context, a, dtype))
+    return together(
+        context, *(CALLS[np.ascontiguousarray](context, part) for part in (found.real, found.imag))
+    )
+
+
+def astype(context: Context, array: Value, dtype: Value, *, copy: Value = True) -> Value:
+    """x.astype(dtype): a new array, or with `copy=False` the array itself where it has the type"""
+    if static_flag(context, "astype", "copy", copy):
+        return new_array(context, array, dtype)
+    return same_array(context, array, dtype)
 
 
 def conversion(dtype: type) -> StagedCall:
     """np.complex128(x) and np.complex64(x)"""
 
     def staged(context: Context, x: Value = 0) -> Value:
-        return new_array(context, x, dtype)
+        found = same_array(context, x, dtype)
+        return found if not isinstance(found, Complex) or found.shape else strong(found)
 
     return staged
 

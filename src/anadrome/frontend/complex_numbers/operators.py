@@ -19,6 +19,7 @@ from anadrome.frontend.context import Context
 from anadrome.frontend.operators import apply_prim, broadcast_shapes, element, noted
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import Array, Complex, Scalar, Staged, Value
+from anadrome.frontend.views import laid_out_like
 
 SYMBOLS: dict[type[ast.AST], str] = {
     ast.FloorDiv: "//",
@@ -79,7 +80,8 @@ def _over(
         return rule(inner, *scalars)
 
     real, imag = _built(context.builder, shape, place)
-    return Complex(context.wrap(real, is_weak), context.wrap(imag, is_weak))
+    parts = (laid_out_like(context.wrap(part, is_weak), values) for part in (real, imag))
+    return Complex(*parts)
 
 
 def _operand(context: Context, value: Value, dtype: DType) -> tuple[Atom, Atom | None]:
@@ -117,7 +119,7 @@ def over_real(context: Context, value: Value, rule: RealRule, what: str) -> Stag
         pair = tuple(inner.convert(element(inner, part, shape, indices), dtype) for part in (real, imag))
         return rule(inner, pair)  # type: ignore[arg-type]  # two of them
 
-    result = context.wrap(context.builder.build(shape, place), is_weak)
+    result = laid_out_like(context.wrap(context.builder.build(shape, place), is_weak), (value,))
     return noted(context, result, (real, imag)) if rule is formulas.absolute else result
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anadrome.array_ir.nodes import ArrayType
+from anadrome.frontend.arrays import boxed
 from anadrome.frontend.context import Context
 from anadrome.frontend.library.common import permuted_view
 from anadrome.frontend.sizes import multiply_sizes, size_value
@@ -29,7 +30,8 @@ def transpose(context: Context, value: Staged) -> Value:
 
 def imaginary_part(context: Context, value: Staged) -> Value:
     """The imaginary part of a real number or array: zeros, which NumPy makes read-only."""
-    zeros = context.wrap(context.builder.zeros(ArrayType(value.dtype, value.shape)))
+    only = context.builder.zeros(ArrayType(value.dtype, value.shape))
+    zeros = boxed(context, only) if isinstance(value, Array) and not value.shape else context.wrap(only)
     if not isinstance(zeros, Array):
         return zeros
     return view_of(context, zeros, zeros.shape, lambda _, indices: list(indices), is_writable=False)

@@ -19,7 +19,7 @@ from anadrome.errors.frontend import (
     UnsupportedArgument,
     indices_of,
 )
-from anadrome.frontend.arrays import as_array, atom, describe
+from anadrome.frontend.arrays import as_array, atom, describe, variable_of
 from anadrome.frontend.context import Context, StagedCall, dtype_of
 from anadrome.frontend.operators import is_one
 from anadrome.frontend.sizes import as_size, clamp_size, show_shape
@@ -40,7 +40,7 @@ _NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "order": ("C", "K", "A", None),
     "casting": ("same_kind", "unsafe"),
     "subok": (True, False),
-    "copy": (True, False, None),
+    "copy": (True,),
     "like": (None,),
     "device": (None, "cpu"),
     "optimize": (True, False, "greedy", "optimal"),
@@ -249,7 +249,13 @@ def reshaped_view(context: Context, found: Array, sizes: Sequence[Size], is_rave
     where only sizes of 1 come or go; for the rest only the run knows.
     """
     at = at_reshaped(context, found.shape, sizes)
-    read: Callable[[Builder, Var], Var] = lambda builder, var: builder.reshape(var, sizes)  # noqa: E731
+
+    def read(builder: Builder, var: Var) -> Var:
+        if not sizes or not var.type.shape:
+            only = element_at(builder, var, [i64(0)] * len(var.type.shape))
+            return variable_of(context, builder.full(tuple(sizes), only))
+        return builder.reshape(var, sizes)
+
     wide, wanted = ([size for size in shape if not is_one(size)] for shape in (found.shape, sizes))
     contiguous = is_contiguous(found)
     if contiguous or (wide == wanted and not is_ravel):

@@ -17,6 +17,7 @@ from anadrome.frontend.library.common import (
     optional_dtype,
     plain,
     require,
+    reshaped_view,
     shape_argument,
     static_flag,
 )
@@ -165,10 +166,17 @@ def linspace(
 
 
 # ---------------------------------------------------------------------------- copied
-def new_array(context: Context, object: Value, dtype: Value = None, *, ndmin: Value = 0) -> Value:
-    """np.array: always a copy."""
+def new_array(
+    context: Context, object: Value, dtype: Value = None, *, copy: Value = True, ndmin: Value = 0
+) -> Value:
+    """np.array: a copy, but for `copy=None` and `copy=False`, which raises where one would have to be made"""
     if ndmin != 0:
         raise UnsupportedArgument("np.array", "`ndmin` is not supported", context.span, "reshape the array")
+    if copy is None or not static_flag(context, "np.array", "copy", copy):
+        found = same_array(context, object, dtype)
+        if copy is None or found is object:
+            return found
+        raise UnsupportedArgument("np.array", "`copy=False` where a copy has to be made", context.span)
     return copied_as_laid_out(context, as_array(context, object, optional_dtype(context, dtype)))
 
 
@@ -183,6 +191,8 @@ def same_array(context: Context, a: Value, dtype: Value = None) -> Value:
 def contiguous(context: Context, a: Value, dtype: Value = None) -> Value:
     """np.ascontiguousarray: the array itself where it is contiguous, else a copy."""
     found = same_array(context, a, dtype)
+    if isinstance(found, Array) and not found.shape:
+        return reshaped_view(context, found, (i64(1),))
     if not isinstance(found, Array) or is_contiguous(found):
         return found
     if is_contiguous(found) is False:

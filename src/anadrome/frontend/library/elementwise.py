@@ -303,9 +303,17 @@ def converted(context: Context, x: Value, dtype: DType) -> Value:
     )
 
 
+def conjugate(context: Context, x: Value) -> Value:
+    """np.conjugate of real numbers: a new array of the same elements, of int8 for bools"""
+    (target,) = loop_types(context, np.conjugate, (x,))
+    return converted(context, x, target)
+
+
 def itself(context: Context, x: Value) -> Value:
-    """np.positive, np.conjugate of real numbers: a new array of the same elements."""
+    """np.positive: a new array of the same elements"""
     own, _ = type_of(context, x)
+    if own is BOOL:
+        raise PromotionError("np.positive", own.numpy_name, context.span)
     return over_elements(context, (x,), (own,), lambda builder, scalars: scalars[0], "np.positive")
 
 
@@ -410,7 +418,7 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.square: _square,
     np.power: raised,
     np.positive: itself,
-    np.conjugate: itself,
+    np.conjugate: conjugate,
     np.real: lambda context, val: val,
     np.where: where,
     np.clip: clip,

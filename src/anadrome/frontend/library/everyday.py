@@ -10,9 +10,9 @@ import numpy as np
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Const, Size, i64
-from anadrome.dtypes import F64
-from anadrome.errors.frontend import UnsuitableSize, UnsupportedArgument
-from anadrome.frontend.arrays import as_array, atom
+from anadrome.dtypes import BOOL, F64
+from anadrome.errors.frontend import PromotionError, UnsuitableSize, UnsupportedArgument
+from anadrome.frontend.arrays import as_array, atom, type_of
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.indexing import take as taken
 from anadrome.frontend.library.common import axes_of, axis_of, require, static_int
@@ -68,7 +68,11 @@ def average(
     if not shares.dtype.is_float:
         shares = as_array(context, call(np.multiply, shares, 1.0))
     total = call(np.sum, call(np.multiply, values, shares), axis=axis, keepdims=keepdims)
-    return call(np.divide, total, call(np.sum, shares, axis=axis, keepdims=keepdims))
+    whole = call(np.sum, shares, axis=axis, keepdims=keepdims)
+    is_some = atom(context, as_array(context, call(np.all, call(np.not_equal, whole, 0.0))))
+    words = "ZeroDivisionError: np.average: the weights sum to zero"
+    require(context, is_some, "raise", words)
+    return call(np.divide, total, whole)
 
 
 def trapezoid(context: Context, y: Value, x: Value = None, dx: Value = 1.0, axis: Value = -1) -> Value:
@@ -232,6 +236,8 @@ def _require_two(context: Context, name: str, size: Size, axis: int) -> None:
 
 def flat_differences(context: Context, ary: Value) -> Value:
     """np.ediff1d: the differences of neighbours in row-major order"""
+    if type_of(context, ary)[0] is BOOL:
+        raise PromotionError("np.ediff1d", "bool", context.span)
     return context.call(np.diff, context.call(np.ravel, ary))
 
 

@@ -13,7 +13,7 @@ from anadrome.dtypes import F64, DType
 from anadrome.frontend.arrays import as_array, atom, convert, promote
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import INFINITY, axes_of, element_at, static_flag
-from anadrome.frontend.library.reductions import Nest, Summand, over_axes
+from anadrome.frontend.library.reductions import Nest, Summand, over_axes, require_elements
 from anadrome.frontend.values import Value
 
 Weight = Callable[[Builder, tuple[Atom, ...]], Atom]
@@ -95,12 +95,14 @@ def soft_max(name: str, is_log: bool) -> StagedCall:
         operand = atom(context, own)
         shape = operand.type.shape
         axes = axes_of(context, name, axis, len(shape))
+        kept = [size for one, size in enumerate(shape) if one not in axes]
+        require_elements(context, name, [shape[one] for one in axes], kept)
         totals = atom(context, as_array(context, log_sum_exp(context, own, axis)))
 
         def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:
-            kept = [index for one, index in enumerate(indices) if one not in axes]
+            rest = [index for one, index in enumerate(indices) if one not in axes]
             value = builder.convert(element_at(builder, operand, indices), target)
-            logarithm = builder.sub(value, element_at(builder, totals, kept))
+            logarithm = builder.sub(value, element_at(builder, totals, rest))
             return logarithm if is_log else builder.apply("exp", logarithm)
 
         return context.wrap(context.builder.build(shape, place))

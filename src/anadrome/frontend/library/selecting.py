@@ -21,7 +21,7 @@ from anadrome.frontend.library.elementwise import nonzero_mask
 from anadrome.frontend.library.order import sort
 from anadrome.frontend.library.shape import moveaxis, raveled
 from anadrome.frontend.masks import coordinates, kept_places
-from anadrome.frontend.sizes import agree
+from anadrome.frontend.sizes import is_same_size
 from anadrome.frontend.values import Array, Value
 
 
@@ -57,8 +57,7 @@ def compress(context: Context, condition: Value, a: Value, axis: Value = None) -
     along = 0 if axis is None else axis_of(context, name, axis, len(own.shape))
     front = moveaxis(context, own, along, 0) if along else own
     assert isinstance(front, Array)
-    agree(context, mask.type.shape[0], front.shape[0], name)
-    result = taken(context, front, context.wrap(mask))
+    result = _where_it_holds(context, front, mask)
     return moveaxis(context, result, 0, along) if along else result
 
 
@@ -68,8 +67,13 @@ def extract(context: Context, condition: Value, arr: Value) -> Value:
     mask = nonzero_mask(context, raveled(context, as_array(context, condition)), name)
     values = raveled(context, as_array(context, arr))
     assert isinstance(values, Array)
-    agree(context, mask.type.shape[0], values.shape[0], name)
-    return taken(context, values, context.wrap(mask))
+    return _where_it_holds(context, values, mask)
+
+
+def _where_it_holds(context: Context, array: Array, mask: Var) -> Value:
+    """The items where a vector of bools holds, which may be shorter; a place outside is an error."""
+    is_mask = is_same_size(context, mask.type.shape[0], array.shape[0])
+    return taken(context, array, context.wrap(mask if is_mask else kept_places(context, mask)))
 
 
 _OF_UNIQUE = {

@@ -10,7 +10,7 @@ from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
 from anadrome.errors.base import counted
 from anadrome.errors.frontend import ShapeMismatch, UnsuitableSize, UnsupportedArgument
-from anadrome.frontend.arrays import as_array, atom
+from anadrome.frontend.arrays import as_array, atom, boxed
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import (
     array_var,
@@ -19,13 +19,14 @@ from anadrome.frontend.library.common import (
     built,
     permuted_view,
     plain,
+    require,
     reshaped_view,
     shape_argument,
 )
 from anadrome.frontend.operators import broadcast_shapes, is_one
 from anadrome.frontend.sizes import agree, as_size, is_same_size, multiply_sizes, show_shape
 from anadrome.frontend.values import Array, Staged, Value
-from anadrome.frontend.views import is_contiguous, view_of
+from anadrome.frontend.views import is_contiguous, is_several, view_of
 
 
 # ---------------------------------------------------------------------------- reshape
@@ -91,15 +92,7 @@ def reshaped(context: Context, a: Value, shape: Value) -> Value:
     """np.reshape in row-major order: a view."""
     found = plain(context, a)
     sizes = target_shape(context, found.shape, shape)
-    if not isinstance(found, Array):
-        return context.wrap(context.builder.full(sizes, atom(context, found)))
-    if not sizes:
-        return context.wrap(_only_element(context, context.read(found)))
-    return reshaped_view(context, found, sizes)
-
-
-def _only_element(context: Context, var: Var) -> Atom:
-    return context.builder.index(var, (i64(0),) * len(var.type.shape))
+    return _as_shape(context, found, sizes)
 
 
 def reshape_method(context: Context, array: Staged, *shape: Value) -> Value:
@@ -199,20 +192,30 @@ def squeeze(context: Context, a: Value, axis: Value = None) -> Value:
     found = plain(context, a)
     if axis is None:
         dropped = tuple(one for one, size in enumerate(found.shape) if is_one(size))
+        for size in found.shape:
+            _make_sure_of_several(context, size)
     else:
         dropped = axes_of(context, "np.squeeze", axis, len(found.shape))
         for one in dropped:
             agree(context, found.shape[one], i64(1), "np.squeeze")
+    if not dropped and isinstance(found, Array):
+        return found
     return _as_shape(
         context, found, tuple(size for one, size in enumerate(found.shape) if one not in dropped)
     )
 
 
+def _make_sure_of_several(context: Context, size: Size) -> None:
+    """A size that only the run knows is not 1: the rank of what `np.squeeze` gives would be another."""
+    if not isinstance(size, Const) and not is_several(context, size):
+        words = "np.squeeze: an axis whose size only the run knows has size 1: give `axis` to drop it"
+        require(context, context.builder.apply("ne", size, i64(1)), "raise", f"ValueError: {words}")
+
+
 def _as_shape(context: Context, found: Staged, sizes: tuple[Size, ...], is_ravel: bool = False) -> Value:
     if not isinstance(found, Array):
-        return context.wrap(context.builder.full(sizes, atom(context, found)))
-    if not sizes:
-        return context.wrap(_only_element(context, context.read(found)))
+        only = atom(context, found)
+        return context.wrap(context.builder.full(sizes, only)) if sizes else boxed(context, only)
     return reshaped_view(context, found, sizes, is_ravel)
 
 
