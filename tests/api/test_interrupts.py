@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
@@ -131,6 +132,7 @@ def test_what_a_handler_raises_ends_the_call() -> None:
         raise stop
 
     function = ad.jit(sequential, config=ONE)
+    function(1000)
     with handler(signal.SIGUSR1, raises):
         timer = after(0.2, signal.SIGUSR1)
         with pytest.raises(Stop) as caught:
@@ -146,11 +148,13 @@ def test_an_alarm_is_a_time_limit() -> None:
     def late(*_: object) -> None:
         raise TimeoutError
 
+    function = ad.jit(sequential, config=ONE)
+    function(1000)
     with handler(signal.SIGALRM, late):
         signal.setitimer(signal.ITIMER_REAL, 0.2)
         began = time.perf_counter()
         with pytest.raises(TimeoutError):
-            ad.jit(sequential, config=ONE)(LONG)
+            function(LONG)
         assert time.perf_counter() - began < 5.0
 
 
@@ -222,13 +226,15 @@ def test_beside_a_thread_that_holds_the_interpreter_lock() -> None:
         while not is_ended.is_set():
             sum(range(1000))
 
+    function = ad.jit(sequential, config=ONE)
+    function(1000)
     thread = threading.Thread(target=spin)
     thread.start()
     try:
         timer = after(0.3)
         began = time.perf_counter()
         with pytest.raises(KeyboardInterrupt):
-            ad.jit(sequential, config=ONE)(LONG)
+            function(LONG)
         assert time.perf_counter() - began < 5.0
         timer.join()
     finally:
@@ -277,6 +283,7 @@ def resident() -> float:
 @pytest.mark.parametrize("config", [ONE, TWO], ids=["one thread", "two threads"])
 def test_an_interrupted_call_frees_its_memory(config) -> None:
     function = ad.jit(steps, config=config)
+    function(np.ones(20), 2)
     array = np.ones(5_000_000)  # large enough for the C library to give it back at once
 
     def interrupt() -> None:
@@ -404,6 +411,23 @@ for attempt in range(int(sys.argv[2])):
 assert not [name for name in os.listdir(os.environ["ANADROME_CACHE_DIR"]) if name.endswith(".part")]
 print(stopped)
 """
+
+
+@pytest.mark.parametrize("class_", [llvm.ContextRef, llvm.ModuleRef])
+def test_a_signal_while_llvm_frees_a_module_is_heard(monkeypatch, class_) -> None:
+    """Python drops what is raised in `__del__`, so neither is freed there."""
+    dispose = class_._dispose
+
+    def interrupted(self) -> None:
+        dispose(self)
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    function = ad.jit(sequential, config=ONE)
+    monkeypatch.setattr(class_, "_dispose", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        function(1000)
+    assert function(1000) == pytest.approx(function.python(1000))
 
 
 @pytest.mark.parametrize("cache", ["0", "1"])

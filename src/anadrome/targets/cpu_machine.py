@@ -114,41 +114,48 @@ def missing_symbols(symbols: Iterable[str]) -> list[str]:
 
 def object_code(text: str, machine: Machine) -> bytes:
     """A module's text as machine code."""
-    return bytes(machine.code_generator.emit_object(_optimised(text, machine)))
+    with _optimised(text, machine) as module:
+        return bytes(machine.code_generator.emit_object(module))
 
 
 def optimised_text(text: str, machine: Machine) -> str:
     """What LLVM's passes make of a module: for people and tests."""
-    return str(_optimised(text, machine))
+    with _optimised(text, machine) as module:
+        return str(module)
 
 
 def assembly(text: str, machine: Machine) -> str:
     """A module's text as the assembly of this machine: for people and tests."""
-    return str(machine.code_generator.emit_assembly(_optimised(text, machine)))
+    with _optimised(text, machine) as module:
+        return str(machine.code_generator.emit_assembly(module))
 
 
-def _optimised(text: str, machine: Machine) -> Any:
+@contextmanager
+def _optimised(text: str, machine: Machine) -> Iterator[Any]:
     """The module after LLVM's O3 pipeline with the vectoriser of loops.
 
     Without that of straight code: LLVM 22's ends the process on some modules ("must be scheduled at this
     point"), and makes others on which the code generator does ("Already set a value for this node"). No
     program measured is slower without it. Without masks where the module asks for that (see `branches`).
+
+    The module and its context are freed here, which takes a while: Python would lose a Ctrl-C that comes
+    while their `__del__` does it.
     """
-    module = llvm.parse_assembly(text, llvm.create_context())
-    module.verify()
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = True
-    options.slp_vectorization = False
-    options.loop_interleaving = True
-    options.loop_unrolling = True
-    builder = llvm.create_pass_builder(machine.code_generator, options)
-    passes = builder.getModulePassManager()
-    try:
-        with _masks(WITHOUT_MASKS not in text):
-            passes.run(module, builder)
-    finally:
-        _free(passes)
-    return module
+    with llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
+        module.verify()
+        options = llvm.create_pipeline_tuning_options(speed_level=3)
+        options.loop_vectorization = True
+        options.slp_vectorization = False
+        options.loop_interleaving = True
+        options.loop_unrolling = True
+        builder = llvm.create_pass_builder(machine.code_generator, options)
+        passes = builder.getModulePassManager()
+        try:
+            with _masks(WITHOUT_MASKS not in text):
+                passes.run(module, builder)
+        finally:
+            _free(passes)
+        yield module
 
 
 def _free(passes: Any) -> None:
@@ -165,8 +172,8 @@ def _masks(are_wanted: bool) -> Iterator[None]:
     """LLVM's passes with or without masks for branches, which is a setting of the process: until it is set
     back nobody else uses LLVM."""
     with using_llvm():
-        llvm.set_option("anadrome", f"-enable-if-conversion={str(are_wanted).lower()}")
         try:
+            llvm.set_option("anadrome", f"-enable-if-conversion={str(are_wanted).lower()}")
             yield
         finally:
             llvm.set_option("anadrome", "-enable-if-conversion=true")
