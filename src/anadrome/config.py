@@ -54,6 +54,11 @@ class Config:
     """Array dimensions of at most this size are compile-time constants."""
     unroll_limit: int = 4
     """Parallel and sequential loops of at most this constant extent are unrolled into scalars."""
+    static_repeats: int = 64
+    """A `for` over a range known while compiling that needs its index then, or changes what a run-time loop
+    cannot carry, is repeated if it is not longer. A longer NumPy array is a run-time sequence."""
+    literal_limit: int = 64
+    """Arrays around the program of at most this many elements are written into it; larger ones are passed."""
 
     measure_memory: bool = False
     """Whether compiled code counts the bytes it holds; `ad.explain(…, measure=True)` reads them."""

@@ -240,6 +240,10 @@ WARNINGS = (DeprecationWarning, RuntimeWarning)
 `broadcast_arrays` made, the mean of nothing."""
 
 
+OF_A_NUMBER = tuple(f"AttributeError: '{kind}' object has no attribute" for kind in ("int", "float", "bool"))
+"""What Python says of its own numbers, which may have NumPy's methods in a compiled program."""
+
+
 class Endless(BaseException):
     """A run takes longer than any program of this search should."""
 
@@ -355,6 +359,8 @@ def judge(program: Subject, config: Config | None = None) -> Judgement:
         case Value(result=expected), Value(result=got):
             found = difference(expected, got) or difference(python.outside, ours.outside, "the outside")
             return Judgement(program, python, ours, "wrong" if found else "right", found)
+        case Raised(error=error), Value() if error.startswith(OF_A_NUMBER):
+            return Judgement(program, python, ours, "right")
         case Raised(error=error), _:
             return Judgement(program, python, ours, "wrong", f"Python raises {error}")
         case _, Raised(error=error):

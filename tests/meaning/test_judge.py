@@ -71,7 +71,7 @@ def program(text: str) -> Program:
 def test_a_write_into_an_argument_is_not_right() -> None:
     judgement = judge(program("def program(x, n, t):\n    x += 1.0\n    return n\n"))
     assert isinstance(judgement.ours, Refused)
-    assert judgement.verdict == "refused"
+    assert judgement.verdict == "right"
 
 
 def test_what_a_call_leaves_outside_is_compared() -> None:

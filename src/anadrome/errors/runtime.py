@@ -159,6 +159,13 @@ class SingularMatrix(RuntimeCheckError, ArithmeticError, LinAlgError):
     )
 
 
+class NotDecomposed(RuntimeCheckError, ArithmeticError, LinAlgError):
+    """A matrix whose eigenvalues or singular values were not found."""
+
+    label = "found at run time"
+    help = "check the matrix for NaNs, infinities, and numbers of very different sizes"
+
+
 class NotConverged(RuntimeCheckError, ArithmeticError):
     """An iteration that has not found its fixed point or root."""
 
@@ -198,6 +205,7 @@ FAILURES: dict[str, type[RuntimeCheckError]] = {
     "raise": RaisedError,
     "empty": EmptyReduction,
     "singular": SingularMatrix,
+    "decomposition": NotDecomposed,
     "convergence": NotConverged,
     "memory": OutOfMemory,
     "nonfinite": NonFinite,

@@ -12,7 +12,6 @@ from anadrome.errors.base import indefinite
 from anadrome.errors.frontend import ComplexRefused, ShapeMismatch, UnsupportedType
 from anadrome.frontend.context import Context, dtype_of
 from anadrome.frontend.sizes import retype, show_shape
-from anadrome.frontend.surroundings import LITERAL_LIMIT
 from anadrome.frontend.values import Array, Cell, Complex, Scalar, Staged, Value, is_staged
 from anadrome.prims.table import PRIMS
 
@@ -146,7 +145,7 @@ def _static_array(context: Context, array: np.ndarray, dtype: DType | None) -> S
         return Scalar(atom(context, array[()], target))
     if array.size == 0:
         return context.wrap(context.builder.full(_constant_shape(array), context.constant(0, target)))
-    if array.size > LITERAL_LIMIT:
+    if array.size > context.config.literal_limit:
         captured = context.captured_array(array)
         return captured if target is own else context.wrap(convert(context, context.read(captured), target))
     context.surroundings.elements(array)

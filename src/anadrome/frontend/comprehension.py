@@ -52,7 +52,7 @@ from anadrome.frontend.growing import (
     without_growing,
 )
 from anadrome.frontend.indexing import take
-from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, RowList, Unrolled
+from anadrome.frontend.iterables import Iterated, RowList, Unrolled
 from anadrome.frontend.iterators import LazyGenerator, known_items, made_iterator, source_of, unrolled
 from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.merge import aliases, branch
@@ -234,7 +234,7 @@ def _list_of_items(
                 what = "an object that is no number or array"
                 raise UnsupportedType("an item of a run-time list", what, context.span) from None
         except StaticRequired:
-            if items.static_extent is None or items.static_extent > STATIC_REPEATS:
+            if items.static_extent is None or items.static_extent > context.config.static_repeats:
                 raise
         except (WritesThroughView, EscapingMutation):
             if depth:
@@ -348,7 +348,7 @@ def _static_items(context: Context, frame: Frame, node: Keyed, depth: int) -> It
     clause = node.generators[depth]
     items = clause_items(context, frame, clause)
     if isinstance(items, Iterated):
-        if items.static_extent is None or items.static_extent > STATIC_REPEATS:
+        if items.static_extent is None or items.static_extent > context.config.static_repeats:
             context.at(frame, clause.iter)
             what = f"the number of items of a {'dict' if isinstance(node, ast.DictComp) else 'set'}"
             raise StaticRequired(what, context.span, "make a list or an array of the values instead")

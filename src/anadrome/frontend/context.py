@@ -35,7 +35,7 @@ from anadrome.frontend.modes import Mode, Modes
 from anadrome.frontend.restarts import Restage, RestartByReference, RestartLoop
 from anadrome.frontend.source import SourceCache
 from anadrome.frontend.structures import flatten
-from anadrome.frontend.surroundings import LITERAL_LIMIT, Surroundings
+from anadrome.frontend.surroundings import Surroundings
 from anadrome.frontend.values import (
     WHOLE,
     Array,
@@ -113,7 +113,7 @@ class Context:
         self.least: dict[Var, int] = {}
         self.complements: dict[frozenset[Size], Size] = {}
         self.captured: dict[object, Captured] = {}
-        self.surroundings = Surroundings()
+        self.surroundings = Surroundings(config.literal_limit)
         self.call_names: list[str] = []
         self.tick = 0
         self.is_narrow = False
@@ -358,9 +358,9 @@ class Context:
         record = self.records.get(id(value))
         if record is not None and record.stale is not None:
             raise StaleMerge(f"a {type(value).__name__}", record.stale, self.span)
-        if is_passed(value):
+        if is_passed(value, self.config.literal_limit):
             return self.captured_array(value)
-        if is_complex_passed(value):
+        if is_complex_passed(value, self.config.literal_limit):
             return self.captured_complex(value)
         self.surroundings.see(value)
         return value
@@ -394,10 +394,14 @@ class Context:
     def _array_at(self, place: object, fetch: Callable[[], object], array: np.ndarray) -> Value:
         """An array that stands at a place: passed, or written into the program where it is small and has not
         been found changed before."""
-        if is_complex_passed(array) or (place in self.changing and array.dtype.kind == "c"):
+        if is_complex_passed(array, self.config.literal_limit) or (
+            place in self.changing and array.dtype.kind == "c"
+        ):
             return self.captured_complex(array, place, fetch)
         is_changing = place in self.changing and array.dtype.kind == "f"
-        if is_passed(array) or (is_changing and from_numpy(array.dtype) is not None):
+        if is_passed(array, self.config.literal_limit) or (
+            is_changing and from_numpy(array.dtype) is not None
+        ):
             return self.captured_array(array, place, fetch)
         self.surroundings.array(place, fetch, array)
         return array
@@ -475,13 +479,11 @@ def _complex_array(found: object) -> np.ndarray:
     return found
 
 
-def is_complex_passed(value: Value) -> TypeGuard[np.ndarray]:
+def is_complex_passed(value: Value, limit: int) -> TypeGuard[np.ndarray]:
     """Whether a value around the program is a complex array whose parts are passed to it."""
-    return isinstance(value, np.ndarray) and value.dtype.kind == "c" and value.size > LITERAL_LIMIT
+    return isinstance(value, np.ndarray) and value.dtype.kind == "c" and value.size > limit
 
 
-def is_passed(value: Value) -> TypeGuard[np.ndarray]:
+def is_passed(value: Value, limit: int) -> TypeGuard[np.ndarray]:
     """Whether a value around the program is an array that is passed to it rather than written into it."""
-    return (
-        isinstance(value, np.ndarray) and value.size > LITERAL_LIMIT and from_numpy(value.dtype) is not None
-    )
+    return isinstance(value, np.ndarray) and value.size > limit and from_numpy(value.dtype) is not None

@@ -19,7 +19,7 @@ from anadrome.errors.frontend import (
 )
 from anadrome.frontend.context import Context
 from anadrome.frontend.evaluate import condition
-from anadrome.frontend.iterables import STATIC_REPEATS, Iterated, Unrolled, has_run
+from anadrome.frontend.iterables import Iterated, Unrolled, has_run
 from anadrome.frontend.iterators import (
     Iterator,
     LazyGenerator,
@@ -86,7 +86,7 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
         try:
             return _runtime_for(context, frame, node, items, assign)
         except REPEATED_INSTEAD:
-            if extent is None or extent > STATIC_REPEATS or items.checkpoint is not None:
+            if extent is None or extent > context.config.static_repeats or items.checkpoint is not None:
                 raise
     return _repeat(context, frame, node, by_position(context, iterable, items), assign)
 
@@ -115,7 +115,7 @@ def _walk_iterator(
     sequence = iterator.sequence
     assert sequence is not None
     extent = sequence.static_extent
-    if extent is not None and extent <= STATIC_REPEATS and isinstance(iterator.position, int):
+    if extent is not None and extent <= context.config.static_repeats and isinstance(iterator.position, int):
         return _repeat(context, frame, node, by_position(context, None, _taken(context, iterator)), assign)
     loop = while_items(frame, node, iterator)
     return stage_loop(context, frame, loop, make_plan(context, frame, loop, False), None, lambda index: None)

@@ -15,11 +15,6 @@ from anadrome.frontend.indexing import take_inside
 from anadrome.frontend.sizes import clamp_size, is_nonnegative
 from anadrome.frontend.values import Array, Complex, Scalar, Value
 
-STATIC_REPEATS = 64
-"""A `for` over a range known while compiling that needs its index then, or changes a list, is repeated if it
-is not longer. A longer NumPy array is a run-time sequence from the first."""
-
-
 _ITERABLE_HELP = "loop over an array, a list or `range(n)`"
 
 

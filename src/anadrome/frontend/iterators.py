@@ -19,7 +19,6 @@ from anadrome.frontend.context import Context
 from anadrome.frontend.growing import GrowingList, iterated
 from anadrome.frontend.heap import Stateful
 from anadrome.frontend.iterables import (
-    STATIC_REPEATS,
     Iterated,
     RowList,
     Unrolled,
@@ -154,15 +153,21 @@ class LazyGenerator(Stateful):
         return "a generator"
 
     def contents(self) -> dict[Key, Value]:
-        """Whether it was gone over, and the iterator it has become."""
-        return {"is_spent": self.is_spent, "begun": self.begun}
+        """Whether it was gone over, and the iterator it has become.
+
+        The first is a word, so that two ways that differ in it do not merge: its items are evaluated when it
+        is gone over, which must be known now.
+        """
+        return {"state": SPENT if self.is_spent else "new", "begun": self.begun}
 
     def refill(self, contents: Mapping[Key, Value]) -> None:
         """Be as it was at another time."""
-        self.is_spent = bool(contents["is_spent"])
+        self.is_spent = contents["state"] == SPENT
         begun = contents["begun"]
         self.begun = begun if isinstance(begun, Iterator) else None
 
+
+SPENT = "gone over"
 
 Pulled = Generator[Value, None, None]
 """Items that are known now, each evaluated when it is asked for."""
@@ -473,9 +478,11 @@ def iterate(context: Context, value: Value) -> Iterated | list[Value]:
             return Iterated(value.shape[0], lambda inner, index: complex_row(inner, value, index))
         case Complex():
             raise UnsupportedType("the iterable of a loop", describe(value), context.span)
-        case np.ndarray() if value.dtype.kind == "c" and value.ndim and len(value) > STATIC_REPEATS:
+        case np.ndarray() if (
+            value.dtype.kind == "c" and value.ndim and len(value) > context.config.static_repeats
+        ):
             return iterate(context, complex_of(context, value))
-        case np.ndarray() if value.ndim and len(value) > STATIC_REPEATS:
+        case np.ndarray() if value.ndim and len(value) > context.config.static_repeats:
             array = as_array(context, value)
             assert isinstance(array, Array)
             return rows(array)

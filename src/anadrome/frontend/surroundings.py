@@ -70,9 +70,10 @@ Written = tuple[object, Callable[[], object], np.dtype[Any], tuple[int, ...], by
 
 
 class Surroundings:
-    """The record of one staging run."""
+    """The record of one staging run; arrays of at most `limit` elements are written into the program."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
         self._items: dict[int, tuple[Mapping[str, object], dict[str, object]]] = {}
         self._attributes: dict[int, tuple[object, dict[str, object]]] = {}
         self._cells: dict[int, tuple[CellType, object]] = {}
@@ -147,7 +148,7 @@ class Surroundings:
 
     def _see_all(self, values: Iterable[object]) -> None:
         for value in values:
-            if type(value) not in _ATOMS and not _is_passed_by_rule(value):
+            if type(value) not in _ATOMS and not (isinstance(value, np.ndarray) and value.size > self._limit):
                 self.see(value)
 
     def _elements(self, array: np.ndarray) -> None:
@@ -287,14 +288,6 @@ def _has_staged(value: Value, visited: set[int]) -> bool:
         return False
     visited.add(id(value))
     return any(_has_staged(part, visited) for part in children(value) or ())
-
-
-def _is_passed_by_rule(value: object) -> bool:
-    return isinstance(value, np.ndarray) and value.size > LITERAL_LIMIT
-
-
-LITERAL_LIMIT = 64
-"""Arrays around the program of at most this many elements are written into it; larger ones are arguments."""
 
 
 def _state(value: object) -> dict[str, object]:

@@ -12,6 +12,7 @@ import numpy as np
 SMALL = np.arange(5.0)
 LARGE = np.arange(70.0)
 NUMBERS = [1.0, 2.0, 3.0]
+UNSORTED = [2.0, 3.0, 1.0]
 WEIGHTS = {"w": np.arange(5.0), "s": 2.0}
 
 
@@ -209,8 +210,8 @@ def shuffles_a_global(x, n):
 
 
 def sorts_a_list_outside(x, n):
-    NUMBERS.sort()
-    return NUMBERS[0] * x[0]
+    UNSORTED.sort()
+    return UNSORTED[0] * x[0]
 
 
 RIGHT = (reads_small, reads_large, copies_then_writes, rebinds, lists_and_dicts, rows_of_an_argument)

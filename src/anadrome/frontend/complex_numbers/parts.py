@@ -14,7 +14,6 @@ from anadrome.frontend.arrays import as_array, atom, promote, type_of
 from anadrome.frontend.context import Context
 from anadrome.frontend.sizes import retype, show_shape
 from anadrome.frontend.structures import children, flatten
-from anadrome.frontend.surroundings import LITERAL_LIMIT
 from anadrome.frontend.values import Array, Complex, Scalar, Staged, Value
 from anadrome.frontend.views import is_contiguous, view_of
 
@@ -145,7 +144,7 @@ def mapped(value: Complex, function: object) -> Complex:
 
 def _of_array(context: Context, array: np.ndarray) -> Complex:
     """A NumPy array of the surroundings: large ones are passed to the program, small ones written into it."""
-    if array.size > LITERAL_LIMIT:
+    if array.size > context.config.literal_limit:
         return context.captured_complex(array)
     context.surroundings.elements(array)
     parts: list[Staged] = []
