@@ -168,8 +168,8 @@ def staged_index_of_list(x, n):
 
 def uses_try(x):
     try:
-        return x
-    except ValueError:
+        return 1.0 / x
+    except ZeroDivisionError:
         return -x
 
 

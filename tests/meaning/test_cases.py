@@ -18,6 +18,7 @@ from tests.meaning.cases import (
     outside,
     rows,
     tables,
+    trying,
     views,
 )
 from tests.meaning.judge import Case, Refused, arguments_of, by_us, judge
@@ -25,6 +26,7 @@ from tests.meaning.thresholds import configurations
 
 FAMILIES = (
     *(in_place, iterators, generators, containers, views, rows, tables, control, objects, numbers, outside),
+    trying,
 )
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""

@@ -74,6 +74,8 @@ class RaisedError(RuntimeCheckError):
     """A `raise` of the program was reached. It is also an instance of the builtin class that was raised."""
 
     label = "raised here"
+    raised: BaseException | None = None
+    """What was raised, where that happened while compiling."""
 
     @classmethod
     def of(cls, message: str, values: Sequence[object], span: Span | None) -> RaisedError:

@@ -131,6 +131,8 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
     if not _takes_lists(function):
         args = [plain_list(context, arg) for arg in args]
         kwargs = {name: plain_list(context, arg) for name, arg in kwargs.items()}
+    if function is int or getattr(function, "__module__", None) == "math":
+        context.may_raise(f"`{name_of(function)}`", ValueError, OverflowError)
     row = _row(context, function, args, kwargs)
     is_staged_call = any(_is_runtime(value) for value in (*args, *kwargs.values())) or _is_data_model(
         function

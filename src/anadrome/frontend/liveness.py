@@ -125,6 +125,15 @@ def _statement(found: Liveness, node: ast.stmt, after: Names, targets: _Targets,
         case ast.While(test=test, body=body, orelse=orelse):
             after_loop = _block(found, orelse, after, targets, captured)
             return _loop(found, node, body, _NONE, reads(test), after, after_loop, captured)
+        case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=finalbody):
+            last = _block(found, finalbody, after, targets, captured)
+            kept = captured | last if finalbody else captured
+            ways = _Targets(targets.at_break | last, targets.at_continue | last) if finalbody else targets
+            caught = _NONE
+            for handler in handlers:
+                caught |= _block(found, handler.body, last, ways, kept) | reads(handler.type)
+            end = _block(found, orelse, last, ways, kept) | caught
+            return _block(found, body, end, ways, kept) | caught
         case ast.AugAssign(target=ast.Name(id=name), value=value):
             return after | reads(value) | {name}
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():

@@ -35,7 +35,7 @@ class Source:
     lines: tuple[str, ...]
     functions: dict[int, tuple[FunctionNode, ...]]
 
-    def span(self, node: ast.stmt | ast.expr | ast.comprehension | ast.arg) -> Span:
+    def span(self, node: ast.stmt | ast.expr | ast.comprehension | ast.arg | ast.ExceptHandler) -> Span:
         """The source place of a node; one that goes over several lines is shown to the end of its first."""
         own = getattr(node, "anadrome_source", self)
         if own is not self:
