@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import builtins
 import cmath
+import functools
+import itertools
 import math
+import operator
+import statistics
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,6 +24,7 @@ import scipy.interpolate
 import scipy.linalg
 import scipy.special
 
+from anadrome.frontend import itertools_calls
 from anadrome.frontend.builtin_calls import BUILTINS
 from anadrome.frontend.complex_numbers.forms import (
     COMPLEX_ATTRIBUTES,
@@ -30,19 +35,24 @@ from anadrome.frontend.complex_numbers.forms import (
 from anadrome.frontend.library import ATTRIBUTES, CALLS, METHODS
 from anadrome.frontend.library.common import table_name
 from anadrome.frontend.library.densities import DISTRIBUTIONS
+from anadrome.frontend.library.python_program import PROGRAMS
 from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 
 PAGE = Path(__file__).parents[1] / "docs" / "functions.md"
 REFUSED = frozenset(
     {
         *("print", "sorted", "iter", "next"),
-        *(".fill", ".tolist", ".put", ".resize", ".partition", ".sort"),
+        "np.linalg.slogdet",
+        *(".put", ".resize"),
     }
 )
 """What the tables hold only to refuse it in words of its own."""
 
-SPLINE_METHODS = (scipy.interpolate.PPoly.__call__, scipy.interpolate.PPoly.integrate)
-"""Methods of piecewise polynomials, whose class stands on the page."""
+METHODS_OF_OBJECTS = (
+    *(scipy.interpolate.PPoly.__call__, scipy.interpolate.PPoly.integrate),
+    *(np.vectorize.__call__, type(np.r_).__getitem__),
+)
+"""Methods of objects whose class stands on the page, or they themselves."""
 
 HEAD = """# Functions
 
@@ -75,6 +85,9 @@ MODULES: tuple[tuple[str, str, ModuleType], ...] = (
     ("SciPy's special functions", "scipy.special.", scipy.special),
     ("`math`", "math.", math),
     ("`cmath`", "cmath.", cmath),
+    ("`operator`", "operator.", operator),
+    ("`functools` and `itertools`", "", itertools),
+    ("`statistics`", "statistics.", statistics),
     ("Builtins", "", builtins),
 )
 
@@ -82,11 +95,14 @@ MODULES: tuple[tuple[str, str, ModuleType], ...] = (
 def page() -> str:
     """The text of the page."""
     known: dict[str, set[str]] = {title: set() for title, _, _ in MODULES}
-    for function in (*CALLS, *OWN_CALLS, math.prod):
+    known["NumPy"] |= {"np.r_", "np.c_"}
+    known["`functools` and `itertools`"] |= {"functools.partial", *map(_iterating, itertools_calls.CALLS)}
+    known["`operator`"] |= {f"operator.{name}" for name in ("attrgetter", "itemgetter", "methodcaller")}
+    for function in (*CALLS, *OWN_CALLS, *PROGRAMS, math.prod):
         if not _is_method(function):
             title, name = _placed(function)
             known[title].add(name)
-    built = {function.__name__ for function in BUILTINS if function.__module__ == "builtins"}
+    built = {one.__name__ for one in BUILTINS if getattr(builtins, one.__name__, None) is one}
     built |= known.pop("Builtins")
     parts = [HEAD]
     parts += [_section(title, names) for title, names in known.items()]
@@ -105,9 +121,16 @@ def page() -> str:
 
 
 def _is_method(function: Any) -> bool:
-    """Whether a function is a method of SciPy's distributions or piecewise polynomials."""
+    """Whether a function is a method of objects that stand on the page."""
     home = str(getattr(function, "__module__", ""))
-    return home.startswith("scipy.stats") or function in SPLINE_METHODS
+    return home.startswith("scipy.stats") or function in METHODS_OF_OBJECTS
+
+
+def _iterating(function: Any) -> str:
+    """The name of a function of `functools` or `itertools`."""
+    if function is functools.reduce:
+        return "functools.reduce"
+    return f"itertools.{function.__qualname__}"
 
 
 def _distributions() -> str:

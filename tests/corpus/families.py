@@ -8,6 +8,7 @@ from tests.corpus import (
     comprehensions,
     corners,
     densities,
+    editing,
     elementwise,
     extrema,
     for_loops,
@@ -19,6 +20,7 @@ from tests.corpus import (
     models,
     operators,
     policies,
+    python_library,
     reductions,
     scalars,
     scans,
@@ -30,6 +32,7 @@ from tests.corpus import (
     trackers,
     transforms,
     while_loops,
+    writing,
 )
 
 FAMILIES = (
@@ -60,4 +63,7 @@ FAMILIES = (
     densities,
     operators,
     policies,
+    writing,
+    editing,
+    python_library,
 )

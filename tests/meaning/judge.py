@@ -35,12 +35,12 @@ from anadrome.errors.runtime import RuntimeCheckError
 from tests.meaning.comparing import difference, parts
 
 PRELUDE = """\
-import cmath, copy, dataclasses, functools, itertools, math, operator, types
+import cmath, copy, dataclasses, functools, itertools, math, operator, statistics, types
 from collections import namedtuple
 from dataclasses import dataclass
 import numpy as np
 import scipy
-from scipy import fft, linalg, special
+from scipy import fft, interpolate, linalg, special, stats
 import anadrome as ad
 """
 """What stands above every program."""

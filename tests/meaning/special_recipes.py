@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from tests.meaning.library_recipes import CALLS as LIBRARY_CALLS
 from tests.meaning.recipes import Recipe, recipes_of_tables
+from tests.meaning.scipy_recipes import CALLS as SCIPY_CALLS
 
 CALLS: dict[str, tuple[str, ...]] = {
     # -------------------------------------------------------------------- shape
@@ -284,6 +286,6 @@ CALLS: dict[str, tuple[str, ...]] = {
 def all_recipes() -> list[Recipe]:
     """Every call, in a fixed order."""
     found = recipes_of_tables()
-    for name, (kinds, *calls) in CALLS.items():
+    for name, (kinds, *calls) in [*CALLS.items(), *LIBRARY_CALLS.items(), *SCIPY_CALLS.items()]:
         found += [Recipe(name, kind, call) for kind in kinds.split() for call in calls]
     return found

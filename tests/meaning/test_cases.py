@@ -13,6 +13,7 @@ from tests.meaning.cases import (
     generators,
     in_place,
     iterators,
+    libraries,
     numbers,
     objects,
     outside,
@@ -26,7 +27,7 @@ from tests.meaning.thresholds import configurations
 
 FAMILIES = (
     *(in_place, iterators, generators, containers, views, rows, tables, control, objects, numbers, outside),
-    trying,
+    *(libraries, trying),
 )
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""

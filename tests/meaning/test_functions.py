@@ -11,19 +11,23 @@ import functools
 import itertools
 import math
 import operator
+import statistics
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.fft
+import scipy.interpolate
 import scipy.linalg
 import scipy.special
+import scipy.stats
 
 import anadrome as ad
 from anadrome.frontend.builtin_calls import BUILTINS
 from anadrome.frontend.complex_numbers.forms import COMPLEX_ATTRIBUTES, COMPLEX_CALLS, COMPLEX_METHODS
 from anadrome.frontend.library import ATTRIBUTES, CALLS, METHODS
+from anadrome.frontend.library.python_program import PROGRAMS
 from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 from tests.meaning.functions import CONTEXTS, LAYOUTS, function_program
 from tests.meaning.judge import judge
@@ -51,10 +55,13 @@ NAMES: dict[str, Any] = vars(builtins) | {
     "special": scipy.special,
     "linalg": scipy.linalg,
     "fft": scipy.fft,
+    "interpolate": scipy.interpolate,
+    "stats": scipy.stats,
     "copy": copy,
     "functools": functools,
     "operator": operator,
     "itertools": itertools,
+    "statistics": statistics,
 }
 """What the name of a recipe is looked up in."""
 SYNTAX = ("if", "and", "lambda")
@@ -67,7 +74,7 @@ def named(recipes: Iterable[Recipe]) -> set[Any]:
     for name in {recipe.name for recipe in recipes}:
         if name.startswith("."):
             found.add(name[1:])
-        elif name.replace(".", "").replace("_", "").isalnum():
+        elif name.startswith("type(") or name.replace(".", "").replace("_", "").isalnum():
             found.add(eval(name, dict(NAMES)) if name not in SYNTAX else None)
     return found
 
@@ -79,7 +86,8 @@ def missing(table: Iterable[Any], recipes: Iterable[Recipe]) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "table", [CALLS, BUILTINS, UFUNC_METHODS, METHODS, ATTRIBUTES, COMPLEX_CALLS, COMPLEX_METHODS]
+    "table",
+    [CALLS, BUILTINS, PROGRAMS, UFUNC_METHODS, METHODS, ATTRIBUTES, COMPLEX_CALLS, COMPLEX_METHODS],
 )
 def test_every_function_of_a_table_has_a_recipe(table: dict[Any, Callable[..., Any]]) -> None:
     assert missing(table, RECIPES) == []

@@ -13,13 +13,15 @@ import numpy as np
 from anadrome.dtypes import F64, I64
 from anadrome.errors.frontend import (
     ComplexRefused,
+    NoAttribute,
     StaticCallFailed,
     StaticRequired,
     UnsupportedArgument,
     UnsupportedCall,
     UnsupportedType,
 )
-from anadrome.frontend.arrays import as_array, atom, describe, promote
+from anadrome.frontend import itertools_calls
+from anadrome.frontend.arrays import as_array, atom, describe, promote, type_of
 from anadrome.frontend.complex_numbers.operators import binary as complex_binary
 from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import numpy_type
@@ -128,6 +130,7 @@ def apply_select(context: Context, condition: Value, then: Value, other: Value) 
 def apply_types(context: Context, then: Value, other: Value) -> tuple[Any, Any, bool]:
     """Two scalars under their common type."""
     dtype, is_weak = promote(context, (then, other), "select")
+    context.widenings += len({type_of(context, value)[0].is_float for value in (then, other)}) > 1
     return atom(context, then, dtype), atom(context, other, dtype), is_weak
 
 
@@ -296,6 +299,17 @@ def _next(context: Context, value: Value, *default: Value) -> Value:
     return next_of(context, value, default)
 
 
+def _getattr(context: Context, owner: Value, name: Value, *default: Value) -> Value:
+    if not isinstance(name, str):
+        raise StaticRequired("the name of an attribute", context.span)
+    try:
+        return context.evaluators.attribute(context, owner, name)
+    except NoAttribute:
+        if default:
+            return default[0]
+        raise
+
+
 def _isinstance(context: Context, value: Value, kinds: Value) -> Value:
     try:
         return isinstance(_example(value), kinds)  # type: ignore[arg-type]
@@ -387,6 +401,7 @@ BUILTINS: dict[Callable[..., Any], StagedCall] = {
     dict: _dict,
     set: _set,
     frozenset: lambda context, items=(): frozenset(unrolled(context, items)),
+    getattr: _getattr,
     isinstance: _isinstance,
     type: _type,
     hasattr: _hasattr,
@@ -394,8 +409,11 @@ BUILTINS: dict[Callable[..., Any], StagedCall] = {
     sorted: _sorted,
     unroll: lambda context, iterable: Unrolled(iterable),
     dataclasses.replace: _replaced,
+    **itertools_calls.CALLS,
 }
 """A builtin -> its compiled form, used where an argument is staged."""
 
-DATA_MODEL = frozenset({zip, enumerate, reversed, map, filter, iter, next, getattr, setattr, delattr})
+DATA_MODEL = frozenset(
+    {zip, enumerate, reversed, map, filter, iter, next, getattr, setattr, delattr, *itertools_calls.CALLS}
+)
 """Builtins that make or change objects of the program: their compiled form is used for any arguments."""

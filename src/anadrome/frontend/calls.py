@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import functools
 import inspect
+import operator
 import types
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -33,6 +34,7 @@ from anadrome.frontend.growing import GrowingList, plain_list
 from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.iterators import GeneratorCall, Iterator, LazyGenerator, unrolled
 from anadrome.frontend.library import CALLS, METHODS
+from anadrome.frontend.library.python_program import PROGRAMS
 from anadrome.frontend.liveness import Liveness, analyse, assigned_names, captured_names, own_nodes
 from anadrome.frontend.merge import aliases
 from anadrome.frontend.natively import refuse_outside
@@ -117,6 +119,8 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
         case functools.partial():
             context.surroundings.see((function.args, function.keywords))
             return call(context, function.func, (*function.args, *args), {**function.keywords, **kwargs})
+        case operator.itemgetter() | operator.attrgetter() | operator.methodcaller() if len(args) == 1:
+            return _got(context, function, args[0])
         case MethodType():
             return call(context, function.__func__, (function.__self__, *args), kwargs)
         case _:
@@ -128,6 +132,9 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
     if asked is not None:
         found = context.call(asked, args[0])
         return found if function in (abs, len) else call(context, function, (found,), {})
+    text = _program_of(function)
+    if text is not None and any(_is_runtime(value) for value in (*args, *kwargs.values())):
+        return call_function(context, text, args, kwargs)
     if not _takes_lists(function):
         args = [plain_list(context, arg) for arg in args]
         kwargs = {name: plain_list(context, arg) for name, arg in kwargs.items()}
@@ -142,6 +149,29 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
     if not is_staged_call and not _is_inlined(function):
         return _call_static(context, function, row, args, kwargs)
     return _call_python(context, function, args, kwargs)
+
+
+def _program_of(function: Value) -> FunctionType | None:
+    """The text that is compiled in place of a function of Python's."""
+    found = PROGRAMS.get(function) if isinstance(function, BuiltinFunctionType) else None
+    return found if isinstance(found, FunctionType) else None
+
+
+def _got(context: Context, function: Any, owner: Value) -> Value:
+    """What `operator.itemgetter`, `attrgetter` and `methodcaller` find in an object."""
+    made, given = function.__reduce__()
+    if isinstance(function, operator.methodcaller):
+        named = made.keywords if isinstance(made, functools.partial) else {}
+        name, *rest = (*made.args, *given) if isinstance(made, functools.partial) else given
+        return context.call(context.call(getattr, owner, name), *rest, **named)
+    if isinstance(function, operator.itemgetter):
+        found = [context.call(operator.getitem, owner, key) for key in given]
+    else:
+        found = [
+            functools.reduce(functools.partial(context.call, getattr), name.split("."), owner)
+            for name in given
+        ]
+    return found[0] if len(found) == 1 else tuple(found)
 
 
 def _row(

@@ -32,6 +32,7 @@ from anadrome.errors.frontend import (
 )
 from anadrome.frontend.heap import state_of
 from anadrome.frontend.modes import Mode, Modes
+from anadrome.frontend.own import CALLED_MODULES
 from anadrome.frontend.restarts import Restage, RestartByReference, RestartLoop
 from anadrome.frontend.source import SourceCache
 from anadrome.frontend.structures import flatten
@@ -73,6 +74,8 @@ class Evaluators:
     """(context, generator) -> what it has left, to be gone over at once"""
     source: Callable[[Context, Value], Any]
     """(context, value) -> what a `for` takes its items from"""
+    attribute: Callable[[Context, Value, str], Value]
+    """(context, value, name) -> the attribute"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,6 +123,7 @@ class Context:
         self.hazards: list[tuple[tuple[type[BaseException], ...], str, Span | None]] = []
         self.trying: list[tuple[Scope, tuple[type[BaseException], ...]]] = []
         self.handled: list[Exception] = []
+        self.widenings = 0
         self.last_span: Span | None = None
         self.poisonings: list[Cell] = []
         self.records: dict[int, Record] = {}
@@ -456,7 +460,9 @@ class Context:
         return rebuild(iter(plain))
 
     def at(self, frame: Frame, node: ast.stmt | ast.expr | ast.ExceptHandler) -> None:
-        """Say that this node is being evaluated: errors and statements point at it."""
+        """Say that this node is being evaluated: errors and statements point at it, or at the user's call."""
+        if frame.globals.get("__name__") in CALLED_MODULES:
+            return
         self.scope.builder.span = self.last_span = frame.source.span(node)
 
     def evaluate(self, frame: Frame, node: ast.expr) -> Value:

@@ -46,7 +46,7 @@ from anadrome.frontend.indexing import take, take_complex
 from anadrome.frontend.iterables import RowList
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.keyed import evaluate_dict, evaluate_set
-from anadrome.frontend.library import ATTRIBUTES, METHODS
+from anadrome.frontend.library import ATTRIBUTES, CALLS, METHODS
 from anadrome.frontend.merge import branch
 from anadrome.frontend.natively import refuse_environment
 from anadrome.frontend.operators import apply_prim, negate, truth
@@ -215,6 +215,9 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
             return take(context, found, index)
         if isinstance(base, list | tuple) and base:
             return _item_at_run_time(context, base, index)
+        getter = inspect.getattr_static(type(base), "__getitem__", None)
+        if getter in CALLS:
+            return context.call(getter, base, index)
         raise StaticRequired(
             f"the index of {indefinite(type(base).__name__)}",
             context.span,

@@ -373,6 +373,7 @@ def _is_leaf(value: Value) -> bool:
 def _slot(context: Context, what: str, one: Value, two: Value, first: Way, second: Way) -> Slot:
     dtype, is_weak = promote(context, (one, two), "if")
     kinds = {type_of(context, value)[0] is BOOL for value in (one, two)}
+    context.widenings += len({type_of(context, value)[0].is_float for value in (one, two)}) > 1
     shapes = [value.shape if isinstance(value, Array) else () for value in (one, two)]
     if len(kinds) > 1:
         raise BranchesDiffer(what, describe(one), describe(two), context.span)

@@ -11,11 +11,17 @@ NATIVE_MODULES = frozenset({*sys.stdlib_module_names, "numpy", "scipy", "anadrom
 PROGRAM_MODULES = frozenset(
     {
         "anadrome.api.colouring_loops",
+        "anadrome.frontend.library.python_program",
         "anadrome.frontend.library.spline_program",
         "anadrome.tools.mixture",
     }
 )
 """Modules of these packages that hold programs to be compiled, like a user's."""
+
+CALLED_MODULES = frozenset(
+    {name for name in PROGRAM_MODULES if name.startswith("anadrome.frontend.library.")}
+)
+"""Those whose programs stand for functions that a user calls: their errors name the line of the call."""
 
 
 def is_own(found: FunctionType | type | ModuleType) -> bool:

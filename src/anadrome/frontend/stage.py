@@ -22,7 +22,7 @@ from anadrome.frontend.calls import BoundMethod, StagedFunction, call
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.comprehension import generated, made_list
 from anadrome.frontend.context import Context, Evaluators, StagedCall
-from anadrome.frontend.evaluate import evaluate
+from anadrome.frontend.evaluate import attribute, evaluate
 from anadrome.frontend.iterators import source_of
 from anadrome.frontend.restarts import Restage
 from anadrome.frontend.statements import run_block
@@ -34,7 +34,7 @@ from anadrome.frontend.views import is_contiguous
 RECURSION_LIMIT = 20_000
 """Python's own limit while a function is being staged."""
 
-EVALUATORS = Evaluators(call, evaluate, run_block, generated, source_of)
+EVALUATORS = Evaluators(call, evaluate, run_block, generated, source_of, attribute)
 
 
 @dataclass(frozen=True, slots=True)

@@ -442,7 +442,7 @@ def _expression(context: Context, frame: Frame, node: ast.Expr) -> None:
 
 def _return(context: Context, frame: Frame, node: ast.Return) -> Exit:
     value = None if node.value is None else context.evaluate(frame, node.value)
-    value = value if isinstance(value, GeneratorCall) else made_list(context, value)
+    value = value if isinstance(value, GrowingList | GeneratorCall) else made_list(context, value)
     return Exit(RETURN, frozenset({RETURN}), value)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def program(x):
-    return np.sum(x, where=x > 0.0)
+    return np.linspace(0.0, x[0], 5, retstep=True)
 
 
 ARGUMENTS = (np.ones(20),)

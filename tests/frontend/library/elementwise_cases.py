@@ -112,7 +112,7 @@ def math_cases() -> list[Case]:
     for name in (
         "sqrt cbrt exp expm1 exp2 log1p log2 log10 sin cos tan asin acos atan "
         "sinh cosh tanh asinh acosh atanh "
-        "erf erfc lgamma fabs isnan isinf isfinite floor ceil trunc radians degrees log"
+        "erf erfc lgamma gamma fabs isnan isinf isfinite floor ceil trunc radians degrees log"
     ).split():
         function = getattr(math, name)
         number = 1.25 if name == "acosh" else 0.625
@@ -124,6 +124,7 @@ MATH_CASES: list[Case] = [
     *math_cases(),
     case(math.floor, lambda x: (math.floor(x), math.ceil(x), math.trunc(x)), -2.5),
     case(math.floor, lambda n: math.floor(n), 7),
+    case(math.modf, lambda x: (math.modf(x), math.modf(-x)), 2.75),
     case(math.sqrt, lambda x, v: math.sqrt(x) * v, 2.0, F),
     case(math.log, lambda x: math.log(x, 2), 10.0),
     case(math.log, lambda x, b: math.log(x, b), 10.0, 3.0),

@@ -12,15 +12,18 @@ from tests.frontend.library import (
     algebra_cases,
     array_cases,
     distribution_cases,
+    editing_cases,
     elementwise_cases,
     fourier_cases,
+    python_cases,
     reduction_cases,
     special_cases,
     spline_cases,
+    writing_cases,
 )
 from tests.frontend.library.staging import Case, assert_like_numpy, case
 
-REFUSED_METHODS = {"sort", "fill", "tolist", "put", "resize", "partition"}
+REFUSED_METHODS = {"put", "resize"}
 LINE = np.random.default_rng(3).normal(size=6)
 SELECTION_CASES = [case(keys, function, LINE) for keys, function in (*SELECTIONS, *VALUES) if keys != ()]
 FAMILIES = {
@@ -34,6 +37,9 @@ FAMILIES = {
     "special": special_cases.CASES,
     "distributions": distribution_cases.CASES,
     "splines": spline_cases.LARGE,
+    "writing": writing_cases.CASES,
+    "editing": editing_cases.CASES,
+    "python": python_cases.CASES,
 }
 ALL_CASES = [one for cases in FAMILIES.values() for one in cases]
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
+import math
+import operator
+import statistics
 from collections.abc import Callable
 from typing import Any
 
@@ -16,11 +21,15 @@ from anadrome.errors.frontend import (
     FrontendError,
     PromotionError,
     ShapeMismatch,
+    StaticCallFailed,
+    StaticIndexError,
     StaticRequired,
     UnsuitableSize,
     UnsupportedArgument,
     UnsupportedCall,
     UnsupportedType,
+    WritesArgument,
+    WritesThroughView,
 )
 from anadrome.errors.runtime import EmptyReduction, IndexOutOfBounds, SizeMismatch
 from tests.frontend.library.staging import compiled
@@ -29,9 +38,66 @@ X = np.arange(12.0).reshape(4, 3)
 ROW = np.arange(3)
 
 REFUSED: list[tuple[Callable[..., Any], type[FrontendError], str]] = [
-    (lambda x: np.sum(x, where=x > 0), UnsupportedArgument, "where"),
-    (lambda x: np.sum(x, initial=1.0), UnsupportedArgument, "initial"),
-    (lambda x: np.exp(x, out=x), UnsupportedArgument, "out"),
+    (lambda x: np.sum(x, where=x), UnsupportedArgument, "give it booleans"),
+    (lambda x: np.sum(x[0], where=x > 0), ShapeMismatch, "`where` of np.sum"),
+    (lambda x: np.max(x, where=x > 0), UnsupportedArgument, "`initial=`"),
+    (lambda x: np.sum(x, initial=x[0]), UnsupportedArgument, "give one number"),
+    (lambda x: np.exp(x, out=x), WritesArgument, "its argument"),
+    (lambda x: np.exp(x, where=x > 0), UnsupportedArgument, "give `out=`"),
+    (lambda x: np.exp(x, out=np.zeros(x.shape), where=x), UnsupportedArgument, "give it booleans"),
+    (lambda x: np.exp(x, out=np.zeros(x.shape, int)), UnsupportedArgument, "`dtype=float64`"),
+    (lambda x: np.exp(x, out=[1.0, 2.0]), UnsupportedArgument, "`out` is a list"),
+    (lambda x: np.exp(x, out=np.zeros(3), casting="loose"), UnsupportedArgument, "casting='loose'"),
+    (lambda x: np.add(x, 1j, out=np.zeros(x.shape)), ComplexRefused, "np.add"),
+    (lambda x: np.sum(x, out=np.zeros(3)), ShapeMismatch, "`out` of np.sum"),
+    (lambda x: np.exp(x, out=np.zeros((4, 2))), ShapeMismatch, "(4, 2)"),
+    (lambda x: np.copyto(np.zeros(3, int), x[0]), UnsupportedArgument, "float64 for an array of type int64"),
+    (lambda x: np.copyto(None, x[0]), UnsupportedArgument, "None"),
+    (lambda x: np.putmask(x.copy(), x > 0, x[0]), UnsupportedArgument, "repeats"),
+    (lambda x: np.fill_diagonal(x[0].copy(), 1.0), UnsupportedArgument, "a vector"),
+    (lambda x: np.fill_diagonal(x.copy(), x), UnsupportedArgument, "ravel"),
+    (lambda x: np.put_along_axis(x.copy(), x, 1.0, axis=0), UnsupportedArgument, "whole numbers"),
+    (lambda x: x.copy().fill(x), UnsupportedArgument, "x[...] = values"),
+    (lambda x: np.block([[x], x]), UnsupportedArgument, "different depths"),
+    (lambda x: np.block([(x, x)]), UnsupportedArgument, "use lists"),
+    (lambda x: np.ix_(x), UnsupportedArgument, "vectors of indices"),
+    (lambda x: np.r_.__getitem__(("r", x)), UnsupportedArgument, "quotes"),
+    (lambda x: np.array_split(x, 0), UnsupportedArgument, "0 sections"),
+    (lambda x: np.delete(x, 1.5), StaticCallFailed, "np.delete"),
+    (lambda x: np.delete(x, x[0]), UnsupportedArgument, "whole numbers"),
+    (lambda x: np.insert(x, x[0], 1.0), UnsupportedArgument, "as places"),
+    (lambda x: np.repeat(x, [1, -1, 2], axis=1), UnsuitableSize, "negative"),
+    (lambda x: np.polyval(x, 2.0), UnsupportedArgument, "no vector"),
+    (lambda x: np.polyder(x[0], -1), UnsupportedArgument, "np.polyint"),
+    (lambda x: np.vectorize(lambda v: np.ones(2) * v)(x), UnsupportedArgument, "one number for each place"),
+    (lambda x: np.vectorize(lambda v: v, signature="(n)->()")(x), UnsupportedArgument, "ad.vmap"),
+    (lambda x: np.vectorize(lambda v: v)(v=x), UnsupportedArgument, "by name"),
+    (lambda x: np.vectorize(lambda v: v if v > 1 else 0)(x), UnsupportedArgument, "otypes=[float]"),
+    (lambda x: np.vectorize(lambda v: max(0, v))(x), UnsupportedArgument, "otypes=[float]"),
+    (
+        lambda x: np.apply_along_axis(lambda r: operator.iadd(r, 1.0), 0, x * 1.0),
+        WritesThroughView,
+        "cannot follow",
+    ),
+    (lambda x: np.apply_along_axis(lambda r: operator.iadd(r, 1.0), 0, x), WritesArgument, "its argument"),
+    (lambda x: np.putmask(x.copy(), x[0] > 0, 1.0), UnsupportedArgument, "another shape"),
+    (lambda x: np.fill_diagonal(np.zeros((2, 3, 2)), x[0, 0]), ShapeMismatch, "np.fill_diagonal"),
+    (lambda x: np.copyto(np.zeros(3, bool), 1), UnsupportedArgument, "int64 for an array of type bool"),
+    (lambda x: np.polyint(x[0], 2, k=[1.0, 2.0, 3.0]), ShapeMismatch, "constants"),
+    (lambda x: functools.reduce(operator.add, []), StaticCallFailed, "reduce() of empty iterable"),
+    (lambda x: functools.reduce(operator.add, x, 1.0, 2.0), UnsupportedArgument, "more than one first value"),
+    (lambda x: sum(itertools.islice(x[0], x[0, 0])), UnsupportedType, "a number"),
+    (lambda x: sum(itertools.islice(x[0], -1, None)), UnsupportedArgument, "start=-1"),
+    (
+        lambda x: list(itertools.chain(np.repeat(x, 30, axis=0), x)),
+        UnsupportedCall,
+        "items that are no numbers",
+    ),
+    (lambda x: operator.itemgetter(5)(x), StaticIndexError, "5"),
+    (lambda x: statistics.mean(np.argsort(x[0])), UnsupportedArgument, "statistics.fmean"),
+    (lambda x: statistics.median(x), UnsupportedArgument, "a sequence"),
+    (lambda x: math.factorial(x[0, 0]), UnsupportedArgument, "math.factorial"),
+    (lambda x: math.gcd(3, np.argsort(x[0])), UnsupportedArgument, "math.gcd"),
     (lambda x: np.reshape(x, (3, 4), order="F"), UnsupportedArgument, "order"),
     (lambda x: np.add(x, x, casting="no"), UnsupportedArgument, "casting"),
     (lambda x: np.mean(x, 5), UnsupportedArgument, "axis 5"),
@@ -59,9 +125,9 @@ REFUSED: list[tuple[Callable[..., Any], type[FrontendError], str]] = [
     (lambda x: np.add.at(x, np.arange(2), 1.0), FrontendError, "argument"),
     (lambda x: np.add.at(x[0] * 2, slice(None), 1.0), UnsupportedArgument, "integers"),
     (lambda x: np.add.reduce(x, initial=1.0), UnsupportedArgument, "initial"),
-    (lambda x: x.fill(1.0), UnsupportedArgument, "in place"),
-    (lambda x: x.tolist(), UnsupportedArgument, "list"),
-    (lambda x: x.sort(), UnsupportedArgument, "in place"),
+    (lambda x: x.fill(1.0), WritesArgument, "its argument"),
+    (lambda x: x.put([0], 1.0), UnsupportedArgument, "in place"),
+    (lambda x: x.sort(), WritesArgument, "its argument"),
     (lambda x: np.reshape(x, (5, 3)), ShapeMismatch, "(5, 3)"),
     (lambda x: np.reshape(x, (-1, -1)), UnsupportedArgument, "unknown"),
     (lambda x: np.matmul(x, x), ShapeMismatch, "(4, 3)"),

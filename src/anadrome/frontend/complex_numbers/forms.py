@@ -64,9 +64,11 @@ from anadrome.frontend.complex_numbers.rules import (
     of_nonzero,
     of_two,
 )
+from anadrome.frontend.complex_numbers.storing import write_complex
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library import ATTRIBUTES, CALLS, METHODS
 from anadrome.frontend.library.common import checked, table_name
+from anadrome.frontend.library.in_place import copying, filling, into, method_into
 from anadrome.frontend.values import Complex, Value
 
 _MOVES: tuple[Callable[..., object], ...] = (
@@ -158,6 +160,7 @@ _COMPLEX_CALLS: Mapping[Callable[..., Any], StagedCall] = {
     np.cumprod: cumulative_product,
     np.var: spread(is_root=False),
     np.std: spread(is_root=True),
+    np.copyto: copying(write_complex),
     np.linalg.norm: norm,
     np.linalg.cond: condition,
     np.linalg.solve: solve,
@@ -186,7 +189,7 @@ _COMPLEX_CALLS: Mapping[Callable[..., Any], StagedCall] = {
 }
 
 COMPLEX_CALLS: dict[Callable[..., Any], StagedCall] = {
-    function: checked(table_name(function), form)
+    function: into(function, checked(table_name(function), form), write_complex)
     for function, form in {**_COMPLEX_CALLS, **OWN_CALLS}.items()
 }
 """A callable -> its compiled form where a complex value, or a complex dtype, is among the arguments."""
@@ -197,7 +200,7 @@ def _of_real_part(attribute: Callable[..., Value], context: Context, value: Comp
 
 
 COMPLEX_METHODS: dict[str, StagedCall] = {
-    name: checked(name, form)
+    name: method_into(name, checked(name, form), write_complex)
     for name, form in {
         **{
             name: method(name) for name in ("reshape", "ravel", "flatten", "transpose", "swapaxes", "squeeze")
@@ -215,6 +218,7 @@ COMPLEX_METHODS: dict[str, StagedCall] = {
         "nonzero": as_function(np.nonzero),
         "dot": as_function(np.dot),
         "astype": astype,
+        "fill": filling(write_complex),
     }.items()
 }
 """The name of a method of a complex array -> its compiled form."""

@@ -95,8 +95,15 @@ def by_parts(
     """
 
     def staged(context: Context, *args: Value, **kwargs: Value) -> Value:
-        _refuse_values(context, [*args[limit:], *(v for k, v in kwargs.items() if k not in PLACES)])
+        known = PLACES | ELEMENTS
+        _refuse_values(context, [*args[limit:], *(v for k, v in kwargs.items() if k not in known)])
         halves: list[list[Value]] = [[], []]
+        named: list[dict[str, Value]] = [{}, {}]
+        for name, value in kwargs.items():
+            is_element = name in ELEMENTS and value is not None
+            sides = _sides(context, value, False) if is_element else (value, value)
+            for given, side in zip(named, sides, strict=True):
+                given[name] = side
         for position, value in enumerate(args):
             sides = (value, value)
             if position in positions:
@@ -105,7 +112,8 @@ def by_parts(
                 raise ComplexRefused("this argument", describe(value), context.span)
             for half, side in zip(halves, sides, strict=True):
                 half.append(side)
-        return together(context, *(form(context, *half, **kwargs) for half in halves))
+        results = [form(context, *half, **given) for half, given in zip(halves, named, strict=True)]
+        return together(context, *results)
 
     return staged
 
@@ -122,8 +130,12 @@ PLACES = frozenset(
     {"axis", "axes", "shape", "newshape", "keepdims"}
     | {"k", "offset", "axis1", "axis2", "shift", "repeats", "reps", "indices_or_sections", "indices", "order"}
     | {"n", "source", "destination", "num", "endpoint", "mode", "edge_order", "copy", "weights", "x", "dx"}
+    | {"where"}
 )
 """Arguments that say where elements are, whatever the elements."""
+
+ELEMENTS = frozenset({"initial", "prepend", "append"})
+"""Arguments that are elements themselves: each part gets theirs."""
 
 
 def _refuse(context: Context, value: Value) -> None:

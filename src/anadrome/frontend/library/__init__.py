@@ -16,9 +16,12 @@ from anadrome.frontend.library import (
     creation,
     decompositions,
     distributions,
+    editing,
     elementwise,
     everyday,
     factored,
+    in_place,
+    integers,
     joining,
     least_squares,
     linear,
@@ -29,15 +32,20 @@ from anadrome.frontend.library import (
     norms,
     order,
     padding,
+    polynomials,
+    prefixes,
     quantiles,
     reductions,
+    row_functions,
     selecting,
     shape,
     special,
     splines,
+    statistics_functions,
 )
 from anadrome.frontend.library.attributes import ATTRIBUTES
 from anadrome.frontend.library.common import checked, table_name
+from anadrome.frontend.library.in_place import into, method_into
 
 _FAMILIES = (
     *(
@@ -58,18 +66,23 @@ _FAMILIES = (
         order,
     ),
     *(quantiles, padding, bins, selecting, everyday, special, log_sums, distributions, multivariate, splines),
+    *(in_place, editing, prefixes, polynomials, row_functions),
+    *(integers, statistics_functions),
 )
 
 CALLS: dict[Callable[..., object], StagedCall] = {
-    function: checked(table_name(function), form)
+    function: into(function, checked(table_name(function), form))
     for family in _FAMILIES
     for function, form in family.CALLS.items()
 }
 """A Python callable -> its compiled form: function(context, *args, **kwargs) -> value."""
 
 METHODS: dict[str, StagedCall] = {
-    name: checked(name, form)
-    for family in (elementwise, reductions, contraction, linear, shape, creation, order, selecting)
+    name: method_into(name, checked(name, form))
+    for family in (
+        *(elementwise, reductions, contraction, linear, shape, creation, order, selecting),
+        *(in_place, prefixes),
+    )
     for name, form in family.METHODS.items()
 }
 """The name of an array method -> function(context, array, *args, **kwargs) -> value."""

@@ -99,7 +99,7 @@ def is_neutral(keyword: str, value: Value) -> bool:
 
 
 def _shown(value: Value) -> str:
-    return describe(value) if is_staged(value) else repr(value)
+    return describe(value) if has_staged(value) else repr(value)
 
 
 def refused(name: str, reason: str, help: str = "") -> StagedCall:
@@ -291,7 +291,7 @@ def table_name(function: object) -> str:
     if isinstance(function, np.ufunc) and getattr(np, function.__name__, None) is not function:
         return f"scipy.special.{function.__name__}"
     home = getattr(function, "__module__", None) or "numpy"
-    module = ".".join(part for part in home.split(".") if not part.startswith("_"))
+    module = ".".join(part for part in home.split(".") if not part.startswith("_")) or home.lstrip("_")
     return f"{module.replace('numpy', 'np', 1)}.{getattr(function, '__name__', function)}"
 
 

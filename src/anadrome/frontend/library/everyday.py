@@ -9,17 +9,17 @@ from functools import partial
 import numpy as np
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Atom, Const, Size, i64
+from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Const, Size, i64
 from anadrome.dtypes import BOOL, F64
 from anadrome.errors.frontend import PromotionError, UnsuitableSize, UnsupportedArgument
-from anadrome.frontend.arrays import as_array, atom, type_of
-from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.arrays import as_array, atom, promote, type_of
+from anadrome.frontend.context import Context, StagedCall, dtype_of
 from anadrome.frontend.indexing import take as taken
-from anadrome.frontend.library.common import axes_of, axis_of, require, static_int
+from anadrome.frontend.library.common import axes_of, axis_of, element_at, require, static_flag, static_int
 from anadrome.frontend.library.shape import expand_dims
 from anadrome.frontend.operators import map_elements
 from anadrome.frontend.sizes import canonical, is_at_most, size_value
-from anadrome.frontend.values import Array, Value
+from anadrome.frontend.values import Array, Scalar, Value
 
 
 def _shape(context: Context, a: Value) -> tuple[Value, ...]:
@@ -136,9 +136,20 @@ def correlation(context: Context, x: Value, y: Value = None, rowvar: Value = Tru
 def without_nan(reduction: Callable[..., object], instead: float) -> StagedCall:
     """np.nansum and its kin: NaN counts as `instead`"""
 
-    def staged(context: Context, a: Value, axis: Value = None, *, keepdims: Value = False) -> Value:
-        kept = _filled(context, a, instead)
-        return context.call(reduction, kept, axis=axis, keepdims=keepdims)
+    def staged(
+        context: Context,
+        a: Value,
+        axis: Value = None,
+        dtype: Value = None,
+        *,
+        keepdims: Value = False,
+        initial: Value = None,
+        where: Value = True,
+    ) -> Value:
+        kept, given = _filled(context, a, instead), {} if dtype is None else {"dtype": dtype}
+        return context.call(
+            reduction, kept, axis=axis, keepdims=keepdims, initial=initial, where=where, **given
+        )
 
     return staged
 
@@ -191,6 +202,23 @@ def nan_to_num(
     return call(np.where, call(np.equal, found, -np.inf), low, finite)
 
 
+def nan_spread(is_root: bool) -> StagedCall:
+    """np.nanvar, np.nanstd: of what is no NaN"""
+
+    def staged(
+        context: Context, a: Value, axis: Value = None, *, ddof: Value = 0, keepdims: Value = False
+    ) -> Value:
+        call, found = context.call, as_array(context, a)
+        function = np.std if is_root else np.var
+        if not found.dtype.is_float:
+            return call(function, found, axis=axis, ddof=ddof, keepdims=keepdims)
+        known = call(np.logical_not, call(np.isnan, found))
+        kept = _filled(context, found, 0.0)
+        return call(function, kept, axis=axis, ddof=ddof, keepdims=keepdims, where=known)
+
+    return staged
+
+
 # ---------------------------------------------------------------------------- differences
 def gradient(context: Context, f: Value, *varargs: Value, axis: Value = None) -> Value:
     """np.gradient: central differences inside, one-sided ones at the ends"""
@@ -241,6 +269,50 @@ def flat_differences(context: Context, ary: Value) -> Value:
     return context.call(np.diff, context.call(np.ravel, ary))
 
 
+def quotient_and_rest(context: Context, x1: Value, x2: Value) -> Value:
+    """np.divmod"""
+    return context.call(np.floor_divide, x1, x2), context.call(np.remainder, x1, x2)
+
+
+def parts_of_number(context: Context, x: Value) -> Value:
+    """np.modf: what is behind the point, and what is in front of it, both with the sign of the number"""
+    call = context.call
+    found = as_array(context, x)
+    found = found if found.dtype.is_float else as_array(context, found, F64)
+    front = call(np.trunc, found)
+    behind = call(np.where, call(np.isinf, found), 0.0, call(np.subtract, found, front))
+    return call(np.copysign, behind, found), front
+
+
+def is_negative(context: Context, x: Value) -> Value:
+    """np.signbit: whether the sign is that of a negative number, of -0.0 and negative NaNs as well"""
+    found = as_array(context, x)
+    if not found.dtype.is_float:
+        return context.call(np.less, found, 0)
+    return context.call(np.less, context.call(np.copysign, 1.0, found), 0.0)
+
+
+def triangle(context: Context, N: Value, M: Value = None, k: Value = 0, dtype: Value = float) -> Value:  # noqa: N803
+    """np.tri: ones at and below a diagonal"""
+    ones = context.call(np.ones, (N, N if M is None else M), dtype)
+    return context.call(np.tril, ones, k)
+
+
+def log_spaced(
+    context: Context,
+    start: Value,
+    stop: Value,
+    num: Value = 50,
+    endpoint: Value = True,
+    base: Value = 10.0,
+    dtype: Value = None,
+) -> Value:
+    """np.logspace: the powers of a base with evenly spaced exponents"""
+    exponents = context.call(np.linspace, start, stop, num, endpoint)
+    found = context.call(np.power, base, exponents)
+    return found if dtype is None else as_array(context, found, dtype_of(dtype, context.span))
+
+
 SINC_TERMS = 13
 """So many terms of the series, for |u| ≤ 1, leave out 1e-28, and of its sixth derivative 1e-20."""
 
@@ -277,6 +349,36 @@ def all_close(context: Context, a: Value, b: Value, rtol: Value = 1e-5, atol: Va
     return context.call(np.all, context.call(np.isclose, a, b, rtol=rtol, atol=atol))
 
 
+def array_equal(context: Context, a1: Value, a2: Value, equal_nan: Value = False) -> Value:
+    """np.array_equal: whether shapes and elements are the same; arrays of other sizes are not read"""
+    left, right = as_array(context, a1), as_array(context, a2)
+    is_nan_equal = static_flag(context, "np.array_equal", "equal_nan", equal_nan)
+    if len(left.shape) != len(right.shape):
+        return False
+    builder = context.builder
+    same: Atom = TRUE
+    for one, two in zip(left.shape, right.shape, strict=True):
+        same = builder.apply("and", same, builder.apply("eq", one, two))
+    if same == FALSE:
+        return False
+    dtype, _ = promote(context, (left, right), "np.array_equal")
+    atoms, shape = (atom(context, left), atom(context, right)), left.shape
+
+    def level(inner: Builder, at: tuple[Atom, ...]) -> Atom:
+        if len(at) < len(shape):
+            return inner.reduce("and", shape[len(at)], lambda deeper, index: level(deeper, (*at, index)))
+        x, y = (inner.convert(element_at(inner, one, at), dtype) for one in atoms)
+        equal = inner.apply("eq", x, y)
+        if not (is_nan_equal and dtype.is_float):
+            return equal
+        both = inner.apply("and", inner.apply("isnan", x), inner.apply("isnan", y))
+        return inner.apply("or", equal, both)
+
+    if same == TRUE:
+        return Scalar(level(builder, ()))
+    return Scalar(builder.branch(same, lambda inner: (level(inner, ()),), lambda inner: (FALSE,))[0])
+
+
 def depth_stacked(context: Context, tup: Value) -> Value:
     """np.dstack: along the third axis"""
     parts = list(tup) if isinstance(tup, tuple | list) else None
@@ -298,11 +400,23 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.nanmean: nan_mean,
     np.nanmin: nan_extremum(np.min, np.inf),
     np.nanmax: nan_extremum(np.max, -np.inf),
+    np.nanvar: nan_spread(is_root=False),
+    np.nanstd: nan_spread(is_root=True),
+    np.nancumsum: lambda context, a, axis=None: context.call(np.cumsum, _filled(context, a, 0.0), axis=axis),
+    np.nancumprod: lambda context, a, axis=None: context.call(
+        np.cumprod, _filled(context, a, 1.0), axis=axis
+    ),
     np.nan_to_num: nan_to_num,
     np.gradient: gradient,
     np.ediff1d: flat_differences,
     np.sinc: sinc,
     np.isin: is_in,
     np.allclose: all_close,
+    np.array_equal: array_equal,
+    np.divmod: quotient_and_rest,
+    np.modf: parts_of_number,
+    np.signbit: is_negative,
+    np.tri: triangle,
+    np.logspace: log_spaced,
     np.dstack: depth_stacked,
 }

@@ -230,14 +230,14 @@ def split(context: Context, ary: Value, indices_or_sections: Value, axis: Value 
     size = found.shape[along]
     if isinstance(indices_or_sections, list | tuple):
         places = [static_int(context, "np.split", "indices_or_sections", one) for one in indices_or_sections]
-        return _split_at(context, found, along, _bounds(context, size, places))
+        return split_at(context, found, along, _bounds(context, size, places))
     count = static_int(context, "np.split", "indices_or_sections", indices_or_sections)
     if count <= 0:
         raise UnsupportedArgument("np.split", f"{count} sections", context.span)
     part = context.builder.size("floordiv", var.type.shape[along], i64(count))
     agree(context, context.builder.size("mul", part, i64(count)), size, "np.split into equal parts")
     starts = [context.builder.size("mul", part, i64(k)) for k in range(count)]
-    return _split_at(context, found, along, [(start, part) for start in starts])
+    return split_at(context, found, along, [(start, part) for start in starts])
 
 
 def _bounds(context: Context, size: Size, places: Sequence[int]) -> list[tuple[Size, Size]]:
@@ -249,7 +249,9 @@ def _bounds(context: Context, size: Size, places: Sequence[int]) -> list[tuple[S
     return [(start, builder.size("sub", stop, start)) for start, stop in pairwise(cuts)]
 
 
-def _split_at(context: Context, found: Array, axis: int, bounds: Sequence[tuple[Size, Size]]) -> list[Array]:
+def split_at(context: Context, found: Array, axis: int, bounds: Sequence[tuple[Size, Size]]) -> list[Array]:
+    """The parts of an array along an axis, each from a start on and of an extent: views."""
+
     def part(start: Size, extent: Size) -> Array:
         items = [
             Range(start, i64(1), extent) if one == axis else whole(size)

@@ -31,7 +31,12 @@ def number(context: Context, name: str, value: Value) -> Atom:
     return atom(context, value, F64)
 
 
-_ELSEWHERE = {"erf": "scipy.special.erf", "erfc": "scipy.special.erfc", "lgamma": "scipy.special.gammaln"}
+_ELSEWHERE = {
+    "erf": "scipy.special.erf",
+    "erfc": "scipy.special.erfc",
+    "lgamma": "scipy.special.gammaln",
+    "gamma": "scipy.special.gamma",
+}
 
 
 def _instead(name: str) -> str:
@@ -194,6 +199,12 @@ def near(context: Context, a: Value, b: Value, *, rel_tol: Value = 1e-09, abs_to
     return Scalar(builder.apply("or", builder.apply("and", is_near, is_finite), builder.apply("eq", x, y)))
 
 
+def parts_of_number(context: Context, x: Value) -> Value:
+    """math.modf: what is behind the point, and what is in front of it"""
+    found = Scalar(number(context, "modf", x))
+    return tuple(weak(atom(context, part)) for part in context.call(np.modf, found))  # type: ignore[attr-defined]
+
+
 CALLS: dict[Callable[..., object], StagedCall] = {
     **{
         getattr(math, name): row(name, prim)
@@ -221,6 +232,7 @@ CALLS: dict[Callable[..., object], StagedCall] = {
             ("erf", "erf"),
             ("erfc", "erfc"),
             ("lgamma", "lgamma"),
+            ("gamma", "gamma"),
             ("fabs", "abs"),
             ("isnan", "isnan"),
             ("isinf", "isinf"),
@@ -241,4 +253,5 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     math.dist: distance,
     math.fsum: exact_sum,
     math.isclose: near,
+    math.modf: parts_of_number,
 }

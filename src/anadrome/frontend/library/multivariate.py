@@ -15,7 +15,7 @@ from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Const, Size, i64
 from anadrome.dtypes import F64
 from anadrome.errors.frontend import UnsupportedArgument
-from anadrome.frontend.arrays import as_array
+from anadrome.frontend.arrays import as_array, unboxed
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.indexing import take as taken
 from anadrome.frontend.library.common import require, static_flag
@@ -30,7 +30,7 @@ _METHODS = ("logpdf", "pdf")
 
 def _after(context: Context, method: str, logarithm: Value) -> Value:
     """The logarithm of a density, or the density; of one point a number."""
-    found = context.call(np.squeeze, logarithm)
+    found = unboxed(context, context.call(np.squeeze, logarithm))
     return found if method == "logpdf" else context.call(np.exp, found)
 
 
@@ -80,6 +80,8 @@ def _parameters(context: Context, name: str, mean: Value, cov: Value) -> tuple[S
         size: Size = spread.shape[0] if len(spread.shape) == 2 else i64(1)
     else:
         size = centre.shape[0] if centre.shape else i64(1)
+    has_size = context.builder.apply("gt", size, i64(0))
+    require(context, has_size, "raise", f"ValueError: {name}: there are no dimensions")
     count = size_value(context, size)
     middle: Value = call(np.zeros, count) if centre is None else call(np.reshape, centre, (count,))
     if is_one(size):

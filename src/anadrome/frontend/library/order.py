@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Accumulate, Atom, Bounds, Const, Library, Size, Var, i64
-from anadrome.dtypes import BOOL, F64, I64, DType
-from anadrome.errors.base import counted
+from anadrome.array_ir.nodes import INDEX_MESSAGE, Accumulate, Atom, Bounds, Const, Library, Size, Var, i64
+from anadrome.dtypes import F64, I64, DType
 from anadrome.errors.frontend import UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom, promote
 from anadrome.frontend.context import Context, StagedCall
@@ -18,15 +17,14 @@ from anadrome.frontend.library.common import (
     axis_of,
     built,
     permuted,
-    refused,
     require,
     shape_argument,
 )
 from anadrome.frontend.library.reductions import require_elements
 from anadrome.frontend.library.shape import raveled
 from anadrome.frontend.operators import element
-from anadrome.frontend.sizes import agree, as_size, is_below, is_nonnegative
-from anadrome.frontend.values import Staged, Value
+from anadrome.frontend.sizes import agree, as_size, is_below, is_nonnegative, multiply_sizes
+from anadrome.frontend.values import Value
 
 
 # ---------------------------------------------------------------------------- sorting
@@ -82,6 +80,42 @@ def sort(context: Context, a: Value, axis: Value = -1) -> Value:
     result = context.builder.build(var.type.shape[:-1], place)
     assert isinstance(result, Var)
     return _back(context, result, along)
+
+
+def partition(context: Context, a: Value, kth: Value, axis: Value = -1) -> Value:
+    """np.partition: sorted, which is one of the orders it may give"""
+    return _partitioned(context, "np.partition", sort, a, kth, axis)
+
+
+def argpartition(context: Context, a: Value, kth: Value, axis: Value = -1) -> Value:
+    """np.argpartition: the indices that sort"""
+    return _partitioned(context, "np.argpartition", argsort, a, kth, axis)
+
+
+def _partitioned(context: Context, name: str, order: StagedCall, a: Value, kth: Value, axis: Value) -> Value:
+    found = as_array(context, a)
+    if axis is None:
+        size = multiply_sizes(context, found.shape)
+    else:
+        size = found.shape[axis_of(context, name, axis, len(found.shape))]
+    require_kth(context, name, kth, size)
+    return order(context, a, axis)
+
+
+def require_kth(context: Context, name: str, kth: Value, size: Size) -> None:
+    """Check that each place which must be in order is one of the axis."""
+    for one in kth if isinstance(kth, tuple | list) else (kth,):
+        at = as_size(context, one, "an index")
+        fitted, bounds = wrapped(context, context.builder, at, size)
+        if bounds is Bounds.CHECKED:
+            require_inside(context, fitted, size)
+
+
+def require_inside(context: Context, index: Atom, size: Size) -> None:
+    """Check an index that counts from 0."""
+    builder = context.builder
+    inside = builder.apply("and", builder.apply("ge", index, i64(0)), builder.apply("lt", index, size))
+    require(context, inside, "index", INDEX_MESSAGE, (index, size))
 
 
 # ---------------------------------------------------------------------------- gathering
@@ -306,6 +340,8 @@ def bincount(context: Context, x: Value, weights: Value = None, minlength: Value
 CALLS: dict[Callable[..., object], StagedCall] = {
     np.sort: sort,
     np.argsort: argsort,
+    np.partition: partition,
+    np.argpartition: argpartition,
     np.take: take,
     np.take_along_axis: take_along_axis,
     np.searchsorted: searchsorted,
@@ -314,53 +350,8 @@ CALLS: dict[Callable[..., object], StagedCall] = {
 }
 
 
-def item(context: Context, array: Staged, *args: Value) -> Value:
-    """x.item(): the only element as a Python number; x.item(i, j): the element there."""
-    var = atom(context, array)
-    rank = len(var.type.shape)
-    if not rank and not args:
-        return _python_number(context, var)
-    if args and len(args) != rank:
-        raise UnsupportedArgument(
-            "item",
-            f"{counted(len(args), 'index', 'indices')} into {counted(rank, 'dimension')}",
-            context.span,
-        )
-    assert isinstance(var, Var)
-    if not args:
-        for size in var.type.shape:
-            agree(context, size, i64(1), "item() of an array of more than one element")
-        return _python_number(context, context.builder.index(var, (i64(0),) * rank))
-    indices = [
-        wrapped(context, context.builder, as_size(context, one), size)
-        for one, size in zip(args, var.type.shape, strict=True)
-    ]
-    bounds = Bounds.PROVED if all(kind is Bounds.PROVED for _, kind in indices) else Bounds.CHECKED
-    return _python_number(context, context.builder.index(var, [one for one, _ in indices], bounds))
-
-
-def _python_number(context: Context, found: Atom) -> Value:
-    dtype = found.type.dtype
-    target = F64 if dtype.is_float else dtype if dtype is BOOL else I64
-    return context.wrap(context.builder.convert(found, target), is_weak=dtype is not BOOL)
-
-
-def sort_in_place(context: Context, array: Staged, axis: Value = -1) -> Value:
-    """x.sort(): refused, a write of the whole array"""
-    raise UnsupportedArgument("sort", "a method that writes in place", context.span, "write `x = np.sort(x)`")
-
-
 METHODS: dict[str, StagedCall] = {
     "argsort": argsort,
     "take": take,
     "searchsorted": searchsorted,
-    "item": item,
-    "sort": sort_in_place,
-    "fill": refused("fill", "a method that writes in place", "write `x[:] = value`"),
-    "tolist": refused(
-        "tolist", "a list of run-time numbers", "use the array itself, or a comprehension over it"
-    ),
-    "put": refused("put", "a method that writes in place", "write `x[i] = value`"),
-    "resize": refused("resize", "a method that writes in place", "use np.reshape or np.concatenate"),
-    "partition": refused("partition", "a method that writes in place", "write `x = np.sort(x)`"),
 }

@@ -1,4 +1,4 @@
-"""Reductions and prefixes along axes: sum, mean, max, argmin, cumsum and their kin.
+"""Reductions along axes: sum, mean, max, argmin and their kin.
 
 A reduction is one nest straight over the elements: stacks over the axes that stay, folds over the others.
 """
@@ -11,25 +11,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from anadrome.array_ir.build import Builder, number
-from anadrome.array_ir.nodes import Atom, Scan, Size, Var, Yield, i64
+from anadrome.array_ir.nodes import Atom, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, I64, U64, DType
-from anadrome.errors.frontend import PromotionError, UnsupportedArgument
-from anadrome.frontend.arrays import as_array, atom, type_of
+from anadrome.errors.frontend import PromotionError, ShapeMismatch, UnsupportedArgument
+from anadrome.frontend.arrays import as_array, atom, describe, type_of
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import (
-    array_var,
     axes_of,
     axis_of,
-    built,
     element_at,
     optional_dtype,
-    permuted,
     require,
     smooth_root,
     static_flag,
 )
-from anadrome.frontend.operators import broadcast_shapes, element
-from anadrome.frontend.sizes import is_nonnegative, multiply_sizes
+from anadrome.frontend.operators import broadcast_shapes, element, is_one
+from anadrome.frontend.sizes import agree, show_shape
 from anadrome.frontend.values import Staged, Value
 
 _LARGEST = np.iinfo(np.int64).max
@@ -145,18 +142,64 @@ def sum_type(dtype: DType) -> DType:
 _ON_BOOLS = {"add": "or", "mul": "and", "min": "and", "max": "or"}
 
 
+Mask = Callable[[Builder, tuple[Atom, ...]], Atom]
+"""(builder, indices) -> whether the element there counts."""
+
+
+def mask_of(context: Context, name: str, own: Staged, where: Value) -> Mask | None:
+    """`where=` of a reduction, broadcast to the elements; None where every element counts."""
+    if where is True or where is None:
+        return None
+    holds = as_array(context, where)
+    if holds.dtype is not BOOL:
+        raise UnsupportedArgument(name, f"`where` is {describe(where)}", context.span, "give it booleans")
+    shape = own.shape
+    words = (show_shape(shape), show_shape(holds.shape))
+    if len(holds.shape) > len(shape):
+        raise ShapeMismatch(f"`where` of {name}", *words, context.span)
+    for size, wanted in zip(holds.shape[::-1], shape[::-1], strict=False):
+        if not is_one(size):
+            agree(context, size, wanted, name, words)
+    held = atom(context, holds)
+    return lambda builder, at: element(builder, held, shape, at)
+
+
+def counting(value: Summand, mask: Mask | None, neutral: float) -> Summand:
+    """What is combined, and where an element does not count what leaves the rest as it is."""
+    if mask is None:
+        return value
+
+    def masked(builder: Builder, one: Atom, at: tuple[Atom, ...]) -> Atom:
+        found = value(builder, one, at)
+        return builder.select(mask(builder, at), found, builder.constant(neutral, found))
+
+    return masked
+
+
 def folding(name: str, operator: str) -> StagedCall:
     """np.sum, np.prod"""
+    neutral = 0.0 if operator == "add" else 1.0
 
     def staged(
-        context: Context, a: Value, axis: Value = None, dtype: Value = None, *, keepdims: Value = False
+        context: Context,
+        a: Value,
+        axis: Value = None,
+        dtype: Value = None,
+        *,
+        keepdims: Value = False,
+        initial: Value = None,
+        where: Value = True,
     ) -> Value:
         own = as_array(context, a)
         target = optional_dtype(context, dtype) or sum_type(own.dtype)
         named = _ON_BOOLS[operator] if target is BOOL else operator
+        mask = mask_of(context, name, own, where)
+        start = None if initial is None else _number(context, name, atom(context, initial, target))
 
         def place(builder: Builder, nest: Nest) -> Atom:
-            return nest.fold(builder, named, lambda inner, one, _: inner.convert(one, target))
+            value = counting(lambda inner, one, _: inner.convert(one, target), mask, neutral)
+            found = nest.fold(builder, named, value)
+            return found if start is None else builder.apply(named, start, found)
 
         return over_axes(context, name, own, axis, keepdims, place)
 
@@ -164,24 +207,35 @@ def folding(name: str, operator: str) -> StagedCall:
 
 
 def average(
-    context: Context, a: Value, axis: Value = None, dtype: Value = None, *, keepdims: Value = False
+    context: Context,
+    a: Value,
+    axis: Value = None,
+    dtype: Value = None,
+    *,
+    keepdims: Value = False,
+    where: Value = True,
 ) -> Value:
     """np.mean: Σx / n"""
     own = as_array(context, a)
     target = optional_dtype(context, dtype) or (own.dtype if own.dtype.is_float else F64)
     if not target.is_float:
-        raise PromotionError("np.mean", f"dtype={target.numpy_name}", context.span, "use a float type")
+        raise PromotionError("np.mean", f"dtype={target.numpy_name}", context.span)
+    mask = mask_of(context, "np.mean", own, where)
     return over_axes(
-        context, "np.mean", own, axis, keepdims, lambda builder, nest: _mean(builder, nest, target)
+        context, "np.mean", own, axis, keepdims, lambda builder, nest: _mean(builder, nest, target, mask)
     )
 
 
-def _mean(builder: Builder, nest: Nest, dtype: DType) -> Atom:
-    total = nest.fold(builder, "add", lambda inner, one, _: inner.convert(one, dtype))
-    return builder.div(total, builder.convert(_count(builder, nest), dtype))
+def _mean(builder: Builder, nest: Nest, dtype: DType, mask: Mask | None) -> Atom:
+    total = nest.fold(builder, "add", counting(lambda inner, one, _: inner.convert(one, dtype), mask, 0.0))
+    return builder.div(total, builder.convert(_count(builder, nest, mask), dtype))
 
 
-def _count(builder: Builder, nest: Nest) -> Size:
+def _count(builder: Builder, nest: Nest, mask: Mask | None) -> Atom:
+    """How many elements count."""
+    if mask is not None:
+        held = mask
+        return nest.fold(builder, "add", lambda inner, _, at: inner.convert(held(inner, at), I64))
     total: Size = i64(1)
     for axis in nest.axes:
         total = builder.size("mul", total, nest.operand.type.shape[axis])
@@ -199,20 +253,22 @@ def spread(name: str, is_root: bool) -> StagedCall:
         *,
         ddof: Value = 0,
         keepdims: Value = False,
+        where: Value = True,
     ) -> Value:
         own = as_array(context, a)
         target = optional_dtype(context, dtype) or (own.dtype if own.dtype.is_float else F64)
         less = atom(context, ddof, target)
+        mask = mask_of(context, name, own, where)
 
         def place(builder: Builder, nest: Nest) -> Atom:
-            mean = _mean(builder, nest, target)
+            mean = _mean(builder, nest, target, mask)
 
             def square(inner: Builder, one: Atom, _: tuple[Atom, ...]) -> Atom:
                 step = inner.sub(inner.convert(one, target), mean)
                 return inner.mul(step, step)
 
-            total = nest.fold(builder, "add", square)
-            degrees = builder.sub(builder.convert(_count(builder, nest), target), less)
+            total = nest.fold(builder, "add", counting(square, mask, 0.0))
+            degrees = builder.sub(builder.convert(_count(builder, nest, mask), target), less)
             degrees = builder.apply("max", degrees, builder.constant(0.0, degrees))
             variance = builder.div(total, degrees)
             return smooth_root(builder, variance) if is_root else variance
@@ -227,14 +283,29 @@ def extremum(name: str, operator: str) -> StagedCall:
     """np.min, np.max: a NaN wins; of nothing there is none, or `initial`, which is compared as well"""
 
     def staged(
-        context: Context, a: Value, axis: Value = None, *, keepdims: Value = False, initial: Value = None
+        context: Context,
+        a: Value,
+        axis: Value = None,
+        *,
+        keepdims: Value = False,
+        initial: Value = None,
+        where: Value = True,
     ) -> Value:
         own = as_array(context, a)
         named = _ON_BOOLS[operator] if own.dtype is BOOL else operator
         start = None if initial is None else _initial(context, name, own.dtype, initial)
+        mask = mask_of(context, name, own, where)
+        if mask is not None and start is None:
+            help = "say what the result is where no element counts: `initial=`"
+            raise UnsupportedArgument(name, "`where` without `initial`", context.span, help)
+
+        def counted(inner: Builder, one: Atom, at: tuple[Atom, ...]) -> Atom:
+            if mask is None or start is None:
+                return one
+            return inner.select(mask(inner, at), one, start)
 
         def place(builder: Builder, nest: Nest) -> Atom:
-            found = nest.fold(builder, named, lambda inner, one, _: one)
+            found = nest.fold(builder, named, counted)
             return found if start is None else builder.apply(named, start, found)
 
         return over_axes(context, name, own, axis, keepdims, place, is_checked=start is None)
@@ -249,7 +320,11 @@ def _initial(context: Context, name: str, dtype: DType, initial: Value) -> Atom:
     if not adapts:
         reason = f"`initial` of {found.numpy_name} for elements of {dtype.numpy_name}"
         raise UnsupportedArgument(name, reason, context.span, "give it the type of the elements")
-    value = atom(context, initial, dtype)
+    return _number(context, name, atom(context, initial, dtype))
+
+
+def _number(context: Context, name: str, value: Atom) -> Atom:
+    """What a reduction begins with is one number."""
     if value.type.shape:
         raise UnsupportedArgument(name, "an array as `initial`", context.span, "give one number")
     return value
@@ -271,11 +346,19 @@ def peak_to_peak(context: Context, a: Value, axis: Value = None, *, keepdims: Va
 def logic(name: str, operator: str) -> StagedCall:
     """np.any, np.all"""
 
-    def staged(context: Context, a: Value, axis: Value = None, *, keepdims: Value = False) -> Value:
-        def place(builder: Builder, nest: Nest) -> Atom:
-            return nest.fold(builder, operator, lambda inner, one, _: inner.convert(one, BOOL))
+    neutral = operator == "and"
 
-        return over_axes(context, name, a, axis, keepdims, place)
+    def staged(
+        context: Context, a: Value, axis: Value = None, *, keepdims: Value = False, where: Value = True
+    ) -> Value:
+        own = as_array(context, a)
+        mask = mask_of(context, name, own, where)
+
+        def place(builder: Builder, nest: Nest) -> Atom:
+            value = counting(lambda inner, one, _: inner.convert(one, BOOL), mask, neutral)
+            return nest.fold(builder, operator, value)
+
+        return over_axes(context, name, own, axis, keepdims, place)
 
     return staged
 
@@ -327,76 +410,6 @@ def _position(builder: Builder, nest: Nest, operator: str, sizes: tuple[Size, ..
     return nest.fold(builder, "min", candidate)
 
 
-# ---------------------------------------------------------------------------- prefixes
-def prefixes(name: str, operator: str) -> StagedCall:
-    """np.cumsum, np.cumprod: the inclusive scan along one axis, or over the elements in row-major order"""
-
-    def staged(context: Context, a: Value, axis: Value = None, dtype: Value = None) -> Value:
-        own = as_array(context, a)
-        target = optional_dtype(context, dtype) or sum_type(own.dtype)
-        if target is BOOL:
-            raise PromotionError(name, "dtype=bool", context.span, "use a type of integers or floats")
-        if not own.shape:
-            return context.wrap(context.builder.full((i64(1),), atom(context, own, target)))
-        var = array_var(context, name, own)
-        if axis is None and len(own.shape) > 1:
-            var = context.builder.reshape(var, (multiply_sizes(context, own.shape),))
-        along = 0 if axis is None else axis_of(context, name, axis, var.type.rank)  # type: ignore[union-attr]
-        return context.wrap(scanned(context.builder, var, along, operator, target))
-
-    return staged
-
-
-def scanned(builder: Builder, var: Var, axis: int, operator: str, dtype: DType) -> Var:
-    """The inclusive scan of the elements as `dtype` along one axis."""
-    shape = var.type.shape
-    others = [one for one in range(len(shape)) if one != axis]
-
-    def row(inner: Builder, outer: tuple[Var, ...]) -> Atom:
-        def body(deeper: Builder, index: Var) -> Sequence[Yield]:
-            indices = [*outer[:axis], index, *outer[axis:]]
-            return (Scan(operator, (deeper.convert(deeper.index(var, indices), dtype),)),)
-
-        (result,) = inner.parfor(shape[axis], body)
-        return result
-
-    rows = built(builder, [shape[one] for one in others], row) if others else row(builder, ())
-    assert isinstance(rows, Var)
-    order = [*range(axis), len(shape) - 1, *range(axis, len(shape) - 1)]
-    return permuted(builder, rows, order)
-
-
-def differences(context: Context, a: Value, n: Value = 1, axis: Value = -1) -> Value:
-    """np.diff: x[i + 1] - x[i] along an axis, n times; of bools whether they differ"""
-    var = array_var(context, "np.diff", a)
-    times = n if isinstance(n, int) else 1
-    if not isinstance(n, int) or times < 0:
-        raise PromotionError("np.diff", "an order `n` that is not a known whole number", context.span)
-    if times == 0:
-        return a
-    along = axis_of(context, "np.diff", axis, len(var.type.shape))
-    for _ in range(times):
-        var = _difference(context, var, along)
-    return context.wrap(var)
-
-
-def _difference(context: Context, var: Var, axis: int) -> Var:
-    shape = list(var.type.shape)
-    shape[axis] = _one_less(context, shape[axis])
-
-    def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
-        later = [inner.apply("add", one, i64(1)) if at == axis else one for at, one in enumerate(indices)]
-        left, right = inner.index(var, later), inner.index(var, indices)
-        return inner.apply("ne", left, right) if var.type.dtype is BOOL else inner.sub(left, right)
-
-    return built(context.builder, shape, place)
-
-
-def _one_less(context: Context, size: Size) -> Size:
-    less = context.builder.size("sub", size, i64(1))
-    return less if is_nonnegative(context, less) else context.builder.size("max", less, i64(0))
-
-
 CALLS: dict[Callable[..., object], StagedCall] = {
     np.sum: folding("np.sum", "add"),
     np.prod: folding("np.prod", "mul"),
@@ -413,9 +426,6 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.count_nonzero: count_nonzero,
     np.argmin: position("np.argmin", "min"),
     np.argmax: position("np.argmax", "max"),
-    np.cumsum: prefixes("np.cumsum", "add"),
-    np.cumprod: prefixes("np.cumprod", "mul"),
-    np.diff: differences,
 }
 
 METHODS: dict[str, StagedCall] = {
@@ -430,6 +440,4 @@ METHODS: dict[str, StagedCall] = {
     "all": logic("all", "and"),
     "argmin": position("argmin", "min"),
     "argmax": position("argmax", "max"),
-    "cumsum": prefixes("cumsum", "add"),
-    "cumprod": prefixes("cumprod", "mul"),
 }

@@ -1,6 +1,7 @@
-"""Elements chosen by a condition: how many there are is known at run time only.
+"""Elements chosen: by a condition, and one by one as Python's numbers and lists.
 
-The places where a mask holds are found by a scan (`frontend.masks`); everything else is a gather.
+How many hold a condition is known at run time only: their places are found by a scan (`frontend.masks`),
+everything else is a gather.
 """
 
 from __future__ import annotations
@@ -10,19 +11,22 @@ from collections.abc import Callable
 import numpy as np
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Atom, Var, i64
-from anadrome.dtypes import BOOL
+from anadrome.array_ir.nodes import Atom, Bounds, Const, Var, i64
+from anadrome.dtypes import BOOL, F64, I64
+from anadrome.errors.base import counted
 from anadrome.errors.frontend import UnsupportedArgument
-from anadrome.frontend.arrays import as_array
+from anadrome.frontend.arrays import as_array, atom
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.indexing import take as taken
+from anadrome.frontend.indexing import take_inside
 from anadrome.frontend.library.common import array_var, axis_of, static_flag
 from anadrome.frontend.library.elementwise import nonzero_mask
-from anadrome.frontend.library.order import sort
+from anadrome.frontend.library.order import sort, wrapped
+from anadrome.frontend.library.python_program import listed
 from anadrome.frontend.library.shape import moveaxis, raveled
 from anadrome.frontend.masks import coordinates, kept_places
-from anadrome.frontend.sizes import is_same_size
-from anadrome.frontend.values import Array, Value
+from anadrome.frontend.sizes import agree, as_size, is_same_size
+from anadrome.frontend.values import Array, Staged, Value
 
 
 def nonzero(context: Context, a: Value) -> Value:
@@ -165,6 +169,55 @@ def _piece(context: Context, function: Value, x: Value) -> Value:
     return context.call(function, x) if callable(function) else function
 
 
+# ---------------------------------------------------------------------------- as Python's numbers and lists
+def item(context: Context, array: Staged, *args: Value) -> Value:
+    """x.item(): the only element as a Python number; x.item(i, j): the element there."""
+    var = atom(context, array)
+    rank = len(var.type.shape)
+    if not rank and not args:
+        return _python_number(context, var)
+    if args and len(args) != rank:
+        reason = f"{counted(len(args), 'index', 'indices')} into {counted(rank, 'dimension')}"
+        raise UnsupportedArgument("item", reason, context.span)
+    assert isinstance(var, Var)
+    if not args:
+        for size in var.type.shape:
+            agree(context, size, i64(1), "item() of an array of more than one element")
+        return _python_number(context, context.builder.index(var, (i64(0),) * rank))
+    indices = [
+        wrapped(context, context.builder, as_size(context, one), size)
+        for one, size in zip(args, var.type.shape, strict=True)
+    ]
+    bounds = Bounds.PROVED if all(kind is Bounds.PROVED for _, kind in indices) else Bounds.CHECKED
+    return _python_number(context, context.builder.index(var, [one for one, _ in indices], bounds))
+
+
+def _python_number(context: Context, found: Atom) -> Value:
+    dtype = found.type.dtype
+    target = F64 if dtype.is_float else dtype if dtype is BOOL else I64
+    return context.wrap(context.builder.convert(found, target), is_weak=dtype is not BOOL)
+
+
+def to_list(context: Context, array: Staged) -> Value:
+    """x.tolist(): the elements as Python numbers, in lists of lists; of no dimensions a number."""
+    if not isinstance(array, Array) or not array.shape:
+        return _python_number(context, atom(context, array))
+    if len(array.shape) == 1:
+        kind = float if array.dtype.is_float else bool if array.dtype is BOOL else int
+        return context.call(listed, kind, array)
+    size = array.shape[0]
+    if not isinstance(size, Const) or int(size.value) > context.config.static_repeats:
+        reason, help = "a list of lists, of which there are many or unknown many", "use the array itself"
+        raise UnsupportedArgument("tolist", reason, context.span, help)
+    rows: list[Value] = []
+    for k in range(int(size.value)):
+        row = take_inside(context, array, i64(k))
+        assert isinstance(row, Array)
+        rows.append(to_list(context, row))
+    context.made(rows)
+    return rows
+
+
 CALLS: dict[Callable[..., object], StagedCall] = {
     np.nonzero: nonzero,
     np.flatnonzero: flat_nonzero,
@@ -176,4 +229,4 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.piecewise: piecewise,
 }
 
-METHODS: dict[str, StagedCall] = {"nonzero": nonzero}
+METHODS: dict[str, StagedCall] = {"nonzero": nonzero, "item": item, "tolist": to_list}

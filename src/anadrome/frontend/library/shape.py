@@ -25,6 +25,7 @@ from anadrome.frontend.library.common import (
 )
 from anadrome.frontend.operators import broadcast_shapes, is_one
 from anadrome.frontend.sizes import agree, as_size, is_same_size, multiply_sizes, show_shape
+from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import Array, Staged, Value
 from anadrome.frontend.views import is_contiguous, is_several, view_of
 
@@ -343,7 +344,7 @@ def repeat(context: Context, a: Value, repeats: Value, axis: Value = None) -> Va
     var = array_var(context, "np.repeat", found)
     along = 0 if axis is None else axis_of(context, "np.repeat", axis, len(found.shape))
     if isinstance(repeats, tuple | list | np.ndarray | Array):
-        raise UnsupportedArgument("np.repeat", "a number of repeats for each element", context.span)
+        return _repeated_each(context, found, repeats, along)
     (count,) = shape_argument(context, "np.repeat", (repeats,))
     shape = list(var.type.shape)
 
@@ -354,6 +355,28 @@ def repeat(context: Context, a: Value, repeats: Value, axis: Value = None) -> Va
     wide = built(context.builder, [*shape[: along + 1], count, *shape[along + 1 :]], place)
     shape[along] = context.builder.size("mul", shape[along], count)
     return context.wrap(context.builder.reshape(wide, shape))
+
+
+def _repeated_each(context: Context, found: Staged, repeats: Value, axis: int) -> Value:
+    """Every element as often as its count says: element k of the result is that whose counts sum to more"""
+    name, call, size = "np.repeat", context.call, found.shape[axis]
+    counts = as_array(context, repeats)
+    if not counts.dtype.is_integer or len(counts.shape) > 1:
+        raise UnsupportedArgument(name, "repeats that are no vector of whole numbers", context.span)
+    if not counts.shape or is_one(counts.shape[0]):
+        return repeat(context, found, call(np.sum, counts), axis)
+    agree(context, counts.shape[0], size, name)
+    if not has_staged(repeats):
+        known = np.asarray(repeats)
+        if np.any(known < 0):
+            raise UnsuitableSize(name, "a negative number of repeats", context.span, "give 0 or more")
+        return call(np.take, found, np.repeat(np.arange(len(known)), known), axis=axis)
+    least = call(np.min, counts, initial=0)
+    is_positive = context.builder.apply("ge", atom(context, least), i64(0))
+    require(context, is_positive, "size", f"{name}: a number of repeats is negative")
+    sums = call(np.cumsum, counts)
+    places = call(np.arange, call(np.sum, counts))
+    return call(np.take, found, call(np.searchsorted, sums, places, side="right"), axis=axis)
 
 
 def tile(

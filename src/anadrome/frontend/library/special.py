@@ -12,9 +12,10 @@ from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom
 from anadrome.dtypes import F64
 from anadrome.errors.frontend import UnsupportedArgument
-from anadrome.frontend.arrays import type_of
+from anadrome.frontend.arrays import atom, type_of
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import static_int
+from anadrome.frontend.library.creation import new_of
 from anadrome.frontend.library.elementwise import ScalarRule, composed, over_elements, universal
 from anadrome.frontend.library.incomplete_gamma import incomplete_gamma
 from anadrome.frontend.values import Value
@@ -81,7 +82,7 @@ def polygamma(context: Context, n: Value, x: Value) -> Value:
     def rule(builder: Builder, scalars: tuple[Atom, ...]) -> Atom:
         return builder.convert(builder.apply(row, builder.convert(scalars[0], within)), F64)
 
-    return over_elements(context, (x,), (dtype,), rule, name)
+    return new_of(context, atom(context, over_elements(context, (x,), (dtype,), rule, name)))
 
 
 CALLS: dict[Callable[..., object], StagedCall] = {

@@ -17,6 +17,7 @@ from anadrome.frontend.arrays import as_array, atom
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library import spline_program
 from anadrome.frontend.library.common import array_var, axis_of, checked, require, static_int
+from anadrome.frontend.library.creation import new_of
 from anadrome.frontend.library.order import interval_of, search_steps
 from anadrome.frontend.library.reductions import fold_all
 from anadrome.frontend.library.shape import moveaxis
@@ -253,7 +254,7 @@ def evaluated(context: Context, owner: Any, x: Value, nu: Value = 0, extrapolate
             else builder.select(is_outside, builder.constant(math.nan, found), found)
         )
 
-    result = context.wrap(context.builder.build((*wanted.type.shape, *row), place))
+    result = new_of(context, context.builder.build((*wanted.type.shape, *row), place))
     axis = int(owner.axis)
     if not axis:
         return result
@@ -347,7 +348,7 @@ def integrate(context: Context, owner: Any, a: Value, b: Value, extrapolate: Val
         raise UnsupportedArgument(name, "a periodic polynomial", context.span, "integrate over its period")
     whole = antiderivative(context, owner)
     ends = [evaluated(context, whole, end, 0, outside) for end in (b, a)]
-    return context.call(np.subtract, *ends)
+    return new_of(context, atom(context, context.call(np.subtract, *ends)))
 
 
 _FORMS: dict[str, StagedCall] = {

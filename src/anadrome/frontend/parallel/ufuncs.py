@@ -15,7 +15,7 @@ from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.iterables import Iterated
 from anadrome.frontend.library import CALLS as LIBRARY
 from anadrome.frontend.library.common import array_var, axis_of, checked, table_name
-from anadrome.frontend.library.reductions import scanned
+from anadrome.frontend.library.prefixes import scanned
 from anadrome.frontend.library.shape import broadcast_to, expand_dims
 from anadrome.frontend.parallel.folds import reduce_items, scan_items
 from anadrome.frontend.parallel.items import items_of

@@ -1,0 +1,126 @@
+"""Prefixes and differences along an axis: cumsum, cumprod, diff."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.nodes import Atom, Scan, Size, Var, Yield, i64
+from anadrome.dtypes import BOOL, DType
+from anadrome.errors.frontend import PromotionError
+from anadrome.frontend.arrays import as_array, atom
+from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.library.common import array_var, axis_of, built, optional_dtype, permuted
+from anadrome.frontend.library.reductions import sum_type
+from anadrome.frontend.sizes import is_nonnegative, multiply_sizes, size_value
+from anadrome.frontend.values import Value
+
+
+# ---------------------------------------------------------------------------- sums and products so far
+def prefixes(name: str, operator: str) -> StagedCall:
+    """np.cumsum, np.cumprod: the inclusive scan along one axis, or over the elements in row-major order"""
+
+    def staged(context: Context, a: Value, axis: Value = None, dtype: Value = None) -> Value:
+        own = as_array(context, a)
+        target = optional_dtype(context, dtype) or sum_type(own.dtype)
+        if target is BOOL:
+            raise PromotionError(name, "dtype=bool", context.span, "use a type of integers or floats")
+        if not own.shape:
+            return context.wrap(context.builder.full((i64(1),), atom(context, own, target)))
+        var = array_var(context, name, own)
+        if axis is None and len(own.shape) > 1:
+            var = context.builder.reshape(var, (multiply_sizes(context, own.shape),))
+        along = 0 if axis is None else axis_of(context, name, axis, var.type.rank)  # type: ignore[union-attr]
+        return context.wrap(scanned(context.builder, var, along, operator, target))
+
+    return staged
+
+
+def scanned(builder: Builder, var: Var, axis: int, operator: str, dtype: DType) -> Var:
+    """The inclusive scan of the elements as `dtype` along one axis."""
+    shape = var.type.shape
+    others = [one for one in range(len(shape)) if one != axis]
+
+    def row(inner: Builder, outer: tuple[Var, ...]) -> Atom:
+        def body(deeper: Builder, index: Var) -> Sequence[Yield]:
+            indices = [*outer[:axis], index, *outer[axis:]]
+            return (Scan(operator, (deeper.convert(deeper.index(var, indices), dtype),)),)
+
+        (result,) = inner.parfor(shape[axis], body)
+        return result
+
+    rows = built(builder, [shape[one] for one in others], row) if others else row(builder, ())
+    assert isinstance(rows, Var)
+    order = [*range(axis), len(shape) - 1, *range(axis, len(shape) - 1)]
+    return permuted(builder, rows, order)
+
+
+def differences(
+    context: Context,
+    a: Value,
+    n: Value = 1,
+    axis: Value = -1,
+    prepend: Value = None,
+    append: Value = None,
+) -> Value:
+    """np.diff: x[i + 1] - x[i] along an axis, n times, of the array with more before and behind it; of bools
+    whether they differ"""
+    var = array_var(context, "np.diff", _between(context, prepend, a, append, axis))
+    times = n if isinstance(n, int) else 1
+    if not isinstance(n, int) or times < 0:
+        raise PromotionError("np.diff", "an order `n` that is not a known whole number", context.span)
+    if times == 0:
+        return a
+    along = axis_of(context, "np.diff", axis, len(var.type.shape))
+    for _ in range(times):
+        var = _difference(context, var, along)
+    return context.wrap(var)
+
+
+def _between(context: Context, before: Value, a: Value, behind: Value, axis: Value) -> Value:
+    """An array with others, or one number all along, before and behind it."""
+    if before is None and behind is None:
+        return a
+    own = as_array(context, a)
+    along = axis_of(context, "np.diff", axis, len(own.shape))
+    parts: list[Value] = [own]
+    for value, position in ((before, 0), (behind, 2)):
+        if value is None:
+            continue
+        found = as_array(context, value)
+        if not found.shape:
+            sizes = [1 if one == along else size_value(context, size) for one, size in enumerate(own.shape)]
+            found = as_array(context, context.call(np.full, tuple(sizes), found))
+        parts.insert(position, found)
+    return context.call(np.concatenate, parts, axis=along)
+
+
+def _difference(context: Context, var: Var, axis: int) -> Var:
+    shape = list(var.type.shape)
+    shape[axis] = _one_less(context, shape[axis])
+
+    def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
+        later = [inner.apply("add", one, i64(1)) if at == axis else one for at, one in enumerate(indices)]
+        left, right = inner.index(var, later), inner.index(var, indices)
+        return inner.apply("ne", left, right) if var.type.dtype is BOOL else inner.sub(left, right)
+
+    return built(context.builder, shape, place)
+
+
+def _one_less(context: Context, size: Size) -> Size:
+    less = context.builder.size("sub", size, i64(1))
+    return less if is_nonnegative(context, less) else context.builder.size("max", less, i64(0))
+
+
+CALLS: dict[Callable[..., object], StagedCall] = {
+    np.cumsum: prefixes("np.cumsum", "add"),
+    np.cumprod: prefixes("np.cumprod", "mul"),
+    np.diff: differences,
+}
+
+METHODS: dict[str, StagedCall] = {
+    "cumsum": prefixes("cumsum", "add"),
+    "cumprod": prefixes("cumprod", "mul"),
+}

@@ -1,0 +1,188 @@
+"""Functions of libraries as the Python that they are, compiled like a user's: `operator`, the loops of
+`functools.reduce` and `itertools.accumulate`, and `x.tolist`.
+
+Errors in them name the line of their call.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+
+# ---------------------------------------------------------------------------- loops
+def reduced(function: Any, items: Any, total: Any) -> Any:
+    """functools.reduce from a first value on."""
+    for item in items:
+        total = function(total, item)
+    return total
+
+
+def accumulated(function: Any, found: Any) -> Any:
+    """itertools.accumulate of a new list of numbers, in its place."""
+    for k in range(1, len(found)):
+        found[k] = function(found[k - 1], found[k])
+    return found
+
+
+def accumulated_from(total: Any, function: Any, items: Any) -> Any:
+    """itertools.accumulate from a first value on."""
+    found = [total]
+    for item in items:
+        total = function(total, item)
+        found.append(total)
+    return found
+
+
+def starred(function: Any, items: Any) -> Any:
+    """itertools.starmap"""
+    return (function(*item) for item in items)
+
+
+def listed(kind: Any, items: Any) -> Any:
+    """x.tolist() of a vector, whose elements are of a Python type."""
+    found = []
+    for item in items:
+        found.append(kind(item))
+    return found
+
+
+# ---------------------------------------------------------------------------- operator
+def setitem(a: Any, b: Any, c: Any) -> None:
+    """operator.setitem"""
+    a[b] = c
+
+
+def delitem(a: Any, b: Any) -> None:
+    """operator.delitem"""
+    del a[b]
+
+
+def iadd(a: Any, b: Any) -> Any:
+    """operator.iadd"""
+    a += b
+    return a
+
+
+def isub(a: Any, b: Any) -> Any:
+    """operator.isub"""
+    a -= b
+    return a
+
+
+def imul(a: Any, b: Any) -> Any:
+    """operator.imul"""
+    a *= b
+    return a
+
+
+def itruediv(a: Any, b: Any) -> Any:
+    """operator.itruediv"""
+    a /= b
+    return a
+
+
+def ifloordiv(a: Any, b: Any) -> Any:
+    """operator.ifloordiv"""
+    a //= b
+    return a
+
+
+def imod(a: Any, b: Any) -> Any:
+    """operator.imod"""
+    a %= b
+    return a
+
+
+def ipow(a: Any, b: Any) -> Any:
+    """operator.ipow"""
+    a **= b
+    return a
+
+
+def imatmul(a: Any, b: Any) -> Any:
+    """operator.imatmul"""
+    a @= b
+    return a
+
+
+def iand(a: Any, b: Any) -> Any:
+    """operator.iand"""
+    a &= b
+    return a
+
+
+def ior(a: Any, b: Any) -> Any:
+    """operator.ior"""
+    a |= b
+    return a
+
+
+def ixor(a: Any, b: Any) -> Any:
+    """operator.ixor"""
+    a ^= b
+    return a
+
+
+def ilshift(a: Any, b: Any) -> Any:
+    """operator.ilshift"""
+    a <<= b
+    return a
+
+
+def irshift(a: Any, b: Any) -> Any:
+    """operator.irshift"""
+    a >>= b
+    return a
+
+
+PROGRAMS: dict[Callable[..., object], Callable[..., Any]] = {
+    operator.add: lambda a, b: a + b,
+    operator.sub: lambda a, b: a - b,
+    operator.mul: lambda a, b: a * b,
+    operator.truediv: lambda a, b: a / b,
+    operator.floordiv: lambda a, b: a // b,
+    operator.mod: lambda a, b: a % b,
+    operator.pow: lambda a, b: a**b,
+    operator.matmul: lambda a, b: a @ b,
+    operator.and_: lambda a, b: a & b,
+    operator.or_: lambda a, b: a | b,
+    operator.xor: lambda a, b: a ^ b,
+    operator.lshift: lambda a, b: a << b,
+    operator.rshift: lambda a, b: a >> b,
+    operator.neg: lambda a: -a,
+    operator.pos: lambda a: +a,
+    operator.invert: lambda a: ~a,
+    operator.inv: lambda a: ~a,
+    operator.abs: lambda a: abs(a),
+    operator.lt: lambda a, b: a < b,
+    operator.le: lambda a, b: a <= b,
+    operator.eq: lambda a, b: a == b,
+    operator.ne: lambda a, b: a != b,
+    operator.gt: lambda a, b: a > b,
+    operator.ge: lambda a, b: a >= b,
+    operator.is_: lambda a, b: a is b,
+    operator.is_not: lambda a, b: a is not b,
+    operator.truth: lambda a: bool(a),
+    operator.not_: lambda a: not a,
+    operator.contains: lambda a, b: b in a,
+    operator.getitem: lambda a, b: a[b],
+    operator.setitem: setitem,
+    operator.delitem: delitem,
+    operator.concat: lambda a, b: a + b,
+    operator.iadd: iadd,
+    operator.isub: isub,
+    operator.imul: imul,
+    operator.itruediv: itruediv,
+    operator.ifloordiv: ifloordiv,
+    operator.imod: imod,
+    operator.ipow: ipow,
+    operator.imatmul: imatmul,
+    operator.iand: iand,
+    operator.ior: ior,
+    operator.ixor: ixor,
+    operator.ilshift: ilshift,
+    operator.irshift: irshift,
+}
+"""A function of Python's -> the text that is compiled in its place."""

@@ -1,0 +1,175 @@
+"""How functions that write, edit and go over things are called; the kinds are of `recipes`.
+
+What writes is called on the array itself too, so that each name that it has shows the write.
+"""
+
+from __future__ import annotations
+
+_UNARY_OPERATORS = "neg pos abs not_ truth"
+_BINARY_OPERATORS = "sub mul truediv floordiv mod pow lt le eq ne gt ge is_ is_not"
+_INTEGER_OPERATORS = "and_ or_ xor lshift rshift"
+
+CALLS: dict[str, tuple[str, ...]] = {
+    # -------------------------------------------------------------------- out=, where=
+    "np.add": (
+        *("v m", "np.add({a}, 1.0, out={a})", "np.add({a}, {a}, {a})", "np.add({a}, 1, out=({a},))"),
+        *("np.add({a}, 1.0, out={a}[::-1])", "np.add({a}, 1.0, out={a}, where={a} > 2)"),
+        *("np.add({a}, 1.0, out=np.zeros_like({a}), where={a} > 2)", "np.add(1.0, 1.0, out={a})"),
+    ),
+    "np.exp": ("v", "np.exp({a} * 0.1, out={a})", "np.exp({a} * 0.1, out={a}[::-1], where={a} > 1.5)"),
+    "np.multiply": ("i c", "np.multiply({a}, 2, out={a})", "np.multiply({a}, {a}, {a}, where={a} != 1)"),
+    "np.cumsum": ("v", "np.cumsum({a}, out={a})", "np.cumsum({a}, 0, None, {a}[::-1])"),
+    "np.sum": (
+        *("v m", "np.sum({a}, where={a} > 2)", "np.sum({a}, axis=0, where={a} > 2, initial=1.0)"),
+        *("np.sum({a}, axis=-1, keepdims=True, out={a}[..., :1])", "{a}.sum(where=[True])"),
+    ),
+    "np.prod": ("v", "np.prod({a}, keepdims=True, where={a} < 3, initial=2.0)"),
+    "np.mean": ("v m", "np.mean({a}, where={a} >= 1)", "np.std({a}, where={a} >= 1)"),
+    "np.max": ("v m", "np.max({a}, where={a} < 4, initial=0.0)", "np.any({a} > 2, where={a} < 3)"),
+    "np.clip": ("v m", "np.clip({a}, 1.5, 3.0, out={a})", "{a}.clip(1.5, 3.0, {a})"),
+    "np.copyto": (
+        *("v m c k", "[np.copyto({a}, 1.5), {a}][1]", "[np.copyto({a}, {a}[::-1]), {a}][1]"),
+        *("[np.copyto({a}[1:], {a}[:-1]), {a}][1]", "[np.copyto({a}, 2, where={a} != 1), {a}][1]"),
+    ),
+    "np.putmask": (
+        *("v m", "[np.putmask({a}, {a} > 2, 0.5), {a}][1]", "[np.putmask({a}, {a} > 2, -{a}), {a}][1]"),
+    ),
+    "np.fill_diagonal": (
+        *("m s", "[np.fill_diagonal({a}, 0.5), {a}][1]", "[np.fill_diagonal({a}.T, {a}[0]), {a}][1]"),
+    ),
+    "np.put_along_axis": (
+        *("v m", "[np.put_along_axis({a}, np.argmax({a}, axis=0, keepdims=True), 0.5, axis=0), {a}][1]"),
+    ),
+    ".fill": ("v m c k", "[{a}.fill(0.5), {a}][1]", "[{a}[1:].fill({a}.sum()), {a}][1]"),
+    ".sort": ("v m i", "[{a}.sort(), {a}][1]", "[{a}.sort(axis=0), {a}][1]", "[{a}[::-1].sort(), {a}][1]"),
+    ".partition": ("v", "[{a}.partition(0), {a}[0]][1]"),
+    ".tolist": ("v m i b", "{a}.tolist()", "[*{a}.tolist(), {a}]"),
+    # -------------------------------------------------------------------- put together, taken apart
+    "np.block": (
+        *("v m", "np.block({a})", "np.block([{a}])", "np.block([{a}, {a}])", "np.block([[{a}], [{a}]])"),
+    ),
+    "np.ix_": ("i", "np.ix_({a})", "np.ix_({a}, [0, 1])", "np.ix_({a} > 1)"),
+    "type(np.r_).__getitem__": (
+        *("v m", "np.r_[{a}]", "np.r_[{a}, {a}]", "np.c_[{a}]", "np.c_[{a}, {a}]"),
+    ),
+    "np.r_": ("v", "np.r_[{a}, 1.0, 0:3]", "np.r_[0:1:3j, {a}]", "np.r_[{a}.astype(np.float32), 2.0]"),
+    "np.array_split": (
+        *("v m", "np.array_split({a}, 2)[0]", "np.array_split({a}, 3)[1]", "np.array_split({a}, [1])"),
+    ),
+    "np.delete": (
+        *("v m", "np.delete({a}, [], axis=0)", "np.delete({a}, slice(0, 1), axis=0)"),
+        *("np.delete({a}, {a} > 2)", "np.delete({a}, [True] * len({a}), axis=0)"),
+    ),
+    "np.insert": (
+        *("v m", "np.insert({a}, 0, 0.5, axis=0)", "np.insert({a}, len({a}), {a}[:1], axis=0)"),
+        *("np.insert({a}, [0, 0], 0.5, axis=0)", "np.insert({a}, [0], [0.5, 1.5])", "np.insert({a}, 0, 0.5)"),
+    ),
+    "np.repeat": (
+        *("v m", "np.repeat({a}, [2], axis=0)", "np.repeat({a}, np.arange(len({a})) % 3, axis=0)"),
+    ),
+    "np.tri": ("v", "np.tri(len({a})) * {a}", "np.tri(2, len({a}), -1) * {a}"),
+    "np.logspace": ("v", "np.logspace(0.0, 1.0, len({a})) * {a}"),
+    # -------------------------------------------------------------------- elements
+    "np.partition": ("v i", "np.partition({a}, 0)[0]", "np.partition({a}, -1)[-1]"),
+    "np.argpartition": ("v", "np.argpartition({a}, -1)[-1]"),
+    "np.array_equal": ("v m i b", "np.array_equal({a}, {a})", "np.array_equal({a}, {a}[:1])"),
+    "np.divmod": ("v i", "np.divmod({a}, 2)", "np.divmod({a}, 2.5)"),
+    "np.divmod.outer": ("v", "np.divmod.outer({a}, {a})"),
+    "np.modf": ("v m i", "np.modf({a} * 1.25)", "np.modf(-{a})"),
+    "np.signbit": ("v m i", "np.signbit({a})", "np.signbit(-{a})"),
+    "np.diff": ("v m c", "np.diff({a}, prepend=0.0, axis=0)", "np.diff({a}, 2, 0, prepend={a}[:1])"),
+    "np.nanvar": ("v m", "np.nanvar({a})", "np.nanvar(np.where({a} > 2, np.nan, {a}))"),
+    "np.nanstd": ("v m", "np.nanstd({a})", "np.nanstd({a}, axis=0)"),
+    "np.nancumsum": ("v m", "np.nancumsum({a})", "np.nancumsum(np.where({a} > 2, np.nan, {a}), axis=0)"),
+    "np.nancumprod": ("v", "np.nancumprod({a} * 0.1)"),
+    # -------------------------------------------------------------------- polynomials, functions on rows
+    "np.polyval": ("v", "np.polyval({a}, 0.5)", "np.polyval([1.0, 2.0], {a})", "np.polyval({a}[:3], {a})"),
+    "np.polyder": ("v", "np.polyder({a})", "np.polyder({a}, 2)", "np.polyder({a}, 0)"),
+    "np.polyint": ("v", "np.polyint({a})", "np.polyint({a}, 2, k=1.0)", "np.polyint({a}, 0)"),
+    "np.polyadd": ("v", "np.polyadd({a}, {a})", "np.polyadd({a}, [1.0, 2.0])"),
+    "np.polysub": ("v", "np.polysub({a}, {a})", "np.polysub([1.0, 2.0], {a})"),
+    "np.polymul": ("v", "np.polymul({a}, {a})", "np.polymul({a} - 1.0, [0.0, 2.0])"),
+    "np.vectorize": ("v m i", "np.vectorize(lambda v: v * 2.0)({a})", "np.vectorize(max)({a}, 2.5)"),
+    "np.vectorize.__call__": ("v", "np.vectorize(lambda v, w: (v, w), otypes=[float, float])({a}, 2)"),
+    "np.apply_along_axis": (
+        *("v m", "np.apply_along_axis(np.sum, 0, {a})", "np.apply_along_axis(lambda r: r, 0, {a})"),
+        *("np.apply_along_axis(lambda r: r - np.mean(r), -1, {a})",),
+    ),
+    # -------------------------------------------------------------------- whole numbers
+    "math.factorial": ("v", "math.factorial(n % 20)"),
+    "math.perm": ("v", "math.perm(n, 2)", "math.perm(5, n % 7)"),
+    "math.comb": ("v", "math.comb(n, 3)", "math.comb(60, n)"),
+    "math.gcd": ("v", "math.gcd(12 * n, 18, 30)"),
+    "math.lcm": ("v", "math.lcm(n, 12)"),
+    "math.isqrt": ("v", "math.isqrt(n * n)", "math.isqrt(n)"),
+    "math.gamma": ("z", "math.gamma({a})"),
+    "math.modf": ("z", "math.modf({a} * 1.25)"),
+    # -------------------------------------------------------------------- statistics
+    **{
+        f"statistics.{name}": ("v", f"statistics.{name}({{a}})")
+        for name in (
+            *("mean", "fmean", "median", "median_low", "median_high", "variance", "stdev", "pvariance"),
+            *("pstdev", "geometric_mean", "harmonic_mean"),
+        )
+    },
+    # -------------------------------------------------------------------- operator
+    **{f"operator.{name}": ("v m z", f"operator.{name}({{a}})") for name in _UNARY_OPERATORS.split()},
+    **{
+        f"operator.{name}": ("v m z i", f"operator.{name}({{a}}, {{a}})", f"operator.{name}({{a}}, 2)")
+        for name in _BINARY_OPERATORS.split()
+    },
+    **{
+        f"operator.{name}": ("i b", f"operator.{name}({{a}}, 1)", f"operator.{name}({{a}}, {{a}})")
+        for name in _INTEGER_OPERATORS.split()
+    },
+    **{
+        f"operator.i{name}": ("v m z", f"operator.i{name}({{a}}, 2)", f"operator.i{name}({{a}}, {{a}}[::-1])")
+        for name in "add sub mul truediv floordiv mod pow".split()
+    },
+    **{
+        f"operator.i{name}": ("i b", f"operator.i{name}({{a}}, 1)", f"operator.i{name}({{a}}, {{a}}[::-1])")
+        for name in "and or xor lshift rshift".split()
+    },
+    "operator.imatmul": ("m", "operator.imatmul({a}, np.eye(3) * 2.0)"),
+    "operator.matmul": ("v m", "operator.matmul({a}.T, {a})"),
+    "operator.invert": ("i b", "operator.invert({a})"),
+    "operator.inv": ("i b", "operator.inv({a})"),
+    "operator.contains": ("v", "operator.contains({a}, 2.0)", "operator.contains([1, 2], len({a}))"),
+    "operator.concat": ("v", "operator.concat([{a}], [{a}])[1]", "operator.iadd([{a}], [{a}])[1]"),
+    "operator.getitem": ("v m", "operator.getitem({a}, slice(1, None))", "operator.itemgetter(0)({a})"),
+    "operator.setitem": ("v m", "[operator.setitem({a}, 0, 0.5), {a}][1]"),
+    "operator.delitem": ("v", "(lambda h: [operator.delitem(h, 0), h][1])([1.0, {a}])[0]"),
+    "getattr": (
+        *("v m", "getattr({a}, 'T')", "getattr({a}, 'nothing', {a})", "operator.attrgetter('T.shape')({a})"),
+        *("operator.methodcaller('sum', axis=0)({a})", "operator.methodcaller('ravel')({a})"),
+    ),
+    # -------------------------------------------------------------------- functools, itertools
+    "functools.reduce": (
+        *("v m", "functools.reduce(lambda p, q: p + q, {a}, 0.5)", "functools.reduce(operator.mul, {a}[:3])"),
+        *("functools.reduce(lambda p, q: q, [1.0, {a}])",),
+    ),
+    "itertools.accumulate": (
+        *("v m i", "list(itertools.accumulate({a}))", "list(itertools.accumulate({a}, operator.mul))"),
+        *("list(itertools.accumulate({a}, lambda p, q: 0.5 * p + q, initial=1.0))",),
+        "list(itertools.accumulate({a}, max))[-1:]",
+    ),
+    "itertools.chain.from_iterable": ("v m", "list(itertools.chain.from_iterable([{a}, {a}[:1]]))"),
+    "itertools.islice": (
+        *("v m", "list(itertools.islice({a}, 1, None, 2))", "list(itertools.islice({a}, 0))"),
+        *("(lambda h: [*itertools.islice(h, 2), *h])(iter({a}))",),
+    ),
+    "itertools.pairwise": ("v m", "[p + q for p, q in itertools.pairwise({a})]"),
+    "itertools.product": (
+        *("v", "sum(p * q for p, q in itertools.product({a}, repeat=2))"),
+        *("[p * q for p, q in itertools.product({a}, [1.0, 2.0])]",),
+        "[p for p in itertools.product([{a}], [1])]",
+    ),
+    "itertools.starmap": ("v", "list(itertools.starmap(operator.mul, zip({a}, {a})))"),
+    # -------------------------------------------------------------------- containers
+    "dict": ("v m", "dict(k={a})['k']", "dict([('k', {a})])['k']"),
+    "filter": ("v", "list(filter(None, [{a}.shape[0], 0]))"),
+
+    "set": ("v", "len(set([1, 2, 2])) * {a}"),
+    "frozenset": ("v", "len(frozenset([1, 2, 2])) * {a}"),
+}  # fmt: skip
+"""Name -> the kinds, then calls."""
