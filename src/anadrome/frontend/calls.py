@@ -302,6 +302,9 @@ def _call_static(
     refuse_outside(context, function, name_of(function), args)
     context.surroundings.read_by(function, (*args, *kwargs.values()))
     result = natively.run(context, function, name_of(function), args, kwargs)
+    given = (*args, *kwargs.values(), getattr(function, "__self__", None))
+    if isinstance(result, np.ndarray) and any(_shares_memory(result, one) for one in given):
+        return result  # a view of what outlives the call, or that itself
     if isinstance(result, np.ndarray) and not result.ndim and not is_complex_array(result):
         return boxed(context, atom(context, result[()]))
     if isinstance(result, np.ndarray):
@@ -309,6 +312,10 @@ def _call_static(
             return run_row(context, row, name_of(function), args, kwargs)
         return complex_of(context, result) if is_complex_array(result) else as_array(context, result)
     return result
+
+
+def _shares_memory(result: np.ndarray, given: Value) -> bool:
+    return isinstance(given, np.ndarray) and bool(np.may_share_memory(result, given))
 
 
 def _call_python(
