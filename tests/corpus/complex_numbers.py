@@ -6,11 +6,12 @@ import cmath
 import math
 
 import numpy as np
+import scipy.linalg
 
 import anadrome as ad
 from anadrome.errors.api import ComplexDerivative
 from anadrome.errors.frontend import BranchesDiffer, ChangesType, ComplexRefused
-from tests.corpus.draw import N, complex_normal, given, normal, positive, whole
+from tests.corpus.draw import N, complex_normal, dominant, given, normal, positive, whole
 from tests.corpus.harness import Program, Refused
 
 
@@ -302,7 +303,33 @@ def _large_half_way(random, size):
 
 
 CUBIC = (4, 8, 16)
+
+
+def energies_of_a_hamiltonian(a):
+    values, vectors = np.linalg.eigh(a + np.conj(a.T))
+    occupied = vectors[:, :2]
+    return np.sum(np.sin(values)), np.abs(occupied @ np.conj(occupied.T)) ** 2
+
+
+def closest_of_low_rank(a):
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return (u[:, :2] * s[:2]) @ vh[:2]
+
+
+def spectrum_of_any_matrix(a):
+    values, vectors = np.linalg.eig(a)
+    return np.sum(values**2), np.abs(vectors) ** 2
+
+
+def evolution_of_a_state(a, state, time):
+    return scipy.linalg.expm(-1j * time * (a + a.T)) @ state
+
+
 PROGRAMS = (
+    Program(energies_of_a_hamiltonian, (complex_normal(N, N),), sizes=CUBIC),
+    Program(closest_of_low_rank, (complex_normal(N + 1, N),), sizes=CUBIC),
+    Program(spectrum_of_any_matrix, (complex_normal(N, N),), sizes=CUBIC),
+    Program(evolution_of_a_state, (dominant(N), complex_normal(N), given(0.4)), sizes=(8, 16, 32)),
     Program(polynomial, (complex_normal(N),)),
     Program(quotients, (complex_normal(N), complex_normal(N))),
     Program(exponentials, (complex_normal(N),)),
@@ -392,7 +419,7 @@ REFUSED = (
     Refused("ordered", lambda: ad.jit(_ordered)(1j), ComplexRefused, "does not support complex numbers"),
     Refused("stored_in_a_real_array", lambda: ad.jit(_into_a_real_array)(1j), ComplexRefused),
     Refused("sorted", lambda: ad.jit(lambda z: np.sort(z))(LARGE), ComplexRefused),
-    Refused("eigenvalues", lambda: ad.jit(lambda z: np.linalg.eigh(z))(np.eye(3) * 1j), ComplexRefused),
+    Refused("orthogonal_factors", lambda: ad.jit(lambda z: np.linalg.qr(z))(np.eye(3) * 1j), ComplexRefused),
     Refused("as_a_float", lambda: ad.jit(lambda z: float(z))(1j), ComplexRefused),
     Refused("real_and_complex_array", lambda: ad.jit(_array_on_one_way)(1j, np.ones(20)), BranchesDiffer),
     Refused("array_becomes_complex", lambda: ad.jit(_becomes_complex)(np.ones(20), LARGE[:20]), ChangesType),

@@ -186,7 +186,46 @@ def factored_once(a, b, x):
     return np.sum(b * scipy.linalg.cho_solve(factor, b)) + x @ scipy.linalg.cho_solve(factor, x)
 
 
+def fit_of_least_squares(a, b):
+    x, _, _, s = np.linalg.lstsq(a, b, rcond=None)
+    return np.sum((a @ x - b) ** 2) + np.sum(np.log(s))
+
+
+def norms_of_singular_values(a):
+    return np.linalg.norm(a, "nuc") + np.linalg.norm(a, 2) * np.linalg.norm(a, -2) + np.linalg.cond(a)
+
+
+def growth_of_a_system(a):
+    return np.log(np.sum(np.exp(np.linalg.eigvals(a).real)))
+
+
+def sine_of_a_matrix(a):
+    values, vectors = np.linalg.eig(a)
+    return np.sum(np.real((vectors * np.sin(values)) @ np.linalg.inv(vectors)) ** 2)
+
+
+def exponential_of_a_matrix(a, x):
+    return np.sum(scipy.linalg.expm(a) @ x)
+
+
+def product_of_many(a, b, c, d, x):
+    return np.sum(np.linalg.multi_dot([a, b, c, d]) ** 2) + np.sum(np.linalg.multi_dot([x, b, c]) ** 2)
+
+
+def upper_factor(a, x):
+    return np.sum((x @ scipy.linalg.cholesky(a)) ** 2) + np.sum(np.linalg.cholesky(a, upper=True) ** 3)
+
+
 PROGRAMS = (
+    Program(fit_of_least_squares, (normal(N + 2, N), normal(N + 2)), sizes=CUBIC),
+    Program(norms_of_singular_values, (normal(N, N + 1),), sizes=CUBIC),
+    Program(growth_of_a_system, (normal(N, N),), sizes=CUBIC),
+    Program(sine_of_a_matrix, (dominant(N),), sizes=CUBIC),
+    Program(exponential_of_a_matrix, (dominant(N), normal(N)), sizes=(16, 32, 64)),
+    Program(
+        product_of_many, (normal(N, N), normal(N, 4), normal(4, N), normal(N, N), normal(N)), sizes=CUBIC
+    ),
+    Program(upper_factor, (definite(N), normal(N)), sizes=CUBIC),
     Program(powers_of_a_matrix, (dominant(N),), sizes=CUBIC),
     Program(least_squares_by_the_pseudo_inverse, (normal(N + 2, N), normal(N + 2)), sizes=CUBIC),
     Program(triangular_systems, (dominant(N), normal(N)), sizes=CUBIC),

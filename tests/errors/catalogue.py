@@ -62,6 +62,10 @@ NaN and infinities are not errors: they propagate as IEEE 754 says. `max` and `m
 generator are NaN where an item is, as `np.max` and `np.min` are; Python's own `max` and `min`, which compare
 the items one by one, ignore a NaN that is not the first. Integers wrap at their width, and an integer divided
 by 0 is 0, as in NumPy arrays.
+
+What a signal handler raises while a program runs, `KeyboardInterrupt` after Ctrl-C, passes through the call
+unchanged. There is one warning, `anadrome.errors.targets.UntrustedCache`: another user could have written to
+the folder in which compiled code is kept.
 """
 
 

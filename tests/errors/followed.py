@@ -328,10 +328,22 @@ FOLLOWED: dict[str, Followed] = {
     ),
     "least squares": Followed(
         lambda a, y: np.linalg.solve(a, y),
-        ["`a.T @ a`"],
-        lambda a, y: np.linalg.solve(a.T @ a, a.T @ y),
-        (A[:5, :3], Y[:5]),
+        ["`np.linalg.lstsq` for least squares"],
         lambda a, y: np.linalg.lstsq(a, y)[0],
+        (A[:5, :3], Y[:5]),
+        lambda a, y: np.linalg.solve(a.T @ a, a.T @ y),
+    ),
+    "order of a norm": Followed(
+        lambda a: np.linalg.norm(a, "nuclear"),
+        ["`'nuc'`", "or the negative of one of the numbers"],
+        lambda a: np.linalg.norm(a, "nuc") + np.linalg.norm(a, -2),
+        (A[:5, :3],),
+    ),
+    "product of six matrices": Followed(
+        lambda a: np.linalg.multi_dot([a, a, a, a, a, a]),
+        ["multiply some of them with `@`"],
+        lambda a: np.linalg.multi_dot([a @ a, a @ a, a @ a]),
+        (0.1 * A,),
     ),
     "where with two arguments": Followed(
         lambda x: np.where(x > 0.0, x), ["all three"], lambda x: np.where(x > 0.0, x, 0.0), (X,)

@@ -168,8 +168,8 @@ def staged_index_of_list(x, n):
 
 def uses_try(x):
     try:
-        return x
-    except ValueError:
+        return 1.0 / x
+    except ZeroDivisionError:
         return -x
 
 
@@ -194,10 +194,6 @@ def uses_class(x):
 def uses_global(x):
     global OUTSIDE
     return x
-
-
-def uses_yield(x):
-    yield x
 
 
 async def uses_async(x):
@@ -315,7 +311,6 @@ CASES = [
     (uses_import, (1.0,), frontend.UnsupportedCall),
     (uses_class, (1.0,), frontend.UnsupportedSyntax),
     (uses_global, (1.0,), frontend.UnsupportedSyntax),
-    (uses_yield, (1.0,), frontend.UnsupportedSyntax),
     (uses_async, (1.0,), frontend.UnsupportedSyntax),
     (uses_nonlocal, (1.0,), frontend.UnsupportedSyntax),
     (uses_match, (1.0,), frontend.UnsupportedSyntax),

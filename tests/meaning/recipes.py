@@ -81,8 +81,9 @@ UNARY: dict[str, str] = {
     "m q": "np.fft.rfft2 np.fft.irfft2 np.fft.rfftn np.fft.irfftn fft.rfft2 fft.irfft2 fft.rfftn fft.irfftn",
     "d": """
         np.linalg.inv np.linalg.det np.linalg.cholesky np.linalg.slogdet np.linalg.eigvalsh np.linalg.svdvals
+        linalg.cholesky
     """,
-    "s": "np.linalg.inv np.linalg.det np.linalg.pinv np.linalg.slogdet",
+    "s": "np.linalg.inv np.linalg.det np.linalg.pinv np.linalg.slogdet np.linalg.cond linalg.expm",
 }
 """Kinds -> functions of the array alone."""
 

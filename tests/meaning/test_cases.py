@@ -10,6 +10,7 @@ import pytest
 from tests.meaning.cases import (
     containers,
     control,
+    generators,
     in_place,
     iterators,
     libraries,
@@ -18,14 +19,15 @@ from tests.meaning.cases import (
     outside,
     rows,
     tables,
+    trying,
     views,
 )
 from tests.meaning.judge import Case, Refused, arguments_of, by_us, judge
 from tests.meaning.thresholds import configurations
 
 FAMILIES = (
-    *(in_place, iterators, containers, views, rows, tables, control, objects, numbers, outside),
-    libraries,
+    *(in_place, iterators, generators, containers, views, rows, tables, control, objects, numbers, outside),
+    *(libraries, trying),
 )
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""

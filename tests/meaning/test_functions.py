@@ -101,7 +101,7 @@ def test_every_function_of_complex_numbers_is_called_on_them(table: dict[Any, Ca
 
 def is_making(recipe: Recipe) -> bool:
     """Whether a function makes complex numbers of real ones."""
-    return recipe.name.startswith(("cmath.", "np.fft.", "fft.", "np.linalg."))
+    return recipe.name.startswith(("cmath.", "np.fft.", "fft.", "np.linalg.", "linalg."))
 
 
 def assert_right(chosen: list[tuple[Recipe, int]], configuration: str = "default") -> None:

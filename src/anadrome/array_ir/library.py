@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from anadrome.array_ir.nodes import ArrayType, Size, Var
 from anadrome.errors import Span
-from anadrome.errors.runtime import SingularMatrix
+from anadrome.errors.runtime import FAILURES
 from anadrome.library.record import Array, LibraryOperation, NoResult, Operand
 from anadrome.library.table import LIBRARY
 
@@ -42,12 +42,12 @@ def library_types(
 def run_library(
     operation: str, args: Sequence[Array], attributes: Sequence[bool | int], span: Span | None
 ) -> tuple[Array, ...]:
-    """The results of a call, in order; one that has none raises `SingularMatrix`."""
+    """The results of a call, in order; where there are none it fails as the operation's row says."""
     row = LIBRARY[operation]
     try:
         return row.run(args, attributes)
     except NoResult as error:
-        raise SingularMatrix(f"{operation}: {row.failure}", span) from error
+        raise FAILURES[row.error](f"{operation}: {row.failure}", span) from error
 
 
 def _shown(argument: Operand, names: Sequence[str]) -> str:

@@ -103,6 +103,7 @@ CODES: Mapping[str, str] = {
     "OutOfMemory": "A509",
     "BudgetExceeded": "A510",
     "NonFinite": "A511",
+    "NotDecomposed": "A512",
     # this machine
     "MissingFunction": "A601",
     "MissingTransforms": "A602",

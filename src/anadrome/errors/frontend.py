@@ -151,6 +151,7 @@ class StaticCallFailed(FrontendError):
             help="Python ran this while compiling, because it does not depend on run-time values; fix it as "
             "in plain Python",
         )
+        self.raised = error
 
 
 class StaticTypeError(StaticCallFailed, TypeError):

@@ -74,6 +74,8 @@ class RaisedError(RuntimeCheckError):
     """A `raise` of the program was reached. It is also an instance of the builtin class that was raised."""
 
     label = "raised here"
+    raised: BaseException | None = None
+    """What was raised, where that happened while compiling."""
 
     @classmethod
     def of(cls, message: str, values: Sequence[object], span: Span | None) -> RaisedError:
@@ -159,6 +161,13 @@ class SingularMatrix(RuntimeCheckError, ArithmeticError, LinAlgError):
     )
 
 
+class NotDecomposed(RuntimeCheckError, ArithmeticError, LinAlgError):
+    """A matrix whose eigenvalues or singular values were not found."""
+
+    label = "found at run time"
+    help = "check the matrix for NaNs, infinities, and numbers of very different sizes"
+
+
 class NotConverged(RuntimeCheckError, ArithmeticError):
     """An iteration that has not found its fixed point or root."""
 
@@ -198,6 +207,7 @@ FAILURES: dict[str, type[RuntimeCheckError]] = {
     "raise": RaisedError,
     "empty": EmptyReduction,
     "singular": SingularMatrix,
+    "decomposition": NotDecomposed,
     "convergence": NotConverged,
     "memory": OutOfMemory,
     "nonfinite": NonFinite,

@@ -81,6 +81,10 @@ _STATIC_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 _LIST_HELP = "make it an array first: `np.array([...])`"
 
 
+RAISING = (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
+"""Operators that raise on some of Python's numbers."""
+
+
 def operate(context: Context, kind: type[ast.operator], left: Value, right: Value) -> Value:
     """`left kind right`; operators of static values are Python's own, save those of the user's classes."""
     found = own_binary(context, kind, left, right)
@@ -105,6 +109,8 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
                 )
         if kind is ast.MatMult:
             return context.call(np.matmul, left, right)
+        if kind in RAISING and not has_array:
+            context.may_raise("an operation", ZeroDivisionError, OverflowError)
         if is_complex_operation:
             return complex_operators.binary(context, kind, left, right)
         return binary(context, kind, left, right)

@@ -25,7 +25,7 @@ from anadrome.frontend.arrays import as_array, atom, describe, promote, type_of
 from anadrome.frontend.complex_numbers.operators import binary as complex_binary
 from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import numpy_type
-from anadrome.frontend.comprehension import hashable, list_of, made_list
+from anadrome.frontend.comprehension import list_of, made_list
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.growing import GrowingList, new_list, plain_list
 from anadrome.frontend.iterables import Iterated, RowList, Unrolled, staged_range, unroll
@@ -43,6 +43,7 @@ from anadrome.frontend.iterators import (
     unrolled,
     zipped,
 )
+from anadrome.frontend.keyed import hashable
 from anadrome.frontend.operators import apply_prim, compare_name, power, truth
 from anadrome.frontend.overloads import own_method, own_truth
 from anadrome.frontend.reductions import ALL, ANY, GREATEST, LEAST, PRODUCT, SUM, Monoid, reduce_values

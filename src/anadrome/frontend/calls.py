@@ -29,12 +29,13 @@ from anadrome.frontend.builtin_calls import BUILTINS, DATA_MODEL
 from anadrome.frontend.complex_numbers.forms import COMPLEX_CALLS, complex_call, complex_method
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
 from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.generators import is_generator
 from anadrome.frontend.growing import GrowingList, plain_list
 from anadrome.frontend.iterables import Iterated, RowList
-from anadrome.frontend.iterators import Iterator, LazyGenerator, unrolled
+from anadrome.frontend.iterators import GeneratorCall, Iterator, LazyGenerator, unrolled
 from anadrome.frontend.library import CALLS, METHODS
 from anadrome.frontend.library.python_program import PROGRAMS
-from anadrome.frontend.liveness import Liveness, analyse, assigned_names, captured_names
+from anadrome.frontend.liveness import Liveness, analyse, assigned_names, captured_names, own_nodes
 from anadrome.frontend.merge import aliases
 from anadrome.frontend.natively import refuse_outside
 from anadrome.frontend.nonlocals import declared, declared_inside
@@ -137,6 +138,8 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
     if not _takes_lists(function):
         args = [plain_list(context, arg) for arg in args]
         kwargs = {name: plain_list(context, arg) for name, arg in kwargs.items()}
+    if function is int or getattr(function, "__module__", None) == "math":
+        context.may_raise(f"`{name_of(function)}`", ValueError, OverflowError)
     row = _row(context, function, args, kwargs)
     is_staged_call = any(_is_runtime(value) for value in (*args, *kwargs.values())) or _is_data_model(
         function
@@ -299,6 +302,9 @@ def _call_static(
     refuse_outside(context, function, name_of(function), args)
     context.surroundings.read_by(function, (*args, *kwargs.values()))
     result = natively.run(context, function, name_of(function), args, kwargs)
+    given = (*args, *kwargs.values(), getattr(function, "__self__", None))
+    if isinstance(result, np.ndarray) and any(_shares_memory(result, one) for one in given):
+        return result  # a view of what outlives the call, or that itself
     if isinstance(result, np.ndarray) and not result.ndim and not is_complex_array(result):
         return boxed(context, atom(context, result[()]))
     if isinstance(result, np.ndarray):
@@ -306,6 +312,10 @@ def _call_static(
             return run_row(context, row, name_of(function), args, kwargs)
         return complex_of(context, result) if is_complex_array(result) else as_array(context, result)
     return result
+
+
+def _shares_memory(result: np.ndarray, given: Value) -> bool:
+    return isinstance(given, np.ndarray) and bool(np.may_share_memory(result, given))
 
 
 def _call_python(
@@ -455,6 +465,10 @@ def _run(context: Context, frame: Frame, node: FunctionNode) -> Value:
     try:
         if isinstance(node, ast.Lambda):
             return context.evaluate(frame, node.body)
+        if isinstance(node, ast.FunctionDef) and is_generator(node):
+            made = GeneratorCall(node, frame)
+            context.made(made)
+            return made
         return _result(context, frame, context.evaluators.block(context, frame, node.body))
     finally:
         context.call_names.pop()
@@ -502,11 +516,9 @@ def _analysed(context: Context, source: Source, node: FunctionNode) -> FunctionT
     body: list[ast.stmt] = [ast.Expr(node.body)] if isinstance(node, ast.Lambda) else node.body
     if isinstance(node, ast.AsyncFunctionDef):
         raise UnsupportedSyntax("an `async` function", source.span(node), "define it with `def`")
-    for inner in sorted(_own_nodes(body), key=lambda found: getattr(found, "lineno", 0)):
-        if isinstance(inner, ast.Yield | ast.YieldFrom | ast.Await):
-            raise UnsupportedSyntax(
-                f"`{type(inner).__name__.lower()}`", source.span(inner), "return an array or a tuple"
-            )
+    for inner in sorted(own_nodes(body), key=lambda found: getattr(found, "lineno", 0)):
+        if isinstance(inner, ast.Await):
+            raise UnsupportedSyntax("`await`", source.span(inner), "return an array or a tuple")
     arguments = node.args
     names = {arg.arg for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     names |= {arg.arg for arg in (arguments.vararg, arguments.kwarg) if arg is not None}
@@ -514,17 +526,6 @@ def _analysed(context: Context, source: Source, node: FunctionNode) -> FunctionT
     shared = declared_inside(body) & (bound - outer)
     liveness = analyse(body, captured_names(body) | outer)
     return FunctionText(source, node, liveness, bound - outer, outer, shared)
-
-
-def _own_nodes(body: Sequence[ast.AST]) -> list[ast.AST]:
-    found: list[ast.AST] = []
-    pending = list(body)
-    while pending:
-        node = pending.pop()
-        found.append(node)
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            pending += list(ast.iter_child_nodes(node))
-    return found
 
 
 def bind_arguments(

@@ -34,7 +34,6 @@ from anadrome.array_ir.nodes import (
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors.frontend import (
     EscapingMutation,
-    StaticCallFailed,
     StaticRequired,
     UnsupportedSyntax,
     UnsupportedType,
@@ -43,6 +42,7 @@ from anadrome.errors.frontend import (
 from anadrome.frontend.arrays import as_array, atom, type_of
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
 from anadrome.frontend.context import Context
+from anadrome.frontend.generators import all_items
 from anadrome.frontend.growing import (
     ListMethod,
     growing_list,
@@ -53,13 +53,20 @@ from anadrome.frontend.growing import (
 )
 from anadrome.frontend.indexing import take
 from anadrome.frontend.iterables import Iterated, RowList, Unrolled
-from anadrome.frontend.iterators import LazyGenerator, known_items, made_iterator, source_of, unrolled
+from anadrome.frontend.iterators import (
+    GeneratorCall,
+    LazyGenerator,
+    known_items,
+    made_iterator,
+    source_of,
+    unrolled,
+)
 from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.merge import aliases, branch
 from anadrome.frontend.operators import truth
 from anadrome.frontend.overloads import own_truth
 from anadrome.frontend.sizes import give_range, multiply_sizes
-from anadrome.frontend.structures import flatten, has_staged, is_number
+from anadrome.frontend.structures import flatten, is_number
 from anadrome.frontend.values import (
     RETURN,
     Array,
@@ -134,6 +141,8 @@ def spend(context: Context, values: LazyGenerator) -> ast.GeneratorExp | None:
 def generated(context: Context, values: LazyGenerator) -> Value:
     """What a generator has left, to be gone over: each item is evaluated when asked for, if their number
     is known now or any of them can be reached."""
+    if isinstance(values, GeneratorCall):
+        return all_items(context, values)
     node = spend(context, values)
     if node is None:
         return []
@@ -159,7 +168,7 @@ def _generated(
     clause = node.generators[depth]
     for item in items:
         bind_target(context, frame, clause.target, item)
-        if not _passes(context, frame, clause.ifs):
+        if not passes(context, frame, clause.ifs):
             continue
         if depth + 1 == len(node.generators):
             yield context.evaluate(frame, node.elt)
@@ -175,6 +184,8 @@ def made_list(context: Context, value: Value) -> Value:
     """A generator as the list of what it has left; any other value as it is."""
     if not isinstance(value, LazyGenerator):
         return without_growing(context, value)
+    if isinstance(value, GeneratorCall):
+        return without_growing(context, all_items(context, value))
     if value.begun is not None:
         return list(unrolled(context, value.begun))
     node = spend(context, value)
@@ -288,7 +299,7 @@ def _one_after_the_other(context: Context, frame: Frame, node: Comprehension, it
     return made
 
 
-def _passes(context: Context, frame: Frame, tests: Sequence[ast.expr]) -> bool:
+def passes(context: Context, frame: Frame, tests: Sequence[ast.expr]) -> bool:
     """Whether filters let an item pass, where they must be known now."""
     try:
         return all(_static_filter(context, frame, test) for test in tests)
@@ -305,64 +316,7 @@ def _static_filter(context: Context, frame: Frame, test: ast.expr) -> bool:
     return bool(value)
 
 
-# ---------------------------------------------------------------------------- dicts and sets
-def evaluate_dict(context: Context, frame: Frame, node: ast.DictComp) -> Value:
-    """A dict comprehension: repeated now for every item, so the keys must be known now."""
-    result: dict[Value, Value] = {}
-    for inner in _static_items(context, clause_frame(frame, node), node, 0):
-        key = _key(context, inner, node.key, "the key of a dict")
-        result[key] = context.evaluate(inner, node.value)
-    context.made(result)
-    return result
-
-
-def evaluate_set(context: Context, frame: Frame, node: ast.SetComp) -> Value:
-    """A set comprehension: repeated now for every item, so the items must be known now."""
-    inner = clause_frame(frame, node)
-    result = {
-        _key(context, one, node.elt, "an item of a set") for one in _static_items(context, inner, node, 0)
-    }
-    context.made(result)
-    return result
-
-
-def _key(context: Context, frame: Frame, node: ast.expr, what: str) -> Value:
-    value = context.evaluate(frame, node)
-    context.at(frame, node)
-    return hashable(context, value, what)
-
-
-def hashable(context: Context, value: Value, what: str) -> Value:
-    """A value that is to be a key: known now, and hashable."""
-    if has_staged(value):
-        raise StaticRequired(what, context.span, "put it into an array or a list")
-    try:
-        hash(value)
-    except TypeError as error:
-        raise StaticCallFailed(what, error, context.span) from error
-    return value
-
-
-def _static_items(context: Context, frame: Frame, node: Keyed, depth: int) -> Iterator[Frame]:
-    """The scope of the comprehension with its targets bound, once for every item that passes the filters."""
-    clause = node.generators[depth]
-    items = clause_items(context, frame, clause)
-    if isinstance(items, Iterated):
-        if items.static_extent is None or items.static_extent > context.config.static_repeats:
-            context.at(frame, clause.iter)
-            what = f"the number of items of a {'dict' if isinstance(node, ast.DictComp) else 'set'}"
-            raise StaticRequired(what, context.span, "make a list or an array of the values instead")
-        items = known_items(context, items)
-    for item in items:
-        bind_target(context, frame, clause.target, item)
-        if not _passes(context, frame, clause.ifs):
-            continue
-        if depth + 1 == len(node.generators):
-            yield frame
-        else:
-            yield from _static_items(context, frame, node, depth + 1)
-
-
+# ---------------------------------------------------------------------------- lists of run-time length
 class RunTimeFilter(Exception):
     """Which of some items known now a list has is known at run time only."""
 

@@ -120,6 +120,9 @@ class Context:
         self.call_names: list[str] = []
         self.tick = 0
         self.is_narrow = False
+        self.hazards: list[tuple[tuple[type[BaseException], ...], str, Span | None]] = []
+        self.trying: list[tuple[Scope, tuple[type[BaseException], ...]]] = []
+        self.handled: list[Exception] = []
         self.widenings = 0
         self.last_span: Span | None = None
         self.poisonings: list[Cell] = []
@@ -346,6 +349,11 @@ class Context:
                 case ScopeKind.FUNCTION:
                     pass
 
+    def may_raise(self, what: str, *kinds: type[BaseException]) -> None:
+        """Python may raise this here, where the compiled program gives NaN, an infinity or 0."""
+        if self.trying:
+            self.hazards.append((kinds, what, self.span))
+
     def constant(self, value: object, dtype: DType) -> Const:
         """A static number as a constant of a scalar type; refuses one that does not fit."""
         plain = value.item() if isinstance(value, np.generic) else value
@@ -451,7 +459,7 @@ class Context:
             plain.append(found.example)
         return rebuild(iter(plain))
 
-    def at(self, frame: Frame, node: ast.stmt | ast.expr) -> None:
+    def at(self, frame: Frame, node: ast.stmt | ast.expr | ast.ExceptHandler) -> None:
         """Say that this node is being evaluated: errors and statements point at it, or at the user's call."""
         if frame.globals.get("__name__") in CALLED_MODULES:
             return

@@ -19,8 +19,10 @@ from anadrome.errors.frontend import (
 )
 from anadrome.frontend.context import Context
 from anadrome.frontend.evaluate import condition
+from anadrome.frontend.generators import run_generator
 from anadrome.frontend.iterables import Iterated, Unrolled, has_run
 from anadrome.frontend.iterators import (
+    GeneratorCall,
     Iterator,
     LazyGenerator,
     begun,
@@ -34,6 +36,7 @@ from anadrome.frontend.iterators import (
 from anadrome.frontend.loop_plan import Plan, make_plan
 from anadrome.frontend.loops import after_break, stage_loop
 from anadrome.frontend.merge import branch
+from anadrome.frontend.overloads import own_method
 from anadrome.frontend.sizes import give_range
 from anadrome.frontend.values import (
     BREAK,
@@ -68,6 +71,11 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
     """A `for`: over static items it is repeated now, over a run-time sequence it becomes a loop."""
     context.at(frame, node.iter)
     iterable = context.evaluate(frame, node.iter)
+    method = own_method(iterable, "__iter__")
+    if method is not None:
+        iterable = context.call(method, iterable)
+    if isinstance(iterable, GeneratorCall):
+        return run_generator(context, frame, node, iterable)
     if isinstance(iterable, LazyGenerator) and not isinstance(node.iter, ast.GeneratorExp):
         iterable = begun(context, iterable)
     walked = _shared_iterator(node, iterable)

@@ -29,9 +29,7 @@ from anadrome.frontend.complex_numbers import operators as complex_operators
 from anadrome.frontend.complex_numbers.forms import COMPLEX_ATTRIBUTES, COMPLEX_METHODS
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
 from anadrome.frontend.comprehension import (
-    evaluate_dict,
     evaluate_list,
-    evaluate_set,
     generator,
     take_row,
 )
@@ -47,6 +45,7 @@ from anadrome.frontend.growing import (
 from anadrome.frontend.indexing import take, take_complex
 from anadrome.frontend.iterables import RowList
 from anadrome.frontend.iterators import unrolled
+from anadrome.frontend.keyed import evaluate_dict, evaluate_set
 from anadrome.frontend.library import ATTRIBUTES, CALLS, METHODS
 from anadrome.frontend.merge import branch
 from anadrome.frontend.natively import refuse_environment

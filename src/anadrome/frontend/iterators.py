@@ -12,7 +12,7 @@ import numpy as np
 
 from anadrome.array_ir.nodes import Atom, Check, i64
 from anadrome.dtypes import I64
-from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedType
+from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedCall, UnsupportedType
 from anadrome.frontend.arrays import as_array, atom, describe
 from anadrome.frontend.complex_numbers.parts import complex_of
 from anadrome.frontend.context import Context
@@ -30,6 +30,7 @@ from anadrome.frontend.iterables import (
     staged_range,
 )
 from anadrome.frontend.liveness import assigned_names
+from anadrome.frontend.overloads import own_method
 from anadrome.frontend.sizes import agree, clamp_size, least_size
 from anadrome.frontend.values import Array, Complex, Frame, Key, Scalar, Value
 
@@ -167,7 +168,24 @@ class LazyGenerator(Stateful):
         self.begun = begun if isinstance(begun, Iterator) else None
 
 
-SPENT = "gone over"
+@dataclass(slots=True, eq=False)
+class GeneratorCall(LazyGenerator):
+    """The call of a generator function: its text, and the names that the call binds."""
+
+    node: ast.FunctionDef  # type: ignore[assignment]
+    is_left: bool = False
+
+    def contents(self) -> dict[Key, Value]:
+        """How far it was gone over, as a word."""
+        state = LEFT if self.is_left else SPENT if self.is_spent else "new"
+        return {"state": state, "begun": self.begun}
+
+    def refill(self, contents: Mapping[Key, Value]) -> None:
+        """Be as it was at another time."""
+        self.is_left, self.is_spent = contents["state"] == LEFT, contents["state"] != "new"
+
+
+SPENT, LEFT = "gone over", "left by a loop"
 
 Pulled = Generator[Value, None, None]
 """Items that are known now, each evaluated when it is asked for."""
@@ -305,6 +323,11 @@ def iterator_of(context: Context, value: Value) -> Iterator:
 
 def begun(context: Context, generator: LazyGenerator) -> Iterator:
     """The iterator that a generator is when its items are asked for one by one."""
+    if isinstance(generator, GeneratorCall):
+        help = "go over it with one `for`, or make a list of it first: `list(g(x))`"
+        raise UnsupportedCall(
+            "a generator function", context.span, "its items are asked for one by one", help
+        )
     if generator.begun is None:
         span = context.span
         found = context.evaluators.generator(context, generator)
@@ -427,6 +450,9 @@ def source_of(context: Context, value: Value) -> Iterated | Pulled:
             return _of_view(context, value)
         case _:
             pass
+    method = own_method(value, "__iter__")
+    if method is not None:
+        return source_of(context, context.call(method, value))
     found = iterate(context, value)
     return found if isinstance(found, Iterated) else (item for item in found)
 

@@ -35,6 +35,25 @@ def analyse(body: Sequence[ast.stmt], captured: Names) -> Liveness:
     return found
 
 
+def analyse_block(body: Sequence[ast.stmt], after: Names) -> Liveness:
+    """The liveness of statements, before names that are live after them."""
+    found = Liveness()
+    _block(found, body, after, _Targets(_NONE, _NONE), _NONE)
+    return found
+
+
+def own_nodes(body: Sequence[ast.AST]) -> list[ast.AST]:
+    """All nodes of these statements but those of functions defined in them."""
+    found: list[ast.AST] = []
+    pending = list(body)
+    while pending:
+        node = pending.pop()
+        found.append(node)
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            pending += list(ast.iter_child_nodes(node))
+    return found
+
+
 def assigned_names(nodes: Sequence[ast.AST]) -> Names:
     """Names these statements bind themselves; nested functions and comprehensions have their own."""
     return frozenset(name for node in nodes for name in _stores(node))
@@ -106,6 +125,15 @@ def _statement(found: Liveness, node: ast.stmt, after: Names, targets: _Targets,
         case ast.While(test=test, body=body, orelse=orelse):
             after_loop = _block(found, orelse, after, targets, captured)
             return _loop(found, node, body, _NONE, reads(test), after, after_loop, captured)
+        case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=finalbody):
+            last = _block(found, finalbody, after, targets, captured)
+            kept = captured | last if finalbody else captured
+            ways = _Targets(targets.at_break | last, targets.at_continue | last) if finalbody else targets
+            caught = _NONE
+            for handler in handlers:
+                caught |= _block(found, handler.body, last, ways, kept) | reads(handler.type)
+            end = _block(found, orelse, last, ways, kept) | caught
+            return _block(found, body, end, ways, kept) | caught
         case ast.AugAssign(target=ast.Name(id=name), value=value):
             return after | reads(value) | {name}
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():

@@ -29,8 +29,9 @@ from anadrome.frontend.complex_numbers.pairs import pair_product
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex
 from anadrome.frontend.comprehension import bind_target, clause_frame, evaluate_list, short_items, spend
 from anadrome.frontend.context import Context
+from anadrome.frontend.generators import all_items
 from anadrome.frontend.iterables import Iterated
-from anadrome.frontend.iterators import LazyGenerator
+from anadrome.frontend.iterators import GeneratorCall, LazyGenerator
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import apply_prim, truth
 from anadrome.frontend.overloads import own_truth
@@ -70,6 +71,8 @@ NOTHING = Partial(None, FALSE)
 
 def reduce_values(context: Context, monoid: Monoid, values: Value, default: Sequence[Value] = ()) -> Value:
     """The reduction of a generator, a container or an array; one of nothing is the `default`, if any."""
+    if isinstance(values, GeneratorCall):
+        values = all_items(context, values)
     node = spend(context, values) if isinstance(values, LazyGenerator) and values.begun is None else None
     if isinstance(values, LazyGenerator) and node is not None:
         try:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from types import CodeType, FunctionType
+from typing import Any
 
 from anadrome.errors import Span
 from anadrome.errors.frontend import SourceUnavailable
@@ -34,8 +35,12 @@ class Source:
     lines: tuple[str, ...]
     functions: dict[int, tuple[FunctionNode, ...]]
 
-    def span(self, node: ast.stmt | ast.expr | ast.comprehension | ast.arg) -> Span:
+    def span(self, node: ast.stmt | ast.expr | ast.comprehension | ast.arg | ast.ExceptHandler) -> Span:
         """The source place of a node; one that goes over several lines is shown to the end of its first."""
+        own = getattr(node, "anadrome_source", self)
+        if own is not self:
+            found: Span = own.span(node)
+            return found
         line, column = node.lineno, node.col_offset  # type: ignore[union-attr]
         end = node.end_col_offset if node.end_lineno == line else None  # type: ignore[union-attr]
         text = self.lines[line - 1] if line <= len(self.lines) else ""
@@ -44,6 +49,13 @@ class Source:
             column = len(encoded[:column].decode())
             end = None if end is None else len(encoded[:end].decode())
         return Span(self.file, line, column, len(text.rstrip("\n")) if end is None else end)
+
+
+def from_source(node: Any, source: Source) -> Any:
+    """Say that a node stands in this source, wherever it is evaluated."""
+    if not hasattr(node, "anadrome_source"):
+        node.anadrome_source = source
+    return node
 
 
 class SourceCache:

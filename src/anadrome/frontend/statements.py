@@ -39,13 +39,14 @@ from anadrome.frontend.evaluate import attribute, condition, mangled, subscript
 from anadrome.frontend.growing import GrowingList, ListMethod, set_item
 from anadrome.frontend.heap import contents, is_same_object, is_view_of, part_key
 from anadrome.frontend.imports import run_import
-from anadrome.frontend.iterators import unrolled
+from anadrome.frontend.iterators import GeneratorCall, unrolled
 from anadrome.frontend.merge import branch
 from anadrome.frontend.nonlocals import owner
 from anadrome.frontend.operators import truth
 from anadrome.frontend.overloads import BINARY, own_method
 from anadrome.frontend.own import is_own
 from anadrome.frontend.structures import has_staged
+from anadrome.frontend.trying import run_try
 from anadrome.frontend.values import (
     BREAK,
     CONTINUE,
@@ -110,7 +111,6 @@ _WORDS: dict[type[ast.stmt], str] = {
 
 _HELP: dict[type[ast.stmt], str] = {
     ast.Global: "return the value instead",
-    ast.Try: "test the condition with `if`",
     ast.ClassDef: "define the class outside",
     ast.Match: "take patterns without `*rest`, mappings and positions of classes, or write it with `if`",
 }
@@ -442,7 +442,7 @@ def _expression(context: Context, frame: Frame, node: ast.Expr) -> None:
 
 def _return(context: Context, frame: Frame, node: ast.Return) -> Exit:
     value = None if node.value is None else context.evaluate(frame, node.value)
-    value = value if isinstance(value, GrowingList) else made_list(context, value)
+    value = value if isinstance(value, GrowingList | GeneratorCall) else made_list(context, value)
     return Exit(RETURN, frozenset({RETURN}), value)
 
 
@@ -504,6 +504,15 @@ def _assert(context: Context, frame: Frame, node: ast.Assert) -> Exit:
 
 
 def _raise(context: Context, frame: Frame, node: ast.Raise) -> Exit:
+    if node.exc is None and context.handled:
+        raise context.handled[-1]
+    scope, kinds = context.trying[-1] if context.trying else (None, ())
+    raised: Any = context.evaluate(frame, node.exc) if scope is context.scope and node.exc else None
+    raised = raised() if isinstance(raised, type) and issubclass(raised, BaseException) else raised
+    if isinstance(raised, kinds):
+        error = RaisedError.of(type(raised).__name__, (), context.span)
+        error.raised = raised
+        raise error
     _emit_raise(context, frame, node, FALSE)
     return NOWHERE
 
@@ -572,6 +581,7 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Context, Frame, Any], Exit | None]] =
     ast.Import: run_import,
     ast.ImportFrom: run_import,
     ast.With: _with,
+    ast.Try: run_try,
     ast.Assert: _assert,
     ast.Raise: _raise,
 }

@@ -14,7 +14,7 @@ from anadrome.library.decompositions import NOT_CONVERGED, converged
 from anadrome.library.record import Array, LibraryOperation, NoResult, signature
 from anadrome.library.samples import apart, drawn
 
-NOT_FOUND = "its eigenvalues were not found: it holds infinities or NaNs, or the iteration did not converge"
+NOT_FOUND = "the eigenvalues of the matrix were not found"
 ROUNDING = 8
 """Components that differ by so many units in the last place are equally large."""
 
@@ -83,6 +83,7 @@ ROWS = (
         work=lambda n: 25 * n**3,
         sample=lambda random: (_turning(random),),
         failure=NOT_FOUND,
+        error="decomposition",
     ),
     LibraryOperation(
         "complex_eig",
@@ -93,6 +94,7 @@ ROWS = (
         work=lambda n: 100 * n**3,
         sample=lambda random: _two(random, 4, 4),
         failure=NOT_FOUND,
+        error="decomposition",
     ),
     LibraryOperation(
         "complex_eigh",
@@ -102,6 +104,7 @@ ROWS = (
         sample=lambda random: _two(random, 4, 4),
         attributes=("lower",),
         failure=NOT_CONVERGED,
+        error="decomposition",
         triangle=("real", "imag"),
     ),
     LibraryOperation(
@@ -114,6 +117,7 @@ ROWS = (
         work=lambda m, n, k: 56 * m * n * k,
         sample=lambda random: (*_two(random, 5, 3), np.zeros(3)),
         failure=NOT_CONVERGED,
+        error="decomposition",
     ),
 )
 """The imaginary part of the diagonal counts as zero in `complex_eigh`; complex_svd has k = min(m, n)."""

@@ -10,7 +10,7 @@ import numpy as np
 from anadrome.library.record import Array, LibraryOperation, NoResult, signature
 from anadrome.library.samples import apart, drawn
 
-NOT_CONVERGED = "the iteration for its eigenvalues or singular values did not converge"
+NOT_CONVERGED = "the iteration for the eigenvalues or singular values of the matrix did not converge"
 
 
 # ---------------------------------------------------------------------------- meaning
@@ -51,6 +51,7 @@ ROWS = (
         sample=lambda random: (apart(random, 4, 4),),
         attributes=("lower",),
         failure=NOT_CONVERGED,
+        error="decomposition",
         triangle=("matrix",),
     ),
     LibraryOperation(
@@ -60,6 +61,7 @@ ROWS = (
         work=lambda m, n, k: 14 * m * n * k,
         sample=lambda random: (apart(random, 5, 3), np.zeros(3)),
         failure=NOT_CONVERGED,
+        error="decomposition",
     ),
 )
 """QR has m ≥ n, and svd k = min(m, n)."""

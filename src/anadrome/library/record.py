@@ -105,6 +105,8 @@ class LibraryOperation:
     """Constants of the call. `transpose_x`: the argument x holds its transpose."""
     failure: str = ""
     """What is said where there is no result; nothing where there is one for every argument."""
+    error: str = "singular"
+    """The kind of that failure, as in `errors.runtime.FAILURES`."""
     linear: tuple[str, ...] = ()
     """Groups of arguments in each of which the results are linear, the other arguments being constant."""
     apart: str = ""

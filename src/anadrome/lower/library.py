@@ -36,7 +36,7 @@ def lower_library(low: Lowering, let: array_ir.Let, expr: array_ir.Library) -> N
     if row.is_total:
         low.emit.call(name, (*buffers, *values))
     else:
-        _checked(low, let.span, name, buffers, values, row.failure)
+        _checked(low, let.span, name, buffers, values, row)
     for target, place in zip(let.targets, places, strict=True):
         if is_scalar(target):
             low.bind(target, low.emit.load(target.name, place.buffer, place.offset))
@@ -58,14 +58,14 @@ def _checked(
     name: str,
     buffers: tuple[Buffer, ...],
     values: tuple[Expr, ...],
-    message: str,
+    row: LibraryOperation,
 ) -> None:
     """A routine that may find that there is no result."""
     status = Buffer("status", I64, Space.LOCAL)
     low.emit.emit(kernel_ir.Alloc(status, ONE))
     low.emit.call(name, (*buffers, status, *values))
     exists = compute("eq", kernel_ir.Load(status, ZERO), ZERO)
-    low.emit.emit(kernel_ir.Check(exists, low.failure("singular", message, span)))
+    low.emit.emit(kernel_ir.Check(exists, low.failure(row.error, row.failure, span)))
     low.emit.mark_check()
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 import llvmlite
+import llvmlite.binding as llvm
 import numpy as np
 
 from anadrome.config import Config
@@ -15,10 +16,18 @@ from anadrome.errors.targets import MissingFunction, MissingTransforms, Untruste
 from anadrome.kernel_ir.nodes import Function
 from anadrome.targets.cache import CacheRefused, ObjectCache, key_of
 from anadrome.targets.cpu_call import Executable
-from anadrome.targets.cpu_machine import Machine, load, missing_symbols, object_code, this_machine
-from anadrome.targets.llvm_emit import EMITTER_VERSION, ENTRY, emit
+from anadrome.targets.cpu_machine import (
+    Machine,
+    load,
+    missing_symbols,
+    object_code,
+    this_machine,
+    using_llvm,
+)
+from anadrome.targets.llvm_emit import EMITTER_VERSION, ENTRY, Emitted, emit
 from anadrome.targets.llvm_fourier import LOOP_PREFIX
 from anadrome.targets.llvm_memory import MEASURE
+from anadrome.targets.llvm_poll import POLL, WAIT, has_semaphores, runtime
 from anadrome.targets.trust import Doubt
 
 
@@ -38,6 +47,7 @@ def compile_cpu(fn: Function, config: Config, statistics: Statistics | None = No
     """Machine code for a host function, ready to be called; from the disk cache where it is there."""
     machine = this_machine()
     emitted = emit(fn, machine.target, config.measure_memory)
+    _load_runtime(machine, config, emitted)
     missing = missing_symbols(emitted.symbols)
     loops = [symbol.removeprefix(LOOP_PREFIX) for symbol in missing if symbol.startswith(LOOP_PREFIX)]
     if loops:
@@ -50,6 +60,27 @@ def compile_cpu(fn: Function, config: Config, statistics: Statistics | None = No
     return Executable(
         fn, emitted, engine.get_function_address(ENTRY), engine, machine, config.workers, measure
     )
+
+
+def _load_runtime(machine: Machine, config: Config, emitted: Emitted) -> None:
+    """Have the runtime that a program calls in the process."""
+    if POLL in emitted.symbols or WAIT in emitted.symbols:
+        with using_llvm():
+            _runtime(machine, config.cache, config.cache_dir, config.cache_megabytes)
+
+
+@functools.cache
+def _runtime(machine: Machine, cache: bool, cache_dir: str, cache_megabytes: int) -> object:
+    """The runtime, loaded for as long as the process runs."""
+    module = runtime(machine.target)
+    missing = missing_symbols(module.symbols())
+    if missing:
+        raise MissingFunction("every program with loops", missing)
+    config = Config(cache=cache, cache_dir=cache_dir, cache_megabytes=cache_megabytes)
+    engine = load(_object_code(module.text(), machine, config, Statistics()), machine)
+    for name in (POLL, WAIT) if has_semaphores(machine.target) else (POLL,):
+        llvm.add_symbol(name, engine.get_function_address(name))
+    return engine
 
 
 def _object_code(text: str, machine: Machine, config: Config, statistics: Statistics) -> bytes:

@@ -15,8 +15,9 @@ from anadrome.dtypes import DType
 from anadrome.errors.runtime import FAILURES, OutOfMemory
 from anadrome.kernel_ir.nodes import Buffer, Function, Output, Var
 from anadrome.targets.cpu_machine import Machine
+from anadrome.targets.cpu_signals import exception_of
 from anadrome.targets.llvm_emit import Emitted
-from anadrome.targets.llvm_scope import MEMORY_FAILURE
+from anadrome.targets.llvm_scope import LOOK_AGAIN, MEMORY_FAILURE, PARAMS, RAISED
 
 _ENTRY_TYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 """The call releases the interpreter lock."""
@@ -25,6 +26,9 @@ _MEASURE_TYPE = ctypes.CFUNCTYPE(ctypes.c_int64)
 
 _LIBC = ctypes.CDLL(None)
 _RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(("free", _LIBC))
+
+_STATE = struct.Struct(f"<{PARAMS}q").unpack_from
+"""The slots of a frame in front of the parameters."""
 
 _NOTHING = mmap.mmap(-1, 1 << 24)
 _NOTHING_ADDRESS = ctypes.addressof(ctypes.c_char.from_buffer(_NOTHING))
@@ -85,7 +89,9 @@ class Executable:
         self._workers = workers
         self._uses_threads = emitted.uses_threads
         self._process = machine.process
-        self._pack = struct.Struct("<qq" + "".join(_parameter_code(param) for param in fn.params)).pack_into
+        self._pack = struct.Struct(
+            f"<qq{8 * (PARAMS - LOOK_AGAIN)}x" + "".join(_parameter_code(param) for param in fn.params)
+        ).pack_into
         self._buffers = [position for position, param in enumerate(fn.params) if isinstance(param, Buffer)]
         codes = "".join(_output_code(output) for output in fn.outputs)
         self._unpack = struct.Struct("<" + codes).unpack_from
@@ -120,7 +126,11 @@ class Executable:
         if self._uses_threads and os.getpid() != self._process:
             workers = 1
         self._pack(frame.slots, 0, 0, workers, *values)
-        status = self._entry(frame.address)
+        try:
+            status = self._entry(frame.address)
+        except BaseException:  # a signal handler has raised after the call, before it gave its status
+            self._discard(frame)
+            raise
         if status:
             failure = self._failure(status, frame)
             self._frames.append(frame)
@@ -156,7 +166,23 @@ class Executable:
             words = f"`{self.name}` gives an array of shape {shape}, and NumPy has none so large"
             raise OutOfMemory(words) from None
 
-    def _failure(self, status: int, frame: Frame) -> Exception:
+    def _discard(self, frame: Frame) -> None:
+        """Free what a call has handed over that nobody will take."""
+        (status, _, _, *raised, is_finished) = _STATE(frame.slots)
+        if raised[0]:
+            exception_of(*raised)
+        elif is_finished and not status:
+            found = self._unpack(frame.slots, 8 * self._layout.outputs)
+            position = 0
+            for _, _, _, rank, is_array in self._outputs:
+                if is_array:
+                    _RELEASE(found[position])
+                position += 1 + (rank if is_array else 0)
+
+    def _failure(self, status: int, frame: Frame) -> BaseException:
+        raised = _STATE(frame.slots)[RAISED : RAISED + 3]
+        if raised[0]:
+            return exception_of(*raised)
         site = self._sites[status - 1]
         codes = "".join(_value_code(dtype) for dtype in site.types)
         values = struct.unpack_from("<" + codes, frame.slots, 8 * self._layout.values)

@@ -22,11 +22,12 @@ from anadrome.targets.cpu_foreign import (
     add_special_functions,
     vector_functions,
 )
+from anadrome.targets.cpu_signals import add_signals, adopt_main_thread
 from anadrome.targets.cpu_transforms import add_transforms
 from anadrome.targets.llvm_text import WITHOUT_MASKS
 from anadrome.targets.record import Target
 
-_LLVM = getattr(llvm.ffi.lib, "_lock", None) or threading.RLock()
+_LLVM: Any = getattr(llvm.ffi.lib, "_lock", None) or threading.RLock()
 """The lock that llvmlite holds during each call of LLVM; a thread may take it again. Where a later llvmlite
 has it elsewhere, one of our own, which covers the passes."""
 
@@ -46,12 +47,13 @@ class Machine:
 def this_machine() -> Machine:
     """The machine this process runs on."""
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=_enter_llvm, after_in_parent=_leave_llvm, after_in_child=_leave_llvm)
+        os.register_at_fork(before=_enter_llvm, after_in_parent=_leave_llvm, after_in_child=_wake_in_child)
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     add_linear_algebra()
     add_special_functions()
     add_transforms()
+    add_signals()
     triple = llvm.get_process_triple()
     cpu = llvm.get_host_cpu_name()
     features = llvm.get_host_cpu_features()
@@ -69,6 +71,13 @@ def this_machine() -> Machine:
     return Machine(target, code_generator, os.getpid())
 
 
+@contextmanager
+def using_llvm() -> Iterator[None]:
+    """A `with` block during which no other thread uses LLVM."""
+    with _LLVM:
+        yield
+
+
 def _enter_llvm() -> None:
     """Before a fork: wait until no other thread is in LLVM, whose locks its copy in the child would never
     release."""
@@ -78,6 +87,12 @@ def _enter_llvm() -> None:
 def _leave_llvm() -> None:
     """After a fork, in both processes."""
     _LLVM.__exit__(None, None, None)
+
+
+def _wake_in_child() -> None:
+    """After a fork, in the child."""
+    _leave_llvm()
+    adopt_main_thread()
 
 
 def _code_generator(triple: str, cpu: str, features: str) -> Any:
@@ -99,41 +114,48 @@ def missing_symbols(symbols: Iterable[str]) -> list[str]:
 
 def object_code(text: str, machine: Machine) -> bytes:
     """A module's text as machine code."""
-    return bytes(machine.code_generator.emit_object(_optimised(text, machine)))
+    with _optimised(text, machine) as module:
+        return bytes(machine.code_generator.emit_object(module))
 
 
 def optimised_text(text: str, machine: Machine) -> str:
     """What LLVM's passes make of a module: for people and tests."""
-    return str(_optimised(text, machine))
+    with _optimised(text, machine) as module:
+        return str(module)
 
 
 def assembly(text: str, machine: Machine) -> str:
     """A module's text as the assembly of this machine: for people and tests."""
-    return str(machine.code_generator.emit_assembly(_optimised(text, machine)))
+    with _optimised(text, machine) as module:
+        return str(machine.code_generator.emit_assembly(module))
 
 
-def _optimised(text: str, machine: Machine) -> Any:
+@contextmanager
+def _optimised(text: str, machine: Machine) -> Iterator[Any]:
     """The module after LLVM's O3 pipeline with the vectoriser of loops.
 
     Without that of straight code: LLVM 22's ends the process on some modules ("must be scheduled at this
     point"), and makes others on which the code generator does ("Already set a value for this node"). No
     program measured is slower without it. Without masks where the module asks for that (see `branches`).
+
+    The module and its context are freed here, which takes a while: Python would lose a Ctrl-C that comes
+    while their `__del__` does it.
     """
-    module = llvm.parse_assembly(text, llvm.create_context())
-    module.verify()
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = True
-    options.slp_vectorization = False
-    options.loop_interleaving = True
-    options.loop_unrolling = True
-    builder = llvm.create_pass_builder(machine.code_generator, options)
-    passes = builder.getModulePassManager()
-    try:
-        with _masks(WITHOUT_MASKS not in text):
-            passes.run(module, builder)
-    finally:
-        _free(passes)
-    return module
+    with llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
+        module.verify()
+        options = llvm.create_pipeline_tuning_options(speed_level=3)
+        options.loop_vectorization = True
+        options.slp_vectorization = False
+        options.loop_interleaving = True
+        options.loop_unrolling = True
+        builder = llvm.create_pass_builder(machine.code_generator, options)
+        passes = builder.getModulePassManager()
+        try:
+            with _masks(WITHOUT_MASKS not in text):
+                passes.run(module, builder)
+        finally:
+            _free(passes)
+        yield module
 
 
 def _free(passes: Any) -> None:
@@ -149,9 +171,9 @@ def _free(passes: Any) -> None:
 def _masks(are_wanted: bool) -> Iterator[None]:
     """LLVM's passes with or without masks for branches, which is a setting of the process: until it is set
     back nobody else uses LLVM."""
-    with _LLVM:
-        llvm.set_option("anadrome", f"-enable-if-conversion={str(are_wanted).lower()}")
+    with using_llvm():
         try:
+            llvm.set_option("anadrome", f"-enable-if-conversion={str(are_wanted).lower()}")
             yield
         finally:
             llvm.set_option("anadrome", "-enable-if-conversion=true")

@@ -18,7 +18,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from anadrome.dtypes import F32, F64, DType
-from anadrome.targets.llvm_fourier import LOOP_PREFIX, LOOPS, PYTHON_FUNCTIONS, PYTHON_PREFIX
+from anadrome.targets.llvm_fourier import LOOP_PREFIX, LOOPS
 
 _MODULE = "numpy.fft._pocketfft_umath"
 _SIGNATURE = re.compile(r"\((\w)\),\(\)->\((?!\1)\w\)")
@@ -47,11 +47,7 @@ Record = ctypes.Array[ctypes.c_void_p]
 
 @functools.cache
 def add_transforms() -> Mapping[str, Record]:
-    """Make the loops known, and what clears a Python error; once, for compiled code reads the records."""
-    for name in PYTHON_FUNCTIONS:
-        address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
-        assert address is not None
-        llvm.add_symbol(PYTHON_PREFIX + name, address)
+    """Make the loops known; once, for compiled code reads the records."""
     records = dict(_records())
     for symbol, record in records.items():
         llvm.add_symbol(symbol, ctypes.addressof(record))

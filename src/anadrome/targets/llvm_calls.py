@@ -10,9 +10,13 @@ from anadrome.kernel_ir.nodes import Buffer, Call
 from anadrome.kernel_ir.routines import ROUTINES
 from anadrome.targets import llvm_complex, llvm_decompositions, llvm_fourier, llvm_linalg
 from anadrome.targets.llvm_checks import fail_unless
+from anadrome.targets.llvm_poll import charge
 from anadrome.targets.llvm_scope import MEMORY_FAILURE, Scope
 from anadrome.targets.llvm_sort import argsort
-from anadrome.targets.llvm_text import ModuleText
+from anadrome.targets.llvm_text import ModuleText, Value
+
+LARGEST_SIZE = 1 << 15
+"""What a size counts at most in an estimate of a routine's work: beyond it the program looks anyway."""
 
 Writer = Callable[[ModuleText, str, DType], None]
 
@@ -41,7 +45,7 @@ WRITERS: dict[str, Writer] = {
 
 
 def emit_call(scope: Scope, stmt: Call) -> None:
-    """A call; it leaves where the routine got no memory."""
+    """A call; it leaves where the routine got no memory, or was ended."""
     row = ROUTINES.get(stmt.routine)
     if row is None or len(row.arguments) != len(stmt.args):
         raise IRError(f"`{stmt.routine}` is no routine of {len(stmt.args)} arguments")
@@ -49,13 +53,23 @@ def emit_call(scope: Scope, stmt: Call) -> None:
     if name not in program.routines:
         program.routines.add(name)
         WRITERS[row.operation.routine_name](program.module, name, row.dtype)
-    given: list[str] = []
+    given = [f"ptr {scope.frame}"]
     for argument, value in zip(row.arguments, stmt.args, strict=True):
         if isinstance(value, Buffer):
             given.append(f"ptr {scope.pointer(value)}")
         else:
             given.append(f"{argument.dtype.llvm} {scope.expr(value)}")
+    charge(scope, _operations(scope, [value for value in given if value.startswith("i64")]))
     code = scope.text.value(f"call i64 @{name}({', '.join(given)})")
     succeeded = scope.text.value(f"icmp eq i64 {code}, 0")
-    scope.can_fail = True
     fail_unless(scope, succeeded, program.site(MEMORY_FAILURE, (I64, I64)), ["-1", "0"])
+
+
+def _operations(scope: Scope, sizes: list[str]) -> Value:
+    """An estimate of the work of a routine: the square of its largest size."""
+    largest = "8"
+    for size in sizes:
+        given = ("i64", size.removeprefix("i64 "))
+        largest = scope.text.intrinsic("llvm.smax.i64", "i64", [("i64", largest), given])
+    bounded = scope.text.intrinsic("llvm.smin.i64", "i64", [("i64", largest), ("i64", str(LARGEST_SIZE))])
+    return scope.text.value(f"mul i64 {bounded}, {bounded}")

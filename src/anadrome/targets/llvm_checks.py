@@ -19,7 +19,6 @@ _LEAST = str(-(1 << 63))
 
 def emit_check(scope: Scope, check: Check) -> None:
     """A check: at once where that costs nothing more, else with the loop nest it stands in."""
-    scope.can_fail = True
     condition = scope.expr(check.condition)
     if condition == "true":
         return
@@ -38,7 +37,7 @@ def fail_unless(scope: Scope, condition: Value, status: int, bits: Sequence[Valu
     text = scope.text
     bad, good = text.fresh("bad"), text.fresh("good")
     inverse = text.value(f"xor i1 {condition}, true")
-    text.do(f"br i1 {inverse}, label %{bad}, label %{good}, !prof {scope.program.unlikely}")
+    text.do(f"br i1 {inverse}, label %{bad}, label %{good}, !prof {scope.unlikely}")
     text.label(bad)
     _record(scope, status, bits)
     text.label(good)
@@ -51,7 +50,7 @@ def settle(scope: Scope, nest: Nest) -> None:
         bad, good = text.fresh("bad"), text.fresh("good")
         flag = text.value(f"load i64, ptr {pending.flag}")
         failed = text.value(f"icmp ne i64 {flag}, 0")
-        text.do(f"br i1 {failed}, label %{bad}, label %{good}, !prof {scope.program.unlikely}")
+        text.do(f"br i1 {failed}, label %{bad}, label %{good}, !prof {scope.unlikely}")
         text.label(bad)
         bits = [
             text.value(f"load i64, ptr {slot}") if slot else scope.as_bits(value, dtype)

@@ -31,20 +31,19 @@ def eig(module: ModuleText, name: str, dtype: DType) -> None:
     )
     text = w.text
     w.limit("%n")
-    elements, length = text.value("mul i64 %n, %n"), sum_of(w, (132, ["%n"]), (64, []))
+    elements, ld, info = text.value("mul i64 %n, %n"), w.leading("%n"), w.integer("0")
     columns, vectors = w.scratch(elements, dtype.bytes), w.scratch(elements, dtype.bytes)
-    work, info = w.scratch(length, dtype.bytes), w.integer("0")
     turned(w, columns, "%matrix", "%n", "%n")
 
-    def run() -> None:
-        ld = w.leading("%n")
+    def run(work: Value, length: Value) -> None:
         w.fortran(
             "geev", w.letter("N"), w.letter("V"), w.integer("%n"), columns, ld, "%values_real",
             "%values_imag", columns, ld, vectors, ld, work, w.integer(length), info,
         )  # fmt: skip
         report(w, info, "%status")
 
-    _if_finite(w, ("%matrix",), elements, run)
+    best = _best_length(w, run, dtype.bytes)
+    _if_finite(w, ("%matrix",), elements, lambda: run(*best))
     _paired_vectors(w, vectors)
     w.finish()
 
@@ -93,24 +92,36 @@ def complex_eig(module: ModuleText, name: str, dtype: DType) -> None:
     )
     text, size = w.text, 2 * dtype.bytes
     w.limit("%n")
-    elements, length = text.value("mul i64 %n, %n"), sum_of(w, (132, ["%n"]), (64, []))
+    elements, ld, info = text.value("mul i64 %n, %n"), w.leading("%n"), w.integer("0")
     columns, vectors = w.scratch(elements, size), w.scratch(elements, size)
-    values, info = w.scratch("%n", size), w.integer("0")
-    work, real_work = w.scratch(length, size), w.scratch(text.value("mul i64 %n, 2"), dtype.bytes)
+    values, real_work = w.scratch("%n", size), w.scratch(text.value("mul i64 %n, 2"), dtype.bytes)
     _joined(w, columns, ("%real", "%imag"), "%n", "%n")
 
-    def run() -> None:
-        ld = w.leading("%n")
+    def run(work: Value, length: Value) -> None:
         w.fortran(
             "geev", w.letter("N"), w.letter("V"), w.integer("%n"), columns, ld, values, columns, ld,
             vectors, ld, work, w.integer(length), real_work, info, is_complex=True,
         )  # fmt: skip
         report(w, info, "%status")
 
-    _if_finite(w, ("%real", "%imag"), elements, run)
+    best = _best_length(w, run, size)
+    _if_finite(w, ("%real", "%imag"), elements, lambda: run(*best))
     _split(w, ("%values_real", "%values_imag"), values, "%n", "1")
     _split(w, ("%vectors_real", "%vectors_imag"), vectors, "%n", "%n")
     w.finish()
+
+
+def _best_length(w: Wrapper, run: Callable[[Value, Value], None], size: int) -> tuple[Value, Value]:
+    """A work array as long as LAPACK likes it, and its length.
+
+    NumPy and SciPy ask for it as well: the order in which eigenvalues are found depends on it.
+    """
+    text, kind = w.text, w.kind
+    answer = text.alloca(f"[2 x {kind}]")
+    run(answer, "-1")
+    found = text.value(f"fptosi {kind} {text.value(f'load {kind}, ptr {answer}')} to i64")
+    length = text.intrinsic("llvm.smax.i64", "i64", [("i64", found), ("i64", "1")])
+    return w.scratch(length, size), length
 
 
 def _if_finite(w: Wrapper, arrays: Sequence[Value], count: Value, then: Callable[[], None]) -> None:

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from anadrome.kernel_ir.nodes import Buffer, Function, Var
 from anadrome.targets.branches import masks_are_safe
 from anadrome.targets.llvm_memory import emit_measure, finish_function
-from anadrome.targets.llvm_scope import FrameLayout, Place, Program, Scope, Site
+from anadrome.targets.llvm_scope import FINISHED, WORKERS, FrameLayout, Place, Program, Scope, Site
 from anadrome.targets.llvm_statements import emit_body
 from anadrome.targets.llvm_text import FunctionText, ModuleText, Value
 from anadrome.targets.record import Target
 
 ENTRY = "anadrome_entry"
-EMITTER_VERSION = 1
+EMITTER_VERSION = 2
 """Part of the key of cached object code; goes up when the frame or the runtime's symbols change meaning."""
 
 
@@ -95,7 +95,7 @@ def _emit_entry(program: Program, fn: Function) -> None:
     """Unpack the frame and call the body."""
     text = FunctionText(program.module, f"define i64 @{ENTRY}(ptr %frame) #3")
     scope = Scope(program, text)
-    workers = text.value(f"load i64, ptr {scope.frame_slot(1)}")
+    workers = text.value(f"load i64, ptr {scope.frame_slot(WORKERS)}")
     given = [f"ptr %frame, i64 {workers}"]
     for position, param in enumerate(fn.params):
         slot = scope.frame_slot(program.layout.params + position)
@@ -105,6 +105,7 @@ def _emit_entry(program: Program, fn: Function) -> None:
             bits = text.value(f"load i64, ptr {slot}")
             given.append(f"{param.dtype.llvm} {scope.from_bits(bits, param.dtype)}")
     text.do(f"call void @body({', '.join(given)})")
-    status = text.value("load i64, ptr %frame")
+    text.do(f"store i64 1, ptr {scope.frame_slot(FINISHED)}")
+    status = text.value("load atomic i64, ptr %frame monotonic, align 8")
     text.do(f"ret i64 {status}")
     text.finish()

@@ -15,22 +15,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anadrome.dtypes import F32, DType
+from anadrome.targets.llvm_poll import python_function
 from anadrome.targets.llvm_text import ModuleText, Value, literal
 from anadrome.targets.llvm_wrapper import Wrapper
+from anadrome.targets.work import ALWAYS
 
 LOOP_PREFIX = "anadrome.numpy."
 """How compiled code spells the record of a loop, the addresses of it and of its data."""
 LOOPS = ("fft", "ifft", "rfft_n_even", "rfft_n_odd", "irfft")
 """The ufuncs of which loops are called, each for f32 and f64."""
-PYTHON_PREFIX = "anadrome.python."
-"""How compiled code spells a function of the Python library."""
-PYTHON_FUNCTIONS = {
-    "PyGILState_Ensure": "i32 {}()",
-    "PyErr_Clear": "void {}()",
-    "PyGILState_Release": "void {}(i32)",
-}
-"""What is called where a loop has failed, with its LLVM type."""
-
 BLOCK = 1 << 15
 """Elements that are transformed at a time, or one row."""
 _MARKS = {32: str(0x7FA501A5), 64: str(0x7FF401A501A501A5)}
@@ -132,7 +125,7 @@ def _blocks(w: Wrapper, room: Value, n: Value, block: Callable[[Value, Value], N
         block(first, count)
         text.do(f"store i64 {text.value(f'add i64 {first}, {count}')}, ptr {done}")
 
-    w.repeat(more, one)
+    w.repeat(more, one, work=ALWAYS)
 
 
 def _interleave(
@@ -241,9 +234,10 @@ def _words(w: Wrapper, kind: str, values: tuple[Value, ...]) -> Value:
 
 def _clear_error(w: Wrapper) -> None:
     """Forget the Python error that a loop has set, which the failure of the program replaces."""
-    names = {name: f"{PYTHON_PREFIX}{name}" for name in PYTHON_FUNCTIONS}
-    for name, type_ in PYTHON_FUNCTIONS.items():
-        w.text.module.declare(names[name], f"declare {type_.format('@' + names[name])}")
-    state = w.text.value(f"call i32 @{names['PyGILState_Ensure']}()")
-    w.text.do(f"call void @{names['PyErr_Clear']}()")
-    w.text.do(f"call void @{names['PyGILState_Release']}(i32 {state})")
+    ensure, clear, release = (
+        python_function(w.text.module, name)
+        for name in ("PyGILState_Ensure", "PyErr_Clear", "PyGILState_Release")
+    )
+    state = w.text.value(f"call i32 @{ensure}()")
+    w.text.do(f"call void @{clear}()")
+    w.text.do(f"call void @{release}(i32 {state})")

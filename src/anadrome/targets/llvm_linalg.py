@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from anadrome.dtypes import DType
 from anadrome.targets.llvm_text import ModuleText, Value, literal
 from anadrome.targets.llvm_wrapper import Wrapper
+from anadrome.targets.work import ALWAYS
 
 
 # ---------------------------------------------------------------------------- products
@@ -287,7 +288,7 @@ def cholesky_adjoint(module: ModuleText, name: str, dtype: DType) -> None:
         w.fortran("symm", right, upper, before, wide, minus, d_adj, ld, r, ld, one, r_adj, ld)
         _cut_block(w, d_adj, size)
 
-    w.loop(text.value(f"udiv i64 {text.value(f'add i64 %n, {BLOCK - 1}')}, {BLOCK}"), block)
+    w.loop(text.value(f"udiv i64 {text.value(f'add i64 %n, {BLOCK - 1}')}, {BLOCK}"), block, work=ALWAYS)
     w.finish()
 
 

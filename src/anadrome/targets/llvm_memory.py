@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from anadrome.targets.llvm_scope import Scope
 from anadrome.targets.llvm_text import ModuleText, Value
 
@@ -12,8 +14,9 @@ _ALLOCATE = (
 )
 _FREE = (
     'declare void @free(ptr allocptr) nounwind willreturn allockind("free") '
-    'memory(argmem: readwrite, inaccessiblemem: readwrite) "alloc-family"="malloc"'
+    'memory(argmem: write, inaccessiblemem: readwrite) "alloc-family"="malloc"'
 )
+"""It does not read what it frees: LLVM need not store what nobody reads before."""
 
 LARGEST_ALLOCATION = 1 << 46
 """More bytes than any machine has: no size in bytes overflows below it."""
@@ -173,8 +176,8 @@ def free_slot(scope: Scope, slot: Value) -> None:
     _count_freed(scope, slot)
 
 
-def finish_function(scope: Scope) -> None:
-    """The way out that failures and success share: free every allocation still held."""
+def finish_function(scope: Scope, result: Callable[[], str] = lambda: "void") -> None:
+    """The way out that failures and success share: free every allocation still held, return the result."""
     scope.text.do("br label %cleanup")
     scope.text.label("cleanup")
     for slot in scope.slots:
@@ -183,5 +186,5 @@ def finish_function(scope: Scope) -> None:
         _count_freed(scope, slot)
     if scope.held:
         scope.text.do(f"call void @anadrome.leave_thread(ptr {scope.held})")
-    scope.text.do("ret void")
+    scope.text.do(f"ret {result()}")
     scope.text.finish()

@@ -20,6 +20,11 @@ from anadrome.targets.llvm_text import FunctionText, ModuleText, Value, literal,
 MEMORY_FAILURE = -1
 """The code of the failure that an allocation raises; it is in no function's table."""
 
+STATUS, WORKERS, LOOK_AGAIN, RAISED, FINISHED, PARAMS = 0, 1, 2, 3, 6, 7
+"""The first slots of the call frame, see `FrameLayout`."""
+INTERRUPTED = -1
+"""The status of a call that a signal handler has ended."""
+
 
 @dataclass(frozen=True, slots=True)
 class Site:
@@ -33,8 +38,10 @@ class Site:
 class FrameLayout:
     """Where things stand in the call frame, a run of 8-byte slots that caller and program share.
 
-    Slot 0: 0 or 1 + the site that failed. Slot 1: workers. Then the parameters, then per output its value
-    or pointer and its dimensions, then the values of the failed check.
+    `STATUS`: 0, or 1 + the site that failed, or `INTERRUPTED`. `WORKERS`. `LOOK_AGAIN`: when signals are next
+    looked at, in nanoseconds, 0 at the start of a call. `RAISED`: three slots for the exception that a signal
+    handler has raised. `FINISHED`: 1 at the end of the call. `PARAMS`: the parameters, then per output its
+    value or pointer and its dimensions, then the values of the failed check.
     """
 
     params: int
@@ -44,9 +51,8 @@ class FrameLayout:
     @staticmethod
     def of(fn: Function) -> FrameLayout:
         """The layout for a function."""
-        params = 2
-        outputs = params + len(fn.params)
-        return FrameLayout(params, outputs, outputs + sum(1 + len(output.shape) for output in fn.outputs))
+        outputs = PARAMS + len(fn.params)
+        return FrameLayout(PARAMS, outputs, outputs + sum(1 + len(output.shape) for output in fn.outputs))
 
 
 class Program:
@@ -121,6 +127,8 @@ class Scope:
         self.program = program
         self.text = text
         self.frame: Value = "%frame"
+        self.way_out = "cleanup"
+        self.unlikely = program.unlikely
         self.workers: Value = "%workers"
         self.vars: dict[Var, Value] = {}
         self.places: dict[Buffer, Place] = {}
@@ -132,7 +140,7 @@ class Scope:
         self.loop_depth = 0
         self.in_threads = False
         self.groups: list[str] = []
-        self.can_fail = False
+        self._patience: Value = ""
 
     # ------------------------------------------------------------------ expressions
     def bind(self, var: Var, value: Value) -> None:
@@ -166,6 +174,12 @@ class Scope:
                 return self.workers, I64
             case _:
                 assert_never(expr)
+
+    def patience(self, start: int) -> Value:
+        """The variable that counts operations down, from `start` at the beginning of the function."""
+        if not self._patience:
+            self._patience = self.text.alloca("i64", str(start))
+        return self._patience
 
     # ------------------------------------------------------------------ memory
     def pointer(self, buffer: Buffer) -> Value:

@@ -13,6 +13,9 @@ from anadrome.targets.llvm_wrapper import Wrapper
 RUN = 16
 """The length of the runs sorted by insertion."""
 
+SOME = 1 << 12
+"""Elements that are merged at once; then the routine looks whether it is to end."""
+
 
 class _Sorter:
     """The variables of one argsort routine: two buffers of keys and positions, which take turns."""
@@ -61,7 +64,7 @@ class _Sorter:
             self.set(self.key(0, i), value, self.w.kind)
             self.set(self.place(0, i), i)
 
-        self.w.loop("%n", one)
+        self.w.loop("%n", one, work=4)
 
     def insert_runs(self) -> None:
         """Sort every run of `RUN` elements by insertion: move each back past the greater ones."""
@@ -91,7 +94,7 @@ class _Sorter:
             self.set(self.key(0, self.get(at)), value, kind)
             self.set(self.place(0, self.get(at)), i)
 
-        self.w.loop("%n", insert)
+        self.w.loop("%n", insert, work=3 * RUN)
 
     def merge_all(self) -> None:
         """Merge runs of growing width from one side to the other; then the sides change."""
@@ -121,9 +124,9 @@ class _Sorter:
         text, kind = self.w.text, self.w.kind
         left, right, target = (self.w.put("i64", at) for at in (start, middle, start))
 
-        def both_left() -> Value:
-            some_left = text.value(f"icmp slt i64 {self.get(left)}, {middle}")
-            some_right = text.value(f"icmp slt i64 {self.get(right)}, {end}")
+        def both_below(left_end: Value, right_end: Value) -> Value:
+            some_left = text.value(f"icmp slt i64 {self.get(left)}, {left_end}")
+            some_right = text.value(f"icmp slt i64 {self.get(right)}, {right_end}")
             return text.value(f"and i1 {some_left}, {some_right}")
 
         def take() -> None:
@@ -134,17 +137,32 @@ class _Sorter:
             self.set(right, text.value(f"add i64 {j}, {step}"))
             self.set(left, text.value(f"add i64 {i}, {text.value(f'sub i64 1, {step}')}"))
 
+        def take_some() -> None:
+            left_end, right_end = self.some(left, middle), self.some(right, end)
+            self.w.repeat(lambda: both_below(left_end, right_end), take)
+
         def rest(variable: Value, stop: Value) -> None:
             def take_one() -> None:
                 index = self.get(variable)
                 self.move(index, target)
                 self.set(variable, text.value(f"add i64 {index}, 1"))
 
-            self.w.repeat(lambda: text.value(f"icmp slt i64 {self.get(variable)}, {stop}"), take_one)
+            def is_below(last: Value) -> Value:
+                return text.value(f"icmp slt i64 {self.get(variable)}, {last}")
 
-        self.w.repeat(both_left, take)
+            def take_some() -> None:
+                last = self.some(variable, stop)
+                self.w.repeat(lambda: is_below(last), take_one)
+
+            self.w.repeat(lambda: is_below(stop), take_some, work=2 * SOME)
+
+        self.w.repeat(lambda: both_below(middle, end), take_some, work=8 * SOME)
         rest(left, middle)
         rest(right, end)
+
+    def some(self, variable: Value, stop: Value) -> Value:
+        """Where the next `SOME` elements from a place on end, or all that are left."""
+        return self.least(self.w.text.value(f"add i64 {self.get(variable)}, {SOME}"), stop)
 
     def move(self, source: Value, target: Value) -> None:
         """Put an element of side 0 at the target's place of side 1, and go on."""
@@ -159,9 +177,10 @@ class _Sorter:
         elsewhere = self.w.text.value(f"icmp ne ptr {found}, %out")
 
         def copy() -> None:
-            self.w.loop(
-                "%n", lambda i: self.set(self.w.element("%out", i, "i64"), self.get(self.place(0, i)))
-            )
+            def one(i: Value) -> None:
+                self.set(self.w.element("%out", i, "i64"), self.get(self.place(0, i)))
+
+            self.w.loop("%n", one, work=2)
 
         self.w.when(elsewhere, copy)
         self.w.finish()

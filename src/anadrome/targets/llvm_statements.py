@@ -11,7 +11,6 @@ from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
     Barrier,
-    Binding,
     Call,
     Check,
     Compute,
@@ -31,19 +30,12 @@ from anadrome.kernel_ir.nodes import (
     While,
 )
 from anadrome.targets.llvm_calls import emit_call
-from anadrome.targets.llvm_checks import emit_check, fail_unless, settle
+from anadrome.targets.llvm_checks import emit_check, fail_unless
+from anadrome.targets.llvm_loops import emit_for, emit_while
 from anadrome.targets.llvm_memory import allocate, count_allocated, free_slot
-from anadrome.targets.llvm_scope import MEMORY_FAILURE, Nest, Place, Scope
+from anadrome.targets.llvm_poll import charge
+from anadrome.targets.llvm_scope import MEMORY_FAILURE, Place, Scope
 from anadrome.targets.llvm_text import Value, memory_type
-from anadrome.targets.llvm_threads import emit_threads
-from anadrome.targets.strides import widest_stride
-
-SMALL_LOOP = 16
-"""Inner loops of at most this constant extent are unrolled by LLVM, so that the loop around may vectorise."""
-
-FAR = 16
-"""A loop around unrolled loops is not vectorised where lanes would read elements further apart than this:
-each lane takes a cache line of its own, and the inner loops run along them."""
 
 
 def emit_body(scope: Scope, body: Iterable[Stmt]) -> None:
@@ -60,11 +52,11 @@ def emit_statement(scope: Scope, stmt: Stmt) -> None:
         case Store(buffer=buffer, offset=offset, value=value):
             scope.store(buffer, scope.expr(offset), scope.expr(value))
         case For():
-            _emit_for(scope, stmt)
+            emit_for(scope, stmt, emit_body)
         case If():
             _emit_if(scope, stmt)
         case While():
-            _emit_while(scope, stmt)
+            emit_while(scope, stmt, emit_body)
         case Check():
             emit_check(scope, stmt)
         case Alloc():
@@ -105,99 +97,6 @@ def _emit_if(scope: Scope, stmt: If) -> None:
     text.label(after)
 
 
-def _emit_for(scope: Scope, stmt: For) -> None:
-    """A loop; the outermost one opens a nest, at whose end the checks inside are looked at."""
-    if stmt.binding is Binding.THREADS and not scope.in_threads:
-        emit_threads(scope, stmt, emit_body)
-        return
-    lo, hi = scope.expr(stmt.lo), scope.expr(stmt.hi)
-    nest = Nest() if scope.nest is None else None
-    if nest is not None:
-        scope.nest = nest
-    around = scope.may_vectorise
-    scope.may_vectorise = around or may_vectorise(stmt.body)
-    _emit_loop(scope, stmt, lo, hi)
-    scope.may_vectorise = around
-    if nest is not None:
-        scope.nest = None
-        settle(scope, nest)
-
-
-def _emit_loop(scope: Scope, stmt: For, lo: Value, hi: Value) -> None:
-    """The rotated loop: if lo < hi: i = lo; do body while ++i < hi."""
-    text = scope.text
-    body, after = text.fresh("body"), text.fresh("after")
-    enters = text.value(f"icmp slt i64 {lo}, {hi}")
-    before = text.block
-    text.do(f"br i1 {enters}, label %{body}, label %{after}")
-    text.label(body)
-    index, following = text.fresh(), text.fresh()
-    phi = text.reserve()
-    scope.bind(stmt.index, index)
-    group = ""
-    if stmt.binding is Binding.LANES:
-        group = scope.program.module.metadata("!{}", is_distinct=True)
-        scope.groups.append(group)
-    scope.loop_depth += 1
-    emit_body(scope, stmt.body)
-    scope.loop_depth -= 1
-    text.fill(phi, f"{index} = phi i64 [{lo}, %{before}], [{following}, %{text.block}]")
-    wrap = "nuw nsw" if lo.isdigit() else "nsw"
-    text.do(f"{following} = add {wrap} i64 {index}, 1")
-    more = text.value(f"icmp slt i64 {following}, {hi}")
-    module = scope.program.module
-    notes = [scope.program.no_runtime_unrolling]
-    if any(isinstance(inner, For) for inner in stmt.body) and widest_stride(stmt.body, stmt.index) > FAR:
-        notes.append(module.metadata('!{!"llvm.loop.vectorize.enable", i1 false}'))
-    if group:
-        scope.groups.pop()
-        notes.append(module.metadata(f'!{{!"llvm.loop.parallel_accesses", {group}}}'))
-    loop = module.metadata("!{" + ", ".join(["{self}", *notes]) + "}", is_distinct=True)
-    text.do(f"br i1 {more}, label %{body}, label %{after}, !llvm.loop {loop}")
-    text.label(after)
-
-
-def may_vectorise(body: Iterable[Stmt]) -> bool:
-    """Whether a loop with this body is innermost, apart from loops that will be unrolled."""
-    for stmt in body:
-        match stmt:
-            case For(lo=Const(value=lo), hi=Const(value=hi), body=inner):
-                if hi - lo > SMALL_LOOP or not may_vectorise(inner):
-                    return False
-            case For() | While() | Call() | Barrier() | Swap():
-                return False
-            case Alloc(buffer=buffer):
-                if buffer.space is not Space.LOCAL:
-                    return False
-            case If(then=then, other=other):
-                if not (may_vectorise(then) and may_vectorise(other)):
-                    return False
-            case Let() | Free() | View() | Store() | Atomic() | Fill() | Copy() | Check():
-                pass
-            case _:
-                assert_never(stmt)
-    return True
-
-
-def _emit_while(scope: Scope, stmt: While) -> None:
-    text = scope.text
-    outer_nest, outer_may = scope.nest, scope.may_vectorise
-    scope.nest, scope.may_vectorise = None, False
-    scope.loop_depth += 1
-    head, body, after = text.fresh("head"), text.fresh("body"), text.fresh("after")
-    text.do(f"br label %{head}")
-    text.label(head)
-    emit_body(scope, stmt.prelude)
-    condition = scope.expr(stmt.condition)
-    text.do(f"br i1 {condition}, label %{body}, label %{after}")
-    text.label(body)
-    emit_body(scope, stmt.body)
-    text.do(f"br label %{head}")
-    text.label(after)
-    scope.loop_depth -= 1
-    scope.nest, scope.may_vectorise = outer_nest, outer_may
-
-
 # ---------------------------------------------------------------------------- memory
 def _element_count(scope: Scope, size: Expr) -> Value:
     """A number of elements; all ones, more than any machine has, where a product of sizes overflows."""
@@ -224,7 +123,6 @@ def _emit_alloc(scope: Scope, stmt: Alloc) -> None:
         count = int(stmt.size.value)
         scope.places[buffer] = Place(text.alloca(kind if count == 1 else f"[{max(count, 1)} x {kind}]"))
         return
-    scope.can_fail = True
     size = _element_count(scope, stmt.size)
     slot = text.alloca("ptr", "null")
     scope.slots.append(slot)
@@ -270,6 +168,7 @@ def _is_zero(expr: Expr) -> bool:
 def _emit_fill(scope: Scope, stmt: Fill) -> None:
     text, dtype = scope.text, stmt.buffer.dtype
     size = text.intrinsic("llvm.smax.i64", "i64", [("i64", scope.expr(stmt.size)), ("i64", "0")])
+    charge(scope, size)
     pointer = scope.pointer(stmt.buffer)
     if _is_zero(stmt.value):
         count = text.value(f"mul i64 {size}, {dtype.bytes}")
@@ -297,6 +196,7 @@ def _emit_fill(scope: Scope, stmt: Fill) -> None:
 def _emit_copy(scope: Scope, stmt: Copy) -> None:
     text, align = scope.text, stmt.target.dtype.bytes
     size = text.intrinsic("llvm.smax.i64", "i64", [("i64", scope.expr(stmt.size)), ("i64", "0")])
+    charge(scope, size)
     count = text.value(f"mul i64 {size}, {align}")
     target, source = scope.pointer(stmt.target), scope.pointer(stmt.source)
     text.module.declare("llvm.memcpy", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from anadrome.dtypes import F32, DType
 from anadrome.targets.llvm_memory import declare_allocate
+from anadrome.targets.llvm_poll import charge, look_if_spent
 from anadrome.targets.llvm_text import FunctionText, ModuleText, Value, literal, memory_type
 
 FOREIGN_PREFIX = "anadrome.lapack."
@@ -18,13 +19,27 @@ LARGEST_SIZE = (1 << 31) - 1
 
 
 class Wrapper:
-    """The text of one wrapper: FunctionText with the idioms of calling Fortran."""
+    """The text of one wrapper: FunctionText with the idioms of calling Fortran.
+
+    It returns 0, or -1 where memory has run out or the call is to end; that is in the frame then.
+    """
 
     def __init__(self, module: ModuleText, name: str, dtype: DType, parameters: str) -> None:
-        self.text = FunctionText(module, f"define internal i64 @{name}({parameters}) noinline #0")
+        header = f"define internal i64 @{name}(ptr noalias %frame, {parameters}) noinline #0"
+        self.text = FunctionText(module, header)
+        self.frame = "%frame"
+        self.way_out = "refused"
+        self.unlikely = module.metadata('!{!"branch_weights", i32 1, i32 1048575}')
         self.dtype = dtype
         self.kind = memory_type(dtype)
         self._held: list[Value] = []
+        self._patience: Value = ""
+
+    def patience(self, start: int) -> Value:
+        """The variable that counts operations down, from `start` at the beginning of the function."""
+        if not self._patience:
+            self._patience = self.text.alloca("i64", str(start))
+        return self._patience
 
     def integer(self, value: Value) -> Value:
         """The address of a 32-bit copy of an i64."""
@@ -105,8 +120,8 @@ class Wrapper:
         """The address of an element."""
         return self.text.value(f"getelementptr inbounds {kind or self.kind}, ptr {base}, i64 {offset}")
 
-    def loop(self, count: Value, body: Callable[[Value], None]) -> None:
-        """`body(k)` for k = 0 … count - 1."""
+    def loop(self, count: Value, body: Callable[[Value], None], work: int = 0) -> None:
+        """`body(k)` for k = 0 … count - 1. Where its operations are given, a long loop may be ended."""
         text = self.text
         before = text.block
         head, inside, after = text.fresh("head"), text.fresh("body"), text.fresh("after")
@@ -118,6 +133,7 @@ class Wrapper:
         text.do(f"br i1 {more}, label %{inside}, label %{after}")
         text.label(inside)
         body(index)
+        self._look(work)
         text.fill(phi, f"{index} = phi i64 [0, %{before}], [{following}, %{text.block}]")
         text.do(f"{following} = add nuw nsw i64 {index}, 1")
         text.do(f"br label %{head}")
@@ -139,8 +155,8 @@ class Wrapper:
         text.do(f"br label %{after}")
         text.label(after)
 
-    def repeat(self, condition: Callable[[], Value], body: Callable[[], None]) -> None:
-        """`body()` while the condition holds."""
+    def repeat(self, condition: Callable[[], Value], body: Callable[[], None], work: int = 0) -> None:
+        """`body()` while the condition holds. Where its operations are given, a long loop may be ended."""
         text = self.text
         head, inside, after = text.fresh("head"), text.fresh("body"), text.fresh("after")
         text.do(f"br label %{head}")
@@ -148,8 +164,14 @@ class Wrapper:
         text.do(f"br i1 {condition()}, label %{inside}, label %{after}")
         text.label(inside)
         body()
+        self._look(work)
         text.do(f"br label %{head}")
         text.label(after)
+
+    def _look(self, work: int) -> None:
+        if work:
+            charge(self, str(work))
+            look_if_spent(self)
 
     def finish(self) -> None:
         """Both ways out; scratch memory is freed on each."""

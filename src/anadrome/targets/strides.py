@@ -1,4 +1,5 @@
-"""How far apart neighbouring iterations of a loop read: what SIMD lanes would have to gather."""
+"""How far apart neighbouring iterations of a loop read, which SIMD lanes would have to gather; and whether a
+loop goes along an array at all."""
 
 from __future__ import annotations
 
@@ -6,8 +7,24 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, Let, Load, Stmt, Var, View, Workers
+from anadrome.kernel_ir.nodes import (
+    Buffer,
+    Compute,
+    Const,
+    Expr,
+    Let,
+    Load,
+    Space,
+    Stmt,
+    Store,
+    Var,
+    View,
+    Workers,
+)
 from anadrome.kernel_ir.walk import bodies, expressions, subexpressions
+
+CLAMPS = ("min", "max", "select")
+"""Operations that hold an index between bounds."""
 
 UNKNOWN = 1 << 30
 """The factor where it is a size that is not known: far."""
@@ -23,14 +40,24 @@ def widest_stride(body: Iterable[Stmt], index: Var) -> int:
     return walk.widest
 
 
+def goes_along(body: Iterable[Stmt], index: Var) -> bool:
+    """Whether each iteration over `index` reads or writes another element of some array."""
+    walk = _Strides(index)
+    walk.statements(body)
+    return walk.is_along
+
+
 @dataclass(slots=True)
 class _Strides:
-    """One walk: the factor of the index in every scalar and every view of the body."""
+    """One walk: the factor of the index in every scalar and every view of the body; which scalars are held
+    between bounds."""
 
     index: Var
     scalars: dict[Var, int] = field(default_factory=dict)
     views: dict[Buffer, int] = field(default_factory=dict)
+    clamped: set[Var] = field(default_factory=set)
     widest: int = 0
+    is_along: bool = False
 
     def statements(self, body: Iterable[Stmt]) -> None:
         """Statements in order, those nested in them included."""
@@ -41,6 +68,10 @@ class _Strides:
             match stmt:
                 case Let(var=var, value=value):
                     self.scalars[var] = self.factor(value)
+                    if self.is_clamped(value):
+                        self.clamped.add(var)
+                case Store(buffer=buffer, offset=offset):
+                    self.goes(buffer, offset)
                 case View(buffer=buffer, base=base, offset=offset):
                     self.views[buffer] = self.views.get(base, 0) + self.factor(offset)
                 case _:
@@ -52,6 +83,19 @@ class _Strides:
         """Take a load into account."""
         if isinstance(expr, Load):
             self.widest = max(self.widest, abs(self.views.get(expr.buffer, 0) + self.factor(expr.offset)))
+            self.goes(expr.buffer, expr.offset)
+
+    def goes(self, buffer: Buffer, offset: Expr) -> None:
+        """Take a load or store into account."""
+        if buffer.space is Space.GLOBAL and self.factor(offset) and not self.is_clamped(offset):
+            self.is_along = True
+
+    def is_clamped(self, expr: Expr) -> bool:
+        """Whether a number is held between bounds somewhere in an expression."""
+        return any(
+            part in self.clamped or (isinstance(part, Compute) and part.prim.name in CLAMPS)
+            for part in subexpressions(expr)
+        )
 
     def factor(self, expr: Expr) -> int:
         """The factor of the index in an integer expression; 0 where it is not affine in it."""
@@ -66,7 +110,7 @@ class _Strides:
                 return self.factor(right) * int(value)
             case Compute(prim=prim, args=(left, right)) if prim.name == "mul":
                 return UNKNOWN if self.factor(left) or self.factor(right) else 0
-            case Compute(prim=prim, args=args) if prim.name in ("min", "max", "select"):  # a clamped index
+            case Compute(prim=prim, args=args) if prim.name in CLAMPS:  # a clamped index
                 return max(map(self.factor, args))
             case Compute() | Const() | Load() | Workers():
                 return 0

@@ -5,7 +5,7 @@ import numpy as np
 
 
 def program(a):
-    return np.sum(np.linalg.eigvals(a))
+    return np.sum(np.linalg.tensorinv(a, 1))
 
 
 ARGUMENTS = (np.eye(20),)

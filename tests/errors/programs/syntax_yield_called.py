@@ -1,4 +1,5 @@
-"""A generator function that is called."""
+"""A generator function whose items are asked for one by one."""
+
 
 def halves(x):
     yield x
@@ -6,7 +7,8 @@ def halves(x):
 
 
 def program(x):
-    return sum(halves(x))
+    values = halves(x)
+    return next(values) + next(values)
 
 
 ARGUMENTS = (1.0,)

@@ -119,6 +119,83 @@ CASES: list[Case] = [
         case(np.linalg.pinv, lambda x: (np.linalg.pinv(x), np.linalg.pinv(x.T, rtol=None)), x)
         for x in (A, SQUARE, np.ones((4, 3)), np.zeros((2, 3)), A.astype(np.float32))
     ),
+    *(
+        case(
+            np.linalg.norm,
+            lambda x, o=o: (
+                np.linalg.norm(x[1], o),
+                np.linalg.norm(x, o, axis=(2, 0)),
+                np.linalg.norm(x, o, axis=(0, -2), keepdims=True),
+            ),
+            BATCH,
+        )
+        for o in ("fro", "f", "nuc", 2, -2, 1, -1, np.inf, -np.inf)
+    ),
+    *(
+        case(np.linalg.cond, lambda x, p=p: np.linalg.cond(x, p), x)
+        for p in (None, 2, -2, "fro", 1, -1, np.inf, -np.inf)
+        for x in (
+            *(SQUARE, POSITIVE.astype(np.float32), np.zeros((3, 3)), np.diag([1.0, 0.0, 2.0])),
+            np.stack([SQUARE, np.diag([1.0, 0.0, 2.0])]),
+        )
+    ),
+    case(np.linalg.cond, lambda x: np.linalg.cond(x), A),
+    *(
+        case(
+            np.linalg.multi_dot,
+            lambda *parts: np.linalg.multi_dot(parts),
+            *(drawn(*shape) for shape in shapes),
+        )
+        for shapes in (
+            ((3, 4), (4, 5)),
+            ((3, 4), (4, 5), (5, 2)),
+            ((9, 4), (4, 12), (12, 2)),
+            ((4,), (4, 5), (5, 2)),
+            ((3, 4), (4, 5), (5,)),
+            ((4,), (4, 5), (5,)),
+            ((4,), (4,)),
+            ((8, 3), (3, 10), (10, 5), (5, 2), (2, 7)),
+        )
+    ),
+    case(np.linalg.multi_dot, lambda x: np.linalg.multi_dot([x, x.T, x]), WHOLE),
+    *(
+        case(np.linalg.lstsq, lambda x, y, r=r: np.linalg.lstsq(x, y, r), x, y)
+        for x, y, r in (
+            (A, W, None),
+            (A, drawn(4, 2), None),
+            (A.T, drawn(3, 2), None),
+            (SQUARE, U, -1),
+            (drawn(18, 16), drawn(18, 2), 0.2),
+            (np.ones((5, 3)), drawn(5, 2), None),
+            (np.zeros((2, 3)), drawn(2), None),
+            (np.zeros((4, 3)), drawn(4), None),
+            (A.astype(np.float32), W.astype(np.float32), None),
+            (WHOLE, W, None),
+            (drawn(5, 3), np.zeros((5, 0)), None),
+        )
+    ),
+    *(
+        case(scipy.linalg.expm, lambda x: scipy.linalg.expm(x), x)
+        for x in (
+            *(SQUARE, 0.01 * A[:3], 4.0 * SQUARE, np.zeros((3, 3)), np.array([[1, 2], [0, -1]])),
+            *(np.stack([SQUARE, -POSITIVE]), np.array([[1.0, 1e6], [0.0, -1.0]]), np.zeros((0, 0))),
+            *(np.array([[-3.5]]), SQUARE.astype(np.float32), drawn(18, 18)),
+        )
+    ),
+    *(
+        case(scipy.linalg.cholesky, lambda x, lo=lo: scipy.linalg.cholesky(x, lower=lo), x)
+        for lo in (True, False)
+        for x in (POSITIVE, (np.tril if lo else np.triu)(POSITIVE), POSITIVE.astype(np.float32))
+    ),
+    *(
+        case(np.linalg.cholesky, lambda x, up=up: np.linalg.cholesky(x, upper=up), x)
+        for up in (True, False)
+        for x in (
+            POSITIVE,
+            (np.triu if up else np.tril)(POSITIVE),
+            np.stack([POSITIVE, POSITIVE + np.eye(3)]),
+        )
+    ),
     case(np.linalg.pinv, lambda x: np.linalg.pinv(x, 0.9), SQUARE),
     case(np.linalg.pinv, lambda x: np.linalg.pinv(x), np.stack([SQUARE, np.ones((3, 3))])),
     *(

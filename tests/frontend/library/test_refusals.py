@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.fft
+import scipy.linalg
 
 from anadrome.errors.frontend import (
     CallMismatch,
@@ -131,7 +132,22 @@ REFUSED: list[tuple[Callable[..., Any], type[FrontendError], str]] = [
     (lambda x: np.reshape(x, (-1, -1)), UnsupportedArgument, "unknown"),
     (lambda x: np.matmul(x, x), ShapeMismatch, "(4, 3)"),
     (lambda x: np.dot(x, x), ShapeMismatch, "fit"),
-    (lambda x: np.linalg.norm(x, 2), UnsupportedArgument, "order"),
+    (lambda x: np.linalg.norm(x, 3), UnsupportedArgument, "order"),
+    (lambda x: np.linalg.norm(x, "nuclear"), UnsupportedArgument, "order"),
+    (lambda x: np.linalg.cond(x[:3], 0), UnsupportedArgument, "order"),
+    (lambda x: np.linalg.cond(x[0]), UnsupportedArgument, "a vector where a matrix"),
+    (lambda x: np.linalg.multi_dot(x), UnsupportedArgument, "a list or tuple"),
+    (lambda x: np.linalg.multi_dot([x]), UnsupportedArgument, "fewer than two"),
+    (lambda x: np.linalg.multi_dot([x, x[0], x]), UnsupportedArgument, "anything but matrices"),
+    (lambda x: np.linalg.lstsq(x, x, rcond="none"), UnsupportedArgument, "cut-off"),
+    (lambda x: np.linalg.lstsq(np.stack([x, x]), x), UnsupportedArgument, "a stack of matrices"),
+    (lambda x: np.linalg.eig(x), UnsuitableSize, "(4, 3)"),
+    (lambda x: np.linalg.eig(x[0]), UnsupportedArgument, "a vector where a matrix"),
+    (lambda x: np.linalg.eigh(1j * x[:3], UPLO="M"), UnsupportedArgument, "UPLO"),
+    (lambda x: np.linalg.svd(1j * x), UnsupportedArgument, "full factors"),
+    (lambda x: np.linalg.svd(1j * x, hermitian=True), UnsupportedArgument, "hermitian"),
+    (lambda x: np.linalg.cond(1j * x, 1), ComplexRefused, "p=1"),
+    (lambda x: scipy.linalg.expm(np.stack([1j * x[:3]])), UnsupportedArgument, "one matrix is expected"),
     (lambda x: np.linalg.inv(x), UnsuitableSize, "(4, 3)"),
     (lambda x: np.linalg.slogdet(x), UnsuitableSize, "(4, 3)"),
     (lambda x: np.linalg.svd(x), UnsupportedArgument, "full factors"),
@@ -186,6 +202,18 @@ def test_refusal_names_the_reason(
         compiled(function, [X], is_symbolic=False)
     assert words in str(caught.value)
     assert caught.value.span is not None
+
+
+def test_products_of_many_matrices_of_sizes_that_only_the_run_knows() -> None:
+    def product(*matrices):
+        return np.linalg.multi_dot(matrices)
+
+    shapes = ((2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 8))
+    matrices = [np.ones(shape) for shape in shapes]
+    np.testing.assert_allclose(compiled(product, matrices, is_symbolic=False), product(*matrices))
+    np.testing.assert_allclose(compiled(product, matrices[:5]), product(*matrices[:5]))
+    with pytest.raises(UnsupportedArgument, match="more than 5 matrices of sizes that only the run knows"):
+        compiled(product, matrices)
 
 
 def test_static_arguments_must_be_known() -> None:

@@ -11,15 +11,25 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 
 from anadrome.errors.frontend import ComplexRefused
 from anadrome.frontend.arrays import describe
-from anadrome.frontend.complex_numbers import cosine, formulas, fourier, mathematics, operators
+from anadrome.frontend.complex_numbers import (
+    cosine,
+    decompositions,
+    formulas,
+    fourier,
+    mathematics,
+    operators,
+)
 from anadrome.frontend.complex_numbers.functions import (
     all_close,
     angle,
     appended,
+    condition,
     einsum,
+    exponential,
     imaginary_part,
     inverse,
     is_close,
@@ -111,6 +121,7 @@ OWN_CALLS: dict[Callable[..., Any], StagedCall] = {
     **mathematics.CALLS,
     **fourier.CALLS,
     **cosine.CALLS,
+    **decompositions.CALLS,
 }
 """Functions about complex numbers, whatever they are given: used for real arguments as well."""
 
@@ -151,8 +162,11 @@ _COMPLEX_CALLS: Mapping[Callable[..., Any], StagedCall] = {
     np.std: spread(is_root=True),
     np.copyto: copying(write_complex),
     np.linalg.norm: norm,
+    np.linalg.cond: condition,
     np.linalg.solve: solve,
     np.linalg.inv: inverse,
+    scipy.linalg.expm: exponential,
+    **decompositions.COMPLEX_CALLS,
     np.zeros: typed(CALLS[np.zeros]),
     np.ones: typed(CALLS[np.ones]),
     np.empty: typed(CALLS[np.empty]),

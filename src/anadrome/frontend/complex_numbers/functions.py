@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 import numpy as np
+import scipy.linalg
 
 from anadrome.errors.frontend import ComplexRefused, UnsupportedArgument
 from anadrome.frontend.arrays import as_array, describe
@@ -15,6 +16,7 @@ from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.indexing import take
 from anadrome.frontend.library import CALLS
 from anadrome.frontend.library.attributes import imaginary_part as imag_of_real
+from anadrome.frontend.library.norms import matrix_norm
 from anadrome.frontend.operators import apply_prim
 from anadrome.frontend.values import Array, Complex, Value
 
@@ -68,19 +70,27 @@ def einsum(context: Context, subscripts: Value, *operands: Value, **kwargs: Valu
 
 
 def norm(context: Context, x: Value, ord: Value = None, axis: Value = None, keepdims: Value = False) -> Value:
-    """np.linalg.norm: of |z|, save for the norms of a matrix that are made of singular values.
+    """np.linalg.norm: of |z|, save for what is made of singular values and for the root of squares.
 
-    The norm that is a root of squares is √Σ(x² + y²), which is smooth where some z is 0, as |z| is not.
+    That is √Σ(x² + y²), which is smooth where some z is 0, as |z| is not.
     """
-    rank = len(complex_of(context, x).shape) if axis is None else len(axis) if isinstance(axis, tuple) else 1
-    if rank == 2 and ord in (2, -2, "nuc"):
-        raise ComplexRefused(f"`np.linalg.norm` with `ord={ord!r}`", describe(x), context.span)
-    if ord is None or (rank == 1 and ord == 2) or (rank == 2 and ord == "fro"):
+    own = complex_of(context, x)
+    rank = len(own.shape) if axis is None else len(axis) if isinstance(axis, tuple) else 1
+    if ord is None or (rank == 1 and ord == 2) or (rank == 2 and ord in ("fro", "f")):
         squares = operators.over_real(context, x, formulas.square_of_size, "np.linalg.norm")
         total = context.call(np.sum, squares, axis=axis, keepdims=keepdims)
         return context.call(np.sqrt, total)
+    if rank == 2:
+        return matrix_norm(context, own, len(own.shape), ord, axis, keepdims)
     size = context.call(np.absolute, x)
     return context.call(np.linalg.norm, size, ord, axis=axis, keepdims=keepdims)
+
+
+def condition(context: Context, x: Value, p: Value = None) -> Value:
+    """np.linalg.cond, by singular values"""
+    if p is not None and p not in (2, -2):
+        raise ComplexRefused(f"`np.linalg.cond` with `p={p!r}`", describe(x), context.span)
+    return CALLS[np.linalg.cond](context, x, p)
 
 
 def spread(is_root: bool) -> StagedCall:
@@ -148,6 +158,20 @@ def inverse(context: Context, a: Value) -> Value:
         )
     eye = context.call(np.eye, _rows_of(context, matrix))
     return solve(context, matrix, eye)
+
+
+def exponential(context: Context, A: Value) -> Value:  # noqa: N803
+    """scipy.linalg.expm, by the exponential of the real matrix of twice the size"""
+    matrix = complex_of(context, A)
+    if len(matrix.shape) != 2:
+        raise UnsupportedArgument(
+            "scipy.linalg.expm", "one matrix is expected where numbers are complex", context.span
+        )
+    found = as_array(context, context.call(scipy.linalg.expm, _block(context, matrix)))
+    assert isinstance(found, Array)
+    first = take(context, found, (slice(None), slice(None, _rows_of(context, matrix))))
+    assert isinstance(first, Array)
+    return _halves(context, matrix, first)
 
 
 def _block(context: Context, matrix: Complex) -> Value:

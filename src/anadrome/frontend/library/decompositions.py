@@ -1,4 +1,4 @@
-"""Decompositions of matrices: determinants with their sign, QR, eigenvalues, singular values, pseudo-inverse.
+"""Decompositions of matrices: determinants with their sign, QR, eigenvalues, singular values.
 
 Results of several parts are NumPy's named tuples, taken apart by position or by name. Every function takes
 stacks of matrices as well.
@@ -19,25 +19,22 @@ from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import array_var, static_flag
 from anadrome.frontend.library.linear import square_matrix
 from anadrome.frontend.sizes import is_same_size
-from anadrome.frontend.structures import is_number
-from anadrome.frontend.values import Value
+from anadrome.frontend.values import Staged, Value
 
 _ONE = np.eye(1)
 _SLOGDET, _QR = type(np.linalg.slogdet(_ONE)), type(np.linalg.qr(_ONE))
-_EIGH, _SVD = type(np.linalg.eigh(_ONE)), type(np.linalg.svd(_ONE))
-_Parts = Callable[[Builder, Var], Sequence[Atom]]
-"""(builder, matrix) -> the parts of its decomposition."""
+EIGH, SVD = type(np.linalg.eigh(_ONE)), type(np.linalg.svd(_ONE))
+_Parts = Callable[..., Sequence[Atom]]
+"""(builder, a matrix of each stack, …) -> the parts of its decomposition."""
 
 
-def _each(context: Context, stack: Var, parts: _Parts) -> list[Value]:
-    """The parts for every matrix of a stack, each a stack of its own."""
-    batch = stack.type.shape[:-2]
+def each(context: Context, stacks: Sequence[Var], parts: _Parts) -> list[Staged]:
+    """The parts for every matrix of a stack, or for one of each of several, each a stack of its own."""
+    batch = stacks[0].type.shape[:-2]
 
     def level(builder: Builder, indices: tuple[Var, ...]) -> Sequence[Atom]:
         if len(indices) == len(batch):
-            matrix = builder.index(stack, indices)
-            assert isinstance(matrix, Var)
-            return parts(builder, matrix)
+            return parts(builder, *(builder.index(stack, indices) for stack in stacks))
         extent = batch[len(indices)]
         return builder.parfor(
             extent, lambda inner, index: [Stack(part) for part in level(inner, (*indices, index))]
@@ -46,12 +43,12 @@ def _each(context: Context, stack: Var, parts: _Parts) -> list[Value]:
     return [context.wrap(part) for part in level(context.builder, ())]
 
 
-def _named(kind: Callable[..., Value], parts: Sequence[Value]) -> Value:
+def named(kind: Callable[..., Value], parts: Sequence[Value]) -> Value:
     """The parts as NumPy's named tuple."""
     return kind(*parts)
 
 
-def _matrix(context: Context, name: str, value: Value) -> Var:
+def float_matrix(context: Context, name: str, value: Value) -> Var:
     """A float operand of at least two dimensions."""
     dtype = as_array(context, value).dtype
     var = array_var(context, name, value, dtype if dtype.is_float else F64)
@@ -60,7 +57,7 @@ def _matrix(context: Context, name: str, value: Value) -> Var:
     return var
 
 
-def _short_side(context: Context, var: Var) -> Size:
+def short_side(context: Context, var: Var) -> Size:
     rows, columns = var.type.shape[-2:]
     return columns if is_same_size(context, rows, columns) else context.builder.size("min", rows, columns)
 
@@ -69,8 +66,8 @@ def _short_side(context: Context, var: Var) -> Size:
 def slogdet(context: Context, a: Value) -> Value:
     """np.linalg.slogdet: the sign of the determinant and the logarithm of its magnitude."""
     var = square_matrix(context, "np.linalg.slogdet", a)
-    found = _each(context, var, lambda builder, matrix: builder.let(Library("slogdet", (matrix,))))
-    return _named(_SLOGDET, found)
+    found = each(context, (var,), lambda builder, matrix: builder.let(Library("slogdet", (matrix,))))
+    return named(_SLOGDET, found)
 
 
 # ---------------------------------------------------------------------------- QR
@@ -79,20 +76,20 @@ def qr(context: Context, a: Value, mode: Value = "reduced") -> Value:
     name = "np.linalg.qr"
     if mode not in ("reduced", "r"):
         raise UnsupportedArgument(name, f"`mode={mode!r}`", context.span, "take `reduced` or `r`")
-    var = _matrix(context, name, a)
-    short, is_tall = _short_side(context, var), _is_tall(context, var)
+    var = float_matrix(context, name, a)
+    short, is_tall = short_side(context, var), _is_tall(context, var)
 
     def parts(builder: Builder, matrix: Var) -> Sequence[Atom]:
         q, r = builder.let(Library("qr", (matrix if is_tall else _columns(builder, matrix, short),)))
         return q, r if is_tall else _beyond(builder, matrix, q, r)
 
-    found = _each(context, var, parts)
-    return found[1] if mode == "r" else _named(_QR, found)
+    found = each(context, (var,), parts)
+    return found[1] if mode == "r" else named(_QR, found)
 
 
 def _is_tall(context: Context, var: Var) -> bool:
     """Whether a matrix is known to have no more columns than rows."""
-    return is_same_size(context, _short_side(context, var), var.type.shape[-1])
+    return is_same_size(context, short_side(context, var), var.type.shape[-1])
 
 
 def _columns(builder: Builder, matrix: Var, count: Size) -> Var:
@@ -117,17 +114,22 @@ def _beyond(builder: Builder, matrix: Var, q: Var, r: Var) -> Atom:
 # ---------------------------------------------------------------------------- eigenvalues
 def _symmetric(context: Context, name: str, a: Value, uplo: Value) -> tuple[Value, ...]:
     """Eigenvalues and eigenvectors of a symmetric matrix of which one triangle is read."""
+    var, is_lower = square_matrix(context, name, a), reads_lower(context, name, uplo)
+    return tuple(
+        each(context, (var,), lambda builder, matrix: builder.let(Library("eigh", (matrix,), (is_lower,))))
+    )
+
+
+def reads_lower(context: Context, name: str, uplo: Value) -> bool:
+    """Which triangle is read."""
     if not isinstance(uplo, str) or uplo.upper() not in ("L", "U"):
         raise UnsupportedArgument(name, f"`UPLO={uplo!r}`", context.span, "take `L` or `U`")
-    var, is_lower = square_matrix(context, name, a), uplo.upper() == "L"
-    return tuple(
-        _each(context, var, lambda builder, matrix: builder.let(Library("eigh", (matrix,), (is_lower,))))
-    )
+    return uplo.upper() == "L"
 
 
 def eigh(context: Context, a: Value, UPLO: Value = "L") -> Value:  # noqa: N803
     """np.linalg.eigh: the eigenvalues, ascending, and the eigenvectors as columns."""
-    return _named(_EIGH, _symmetric(context, "np.linalg.eigh", a, UPLO))
+    return named(EIGH, _symmetric(context, "np.linalg.eigh", a, UPLO))
 
 
 def eigvalsh(context: Context, a: Value, UPLO: Value = "L") -> Value:  # noqa: N803
@@ -136,16 +138,16 @@ def eigvalsh(context: Context, a: Value, UPLO: Value = "L") -> Value:  # noqa: N
 
 
 # ---------------------------------------------------------------------------- singular values
-def _singular(context: Context, var: Var) -> list[Value]:
+def _singular(context: Context, var: Var) -> list[Staged]:
     """U, the singular values and Vᵀ, reduced."""
-    short = _short_side(context, var)
+    short = short_side(context, var)
     dtype = var.type.dtype
 
     def parts(builder: Builder, matrix: Var) -> Sequence[Atom]:
         room = builder.full((short,), number(0.0, dtype))
         return builder.let(Library("svd", (matrix, room)))
 
-    return _each(context, var, parts)
+    return each(context, (var,), parts)
 
 
 def svd(
@@ -157,13 +159,23 @@ def svd(
 ) -> Value:
     """np.linalg.svd with `full_matrices=False`, or the singular values alone."""
     name = "np.linalg.svd"
+    var = float_matrix(context, name, a)
+    if not asks_vectors(context, var, full_matrices, compute_uv, hermitian):
+        return _singular(context, var)[1]
+    return named(SVD, _singular(context, var))
+
+
+def asks_vectors(
+    context: Context, var: Var, full_matrices: Value, compute_uv: Value, hermitian: Value
+) -> bool:
+    """Whether a call of np.linalg.svd asks for more than singular values, the reduced factors."""
+    name = "np.linalg.svd"
     if static_flag(context, name, "hermitian", hermitian):
         raise UnsupportedArgument(
             name, "`hermitian=True`", context.span, "leave it out: the result is the same"
         )
-    var = _matrix(context, name, a)
     if not static_flag(context, name, "compute_uv", compute_uv):
-        return _singular(context, var)[1]
+        return False
     is_square = is_same_size(context, *var.type.shape[-2:])
     if static_flag(context, name, "full_matrices", full_matrices) and not is_square:
         raise UnsupportedArgument(
@@ -172,112 +184,15 @@ def svd(
             context.span,
             "pass `full_matrices=False`: the columns beyond the rank have no derivative",
         )
-    return _named(_SVD, _singular(context, var))
+    return True
 
 
 def svdvals(context: Context, x: Value) -> Value:
     """np.linalg.svdvals: the singular values, descending."""
-    return _singular(context, _matrix(context, "np.linalg.svdvals", x))[1]
-
-
-# ---------------------------------------------------------------------------- pseudo-inverse
-def pinv(context: Context, a: Value, rcond: Value = None, *, rtol: Value = np._NoValue) -> Value:
-    """np.linalg.pinv: of full rank R⁻¹·Qᵀ (of a wide matrix by its transpose), which is smooth, else V·S⁺·Uᵀ
-
-    Singular values decide the rank, and have no derivative; only a matrix whose rank is not full is
-    differentiated through them: along matrices of that rank, since across ranks the function jumps.
-    """
-    name = "np.linalg.pinv"
-    var = _matrix(context, name, a)
-    share = _cut(context, name, var, rcond, rtol)
-    short, shape = _short_side(context, var), var.type.shape[-2:]
-    is_tall, is_wide = (is_same_size(context, short, size) for size in reversed(shape))
-
-    def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:
-        matrix = builder.index(var, indices)
-        assert isinstance(matrix, Var)
-
-        def tall(inner: Builder) -> tuple[Atom, ...]:
-            return (_of_full_columns(inner, matrix),)
-
-        def wide(inner: Builder) -> tuple[Atom, ...]:
-            return (_transposed(inner, _of_full_columns(inner, _transposed(inner, matrix))),)
-
-        def of_full_rank(inner: Builder) -> tuple[Atom, ...]:
-            if is_tall or is_wide:
-                return tall(inner) if is_tall else wide(inner)
-            return inner.branch(inner.apply("ge", *shape), tall, wide)
-
-        _, values, _ = builder.let(Library("svd", (matrix, _room(builder, matrix, short))))
-        cutoff = _cutoff(builder, values, share)
-        is_full = builder.reduce(
-            "and", short, lambda inner, k: inner.apply("gt", inner.index(values, (k,)), cutoff)
-        )
-        return builder.branch(
-            is_full, of_full_rank, lambda inner: (_of_less_rank(inner, matrix, short, share),)
-        )[0]
-
-    return context.wrap(context.builder.build(var.type.shape[:-2], place))
-
-
-def _cut(context: Context, name: str, var: Var, rcond: Value, rtol: Value) -> Atom:
-    """The share of the largest singular value up to which others count as zero."""
-    if rcond is not None and rtol is not np._NoValue:
-        raise UnsupportedArgument(name, "both `rcond` and `rtol`", context.span, "give `rtol`")
-    given = rcond if rcond is not None else rtol
-    dtype = var.type.dtype
-    if given is np._NoValue:
-        return number(1e-15, dtype)
-    if given is None:
-        longer = context.builder.size("max", *var.type.shape[-2:])
-        precision = number(float(np.finfo(dtype.numpy_name).eps), dtype)
-        return context.builder.mul(context.builder.convert(longer, dtype), precision)
-    if not is_number(given):
-        raise UnsupportedArgument(name, "a cut-off that is no known number", context.span)
-    return number(float(given), dtype)  # type: ignore[arg-type]
-
-
-def _room(builder: Builder, matrix: Var, short: Size) -> Atom:
-    return builder.full((short,), number(0.0, matrix.type.dtype))
-
-
-def _cutoff(builder: Builder, values: Var, share: Atom) -> Atom:
-    largest = builder.reduce("max", values.type.shape[0], lambda inner, k: inner.index(values, (k,)))
-    return builder.mul(share, largest)
-
-
-def _transposed(builder: Builder, matrix: Var) -> Var:
-    result = builder.build(matrix.type.shape[::-1], lambda inner, at: inner.index(matrix, at[::-1]))
-    assert isinstance(result, Var)
-    return result
-
-
-def _of_full_columns(builder: Builder, matrix: Var) -> Var:
-    """R⁻¹·Qᵀ"""
-    q, r = builder.let(Library("qr", (matrix,)))
-    return builder.let_one(Library("triangular_solve", (r, _transposed(builder, q)), (False, False)))
-
-
-def _of_less_rank(builder: Builder, matrix: Var, short: Size, share: Atom) -> Var:
-    """V·S⁺·Uᵀ"""
-    u, values, vt = builder.let(Library("svd", (matrix, _room(builder, matrix, short))))
-    cutoff, one = _cutoff(builder, values, share), number(1.0, matrix.type.dtype)
-
-    def scaled(inner: Builder, at: tuple[Var, ...]) -> Atom:
-        value, nothing = inner.index(values, at[:1]), number(0.0, matrix.type.dtype)
-        return inner.branch(
-            inner.apply("gt", value, cutoff),
-            lambda branch: (branch.mul(branch.div(one, value), branch.index(vt, at)),),
-            lambda branch: (nothing,),
-        )[0]
-
-    rows = builder.build(vt.type.shape, scaled)
-    assert isinstance(rows, Var)
-    return builder.let_one(Library("matmul", (rows, u), (True, True)))
+    return _singular(context, float_matrix(context, "np.linalg.svdvals", x))[1]
 
 
 CALLS: dict[Callable[..., object], StagedCall] = {
-    np.linalg.pinv: pinv,
     np.linalg.slogdet: slogdet,
     np.linalg.qr: qr,
     np.linalg.eigh: eigh,

@@ -17,7 +17,7 @@ from anadrome.errors.frontend import UnsupportedArgument
 from anadrome.frontend.arrays import promote
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import array_var, built, static_flag
-from anadrome.frontend.library.linear import square_matrix
+from anadrome.frontend.library.linear import square_matrix, triangular_factor
 from anadrome.frontend.sizes import agree, show_shape
 from anadrome.frontend.values import Value
 
@@ -75,6 +75,12 @@ def solve_triangular(
     return _solved(context, solution, is_vector)
 
 
+def cholesky(context: Context, a: Value, lower: Value = False) -> Value:
+    """scipy.linalg.cholesky: Lᵀ of A = L·Lᵀ, or L; of A that triangle is read"""
+    name = "scipy.linalg.cholesky"
+    return triangular_factor(context, name, a, static_flag(context, name, "lower", lower))
+
+
 def cho_factor(context: Context, a: Value, lower: Value = False) -> Value:
     """scipy.linalg.cho_factor: L of A = L·Lᵀ or its transpose, and which it is; one triangle of A is read"""
     name = "scipy.linalg.cho_factor"
@@ -113,6 +119,7 @@ def cho_solve(context: Context, c_and_lower: Value, b: Value) -> Value:
 
 CALLS: dict[Callable[..., object], StagedCall] = {
     scipy.linalg.solve_triangular: solve_triangular,
+    scipy.linalg.cholesky: cholesky,
     scipy.linalg.cho_factor: cho_factor,
     scipy.linalg.cho_solve: cho_solve,
 }

@@ -11,25 +11,22 @@ from anadrome.array_ir.nodes import ArrayType, Atom, Const, Library, Size, Var, 
 from anadrome.dtypes import BOOL, F64, DType
 from anadrome.errors.base import counted
 from anadrome.errors.frontend import UnsuitableSize, UnsupportedArgument
-from anadrome.frontend.arrays import as_array, atom, promote
+from anadrome.frontend.arrays import as_array, promote
 from anadrome.frontend.context import Context, StagedCall, dtype_of
 from anadrome.frontend.library.common import (
     array_var,
-    axes_of,
     axis_of,
     built,
-    is_neutral,
     permuted,
     shape_argument,
-    smooth_root,
     static_flag,
     static_int,
 )
-from anadrome.frontend.library.contraction import contract, matmul
+from anadrome.frontend.library.contraction import contract
 from anadrome.frontend.library.reductions import Nest, over_axes, sum_type
-from anadrome.frontend.operators import broadcast_shapes, element, map_elements, noted
+from anadrome.frontend.operators import broadcast_shapes, element
 from anadrome.frontend.sizes import agree, clamp_size, is_same_size, retype, show_shape
-from anadrome.frontend.values import Array, Staged, Value
+from anadrome.frontend.values import Array, Value
 from anadrome.frontend.views import view_of
 
 MATRIX_HELP = "use a matrix, an array of two dimensions; `x[:, None]` makes a column of a vector"
@@ -46,7 +43,8 @@ def square_matrix(context: Context, name: str, value: Value, dtype: DType | None
     rows, columns = var.type.shape[-2:]
     if isinstance(rows, Const) and isinstance(columns, Const) and rows.value != columns.value:
         reason = f"a matrix of shape {show_shape(var.type.shape)} is not square"
-        raise UnsuitableSize(name, reason, context.span, "use a square matrix, for least squares `a.T @ a`")
+        help = "use a square matrix, or `np.linalg.lstsq` for least squares"
+        raise UnsuitableSize(name, reason, context.span, help)
     words = f"{name}: a matrix of {{0}} rows and {{1}} columns is not square"
     size = agree(context, rows, columns, name, None, words)
     return retype(context, var, ArrayType(target, (*var.type.shape[:-2], size, size)), name)
@@ -69,10 +67,28 @@ def of_matrices(name: str, operation: str) -> StagedCall:
 
 
 def cholesky(context: Context, a: Value, *, upper: Value = False) -> Value:
-    """np.linalg.cholesky: the lower factor"""
-    if not is_neutral("hermitian", upper):
-        raise UnsupportedArgument("np.linalg.cholesky", "`upper=True` is not supported", context.span)
-    return of_matrices("np.linalg.cholesky", "cholesky")(context, a)
+    """np.linalg.cholesky: L of A = L·Lᵀ, or its transpose; of A that triangle is read"""
+    name = "np.linalg.cholesky"
+    return triangular_factor(context, name, a, not static_flag(context, name, "upper", upper))
+
+
+def triangular_factor(context: Context, name: str, a: Value, is_lower: bool) -> Value:
+    """L of A = L·Lᵀ by the lower triangle, or Lᵀ by the upper one, with zeros in the other."""
+    var = square_matrix(context, name, a)
+
+    def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:
+        matrix = builder.index(var, indices)
+        assert isinstance(matrix, Var)
+        if is_lower:
+            return builder.let_one(Library("cholesky", (matrix,)))
+        factor = builder.let_one(Library("cholesky", (_turned(builder, matrix),)))
+        return _turned(builder, factor)
+
+    return context.wrap(context.builder.build(var.type.shape[:-2], place))
+
+
+def _turned(builder: Builder, matrix: Var) -> Var:
+    return built(builder, matrix.type.shape[::-1], lambda inner, at: inner.index(matrix, at[::-1]))
 
 
 def solve(context: Context, a: Value, b: Value) -> Value:
@@ -110,98 +126,6 @@ def _row(builder: Builder, operand: Var, batch: tuple[Size, ...], indices: tuple
     found = builder.index(operand, at)
     assert isinstance(found, Var)
     return found
-
-
-# ---------------------------------------------------------------------------- norms
-def norm(context: Context, x: Value, ord: Value = None, axis: Value = None, keepdims: Value = False) -> Value:
-    """np.linalg.norm: of vectors 2, 1, 0, ∞, -∞ and other orders; of matrices Frobenius, 1, ∞, -1, -∞."""
-    found = as_array(context, x)
-    rank = len(found.shape)
-    if not rank:
-        raise UnsupportedArgument("np.linalg.norm", "a number where an array is expected", context.span)
-    if axis is None and ord is None:
-        return _vector_norm(context, found, None, 2, keepdims)
-    axes = axes_of(context, "np.linalg.norm", axis, rank)
-    if len(axes) == 1:
-        return _vector_norm(context, found, axes, 2 if ord is None else ord, keepdims)
-    if len(axes) != 2:
-        raise UnsupportedArgument("np.linalg.norm", f"a norm over {len(axes)} dimensions", context.span)
-    if ord is None or ord == "fro":
-        return _vector_norm(context, found, axes, 2, keepdims)
-    if axis is not None and rank != 2:
-        raise UnsupportedArgument("np.linalg.norm", "this order of matrices in a stack", context.span)
-    return _matrix_norm(context, found, ord, keepdims)
-
-
-def _vector_norm(
-    context: Context, x: Value, axes: tuple[int, ...] | None, order: Value, keepdims: Value
-) -> Value:
-    dtype = as_array(context, x).dtype
-    target = dtype if dtype.is_float else F64
-    if isinstance(order, bool) or not isinstance(order, int | float):
-        raise UnsupportedArgument("np.linalg.norm", f"the order {order!r}", context.span)
-    exponent = float(order)
-
-    def magnitude(inner: Builder, one: Atom, _: tuple[Atom, ...]) -> Atom:
-        return inner.apply("abs", inner.convert(one, target))
-
-    def square(inner: Builder, one: Atom, _: tuple[Atom, ...]) -> Atom:
-        value = inner.convert(one, target)
-        return inner.mul(value, value)
-
-    def is_there(inner: Builder, one: Atom, _: tuple[Atom, ...]) -> Atom:
-        return inner.convert(inner.convert(one, BOOL), target)
-
-    def power(inner: Builder, one: Atom, _: tuple[Atom, ...]) -> Atom:
-        value = magnitude(inner, one, _)
-        return inner.apply("pow", value, inner.constant(exponent, value))
-
-    def place(builder: Builder, nest: Nest) -> Atom:
-        if exponent == 2.0:
-            return nest.fold(builder, "add", square)
-        if exponent in (np.inf, -np.inf):
-            return nest.fold(builder, "max" if exponent > 0 else "min", magnitude)
-        if exponent in (0.0, 1.0):
-            return nest.fold(builder, "add", magnitude if exponent else is_there)
-        total = nest.fold(builder, "add", power)
-        return builder.apply("pow", total, builder.constant(1.0 / exponent, total))
-
-    is_checked = exponent in (np.inf, -np.inf)
-    found = over_axes(context, "np.linalg.norm", x, axes, keepdims, place, is_checked)
-    return _length(context, found) if exponent == 2.0 else found
-
-
-def _length(context: Context, square: Staged) -> Staged:
-    """√s of a sum of squares s; its derivative ds / 2√s is 0 where all summands are 0."""
-    squares = [atom(context, square)]
-
-    def root(builder: Builder, scalars: tuple[Atom, ...]) -> Atom:
-        (total,) = scalars
-        return smooth_root(builder, total)
-
-    return noted(context, map_elements(context, squares, root, "np.linalg.norm"), squares, is_root=True)
-
-
-def _matrix_norm(context: Context, x: Value, order: Value, keepdims: Value) -> Value:
-    """The largest (smallest, for negative orders) sum of magnitudes of a column (±1) or a row (±∞)."""
-    if order not in (1, -1, np.inf, -np.inf):
-        raise UnsupportedArgument(
-            "np.linalg.norm", f"the order {order!r} of a matrix", context.span, "take `'fro'`, 1 or np.inf"
-        )
-    axis, sign = (0 if abs(order) == 1 else 1), ("max" if order > 0 else "min")
-    sums = _vector_norm(context, x, (axis,), 1, False)
-    result = over_axes(
-        context,
-        "np.linalg.norm",
-        sums,
-        None,
-        False,
-        lambda builder, nest: nest.fold(builder, sign, lambda i, one, _: one),
-        True,
-    )
-    if static_flag(context, "np.linalg.norm", "keepdims", keepdims):
-        return context.wrap(context.builder.full((i64(1), i64(1)), atom(context, result)))
-    return result
 
 
 # ---------------------------------------------------------------------------- diagonals
@@ -366,41 +290,7 @@ def kron(context: Context, a: Value, b: Value) -> Value:
     return context.wrap(builder.reshape(var, shape))
 
 
-def matrix_power(context: Context, a: Value, n: Value) -> Value:
-    """np.linalg.matrix_power: A·A·…·A by squaring, of the inverse where the exponent is negative"""
-    name = "np.linalg.matrix_power"
-    times = static_int(context, name, "n", n)
-    own = as_array(context, a)
-    if len(own.shape) < 2:
-        raise UnsupportedArgument(name, "a vector where a matrix is expected", context.span, MATRIX_HELP)
-    if times == 1:
-        square_matrix(context, name, a, own.dtype)
-        return own
-    if times < 0:
-        a, times = of_matrices("np.linalg.inv", "inv")(context, a), -times
-    base: Value = a
-    var = square_matrix(context, name, base, as_array(context, base).dtype)
-    base = context.wrap(var)
-    if times == 0:
-        shape, one = var.type.shape, number(1, var.type.dtype)
-        zero = number(0, var.type.dtype)
-
-        def unit(builder: Builder, indices: tuple[Var, ...]) -> Atom:
-            return builder.select(builder.apply("eq", *indices[-2:]), one, zero)
-
-        return context.wrap(built(context.builder, shape, unit))
-    result: Value = None
-    while times:
-        if times & 1:
-            result = base if result is None else matmul(context, result, base)
-        times >>= 1
-        base = matmul(context, base, base) if times else base
-    return result
-
-
 CALLS: dict[Callable[..., object], StagedCall] = {
-    np.linalg.norm: norm,
-    np.linalg.matrix_power: matrix_power,
     np.linalg.solve: solve,
     np.linalg.inv: of_matrices("np.linalg.inv", "inv"),
     np.linalg.det: of_matrices("np.linalg.det", "det"),

@@ -1,0 +1,237 @@
+"""Loops of the kernel IR as LLVM, and where in them a program looks whether it is to end (`llvm_poll`).
+
+A loop whose iterations are known work runs as many of them at once as `PATIENCE` allows and looks in between:
+
+    for start = lo, lo + n, … { for i in start .. min(start + n, hi) { body }; look }
+
+so that the inner loop is what it would be without. Other loops, and `while`, count in each iteration. A cheap
+pass over arrays inside another loop is left alone and counted as a whole: strips would keep what LLVM
+computes from its bounds inside the loop around, which costs a third of a pass over thirty elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import assert_never
+
+from anadrome.kernel_ir.nodes import (
+    Alloc,
+    Atomic,
+    Barrier,
+    Binding,
+    Call,
+    Check,
+    Const,
+    Copy,
+    Fill,
+    For,
+    Free,
+    If,
+    Let,
+    Space,
+    Stmt,
+    Store,
+    Swap,
+    View,
+    While,
+)
+from anadrome.targets.llvm_checks import settle
+from anadrome.targets.llvm_poll import charge, look_if_spent, look_now
+from anadrome.targets.llvm_scope import Nest, Scope
+from anadrome.targets.llvm_text import Value
+from anadrome.targets.llvm_threads import emit_threads
+from anadrome.targets.strides import widest_stride
+from anadrome.targets.work import is_cheap_pass, iterations_at_once, trip_count, work_of
+
+SMALL_LOOP = 16
+"""Inner loops of at most this constant extent are unrolled by LLVM, so that the loop around may vectorise."""
+
+FAR = 16
+"""A loop around unrolled loops is not vectorised where lanes would read elements further apart than this:
+each lane takes a cache line of its own, and the inner loops run along them."""
+
+EmitBody = Callable[[Scope, Iterable[Stmt]], None]
+
+
+def emit_for(scope: Scope, stmt: For, emit_body: EmitBody) -> None:
+    """A loop; the outermost one opens a nest, at whose end the checks inside are looked at."""
+    if stmt.binding is Binding.THREADS and not scope.in_threads:
+        emit_threads(scope, stmt, emit_body)
+        return
+    lo, hi = scope.expr(stmt.lo), scope.expr(stmt.hi)
+    nest = Nest() if scope.nest is None else None
+    if nest is not None:
+        scope.nest = nest
+    around = scope.may_vectorise
+    scope.may_vectorise = around or may_vectorise(stmt.body)
+    at_once = iterations_at_once(trip_count(stmt), work_of(stmt.body))
+    if at_once and not (scope.loop_depth and is_cheap_pass(stmt)):
+        _emit_strips(scope, stmt, lo, hi, at_once, emit_body)
+    else:
+        _emit_loop(scope, stmt, lo, hi, emit_body, is_looking=at_once is None, is_counted=bool(at_once))
+    scope.may_vectorise = around
+    if nest is not None:
+        scope.nest = None
+        settle(scope, nest)
+
+
+def _emit_loop(
+    scope: Scope,
+    stmt: For,
+    lo: Value,
+    hi: Value,
+    emit_body: EmitBody,
+    is_looking: bool = False,
+    is_counted: bool = False,
+) -> None:
+    """The rotated loop: if lo < hi: i = lo; do body while ++i < hi. All iterations are counted at once, or
+    each by itself where it also looks."""
+    text = scope.text
+    enters = text.value(f"icmp slt i64 {lo}, {hi}")
+    body, after = text.fresh("body"), text.fresh("after")
+    if is_counted:
+        first = text.fresh("first")
+        text.do(f"br i1 {enters}, label %{first}, label %{after}")
+        text.label(first)
+        _charge_all(scope, stmt, text.value(f"sub i64 {hi}, {lo}"))
+        text.do(f"br label %{body}")
+    else:
+        text.do(f"br i1 {enters}, label %{body}, label %{after}")
+    before = text.block
+    _emit_iterations(scope, stmt, (lo, before), hi, (body, after), emit_body, is_looking)
+    text.label(after)
+
+
+def _emit_strips(scope: Scope, stmt: For, lo: Value, hi: Value, at_once: int, emit_body: EmitBody) -> None:
+    """if lo < hi: start, end = lo, min(lo + at_once, hi); do body while ++i != end; while end < hi: the same
+    from end on
+
+    What the first strip takes beside its iterations LLVM moves out of the loops around, where it can."""
+    text = scope.text
+    enters = text.value(f"icmp slt i64 {lo}, {hi}")
+    first, strip, body = text.fresh("first"), text.fresh("strip"), text.fresh("body")
+    done, look, after = text.fresh("done"), text.fresh("look"), text.fresh("after")
+    text.do(f"br i1 {enters}, label %{first}, label %{after}")
+    text.label(first)
+    trip = text.value(f"sub i64 {hi}, {lo}")  # no `nsw`: it may exceed the largest i64
+    _charge_all(scope, stmt, trip)
+    first_end = _end_of_strip(scope, lo, trip, at_once)
+    text.do(f"br label %{strip}")
+    text.label(strip)
+    start, end = text.fresh(), text.fresh()
+    start_phi, end_phi = text.reserve(), text.reserve()
+    text.do(f"br label %{body}")
+    _emit_iterations(scope, stmt, (start, strip), end, (body, done), emit_body, test="ne")
+    text.label(done)
+    is_more = text.value(f"icmp slt i64 {end}, {hi}")
+    text.do(f"br i1 {is_more}, label %{look}, label %{after}, !prof {scope.unlikely}")
+    text.label(look)
+    next_end = _end_of_strip(scope, end, text.value(f"sub i64 {hi}, {end}"), at_once)
+    text.fill(start_phi, f"{start} = phi i64 [{lo}, %{first}], [{end}, %{look}]")
+    text.fill(end_phi, f"{end} = phi i64 [{first_end}, %{first}], [{next_end}, %{look}]")
+    module = scope.program.module
+    whole = module.metadata('!{!"llvm.loop.unroll.disable"}')
+    loop = module.metadata("!{{self}, " + whole + "}", is_distinct=True)
+    look_now(scope, strip, f", !llvm.loop {loop}")
+    text.label(after)
+
+
+def _charge_all(scope: Scope, stmt: For, trip: Value) -> None:
+    """Count all iterations."""
+    charge(scope, scope.text.value(f"mul i64 {trip}, {max(work_of(stmt.body).operations, 1)}"))
+
+
+def _end_of_strip(scope: Scope, start: Value, left: Value, at_once: int) -> Value:
+    count = scope.text.intrinsic("llvm.umin.i64", "i64", [("i64", left), ("i64", str(at_once))])
+    return scope.text.value(f"add nsw i64 {start}, {count}")
+
+
+def _emit_iterations(
+    scope: Scope,
+    stmt: For,
+    lo: tuple[Value, str],
+    hi: Value,
+    blocks: tuple[str, str],
+    emit_body: EmitBody,
+    is_looking: bool = False,
+    test: str = "slt",
+) -> None:
+    """do body while ++i < hi, from the block `blocks[0]` to `blocks[1]`; `lo` is a value and where it comes
+    from."""
+    text, (body, after) = scope.text, blocks
+    text.label(body)
+    index, following = text.fresh(), text.fresh()
+    phi = text.reserve()
+    scope.bind(stmt.index, index)
+    group = ""
+    if stmt.binding is Binding.LANES:
+        group = scope.program.module.metadata("!{}", is_distinct=True)
+        scope.groups.append(group)
+    scope.loop_depth += 1
+    emit_body(scope, stmt.body)
+    scope.loop_depth -= 1
+    if is_looking:
+        charge(scope, str(work_of(stmt.body).operations))
+        look_if_spent(scope)
+    text.fill(phi, f"{index} = phi i64 [{lo[0]}, %{lo[1]}], [{following}, %{text.block}]")
+    wrap = "nuw nsw" if lo[0].isdigit() else "nsw"
+    text.do(f"{following} = add {wrap} i64 {index}, 1")
+    more = text.value(f"icmp {test} i64 {following}, {hi}")
+    if group:
+        scope.groups.pop()
+    text.do(f"br i1 {more}, label %{body}, label %{after}, !llvm.loop {_notes(scope, stmt, group)}")
+
+
+def _notes(scope: Scope, stmt: For, group: str) -> str:
+    """What LLVM is told of a loop."""
+    module = scope.program.module
+    notes = [scope.program.no_runtime_unrolling]
+    if any(isinstance(inner, For) for inner in stmt.body) and widest_stride(stmt.body, stmt.index) > FAR:
+        notes.append(module.metadata('!{!"llvm.loop.vectorize.enable", i1 false}'))
+    if group:
+        notes.append(module.metadata(f'!{{!"llvm.loop.parallel_accesses", {group}}}'))
+    return module.metadata("!{" + ", ".join(["{self}", *notes]) + "}", is_distinct=True)
+
+
+def may_vectorise(body: Iterable[Stmt]) -> bool:
+    """Whether a loop with this body is innermost, apart from loops that will be unrolled."""
+    for stmt in body:
+        match stmt:
+            case For(lo=Const(value=lo), hi=Const(value=hi), body=inner):
+                if hi - lo > SMALL_LOOP or not may_vectorise(inner):
+                    return False
+            case For() | While() | Call() | Barrier() | Swap():
+                return False
+            case Alloc(buffer=buffer):
+                if buffer.space is not Space.LOCAL:
+                    return False
+            case If(then=then, other=other):
+                if not (may_vectorise(then) and may_vectorise(other)):
+                    return False
+            case Let() | Free() | View() | Store() | Atomic() | Fill() | Copy() | Check():
+                pass
+            case _:
+                assert_never(stmt)
+    return True
+
+
+def emit_while(scope: Scope, stmt: While, emit_body: EmitBody) -> None:
+    """A loop that runs while its condition holds."""
+    text = scope.text
+    outer_nest, outer_may = scope.nest, scope.may_vectorise
+    scope.nest, scope.may_vectorise = None, False
+    scope.loop_depth += 1
+    head, body, after = text.fresh("head"), text.fresh("body"), text.fresh("after")
+    text.do(f"br label %{head}")
+    text.label(head)
+    emit_body(scope, stmt.prelude)
+    condition = scope.expr(stmt.condition)
+    text.do(f"br i1 {condition}, label %{body}, label %{after}")
+    text.label(body)
+    emit_body(scope, stmt.body)
+    charge(scope, str(work_of((*stmt.prelude, *stmt.body)).operations + 1))
+    look_if_spent(scope)
+    text.do(f"br label %{head}")
+    text.label(after)
+    scope.loop_depth -= 1
+    scope.nest, scope.may_vectorise = outer_nest, outer_may

@@ -1,0 +1,149 @@
+"""How much work statements are, in scalar operations: enough to know after how many of them a program must
+look whether it is to end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import assert_never
+
+from anadrome.kernel_ir.nodes import (
+    Alloc,
+    Atomic,
+    Barrier,
+    Binding,
+    Call,
+    Check,
+    Compute,
+    Const,
+    Copy,
+    Expr,
+    Fill,
+    For,
+    Free,
+    If,
+    Let,
+    Load,
+    Stmt,
+    Store,
+    Swap,
+    Var,
+    View,
+    While,
+    Workers,
+)
+from anadrome.kernel_ir.walk import expressions, statements, subexpressions
+from anadrome.targets.strides import goes_along
+
+PATIENCE = 1 << 18
+"""Operations after which a program looks whether it is to end: 30 microseconds of the cheapest ones, 30
+milliseconds of those that miss every cache."""
+
+ALWAYS = PATIENCE + 1
+"""So much work that the program looks after it."""
+
+_MEMORY = 100
+"""What it costs to ask for memory or give it back."""
+
+_CHEAP = 32
+"""Operations up to which an iteration is cheap: a pass over a hundred million elements takes some tenths of a
+second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The operations of statements; `is_all` unless some depend on a run-time number, and are not counted."""
+
+    operations: int
+    is_all: bool = True
+
+    def __add__(self, other: Work) -> Work:
+        return Work(self.operations + other.operations, self.is_all and other.is_all)
+
+
+def work_of(body: Iterable[Stmt]) -> Work:
+    """The work of statements, run once."""
+    total = Work(0)
+    for stmt in body:
+        total += Work(1 + sum(map(_operations, expressions(stmt)))) + _inside(stmt)
+    return total
+
+
+def iterations_at_once(trip: int | None, work: Work) -> int | None:
+    """How many iterations of this work a loop may run without looking; None where that is only known when it
+    runs, 0 where all of them are few enough."""
+    if not work.is_all:
+        return None
+    fitting = max(1, PATIENCE // max(work.operations, 1))
+    return 0 if trip is not None and trip <= fitting else fitting
+
+
+def is_cheap_pass(loop: For) -> bool:
+    """Whether a loop goes along arrays, so that their size bounds it, and its iterations are cheap and do not
+    wait for one another, save in sums, nor for reads at places that are read first."""
+    if work_of(loop.body).operations > _CHEAP:
+        return False
+    inside = list(statements(loop.body))
+    if any(isinstance(stmt, Check) for stmt in inside):  # the loop may go on beyond the end of an array
+        return False
+    loads = [
+        part
+        for stmt in inside
+        for expr in expressions(stmt)
+        for part in subexpressions(expr)
+        if isinstance(part, Load)
+    ]
+    read = {stmt.var for stmt in inside if isinstance(stmt, Let) and _has_load(stmt.value)}
+    if any(part in read or isinstance(part, Load) for load in loads for part in subexpressions(load.offset)):
+        return False
+    loaded = {load.buffer for load in loads}
+    waits = loop.binding is not Binding.LANES and any(
+        isinstance(stmt, Store) and stmt.buffer in loaded and not _is_sum(stmt) for stmt in inside
+    )
+    return not waits and goes_along(loop.body, loop.index)
+
+
+def _has_load(expr: Expr) -> bool:
+    return any(isinstance(part, Load) for part in subexpressions(expr))
+
+
+def _is_sum(stmt: Store) -> bool:
+    return isinstance(stmt.value, Compute) and stmt.value.is_reassociable
+
+
+def trip_count(loop: For) -> int | None:
+    """The iterations of a loop, if they are known."""
+    if isinstance(loop.lo, Const) and isinstance(loop.hi, Const):
+        return max(int(loop.hi.value) - int(loop.lo.value), 0)
+    return None
+
+
+def _inside(stmt: Stmt) -> Work:
+    match stmt:
+        case For(binding=Binding.THREADS) | While() | Call() | Fill() | Copy():
+            return Work(0, is_all=False)
+        case For(body=body):
+            trip, work = trip_count(stmt), work_of(body)
+            if trip is not None and iterations_at_once(trip, work) == 0:
+                return Work(trip * work.operations)
+            return Work(0, is_all=False)
+        case If(then=then, other=other):
+            return work_of(then) + work_of(other)
+        case Alloc() | Free():
+            return Work(_MEMORY)
+        case Let() | View() | Swap() | Store() | Atomic() | Check() | Barrier():
+            return Work(0)
+        case _:
+            assert_never(stmt)
+
+
+def _operations(expr: Expr) -> int:
+    match expr:
+        case Var() | Const() | Workers():
+            return 0
+        case Compute(prim=prim, args=args):
+            return prim.cost + sum(map(_operations, args))
+        case Load(offset=offset):
+            return 1 + _operations(offset)
+        case _:
+            assert_never(expr)

@@ -1,8 +1,0 @@
-"""A jitted generator function."""
-
-def program(x):
-    yield x
-    yield x * 2.0
-
-
-ARGUMENTS = (1.0,)
