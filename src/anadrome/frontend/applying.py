@@ -18,7 +18,7 @@ from anadrome.errors.frontend import (
 from anadrome.frontend.arrays import as_array, describe, unboxed
 from anadrome.frontend.complex_numbers import operators as complex_operators
 from anadrome.frontend.complex_numbers.operators import meets_complex
-from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
+from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex_array
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import ListMethod, growing_list, new_list, plain_list, repeated
 from anadrome.frontend.heap import is_same_object
@@ -87,9 +87,14 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
     is_complex_operation = meets_complex(left, right)
     if is_complex_operation or is_staged(left) or is_staged(right):
         has_array = any(isinstance(side, Array | Complex) and side.shape for side in (left, right))
+        is_complex_operation |= has_array and any(
+            isinstance(side, list | tuple) and has_complex(side) for side in (left, right)
+        )
         if kind is ast.Add and _is_list(left) and _is_list(right):
             return _joined(context, left, right)
-        left, right = (_as_operand(context, one, other) for one, other in ((left, right), (right, left)))
+        left, right = (
+            _as_operand(context, kind, one, other) for one, other in ((left, right), (right, left))
+        )
         for side in (left, right):
             if isinstance(side, list | tuple) and not has_array:
                 raise UnsupportedType(
@@ -123,11 +128,12 @@ def _joined(context: Context, left: Value, right: Value) -> Value:
     return made
 
 
-def _as_operand(context: Context, value: Value, other: Value) -> Value:
+def _as_operand(context: Context, kind: type[ast.operator], value: Value, other: Value) -> Value:
     """A list of run-time length beside what NumPy computes with: an array of its items."""
     if not isinstance(value, Array | Complex) or not value.list_depth:
         return value
-    if not is_numpy_array(other) and not (isinstance(other, Scalar) and not other.is_weak):
+    is_number = isinstance(other, Scalar) and not other.is_weak and kind is not ast.Mult
+    if not is_numpy_array(other) and not is_number:
         raise UnsupportedType("an operand", "a list made by a comprehension", context.span, _LIST_HELP)
     return context.call(np.array, value)
 
