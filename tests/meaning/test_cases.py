@@ -10,6 +10,7 @@ import pytest
 from tests.meaning.cases import (
     containers,
     control,
+    everyday,
     generators,
     in_place,
     iterators,
@@ -27,7 +28,7 @@ from tests.meaning.thresholds import configurations
 
 FAMILIES = (
     *(in_place, iterators, generators, containers, views, rows, tables, control, objects, numbers, outside),
-    *(libraries, trying),
+    *(everyday, libraries, trying),
 )
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, KeysView
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,11 @@ from anadrome.frontend.complex_numbers import operators as complex_operators
 from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex_array
 from anadrome.frontend.context import Context
-from anadrome.frontend.growing import ListMethod, growing_list, new_list, plain_list, repeated
+from anadrome.frontend.growing import growing_list, new_list, plain_list, repeated
 from anadrome.frontend.heap import is_same_object
 from anadrome.frontend.iterators import unrolled
+from anadrome.frontend.keyed import hashable
+from anadrome.frontend.list_methods import ListMethod
 from anadrome.frontend.natively import refuse_environment
 from anadrome.frontend.operators import apply_prim, binary, compare, truth
 from anadrome.frontend.overloads import own_binary, own_contains
@@ -157,6 +159,9 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
     if kind in (ast.Is, ast.IsNot):
         return is_same_object(left, right) is (kind is ast.Is)
     left, right = (unboxed(context, plain_list(context, side)) for side in (left, right))
+    if kind in (ast.In, ast.NotIn) and isinstance(right, dict | KeysView) and not has_staged(left):
+        context.surroundings.whole(right)
+        return (hashable(context, left, "a key") in right) is (kind is ast.In)
     if kind in (ast.In, ast.NotIn) and any(
         is_staged(one) or isinstance(one, Complex) for one in (left, right)
     ):
@@ -166,6 +171,8 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
             return _against_none(context, right if left is None else left, kind is ast.NotEq)
         return _compared(context, kind, left, right)
     if has_staged(left) or has_staged(right):
+        if kind in (ast.In, ast.NotIn) and isinstance(right, list | tuple):
+            return _member(context, kind, left, right)
         raise UnsupportedSyntax("a comparison of containers that hold run-time values", context.span)
     context.surroundings.whole(left)
     context.surroundings.whole(right)

@@ -29,8 +29,8 @@ from anadrome.frontend.comprehension import list_of, made_list
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.growing import GrowingList, new_list, plain_list
 from anadrome.frontend.iterables import Iterated, RowList, Unrolled, staged_range, unroll
-from anadrome.frontend.iterators import Iterator as FrontIterator
 from anadrome.frontend.iterators import (
+    GeneratorCall,
     LazyGenerator,
     enumerated,
     iterator_of,
@@ -43,7 +43,10 @@ from anadrome.frontend.iterators import (
     unrolled,
     zipped,
 )
+from anadrome.frontend.iterators import Iterator as FrontIterator
 from anadrome.frontend.keyed import hashable
+from anadrome.frontend.library import python_program
+from anadrome.frontend.list_methods import run_time_list
 from anadrome.frontend.operators import apply_prim, compare_name, power, truth
 from anadrome.frontend.overloads import own_method, own_truth
 from anadrome.frontend.reductions import ALL, ANY, GREATEST, LEAST, PRODUCT, SUM, Monoid, reduce_values
@@ -80,20 +83,20 @@ def _product(context: Context, values: Value, *, start: Value = 1) -> Value:
     return apply_prim(context, "mul", start, product)
 
 
-_KEY_HELP = "with an array use `x[np.argmax(keys)]` or `x[np.argmin(keys)]`, `keys = [key(v) for v in x]`"
-
-
 def _extreme(monoid: Monoid, better: str) -> StagedCall:
     """min and max: of the items of one argument, or of several arguments; the first of equals is kept."""
 
     def staged(context: Context, *values: Value, **kwargs: Value) -> Value:
+        key = kwargs.pop("key", None)
+        if key is not None and not kwargs:
+            program = python_program.least_by if better == "lt" else python_program.greatest_by
+            return context.call(program, values[0] if len(values) == 1 else list(values), key)
         default = (kwargs.pop("default"),) if "default" in kwargs and len(values) == 1 else ()
         if kwargs:
             raise UnsupportedArgument(
                 monoid.name,
                 f"`{next(iter(kwargs))}=` is not supported",
                 context.span,
-                _KEY_HELP if "key" in kwargs else "",
             )
         if len(values) == 1:
             return reduce_values(context, monoid, values[0], default)
@@ -187,9 +190,7 @@ def _number(context: Context, value: Value, name: str, dtype: Any) -> Any:
 
 def _round(context: Context, value: Value, digits: Value = None) -> Value:
     if digits is not None:
-        raise UnsupportedArgument(
-            "round", "a number of digits is not supported", context.span, "use `np.round(x, digits)`"
-        )
+        return _round_to(context, value, digits)
     if isinstance(value, Complex):
         raise ComplexRefused("`round`", describe(value), context.span, "use `np.round(z)`")
     if not isinstance(value, Scalar):
@@ -200,6 +201,28 @@ def _round(context: Context, value: Value, digits: Value = None) -> Value:
         return value
     rounded = apply_prim(context, "round", value)
     return Scalar(atom(context, rounded, I64), is_weak=True)
+
+
+MOST_DIGITS = 22
+"""10^22 is the largest power of ten that is a float64."""
+
+
+def _round_to(context: Context, value: Value, digits: Value) -> Value:
+    """`round(x, digits)`: a NumPy number is rounded as np.round does, a Python float by its exact value."""
+    if not isinstance(digits, int) or not isinstance(value, Scalar):
+        reason = "a number that is rounded to digits known while compiling is expected"
+        raise UnsupportedArgument("round", reason, context.span, "use `np.round(x, digits)`")
+    if not value.is_weak:
+        return context.call(np.round, value, digits)
+    if value.dtype.is_integer and digits >= 0:
+        return value
+    if not 0 <= digits <= MOST_DIGITS or value.dtype.is_integer:
+        reason = f"{digits} digits of a Python number: there may be 0 to {MOST_DIGITS}"
+        raise UnsupportedArgument("round", reason, context.span, "use `np.round(x, digits)`")
+    scale = 10.0**digits
+    split = 134217729.0 * scale
+    upper = split - (split - scale)
+    return context.call(python_program.rounded, value, scale, upper, scale - upper)
 
 
 def _power(context: Context, base: Value, exponent: Value, modulus: Value = None) -> Value:
@@ -217,7 +240,7 @@ def _list(context: Context, value: Value = ()) -> Value:
         return made_list(context, value)
     sequence = source_of(context, value)
     if isinstance(sequence, Iterated) and sequence.static_extent is None:
-        return list_of(context, sequence)
+        return run_time_list(context, list_of(context, sequence))
     return new_list(context, list(known_items(context, sequence)))
 
 
@@ -248,11 +271,10 @@ def _set(context: Context, items: Value = ()) -> Value:
 
 def _sorted(context: Context, values: Value, *, key: Value = None, reverse: Value = False) -> Value:
     """`sorted(numbers)`: a new list"""
-    if key is not None:
-        reason, help = "a `key` of run-time values is not supported", "sort by it: `x[np.argsort(key)]`"
-        raise UnsupportedCall("sorted", context.span, reason, help)
     if is_staged(reverse):
         raise StaticRequired("the argument `reverse` of `sorted`", context.span)
+    if key is not None:
+        return context.call(python_program.sorted_by, values, key, bool(reverse))
     items = (
         values
         if isinstance(values, Array)
@@ -285,6 +307,12 @@ def _filter(context: Context, function: Value, items: Value) -> Value:
                 yield item
 
     return made_iterator(context, None, kept())
+
+
+def _enumerate(context: Context, iterable: Value, start: Value = 0) -> Value:
+    if isinstance(iterable, GeneratorCall):
+        return context.call(python_program.enumerated, iterable, start)
+    return enumerated(context, iterable, start)
 
 
 def _iter(context: Context, value: Value) -> Value:
@@ -384,7 +412,7 @@ BUILTINS: dict[Callable[..., Any], StagedCall] = {
     math.prod: _product,
     range: staged_range,
     zip: lambda context, *parts, strict=False: zipped(context, parts, bool(strict)),
-    enumerate: lambda context, iterable, start=0: enumerated(context, iterable, start),
+    enumerate: _enumerate,
     reversed: turned,
     map: lambda context, function, *parts: mapped(context, function, parts),
     filter: _filter,

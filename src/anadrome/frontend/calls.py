@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.iterators import GeneratorCall, Iterator, LazyGenerator, unrolled
 from anadrome.frontend.library import CALLS, METHODS
 from anadrome.frontend.library.python_program import PROGRAMS
+from anadrome.frontend.list_methods import COMPARING_METHODS
 from anadrome.frontend.liveness import Liveness, analyse, assigned_names, captured_names, own_nodes
 from anadrome.frontend.merge import aliases
 from anadrome.frontend.natively import refuse_outside
@@ -121,6 +122,8 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
             return call(context, function.func, (*function.args, *args), {**function.keywords, **kwargs})
         case operator.itemgetter() | operator.attrgetter() | operator.methodcaller() if len(args) == 1:
             return _got(context, function, args[0])
+        case MethodType() if isinstance(function.__self__, tuple) and function.__name__ == "_replace":
+            return function(*args, **kwargs)
         case MethodType():
             return call(context, function.__func__, (function.__self__, *args), kwargs)
         case _:
@@ -146,9 +149,18 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
     )
     if is_staged_call and row is not None:
         return run_row(context, row, name_of(function), args, kwargs)
+    if _compares_items(function):
+        return natively.run_on_container(context, function, args, kwargs)
     if not is_staged_call and not _is_inlined(function):
         return _call_static(context, function, row, args, kwargs)
     return _call_python(context, function, args, kwargs)
+
+
+def _compares_items(function: Value) -> TypeGuard[BuiltinFunctionType]:
+    """Whether a method of a list compares items that are known at run time only."""
+    if not isinstance(function, BuiltinFunctionType) or function.__name__ not in COMPARING_METHODS:
+        return False
+    return isinstance(function.__self__, list) and has_staged(function.__self__)
 
 
 def _program_of(function: Value) -> FunctionType | None:

@@ -44,7 +44,6 @@ from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_
 from anadrome.frontend.context import Context
 from anadrome.frontend.generators import all_items
 from anadrome.frontend.growing import (
-    ListMethod,
     growing_list,
     new_list,
     plain_list,
@@ -61,6 +60,7 @@ from anadrome.frontend.iterators import (
     source_of,
     unrolled,
 )
+from anadrome.frontend.list_methods import ListMethod, run_time_list
 from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.merge import aliases, branch
 from anadrome.frontend.operators import truth
@@ -216,7 +216,8 @@ def evaluate_list(context: Context, frame: Frame, node: Comprehension) -> Value:
     inner = clause_frame(frame, node)
     context.at(frame, node)
     result = _list_level(context, inner, node, 0)
-    return new_list(context, result) if isinstance(result, list) else result
+    context.at(frame, node)
+    return new_list(context, result) if isinstance(result, list) else run_time_list(context, result)
 
 
 def _list_level(context: Context, frame: Frame, node: Comprehension, depth: int) -> Value:

@@ -123,6 +123,8 @@ class Context:
         self.hazards: list[tuple[tuple[type[BaseException], ...], str, Span | None]] = []
         self.trying: list[tuple[Scope, tuple[type[BaseException], ...]]] = []
         self.handled: list[Exception] = []
+        self.peeling: list[ast.stmt] = []
+        self.list_sites: dict[Cell, Span | None] = {}
         self.widenings = 0
         self.last_span: Span | None = None
         self.poisonings: list[Cell] = []

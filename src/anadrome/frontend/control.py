@@ -14,13 +14,15 @@ from anadrome.errors.frontend import (
     ChangesStructure,
     ChangesType,
     EscapingMutation,
+    FrontendError,
     StaticRequired,
+    StaticTypeError,
     UnsupportedSyntax,
 )
 from anadrome.frontend.context import Context
 from anadrome.frontend.evaluate import condition
 from anadrome.frontend.generators import run_generator
-from anadrome.frontend.iterables import Iterated, Unrolled, has_run
+from anadrome.frontend.iterables import Iterated, Unrolled, has_run, plain_number
 from anadrome.frontend.iterators import (
     GeneratorCall,
     Iterator,
@@ -62,6 +64,7 @@ REPEATED_INSTEAD = (
     ChangesType,
     EscapingMutation,
     StaticRequired,
+    StaticTypeError,
 )
 """What a run-time loop cannot do, and a short loop that is repeated while compiling can."""
 
@@ -72,7 +75,7 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
     context.at(frame, node.iter)
     iterable = context.evaluate(frame, node.iter)
     method = own_method(iterable, "__iter__")
-    if method is not None:
+    if method is not None and own_method(iterable, "__next__") is None:
         iterable = context.call(method, iterable)
     if isinstance(iterable, GeneratorCall):
         return run_generator(context, frame, node, iterable)
@@ -93,10 +96,62 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
     if extent is None or extent > context.config.unroll_limit:
         try:
             return _runtime_for(context, frame, node, items, assign)
-        except REPEATED_INSTEAD:
+        except REPEATED_INSTEAD as error:
             if extent is None or extent > context.config.static_repeats or items.checkpoint is not None:
-                raise
+                return _peeled(context, frame, node, items, assign, error)
     return _repeat(context, frame, node, by_position(context, iterable, items), assign)
+
+
+PEELED_INSTEAD = (ChangesStructure, ChangesType, StaticTypeError)
+"""What a loop cannot carry from before its first iteration, and perhaps can from the second on."""
+
+
+def _peeled(
+    context: Context,
+    frame: Frame,
+    node: ast.For,
+    items: Iterated,
+    assign: Callable[..., None],
+    error: Exception,
+) -> Exit:
+    """The first iteration by itself, and a loop over the others: names may have other types before it.
+
+    for x in xs: body      if there is one: x = xs[0]; body; for x in xs[1:]: body
+    """
+    if not isinstance(error, PEELED_INSTEAD) or items.checkpoint is not None or node in context.peeling:
+        raise error
+    others = Iterated(
+        context.builder.size("sub", items.extent, i64(1)),
+        lambda inner, index: items.item(inner, inner.builder.size("add", index, i64(1))),
+        items.is_numbers,
+    )
+
+    def whole() -> Exit:
+        assign(context, frame, node.target, plain_number(items.item(context, i64(0))))
+        exit_ = context.evaluators.block(context, frame, node.body)
+        rest = partial(_runtime_for, context, frame, node, others, assign)
+        if exit_.kinds <= {NEXT, CONTINUE}:
+            return rest()
+        if isinstance(exit_.code, int):
+            return FALLS_THROUGH if exit_.code == BREAK else exit_
+        return _conditional_rest(context, frame, exit_, rest)
+
+    def none() -> Exit:
+        return context.evaluators.block(context, frame, node.orelse)
+
+    live = frame.live_head.get(node, frozenset()) | frame.live[node]
+    frame.loop_live.append(live)
+    context.peeling.append(node)
+    try:
+        if has_run(context, items):
+            return whole()
+        some = context.builder.apply("gt", items.extent, i64(0))
+        return branch(context, frame, some, whole, none, live)
+    except FrontendError:
+        raise error from None
+    finally:
+        frame.loop_live.pop()
+        context.peeling.pop()
 
 
 def _known(context: Context, iterable: Value) -> Iterated | Iterable[Value]:

@@ -36,7 +36,6 @@ from anadrome.frontend.comprehension import (
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import (
     GrowingList,
-    ListMethod,
     as_value,
     get_item,
     growing_list,
@@ -47,6 +46,7 @@ from anadrome.frontend.iterables import RowList
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.keyed import evaluate_dict, evaluate_set
 from anadrome.frontend.library import ATTRIBUTES, CALLS, METHODS
+from anadrome.frontend.list_methods import ListMethod, list_attribute
 from anadrome.frontend.merge import branch
 from anadrome.frontend.natively import refuse_environment
 from anadrome.frontend.operators import apply_prim, negate, truth
@@ -148,7 +148,7 @@ def attribute(context: Context, base: Value, name: str) -> Value:
     if is_staged(base):
         assert isinstance(base, Scalar | Array)
         if isinstance(base, Array) and base.list_depth:
-            raise NoAttribute("a list made by a comprehension", name, (), context.span)
+            return list_attribute(context, base, name)
         if name in ATTRIBUTES:
             return ATTRIBUTES[name](context, base)
         if name in METHODS:

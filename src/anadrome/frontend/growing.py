@@ -36,7 +36,6 @@ from anadrome.dtypes import I64, DType
 from anadrome.errors.frontend import (
     StaticCallFailed,
     UnknownRoom,
-    UnsupportedCall,
     UnsupportedType,
 )
 from anadrome.frontend.arrays import as_array, atom, convert, describe, type_of
@@ -247,7 +246,7 @@ def _count(context: Context, owner: GrowingList, outermost: Scope, row: RowType,
         setattr(owner, part, _sum(context, getattr(owner, part), more))
 
 
-def _refuse_counted(context: Context, owner: GrowingList) -> None:
+def refuse_counted(context: Context, owner: GrowingList) -> None:
     """The rows of a list are not there while they are counted."""
     record = context.records[id(owner)]
     if any(scope.is_counting and (record, "count") in scope.carried for scope in context.scopes()):
@@ -369,7 +368,7 @@ def length_of(owner: GrowingList) -> Value:
 
 def as_value(context: Context, owner: GrowingList) -> Value:
     """The rows that count, for whoever reads them all: views of the arrays."""
-    _refuse_counted(context, owner)
+    refuse_counted(context, owner)
     if not owner.columns or owner.row is None:
         empty: list[Value] = []
         context.made(empty)
@@ -411,7 +410,7 @@ def iterated(context: Context, owner: GrowingList) -> Iterated:
 
 def row_at(context: Context, owner: GrowingList, index: Atom) -> Value:
     """The row at an index that is known to be inside."""
-    _refuse_counted(context, owner)
+    refuse_counted(context, owner)
     assert owner.row is not None
     leaves: list[Value] = []
     for column, is_weak in zip(owner.columns, owner.row.weak, strict=True):
@@ -438,7 +437,7 @@ def inside(context: Context, owner: GrowingList, index: Value) -> Atom:
 
 def get_item(context: Context, owner: GrowingList, index: Value) -> Value:
     """`list[index]`"""
-    _refuse_counted(context, owner)
+    refuse_counted(context, owner)
     if not owner.columns:
         raise StaticCallFailed("this index", IndexError("list index out of range"), context.span)
     return row_at(context, owner, inside(context, owner, index))
@@ -446,7 +445,7 @@ def get_item(context: Context, owner: GrowingList, index: Value) -> Value:
 
 def set_item(context: Context, owner: GrowingList, index: Value, value: Value) -> None:
     """`list[index] = value`"""
-    _refuse_counted(context, owner)
+    refuse_counted(context, owner)
     if not owner.columns or owner.row is None:
         raise StaticCallFailed("this assignment", IndexError("list index out of range"), context.span)
     leaves, row = row_of(context, value)
@@ -505,61 +504,3 @@ def _append_all(context: Context, owner: GrowingList, source: Iterated) -> None:
         context.write(column.cell, result, is_new=True)
     context.change(owner, "a list, by `extend`,", "length")
     owner.length = _sum(context, owner.length, source.extent)
-
-
-def _pop(context: Context, owner: GrowingList, index: Value = -1) -> Value:
-    if not isinstance(index, int) or index != -1:
-        raise UnsupportedCall(".pop", context.span, "of a run-time list the last item alone can be taken")
-    _refuse_counted(context, owner)
-    last = inside(context, owner, -1)
-    leaves, rebuild = flatten(row_at(context, owner, last), is_staged)
-    values = [context.wrap(context.read(leaf)) if isinstance(leaf, Array) else leaf for leaf in leaves]
-    context.change(owner, "a list, by `pop`,", "length")
-    owner.length = Scalar(last, is_weak=True)
-    return rebuild(iter(values))
-
-
-def _clear(context: Context, owner: GrowingList) -> None:
-    context.change(owner, "a list, by `clear`,", "length")
-    owner.length = 0
-
-
-def _copy(context: Context, owner: GrowingList) -> Value:
-    made = GrowingList()
-    context.made(made)
-    _refuse_counted(context, owner)
-    made.length, made.row = owner.length, owner.row
-    copies = [context.wrap(context.read(column)) for column in owner.columns]
-    made.columns = tuple(
-        Array(one.cell, None, column.list_depth)
-        for one, column in zip(copies, owner.columns, strict=True)
-        if isinstance(one, Array)
-    )
-    return made
-
-
-LIST_METHODS: Mapping[str, Callable[..., Value]] = {
-    "append": append,
-    "extend": extend,
-    "pop": _pop,
-    "clear": _clear,
-    "copy": _copy,
-}
-"""The methods of a list whose length is known at run time only."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ListMethod:
-    """A method of such a list, looked up and not yet called."""
-
-    name: str
-    owner: GrowingList
-
-    def __anadrome_stage__(
-        self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]
-    ) -> Value:
-        if self.name not in LIST_METHODS or kwargs:
-            help = "take `append`, `extend`, `pop()`, `clear` and `copy`, or make it an array: `np.array(x)`"
-            reason = "the length of this list is known at run time only"
-            raise UnsupportedCall(f".{self.name}", context.span, reason, help)
-        return LIST_METHODS[self.name](context, self.owner, *args)

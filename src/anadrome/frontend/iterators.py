@@ -451,7 +451,7 @@ def source_of(context: Context, value: Value) -> Iterated | Pulled:
         case _:
             pass
     method = own_method(value, "__iter__")
-    if method is not None:
+    if method is not None and own_method(value, "__next__") is None:
         return source_of(context, context.call(method, value))
     found = iterate(context, value)
     return found if isinstance(found, Iterated) else (item for item in found)

@@ -23,6 +23,7 @@ from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.heap import contents, is_container, refill
 from anadrome.frontend.iterators import unrolled
+from anadrome.frontend.list_methods import COMPARING_METHODS
 from anadrome.frontend.structures import children
 from anadrome.frontend.values import Key, Value
 
@@ -157,6 +158,8 @@ def run_on_container(
 ) -> Value:
     """A method of a container on run-time values: it may move them, and must not look into them."""
     name = function.__name__
+    if name in COMPARING_METHODS and isinstance(function.__self__, list):
+        return COMPARING_METHODS[name](context, function.__self__, *args, **kwargs)
     if name in ("count", "index", "remove", "sort"):
         raise UnsupportedCall(f".{name}", context.span, "it compares values that are known at run time only")
     plain = [made_list(context, arg) for arg in args]

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
+from anadrome.array_ir.nodes import Atom, Check, Const, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, I64, DType
 from anadrome.errors.frontend import AmbiguousTruth, PromotionError
 from anadrome.frontend.arrays import atom, describe, promote, type_of
@@ -168,11 +168,38 @@ def power(context: Context, base: Value, exponent: Value) -> Staged:
         dtype.is_integer and is_weak and isinstance(exponent, int)
     ):  # a negative exponent: Python gives a float
         dtype = F64
+    if dtype.is_integer and isinstance(base, int) and isinstance(exponent, Scalar):
+        return _power_of_constant(context, base, exponent, is_weak)
     if dtype.is_integer:
         raise PromotionError(
             "**", f"{dtype.numpy_name} with an exponent known at run time only", context.span
         )
     return apply_typed(context, "pow", dtype, (base, exponent), is_weak)
+
+
+LARGEST = 2**63 - 1
+
+
+def _power_of_constant(context: Context, base: int, exponent: Scalar, is_weak: bool) -> Staged:
+    """A whole number known now to a whole power that is not: an element of the table of its powers.
+
+    A power that is no whole number, or does not fit, is an error of the run.
+    """
+    builder, power = context.builder, context.builder.convert(exponent.atom, I64)
+    most = next(k for k in range(1, 65) if k == 64 or abs(base) ** (k + 1) > LARGEST)
+    builder.let(
+        Check(builder.apply("ge", power, i64(0)), "raise", "ValueError: a negative power of an integer")
+    )
+    if abs(base) <= 1:
+        power, most = (
+            builder.apply("mod", power, i64(2)) if base == -1 else builder.apply("min", power, i64(1)),
+            1,
+        )
+    fits = builder.apply("le", power, i64(most))
+    builder.let(Check(fits, "raise", f"OverflowError: {base} to a power above {most} does not fit 64 bits"))
+    place = builder.apply("max", builder.apply("min", power, i64(most)), i64(0))
+    table = builder.literal([i64(base**k) for k in range(most + 1)])
+    return Scalar(builder.index(table, (place,)), is_weak)
 
 
 def _whole_power(context: Context, base: Value, exponent: int, dtype: DType, is_weak: bool) -> Staged:

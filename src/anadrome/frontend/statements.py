@@ -100,7 +100,6 @@ _WORDS: dict[type[ast.stmt], str] = {
 
 
 _HELP: dict[type[ast.stmt], str] = {
-    ast.Global: "return the value instead",
     ast.ClassDef: "define the class outside",
     ast.Match: "take patterns without `*rest`, mappings and positions of classes, or write it with `if`",
 }
@@ -312,6 +311,13 @@ def _expression(context: Context, frame: Frame, node: ast.Expr) -> None:
         context.evaluate(frame, node.value)
 
 
+def _global(context: Context, frame: Frame, node: ast.Global) -> None:
+    """`global x` of a name that is only read says nothing new."""
+    bound = [name for name in node.names if name in frame.local_names]
+    if bound:
+        raise UnsupportedSyntax(f"binding the `global` name `{bound[0]}`", context.span, "return the value")
+
+
 def _return(context: Context, frame: Frame, node: ast.Return) -> Exit:
     value = None if node.value is None else context.evaluate(frame, node.value)
     value = value if isinstance(value, GrowingList | GeneratorCall) else made_list(context, value)
@@ -448,6 +454,7 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Context, Frame, Any], Exit | None]] =
     ast.Continue: lambda context, frame, node: Exit(CONTINUE, frozenset({CONTINUE})),
     ast.Pass: lambda context, frame, node: None,
     ast.Nonlocal: lambda context, frame, node: None,
+    ast.Global: _global,
     ast.FunctionDef: _function,
     ast.Delete: _delete,
     ast.Import: run_import,

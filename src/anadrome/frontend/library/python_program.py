@@ -10,6 +10,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 
 # ---------------------------------------------------------------------------- loops
 def reduced(function: Any, items: Any, total: Any) -> Any:
@@ -46,6 +48,59 @@ def listed(kind: Any, items: Any) -> Any:
     for item in items:
         found.append(kind(item))
     return found
+
+
+def enumerated(items: Any, place: Any) -> Any:
+    """enumerate of a generator"""
+    for item in items:
+        yield place, item
+        place += 1
+
+
+# ---------------------------------------------------------------------------- by a key
+def sorted_by(items: Any, key: Any, reverse: Any) -> Any:
+    """sorted with a `key` of numbers: equal ones keep their order, also in reverse."""
+    values = list(items)
+    keys = np.array([key(value) for value in values])
+    count = len(keys)
+    order = (
+        count - 1 - np.argsort(keys[::-1], kind="stable")[::-1]
+        if reverse
+        else np.argsort(keys, kind="stable")
+    )
+    return [values[order[k]] for k in range(count)]
+
+
+def least_by(items: Any, key: Any) -> Any:
+    """min with a `key` of numbers: the first of the least."""
+    values = list(items)
+    return values[np.argmin(np.array([key(value) for value in values]))]
+
+
+def greatest_by(items: Any, key: Any) -> Any:
+    """max with a `key` of numbers: the first of the greatest."""
+    values = list(items)
+    return values[np.argmax(np.array([key(value) for value in values]))]
+
+
+def rounded(x: float, scale: float, upper: float, lower: float) -> float:
+    """round of a Python float to digits: of x·s the whole number that is nearest, by its exact value.
+
+    x·s = p + e with the error e of the product [Dekker 1971]; s = upper + lower, each of 26 bits.
+    """
+    if not abs(x) < 4503599627370496.0:
+        return x
+    p = x * scale
+    if not abs(p) < 4503599627370496.0:
+        return x
+    split = 134217729.0 * x
+    high = split - (split - x)
+    low = x - high
+    error = ((high * upper - p) + high * lower + low * upper) + low * lower
+    whole = np.rint(p)
+    if abs(p - whole) == 0.5 and error != 0.0:
+        whole = np.floor(p) + 1.0 if error > 0.0 else np.ceil(p) - 1.0
+    return float(whole / scale)
 
 
 # ---------------------------------------------------------------------------- operator

@@ -1,0 +1,156 @@
+"""The methods of lists whose length is known at run time only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import getitem
+from typing import Any
+
+import numpy as np
+
+from anadrome.array_ir.nodes import Check
+from anadrome.errors.frontend import NoAttribute, UnsupportedCall
+from anadrome.frontend.arrays import atom
+from anadrome.frontend.context import Context
+from anadrome.frontend.growing import (
+    GrowingList,
+    append,
+    extend,
+    growing_list,
+    inside,
+    plain_list,
+    refuse_counted,
+    row_at,
+)
+from anadrome.frontend.restarts import Restage
+from anadrome.frontend.structures import flatten
+from anadrome.frontend.values import Array, Scalar, Value, is_staged
+
+
+def _pop(context: Context, owner: GrowingList, index: Value = -1) -> Value:
+    if not isinstance(index, int) or index != -1:
+        raise UnsupportedCall(".pop", context.span, "of a run-time list the last item alone can be taken")
+    refuse_counted(context, owner)
+    last = inside(context, owner, -1)
+    leaves, rebuild = flatten(row_at(context, owner, last), is_staged)
+    values = [context.wrap(context.read(leaf)) if isinstance(leaf, Array) else leaf for leaf in leaves]
+    context.change(owner, "a list, by `pop`,", "length")
+    owner.length = Scalar(last, is_weak=True)
+    return rebuild(iter(values))
+
+
+def _clear(context: Context, owner: GrowingList) -> None:
+    context.change(owner, "a list, by `clear`,", "length")
+    owner.length = 0
+
+
+def _copy(context: Context, owner: GrowingList) -> Value:
+    made = GrowingList()
+    context.made(made)
+    refuse_counted(context, owner)
+    made.length, made.row = owner.length, owner.row
+    copies = [context.wrap(context.read(column)) for column in owner.columns]
+    made.columns = tuple(
+        Array(one.cell, None, column.list_depth)
+        for one, column in zip(copies, owner.columns, strict=True)
+        if isinstance(one, Array)
+    )
+    return made
+
+
+def _index(context: Context, owner: Array | GrowingList, value: Value) -> Value:
+    """`list.index(value)`: the first place where it stands"""
+    is_there = context.call(np.equal, plain_list(context, owner), value)
+    found = atom(context, context.call(np.any, is_there))
+    context.builder.let(Check(found, "raise", "ValueError: list.index(x): x is not in the list"))
+    return context.call(int, context.call(np.argmax, is_there))
+
+
+def _count_of(context: Context, owner: Array | GrowingList, value: Value) -> Value:
+    """`list.count(value)`"""
+    is_there = context.call(np.equal, plain_list(context, owner), value)
+    return context.call(int, context.call(np.sum, is_there))
+
+
+def _sort(context: Context, owner: GrowingList, *, key: Value = None, reverse: Value = False) -> None:
+    """`list.sort()`"""
+    ordered = context.call(sorted, owner, key=key, reverse=reverse)
+    _clear(context, owner)
+    extend(context, owner, ordered)
+
+
+def _reverse(context: Context, owner: GrowingList) -> None:
+    """`list.reverse()`"""
+    turned = context.call(list, context.call(reversed, _copy(context, owner)))
+    _clear(context, owner)
+    extend(context, owner, turned)
+
+
+def list_attribute(context: Context, base: Array, name: str) -> Value:
+    """A method of a list that a comprehension has made: one that changes it makes it a list that can grow."""
+    if name in ("index", "count"):
+        return ListMethod(name, base)
+    error = NoAttribute("a list made by a comprehension", name, LIST_METHODS, context.span)
+    site = context.list_sites.get(base.cell)
+    if site is None or site in context.grown or name not in LIST_METHODS:
+        raise error
+    raise Restage(site, error)
+
+
+def run_time_list(context: Context, items: Value) -> Value:
+    """A list that the program makes here of a run-time sequence: one that can grow, if it must."""
+    if not isinstance(items, Array) or not items.list_depth:
+        return items
+    if context.span not in context.grown:
+        context.list_sites[items.cell] = context.span
+        return items
+    made = growing_list(context, ())
+    extend(context, made, items)
+    return made
+
+
+def _sort_known(context: Context, owner: list[Value], *, key: Value = None, reverse: Value = False) -> None:
+    """`list.sort()` of a list of run-time numbers whose length is known"""
+    ordered = context.call(sorted, owner, key=key, reverse=reverse)
+    items = [context.call(getitem, ordered, place) for place in range(len(owner))]
+    context.change(owner, "a list, by `sort`,")
+    owner[:] = items
+
+
+COMPARING_METHODS: Mapping[str, Callable[..., Value]] = {
+    "index": _index,
+    "count": _count_of,
+    "sort": _sort_known,
+}
+"""Methods that compare the items of a list of known length, where these are known at run time only."""
+
+LIST_METHODS: Mapping[str, Callable[..., Value]] = {
+    "index": _index,
+    "count": _count_of,
+    "sort": _sort,
+    "reverse": _reverse,
+    "append": append,
+    "extend": extend,
+    "pop": _pop,
+    "clear": _clear,
+    "copy": _copy,
+}
+"""The methods of a list whose length is known at run time only."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListMethod:
+    """A method of such a list, looked up and not yet called."""
+
+    name: str
+    owner: Any
+
+    def __anadrome_stage__(
+        self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]
+    ) -> Value:
+        if self.name not in LIST_METHODS or (kwargs and self.name != "sort"):
+            help = "take `append`, `extend`, `pop()`, `clear` and `copy`, or make it an array: `np.array(x)`"
+            reason = "the length of this list is known at run time only"
+            raise UnsupportedCall(f".{self.name}", context.span, reason, help)
+        return LIST_METHODS[self.name](context, self.owner, *args, **kwargs)
