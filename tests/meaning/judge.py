@@ -240,8 +240,14 @@ WARNINGS = (DeprecationWarning, RuntimeWarning)
 `broadcast_arrays` made, the mean of nothing."""
 
 
-OF_A_NUMBER = tuple(f"AttributeError: '{kind}' object has no attribute" for kind in ("int", "float", "bool"))
-"""What Python says of its own numbers, which may have NumPy's methods in a compiled program."""
+OF_A_NUMBER = (
+    *(f"AttributeError: '{kind}' object has no attribute" for kind in ("int", "float", "bool")),
+    *("ValueError: math domain error", "OverflowError: math range error"),
+)
+"""What Python says of its own numbers, which have NumPy's methods and NumPy's values (docs/python.md)."""
+
+ONLY_THE_RUN_KNOWS = "whose size only the run knows"
+"""A refusal that can only be made while the program runs."""
 
 
 class Endless(BaseException):
@@ -312,6 +318,8 @@ def by_us(function: Callable[..., Any], args: list[Any], config: Config) -> Run:
     except Endless:
         return Broken(f"no end in {MOST_SECONDS} seconds")
     except RuntimeCheckError as error:
+        if ONLY_THE_RUN_KNOWS in str(error):
+            return Refused(type(error).__name__, error.code, str(error))
         return Raised(f"{type(error).__name__}: {error}")
     except AnadromeError as error:
         return Refused(type(error).__name__, error.code, str(error))

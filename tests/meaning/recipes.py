@@ -45,7 +45,7 @@ UNARY: dict[str, str] = {
         np.int8 np.int16 np.int32 np.int64 np.uint8 np.uint16 np.uint32 np.uint64
         np.invert np.absolute np.sign np.square np.floor np.logical_not np.positive np.isnan np.conjugate
     """,
-    "v m i": "np.argsort",
+    "v m i": "np.argsort({a},kind='stable')",
     "c k": """
         np.absolute np.cos np.sin np.tan np.tanh np.arctan np.arcsinh np.exp np.expm1 np.exp2 np.sinh np.cosh
         np.square np.negative np.positive np.sign np.isnan np.isinf np.isfinite np.logical_not np.conjugate
@@ -147,7 +147,7 @@ UFUNC_METHODS: dict[str, str] = {
 
 METHODS: dict[str, str] = {
     "v m i b": """
-        .all() .any() .argmax() .argmin() .argsort() .astype(np.float64)
+        .all() .any() .argmax() .argmin() .argsort(kind='stable') .astype(np.float64)
         .astype(np.float64,copy=False) .conj() .conjugate() .copy() .cumprod() .cumsum() .flatten() .max()
         .mean() .min() .nonzero() .prod() .ravel() .repeat(2) .reshape(-1) .reshape((1,-1)) .round()
         .squeeze()

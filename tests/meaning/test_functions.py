@@ -35,9 +35,6 @@ from tests.meaning.recipes import Recipe
 from tests.meaning.special_recipes import all_recipes
 from tests.meaning.thresholds import configurations
 
-# Some programs of this family still mean something else: `make fuzz` counts them until none is left.
-pytestmark = pytest.mark.fuzz
-
 RECIPES = all_recipes()
 SAMPLE = 5
 """Every so many recipes go into the sample."""

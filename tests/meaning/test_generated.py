@@ -11,9 +11,6 @@ from tests.meaning.judge import Program, judge
 from tests.meaning.operators import operator_program
 from tests.meaning.thresholds import configurations
 
-# Some programs of these families still mean something else: `make fuzz` counts them until none is left.
-pytestmark = pytest.mark.fuzz
-
 GENERATORS: dict[str, tuple[Callable[[int], Program], int, int]] = {
     "statements": (random_program, 400, 20_000),
     "operators": (operator_program, 200, 5_000),

@@ -18,27 +18,16 @@ from anadrome.errors.frontend import (
 from anadrome.frontend.arrays import as_array, describe, unboxed
 from anadrome.frontend.complex_numbers import operators as complex_operators
 from anadrome.frontend.complex_numbers.operators import meets_complex
-from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
+from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex_array
 from anadrome.frontend.context import Context
-from anadrome.frontend.growing import (
-    new_list,
-    plain_list,
-    repeated,
-)
+from anadrome.frontend.growing import ListMethod, growing_list, new_list, plain_list, repeated
 from anadrome.frontend.heap import is_same_object
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.natively import refuse_environment
 from anadrome.frontend.operators import apply_prim, binary, compare, truth
 from anadrome.frontend.overloads import own_binary, own_contains
 from anadrome.frontend.structures import has_staged
-from anadrome.frontend.values import (
-    Array,
-    Complex,
-    Scalar,
-    Value,
-    is_numpy_array,
-    is_staged,
-)
+from anadrome.frontend.values import Array, Complex, Scalar, Value, is_numpy_array, is_staged
 
 _STATIC_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -98,11 +87,15 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
     is_complex_operation = meets_complex(left, right)
     if is_complex_operation or is_staged(left) or is_staged(right):
         has_array = any(isinstance(side, Array | Complex) and side.shape for side in (left, right))
+        is_complex_operation |= has_array and any(
+            isinstance(side, list | tuple) and has_complex(side) for side in (left, right)
+        )
+        if kind is ast.Add and _is_list(left) and _is_list(right):
+            return _joined(context, left, right)
+        left, right = (
+            _as_operand(context, kind, one, other) for one, other in ((left, right), (right, left))
+        )
         for side in (left, right):
-            if isinstance(side, Array | Complex) and side.list_depth:
-                raise UnsupportedType(
-                    "an operand", "a list made by a comprehension", context.span, _LIST_HELP
-                )
             if isinstance(side, list | tuple) and not has_array:
                 raise UnsupportedType(
                     "an operand", describe(side), context.span, "make it an array: `np.array(...)`"
@@ -121,6 +114,28 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
     except Exception as error:
         raise StaticCallFailed("this operation", error, context.span) from error
     return remember(context, result)
+
+
+def _is_list(value: Value) -> bool:
+    return isinstance(value, list) or (isinstance(value, Array | Complex) and bool(value.list_depth))
+
+
+def _joined(context: Context, left: Value, right: Value) -> Value:
+    """`left + right` of two lists, one of run-time length: a new one."""
+    made = growing_list(context, ())
+    for one in (left, right):
+        context.call(ListMethod("extend", made), one)
+    return made
+
+
+def _as_operand(context: Context, kind: type[ast.operator], value: Value, other: Value) -> Value:
+    """A list of run-time length beside what NumPy computes with: an array of its items."""
+    if not isinstance(value, Array | Complex) or not value.list_depth:
+        return value
+    is_number = isinstance(other, Scalar) and not other.is_weak and kind is not ast.Mult
+    if not is_numpy_array(other) and not is_number:
+        raise UnsupportedType("an operand", "a list made by a comprehension", context.span, _LIST_HELP)
+    return context.call(np.array, value)
 
 
 def remember(context: Context, value: Value) -> Value:

@@ -263,6 +263,7 @@ LOOKING = frozenset(
             "asanyarray",
             "ascontiguousarray",
             "astype",
+            "copy",
             "atleast_1d",
             "atleast_2d",
             "atleast_3d",

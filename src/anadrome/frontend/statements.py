@@ -7,44 +7,37 @@ import contextlib
 import inspect
 import warnings
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, i64
-from anadrome.dtypes import BOOL
 from anadrome.errors.base import counted, indefinite
 from anadrome.errors.frontend import (
-    ComplexRefused,
     FrontendError,
     StaticCallFailed,
-    StaticRequired,
     UnsuitableSize,
     UnsupportedSyntax,
-    UnsupportedType,
-    WritesArgument,
 )
 from anadrome.errors.runtime import AssertionFailed, RaisedError
-from anadrome.frontend.applying import operate
-from anadrome.frontend.arrays import atom, describe, promote
+from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.calls import staged_function
-from anadrome.frontend.complex_numbers.parts import has_complex, is_complex
-from anadrome.frontend.complex_numbers.storing import put_complex
 from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.control import run_for, run_while
 from anadrome.frontend.evaluate import attribute, condition, mangled, subscript
-from anadrome.frontend.growing import GrowingList, ListMethod, set_item
-from anadrome.frontend.heap import contents, is_same_object, is_view_of, part_key
+from anadrome.frontend.growing import GrowingList
+from anadrome.frontend.heap import is_same_object, is_view_of
 from anadrome.frontend.imports import run_import
 from anadrome.frontend.iterators import GeneratorCall, unrolled
 from anadrome.frontend.merge import branch
 from anadrome.frontend.nonlocals import owner
 from anadrome.frontend.operators import truth
-from anadrome.frontend.overloads import BINARY, own_method
+from anadrome.frontend.overloads import own_method
 from anadrome.frontend.own import is_own
+from anadrome.frontend.storing import NOT_THERE, check_cast, in_place, part_of, store_item
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.trying import run_try
 from anadrome.frontend.values import (
@@ -58,16 +51,13 @@ from anadrome.frontend.values import (
     Complex,
     Exit,
     Frame,
-    Key,
     Missing,
     Scalar,
     ScopeKind,
     Value,
     after_no_break,
-    is_numpy_array,
     is_staged,
 )
-from anadrome.frontend.writing import put
 
 NOWHERE = Exit(RETURN, frozenset())
 """How a block ends that raises: nothing after it is reached."""
@@ -242,53 +232,6 @@ def _unpack(context: Context, frame: Frame, targets: Sequence[ast.expr], value: 
         assign(context, frame, target.value if isinstance(target, ast.Starred) else target, part)
 
 
-_INTO_REAL = "store `z.real` or `abs(z)`, or make the array with `dtype=complex`"
-
-
-def store_item(context: Context, base: Value, index: Value, value: Value) -> None:
-    """`base[index] = value`"""
-    method = own_method(base, "__setitem__")
-    if method is not None:
-        context.call(method, base, index, value)
-        return
-    if isinstance(base, GrowingList):
-        set_item(context, base, index, value)
-        return
-    if isinstance(base, Complex) and base.shape:
-        put_complex(context, base, index, value)
-        return
-    if isinstance(base, Array):
-        if is_complex(value) or has_complex(value):
-            raise ComplexRefused("a real array", describe(value), context.span, _INTO_REAL)
-        put(context, base, index, value)
-        return
-    if isinstance(base, np.ndarray):
-        raise WritesArgument(context.span)
-    if has_staged(index):
-        help = "make it an array with np.array"
-        context.grows(
-            base, StaticRequired(f"the index of {indefinite(type(base).__name__)}", context.span, help)
-        )
-    if is_staged(base) or isinstance(base, Complex) or not hasattr(base, "__setitem__"):
-        raise UnsupportedType("what is written by index", describe(base), context.span, "write into an array")
-    key = part_key(base, index)
-    if _part(context, base, key) is value:
-        return
-    context.change(base, indefinite(type(base).__name__), key)
-    try:
-        base[index] = value
-    except Exception as error:
-        raise StaticCallFailed("this assignment", error, context.span) from error
-
-
-def _part(context: Context, base: Value, key: Key) -> Value:
-    """What an object that the program made holds at a part; of any other object nothing is known."""
-    return contents(base).get(key, _NOTHING) if context.is_made(base) else _NOTHING
-
-
-_NOTHING = object()
-
-
 def store_attribute(context: Context, base: Value, name: str, value: Value) -> None:
     """`base.name = value`"""
     if isinstance(base, Complex) and base.shape and name in ("real", "imag"):
@@ -302,9 +245,9 @@ def store_attribute(context: Context, base: Value, name: str, value: Value) -> N
     if method is not None:
         context.call(method, base, name, value)
         return
-    old = _part(context, base, name)
+    old = part_of(context, base, name)
     if old is not value:
-        context.change(base, f"an object, by `.{name} =`,", WHOLE if old is _NOTHING else name)
+        context.change(base, f"an object, by `.{name} =`,", WHOLE if old is NOT_THERE else name)
         try:
             setattr(base, name, value)
         except Exception as error:
@@ -346,7 +289,7 @@ def _augmented(context: Context, frame: Frame, node: ast.AugAssign) -> None:
             old = subscript(context, base, index)
             new = _operated(context, frame, node, old)
             if isinstance(base, Array | Complex) and not base.list_depth:
-                _check_cast(context, base, new)
+                check_cast(context, base, new)
             is_written = (
                 is_same_object(new, old) and isinstance(base, Array | Complex) and is_view_of(new, base)
             )
@@ -361,77 +304,6 @@ def _operated(context: Context, frame: Frame, node: ast.AugAssign, old: Value) -
     value = context.evaluate(frame, node.value)
     context.at(frame, node)
     return in_place(context, type(node.op), old, value)
-
-
-def in_place(context: Context, kind: type[ast.operator], old: Value, value: Value) -> Value:
-    """`old op= value`, as the type of `old` defines it."""
-    method = own_method(old, f"__i{BINARY[kind]}__")
-    if method is not None:
-        found = context.call(method, old, value)
-        if found is not NotImplemented:
-            return found
-    if is_numpy_array(old) or (isinstance(old, Array) and not old.list_depth):
-        new = operate(context, kind, old, value)
-        _check_cast(context, old, new)
-        store_item(context, old, Ellipsis, new)
-        return old
-    if isinstance(old, GrowingList) and kind is ast.Add:
-        context.call(ListMethod("extend", old), value)
-        return old
-    if isinstance(old, np.ndarray):
-        raise WritesArgument(context.span)
-    if isinstance(old, list | deque | dict | set | bytearray):
-        return _container_in_place(context, kind, old, value)
-    return operate(context, kind, old, value)
-
-
-_IN_PLACE: Mapping[tuple[type, type[ast.operator]], str] = {
-    (list, ast.Add): "extend",
-    (deque, ast.Add): "extend",
-    (dict, ast.BitOr): "update",
-    (set, ast.BitOr): "update",
-    (set, ast.BitAnd): "intersection_update",
-    (set, ast.Sub): "difference_update",
-    (set, ast.BitXor): "symmetric_difference_update",
-}
-"""The method that an operator on a container is."""
-
-
-def _container_in_place(context: Context, kind: type[ast.operator], old: Any, value: Value) -> Value:
-    name = next(
-        (name for (type_, op), name in _IN_PLACE.items() if op is kind and isinstance(old, type_)), None
-    )
-    if name is not None:
-        if isinstance(old, dict | set) and not isinstance(
-            value, dict if isinstance(old, dict) else set | frozenset
-        ):
-            error = TypeError(f"unsupported operand types: {describe(old)} and {describe(value)}")
-            raise StaticCallFailed("this operation", error, context.span)
-        context.call(getattr(old, name), value)
-        return old
-    if kind is ast.Mult and isinstance(old, list) and isinstance(value, int):
-        context.change(old, "a list, by `*=`,")
-        old *= value
-        return old
-    return operate(context, kind, old, value)
-
-
-def _check_cast(context: Context, base: Value, new: Value) -> None:
-    """An in-place operation keeps the array's type; NumPy refuses one that would lose the kind."""
-    if isinstance(base, Array) and isinstance(new, Complex):
-        raise ComplexRefused("a real array", describe(new), context.span, _INTO_REAL)
-    if not isinstance(base, Array) or not is_staged(new):
-        return
-    own, other = base.dtype, promote(context, (new,), "+=")[0]
-    if not np.can_cast(other.numpy, own.numpy, "same_kind") and not (
-        isinstance(new, Scalar) and new.is_weak and own is not BOOL
-    ):
-        raise UnsupportedType(
-            f"the result of an in-place operation on a {own.numpy_name} array",
-            describe(new),
-            context.span,
-            "make a new array instead, `x = x + v` for `x += v`, or convert the array first",
-        )
 
 
 # ---------------------------------------------------------------------------- the other statements

@@ -153,7 +153,9 @@ def multiply(context: Context, left: Value, right: Value) -> Complex:
 
 
 def _scale(b: Builder, factor: Atom, z: Pair) -> Pair:
-    return b.mul(factor, z[0]), b.mul(factor, z[1])
+    """f·z, as the product with f + 0i: it tells the zeros of either sign apart, as NumPy's does."""
+    zero = b.constant(0.0, factor)
+    return b.sub(b.mul(factor, z[0]), b.mul(zero, z[1])), b.add(b.mul(factor, z[1]), b.mul(zero, z[0]))
 
 
 def divide(context: Context, left: Value, right: Value) -> Complex:

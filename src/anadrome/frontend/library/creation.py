@@ -203,7 +203,7 @@ def contiguous(context: Context, a: Value, dtype: Value = None) -> Value:
 def copied(context: Context, a: Value) -> Value:
     """x.copy(): a cell of its own that holds the same."""
     found = as_array(context, a)
-    return context.wrap(context.read(found)) if isinstance(found, Array) else Scalar(found.atom)
+    return new_of(context, context.read(found)) if isinstance(found, Array) else Scalar(found.atom)
 
 
 def new_of(context: Context, found: Atom) -> Array:

@@ -16,12 +16,12 @@ from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Var
 from anadrome.dtypes import ALL, BOOL, F64, DType
 from anadrome.errors.base import counted
 from anadrome.errors.frontend import CallMismatch, PromotionError, UnsupportedArgument
-from anadrome.frontend.arrays import atom, convert, promote, type_of
+from anadrome.frontend.arrays import atom, boxed, convert, promote, type_of
 from anadrome.frontend.context import Context, StagedCall, dtype_of
 from anadrome.frontend.library.common import array_var, as_strong, static_flag, static_int, table_name
 from anadrome.frontend.masks import coordinates
 from anadrome.frontend.operators import map_elements, noted, power, square_of_magnitude
-from anadrome.frontend.values import Array, Value
+from anadrome.frontend.values import Array, Scalar, Value
 from anadrome.frontend.views import laid_out_like
 from anadrome.prims.table import PRIMS
 
@@ -438,13 +438,14 @@ def astype(context: Context, array: Value, dtype: Value, *, copy: Value = True) 
         and array.dtype is target
     ):
         return array
-    return converted(context, array, target)
+    found = converted(context, array, target)
+    return boxed(context, found.atom) if isinstance(array, Array) and isinstance(found, Scalar) else found
 
 
 METHODS: dict[str, StagedCall] = {
     "astype": astype,
     "clip": clip,
     "round": rounded,
-    "conj": lambda context, array: array,
+    "conj": lambda context, array: Scalar(array.atom, array.is_weak) if isinstance(array, Scalar) else array,
     "conjugate": lambda context, array: array,
 }
