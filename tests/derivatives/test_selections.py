@@ -8,6 +8,7 @@ import pytest
 import anadrome as ad
 from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 from tests.derivatives.agreement import agree, assert_same
+from tests.derivatives.editing_rows import EDITING
 from tests.derivatives.selection_rows import SELECTIONS, VALUES, keys_of
 
 RANDOM = np.random.default_rng(3)
@@ -22,6 +23,16 @@ def test_derivatives(row: int) -> None:
 @pytest.mark.parametrize("row", range(0, len(SELECTIONS), 5))
 def test_second_derivatives(row: int) -> None:
     agree(SELECTIONS[row][1], SHORT, order=2)
+
+
+@pytest.mark.parametrize("row", range(len(EDITING)))
+def test_derivatives_of_what_writes_and_edits(row: int) -> None:
+    agree(EDITING[row][1], SHORT if row % 3 == 0 else LONG)
+
+
+@pytest.mark.parametrize("row", range(0, len(EDITING), 4))
+def test_second_derivatives_of_what_writes_and_edits(row: int) -> None:
+    agree(EDITING[row][1], SHORT, order=2)
 
 
 @pytest.mark.parametrize("row", range(len(VALUES)))

@@ -102,7 +102,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "math.gcd": ("v", "math.gcd(12 * n, 18, 30)"),
     "math.lcm": ("v", "math.lcm(n, 12)"),
     "math.isqrt": ("v", "math.isqrt(n * n)", "math.isqrt(n)"),
-    "math.gamma": ("z", "math.gamma({a})"),
+    "math.gamma": ("z", "math.gamma({a} ** 2 + 0.5)"),
     "math.modf": ("z", "math.modf({a} * 1.25)"),
     # -------------------------------------------------------------------- statistics
     **{

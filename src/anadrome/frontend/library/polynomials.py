@@ -68,8 +68,7 @@ def derivative(context: Context, p: Value, m: Value = 1) -> Value:
     for _ in range(order):
         count = size_value(context, parts.shape[0])
         powers = context.call(np.arange, context.call(np.subtract, count, 1), 0, -1)
-        kept = context.call(np.take, parts, context.call(np.arange, context.call(np.subtract, count, 1)))
-        found = context.call(np.multiply, kept, powers)
+        found = context.call(np.multiply, taken(context, parts, slice(None, -1)), powers)
         assert isinstance(found, Array)
         parts = found
     return parts
