@@ -20,8 +20,9 @@ from anadrome.array_ir.nodes import (
     Yield,
     i64,
 )
-from anadrome.errors.frontend import ReadOnly, ShapeMismatch, WritesThroughView
-from anadrome.frontend.arrays import as_array, atom, convert, type_of, variable_of
+from anadrome.errors.base import counted
+from anadrome.errors.frontend import ReadOnly, ShapeMismatch, UnsupportedType, WritesThroughView
+from anadrome.frontend.arrays import as_array, atom, convert, describe, type_of, variable_of
 from anadrome.frontend.context import Context, dtype_of
 from anadrome.frontend.indexing import (
     Gather,
@@ -43,7 +44,7 @@ from anadrome.frontend.views import place_of, range_index, unraveled
 def put(context: Context, array: Array, index: Value, value: Value) -> None:
     """`array[index] = value`"""
     if array.list_depth:
-        _fit_list(context, array, value)
+        _fit_list(context, array, index, value)
     if is_mask(index) and _put_number(context, array, index, value):
         return
     found = selectors(context, array.shape, index)
@@ -66,8 +67,10 @@ def put(context: Context, array: Array, index: Value, value: Value) -> None:
         context.keep_copy(value, cell)
 
 
-def _fit_list(context: Context, array: Array, value: Value) -> None:
+def _fit_list(context: Context, array: Array, index: Value, value: Value) -> None:
     """Before an item of a list is exchanged: a list holds what is put into it, whatever its type."""
+    if not isinstance(index, slice | tuple) and index is not Ellipsis:
+        _check_item(context, array, value)
     if isinstance(value, Array) and value.list_depth:
         raise WritesThroughView("two items of a list would be one list", context.span)
     if array.view is not None and not any(isinstance(item, Fixed) for item in array.view.place or ()):
@@ -76,6 +79,19 @@ def _fit_list(context: Context, array: Array, value: Value) -> None:
     joint = np.result_type(base.type.dtype.numpy, dtype.numpy)
     if joint != base.type.dtype.numpy:
         context.write(array.cell, _variable(convert(context, base, dtype_of(joint, context.span))))
+
+
+def _check_item(context: Context, array: Array, value: Value) -> None:
+    """An item of a list of rows is exchanged for another row, and no number fills one."""
+    given, wanted = as_array(context, value).shape, array.shape[1:]
+    if len(given) != len(wanted):
+        was = f"{describe(value)}, where the others have {counted(len(wanted), 'dimension')}"
+        raise UnsupportedType(
+            "an item of a run-time list", was, context.span, "use an array, and fill its row"
+        )
+    words = (show_shape(given), show_shape(wanted))
+    for left, right in zip(given, wanted, strict=True):
+        agree(context, left, right, "an item of a run-time list", words)
 
 
 def _variable(found: Atom) -> Var:
