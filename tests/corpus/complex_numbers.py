@@ -409,8 +409,10 @@ def _array_on_one_way(z, x):
 
 
 def _becomes_complex(x, z):
-    for _ in range(100):
+    k = 0
+    while k < len(x):
         x = x * z
+        k += 1
     return x
 
 

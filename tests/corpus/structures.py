@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import anadrome as ad
-from anadrome.errors.frontend import EscapingMutation, RecursionTooDeep, StaticTypeError, UnsupportedSyntax
+from anadrome.errors.frontend import EscapingMutation, RecursionTooDeep, StaticTypeError
 from tests.corpus.draw import N, given, normal, positive, several, whole
 from tests.corpus.harness import Program, Refused
 
@@ -243,6 +243,14 @@ def dataclass_replaced(oscillator):
     return np.sum(damped.positions**2) * oscillator.stiffness
 
 
+def generator_function(x):
+    def pairs(values):
+        for v in values:
+            yield v, v * v
+
+    return sum(a * b for a, b in pairs(x))
+
+
 PROGRAMS = (
     Program(counted_by_an_inner_function, (normal(N),)),
     Program(dataclass_replaced, (several(Oscillator, positive(), positive(), normal(N)),)),
@@ -273,19 +281,12 @@ PROGRAMS = (
     Program(list_grown, (normal(N),)),
     Program(try_and_swap, (normal(), normal()), sizes=(1,)),
     Program(global_constants, (normal(N),), sizes=(16, 32, 64)),
+    Program(generator_function, (normal(N),)),
 )
 
 
 def _endless(x):
     return _endless(x * 0.5) + 1.0
-
-
-def _generator(x):
-    def pairs(values):
-        for v in values:
-            yield v, v * v
-
-    return sum(a * b for a, b in pairs(x))
 
 
 def _slice(x):
@@ -301,7 +302,6 @@ def _escapes(x):
 
 
 REFUSED = (
-    Refused("generator_function", lambda: ad.grad(_generator)(np.ones(20)), UnsupportedSyntax),
     Refused("slice_of_a_global_by_a_run_time_length", lambda: ad.grad(_slice)(np.ones(20)), StaticTypeError),
     Refused("recursion_without_end", lambda: ad.grad(_endless)(1.0), RecursionTooDeep),
     Refused("writes_a_global_list", lambda: ad.grad(_escapes)(1.0), EscapingMutation),

@@ -439,8 +439,10 @@ def _alias(z, x):
 
 
 def _becomes(x, z):
-    for _ in range(100):
+    k = 0
+    while k < len(x):
         x = x * z
+        k += 1
     return x
 
 
@@ -460,7 +462,6 @@ BAD: dict[str, tuple[Callable[..., Any], tuple[Any, ...], type[Exception]]] = {
     "np.floor": (lambda z: np.floor(z), (Z,), ComplexRefused),
     "np.interp": (lambda z, x: np.interp(z, x, x), (Z, X), ComplexRefused),
     "np.linalg.det": (lambda z: np.linalg.det(z), (drawn(4, 4),), ComplexRefused),
-    "spectral norm": (lambda z: np.linalg.norm(z, 2), (drawn(4, 4),), ComplexRefused),
     "math.sin": (lambda z: math.sin(z), (1j,), ComplexRefused),
     "float": (lambda z: float(z), (1j,), ComplexRefused),
     "int": (lambda z: int(z), (1j,), ComplexRefused),

@@ -125,9 +125,7 @@ def makes(a):
 @pytest.mark.parametrize(
     ("function", "refusal"),
     [
-        (counts, frontend.StaticCallFailed),
         (looks_up, frontend.StaticCallFailed),
-        (finds, frontend.StaticCallFailed),
         (compares, frontend.UnsupportedSyntax),
         (makes, frontend.UnsupportedCall),
     ],
@@ -136,6 +134,11 @@ def test_python_is_not_asked_about_run_time_values(function, refusal):
     with pytest.raises(refusal) as caught:
         ad.jit(function)(2.0)
     assert caught.value.diagnostic.span is not None
+
+
+@pytest.mark.parametrize("function", [counts, finds])
+def test_items_known_at_run_time_are_compared_there(function):
+    assert ad.jit(function)(2.0) == function(2.0)
 
 
 def test_iterators_of_python_are_refused():

@@ -114,11 +114,12 @@ def _peeled(
     assign: Callable[..., None],
     error: Exception,
 ) -> Exit:
-    """The first iteration by itself, and a loop over the others: names may have other types before it.
+    """The first iteration of a loop that runs, and a loop over the others: names may have other types before.
 
-    for x in xs: body      if there is one: x = xs[0]; body; for x in xs[1:]: body
+    for x in xs: body      x = xs[0]; body; for x in xs[1:]: body
     """
-    if not isinstance(error, PEELED_INSTEAD) or items.checkpoint is not None or node in context.peeling:
+    is_simple = items.checkpoint is None and node not in context.peeling and has_run(context, items)
+    if not isinstance(error, PEELED_INSTEAD) or not is_simple:
         raise error
     others = Iterated(
         context.builder.size("sub", items.extent, i64(1)),
@@ -136,17 +137,10 @@ def _peeled(
             return FALLS_THROUGH if exit_.code == BREAK else exit_
         return _conditional_rest(context, frame, exit_, rest)
 
-    def none() -> Exit:
-        return context.evaluators.block(context, frame, node.orelse)
-
-    live = frame.live_head.get(node, frozenset()) | frame.live[node]
-    frame.loop_live.append(live)
+    frame.loop_live.append(frame.live_head.get(node, frozenset()) | frame.live[node])
     context.peeling.append(node)
     try:
-        if has_run(context, items):
-            return whole()
-        some = context.builder.apply("gt", items.extent, i64(0))
-        return branch(context, frame, some, whole, none, live)
+        return whole()
     except FrontendError:
         raise error from None
     finally:

@@ -4,8 +4,10 @@ import numpy as np
 
 
 def program(x):
-    for _ in range(100):
+    k = 0
+    while k < len(x):
         x = x * 1j
+        k += 1
     return x
 
 
