@@ -99,3 +99,11 @@ def test_sums_keep_the_program(case: tuple[Function, list[Any]]) -> None:
     made = hoist_sums(fn, Config())
     check(made)
     same(run(fn, args).results, run(made, args).results)
+
+
+SAY = 'print "[\\"stdout\\",false,[\\"x\\"]]"'
+
+
+def test_a_loop_that_prints_stays() -> None:
+    text = f"fn f(n: i64) -> () {{\nloop () for i < 3 {{ loop () for j < n {{ {SAY} }} }}\n}}"
+    becomes(hoist, text, text)

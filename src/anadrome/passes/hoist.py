@@ -54,6 +54,7 @@ from anadrome.array_ir.nodes import (
     Literal,
     Loop,
     ParFor,
+    Print,
     Reshape,
     Scatter,
     Size,
@@ -63,7 +64,7 @@ from anadrome.array_ir.nodes import (
     WithSum,
     Yield,
 )
-from anadrome.array_ir.walk import expression_variables, inner_operands, operands, type_sizes
+from anadrome.array_ir.walk import expression_variables, inner_operands, operands, prints, type_sizes
 from anadrome.config import Config
 from anadrome.library.table import LIBRARY
 from anadrome.passes.rewrite import Substitution
@@ -147,8 +148,9 @@ class Hoister:
         return level, let
 
     def stays(self, let: Let) -> bool:
-        """Whether a statement keeps its body: accumulators are linear, arrays to change are made afresh."""
-        if isinstance(let.expr, Full | Update | AddTo | Check):
+        """Whether a statement keeps its body: accumulators are linear, arrays to change are made afresh, and
+        each iteration prints."""
+        if isinstance(let.expr, Full | Update | AddTo | Check) or prints(let.expr):
             return True
         return any(isinstance(target.type, SumType) for target in let.targets)
 
@@ -159,7 +161,7 @@ class Hoister:
                 return not self.is_inside(expr)
             case Library(operation=operation):
                 return not LIBRARY[operation].is_total
-            case Check() | Update() | AddTo() | Loop(condition=Body()) | Custom():
+            case Check() | Print() | Update() | AddTo() | Loop(condition=Body()) | Custom():
                 return True
             case ParFor(yields=yields):
                 return any(_is_bounded(item) for item in yields)
@@ -224,7 +226,16 @@ class Hoister:
             case WithSum(init=init, tokens=tokens, body=body):
                 return WithSum(init, tokens, self.enter(body, tokens, own, True))
             case (
-                Apply() | Index() | Update() | Full() | Literal() | Reshape() | AddTo() | Check() | Library()
+                Apply()
+                | Index()
+                | Update()
+                | Full()
+                | Literal()
+                | Reshape()
+                | AddTo()
+                | Check()
+                | Print()
+                | Library()
             ):
                 return expr
             case _:

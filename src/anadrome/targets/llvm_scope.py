@@ -21,6 +21,18 @@ MEMORY_FAILURE = -1
 """The code of the failure that an allocation raises; it is in no function's table."""
 
 
+PRINT_FAILURE = -2
+"""The code of the failure that printing raises; it is in no function's table."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrintSite:
+    """One place in the code that prints: the message's code, the type and the rank of each of its values."""
+
+    code: int
+    kinds: tuple[tuple[DType, int], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """One place in the code that can fail: the failure's code and the types of the values it reports."""
@@ -34,11 +46,13 @@ class FrameLayout:
     """Where things stand in the call frame, a run of 8-byte slots that caller and program share.
 
     Slot 0: 0 or 1 + the site that failed. Slot 1: workers. Then the parameters, then per output its value
-    or pointer and its dimensions, then the values of the failed check.
+    or pointer and its dimensions, then the function that prints in a program that does, then the values of
+    the failed check.
     """
 
     params: int
     outputs: int
+    printer: int
     values: int
 
     @staticmethod
@@ -46,7 +60,8 @@ class FrameLayout:
         """The layout for a function."""
         params = 2
         outputs = params + len(fn.params)
-        return FrameLayout(params, outputs, outputs + sum(1 + len(output.shape) for output in fn.outputs))
+        printer = outputs + sum(1 + len(output.shape) for output in fn.outputs)
+        return FrameLayout(params, outputs, printer, printer + bool(fn.messages))
 
 
 class Program:
@@ -58,6 +73,7 @@ class Program:
         self.is_measured = is_measured
         self.layout = FrameLayout.of(fn)
         self.sites: list[Site] = []
+        self.prints: list[PrintSite] = []
         self.swapped = swapped_buffers(fn)
         self.unlikely = module.metadata('!{!"branch_weights", i32 1, i32 1048575}')
         self.no_runtime_unrolling = module.metadata('!{!"llvm.loop.unroll.runtime.disable"}')

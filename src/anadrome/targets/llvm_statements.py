@@ -23,6 +23,7 @@ from anadrome.kernel_ir.nodes import (
     Free,
     If,
     Let,
+    Print,
     Space,
     Stmt,
     Store,
@@ -30,9 +31,11 @@ from anadrome.kernel_ir.nodes import (
     View,
     While,
 )
+from anadrome.kernel_ir.walk import bodies
 from anadrome.targets.llvm_calls import emit_call
 from anadrome.targets.llvm_checks import emit_check, fail_unless, settle
 from anadrome.targets.llvm_memory import allocate, count_allocated, free_slot
+from anadrome.targets.llvm_print import emit_print
 from anadrome.targets.llvm_scope import MEMORY_FAILURE, Nest, Place, Scope
 from anadrome.targets.llvm_text import Value, memory_type
 from anadrome.targets.llvm_threads import emit_threads
@@ -67,6 +70,8 @@ def emit_statement(scope: Scope, stmt: Stmt) -> None:
             _emit_while(scope, stmt)
         case Check():
             emit_check(scope, stmt)
+        case Print():
+            emit_print(scope, stmt)
         case Alloc():
             _emit_alloc(scope, stmt)
         case Free(buffer=buffer):
@@ -106,12 +111,13 @@ def _emit_if(scope: Scope, stmt: If) -> None:
 
 
 def _emit_for(scope: Scope, stmt: For) -> None:
-    """A loop; the outermost one opens a nest, at whose end the checks inside are looked at."""
+    """A loop; the outermost one opens a nest, at whose end the checks inside are looked at. One that prints
+    opens none: a check before what is printed has been looked at."""
     if stmt.binding is Binding.THREADS and not scope.in_threads:
         emit_threads(scope, stmt, emit_body)
         return
     lo, hi = scope.expr(stmt.lo), scope.expr(stmt.hi)
-    nest = Nest() if scope.nest is None else None
+    nest = Nest() if scope.nest is None and not _prints(stmt.body) else None
     if nest is not None:
         scope.nest = nest
     around = scope.may_vectorise
@@ -157,6 +163,10 @@ def _emit_loop(scope: Scope, stmt: For, lo: Value, hi: Value) -> None:
     text.label(after)
 
 
+def _prints(body: Iterable[Stmt]) -> bool:
+    return any(isinstance(stmt, Print) or any(map(_prints, bodies(stmt))) for stmt in body)
+
+
 def may_vectorise(body: Iterable[Stmt]) -> bool:
     """Whether a loop with this body is innermost, apart from loops that will be unrolled."""
     for stmt in body:
@@ -164,7 +174,7 @@ def may_vectorise(body: Iterable[Stmt]) -> bool:
             case For(lo=Const(value=lo), hi=Const(value=hi), body=inner):
                 if hi - lo > SMALL_LOOP or not may_vectorise(inner):
                     return False
-            case For() | While() | Call() | Barrier() | Swap():
+            case For() | While() | Print() | Call() | Barrier() | Swap():
                 return False
             case Alloc(buffer=buffer):
                 if buffer.space is not Space.LOCAL:
