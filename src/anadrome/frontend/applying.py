@@ -11,6 +11,7 @@ import numpy as np
 
 from anadrome.array_ir.nodes import FALSE, TRUE
 from anadrome.errors.frontend import (
+    RUN_TEXT,
     StaticCallFailed,
     UnsupportedSyntax,
     UnsupportedType,
@@ -31,9 +32,11 @@ from anadrome.frontend.natively import refuse_environment
 from anadrome.frontend.operators import apply_prim, binary, compare, truth
 from anadrome.frontend.overloads import own_binary, own_contains
 from anadrome.frontend.structures import has_staged
+from anadrome.frontend.texts import WAYS, added, percent
 from anadrome.frontend.values import (
     Array,
     Complex,
+    RunText,
     Scalar,
     Value,
     is_numpy_array,
@@ -86,6 +89,12 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
     found = own_binary(context, kind, left, right)
     if found is not NotImplemented:
         return found
+    if kind is ast.Mod and isinstance(left, str) and has_staged(right):
+        return percent(context, left, right)
+    if isinstance(left, RunText) or isinstance(right, RunText):
+        if kind is not ast.Add:
+            raise UnsupportedType("an operand", RUN_TEXT, context.span, WAYS)
+        return added(context, left, right)
     if kind is ast.Mult:
         for items, times in ((left, right), (right, left)):
             if isinstance(items, list) and isinstance(times, Scalar) and times.dtype.is_integer:
@@ -144,6 +153,8 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
         if kind in (ast.Eq, ast.NotEq) and (left is None or right is None):
             return _against_none(context, right if left is None else left, kind is ast.NotEq)
         return _compared(context, kind, left, right)
+    if isinstance(left, RunText) or isinstance(right, RunText):
+        raise UnsupportedType("an operand", RUN_TEXT, context.span, WAYS)
     if has_staged(left) or has_staged(right):
         raise UnsupportedSyntax("a comparison of containers that hold run-time values", context.span)
     context.surroundings.whole(left)

@@ -40,8 +40,9 @@ from anadrome.frontend.overloads import own_asked
 from anadrome.frontend.own import is_own
 from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 from anadrome.frontend.source import FunctionNode, Source
-from anadrome.frontend.structures import children, flatten, has_staged
-from anadrome.frontend.substitutes import SUBSTITUTES, instead_of
+from anadrome.frontend.structures import children, flatten, has_staged, has_text
+from anadrome.frontend.substitutes import instead_of
+from anadrome.frontend.texts import is_stream_method, method_of_string, write
 from anadrome.frontend.values import (
     NEXT,
     RETURN,
@@ -136,6 +137,8 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
     )
     if is_staged_call and row is not None:
         return run_row(context, row, name_of(function), args, kwargs)
+    if is_stream_method(function):
+        return write(context, function, args, kwargs)
     if not is_staged_call and not _is_inlined(function):
         return _call_static(context, function, row, args, kwargs)
     return _call_python(context, function, args, kwargs)
@@ -262,10 +265,6 @@ def _call_static(
     """Run a callable while compiling; a NumPy array it makes belongs to the program."""
     if not callable(function):
         raise UnsupportedCall(repr(function), context.span, "it is not callable")
-    if function is print and context.runtime_scope() is not None:
-        raise UnsupportedCall(
-            "print", context.span, "inside a run-time construct it would print once", SUBSTITUTES["print"]
-        )
     refuse_outside(context, function, name_of(function), args)
     context.surroundings.read_by(function, (*args, *kwargs.values()))
     result = natively.run(context, function, name_of(function), args, kwargs)
@@ -286,6 +285,8 @@ def _call_python(
         return call_function(context, function, args, kwargs)
     if isinstance(function, type):
         return _construct(context, function, args, kwargs)
+    if isinstance(function, BuiltinFunctionType) and isinstance(function.__self__, str):
+        return method_of_string(context, function, args, kwargs)
     if isinstance(function, BuiltinFunctionType) and isinstance(
         function.__self__, list | dict | tuple | set | deque
     ):
@@ -301,7 +302,7 @@ def _call_python(
         unrolled(context, arg) if isinstance(arg, Iterator | LazyGenerator) else plain_list(context, arg)
         for arg in args
     ]
-    plain = context.without_passing((taken, dict(kwargs)))
+    plain = None if has_text((args, kwargs)) else context.without_passing((taken, dict(kwargs)))
     if plain is None:
         name, help = instead_of(function, args)
         raise UnsupportedCall(name, context.span, help=help)
