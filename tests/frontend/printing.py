@@ -194,6 +194,20 @@ def a_loop_that_does_not_change(a):
     return s
 
 
+def order_of_checks(a, p):
+    b = a[p]
+    print("gathered")
+    return b.sum()
+
+
+def check_in_every_iteration(a, p):
+    s = 0.0
+    for k in range(3):
+        print("k", k)
+        s += a[p[5]]
+    return s
+
+
 def failing(a):
     for i in range(len(a)):
         print(i, a[i])
@@ -237,5 +251,7 @@ PROGRAMS = (
     *((a_loop_that_does_not_change, (a,)) for a in (SHORT, LONG)),
     *((failing, (a,)) for a in (SHORT, LONG)),
     (failing_index, (LONG,)),
+    *((order_of_checks, (LONG, np.arange(30) + first)) for first in (0, 20)),
+    *((check_in_every_iteration, (LONG, np.arange(30) + first)) for first in (0, 200)),
     *((raising, (x,)) for x in (0.5, 1.5)),
 )

@@ -15,6 +15,7 @@ from tests.meaning.cases import (
     numbers,
     objects,
     outside,
+    printing,
     rows,
     tables,
     views,
@@ -22,7 +23,19 @@ from tests.meaning.cases import (
 from tests.meaning.judge import Case, Refused, arguments_of, by_us, judge
 from tests.meaning.thresholds import configurations
 
-FAMILIES = (in_place, iterators, containers, views, rows, tables, control, objects, numbers, outside)
+FAMILIES = (
+    in_place,
+    iterators,
+    containers,
+    views,
+    rows,
+    tables,
+    control,
+    objects,
+    numbers,
+    outside,
+    printing,
+)
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""
 

@@ -4,7 +4,7 @@ Every scalar operation is total, so it may move to where all it reads is bound. 
 branch without run-time checks, a matrix product and a reshape, where each of their reads is inside its array
 whether or not the loops they leave run at all: an index is then a constant below a constant size, or the
 index of a loop over that very size. Statements that may fail stay, unless every loop they leave surely
-runs. Arrays that are often changed in place (`full`) stay where they are made.
+runs and prints nothing. Arrays that are often changed in place (`full`) stay where they are made.
 
 `hoist_sums` does so before differentiation, with what it has to be done for, on the walk of this one.
 
@@ -213,7 +213,7 @@ class Hoister:
                 bound = carried if index is None else (*carried, index)
                 if index is not None and trip is not None:
                     self.extents[index] = trip
-                runs = trip is not None and _surely_runs(trip)
+                runs = trip is not None and _surely_runs(trip) and not prints(expr)
                 new = self.enter(body, bound, own, runs, extent=trip)
                 return Loop(carried, init, new, index, trip, test, checkpoint)
             case If(condition=condition, then=then, other=other):
