@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, assert_never
+from typing import Any, Literal, assert_never, cast
 
 import numpy as np
 
@@ -54,12 +54,28 @@ class Field:
     operand: Operand | Text
     spec: Text
 
+    def places(self) -> set[int]:
+        """The positions of the values that it holds."""
+        return self.operand.places() | self.spec.places()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several texts: that whose number the selector is."""
+
+    selector: Operand
+    options: tuple[Text, ...]
+
+    def places(self) -> set[int]:
+        """The positions of the values that it holds."""
+        return self.selector.places().union(*(option.places() for option in self.options))
+
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Known parts and fields, in order."""
+    """Known parts and others, in order."""
 
-    parts: tuple[str | Field, ...]
+    parts: tuple[str | Field | Choice, ...]
 
     def of(self, values: Sequence[Any]) -> str:
         """The text with these run-time values, as Python writes them."""
@@ -67,11 +83,12 @@ class Text:
 
     def places(self) -> set[int]:
         """The positions of the values that it holds."""
-        fields = [part for part in self.parts if isinstance(part, Field)]
-        return {place for field in fields for part in (field.operand, field.spec) for place in part.places()}
+        return {place for part in self.parts if not isinstance(part, str) for place in part.places()}
 
 
-def _written(field: Field, values: Sequence[Any]) -> str:
+def _written(field: Field | Choice, values: Sequence[Any]) -> str:
+    if isinstance(field, Choice):
+        return field.options[int(field.selector.of(values))].of(values)
     found, spec = field.operand.of(values), field.spec.of(values)
     match field.how:
         case "str":
@@ -119,27 +136,27 @@ class Message:
 
 
 def _encoded(text: Text) -> list[Any]:
-    return [
-        part
-        if isinstance(part, str)
-        else [
-            part.how,
-            _encoded(part.operand)
-            if isinstance(part.operand, Text)
-            else {"real": part.operand.real, "imag": part.operand.imag, "is_python": part.operand.is_python},
-            _encoded(part.spec),
-        ]
-        for part in text.parts
-    ]
+    return [part if isinstance(part, str) else _encoded_part(part) for part in text.parts]
+
+
+def _encoded_part(part: Field | Choice) -> list[Any]:
+    if isinstance(part, Choice):
+        return ["choice", _encoded_operand(part.selector), [_encoded(option) for option in part.options]]
+    return [part.how, _encoded_operand(part.operand), _encoded(part.spec)]
+
+
+def _encoded_operand(operand: Operand | Text) -> Any:
+    if isinstance(operand, Text):
+        return _encoded(operand)
+    return {"real": operand.real, "imag": operand.imag, "is_python": operand.is_python}
 
 
 def _decoded(parts: list[Any]) -> Text:
-    found: list[str | Field] = []
-    for part in parts:
-        if isinstance(part, str):
-            found.append(part)
-            continue
-        how, operand, spec = part
-        of = _decoded(operand) if isinstance(operand, list) else Operand(**operand)
-        found.append(Field(how, of, _decoded(spec)))
-    return Text(tuple(found))
+    return Text(tuple(part if isinstance(part, str) else _decoded_part(*part) for part in parts))
+
+
+def _decoded_part(how: str, operand: Any, rest: list[Any]) -> Field | Choice:
+    if how == "choice":
+        return Choice(Operand(**operand), tuple(map(_decoded, rest)))
+    of = _decoded(operand) if isinstance(operand, list) else Operand(**operand)
+    return Field(cast(How, how), of, _decoded(rest))

@@ -143,6 +143,50 @@ def branches(x):
     return x
 
 
+def named(v):
+    if v > 1:
+        return "up"
+    return "down"
+
+
+def chosen(x):
+    if x > 1:
+        y = 2 * x
+        text = f"A {y} {x > 3} {int(y)} {complex(y, 1)} {named(y)}"
+    else:
+        z = x * 3
+        text = f"B {z:.2f} {z!r}"
+    print(text, f"[{text:>40}]", text + "!", [text], named(x), f"{named(-x)!r:>8}", "%6s" % named(x))
+    messages = {"last": "none"}
+    if x > 0:
+        messages["last"] = f"got {x}"
+    print(messages["last"], "zero" if x == 0 else "other")
+    return x
+
+
+def chosen_in_a_loop(a):
+    best = "none"
+    for i in range(len(a)):
+        if a[i] > 2:
+            label = "high"
+        elif a[i] > 1:
+            label = f"mid {a[i]}"
+        else:
+            label = "low"
+        print(i, label, f"{label:>8}|", best)
+    return a
+
+
+def text_of_one_way(x):
+    if x > 1:
+        text = f"{2 * x:.1f}"
+    else:
+        print("none")
+        raise ValueError("none")
+    print(text)
+    return x
+
+
 def short_circuit(x):
     return (x > 1 and doubled(x) > 2) or doubled(x) > 5
 
@@ -243,6 +287,9 @@ PROGRAMS = (
     *((nested, (m,)) for m in (np.ones((3, 2)), np.arange(60.0).reshape(30, 2))),
     *((while_loop, (x,)) for x in (1.5, 200.0)),
     *((branches, (x,)) for x in (1.5, 0.5, -0.5)),
+    *((chosen, (x,)) for x in (2.5, 0.5, -1.0, np.float64(4.0))),
+    *((chosen_in_a_loop, (a,)) for a in (SHORT, LONG)),
+    *((text_of_one_way, (x,)) for x in (2.5, 0.5)),
     *((short_circuit, (x,)) for x in (3.0, 1.5, 0.5)),
     *((function, (a,)) for function in (comprehension, generator, two_clauses) for a in (SHORT, LONG)),
     (complex_numbers, (1.5,)),

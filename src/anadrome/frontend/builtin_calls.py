@@ -47,7 +47,7 @@ from anadrome.frontend.reductions import ALL, ANY, GREATEST, LEAST, PRODUCT, SUM
 from anadrome.frontend.sizes import size_value
 from anadrome.frontend.structures import has_staged, is_dataclass_instance
 from anadrome.frontend.texts import print_values, written
-from anadrome.frontend.values import Array, Complex, Scalar, Value, is_numpy_array, is_staged
+from anadrome.frontend.values import Array, Complex, RunText, Scalar, Value, is_numpy_array, is_staged
 
 
 def _reduction(monoid: Monoid) -> StagedCall:
@@ -325,6 +325,8 @@ def _example(value: Value) -> object:
             return 0j if value.is_weak else numpy_type(value.dtype).type(0)
         case GrowingList():
             return []
+        case RunText():
+            return ""
         case Iterated():
             return range(0)
         case FrontIterator() | LazyGenerator():

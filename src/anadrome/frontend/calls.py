@@ -17,8 +17,10 @@ import numpy as np
 
 from anadrome.errors.base import counted
 from anadrome.errors.frontend import (
+    RUN_TEXT,
     CallMismatch,
     RecursionTooDeep,
+    UnsupportedArgument,
     UnsupportedCall,
     UnsupportedSyntax,
 )
@@ -42,7 +44,7 @@ from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 from anadrome.frontend.source import FunctionNode, Source
 from anadrome.frontend.structures import children, flatten, has_staged, has_text
 from anadrome.frontend.substitutes import instead_of
-from anadrome.frontend.texts import is_stream_method, method_of_string, write
+from anadrome.frontend.texts import WAYS, is_stream_method, method_of_string, write
 from anadrome.frontend.values import (
     NEXT,
     RETURN,
@@ -51,6 +53,7 @@ from anadrome.frontend.values import (
     Exit,
     Frame,
     Missing,
+    RunText,
     Scalar,
     Value,
     is_staged,
@@ -204,6 +207,8 @@ def run_row(
     if name.lstrip(".") not in LOOKING:
         args = [unboxed(context, arg) for arg in args]
         kwargs = {name: unboxed(context, arg) for name, arg in kwargs.items()}
+    if name not in TAKING_TEXT and any(isinstance(arg, RunText) for arg in (*args, *kwargs.values())):
+        raise UnsupportedArgument(name, f"{RUN_TEXT} is not supported", context.span, WAYS)
     try:
         inspect.signature(row).bind(context, *args, **kwargs)
     except TypeError as error:
@@ -221,6 +226,9 @@ def _laid_out(found: Value, given: Sequence[Value]) -> Value:
             laid_out_like(part, sources)
     return found
 
+
+TAKING_TEXT = frozenset({"print", "str", "repr", "ascii", "format", "isinstance", "type", "setattr"})
+"""Functions that may be given a string of run-time values."""
 
 IN_ORDER = frozenset({".copy", "flatten", ".flatten", "ascontiguousarray", "dot", "matmul", "outer"})
 """Functions that lay out what they make in row-major order, whatever the layout of their arguments."""

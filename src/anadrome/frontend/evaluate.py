@@ -196,6 +196,8 @@ def _subscript(context: Context, frame: Frame, node: ast.Subscript) -> Value:
 
 def subscript(context: Context, base: Value, index: Value) -> Value:
     """`base[index]`"""
+    if isinstance(base, RunText):
+        raise UnsupportedType("what is indexed", RUN_TEXT, context.span, WAYS)
     if isinstance(base, Array):
         return take(context, base, index)
     if isinstance(base, Complex) and base.shape:

@@ -17,6 +17,7 @@ from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, i64
 from anadrome.dtypes import BOOL
 from anadrome.errors.base import counted, indefinite
 from anadrome.errors.frontend import (
+    RUN_TEXT,
     ComplexRefused,
     FrontendError,
     StaticCallFailed,
@@ -62,6 +63,7 @@ from anadrome.frontend.values import (
     RunText,
     Scalar,
     ScopeKind,
+    TextChoice,
     TextField,
     Value,
     after_no_break,
@@ -538,10 +540,12 @@ def _message(context: Context, frame: Frame, node: ast.expr) -> tuple[str, Seque
     return _escaped(describe(found) if has_staged(found) else str(found)), values
 
 
-def _worded(context: Context, part: str | TextField, values: list[Atom]) -> str:
+def _worded(context: Context, part: str | TextField | TextChoice, values: list[Atom]) -> str:
     """A part of a message; of an array its type."""
     if isinstance(part, str):
         return _escaped(part)
+    if isinstance(part, TextChoice):
+        return _escaped(RUN_TEXT)
     if isinstance(part.value, Scalar) and isinstance(part.spec, str) and part.how != "percent":
         values.append(atom(context, part.value))
         return f"{{{len(values) - 1}{f':{part.spec}' if part.spec else ''}}}"

@@ -40,10 +40,12 @@ from anadrome.frontend.structures import children, has_staged, is_dataclass_inst
 from anadrome.frontend.values import (
     Array,
     Complex,
+    Missing,
     RunText,
     Scalar,
     ScopeKind,
     Staged,
+    TextChoice,
     TextField,
     Value,
     is_staged,
@@ -54,7 +56,7 @@ from anadrome.printing import How, Stream
 # ---------------------------------------------------------------------------- putting together
 def joined(parts: Sequence[str | RunText], separator: str | RunText = "") -> str | RunText:
     """Strings, one after the other."""
-    found: list[str | TextField] = []
+    found: list[str | TextField | TextChoice] = []
     for position, part in enumerate(parts):
         for one in (separator, part) if position else (part,):
             found += [one] if isinstance(one, str) else one.parts
@@ -70,6 +72,8 @@ def written(context: Context, value: Value, how: How = "str", spec: str | RunTex
     """What `str`, `repr`, `ascii` or `format` make of a value; of the first three formatted by `spec`."""
     if isinstance(value, RunText):
         return value if how in ("str", "format") and spec == "" else RunText((TextField(how, value, spec),))
+    if isinstance(value, Missing):
+        raise value.error("a value in a string", context.span)
     own = _by_own_method(context, value, how, spec)
     if own is not None:
         return own
@@ -422,13 +426,18 @@ def _refuse_parallel(context: Context) -> None:
 
 def _encoded(context: Context, text: str | RunText, values: list[Atom]) -> printing.Text:
     """A text as a message holds it; its run-time values are appended."""
-    parts: list[str | printing.Field] = []
+    parts: list[str | printing.Field | printing.Choice] = []
     for part in (text,) if isinstance(text, str) else text.parts:
         if isinstance(part, str):
             if part and parts and isinstance(parts[-1], str):
                 parts[-1] += part
             elif part:
                 parts.append(part)
+            continue
+        if isinstance(part, TextChoice):
+            selector = _operand(context, part.selector, values)
+            options = tuple(_encoded(context, option, values) for option in part.options)
+            parts.append(printing.Choice(selector, options))
             continue
         operand = (
             _encoded(context, part.value, values)

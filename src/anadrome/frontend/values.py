@@ -306,12 +306,21 @@ class TextField:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class TextChoice:
+    """One of several strings: that whose number the selector is, as a branch has chosen it."""
+
+    selector: Scalar
+    options: tuple[str | RunText, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RunText(_NotNative):
     """A string that holds run-time values, in its parts: it is made outside compiled code."""
 
-    parts: tuple[str | TextField, ...]
+    parts: tuple[str | TextField | TextChoice, ...]
 
     __str__ = __repr__ = __format__ = _NotNative._refuse
+    __eq__, __hash__ = object.__eq__, object.__hash__  # type: ignore[assignment]
 
 
 def is_numpy_array(value: object) -> TypeGuard[Array | Complex]:

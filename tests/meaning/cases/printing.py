@@ -144,6 +144,6 @@ def chain_that_prints(x, n):
 
 RIGHT = (
     *(values_and_arrays, loops, text_before_a_write, branches_on_one_condition, comprehensions, objects),
-    *(while_with_breaks, growing, growing_in_a_while, arguments_in_order),
+    *(while_with_breaks, growing, growing_in_a_while, arguments_in_order, chosen_text),
 )
-EITHER = (chosen_text, text_of_a_loop, list_in_a_text, any_that_prints, chain_that_prints)
+EITHER = (text_of_a_loop, list_in_a_text, any_that_prints, chain_that_prints)
