@@ -33,6 +33,7 @@ from anadrome.array_ir.nodes import (
     WithSum,
     i64,
 )
+from anadrome.array_ir.text import parse
 from anadrome.dtypes import F32, F64, I64
 from anadrome.errors import Span
 from anadrome.errors.ir import IRError
@@ -205,3 +206,18 @@ def test_open_bodies_list_what_is_free() -> None:
     check_body(builder.body(), [Y])
     with pytest.raises(IRError, match="y is read but bound nowhere"):
         check_body(builder.body())
+
+
+def test_what_runs_in_any_order_does_not_print() -> None:
+    say = 'print "[\\"stdout\\",false,[\\"x\\"]]"'
+    parallel = f"parfor i < n {{ loop () for j < n {{ {say} }} }}"
+    condition = f"loop () while {{ {say}; return false }} do {{ }}"
+    for text, words in ((parallel, "in any order does not print"), (condition, "a loop does not print")):
+        with pytest.raises(IRError, match=words):
+            check(parse(f"fn f(n: i64) -> () {{\n{text}\n}}"))
+    check(parse(f"fn f(n: i64) -> () {{\nloop () for i < n {{ {say} }}\n}}"))
+
+
+def test_a_text_holds_every_value() -> None:
+    with pytest.raises(IRError, match="a text holds every value"):
+        check(parse('fn f(n: i64) -> () {\nprint "[\\"stdout\\",false,[\\"x\\"]]" n\n}'))

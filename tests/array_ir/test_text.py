@@ -106,6 +106,18 @@ fn f(n: i64) -> () {
   }
 }
 """,
+    "print": """
+fn f(x: f64[n], c: bool) -> () {
+  print "[\\"stdout\\",false,[\\"start\\\\n\\"]]"
+  loop () for i < n {
+    v = x[i]
+    if c {
+      print "[\\"stderr\\",true,[[\\"repr\\",{\\"real\\":0,\\"imag\\":1,\\"is_python\\":true},[]]]]" v 1.5
+    } else {
+    }
+  }
+}
+""",
     "if": """
 fn f(x: f64, c: bool) -> f64 {
   r = if c {

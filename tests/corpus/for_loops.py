@@ -292,6 +292,17 @@ def unrolled_by_request(x):
     return y + np.sum(x)
 
 
+def descent_that_prints(x, n):
+    y = x
+    for step in range(n):
+        slope = np.cos(y) + 0.1 * y
+        y = y - 0.3 * slope
+        if step % 8 == 0:
+            print(f"{step} {y:.3f}", slope)
+    print("end", y)
+    return y * x
+
+
 PROGRAMS = (
     Program(power_by_loop, (positive(), whole(N))),
     Program(nest_of_two, (normal(N, N),)),
@@ -332,6 +343,7 @@ PROGRAMS = (
     Program(unrolled_over_a_list, (normal(N),)),
     Program(unrolled_by_request, (normal(N),)),
     Program(a_tuple_becomes_a_number, (normal(N),)),
+    Program(descent_that_prints, (normal(), whole(N))),
 )
 
 

@@ -40,6 +40,57 @@ TABLE = np.ones(20)
 norm = scipy.stats.norm
 
 
+def told(x):
+    print("told", x)
+    return x
+
+
+def prints_rows(x):
+    return ad.vmap(told)(x)
+
+
+def prints_after_rows(x):
+    return told(ad.vmap(lambda v: v)(x))
+
+
+def prints_in_a_condition(x):
+    while told(x) < 10:
+        x = x + 1
+    return x
+
+
+def prints_in_a_loop(x):
+    while True:
+        if told(x) >= 10:
+            break
+        x = x + 1
+    return x
+
+
+def extends_a_string(x):
+    text = ""
+    for v in x:
+        text += f"{v} "
+    print(text)
+    return x
+
+
+def prints_parts(x):
+    for v in x:
+        print(f"{v} ", end="")
+    print()
+    return x
+
+
+def prints_until(x):
+    found = False
+    for v in x:
+        if told(v) > 1:
+            found = True
+            break
+    return found
+
+
 def shrinks(v, n):
     for _ in range(n):
         v = 0.5 * (v[:-1] + v[1:])
@@ -419,5 +470,27 @@ FOLLOWED: dict[str, Followed] = {
     ),
     "random numbers": Followed(
         lambda n: np.random.normal(size=n), ["pass them as an argument"], lambda draws: draws, (X,)
+    ),
+    "print of rows": Followed(prints_rows, ["print outside of it"], prints_after_rows, (X,)),
+    "print in a map": Followed(
+        lambda x: ad.map(told, x), ["print in a `for` loop"], lambda x: np.array([told(v) for v in x]), (X,)
+    ),
+    "print in a condition": Followed(
+        prints_in_a_condition, ["write `while True:`", "`if …: break`"], prints_in_a_loop, (3.0,)
+    ),
+    "a list in a string": Followed(
+        lambda x: told([v * v for v in x]),
+        ["`np.array(x)`"],
+        lambda x: told(np.array([v * v for v in x])),
+        (X,),
+    ),
+    "a string that a loop extends": Followed(
+        extends_a_string, ["`print(part, end='')`"], prints_parts, (X,), extends_a_string
+    ),
+    "a string as a result": Followed(
+        lambda x: f"{x}", ["return the numbers, and make the string outside"], lambda x: x, (X,)
+    ),
+    "any that prints": Followed(
+        lambda x: any(told(v) > 1 for v in x), ["a `for` loop with `break`"], prints_until, (X,)
     ),
 }

@@ -218,9 +218,8 @@ def uses_match(x):
     return -x
 
 
-def prints(x):
-    print(x)
-    return x
+def looks_into_a_string(x):
+    return len(f"{x}")
 
 
 def unknown_function(x):
@@ -311,7 +310,7 @@ CASES = [
     (uses_async, (1.0,), frontend.UnsupportedSyntax),
     (uses_nonlocal, (1.0,), frontend.UnsupportedSyntax),
     (uses_match, (1.0,), frontend.UnsupportedSyntax),
-    (prints, (1.0,), frontend.UnsupportedCall),
+    (looks_into_a_string, (1.0,), frontend.UnsupportedType),
     (unknown_function, (1.0,), frontend.UnsupportedCall),
     (unknown_method, (VECTOR,), frontend.NoAttribute),
     (recursion, (1.0,), frontend.RecursionTooDeep),

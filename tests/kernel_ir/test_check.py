@@ -32,6 +32,10 @@ BROKEN = {
         "a is swapped, but was not allocated",
     ),
     "check without failure": ("check 3: true", "check 3 has no failure"),
+    "print without message": ("print 3: n", "print 3 has no message"),
+    "print of another number of values": ("print 0: n, n", "does not hold every value"),
+    "print of a free name": ("if true { let v: f64 = 1.0 } print 0: v", "the variable v is used where"),
+    "print in any order": ("for i in 0 .. n lanes { if true { print 0: i } }", "that prints is sequential"),
     "routine": ("call frobnicate(x)", "is no routine"),
     "routine arity": ("call argsort_f64(x)", "takes 3 arguments"),
     "routine argument": ("alloc a: i64 global [n] call argsort_f64(x, a, x)", "is a value"),
@@ -42,10 +46,13 @@ BROKEN = {
 }
 
 
+MESSAGE = r'message "[\"stdout\",false,[[\"str\",{\"real\":0},[]]]]"'
+
+
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_rule_is_named(name):
     body, message = BROKEN[name]
-    fn = parse(f'fn f(x: f64 buffer, n: i64) {{ {body} return }} failure assert "no"')
+    fn = parse(f'fn f(x: f64 buffer, n: i64) {{ {body} return }} failure assert "no" {MESSAGE}')
     with pytest.raises(IRError, match=message):
         check(fn)
 

@@ -34,6 +34,10 @@ fn everything(x: f64 buffer, n: i64, flag: bool) {
     check 0: ge(t, 0), t, 1.5:f32
     atomic add k[0] = 1
   }
+  print 0:
+  for j in 0 .. n sequential {
+    print 1: x[j], shown a [n, 1]
+  }
   if flag {
     free b
   } else {
@@ -42,6 +46,8 @@ fn everything(x: f64 buffer, n: i64, flag: bool) {
   return a as f64 [n, 1], k[0] as i64
 }
 failure index "row {0}, \\"quoted\\"" at "user file.py" 3 4 9
+message "[\\"stdout\\",false,[\\"{}\\\\n\\"]]"
+message "[\\"stderr\\",true,[[\\"format\\",{\\"real\\":0},[\\".3f\\"]],[\\"str\\",{\\"real\\":1},[]]]]"
 """
 
 

@@ -6,8 +6,10 @@ the two are compared: structure, dtypes and values. Nothing here remembers what 
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
+import io
 import itertools
 import linecache
 import signal
@@ -100,20 +102,22 @@ class Value:
     """A run gave a result.
 
     `outside` is what it left in arguments, defaults and the names around it, `changed` how that differs from
-    what was there before.
+    what was there before, `text` what it printed.
     """
 
     result: object
     outside: object = None
     changed: str = ""
     warned: bool = False
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """A run raised an exception that the program is answerable for."""
+    """A run raised an exception that the program is answerable for, after it had printed `text`."""
 
     error: str
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,17 +216,25 @@ def _made(program: Program) -> FunctionType:
 
 def by_python(function: Callable[..., Any], args: list[Any], most_lines: int = MOST_LINES) -> Value | Raised:
     """What plain Python on NumPy gives; `Endless` for a program that does not come to an end."""
-    with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
+    with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"), reading() as text:
         warnings.simplefilter("always")
         before = copy.deepcopy(outside(function, args))
         try:
             with limited_lines(function.__code__.co_filename, most_lines):
                 result = function(*args)
         except Exception as error:
-            return Raised(f"{type(error).__name__}: {error}")
+            return Raised(f"{type(error).__name__}: {error}", text.getvalue())
     after = outside(function, args)
     warned = any(issubclass(one.category, WARNINGS) for one in caught)
-    return Value(result, after, difference(before, after, "the outside"), warned)
+    return Value(result, after, difference(before, after, "the outside"), warned, text.getvalue())
+
+
+@contextmanager
+def reading() -> Iterator[io.StringIO]:
+    """What is printed in the `with` block."""
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
+        yield text
 
 
 def outside(function: Callable[..., Any], args: list[Any]) -> object:
@@ -305,14 +317,14 @@ def is_ending(program: Program) -> bool:
 def by_us(function: Callable[..., Any], args: list[Any], config: Config) -> Run:
     """What the staged function gives, run by the interpreter of the array IR."""
     try:
-        with warnings.catch_warnings(), limited_seconds():
+        with warnings.catch_warnings(), limited_seconds(), reading() as text:
             warnings.simplefilter("ignore")
             compiled: Compiled = ad.jit(function, config=config)
             staged = staged_program(function, compiled.signature(tuple(args), {}), config)
             leaves = [leaf for leaf in flatten((tuple(args), {}))[0] if is_passed(leaf)]
             outcome = run(staged.function, [*leaves, *staged.captured])
             result = staged.rebuild(iter(outcome.results))
-            return refused_result(result) or Value(result, outside(function, args))
+            return refused_result(result) or Value(result, outside(function, args), text=text.getvalue())
     except IRError as error:
         return Broken(f"{type(error).__name__}: {error}")
     except Endless:
@@ -320,7 +332,7 @@ def by_us(function: Callable[..., Any], args: list[Any], config: Config) -> Run:
     except RuntimeCheckError as error:
         if ONLY_THE_RUN_KNOWS in str(error):
             return Refused(type(error).__name__, error.code, str(error))
-        return Raised(f"{type(error).__name__}: {error}")
+        return Raised(f"{type(error).__name__}: {error}", text.getvalue())
     except AnadromeError as error:
         return Refused(type(error).__name__, error.code, str(error))
     except Exception as error:
@@ -366,6 +378,7 @@ def judge(program: Subject, config: Config | None = None) -> Judgement:
             )
         case Value(result=expected), Value(result=got):
             found = difference(expected, got) or difference(python.outside, ours.outside, "the outside")
+            found = found or difference(python.text, ours.text, "what is printed")
             return Judgement(program, python, ours, "wrong" if found else "right", found)
         case Raised(error=error), Value() if error.startswith(OF_A_NUMBER):
             return Judgement(program, python, ours, "right")

@@ -18,6 +18,7 @@ from tests.meaning.cases import (
     numbers,
     objects,
     outside,
+    printing,
     rows,
     tables,
     trying,
@@ -28,7 +29,7 @@ from tests.meaning.thresholds import configurations
 
 FAMILIES = (
     *(in_place, iterators, generators, containers, views, rows, tables, control, objects, numbers, outside),
-    *(everyday, libraries, trying),
+    *(everyday, libraries, printing, trying),
 )
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""

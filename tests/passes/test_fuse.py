@@ -6,6 +6,7 @@ import pytest
 from oracle import becomes
 
 from anadrome.passes.fuse import fuse
+from tests.printing import quoted
 
 RULES = {
     "transpose": (
@@ -110,6 +111,30 @@ def test_a_check_is_not_lost() -> None:
     }
     """
     becomes(fuse, text, text)
+
+
+SAY = f"print {quoted('x')}"
+
+
+def test_what_is_printed_keeps_its_order() -> None:
+    """Branches on one condition, and checks, stay on their side of what is printed."""
+    branches = f"if c {{ {SAY} }} else {{ }}"
+    text = f"fn f(c: bool) -> () {{\n{branches}\n{SAY}\n{branches}\n}}"
+    becomes(fuse, text, text)
+    gather = "parfor i < n { k = p[i]; v = y[k]?; yield reduce add v }"
+    text = (
+        f"fn f(y: f64[n], p: i64[n]) -> f64 {{\na = {gather}\n{SAY}\nb = {gather}\nc = add a b\nreturn c\n}}"
+    )
+    becomes(fuse, text, text)
+
+
+def test_branches_that_print_become_one() -> None:
+    branches = f"if c {{ {SAY} }} else {{ }}"
+    becomes(
+        fuse,
+        f"fn f(c: bool) -> () {{\n{branches}\n{branches}\n}}",
+        f"fn f(c: bool) -> () {{\nif c {{ {SAY}; {SAY} }} else {{ }}\n}}",
+    )
 
 
 def test_an_accumulator_goes_through_merged_branches_once() -> None:

@@ -15,6 +15,7 @@ from anadrome.array_ir.nodes import Function
 from anadrome.config import Config
 from anadrome.passes.hoist import hoist
 from anadrome.passes.hoist_sums import hoist_sums
+from tests.printing import quoted
 from tests.programs import programs
 
 STAYS = {
@@ -99,3 +100,16 @@ def test_sums_keep_the_program(case: tuple[Function, list[Any]]) -> None:
     made = hoist_sums(fn, Config())
     check(made)
     same(run(fn, args).results, run(made, args).results)
+
+
+SAY = f"print {quoted('x')}"
+
+
+def test_a_loop_that_prints_stays() -> None:
+    text = f"fn f(n: i64) -> () {{\nloop () for i < 3 {{ loop () for j < n {{ {SAY} }} }}\n}}"
+    becomes(hoist, text, text)
+
+
+def test_a_check_stays_behind_what_is_printed() -> None:
+    text = f"fn f(y: f64[n], k: i64) -> () {{\nloop () for i < 3 {{ {SAY}; v = y[k]? }}\n}}"
+    becomes(hoist, text, text)

@@ -19,6 +19,7 @@ from anadrome.array_ir.text import parse, show
 from anadrome.config import Config
 from anadrome.dtypes import F64, I64
 from anadrome.passes.prove import prove
+from tests.printing import quoted
 
 PROVED = {
     "own loop": "s = parfor i < n { v = x[i]?; yield reduce add v }",
@@ -127,6 +128,12 @@ def test_lifted(rule: str) -> None:
     before = f"{HEAD}{body}\n return s\n}}"
     after = f"{HEAD}{checks.replace('{words}', WORDS)}\n {body.replace(']?', ']')}\n return s\n}}"
     becomes(prove, before, after)
+
+
+def test_a_check_in_a_loop_that_prints_is_not_lifted() -> None:
+    body = f"print {quoted('x')}; v = x[i]?; t = add s v; return t"
+    text = f"fn f(x: f64[n], m: i64) -> f64 {{\nr = loop (s = 0.0) for i < m {{ {body} }}\nreturn r\n}}"
+    becomes(prove, text, text)
 
 
 def test_lifted_check_is_known_where_its_loops_run() -> None:

@@ -29,6 +29,7 @@ from anadrome.array_ir.nodes import (
     Loop,
     Operator,
     ParFor,
+    Print,
     Reduce,
     Reshape,
     Scan,
@@ -84,7 +85,7 @@ def _results(expr: Expr, varied: set[Var]) -> list[bool]:
         case Library(operation=operation, args=args):
             row = LIBRARY[operation]
             return [_any(row.read(args), varied)] * len(row.results)
-        case Check():
+        case Check() | Print():
             return []
         case Custom():
             return _custom(expr, varied)

@@ -47,6 +47,7 @@ from anadrome.array_ir.nodes import (
     Literal,
     Loop,
     ParFor,
+    Print,
     Reduce,
     Reshape,
     Scan,
@@ -61,11 +62,15 @@ from anadrome.array_ir.nodes import (
     yield_slices,
 )
 from anadrome.array_ir.operators import identity
-from anadrome.array_ir.walk import Renaming
+from anadrome.array_ir.walk import Renaming, silent
 
 
 def canonical(fn: Function, active: Sequence[bool]) -> Function:
-    """The function in the constructs that have derivative rules; sizes and parameters are fresh."""
+    """The function in the constructs that have derivative rules; sizes and parameters are fresh.
+
+    It prints nothing: what a function prints is printed where it is called, and not by its derivatives.
+    """
+    fn = Function(fn.name, fn.params, silent(fn.body))
     params = [param for param, is_active in zip(fn.params, active, strict=True) if is_active]
     rewriter = _Rewriter(varied_variables(fn.body, params))
     builder = Builder()
@@ -133,7 +138,7 @@ class _Rewriter:
                 return WithSum(sums, new_tokens, self.nested(builder, body, new_tokens))
             case Custom(primal=primal) if not expr.has_rule:
                 return Custom((), (), self.nested(builder, primal))
-            case Apply() | Full() | Literal() | Reshape() | Check() | Custom() | Library():
+            case Apply() | Full() | Literal() | Reshape() | Check() | Print() | Custom() | Library():
                 return renaming.expr(expr)
             case ParFor():
                 raise AssertionError("parfors are rewritten as statements")

@@ -41,6 +41,7 @@ from anadrome.array_ir.nodes import (
     Literal,
     Loop,
     ParFor,
+    Print,
     Reduce,
     Reshape,
     Scan,
@@ -187,7 +188,7 @@ class _Forward:
                 sums, row = self.tangents[token], self.tangent_or_zero(builder, value)
                 assert isinstance(sums, Var)
                 return builder.add_to(sums, renaming.atoms(indices), row, bounds)
-            case Check() | ParFor() | Loop() | If() | WithSum() | Custom() | Library():
+            case Check() | Print() | ParFor() | Loop() | If() | WithSum() | Custom() | Library():
                 raise AssertionError("handled as a statement")
             case _:
                 assert_never(expr)

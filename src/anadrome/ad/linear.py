@@ -35,6 +35,7 @@ from anadrome.array_ir.nodes import (
     Literal,
     Loop,
     ParFor,
+    Print,
     Reduce,
     Reshape,
     Scan,
@@ -140,7 +141,7 @@ class _Degrees:
             case Library(operation=operation, args=args):
                 row = LIBRARY[operation]
                 return [self.library(row, args)] * len(row.results)
-            case Check():
+            case Check() | Print():
                 return []
             case ParFor():
                 return self.parfor(expr)

@@ -55,6 +55,7 @@ from anadrome.array_ir.nodes import (
     Literal,
     Loop,
     ParFor,
+    Print,
     Reshape,
     SumType,
     Update,
@@ -258,7 +259,7 @@ def _statement(scope: Scope, let: Let, residuals: Residuals) -> None:
             adjoints = [scope.take(target) for target in let.targets]
             if any(adjoint is not None for adjoint in adjoints):
                 _whole(scope, let, expr, adjoints)
-        case Check():
+        case Check() | Print():
             pass
         case _:
             assert_never(expr)

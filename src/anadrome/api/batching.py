@@ -49,7 +49,7 @@ def map_rows(
     outcome: list[Structure] = []
 
     def body(inner: Builder, index: Var) -> list[Yield]:
-        with context.filling(inner, ScopeKind.PARFOR):
+        with context.filling(inner, ScopeKind.PARFOR), context.unprinted("`vmap` runs rows in any order"):
             rows = list(leaves)
             for position, (array, place) in mapped.items():
                 rows[position] = context.wrap(_row(inner, array, place, index))

@@ -32,6 +32,10 @@ from anadrome.frontend.values import Array, Scalar, ScopeKind, Staged, Value
 Rule = Callable[..., object]
 
 
+RULE = "a rule is run as often as a derivative asks for it"
+"""Why a rule does not print."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Call:
     """One call: its arguments by position, which of them are never differentiated, and the names of the last
@@ -258,7 +262,7 @@ def _fitting(
 def _jvp(call: Call, inputs: Inputs, outputs: Outputs, rule: Rule, left: Modes) -> JvpRule:
     context, named = call.context, Named.of(call, "jvp", rule)
     params, tangents = inputs.variables(context, "x"), inputs.variables(context, "x_tan")
-    with context.nested(ScopeKind.RULE, left) as scope:
+    with context.nested(ScopeKind.RULE, left) as scope, context.unprinted(RULE):
         scope.builder.bind(*params, *tangents)
         pairs = inputs.primals(context, params), inputs.tangents(context, tangents)
         outcome = named.parts(_run(context, rule, (*call.settings, *pairs)), 2, "what it returns")
@@ -271,7 +275,7 @@ def _jvp(call: Call, inputs: Inputs, outputs: Outputs, rule: Rule, left: Modes) 
 def _vjp(call: Call, inputs: Inputs, outputs: Outputs, forward: Rule, backward: Rule, left: Modes) -> VjpRule:
     context, named = call.context, Named.of(call, "forward", forward)
     params = inputs.variables(context, "x")
-    with context.nested(ScopeKind.RULE, left) as scope:
+    with context.nested(ScopeKind.RULE, left) as scope, context.unprinted(RULE):
         scope.builder.bind(*params)
         outcome = call.run(forward, inputs.primals(context, params))
         parts = named.parts(outcome, 2, "what it returns")
@@ -311,7 +315,7 @@ def _backward(
         found = atom(context, leaf)
         return leaf if isinstance(found, Const) else like(context, names[found], leaf)
 
-    with context.nested(ScopeKind.RULE, left) as scope:
+    with context.nested(ScopeKind.RULE, left) as scope, context.unprinted(RULE):
         scope.builder.bind(*names.values(), *cotangents)
         residuals = pytree.map_leaves(restored, value)
         given = conjugated(context, outputs.cotangent(context, cotangents))

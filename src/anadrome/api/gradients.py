@@ -66,7 +66,8 @@ def outer_auxiliary(
     """
     if _is_outermost(context):
         return found
-    pair = context.call(function, *args, **kwargs)
+    with context.silent():
+        pair = context.call(function, *args, **kwargs)
     assert isinstance(pair, tuple)
     return pair[1]
 
@@ -168,10 +169,14 @@ def pull_back(
 def pull_back_values(
     context: Context, function: object, primals: Sequence[Value], cotangent: Value, has_aux: bool
 ) -> tuple[Value, Value]:
-    """The function's result and the cotangents of all its arguments, from a cotangent of its result."""
+    """The function's result and the cotangents of all its arguments, from a cotangent of its result.
+
+    What the function prints was printed when the pullback was made.
+    """
     active = active_arguments(context, "vjp", primals, tuple(range(len(primals))), parameter_names(function))
     opened_function = WithoutAuxiliary(function, "vjp") if has_aux else function
-    opened = open_function(context, opened_function, primals, {}, active.leaves, Mode.REVERSE)
+    with context.silent():
+        opened = open_function(context, opened_function, primals, {}, active.leaves, Mode.REVERSE)
     cotangents = _cotangents(context, opened, conjugated(context, cotangent), has_aux)
     value, parts = pull_back(context, opened, active, cotangents)
     return value, conjugated(context, active.derivative(parts))

@@ -102,7 +102,8 @@ def _unknowns(context: Context, settings: Settings, function: object, args: Sequ
         staged = staged_leaf(context, leaf) if place >= count and not isinstance(leaf, bool | int) else None
         if staged is not None and staged.dtype.is_float:
             leaves[place] = staged
-    opened = open_function(context, _Fitted(function, settings.verb), args, {}, leaves)
+    with context.unprinted(f"`{settings.verb}` runs this function as often as it needs"):
+        opened = open_function(context, _Fitted(function, settings.verb), args, {}, leaves)
     step = opened.prepared(context)
     outside = len(opened.outside)
     params = step.params

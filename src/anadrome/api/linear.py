@@ -46,7 +46,7 @@ class Pushforward(_AtPrimals):
 
     def __init__(self, function: Function, primals: Sequence[Any]) -> None:
         super().__init__(function, primals)
-        self._compiled = transformed("linearize", function, PushForward(False), has_own_arguments=True)
+        self._compiled = transformed("linearize", function, PushForward(False, True), has_own_arguments=True)
 
     @door
     def __call__(self, *tangents: Any) -> Any:
@@ -56,7 +56,8 @@ class Pushforward(_AtPrimals):
     def __anadrome_stage__(self, context: Context, args: Sequence[Value], kwargs: Kwargs) -> Value:
         """The same inside a program."""
         refuse_keywords(context, "this linear function", kwargs)
-        return push_forward_values(context, self._function, self._primals, tuple(args))[1]
+        with context.silent():
+            return push_forward_values(context, self._function, self._primals, tuple(args))[1]
 
 
 class Pullback(_AtPrimals):

@@ -16,7 +16,7 @@ import numpy as np
 from anadrome.api import pytree
 from anadrome.api.pytree import Structure
 from anadrome.array_ir.nodes import ArrayType, Atom, Body, Function, Var
-from anadrome.array_ir.walk import free_variables
+from anadrome.array_ir.walk import free_variables, silent
 from anadrome.compile import prepare
 from anadrome.errors.api import SizeUnknown
 from anadrome.frontend.arrays import as_array, atom
@@ -94,11 +94,14 @@ def open_function(
 ) -> Opened:
     """Stage `function(*args, **kwargs)` as a function of some leaves, to be differentiated in this mode.
 
+    A function that prints is run here once, for what it prints; the one that is opened prints nothing.
+
     `leaves` maps positions among the flattened positional arguments to the staged values that stand there.
     """
     builder = context.builder.child()
     params = tuple(Var("x", atom(context, leaf).type) for leaf in leaves.values())
     builder.bind(*params)
+    prints = context.prints
     with context.filling(builder, ScopeKind.OPEN, mode):
         given, arguments = pytree.flatten(tuple(args))
         for (position, leaf), param in zip(leaves.items(), params, strict=True):
@@ -113,7 +116,11 @@ def open_function(
         for position, found in enumerate(atoms)
         if any(builder.owns(size) for size in found.type.shape)
     )
-    return _closed(params, builder.body(atoms), structure, results, own_sizes)
+    body = builder.body(atoms)
+    if context.prints > prints:
+        primals = [atom(context, leaf) for leaf in leaves.values()]
+        context.builder.inline(body, dict(zip(params, primals, strict=True)))
+    return _closed(params, silent(body), structure, results, own_sizes)
 
 
 def _closed(

@@ -7,6 +7,7 @@ program being staged. Two rules that are equal make the same program.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from anadrome.api import pytree
@@ -130,7 +131,8 @@ class Linearized:
             )
         refuse_keywords(context, "this linear function", kwargs)
         primals = pytree.unflatten(self._structure, [thaw(context) for thaw in self._leaves])
-        return push_forward_values(context, self._function, primals, args)[1]
+        with context.silent():
+            return push_forward_values(context, self._function, primals, args)[1]
 
 
 def stage_linearize(context: Context, function: object, *primals: Value) -> Value:
@@ -176,13 +178,15 @@ def stage_vjp(context: Context, function: object, *primals: Value, has_aux: bool
 # ---------------------------------------------------------------------------- forward mode
 @dataclass(frozen=True, slots=True)
 class PushForward:
-    """(primals, tangents) to the function's result and its tangent."""
+    """(primals, tangents) to the function's result and its tangent; again, where it has printed already."""
 
     has_aux: bool
+    is_again: bool = False
 
     def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
         primals, tangents = args
-        return push_forward_values(context, function, primals, tangents, self.has_aux)
+        with context.silent() if self.is_again else nullcontext():
+            return push_forward_values(context, function, primals, tangents, self.has_aux)
 
 
 def hessian_product_rule(context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:

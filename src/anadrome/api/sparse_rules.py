@@ -103,7 +103,8 @@ def _opened(
     args, kwargs = given[0], given[1]
     assert isinstance(args, tuple) and isinstance(kwargs, dict)
     active = active_arguments(context, transform, args, argnums, parameter_names(function))
-    opened = open_function(context, function, args, kwargs, active.leaves)
+    with context.unprinted("a sparse derivative runs this function as often as it needs"):
+        opened = open_function(context, function, args, kwargs, active.leaves)
     if has_complex(active.structure) or has_complex(opened.structure):
         help = "take the dense derivative, or make it of real arrays"
         expected = "with `sparse=True` arguments and results must be real"

@@ -36,6 +36,7 @@ from anadrome.array_ir.nodes import (
     Let,
     Loop,
     ParFor,
+    Print,
     Reshape,
     SumType,
     Type,
@@ -44,10 +45,11 @@ from anadrome.array_ir.nodes import (
     yield_slices,
 )
 from anadrome.array_ir.text import show_body, show_type
-from anadrome.array_ir.walk import bodies, inner_operands, operands, outer_operands
+from anadrome.array_ir.walk import bodies, inner_operands, operands, outer_operands, prints
 from anadrome.dtypes import I64
 from anadrome.errors.ir import IRError
 from anadrome.errors.runtime import FAILURES
+from anadrome.printing import Message
 
 _Origins = dict[Var, Var]
 """Accumulator -> the one its chain of contributions began at."""
@@ -187,6 +189,8 @@ class _Checker:
         """One statement."""
         expr = let.expr
         origins: _Origins = {}
+        if isinstance(expr, ParFor | WithSum):
+            self.hold(not prints(expr), "what runs in any order does not print")
         match expr:
             case ParFor():
                 origins = self.parfor(let, expr)
@@ -234,6 +238,9 @@ class _Checker:
                 self.hold(bounds is not Bounds.IGNORED, "an index that is read is not ignored")
             case Check(error=error):
                 self.hold(error in FAILURES, f"no error is called {error}")
+            case Print(message=message, values=values):
+                is_whole = Message.decoded(message).text.places() == set(range(len(values)))
+                self.hold(is_whole, "a text holds every value")
             case Reshape(array=array, shape=shape):
                 before, after = _count(array.type.shape), _count(shape)
                 self.hold(before is None or after is None or before == after, "a reshape keeps the elements")
@@ -295,6 +302,8 @@ class _Checker:
         self.usable = set()
         self.bind(expr.carried)
         if expr.condition is not None:
+            is_silent = not any(prints(inner.expr) for inner in expr.condition.lets)
+            self.hold(is_silent, "the condition of a loop does not print")
             inner = self.nested((), expr.condition)
             self.reads(expr.condition.results)
             self.leave(inner, set())

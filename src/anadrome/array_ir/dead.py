@@ -46,6 +46,7 @@ from anadrome.array_ir.nodes import (
     Literal,
     Loop,
     ParFor,
+    Print,
     Reduce,
     Reshape,
     Scan,
@@ -142,6 +143,9 @@ class _Needs:
                 self.with_sum(let, expr)
             case Check(condition=condition, values=values):
                 self.need(let, condition, *values)
+                self.root(let, around)
+            case Print(values=values):
+                self.need(let, *values)
                 self.root(let, around)
             case AddTo(token=token):
                 self.simple(let, expr, around)

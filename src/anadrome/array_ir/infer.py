@@ -28,6 +28,7 @@ from anadrome.array_ir.nodes import (
     Loop,
     Operator,
     ParFor,
+    Print,
     Reduce,
     Reshape,
     Scan,
@@ -98,6 +99,8 @@ def result_types(expr: Expr) -> tuple[Type, ...]:
             return (sum_type,)
         case Check(condition=condition):
             _hold(condition.type == ArrayType(BOOL), "the condition of a check is a bool")
+            return ()
+        case Print():
             return ()
         case Custom():
             return _custom(expr)

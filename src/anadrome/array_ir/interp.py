@@ -54,6 +54,7 @@ from anadrome.array_ir.nodes import (
     Loop,
     Operator,
     ParFor,
+    Print,
     Reduce,
     Reshape,
     Scan,
@@ -76,6 +77,7 @@ from anadrome.errors.ir import IRError
 from anadrome.errors.runtime import FAILURES, IndexOutOfBounds, SizeMismatch
 from anadrome.library.table import LIBRARY
 from anadrome.prims.table import PRIMS
+from anadrome.printing import Message
 
 Array = npt.NDArray[Any]
 Value = Any
@@ -227,6 +229,9 @@ class _Machine:
             case Check(condition, error, message, values):
                 if not self.atom(condition):
                     raise FAILURES[error](_worded(message, self.atoms(values)), self.span)
+                return []
+            case Print(message=message, values=values):
+                Message.decoded(message).write(self.atoms(values))
                 return []
             case Library(operation=operation, args=args, attributes=attributes):
                 return self.library(let, operation, self.atoms(args), attributes)
@@ -521,7 +526,5 @@ def _arrays(variables: Sequence[Var]) -> list[Var]:
 
 
 def _worded(message: str, values: Sequence[Value]) -> str:
-    """The message with `{0}`, `{1}` replaced by run-time values."""
-    for position, value in enumerate(values):
-        message = message.replace(f"{{{position}}}", str(value))
-    return message
+    """The message with run-time values where it has `{0}`, `{1}`."""
+    return message.format(*values)

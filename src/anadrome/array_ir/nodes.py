@@ -280,6 +280,19 @@ class Check:
 
 
 @node
+class Print:
+    """Write a text to standard output or standard error: an effect without results, which keeps its place
+    among the other ones and the checks.
+
+    `message` is a line of `printing.Message`; its operands are `values`, scalars and arrays. It stands in the
+    function itself, and in sequential loops and branches: what runs in any order does not print.
+    """
+
+    message: str
+    values: tuple[Atom, ...] = ()
+
+
+@node
 class JvpRule:
     """How tangents go through a `Custom`: results, then the tangent of each float result."""
 
@@ -348,6 +361,7 @@ Expr = (
     | WithSum
     | AddTo
     | Check
+    | Print
     | Custom
     | Library
 )

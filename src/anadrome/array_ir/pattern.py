@@ -45,6 +45,7 @@ from anadrome.array_ir.nodes import (
     Literal,
     Loop,
     ParFor,
+    Print,
     Reshape,
     Update,
     Var,
@@ -171,7 +172,7 @@ def _statement(state: State, let: Let, lanes: Lanes) -> None:
             for target, atom in zip(let.targets, primal.results, strict=True):
                 if state.is_reached(target) or state.is_needed(target):
                     state.bind(target, state.value(atom, lanes))
-        case Check():
+        case Check() | Print():
             pass
         case _:
             (target,) = let.targets
@@ -202,7 +203,7 @@ def _simple(state: State, target: Var, expr: Expr, lanes: Lanes) -> Value:
             where = places(sums, indices_of(state, indices, lanes))
             sums.pending.add(*contribution(where, contiguous(state.block(value, lanes)).store))
             return sums
-        case Check() | ParFor() | Loop() | If() | WithSum() | Library() | Custom():
+        case Check() | Print() | ParFor() | Loop() | If() | WithSum() | Library() | Custom():
             raise AssertionError("handled as a statement")
         case _:
             assert_never(expr)

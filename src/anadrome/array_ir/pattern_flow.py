@@ -34,6 +34,7 @@ from anadrome.array_ir.nodes import (
     Loop,
     Operator,
     ParFor,
+    Print,
     Reduce,
     Reshape,
     Scan,
@@ -180,7 +181,7 @@ def _deciding(let: Let, inexact: set[Var]) -> list[Atom]:
             found += [] if condition is None else condition.results
         case If(condition=condition):
             found.append(condition)
-        case Literal() | Library() | WithSum() | Check() | Custom():
+        case Literal() | Library() | WithSum() | Check() | Print() | Custom():
             pass
         case _:
             assert_never(let.expr)
@@ -245,7 +246,7 @@ def _let(flow: Flow, targets: tuple[Var, ...], expr: Expr) -> None:
                 flow.feed(param, (arg,))
             for target, result in zip(targets, primal.results, strict=True):
                 flow.feed(target, (result,))
-        case Check():
+        case Check() | Print():
             pass
         case _:
             assert_never(expr)

@@ -18,6 +18,7 @@
                | "with_sum" inits block                           with_sum (t = x) { …; return u }
                | "add_to" NAME at atom                            add_to t[i] v
                | "check" atom ERROR STRING {atom}                 check ok index "outside: {0}" i
+               | "print" STRING {atom}                            a line of `printing.Message`
                | "custom" inits block ["jvp" names block] ["vjp" names block names block]
                | "call" OPERATION "(" atom {"," atom} {"," NAME "=" atom} ")"
     wish       = ["swept"] ["blocks"] ("checkpoint" ("all" | "sqrt" | "log" | INTEGER) ["memory" INTEGER]
@@ -82,6 +83,7 @@ from anadrome.array_ir.nodes import (
     Loop,
     Operator,
     ParFor,
+    Print,
     Reduce,
     Reshape,
     Scan,
@@ -286,6 +288,8 @@ class _Printer:
             case Check(condition, error, message, values):
                 words = json.dumps(message, ensure_ascii=False)
                 return f"check {self.atom(condition)} {error} {words}{self.spaced(values)}"
+            case Print(message=message, values=values):
+                return f"print {json.dumps(message, ensure_ascii=False)}{self.spaced(values)}"
             case Library(operation=operation, args=args, attributes=attributes):
                 names = LIBRARY[operation].attributes
                 given = [f"{name}={_attribute(value)}" for name, value in zip(names, attributes, strict=True)]

@@ -36,6 +36,7 @@ from anadrome.array_ir.nodes import (
     Loop,
     Operator,
     ParFor,
+    Print,
     Reduce,
     Reshape,
     Scan,
@@ -466,10 +467,13 @@ class _Parser:
 
     def check(self) -> Expr:
         """After `check`."""
-        condition = self.atom()
-        error = self.expect("the name of an error", kind="name").text
+        condition, error = self.atom(), self.expect("the name of an error", kind="name").text
         message = str(json.loads(self.expect("a message", kind="string").text))
         return Check(condition, error, message, self.atoms())
+
+    def print(self) -> Expr:
+        """After `print`."""
+        return Print(str(json.loads(self.expect("a message", kind="string").text)), self.atoms())
 
     def call(self) -> Expr:
         """After `call`."""
@@ -578,6 +582,7 @@ _EXPRESSIONS: Mapping[str, Callable[[_Parser], Expr]] = {
     "custom": _Parser.custom,
     "add_to": _Parser.add_to,
     "check": _Parser.check,
+    "print": _Parser.print,
     "call": _Parser.call,
 }
 _YIELDS: Mapping[str, Callable[[_Parser], Yield]] = {

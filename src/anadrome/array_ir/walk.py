@@ -29,6 +29,7 @@ from anadrome.array_ir.nodes import (
     Loop,
     Operator,
     ParFor,
+    Print,
     Reduce,
     Reshape,
     Scan,
@@ -72,6 +73,8 @@ def operands(expr: Expr) -> tuple[Atom, ...]:
             return (token, *indices, value)
         case Check(condition=condition, values=values):
             return (condition, *values)
+        case Print(values=values):
+            return values
         case _:
             assert_never(expr)
 
@@ -123,7 +126,18 @@ def bodies(expr: Expr) -> tuple[tuple[tuple[Var, ...], Body], ...]:
             return ((tokens, body),)
         case Custom(params=params, primal=primal):
             return ((params, primal), *_rule_bodies(expr))
-        case Apply() | Index() | Update() | Full() | Literal() | Reshape() | AddTo() | Check() | Library():
+        case (
+            Apply()
+            | Index()
+            | Update()
+            | Full()
+            | Literal()
+            | Reshape()
+            | AddTo()
+            | Check()
+            | Print()
+            | Library()
+        ):
             return ()
         case _:
             assert_never(expr)
@@ -368,6 +382,8 @@ def map_operands(expr: Expr, change: Callable[[Atom], Atom]) -> Expr:
             return AddTo(array(token), many(indices), change(value), bounds)
         case Check(condition, error, message, values):
             return Check(change(condition), error, message, many(values))
+        case Print(message=message, values=values):
+            return Print(message, many(values))
         case Library(operation=operation, args=args, attributes=attributes):
             return Library(operation, many(args), attributes)
         case ParFor() | Loop() | If() | WithSum():
@@ -399,7 +415,18 @@ def map_bodies(expr: Expr, change: Callable[[Body], Body]) -> Expr:
                 forward = change(vjp.forward)
                 rule = vjp if forward is vjp.forward else replace(vjp, forward=forward)
             return expr if new is primal and rule is vjp else replace(expr, primal=new, vjp=rule)
-        case Apply() | Index() | Update() | Full() | Literal() | Reshape() | AddTo() | Check() | Library():
+        case (
+            Apply()
+            | Index()
+            | Update()
+            | Full()
+            | Literal()
+            | Reshape()
+            | AddTo()
+            | Check()
+            | Print()
+            | Library()
+        ):
             return expr
         case _:
             assert_never(expr)
@@ -414,10 +441,10 @@ def copy_function(fn: Function) -> Function:
 
 # ---------------------------------------------------------------------------- dead code
 def has_effect(expr: Expr) -> bool:
-    """Whether an expression must stay although nobody reads its results: it holds a run-time check or
+    """Whether an expression must stay although nobody reads its results: it holds a run-time check, prints or
     reads at a checked index. A loop that may run forever need not stay."""
     match expr:
-        case Check():
+        case Check() | Print():
             return True
         case Index(bounds=bounds) | Update(bounds=bounds) | AddTo(bounds=bounds):
             return bounds.value == "checked"
@@ -427,6 +454,25 @@ def has_effect(expr: Expr) -> bool:
             return any(has_effect(let.expr) for let in primal.lets)
         case _:
             return any(has_effect(let.expr) for _, body in bodies(expr) for let in body.lets)
+
+
+def prints(expr: Expr) -> bool:
+    """Whether an expression prints, itself or in a body."""
+    inner = (let.expr for _, body in bodies(expr) for let in all_lets(body))
+    return isinstance(expr, Print) or any(isinstance(found, Print) for found in inner)
+
+
+def silent(body: Body) -> Body:
+    """A body without what it prints; itself where it prints nothing."""
+    lets = tuple(_silent(let) for let in body.lets if not isinstance(let.expr, Print))
+    if len(lets) == len(body.lets) and all(new is old for new, old in zip(lets, body.lets, strict=True)):
+        return body
+    return Body(lets, body.results)
+
+
+def _silent(let: Let) -> Let:
+    expr = map_bodies(let.expr, silent)
+    return let if expr is let.expr else Let(let.targets, expr, let.span)
 
 
 def _is_checked(item: Yield) -> bool:

@@ -44,6 +44,7 @@ CODES: Mapping[str, str] = {
     "ReadOnly": "A133",
     "UnknownRoom": "A134",
     "MalformedAnnotation": "A135",
+    "PrintsInParallel": "A136",
     # differentiation
     "NotDifferentiable": "A201",
     "ClosedOver": "A202",

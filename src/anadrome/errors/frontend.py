@@ -135,20 +135,21 @@ class StaticCallFailed(FrontendError):
     The error is also an instance of the builtin class that was raised, by the table `STATIC_FAILURES`.
     """
 
-    def __new__(cls, name: str, error: BaseException, span: Span | None) -> StaticCallFailed:
+    def __new__(cls, name: str, error: BaseException, span: Span | None, help: str = "") -> StaticCallFailed:
         """An error of the subclass for what was raised."""
         for raised in type(error).__mro__:
             found = STATIC_FAILURES.get(raised)
             if found is not None:
-                return super().__new__(found, name, error, span)
-        return super().__new__(cls, name, error, span)
+                return super().__new__(found, name, error, span, help)
+        return super().__new__(cls, name, error, span, help)
 
-    def __init__(self, name: str, error: BaseException, span: Span | None) -> None:
+    def __init__(self, name: str, error: BaseException, span: Span | None, help: str = "") -> None:
         super().__init__(
             f"{name} failed while compiling",
             span,
             label=f"{type(error).__name__}: {str(error).partition(chr(10))[0]}",
-            help="Python ran this while compiling, because it does not depend on run-time values; fix it as "
+            help=help
+            or "Python ran this while compiling, because it does not depend on run-time values; fix it as "
             "in plain Python",
         )
         self.raised = error
@@ -311,6 +312,10 @@ class AmbiguousTruth(FrontendError, ValueError):
         )
 
 
+RUN_TEXT = "a string of run-time values"
+"""What messages call a string that only the run knows."""
+
+
 class ChangesType(FrontendError, TypeError):
     """A name that has one type before a run-time loop and another after an iteration."""
 
@@ -387,7 +392,9 @@ class BranchesDiffer(FrontendError, TypeError):
             f"{words} differs between the branches of a run-time `if`",
             span,
             label=f"{then} if the condition holds, {other} otherwise",
-            help="use the same type and shape in both branches",
+            help="use it inside of the branches"
+            if RUN_TEXT in self.ways
+            else "use the same type and shape in both branches",
         )
 
 
@@ -458,6 +465,18 @@ class EscapingMutation(FrontendError, TypeError):
             "and return it"
             if is_outside
             else "change it in a `for` or `while` statement, or return the values and store them outside",
+        )
+
+
+class PrintsInParallel(FrontendError, TypeError):
+    """A `print` in what runs in any order."""
+
+    def __init__(self, span: Span | None) -> None:
+        super().__init__(
+            "`print` is called where the program has no order",
+            span,
+            label="these calls run in any order, and several at the same time",
+            help="print in a `for` loop, or print what is returned",
         )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from anadrome.array_ir.nodes import FALSE, TRUE
 from anadrome.errors.frontend import (
+    RUN_TEXT,
     StaticCallFailed,
     UnsupportedSyntax,
     UnsupportedType,
@@ -29,7 +30,16 @@ from anadrome.frontend.natively import refuse_environment
 from anadrome.frontend.operators import apply_prim, binary, compare, truth
 from anadrome.frontend.overloads import own_binary, own_contains
 from anadrome.frontend.structures import has_staged
-from anadrome.frontend.values import Array, Complex, Scalar, Value, is_numpy_array, is_staged
+from anadrome.frontend.texts import WAYS, added, percent
+from anadrome.frontend.values import (
+    Array,
+    Complex,
+    RunText,
+    Scalar,
+    Value,
+    is_numpy_array,
+    is_staged,
+)
 
 _STATIC_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -81,6 +91,12 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
     found = own_binary(context, kind, left, right)
     if found is not NotImplemented:
         return found
+    if kind is ast.Mod and isinstance(left, str) and has_staged(right):
+        return percent(context, left, right)
+    if isinstance(left, RunText) or isinstance(right, RunText):
+        if kind is not ast.Add:
+            raise UnsupportedType("an operand", RUN_TEXT, context.span, WAYS)
+        return added(context, left, right)
     if kind is ast.Mult:
         for items, times in ((left, right), (right, left)):
             if isinstance(items, list) and isinstance(times, Scalar) and times.dtype.is_integer:
@@ -170,6 +186,8 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
         if kind in (ast.Eq, ast.NotEq) and (left is None or right is None):
             return _against_none(context, right if left is None else left, kind is ast.NotEq)
         return _compared(context, kind, left, right)
+    if isinstance(left, RunText) or isinstance(right, RunText):
+        raise UnsupportedType("an operand", RUN_TEXT, context.span, WAYS)
     if has_staged(left) or has_staged(right):
         if kind in (ast.In, ast.NotIn) and isinstance(right, list | tuple):
             return _member(context, kind, left, right)

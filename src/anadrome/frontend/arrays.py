@@ -9,10 +9,10 @@ import numpy as np
 from anadrome.array_ir.nodes import FALSE, Apply, ArrayType, Atom, Const, Size, Var
 from anadrome.dtypes import BOOL, F32, F64, I64, DType
 from anadrome.errors.base import indefinite
-from anadrome.errors.frontend import ComplexRefused, ShapeMismatch, UnsupportedType
+from anadrome.errors.frontend import RUN_TEXT, ComplexRefused, ShapeMismatch, UnsupportedType
 from anadrome.frontend.context import Context, dtype_of
 from anadrome.frontend.sizes import retype, show_shape
-from anadrome.frontend.values import Array, Cell, Complex, Scalar, Staged, Value, is_staged
+from anadrome.frontend.values import Array, Cell, Complex, RunText, Scalar, Staged, Value, is_staged
 from anadrome.prims.table import PRIMS
 
 
@@ -55,6 +55,8 @@ def describe(value: Value) -> str:
             return "complex128"
         case bool() | int() | float() | np.generic():
             return {"int": "int64", "float": "float64"}.get(type(value).__name__, type(value).__name__)
+        case RunText():
+            return RUN_TEXT
         case None:
             return "None"
         case str() if len(value) <= 30:

@@ -51,9 +51,9 @@ from anadrome.frontend.operators import apply_prim, compare_name, power, truth
 from anadrome.frontend.overloads import own_method, own_truth
 from anadrome.frontend.reductions import ALL, ANY, GREATEST, LEAST, PRODUCT, SUM, Monoid, reduce_values
 from anadrome.frontend.sizes import size_value
-from anadrome.frontend.structures import is_dataclass_instance
-from anadrome.frontend.substitutes import SUBSTITUTES
-from anadrome.frontend.values import Array, Complex, Scalar, Value, is_numpy_array, is_staged
+from anadrome.frontend.structures import has_staged, is_dataclass_instance
+from anadrome.frontend.texts import print_values, written
+from anadrome.frontend.values import Array, Complex, RunText, Scalar, Value, is_numpy_array, is_staged
 
 
 def _reduction(monoid: Monoid) -> StagedCall:
@@ -368,6 +368,8 @@ def _example(value: Value) -> object:
             return 0j if value.is_weak else numpy_type(value.dtype).type(0)
         case GrowingList():
             return []
+        case RunText():
+            return ""
         case Iterated():
             return range(0)
         case FrontIterator() | LazyGenerator():
@@ -380,11 +382,12 @@ def _hasattr(context: Context, value: Value, name: Value) -> Value:
     return hasattr(_example(value), str(name))
 
 
-def _refused(name: str, reason: str) -> StagedCall:
-    def staged(context: Context, *args: Value, **kwargs: Value) -> Value:
-        raise UnsupportedCall(name, context.span, reason, SUBSTITUTES.get(name, ""))
-
-    return staged
+def _str(context: Context, value: Value = "", *decoding: Value) -> Value:
+    if not decoding:
+        return written(context, value)
+    if has_staged((value, decoding)):
+        raise UnsupportedArgument("str", "an encoding of run-time values is not supported", context.span)
+    return str(value, *decoding)
 
 
 def _replaced(context: Context, obj: Value, /, **changes: Value) -> Value:
@@ -433,7 +436,11 @@ BUILTINS: dict[Callable[..., Any], StagedCall] = {
     isinstance: _isinstance,
     type: _type,
     hasattr: _hasattr,
-    print: _refused("print", "its output would be written once, while compiling"),
+    print: print_values,
+    str: _str,
+    repr: lambda context, value: written(context, value, "repr"),
+    ascii: lambda context, value: written(context, value, "ascii"),
+    format: lambda context, value, spec="": written(context, value, "format", spec),
     sorted: _sorted,
     unroll: lambda context, iterable: Unrolled(iterable),
     dataclasses.replace: _replaced,
@@ -442,6 +449,23 @@ BUILTINS: dict[Callable[..., Any], StagedCall] = {
 """A builtin -> its compiled form, used where an argument is staged."""
 
 DATA_MODEL = frozenset(
-    {zip, enumerate, reversed, map, filter, iter, next, getattr, setattr, delattr, *itertools_calls.CALLS}
+    {
+        print,
+        str,
+        repr,
+        ascii,
+        format,
+        zip,
+        enumerate,
+        reversed,
+        map,
+        filter,
+        iter,
+        next,
+        getattr,
+        setattr,
+        delattr,
+        *itertools_calls.CALLS,
+    }
 )
-"""Builtins that make or change objects of the program: their compiled form is used for any arguments."""
+"""Builtins that print, or read, make or change objects of the program: their compiled form is always used."""

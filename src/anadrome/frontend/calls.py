@@ -18,8 +18,10 @@ import numpy as np
 
 from anadrome.errors.base import counted
 from anadrome.errors.frontend import (
+    RUN_TEXT,
     CallMismatch,
     RecursionTooDeep,
+    UnsupportedArgument,
     UnsupportedCall,
     UnsupportedSyntax,
 )
@@ -44,8 +46,9 @@ from anadrome.frontend.overloads import own_asked
 from anadrome.frontend.own import is_own
 from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 from anadrome.frontend.source import FunctionNode, Source
-from anadrome.frontend.structures import children, flatten, has_staged
-from anadrome.frontend.substitutes import SUBSTITUTES, instead_of
+from anadrome.frontend.structures import children, flatten, has_staged, has_text
+from anadrome.frontend.substitutes import instead_of
+from anadrome.frontend.texts import WAYS, is_stream_method, method_of_string, write
 from anadrome.frontend.values import (
     NEXT,
     RETURN,
@@ -54,6 +57,7 @@ from anadrome.frontend.values import (
     Exit,
     Frame,
     Missing,
+    RunText,
     Scalar,
     Value,
     is_staged,
@@ -151,6 +155,8 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
         return run_row(context, row, name_of(function), args, kwargs)
     if _compares_items(function):
         return natively.run_on_container(context, function, args, kwargs)
+    if is_stream_method(function):
+        return write(context, function, args, kwargs)
     if not is_staged_call and not _is_inlined(function):
         return _call_static(context, function, row, args, kwargs)
     return _call_python(context, function, args, kwargs)
@@ -246,6 +252,8 @@ def run_row(
     if name.lstrip(".") not in LOOKING:
         args = [unboxed(context, arg) for arg in args]
         kwargs = {name: unboxed(context, arg) for name, arg in kwargs.items()}
+    if name not in TAKING_TEXT and any(isinstance(arg, RunText) for arg in (*args, *kwargs.values())):
+        raise UnsupportedArgument(name, f"{RUN_TEXT} is not supported", context.span, WAYS)
     try:
         inspect.signature(row).bind(context, *args, **kwargs)
     except TypeError as error:
@@ -263,6 +271,9 @@ def _laid_out(found: Value, given: Sequence[Value]) -> Value:
             laid_out_like(part, sources)
     return found
 
+
+TAKING_TEXT = frozenset({"print", "str", "repr", "ascii", "format", "isinstance", "type", "setattr"})
+"""Functions that may be given a string of run-time values."""
 
 IN_ORDER = frozenset({".copy", "flatten", ".flatten", "ascontiguousarray", "dot", "matmul", "outer"})
 """Functions that lay out what they make in row-major order, whatever the layout of their arguments."""
@@ -308,10 +319,6 @@ def _call_static(
     """Run a callable while compiling; a NumPy array it makes belongs to the program."""
     if not callable(function):
         raise UnsupportedCall(repr(function), context.span, "it is not callable")
-    if function is print and context.runtime_scope() is not None:
-        raise UnsupportedCall(
-            "print", context.span, "inside a run-time construct it would print once", SUBSTITUTES["print"]
-        )
     refuse_outside(context, function, name_of(function), args)
     context.surroundings.read_by(function, (*args, *kwargs.values()))
     result = natively.run(context, function, name_of(function), args, kwargs)
@@ -339,6 +346,8 @@ def _call_python(
         return call_function(context, function, args, kwargs)
     if isinstance(function, type):
         return _construct(context, function, args, kwargs)
+    if isinstance(function, BuiltinFunctionType) and isinstance(function.__self__, str):
+        return method_of_string(context, function, args, kwargs)
     if isinstance(function, BuiltinFunctionType) and isinstance(
         function.__self__, list | dict | tuple | set | deque
     ):
@@ -354,7 +363,7 @@ def _call_python(
         unrolled(context, arg) if isinstance(arg, Iterator | LazyGenerator) else plain_list(context, arg)
         for arg in args
     ]
-    plain = context.without_passing((taken, dict(kwargs)))
+    plain = None if has_text((args, kwargs)) else context.without_passing((taken, dict(kwargs)))
     if plain is None:
         name, help = instead_of(function, args)
         raise UnsupportedCall(name, context.span, help=help)

@@ -33,7 +33,9 @@ from anadrome.array_ir.nodes import (
 )
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors.frontend import (
+    RUN_TEXT,
     EscapingMutation,
+    PrintsInParallel,
     StaticRequired,
     UnsupportedSyntax,
     UnsupportedType,
@@ -66,7 +68,7 @@ from anadrome.frontend.merge import aliases, branch
 from anadrome.frontend.operators import truth
 from anadrome.frontend.overloads import own_truth
 from anadrome.frontend.sizes import give_range, multiply_sizes
-from anadrome.frontend.structures import flatten, is_number
+from anadrome.frontend.structures import flatten, has_text, is_number
 from anadrome.frontend.values import (
     RETURN,
     Array,
@@ -248,7 +250,7 @@ def _list_of_items(
         except StaticRequired:
             if items.static_extent is None or items.static_extent > context.config.static_repeats:
                 raise
-        except (WritesThroughView, EscapingMutation):
+        except (WritesThroughView, EscapingMutation, PrintsInParallel):
             if depth:
                 raise
             return _one_after_the_other(context, frame, node, items)
@@ -392,6 +394,9 @@ def _row(context: Context, value: Value) -> tuple[list[Value], Callable[..., Val
     if isinstance(value, RowList):
         raise _NotStackable
     leaves, rebuild = flatten(value, lambda leaf: is_staged(leaf) or is_number(leaf))
+    if has_text(value):
+        help = "print one after the other in a `for` loop, or make the strings outside"
+        raise UnsupportedType("an item of a run-time list", RUN_TEXT, context.span, help)
     if not leaves:
         raise _NotStackable
     return leaves, rebuild

@@ -134,6 +134,9 @@ class Context:
         self.notes: list[Any] = []
         self.whole_starts: dict[Var, tuple[Scope, tuple[Place, int]]] = {}
         self.magnitudes: dict[Var, Magnitude] = {}
+        self.prints = 0
+        self.is_silent = False
+        self.unprintable = ""
 
     # ------------------------------------------------------------------ where we are
     @property
@@ -188,6 +191,24 @@ class Context:
             yield self.scope
         finally:
             self.scope = outer
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """A second run of what has printed already: it prints nothing."""
+        before, self.is_silent = self.is_silent, True
+        try:
+            yield
+        finally:
+            self.is_silent = before
+
+    @contextmanager
+    def unprinted(self, reason: str) -> Iterator[None]:
+        """A part of the program that may not print, for this reason."""
+        before, self.unprintable = self.unprintable, reason
+        try:
+            yield
+        finally:
+            self.unprintable = before
 
     def derivatives(self) -> Modes:
         """How what is staged here may still be differentiated: by each transform around it, innermost first,

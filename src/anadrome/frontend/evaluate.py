@@ -15,6 +15,7 @@ import numpy as np
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom
 from anadrome.errors.base import indefinite
 from anadrome.errors.frontend import (
+    RUN_TEXT,
     NoAttribute,
     StaticCallFailed,
     StaticRequired,
@@ -53,6 +54,7 @@ from anadrome.frontend.operators import apply_prim, negate, truth
 from anadrome.frontend.overloads import own_method, own_truth, own_unary
 from anadrome.frontend.own import is_own
 from anadrome.frontend.structures import has_staged
+from anadrome.frontend.texts import WAYS, joined, written
 from anadrome.frontend.values import (
     RETURN,
     Array,
@@ -60,10 +62,12 @@ from anadrome.frontend.values import (
     Exit,
     Frame,
     Missing,
+    RunText,
     Scalar,
     Value,
     is_staged,
 )
+from anadrome.printing import How
 
 RETURNED = frozenset({RETURN})
 
@@ -143,6 +147,8 @@ def mangled(frame: Frame, name: str) -> str:
 
 def attribute(context: Context, base: Value, name: str) -> Value:
     """`base.name`"""
+    if isinstance(base, RunText):
+        raise UnsupportedCall(f".{name}", context.span, f"this is {RUN_TEXT}", WAYS)
     if isinstance(base, GrowingList):
         return ListMethod(name, base)
     if is_staged(base):
@@ -189,6 +195,8 @@ def _subscript(context: Context, frame: Frame, node: ast.Subscript) -> Value:
 
 def subscript(context: Context, base: Value, index: Value) -> Value:
     """`base[index]`"""
+    if isinstance(base, RunText):
+        raise UnsupportedType("what is indexed", RUN_TEXT, context.span, WAYS)
     if isinstance(base, Array):
         return take(context, base, index)
     if isinstance(base, Complex) and base.shape:
@@ -334,8 +342,12 @@ def _compare(context: Context, frame: Frame, node: ast.Compare) -> Value:
     left = context.evaluate(frame, node.left)
     result: Value = True
     for kind, operand in zip(node.ops, node.comparators, strict=True):
+        prints = context.prints
         right = context.evaluate(frame, operand)
         context.at(frame, node)
+        if context.prints > prints and is_staged(result):
+            help = "write `and` between the comparisons"
+            raise UnsupportedSyntax("a chain of comparisons that prints", context.span, help)
         found = compare_two(context, type(kind), left, right)
         if result is True:
             result = found
@@ -470,23 +482,21 @@ def _refuse_assignment(context: Context, nodes: Sequence[ast.expr]) -> None:
         raise UnsupportedSyntax("`:=` in a part that may not be evaluated", context.span, "assign it before")
 
 
-_CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda found: found, 115: str, 114: repr, 97: ascii}
+_CONVERSIONS: dict[int, How] = {-1: "format", 115: "str", 114: "repr", 97: "ascii"}
 
 
 def _string(context: Context, frame: Frame, node: ast.JoinedStr) -> Value:
-    parts: list[str] = []
+    parts: list[str | RunText] = []
     for part in node.values:
         if isinstance(part, ast.FormattedValue):
             value = context.evaluate(frame, part.value)
-            if has_staged(value):
-                raise StaticRequired("the value in a string", context.span)
-            spec = "" if part.format_spec is None else str(context.evaluate(frame, part.format_spec))
-            context.surroundings.whole(value)
-            shown = _CONVERSIONS[part.conversion](value)
-            parts.append(format(shown, spec))
+            spec = "" if part.format_spec is None else context.evaluate(frame, part.format_spec)
+            assert isinstance(spec, str | RunText)
+            context.at(frame, part.value)
+            parts.append(written(context, value, _CONVERSIONS[part.conversion], spec))
         else:
             parts.append(str(context.evaluate(frame, part)))
-    return "".join(parts)
+    return joined(parts)
 
 
 EXPRESSIONS: dict[type[ast.expr], Callable[[Context, Frame, Any], Value]] = {

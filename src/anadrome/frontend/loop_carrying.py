@@ -9,6 +9,7 @@ from anadrome.array_ir.nodes import ArrayType, Atom, Size, Var, i64
 from anadrome.dtypes import F64, I64
 from anadrome.errors.base import Span
 from anadrome.errors.frontend import (
+    RUN_TEXT,
     ChangesMerged,
     ChangesSize,
     ChangesStructure,
@@ -405,6 +406,8 @@ class Carrying:
                 if is_staged(start)
                 else f"it is used as an integer: round it, `{name} = int(...)`, or take another name"
             )
+        elif RUN_TEXT in (before, after):
+            help = "print its parts where they are made: `print(part, end='')`"
         elif after.startswith("complex") and not before.startswith("complex"):
             made = f"complex({name})" if "(" not in after else f"{name}.astype(complex)"
             help = f"start it as a complex one: `{name} = {made}`"

@@ -6,11 +6,12 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Const, If, Let, Size, Var, i64
-from anadrome.dtypes import BOOL, F64
-from anadrome.errors.frontend import BranchesDiffer, FrontendError, UnsupportedType
+from anadrome.dtypes import BOOL, F64, I64
+from anadrome.errors.frontend import RUN_TEXT, BranchesDiffer, FrontendError, UnsupportedType
 from anadrome.frontend.arrays import atom, boxed, describe, promote, type_of, variable_of
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.context import Context
@@ -41,10 +42,13 @@ from anadrome.frontend.values import (
     Key,
     Missing,
     Record,
+    RunText,
     Scalar,
     Scope,
     ScopeKind,
     State,
+    TextChoice,
+    TextField,
     Value,
     is_staged,
     link,
@@ -226,6 +230,12 @@ class Joining:
                 return self.first.scope.builder.binds(var) or self.second.scope.builder.binds(var)
             case Array(cell=cell):
                 return cell.home is self.first.scope or cell.home is self.second.scope
+            case RunText(parts=parts):
+                return any(map(self.is_bound_inside, parts))
+            case TextField(value=inner, spec=spec):
+                return self.is_bound_inside(inner) or self.is_bound_inside(spec)
+            case TextChoice(selector=selector, options=options):
+                return self.is_bound_inside(selector) or any(map(self.is_bound_inside, options))
             case _:
                 if children(value) is None:
                     return self._is_made_inside(value)
@@ -329,6 +339,10 @@ def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
     if _is_leaf(one) and _is_leaf(two):
         joining.slots.append(_slot(context, what, one, two, first, second))
         return next
+    if isinstance(one, str | RunText) and isinstance(two, str | RunText):
+        if one is two or (isinstance(one, str) and isinstance(two, str) and one == two):
+            return _left(joining, what, one)
+        return _chosen(joining, what, one, two)
     mine, theirs = (members(value, context.is_made(value)) for value in (one, two))
     if mine is not None and theirs is not None and is_alike(one, two):
         with joining.entered(one, two):
@@ -341,6 +355,65 @@ def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
         ways = (describe(one), describe(two))
         return lambda _: Missing(f"{what} is {ways[0]} on one way and {ways[1]} on the other", "", ways)
     raise BranchesDiffer(what, describe(one), describe(two), context.span)
+
+
+Text = str | RunText
+
+
+def _chosen(joining: Joining, what: str, one: Text, two: Text) -> Join:
+    """Another string on either way: which one it is, and the numbers in it, are results of the branch."""
+    joining.slots.append(Slot(0, 1, ArrayType(I64), False))
+    options = [_left(joining, what, text) for text in (one, two)]
+    return lambda results: RunText((TextChoice(_scalar(results), tuple(one(results) for one in options)),))  # type: ignore[misc]
+
+
+def _scalar(results: Iterator[Value]) -> Scalar:
+    found = next(results)
+    assert isinstance(found, Scalar)
+    return found
+
+
+def _left(joining: Joining, what: str, text: Text) -> Join:
+    """A string that was made on one of the ways, with the numbers in it as they leave the branch."""
+    if isinstance(text, str):
+        return lambda _: text
+    parts = [_left_part(joining, what, part) for part in text.parts]
+    return lambda results: RunText(tuple(part(results) for part in parts))
+
+
+def _left_part(
+    joining: Joining, what: str, part: str | TextField | TextChoice
+) -> Callable[[Iterator[Value]], Any]:
+    match part:
+        case TextField(how=how, value=value, spec=spec):
+            inner = (
+                _left(joining, what, value)
+                if isinstance(value, RunText)
+                else _left_value(joining, what, value)
+            )
+            format_ = _left(joining, what, spec)
+            return lambda results: TextField(how, inner(results), format_(results))  # type: ignore[arg-type]
+        case TextChoice(selector=selector, options=options):
+            chosen = _left_value(joining, what, selector)
+            those = [_left(joining, what, option) for option in options]
+            return lambda results: TextChoice(chosen(results), tuple(one(results) for one in those))  # type: ignore[arg-type,misc]
+        case _:
+            return lambda _: part
+
+
+def _left_value(joining: Joining, what: str, value: Value) -> Join:
+    if not joining.is_bound_inside(value):
+        return lambda _: value
+    if isinstance(value, Complex):
+        parts = [_left_value(joining, what, one) for one in (value.real, value.imag)]
+        return lambda results: Complex(*[part(results) for part in parts])  # type: ignore[arg-type]
+    if not isinstance(value, Scalar):
+        raise BranchesDiffer(what, RUN_TEXT, describe(value), joining.context.span)
+    zero = Scalar(joining.context.constant(0, value.dtype), value.is_weak)
+    is_first = isinstance(value.atom, Var) and joining.first.scope.builder.binds(value.atom)
+    pair = (value, zero) if is_first else (zero, value)
+    joining.slots.append(Slot(*pair, ArrayType(value.dtype), value.is_weak))
+    return next
 
 
 def _merged(joining: Joining, pair: tuple[Value, Value], like: Value, parts: list[Value]) -> Value:

@@ -9,13 +9,14 @@ import ast
 from collections.abc import Mapping
 from types import BuiltinFunctionType, FunctionType
 
+from anadrome.errors.frontend import RUN_TEXT, UnsupportedType
 from anadrome.frontend.arrays import unboxed
 from anadrome.frontend.complex_numbers.operators import truth as complex_truth
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import GrowingList
 from anadrome.frontend.operators import apply_prim
 from anadrome.frontend.own import is_own
-from anadrome.frontend.values import Array, Complex, Missing, Value, is_staged
+from anadrome.frontend.values import Array, Complex, Missing, RunText, Value, is_staged
 
 BINARY: Mapping[type[ast.operator], str] = {
     ast.Add: "add",
@@ -92,6 +93,8 @@ def own_truth(context: Context, value: Value) -> Value:
         raise value.error("this value", context.span)
     if isinstance(value, Complex):
         return complex_truth(context, value)
+    if isinstance(value, RunText):
+        raise UnsupportedType("a condition", RUN_TEXT, context.span, "ask for the numbers in it")
     value = unboxed(context, value)
     if isinstance(value, GrowingList):
         return value.length if isinstance(value.length, int) else apply_prim(context, "gt", value.length, 0)

@@ -18,8 +18,10 @@ from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, Const, Reduce, Var
 from anadrome.dtypes import BOOL, I64, DType
 from anadrome.errors.frontend import (
     EscapingMutation,
+    PrintsInParallel,
     StaticCallFailed,
     UnsupportedArgument,
+    UnsupportedCall,
     UnsupportedType,
     WritesThroughView,
 )
@@ -73,15 +75,22 @@ def reduce_values(context: Context, monoid: Monoid, values: Value, default: Sequ
     """The reduction of a generator, a container or an array; one of nothing is the `default`, if any."""
     if isinstance(values, GeneratorCall):
         values = all_items(context, values)
+    prints = context.prints
     node = spend(context, values) if isinstance(values, LazyGenerator) and values.begun is None else None
     if isinstance(values, LazyGenerator) and node is not None:
         try:
             found = _clause(context, clause_frame(values.frame, node), node, 0, monoid)
-        except (WritesThroughView, EscapingMutation):  # one item after the other
-            return reduce_values(context, monoid, evaluate_list(context, values.frame, node), default)
+        except (WritesThroughView, EscapingMutation, PrintsInParallel):  # one item after the other
+            found = Partial(
+                reduce_values(context, monoid, evaluate_list(context, values.frame, node), default), TRUE
+            )
     else:
         items = short_items(context, values)
         found = _over(context, monoid, items, lambda item: _item(context, monoid, item), None)
+    if monoid.is_logic and context.prints > prints and is_staged(found.value):
+        help = "write a `for` loop with `break`, or print outside of it"
+        reason = f"`{monoid.name}` stops at the item that decides, which only the run knows"
+        raise UnsupportedCall("print", context.span, reason, help)
     if not monoid.needs_item:
         return _identity_value(monoid) if found.value is None else found.value
     if found.value is None and default:

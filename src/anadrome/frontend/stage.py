@@ -17,7 +17,7 @@ from anadrome.dtypes import I64, DType
 from anadrome.errors import Span
 from anadrome.errors.frontend import AnnotationMismatch, UnsupportedType
 from anadrome.frontend.annotations import Annotation, bind_annotation
-from anadrome.frontend.arrays import atom
+from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.calls import BoundMethod, StagedFunction, call
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.comprehension import generated, made_list
@@ -28,7 +28,7 @@ from anadrome.frontend.restarts import Restage
 from anadrome.frontend.statements import run_block
 from anadrome.frontend.structures import children, flatten, is_number
 from anadrome.frontend.surroundings import Watch
-from anadrome.frontend.values import Array, Cell, Complex, Scalar, ScopeKind, Value, is_staged
+from anadrome.frontend.values import Array, Cell, Complex, RunText, Scalar, ScopeKind, Value, is_staged
 from anadrome.frontend.views import is_contiguous
 
 RECURSION_LIMIT = 20_000
@@ -223,6 +223,9 @@ def _refuse_unfinished(context: Context, result: Value) -> None:
             context.span,
             "return the numbers and arrays the function needs, and make it outside",
         )
+    if isinstance(result, RunText):
+        help = "return the numbers, and make the string outside"
+        raise UnsupportedType("a result of a compiled function", describe(result), context.span, help)
     for part in children(result) or ():
         _refuse_unfinished(context, part)
 

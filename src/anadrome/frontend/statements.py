@@ -16,6 +16,7 @@ import numpy as np
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, i64
 from anadrome.errors.base import counted, indefinite
 from anadrome.errors.frontend import (
+    RUN_TEXT,
     FrontendError,
     StaticCallFailed,
     UnsuitableSize,
@@ -52,8 +53,11 @@ from anadrome.frontend.values import (
     Exit,
     Frame,
     Missing,
+    RunText,
     Scalar,
     ScopeKind,
+    TextChoice,
+    TextField,
     Value,
     after_no_break,
     is_staged,
@@ -412,25 +416,27 @@ def _emit_raise(context: Context, frame: Frame, node: ast.Raise, holds: Atom) ->
 
 
 def _message(context: Context, frame: Frame, node: ast.expr) -> tuple[str, Sequence[Atom]]:
-    """The words of an error; run-time numbers in an f-string become placeholders."""
+    """The words of an error; run-time numbers in a string become placeholders."""
     values: list[Atom] = []
-    if not isinstance(node, ast.JoinedStr):
-        try:
-            return _escaped(str(context.evaluate(frame, node))), values
-        except FrontendError:
-            return _escaped(ast.unparse(node)), values
-    words: list[str] = []
-    for part in node.values:
-        if isinstance(part, ast.FormattedValue):
-            value = context.evaluate(frame, part.value)
-            if isinstance(value, Scalar):
-                words.append(f"{{{len(values)}}}")
-                values.append(atom(context, value))
-            else:
-                words.append(_escaped(describe(value) if is_staged(value) else str(value)))
-        else:
-            words.append(_escaped(str(context.evaluate(frame, part))))
-    return "".join(words), values
+    try:
+        found = context.evaluate(frame, node)
+    except FrontendError:
+        return _escaped(ast.unparse(node)), values
+    if isinstance(found, RunText):
+        return "".join(_worded(context, part, values) for part in found.parts), values
+    return _escaped(describe(found) if has_staged(found) else str(found)), values
+
+
+def _worded(context: Context, part: str | TextField | TextChoice, values: list[Atom]) -> str:
+    """A part of a message; of an array its type."""
+    if isinstance(part, str):
+        return _escaped(part)
+    if isinstance(part, TextChoice):
+        return _escaped(RUN_TEXT)
+    if isinstance(part.value, Scalar) and isinstance(part.spec, str) and part.how != "percent":
+        values.append(atom(context, part.value))
+        return f"{{{len(values) - 1}{f':{part.spec}' if part.spec else ''}}}"
+    return _escaped(describe(part.value))
 
 
 def _escaped(text: str) -> str:

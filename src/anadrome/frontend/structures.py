@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from anadrome.array_ir.build import number
-from anadrome.frontend.values import Complex, Scalar, Value, is_staged
+from anadrome.frontend.values import Complex, RunText, Scalar, Value, is_staged
 
 Rebuild = Callable[[Iterator[Value]], Value]
 """Takes as many leaves as were found and gives the container again."""
@@ -89,11 +89,16 @@ def is_alike(left: Value, right: Value) -> bool:
 
 
 def has_staged(value: Value) -> bool:
-    """Whether a value is staged or a container with a staged value somewhere in it."""
-    if is_staged(value):
+    """Whether a value is staged or a container with a staged value somewhere in it, such as a string."""
+    if is_staged(value) or isinstance(value, RunText):
         return True
     parts = list(value) if isinstance(value, ValuesView | ItemsView) else children(value)
     return parts is not None and any(has_staged(part) for part in parts)
+
+
+def has_text(value: Value) -> bool:
+    """Whether a value is a string of run-time values, or a container with one somewhere in it."""
+    return isinstance(value, RunText) or any(map(has_text, children(value) or ()))
 
 
 def flatten(value: Value, is_leaf: Callable[[Value], bool]) -> tuple[list[Value], Rebuild]:

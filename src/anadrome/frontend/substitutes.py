@@ -13,7 +13,6 @@ from anadrome.frontend.values import Value
 DENSITY = "with `z = (x - loc) / scale` (by default loc = 0 and scale = 1) write "
 
 SUBSTITUTES: Mapping[str, str] = {
-    "print": "print outside the compiled function",
     "scipy.signal.fftconvolve": "for real vectors and `mode='full'` write "
     "`np.fft.irfft(np.fft.rfft(a, n) * np.fft.rfft(b, n), n)` with `n = len(a) + len(b) - 1`, "
     "or `np.convolve(a, b)`",

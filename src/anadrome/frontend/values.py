@@ -20,6 +20,7 @@ from anadrome.errors import Span
 from anadrome.errors.frontend import BranchesDiffer, FrontendError, Undefined
 from anadrome.frontend.modes import Mode, Modes
 from anadrome.frontend.source import Source
+from anadrome.printing import How
 
 Value = object
 """Anything a name of the user's program can stand for."""
@@ -293,6 +294,33 @@ class Complex(_NotNative):
     def list_depth(self) -> int:
         """The leading dimensions that Python knows as a list."""
         return self.real.list_depth if isinstance(self.real, Array) else 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextField:
+    """A run-time value in a string, or another such string, and how it is written: as in `printing.Field`."""
+
+    how: How
+    value: Staged | Complex | RunText
+    spec: str | RunText = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextChoice:
+    """One of several strings: that whose number the selector is, as a branch has chosen it."""
+
+    selector: Scalar
+    options: tuple[str | RunText, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunText(_NotNative):
+    """A string that holds run-time values, in its parts: it is made outside compiled code."""
+
+    parts: tuple[str | TextField | TextChoice, ...]
+
+    __str__ = __repr__ = __format__ = _NotNative._refuse
+    __eq__, __hash__ = object.__eq__, object.__hash__  # type: ignore[assignment]
 
 
 def is_numpy_array(value: object) -> TypeGuard[Array | Complex]:

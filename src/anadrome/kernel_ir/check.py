@@ -38,6 +38,8 @@ from anadrome.kernel_ir.nodes import (
     Let,
     Load,
     Output,
+    Print,
+    Shown,
     Space,
     Stmt,
     Store,
@@ -48,6 +50,7 @@ from anadrome.kernel_ir.nodes import (
     Workers,
 )
 from anadrome.kernel_ir.routines import ROUTINES
+from anadrome.printing import Message
 
 LOCAL_BYTES = 1 << 16
 """The largest LOCAL buffer: it stands on a thread's stack."""
@@ -71,6 +74,7 @@ class _Checker:
         self._heap: set[Buffer] = set()
         self._shared: set[Buffer] = set()
         """Heap buffers that a THREADS loop around found outside."""
+        self._is_parallel = False
 
     def fail(self, rule: str) -> IRError:
         """The error for a broken rule."""
@@ -193,6 +197,8 @@ class _Checker:
                     self.expr(value)
                 if not 0 <= code < len(self.fn.failures):
                     raise self.fail(f"check {code} has no failure")
+            case Print():
+                self._print(stmt)
             case Call():
                 self._call(stmt)
             case Barrier():
@@ -231,8 +237,10 @@ class _Checker:
         shared = self._shared
         if stmt.binding is Binding.THREADS:
             self._shared = shared | self._heap
+        is_parallel = self._is_parallel
+        self._is_parallel = is_parallel or stmt.binding is not Binding.SEQUENTIAL
         self.body(stmt.body, stmt.index)
-        self._shared = shared
+        self._shared, self._is_parallel = shared, is_parallel
 
     def _while(self, prelude: tuple[Stmt, ...], condition: Expr, body: tuple[Stmt, ...]) -> None:
         vars_, buffers = set(self._vars), set(self._buffers)
@@ -243,6 +251,21 @@ class _Checker:
             self.statement(stmt)
         self._vars = vars_
         self._buffers &= buffers
+
+    def _print(self, stmt: Print) -> None:
+        if not 0 <= stmt.code < len(self.fn.messages):
+            raise self.fail(f"print {stmt.code} has no message")
+        if Message.decoded(self.fn.messages[stmt.code]).text.places() != set(range(len(stmt.values))):
+            raise self.fail(f"the message of print {stmt.code} does not hold every value")
+        if self._is_parallel:
+            raise self.fail("a loop that prints is sequential")
+        for value in stmt.values:
+            if isinstance(value, Shown):
+                self._use(value.buffer)
+                for size in value.shape:
+                    self._index(size, "a size")
+            else:
+                self.expr(value)
 
     def _call(self, stmt: Call) -> None:
         row = ROUTINES.get(stmt.routine)

@@ -37,6 +37,8 @@ from anadrome.kernel_ir.nodes import (
     If,
     Let,
     Load,
+    Print,
+    Shown,
     Space,
     Stmt,
     Store,
@@ -47,6 +49,7 @@ from anadrome.kernel_ir.nodes import (
     Workers,
 )
 from anadrome.kernel_ir.routines import ROUTINES
+from anadrome.printing import Message
 
 _ATOMICS = {"add": np.add, "min": np.minimum, "max": np.maximum}
 _LARGEST = 1 << 28
@@ -213,6 +216,9 @@ class _Machine:
                     self._check_failed(stmt)
             case Barrier():
                 raise self.fail("a barrier outside a GPU block", stmt)
+            case Print(code=code, values=values):
+                shown = [self._shown(value, stmt) for value in values]
+                Message.decoded(self.fn.messages[code]).write(shown)
             case Call():
                 self._call(stmt)
             case Alloc() | Free() | View() | Swap() | Fill() | Copy():
@@ -270,6 +276,14 @@ class _Machine:
         failure = self.fn.failures[stmt.code]
         values = [self.expr(value).item() for value in stmt.values]
         raise _Failed(FAILURES[failure.error].of(failure.message, values, failure.span))
+
+    def _shown(self, value: Expr | Shown, stmt: Stmt) -> Any:
+        if not isinstance(value, Shown):
+            return self.expr(value)
+        shape = [self.integer(size) for size in value.shape]
+        count = int(np.prod(shape, dtype=np.int64))
+        elements, at = self._at(value.buffer, 0, count, stmt, "read")
+        return elements[at : at + count].reshape(shape)
 
     def _call(self, stmt: Call) -> None:
         row = ROUTINES[stmt.routine]

@@ -222,6 +222,23 @@ class Check:
 
 
 @node
+class Shown:
+    """An array that is printed: the elements from the start of a buffer on, row-major, and its shape."""
+
+    buffer: Buffer
+    shape: tuple[Expr, ...]
+
+
+@node
+class Print:
+    """Write the function's message `code` with these values, in the order of the program; a failure to write
+    ends the call at once. Checks before it have been looked at. It stands in no loop but sequential ones."""
+
+    code: int
+    values: tuple[Expr | Shown, ...] = ()
+
+
+@node
 class Call:
     """A routine of `kernel_ir.routines` (BLAS, LAPACK, our runtime) on buffers and scalars, in its order."""
 
@@ -248,6 +265,7 @@ Stmt = (
     | For
     | While
     | Check
+    | Print
     | Call
     | Barrier
 )
@@ -282,6 +300,8 @@ class Function:
     body: tuple[Stmt, ...]
     outputs: tuple[Output, ...]
     failures: tuple[Failure, ...] = ()
+    messages: tuple[str, ...] = ()
+    """What it prints: lines of `printing.Message`."""
 
 
 def i64(value: int) -> Const:

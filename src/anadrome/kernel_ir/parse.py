@@ -31,6 +31,8 @@ from anadrome.kernel_ir.nodes import (
     Let,
     Load,
     Output,
+    Print,
+    Shown,
     Space,
     Stmt,
     Store,
@@ -45,6 +47,7 @@ from anadrome.prims.table import PRIMS
 _STATEMENTS = (
     *("let", "alloc", "free", "view", "swap", "atomic", "fill", "copy", "call", "barrier"),
     *("if", "else", "for", "while", "test", "check", "return", "failure"),
+    *("print", "shown", "message"),
 )
 _WORDS = ("fn", "in", "at", "as", "true", "false", "workers", "inf", "nan", "buffer")
 RESERVED = frozenset({*_STATEMENTS, *_WORDS, *BY_NAME, *PRIMS})
@@ -171,9 +174,12 @@ class Parser:
         failures: list[Failure] = []
         while self._accept("failure"):
             failures.append(self._failure())
+        messages: list[str] = []
+        while self._accept("message"):
+            messages.append(self._string())
         if self._token.kind != "end":
             raise self._fail("the end of the text")
-        return Function(name, params, tuple(body), outputs, tuple(failures))
+        return Function(name, params, tuple(body), outputs, tuple(failures), tuple(messages))
 
     def _param(self) -> Var | Buffer:
         name = self._word("a parameter")
@@ -246,6 +252,8 @@ class Parser:
                 return While(prelude, self._expr(), self._block())
             case "check":
                 return self._check()
+            case "print":
+                return self._print()
             case "call":
                 routine = self._word("a routine")
                 self._expect("(")
@@ -319,6 +327,24 @@ class Parser:
         while self._accept(","):
             values.append(self._expr())
         return Check(condition, code, tuple(values))
+
+    def _print(self) -> Print:
+        code = self._integer()
+        line = self._token.line
+        self._expect(":")
+        values: list[Expr | Shown] = []
+        if self._token.line == line:
+            values.append(self._shown())
+            while self._accept(","):
+                values.append(self._shown())
+        return Print(code, tuple(values))
+
+    def _shown(self) -> Expr | Shown:
+        if not self._accept("shown"):
+            return self._expr()
+        buffer = self._buffer()
+        self._expect("[")
+        return Shown(buffer, self._list(self._expr, "]"))
 
     # ------------------------------------------------------------------ expressions
     def _argument(self) -> Buffer | Expr:

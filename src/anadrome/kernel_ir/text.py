@@ -11,6 +11,9 @@
     }
     failure assert "{0} is too large" at "user.py" 3 4 9
 
+What is printed has a number as well: `print 0: v, shown x [n]` writes `message "…"`, which stands behind the
+failures.
+
 An operation that may be reordered is marked `add~`. Numbers are i64 or f64 by their look, or say their type:
 `1:i32`, `0.5:f32`. A name that is taken already gets a number.
 """
@@ -42,6 +45,8 @@ from anadrome.kernel_ir.nodes import (
     Let,
     Load,
     Output,
+    Print,
+    Shown,
     Stmt,
     Store,
     Swap,
@@ -104,6 +109,8 @@ class _Printer:
         self.line("}")
         for failure in fn.failures:
             self.line(_failure(failure))
+        for message in fn.messages:
+            self.line(f"message {_quoted(message)}")
         return "\n".join(self.lines) + "\n"
 
     def _param(self, param: Var | Buffer) -> str:
@@ -147,7 +154,20 @@ class _Printer:
                 self.line(self._simple(stmt))
 
     def _simple(
-        self, stmt: Let | Alloc | Free | View | Swap | Store | Atomic | Fill | Copy | Check | Call | Barrier
+        self,
+        stmt: Let
+        | Alloc
+        | Free
+        | View
+        | Swap
+        | Store
+        | Atomic
+        | Fill
+        | Copy
+        | Check
+        | Print
+        | Call
+        | Barrier,
     ) -> str:
         match stmt:
             case Let(var=var, value=value):
@@ -171,12 +191,19 @@ class _Printer:
                 return f"copy {self.name(target)} [{self.expr(size)}] = {self.name(source)}"
             case Check(condition=condition, code=code, values=values):
                 return f"check {code}: " + ", ".join(self.expr(expr) for expr in (condition, *values))
+            case Print(code=code, values=values):
+                return f"print {code}:{''.join(f' {self._shown(value)},' for value in values)}".rstrip(",")
             case Call(routine=routine, args=args):
                 return f"call {routine}(" + ", ".join(self._argument(arg) for arg in args) + ")"
             case Barrier():
                 return "barrier"
             case _:
                 assert_never(stmt)
+
+    def _shown(self, value: Expr | Shown) -> str:
+        if not isinstance(value, Shown):
+            return self.expr(value)
+        return f"shown {self.name(value.buffer)} [{', '.join(self.expr(size) for size in value.shape)}]"
 
     def _argument(self, arg: Buffer | Expr) -> str:
         return self.name(arg) if isinstance(arg, Buffer) else self.expr(arg)

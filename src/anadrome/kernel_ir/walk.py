@@ -24,6 +24,8 @@ from anadrome.kernel_ir.nodes import (
     If,
     Let,
     Load,
+    Print,
+    Shown,
     Stmt,
     Store,
     Swap,
@@ -45,7 +47,7 @@ def bodies(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
             return (prelude, body)
         case Let() | Alloc() | Free() | View() | Swap() | Store() | Atomic() | Fill() | Copy():
             return ()
-        case Check() | Call() | Barrier():
+        case Check() | Print() | Call() | Barrier():
             return ()
         case _:
             assert_never(stmt)
@@ -70,6 +72,9 @@ def expressions(stmt: Stmt) -> tuple[Expr, ...]:
             return (lo, hi)
         case Check(condition=condition, values=values):
             return (condition, *values)
+        case Print(values=values):
+            parts = (value.shape if isinstance(value, Shown) else (value,) for value in values)
+            return tuple(expr for part in parts for expr in part)
         case Call(args=args):
             return tuple(arg for arg in args if not isinstance(arg, Buffer))
         case Free() | Swap() | Barrier():
@@ -93,6 +98,8 @@ def buffers(stmt: Stmt) -> tuple[Buffer, ...]:
             return (target, source)
         case Call(args=args):
             return tuple(arg for arg in args if isinstance(arg, Buffer))
+        case Print(values=values):
+            return tuple(value.buffer for value in values if isinstance(value, Shown))
         case Let() | If() | For() | While() | Check() | Barrier():
             return ()
         case _:

@@ -33,7 +33,8 @@ def lower(fn: array_ir.Function, config: Config) -> kernel_ir.Function:
         _run(low, fn.body, frame)
         outputs = _outputs(low, fn.body.results)
     failures = tuple(kernel_ir.Failure(*words) for words in low.failures)
-    return kernel_ir.Function(fn.name, tuple(params), tuple(low.emit.block.stmts), outputs, failures)
+    body, messages = tuple(low.emit.block.stmts), tuple(low.messages)
+    return kernel_ir.Function(fn.name, tuple(params), body, outputs, failures, messages)
 
 
 def _scalar_param(low: Lowering, var: array_ir.Var) -> kernel_ir.Var:

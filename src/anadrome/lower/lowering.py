@@ -52,6 +52,7 @@ class Lowering:
         self.live = Liveness(Knowledge(fn))
         self.env: dict[array_ir.Var, Value] = {}
         self.failures: dict[tuple[str, str, Span | None], int] = {}
+        self.messages: dict[str, int] = {}
         self._statement = statement
         self._supply = supply
         self._wanted: dict[array_ir.Var, Offer] = {}

@@ -79,7 +79,7 @@ def _body_cost(low: Lowering, body: array_ir.Body) -> Expr:
         match let.expr:
             case array_ir.Apply(prim=prim):
                 fixed += prim.cost
-            case array_ir.Index() | array_ir.Check() | array_ir.Reshape():
+            case array_ir.Index() | array_ir.Check() | array_ir.Print() | array_ir.Reshape():
                 fixed += 1
             case array_ir.Full() | array_ir.Literal() | array_ir.Update() | array_ir.AddTo():
                 fixed += 2

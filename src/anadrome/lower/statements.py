@@ -10,9 +10,9 @@ from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Expr, i64
 from anadrome.lower.access import check, check_filled, locate, write
 from anadrome.lower.branches import lower_if
-from anadrome.lower.library import lower_library
+from anadrome.lower.library import buffer_of, lower_library
 from anadrome.lower.loops import lower_loop
-from anadrome.lower.lowering import Located, Lowering
+from anadrome.lower.lowering import Located, Lowering, is_scalar
 from anadrome.lower.parfor import lower_parfor
 from anadrome.lower.sums import lower_add_to, lower_with_sum
 from anadrome.lower.values import Delivered, Filled, Place, Value
@@ -49,10 +49,27 @@ def lower_statement(low: Lowering, let: array_ir.Let) -> None:
             raise AssertionError("the pass `inline` put the primal in its place")
         case array_ir.Check():
             check(low, let.expr, let.span)
+        case array_ir.Print():
+            _print(low, let.expr)
         case array_ir.Library():
             lower_library(low, let, let.expr)
         case _:
             assert_never(let.expr)
+
+
+def _print(low: Lowering, expr: array_ir.Print) -> None:
+    """What is printed: scalars, and arrays where they lie."""
+    assert not low.is_in_parfor, "the front end makes sequential what prints"
+    code = low.messages.setdefault(expr.message, len(low.messages))
+    values: list[Expr | kernel_ir.Shown] = []
+    for atom in expr.values:
+        if isinstance(atom, array_ir.Var) and not is_scalar(atom):
+            place = low.place(atom)
+            values.append(kernel_ir.Shown(buffer_of(low, place), place.shape))
+        else:
+            values.append(low.scalar(atom))
+    low.emit.emit(kernel_ir.Print(code, tuple(values)))
+    low.emit.mark_check()
 
 
 def _index(low: Lowering, let: array_ir.Let, expr: array_ir.Index) -> Value:

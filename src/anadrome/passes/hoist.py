@@ -4,7 +4,7 @@ Every scalar operation is total, so it may move to where all it reads is bound. 
 branch without run-time checks, a matrix product and a reshape, where each of their reads is inside its array
 whether or not the loops they leave run at all: an index is then a constant below a constant size, or the
 index of a loop over that very size. Statements that may fail stay, unless every loop they leave surely
-runs. Arrays that are often changed in place (`full`) stay where they are made.
+runs and prints nothing. Arrays that are often changed in place (`full`) stay where they are made.
 
 `hoist_sums` does so before differentiation, with what it has to be done for, on the walk of this one.
 
@@ -54,6 +54,7 @@ from anadrome.array_ir.nodes import (
     Literal,
     Loop,
     ParFor,
+    Print,
     Reshape,
     Scatter,
     Size,
@@ -63,7 +64,7 @@ from anadrome.array_ir.nodes import (
     WithSum,
     Yield,
 )
-from anadrome.array_ir.walk import expression_variables, inner_operands, operands, type_sizes
+from anadrome.array_ir.walk import expression_variables, inner_operands, operands, prints, type_sizes
 from anadrome.config import Config
 from anadrome.library.table import LIBRARY
 from anadrome.passes.rewrite import Substitution
@@ -147,8 +148,9 @@ class Hoister:
         return level, let
 
     def stays(self, let: Let) -> bool:
-        """Whether a statement keeps its body: accumulators are linear, arrays to change are made afresh."""
-        if isinstance(let.expr, Full | Update | AddTo | Check):
+        """Whether a statement keeps its body: accumulators are linear, arrays to change are made afresh, and
+        each iteration prints."""
+        if isinstance(let.expr, Full | Update | AddTo | Check) or prints(let.expr):
             return True
         return any(isinstance(target.type, SumType) for target in let.targets)
 
@@ -159,7 +161,7 @@ class Hoister:
                 return not self.is_inside(expr)
             case Library(operation=operation):
                 return not LIBRARY[operation].is_total
-            case Check() | Update() | AddTo() | Loop(condition=Body()) | Custom():
+            case Check() | Print() | Update() | AddTo() | Loop(condition=Body()) | Custom():
                 return True
             case ParFor(yields=yields):
                 return any(_is_bounded(item) for item in yields)
@@ -211,7 +213,7 @@ class Hoister:
                 bound = carried if index is None else (*carried, index)
                 if index is not None and trip is not None:
                     self.extents[index] = trip
-                runs = trip is not None and _surely_runs(trip)
+                runs = trip is not None and _surely_runs(trip) and not prints(expr)
                 new = self.enter(body, bound, own, runs, extent=trip)
                 return Loop(carried, init, new, index, trip, test, checkpoint)
             case If(condition=condition, then=then, other=other):
@@ -224,7 +226,16 @@ class Hoister:
             case WithSum(init=init, tokens=tokens, body=body):
                 return WithSum(init, tokens, self.enter(body, tokens, own, True))
             case (
-                Apply() | Index() | Update() | Full() | Literal() | Reshape() | AddTo() | Check() | Library()
+                Apply()
+                | Index()
+                | Update()
+                | Full()
+                | Literal()
+                | Reshape()
+                | AddTo()
+                | Check()
+                | Print()
+                | Library()
             ):
                 return expr
             case _:

@@ -29,6 +29,7 @@ from anadrome.array_ir.nodes import (
     Loop,
     Operator,
     ParFor,
+    Print,
     Reduce,
     Reshape,
     Scan,
@@ -94,6 +95,8 @@ def _expr(expr: Expr, inner: Numbers) -> Hashable:
             return ("AddTo", _atom(token, inner), _atoms(indices, inner), _atom(value, inner), bounds)
         case Check(condition=condition):
             return ("Check", _atom(condition, inner))
+        case Print():
+            return ("Print", expr)  # two are two
         case Library(operation=operation, args=args, attributes=attributes):
             return ("Library", operation, _atoms(args, inner), attributes)
         case ParFor(index=index, extent=extent, body=body, yields=yields):

@@ -32,7 +32,7 @@ from anadrome.array_ir.nodes import (
     Var,
     i64,
 )
-from anadrome.array_ir.walk import all_lets
+from anadrome.array_ir.walk import all_lets, prints
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors import Span
 from anadrome.passes.ranges import Monomial, Polynomial, Ranges
@@ -251,7 +251,10 @@ def without(let: Let, lifted: Collection[Let]) -> Let:
 
 
 def may_be_lifted(let: Let) -> bool:
-    """Whether every check inside is one of an index: another one may have to be met before those."""
+    """Whether every check inside is one of an index: another one may have to be met before those, and so may
+    what is printed."""
+    if prints(let.expr):
+        return False
     match let.expr:
         case ParFor(body=body):
             lets = all_lets(body)

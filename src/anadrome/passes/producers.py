@@ -41,6 +41,7 @@ from anadrome.array_ir.nodes import (
     Literal,
     Loop,
     ParFor,
+    Print,
     Reshape,
     Size,
     Stack,
@@ -337,7 +338,18 @@ def _price(expr: Expr) -> int | None:
             prices = [_price(let.expr) for branch in (then, other) for let in branch.lets]
             known = [price for price in prices if price is not None]
             return 1 + sum(known) if len(known) == len(prices) else None
-        case ParFor() | Loop() | WithSum() | Update() | Full() | AddTo() | Check() | Library() | Custom():
+        case (
+            ParFor()
+            | Loop()
+            | WithSum()
+            | Update()
+            | Full()
+            | AddTo()
+            | Check()
+            | Print()
+            | Library()
+            | Custom()
+        ):
             return None
         case _:
             assert_never(expr)

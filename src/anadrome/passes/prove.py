@@ -61,6 +61,7 @@ from anadrome.array_ir.nodes import (
     Literal,
     Loop,
     ParFor,
+    Print,
     Reduce,
     Reshape,
     Scan,
@@ -185,7 +186,7 @@ class _Prover:
                 if depth == 0:
                     ranges.learn_condition(condition, True)
                 return Let((), expr, let.span)
-            case Full() | Literal() | Reshape() | Library():
+            case Full() | Literal() | Reshape() | Print() | Library():
                 new: Expr = expr
             case Index(array=array, indices=indices, bounds=bounds):
                 new = Index(array, indices, self.bounds(array, indices, bounds))

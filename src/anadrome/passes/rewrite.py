@@ -31,6 +31,7 @@ from anadrome.array_ir.nodes import (
     Loop,
     Operator,
     ParFor,
+    Print,
     Reduce,
     Reshape,
     Scan,
@@ -135,7 +136,7 @@ class Substitution:
                 return Apply(prim, self.atoms(args))
             case Index(array=array, indices=indices, bounds=bounds):
                 return Index(self.variable(array), self.atoms(indices), bounds)
-            case Update() | Full() | Literal() | Reshape() | AddTo() | Check() | Library():
+            case Update() | Full() | Literal() | Reshape() | AddTo() | Check() | Print() | Library():
                 return map_operands(expr, self.atom)
             case _:
                 assert_never(expr)

@@ -58,6 +58,7 @@ from anadrome.array_ir.nodes import (
     Loop,
     Operator,
     ParFor,
+    Print,
     Reduce,
     Reshape,
     Scan,
@@ -204,7 +205,7 @@ class _Scalarizer(Substitution):
                 self.branch(let, expr)
             case Library(operation, args, attributes) if LIBRARY[operation].plain == "product":
                 self.product(let, Library(operation, self.atoms(args), attributes))
-            case Apply() | Reshape() | WithSum() | AddTo() | Check() | Custom() | Library():
+            case Apply() | Reshape() | WithSum() | AddTo() | Check() | Print() | Custom() | Library():
                 changed = self.expr(expr, self.body)
                 self.emit(self.all_bound(let.targets), changed)
             case _:

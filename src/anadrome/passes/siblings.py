@@ -4,14 +4,14 @@ Two parfors of the same extent become one where every path of dependences betwee
 at the reader's own index (then the stacked value itself is used), or where there is no path and they read a
 common array. Two branches on the same condition become one where no path leads through a third statement.
 Paths are held as bit sets over the statements of the body; a merged group stands where its last dependence
-is known.
+is known. What prints depends on what prints or checks before it, and the other way round.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from anadrome.array_ir.nodes import (
     Atom,
@@ -37,10 +37,12 @@ from anadrome.array_ir.walk import (
     all_lets,
     bodies,
     expression_variables,
+    has_effect,
     inner_operands,
     let_variables,
     operands,
     outer_operands,
+    prints,
     type_sizes,
 )
 from anadrome.errors import Span
@@ -94,6 +96,28 @@ class _Group:
     """Statements outside the group on which it depends, by whatever path."""
 
 
+@dataclass(slots=True, eq=False)
+class _Order:
+    """What is printed keeps its place among what is printed and checked before and after it."""
+
+    last: list[int] = field(default_factory=list)
+    """The last statement that prints."""
+    since: list[int] = field(default_factory=list)
+    """Those with checks behind it."""
+
+    def before(self, position: int, expr: Expr) -> list[int]:
+        """The statements that a statement must stay behind."""
+        if not has_effect(expr):
+            return []
+        found = list(self.last)
+        if prints(expr):
+            found += self.since
+            self.last, self.since = [position], []
+        else:
+            self.since.append(position)
+        return found
+
+
 class _Plan:
     """Which statements of a body become one."""
 
@@ -110,6 +134,7 @@ class _Plan:
         self.uses: list[dict[Var, None]] = []
         self.other: dict[int, set[Var]] = {}
         self.groups: list[_Group] = []
+        self.order = _Order()
         for position, let in enumerate(body.lets):
             self.enter(position, let)
         self.group_of = list(self.groups)
@@ -125,6 +150,9 @@ class _Plan:
             if maker is not None:
                 before |= 1 << maker
                 ancestors |= 1 << maker | self.groups[maker].ancestors
+        for earlier in self.order.before(position, let.expr):
+            before |= 1 << earlier
+            ancestors |= 1 << earlier | self.groups[earlier].ancestors
         self.makers.update(dict.fromkeys(let.targets, position))
         parfor, names = parfor_of(let), _names(let)
         for item, where in () if parfor is None else yield_slices(parfor.yields):

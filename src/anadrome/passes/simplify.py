@@ -54,6 +54,7 @@ from anadrome.array_ir.nodes import (
     Literal,
     Loop,
     ParFor,
+    Print,
     Reduce,
     Reshape,
     Scan,
@@ -140,6 +141,8 @@ class _Simplifier:
                 self.check(let, expr)
             case WithSum(tokens=(), body=body):
                 self.inline(let, body)
+            case Print():
+                self.emit(let, self.known.expr(expr, self.body))
             case Update() | Full() | Literal() | Reshape() | WithSum() | AddTo() | Custom() | Library():
                 self.emit(let, self.known.expr(expr, self.body))
             case _:

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from anadrome.dtypes import DType
 from anadrome.errors.runtime import FAILURES, OutOfMemory
 from anadrome.kernel_ir.nodes import Buffer, Function, Output, Var
+from anadrome.targets.cpu_frame import value_code
 from anadrome.targets.cpu_machine import Machine
+from anadrome.targets.cpu_print import Printer
 from anadrome.targets.cpu_signals import exception_of
 from anadrome.targets.llvm_emit import Emitted
-from anadrome.targets.llvm_scope import LOOK_AGAIN, MEMORY_FAILURE, PARAMS, RAISED
+from anadrome.targets.llvm_scope import LOOK_AGAIN, MEMORY_FAILURE, PARAMS, PRINT_FAILURE, RAISED
 
 _ENTRY_TYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 """The call releases the interpreter lock."""
@@ -106,13 +107,15 @@ class Executable:
             for output in fn.outputs
         ]
         self._slots = emitted.layout.values + max((len(site.types) for site in emitted.sites), default=0)
+        self._printer = Printer(fn.messages, emitted.prints) if fn.messages else None
         self._frames: list[Frame] = []
 
     def __call__(self, args: Sequence[Any]) -> list[Any]:
         """Run on arguments in the order of the parameters.
 
         Arrays are C-contiguous, aligned and of the right type (the caller has seen to it); the results are
-        new arrays and NumPy scalars. A failed check raises its class of `errors.runtime`.
+        new arrays and NumPy scalars. A failed check raises its class of `errors.runtime`, and a text that
+        cannot be written what Python raises of it.
         """
         values = list(args)
         for position in self._buffers:
@@ -121,7 +124,7 @@ class Executable:
         try:
             frame = self._frames.pop()
         except IndexError:
-            frame = Frame(self._slots)
+            frame = self._new_frame()
         workers = self._workers
         if self._uses_threads and os.getpid() != self._process:
             workers = 1
@@ -138,6 +141,12 @@ class Executable:
         results = self._results(frame)
         self._frames.append(frame)
         return results
+
+    def _new_frame(self) -> Frame:
+        frame = Frame(self._slots)
+        if self._printer is not None:
+            struct.pack_into("<Q", frame.slots, 8 * self._layout.printer, self._printer.address)
+        return frame
 
     def peak_bytes(self) -> int | None:
         """The most bytes of heap memory the program held at once since this was last asked, its results
@@ -184,7 +193,9 @@ class Executable:
         if raised[0]:
             return exception_of(*raised)
         site = self._sites[status - 1]
-        codes = "".join(_value_code(dtype) for dtype in site.types)
+        if site.code == PRINT_FAILURE and self._printer is not None:
+            return self._printer.failure(frame.address)
+        codes = "".join(value_code(dtype) for dtype in site.types)
         values = struct.unpack_from("<" + codes, frame.slots, 8 * self._layout.values)
         if site.code == MEMORY_FAILURE:
             count, size = values
@@ -197,22 +208,9 @@ class Executable:
 def _parameter_code(param: Var | Buffer) -> str:
     if isinstance(param, Buffer):
         return "Q"
-    return _value_code(param.dtype)
-
-
-def _value_code(dtype: DType) -> str:
-    """The letter of `struct` for a scalar in its slot: an i64, a u64 or a double."""
-    match dtype.kind:
-        case "float":
-            return "d"
-        case "bool":
-            return "?7x"
-        case "int":
-            return "q"
-        case "uint":
-            return "Q"
+    return value_code(param.dtype)
 
 
 def _output_code(output: Output) -> str:
-    first = "Q" if isinstance(output.value, Buffer) else _value_code(output.dtype)
+    first = "Q" if isinstance(output.value, Buffer) else value_code(output.dtype)
     return first + "q" * len(output.shape)

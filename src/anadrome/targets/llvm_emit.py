@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from anadrome.kernel_ir.nodes import Buffer, Function, Var
 from anadrome.targets.branches import masks_are_safe
 from anadrome.targets.llvm_memory import emit_measure, finish_function
-from anadrome.targets.llvm_scope import FINISHED, WORKERS, FrameLayout, Place, Program, Scope, Site
+from anadrome.targets.llvm_scope import FINISHED, WORKERS, FrameLayout, Place, PrintSite, Program, Scope, Site
 from anadrome.targets.llvm_statements import emit_body
 from anadrome.targets.llvm_text import FunctionText, ModuleText, Value
 from anadrome.targets.record import Target
 
 ENTRY = "anadrome_entry"
-EMITTER_VERSION = 2
+EMITTER_VERSION = 3
 """Part of the key of cached object code; goes up when the frame or the runtime's symbols change meaning."""
 
 
@@ -28,6 +28,7 @@ class Emitted:
     text: str
     layout: FrameLayout
     sites: tuple[Site, ...]
+    prints: tuple[PrintSite, ...]
     uses_threads: bool
     symbols: tuple[str, ...]
     """The foreign functions it calls."""
@@ -59,6 +60,7 @@ def emit(fn: Function, target: Target, is_measured: bool = False) -> Emitted:
         text=module.text(),
         layout=program.layout,
         sites=tuple(program.sites),
+        prints=tuple(program.prints),
         uses_threads=program.uses_threads,
         symbols=module.symbols(),
     )

@@ -28,6 +28,7 @@ from anadrome.kernel_ir.nodes import (
     Free,
     If,
     Let,
+    Print,
     Space,
     Stmt,
     Store,
@@ -35,6 +36,7 @@ from anadrome.kernel_ir.nodes import (
     View,
     While,
 )
+from anadrome.kernel_ir.walk import bodies
 from anadrome.targets.llvm_checks import settle
 from anadrome.targets.llvm_poll import charge, look_if_spent, look_now
 from anadrome.targets.llvm_scope import Nest, Scope
@@ -54,12 +56,13 @@ EmitBody = Callable[[Scope, Iterable[Stmt]], None]
 
 
 def emit_for(scope: Scope, stmt: For, emit_body: EmitBody) -> None:
-    """A loop; the outermost one opens a nest, at whose end the checks inside are looked at."""
+    """A loop; the outermost one opens a nest, at whose end the checks inside are looked at. One that prints
+    opens none: a check before what is printed has been looked at."""
     if stmt.binding is Binding.THREADS and not scope.in_threads:
         emit_threads(scope, stmt, emit_body)
         return
     lo, hi = scope.expr(stmt.lo), scope.expr(stmt.hi)
-    nest = Nest() if scope.nest is None else None
+    nest = Nest() if scope.nest is None and not _prints(stmt.body) else None
     if nest is not None:
         scope.nest = nest
     around = scope.may_vectorise
@@ -193,6 +196,10 @@ def _notes(scope: Scope, stmt: For, group: str) -> str:
     return module.metadata("!{" + ", ".join(["{self}", *notes]) + "}", is_distinct=True)
 
 
+def _prints(body: Iterable[Stmt]) -> bool:
+    return any(isinstance(stmt, Print) or any(map(_prints, bodies(stmt))) for stmt in body)
+
+
 def may_vectorise(body: Iterable[Stmt]) -> bool:
     """Whether a loop with this body is innermost, apart from loops that will be unrolled."""
     for stmt in body:
@@ -200,7 +207,7 @@ def may_vectorise(body: Iterable[Stmt]) -> bool:
             case For(lo=Const(value=lo), hi=Const(value=hi), body=inner):
                 if hi - lo > SMALL_LOOP or not may_vectorise(inner):
                     return False
-            case For() | While() | Call() | Barrier() | Swap():
+            case For() | While() | Print() | Call() | Barrier() | Swap():
                 return False
             case Alloc(buffer=buffer):
                 if buffer.space is not Space.LOCAL:

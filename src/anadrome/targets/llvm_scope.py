@@ -26,6 +26,18 @@ INTERRUPTED = -1
 """The status of a call that a signal handler has ended."""
 
 
+PRINT_FAILURE = -2
+"""The code of the failure that printing raises; it is in no function's table."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrintSite:
+    """One place in the code that prints: the message's code, the type and the rank of each of its values."""
+
+    code: int
+    kinds: tuple[tuple[DType, int], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """One place in the code that can fail: the failure's code and the types of the values it reports."""
@@ -41,18 +53,21 @@ class FrameLayout:
     `STATUS`: 0, or 1 + the site that failed, or `INTERRUPTED`. `WORKERS`. `LOOK_AGAIN`: when signals are next
     looked at, in nanoseconds, 0 at the start of a call. `RAISED`: three slots for the exception that a signal
     handler has raised. `FINISHED`: 1 at the end of the call. `PARAMS`: the parameters, then per output its
-    value or pointer and its dimensions, then the values of the failed check.
+    value or pointer and its dimensions, then the function that prints in a program that does, then the values
+    of the failed check.
     """
 
     params: int
     outputs: int
+    printer: int
     values: int
 
     @staticmethod
     def of(fn: Function) -> FrameLayout:
         """The layout for a function."""
         outputs = PARAMS + len(fn.params)
-        return FrameLayout(PARAMS, outputs, outputs + sum(1 + len(output.shape) for output in fn.outputs))
+        printer = outputs + sum(1 + len(output.shape) for output in fn.outputs)
+        return FrameLayout(PARAMS, outputs, printer, printer + bool(fn.messages))
 
 
 class Program:
@@ -64,6 +79,7 @@ class Program:
         self.is_measured = is_measured
         self.layout = FrameLayout.of(fn)
         self.sites: list[Site] = []
+        self.prints: list[PrintSite] = []
         self.swapped = swapped_buffers(fn)
         self.unlikely = module.metadata('!{!"branch_weights", i32 1, i32 1048575}')
         self.no_runtime_unrolling = module.metadata('!{!"llvm.loop.unroll.runtime.disable"}')

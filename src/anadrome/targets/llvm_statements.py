@@ -22,6 +22,7 @@ from anadrome.kernel_ir.nodes import (
     Free,
     If,
     Let,
+    Print,
     Space,
     Stmt,
     Store,
@@ -34,6 +35,7 @@ from anadrome.targets.llvm_checks import emit_check, fail_unless
 from anadrome.targets.llvm_loops import emit_for, emit_while
 from anadrome.targets.llvm_memory import allocate, count_allocated, free_slot
 from anadrome.targets.llvm_poll import charge
+from anadrome.targets.llvm_print import emit_print
 from anadrome.targets.llvm_scope import MEMORY_FAILURE, Place, Scope
 from anadrome.targets.llvm_text import Value, memory_type
 
@@ -59,6 +61,8 @@ def emit_statement(scope: Scope, stmt: Stmt) -> None:
             emit_while(scope, stmt, emit_body)
         case Check():
             emit_check(scope, stmt)
+        case Print():
+            emit_print(scope, stmt)
         case Alloc():
             _emit_alloc(scope, stmt)
         case Free(buffer=buffer):

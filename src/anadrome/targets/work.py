@@ -24,6 +24,7 @@ from anadrome.kernel_ir.nodes import (
     If,
     Let,
     Load,
+    Print,
     Stmt,
     Store,
     Swap,
@@ -84,7 +85,9 @@ def is_cheap_pass(loop: For) -> bool:
     if work_of(loop.body).operations > _CHEAP:
         return False
     inside = list(statements(loop.body))
-    if any(isinstance(stmt, Check) for stmt in inside):  # the loop may go on beyond the end of an array
+    if any(
+        isinstance(stmt, Check | Print) for stmt in inside
+    ):  # the loop may go on beyond the end of an array
         return False
     loads = [
         part
@@ -120,7 +123,7 @@ def trip_count(loop: For) -> int | None:
 
 def _inside(stmt: Stmt) -> Work:
     match stmt:
-        case For(binding=Binding.THREADS) | While() | Call() | Fill() | Copy():
+        case For(binding=Binding.THREADS) | While() | Call() | Print() | Fill() | Copy():
             return Work(0, is_all=False)
         case For(body=body):
             trip, work = trip_count(stmt), work_of(body)

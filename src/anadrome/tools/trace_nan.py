@@ -15,6 +15,8 @@ from anadrome.api.places import placed
 from anadrome.api.progress import announced
 from anadrome.api.show import as_compiled
 from anadrome.api.signature import argument_names, parameter_names
+from anadrome.array_ir.nodes import Function
+from anadrome.array_ir.walk import silent
 from anadrome.compile import compile_function
 from anadrome.errors import Span
 from anadrome.errors.base import AnadromeError
@@ -101,7 +103,9 @@ def _watched(compiled: Compiled, args: tuple[Any, ...], kwargs: Mapping[str, Any
     rolled = compiled.with_options(replace(options, config=config))
     program, leaves, arrays = rolled.program(args, dict(kwargs))
     with announced(f"trace_nan of {compiled!r}", config):
-        executable = compile_function(watch(program.staged.function, config), config)
+        fn = program.staged.function
+        quiet = Function(fn.name, fn.params, silent(fn.body))  # the call has printed
+        executable = compile_function(watch(quiet, config), config)
     try:
         replace(program, executable=executable).run(leaves, arrays)
     except NonFinite as error:

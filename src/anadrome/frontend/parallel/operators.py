@@ -110,7 +110,8 @@ def _body_of(
     builder = context.builder.child()
     for side in sides:
         builder.bind(*side)
-    with context.filling(builder) as scope:
+    reason = f"the {role} of `{name}` is called in any order"
+    with context.filling(builder) as scope, context.unprinted(reason):
         left, right = (
             row.rebuild(
                 iter([_operand(scope, var, is_weak) for var, is_weak in zip(side, row.weak, strict=True)])
