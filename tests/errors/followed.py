@@ -286,32 +286,11 @@ FOLLOWED: dict[str, Followed] = {
     "float of an array": Followed(
         lambda x: float(x), ["`x.astype(np.float64)`"], lambda x: x.astype(np.float64), (INTEGERS,)
     ),
-    "digits": Followed(
-        lambda x: round(x, 2),
-        ["`np.round(x, digits)`"],
-        lambda x: np.round(x, 2),
-        (2.346,),
-        lambda x: round(x, 2),
-    ),
     "round of an array": Followed(
         lambda x: round(x), ["`np.round(x)`"], lambda x: np.round(x), (X,), np.round
     ),
     "max of arrays": Followed(
         lambda x, y: max(x, y), ["`np.maximum(x, y)`"], lambda x, y: np.maximum(x, y), (X, Y), np.maximum
-    ),
-    "max by a key": Followed(
-        lambda x: max(x, key=lambda v: v * v),
-        ["`x[np.argmax(keys)]`", "`keys = [key(v) for v in x]`"],
-        lambda x: x[np.argmax([v * v for v in x])],
-        (X + 0.1,),
-        lambda x: max(x, key=lambda v: v * v),
-    ),
-    "sorted by keys": Followed(
-        lambda x: sorted(x, key=abs),
-        ["`x[np.argsort(key)]`"],
-        lambda x: x[np.argsort(abs(x))],
-        (X + 0.1,),
-        lambda x: sorted(x, key=abs),
     ),
     "size that is a float": Followed(
         lambda x: np.zeros(x), ["`int(n)`"], lambda x: np.zeros(int(x)), (3.0,), lambda x: np.zeros(3)

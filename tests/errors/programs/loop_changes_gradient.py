@@ -5,8 +5,10 @@ import numpy as np
 
 
 def program(xs, total):
-    for x in xs:
-        total += x * x
+    k = 0
+    while k < len(xs):
+        total += xs[k] * xs[k]
+        k += 1
     return total
 
 

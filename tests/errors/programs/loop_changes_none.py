@@ -3,12 +3,12 @@
 import numpy as np
 
 
-def program(x):
+def program(x, n):
     best = None
-    for value in x:
-        if best is None or value > best:
-            best = value
+    for k in range(n):
+        if best is None or x[k] > best:
+            best = x[k]
     return best
 
 
-ARGUMENTS = (np.ones(20),)
+ARGUMENTS = (np.ones(20), 20)
