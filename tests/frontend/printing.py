@@ -61,6 +61,22 @@ def python_and_numpy(x):
     return x
 
 
+def whole_numbers(k):
+    print(
+        [round(k)],
+        [k // 2],
+        [k / 2],
+        [k**2],
+        [-k],
+        [k & 3],
+        [divmod(k, 4)],
+        [max(k, k + 2)],
+        [float(k)],
+        [k + 0.5],
+    )
+    return k
+
+
 def formats(x):
     width = int(x)
     print(
@@ -280,6 +296,7 @@ PROGRAMS = (
     *((scalars, (x,)) for x in (1.5, 3, np.float64(2.5), np.int64(4), np.float32(0.1))),
     *((python_and_numpy, (x,)) for x in (1.25, 7, np.float64(0.1))),
     *((formats, (x,)) for x in (3.14159, np.float64(12.5))),
+    *((whole_numbers, (k,)) for k in (7, np.int64(7))),
     *((arrays, (a,)) for a in (SHORT, LONG)),
     *((changed_array, (a,)) for a in (SHORT, LONG)),
     *((containers, (x,)) for x in (1.5, 2, np.float64(0.5))),

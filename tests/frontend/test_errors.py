@@ -58,7 +58,7 @@ def different_shapes(x):
 
 
 def different_kinds(x):
-    y = "a" if x > 0 else "b"
+    y = "a" if x > 0 else 1.0
     return y
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import io
 from collections.abc import Callable
 from typing import Any
@@ -120,6 +121,11 @@ def test_a_run_time_string_in_a_message() -> None:
         ad.jit(program)(2.5)
 
 
+@dataclasses.dataclass(repr=False)
+class Hidden:
+    x: float
+
+
 REFUSED = {
     "compared": lambda x: x if f"{x}" == "1.0" else -x,
     "a condition": lambda x: x if f"{x}" else -x,
@@ -139,6 +145,7 @@ REFUSED = {
     "too few values": lambda x: print("%s %s" % (x,)),
     "too many values": lambda x: print("%s" % (x, x)),
     "a bool in a list": lambda x: print([x > 1]),
+    "an object without a text of its own": lambda x: print(Hidden(x)),
     "an iterator": lambda x: print(iter([x, x])),
 }
 

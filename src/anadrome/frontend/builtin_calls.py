@@ -198,7 +198,7 @@ def _round(context: Context, value: Value, digits: Value = None) -> Value:
             "the argument of `round`", describe(value), context.span, "`np.round(x)` rounds every element"
         )
     if value.dtype.is_integer:
-        return value
+        return Scalar(value.atom, is_weak=True)
     rounded = apply_prim(context, "round", value)
     return Scalar(atom(context, rounded, I64), is_weak=True)
 

@@ -174,7 +174,7 @@ def _container(context: Context, value: Value, how: How) -> str | RunText:
         case dict() if type(value) is dict:
             pairs = [joined([shown(key), ": ", shown(part)]) for key, part in value.items()]
             return joined(["{", joined(pairs, ", "), "}"])
-        case _ if is_dataclass_instance(value):
+        case _ if is_dataclass_instance(value) and type(value).__repr__ is not object.__repr__:
             context.surroundings.fields(value)
             fields: Any = dataclasses.fields(value)  # type: ignore[arg-type]
             pairs = [joined([f"{one.name}=", shown(getattr(value, one.name))]) for one in fields if one.repr]
@@ -190,7 +190,7 @@ def _refused(context: Context, value: Value, help: str) -> UnsupportedType:
 # ---------------------------------------------------------------------------- run-time values
 def _field(context: Context, value: Staged | Complex, how: How, spec: str | RunText) -> TextField:
     """A number or array in a string, as it is now; the format is tried on a value of its type."""
-    if not isinstance(value, Scalar) and _list_depth(value):
+    if not isinstance(value, Scalar) and value.list_depth:
         raise UnsupportedType("a value in a string", "a list of run-time length", context.span, AS_ARRAY)
     is_bool = isinstance(value, Scalar | Array) and not value.shape and value.dtype is BOOL
     is_boxed = isinstance(value, Array) and not value.shape
@@ -206,10 +206,6 @@ def _field(context: Context, value: Staged | Complex, how: How, spec: str | RunT
             help = f"use a format that {describe(value)} has: Python would fail here at every run"
             raise StaticCallFailed("this format", error, context.span, help) from error
     return TextField(how, _now(context, value), spec)
-
-
-def _list_depth(value: Array | Complex) -> int:
-    return value.list_depth
 
 
 def _example(value: Staged | Complex) -> object:
