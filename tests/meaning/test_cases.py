@@ -16,13 +16,14 @@ from tests.meaning.cases import (
     objects,
     outside,
     rows,
+    sizes,
     tables,
     views,
 )
 from tests.meaning.judge import Case, Refused, arguments_of, by_us, judge
 from tests.meaning.thresholds import configurations
 
-FAMILIES = (in_place, iterators, containers, views, rows, tables, control, objects, numbers, outside)
+FAMILIES = (in_place, iterators, containers, views, rows, tables, control, objects, numbers, sizes, outside)
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""
 

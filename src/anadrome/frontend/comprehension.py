@@ -548,6 +548,7 @@ def _filtered_list(context: Context, frame: Frame, node: Comprehension, depth: i
 
     keeps, places, total = builder.parfor(items.extent, tests)
     context.nonnegative.add(total)
+    context.most[total] = (builder.affine(items.extent),)
     rows: list[tuple[list[Value], Callable[..., Value]]] = []
     inner, index = builder.child(), Var("i", ArrayType(I64))
     inner.bind(index)

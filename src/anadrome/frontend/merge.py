@@ -6,10 +6,12 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 
+from anadrome.array_ir.affine import Affine
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Const, If, Let, Size, Var, i64
-from anadrome.dtypes import BOOL, F64
+from anadrome.dtypes import BOOL, F64, I64
 from anadrome.errors.frontend import BranchesDiffer, FrontendError, UnsupportedType
 from anadrome.frontend.arrays import atom, boxed, describe, promote, type_of, variable_of
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
@@ -27,7 +29,8 @@ from anadrome.frontend.heap import (
 )
 from anadrome.frontend.overloads import own_method
 from anadrome.frontend.restarts import RestartGrown
-from anadrome.frontend.sizes import retype
+from anadrome.frontend.rooms import ceilings, differ, first_rows, is_outside, largest, sources, widened
+from anadrome.frontend.sizes import is_same_size, retype
 from anadrome.frontend.structures import children, is_number
 from anadrome.frontend.values import (
     BREAK,
@@ -60,12 +63,14 @@ CHEAP = frozenset(
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """One result of a branch: the value on either way, and the type both are brought to."""
+    """One result of a branch: the value on either way, and the type both are brought to. A buffer
+    (`is_padded`) has room for more rows than there are."""
 
     then: Value
     other: Value
     type: ArrayType
     is_weak: bool
+    is_padded: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -104,7 +109,7 @@ def branch(
     first, second = _both_ways(context, frame, then, other)
     frame.names = before
     context.span = span
-    joining = Joining(context, first, second)
+    joining = Joining(context, condition, first, second)
     joins = _join_names(joining, before, live)
     parts = [
         _join_parts(joining, holder)
@@ -185,6 +190,7 @@ class Joining:
     """What two ways are being made one: the slots of the branch so far, and the containers merged of two."""
 
     context: Context
+    condition: Atom
     first: Way
     second: Way
     slots: list[Slot] = field(default_factory=list)
@@ -327,8 +333,7 @@ def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
     if isinstance(one, Complex) is not isinstance(two, Complex):
         one, two = _beside_complex(context, one), _beside_complex(context, two)
     if _is_leaf(one) and _is_leaf(two):
-        joining.slots.append(_slot(context, what, one, two, first, second))
-        return next
+        return _join_leaves(joining, what, one, two)
     mine, theirs = (members(value, context.is_made(value)) for value in (one, two))
     if mine is not None and theirs is not None and is_alike(one, two):
         with joining.entered(one, two):
@@ -370,23 +375,76 @@ def _is_leaf(value: Value) -> bool:
     return is_staged(value) or is_number(value)
 
 
-def _slot(context: Context, what: str, one: Value, two: Value, first: Way, second: Way) -> Slot:
+def _join_leaves(joining: Joining, what: str, one: Value, two: Value) -> Join:
+    """A number or array for two. An array whose length only a way knows comes in a buffer with its length."""
+    context = joining.context
     dtype, is_weak = promote(context, (one, two), "if")
     kinds = {type_of(context, value)[0] is BOOL for value in (one, two)}
     shapes = [value.shape if isinstance(value, Array) else () for value in (one, two)]
-    if len(kinds) > 1:
+    if len(kinds) > 1 or len(shapes[0]) != len(shapes[1]):
         raise BranchesDiffer(what, describe(one), describe(two), context.span)
-    if len(shapes[0]) != len(shapes[1]):
-        raise BranchesDiffer(what, describe(one), describe(two), context.span)
-    shape: list[Size] = []
-    for left, right in zip(*shapes, strict=True):
-        size = right if isinstance(left, Var) and first.scope.builder.binds(left) else left
-        if isinstance(size, Var) and (first.scope.builder.binds(size) or second.scope.builder.binds(size)):
-            raise BranchesDiffer(f"the size of {what}", describe(one), describe(two), context.span)
-        if isinstance(left, Const) and isinstance(right, Const) and left != right:
-            raise BranchesDiffer(f"the shape of {what}", describe(one), describe(two), context.span)
-        shape.append(size)
-    return Slot(one, two, ArrayType(dtype, tuple(shape)), is_weak)
+    room = _room(joining, *(shape[0] for shape in shapes)) if shapes[0] else None
+    shape = [] if room is None else [room]
+    for left, right in list(zip(*shapes, strict=True))[len(shape) :]:
+        size = _join_sizes(joining, left, right)
+        shape.append(_common_size(joining, what, one, two, left, right) if size is None else size)
+    type_ = ArrayType(dtype, tuple(shape))
+    joining.slots.append(Slot(one, two, type_, is_weak, is_padded=room is not None))
+    if room is None:
+        return next
+    lengths = [Scalar(sizes[0]) for sizes in shapes]
+    joining.slots.append(Slot(lengths[0], lengths[1], ArrayType(I64), False))
+    return lambda results: _counted(context, next(results), next(results), room)
+
+
+def _common_size(joining: Joining, what: str, one: Value, two: Value, left: Size, right: Size) -> Size:
+    """One size for two, of which the run checks that they are equal."""
+    builders, span = (joining.first.scope.builder, joining.second.scope.builder), joining.context.span
+    size = right if isinstance(left, Var) and builders[0].binds(left) else left
+    if isinstance(size, Var) and any(builder.binds(size) for builder in builders):
+        raise BranchesDiffer(f"the size of {what}", describe(one), describe(two), span)
+    if isinstance(left, Const) and isinstance(right, Const) and left != right:
+        raise BranchesDiffer(f"the shape of {what}", describe(one), describe(two), span)
+    return size
+
+
+def _join_sizes(joining: Joining, left: Size, right: Size) -> Size | None:
+    """A size where each way has its own; None where one may only have two names, which the run compares."""
+    context, first, second = joining.context, joining.first.scope, joining.second.scope
+    if not is_outside(first, left) or not is_outside(second, right) or is_same_size(context, left, right):
+        return None
+    if not differ(context, left, right) and not sources(context, left) & sources(context, right):
+        return None
+    size = context.builder.select(joining.condition, left, right)
+    assert isinstance(size, Var)
+    context.nonnegative.add(size)
+    first.equal[size], second.equal[size] = left, right
+    return size
+
+
+def _room(joining: Joining, left: Size, right: Size) -> Size | None:
+    """Room for the rows of both ways, where a way alone knows how many it has, and their most is known."""
+    ways = ((joining.first.scope, left), (joining.second.scope, right))
+    if all(is_outside(scope, size) for scope, size in ways):
+        return None
+    context, forms = joining.context, list[Affine]()
+    for scope, size in ways:
+        found = ceilings(context, context.builder.affine(size), partial(is_outside, scope))
+        if found is None:
+            return None
+        forms += found
+    return largest(context, forms, i64(0))
+
+
+def _counted(context: Context, buffer: Value, length: Value, room: Size) -> Value:
+    """The rows of a buffer that count."""
+    assert isinstance(buffer, Array) and isinstance(length, Scalar) and isinstance(length.atom, Var)
+    context.nonnegative.add(length.atom)
+    context.most[length.atom] = (context.builder.affine(room),)
+    found = context.wrap(first_rows(context.builder, context.read(buffer), length.atom))
+    assert isinstance(found, Array)
+    link(found.cell, buffer.cell.partners)
+    return Array(found.cell, None, buffer.list_depth)
 
 
 def _join_exit(joining: Joining) -> Callable[[Iterator[Value]], Exit]:
@@ -455,6 +513,10 @@ def _fit(context: Context, value: Value, slot: Slot, opposite: Way) -> Atom:
     if _is_bound_in(value, opposite.scope.builder):
         return context.builder.zeros(slot.type)
     found = atom(context, value, slot.type.dtype)
+    if slot.is_padded:
+        assert isinstance(found, Var)
+        rows = ArrayType(slot.type.dtype, (found.type.shape[0], *slot.type.shape[1:]))
+        return widened(context.builder, retype(context, found, rows, "if"), slot.type)
     return retype(context, found, slot.type, "if") if isinstance(found, Var) and slot.type.shape else found
 
 
