@@ -91,35 +91,42 @@ def prints_until(x):
     return found
 
 
-def shrinks(v, n):
-    for _ in range(n):
-        v = 0.5 * (v[:-1] + v[1:])
+def appends_while_large(v, last):
+    while last > 0.01:
+        last = last * 0.5
+        v = np.append(v, last)
     return v
 
 
-def shrinks_in_place(v, n):
-    v = v.copy()
-    m = len(v)
-    for _ in range(n):
-        m = m - 1
-        v[:m] = 0.5 * (v[:m] + v[1 : m + 1])
-    return v[:m]
-
-
-def shrinks_to_a_known_size(s, n):
-    v = s * np.linspace(0.5, 1.5, 30)
-    for i in range(29, 29 - n, -1):
-        v = 0.5 * (v[:i] + v[1 : i + 1])
+def appends_over_a_range(v, last):
+    for _ in range(60):
+        if last > 0.01:
+            last = last * 0.5
+            v = np.append(v, last)
     return v
 
 
-def shrinks_to_a_size_in_place(s, n):
-    v = s * np.linspace(0.5, 1.5, 30)
-    m = 30
-    for i in range(29, 29 - n, -1):
-        v[:i] = 0.5 * (v[:i] + v[1 : i + 1])
-        m = i
+def writes_while_large(v, last):
+    m, v = len(v), np.append(v, np.zeros(60))
+    while last > 0.01:
+        last = last * 0.5
+        v[: m + 1] = np.append(v[:m], last)
+        m = m + 1
     return v[:m]
+
+
+def doubles_now_and_then(v):
+    for i in range(90):
+        if i % 30 == 0:
+            v = np.concatenate([v, v * i])
+    return v
+
+
+def doubles_now_and_then_unrolled(v):
+    for i in ad.unroll(range(90)):
+        if i % 30 == 0:
+            v = np.concatenate([v, v * i])
+    return v
 
 
 def halves_in_condition(x):
@@ -223,12 +230,17 @@ def collects_in_a_list(x):
 
 
 FOLLOWED: dict[str, Followed] = {
-    "shrinking array": Followed(
-        shrinks, ["`v[:m] = ...`", "copy an argument first"], shrinks_in_place, (X, 5)
+    "array that grows": Followed(
+        appends_while_large, ["use a `for` over a range"], appends_over_a_range, (X, 3.0)
     ),
-    "shrinking small array": Followed(shrinks, ["`v[:m] = ...`"], shrinks_in_place, (X[:7], 5)),
-    "shrinking to a size": Followed(
-        shrinks_to_a_known_size, ["check the sizes"], shrinks_to_a_size_in_place, (1.5, 5)
+    "array that grows in place": Followed(
+        appends_while_large, ["`v[:m] = ...`"], writes_while_large, (X, 3.0)
+    ),
+    "small array that grows": Followed(
+        appends_while_large, ["`v[:m] = ...`"], writes_while_large, (X[:7], 3.0)
+    ),
+    "array that doubles": Followed(
+        doubles_now_and_then, ["`for i in ad.unroll(range(8))`"], doubles_now_and_then_unrolled, (X,)
     ),
     "assignment in a condition": Followed(
         halves_in_condition, ["before the loop, and again at the end of its body"], halves, (9.0,)

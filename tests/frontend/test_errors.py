@@ -54,7 +54,7 @@ def undefined_after_branch(x):
 
 
 def different_shapes(x):
-    return np.zeros(4) if np.sum(x) > 0 else np.zeros(3)
+    return np.zeros(4) if np.sum(x) > 0 else np.zeros((2, 2))
 
 
 def different_kinds(x):

@@ -137,17 +137,8 @@ def turned(x, steps):
     return values[0]
 
 
-def shrinks(x, steps):
-    values = x * 1.0
-    for _ in range(steps):
-        values = 0.5 * (values[1:] + values[:-1])
-    return values[0]
-
-
 def test_a_loop_keeps_sizes():
     assert ad.jit(turned)(np.arange(20.0), 3) == 3.0
-    with pytest.raises(frontend.ChangesSize):
-        ad.jit(shrinks)(np.arange(20.0), 3)
 
 
 def columns(x):

@@ -20,6 +20,7 @@ from tests.meaning.cases import (
     outside,
     printing,
     rows,
+    sizes,
     tables,
     trying,
     views,
@@ -29,7 +30,7 @@ from tests.meaning.thresholds import configurations
 
 FAMILIES = (
     *(in_place, iterators, generators, containers, views, rows, tables, control, objects, numbers, outside),
-    *(everyday, libraries, printing, trying),
+    *(everyday, libraries, printing, sizes, trying),
 )
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""

@@ -144,6 +144,11 @@ class Builder(Algebra[Atom]):
         """The affine form of an index or size, as far as this builder knows its definition."""
         return affine(atom, self._definitions)
 
+    def definition(self, atom: Atom) -> Apply | None:
+        """The operation that an integer is the result of, where this builder knows it."""
+        found = self._definitions.get(atom) if isinstance(atom, Var) else None
+        return found if isinstance(found, Apply) else None
+
     def size(self, operation: SizeOperation, left: Atom, right: Atom) -> Size:
         """Integer arithmetic on sizes: folded, canonical, and in the outermost body possible."""
         known = self._known_size(operation, left, right)

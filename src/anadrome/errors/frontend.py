@@ -338,15 +338,20 @@ class ChangesType(FrontendError, TypeError):
 
 
 class ChangesSize(FrontendError, ValueError):
-    """An array that a run-time loop would have to carry with another size in every iteration."""
+    """An array that gets larger in a run-time loop, by what or as often as nothing says before the loop."""
 
-    def __init__(self, name: str, span: Span | None, since: int | None = None, label: str = "") -> None:
+    def __init__(
+        self, name: str, span: Span | None, since: int | None = None, is_counted: bool = False
+    ) -> None:
+        unrolled = "repeat a loop over a range known while compiling, `for i in ad.unroll(range(8))`; or "
         super().__init__(
             f"`{name}` changes its size inside the loop",
             span,
-            label=label or "after one iteration its size differs from the size before",
-            help=f"keep an array of the largest size (copy an argument first), write into its first m "
-            f"elements, `{name}[:m] = ...`, and change m in the loop",
+            label="how large it can get is not known before the loop",
+            help=(unrolled if is_counted else "")
+            + "use a `for` over a range that is known before the loop, and add as many elements in each "
+            "iteration; or keep an array of the largest size (copy an argument first), write into its first "
+            f"m elements, `{name}[:m] = ...`, and change m in the loop",
             since=since,
         )
 

@@ -39,7 +39,6 @@ from anadrome.frontend.library import CALLS, METHODS
 from anadrome.frontend.library.python_program import PROGRAMS
 from anadrome.frontend.list_methods import COMPARING_METHODS
 from anadrome.frontend.liveness import Liveness, analyse, assigned_names, captured_names, own_nodes
-from anadrome.frontend.merge import aliases
 from anadrome.frontend.natively import refuse_outside
 from anadrome.frontend.nonlocals import declared, declared_inside
 from anadrome.frontend.overloads import own_asked
@@ -63,6 +62,7 @@ from anadrome.frontend.values import (
     is_staged,
 )
 from anadrome.frontend.views import laid_out_like
+from anadrome.frontend.ways import aliases
 
 CALL_LIMIT = 60
 """Inline calls may be nested this deep."""

@@ -22,6 +22,9 @@ from anadrome.frontend.values import Array, Complex, Place, Scalar, Scope, Value
 Key = tuple[Place, int]
 """A carried name or part, and which of its leaves."""
 
+AxisKey = tuple[Place, int, int]
+"""A dimension of a carried leaf."""
+
 EXACT = 2**53
 """Whole numbers up to here are float64s."""
 

@@ -64,7 +64,7 @@ from anadrome.frontend.iterators import (
 )
 from anadrome.frontend.list_methods import ListMethod, run_time_list
 from anadrome.frontend.liveness import assigned_names
-from anadrome.frontend.merge import aliases, branch
+from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import truth
 from anadrome.frontend.overloads import own_truth
 from anadrome.frontend.sizes import give_range, multiply_sizes
@@ -82,6 +82,7 @@ from anadrome.frontend.values import (
     link,
 )
 from anadrome.frontend.views import is_contiguous, view_of
+from anadrome.frontend.ways import aliases
 
 Comprehension = ast.ListComp | ast.GeneratorExp
 Keyed = ast.DictComp | ast.SetComp
@@ -508,6 +509,7 @@ def _filtered_list(context: Context, frame: Frame, node: Comprehension, depth: i
 
     keeps, places, total = builder.parfor(items.extent, tests)
     context.nonnegative.add(total)
+    context.most[total] = (builder.affine(items.extent),)
     rows: list[tuple[list[Value], Callable[..., Value]]] = []
     inner, index = builder.child(), Var("i", ArrayType(I64))
     inner.bind(index)

@@ -114,6 +114,7 @@ class Context:
         self.ranges: dict[Var, tuple[Affine, Affine]] = {}
         self.nonnegative: set[Var] = set()
         self.least: dict[Var, int] = {}
+        self.most: dict[Var, tuple[Affine, ...]] = {}
         self.complements: dict[frozenset[Size], Size] = {}
         self.captured: dict[object, Captured] = {}
         self.surroundings = Surroundings(config.literal_limit)

@@ -256,6 +256,8 @@ def _runtime_for(
 
     plan = make_plan(context, frame, node, has_run(context, items))
     plan.checkpoint = items.checkpoint
+    extent = items.static_extent
+    plan.may_resize = extent is None or extent > context.config.static_repeats or plan.checkpoint is not None
     return stage_loop(context, frame, node, plan, items.extent, begin)
 
 

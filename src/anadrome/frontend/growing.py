@@ -25,7 +25,6 @@ from anadrome.array_ir.nodes import (
     Atom,
     Check,
     Const,
-    Scatter,
     Size,
     Stack,
     Var,
@@ -45,9 +44,21 @@ from anadrome.frontend.heap import Stateful
 from anadrome.frontend.indexing import take_inside, take_items, whole
 from anadrome.frontend.iterables import Iterated, RowList, size_of
 from anadrome.frontend.restarts import RestartGrown
+from anadrome.frontend.rooms import is_outside, put_rows, widened
 from anadrome.frontend.sizes import as_size, is_nonnegative, retype
 from anadrome.frontend.structures import flatten, is_number
-from anadrome.frontend.values import Array, Key, Range, Scalar, Scope, ScopeKind, Value, is_staged, link
+from anadrome.frontend.values import (
+    Array,
+    Complex,
+    Key,
+    Range,
+    Scalar,
+    Scope,
+    ScopeKind,
+    Value,
+    is_staged,
+    link,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,6 +144,22 @@ def plain_list(context: Context, value: Value) -> Value:
     return as_value(context, value) if isinstance(value, GrowingList) else value
 
 
+def is_list(value: Value) -> bool:
+    """Whether Python knows a value as a list."""
+    return isinstance(value, list | GrowingList) or (
+        isinstance(value, Array | Complex) and value.list_depth > 0
+    )
+
+
+def list_as_array(context: Context, value: Value) -> Value:
+    """A list of numbers, or of arrays of one shape, as an array that Python knows as a list."""
+    value = plain_list(context, value)
+    if not isinstance(value, list):
+        return value
+    value = complex_of(context, value) if has_complex(value) else as_array(context, value)
+    return Array(value.cell, value.view, 1) if isinstance(value, Array) else value
+
+
 def without_growing(context: Context, value: Value) -> Value:
     """A value with the lists of run-time length in it as the values that they hold now."""
     leaves, rebuild = flatten(value, lambda leaf: isinstance(leaf, GrowingList))
@@ -142,12 +169,8 @@ def without_growing(context: Context, value: Value) -> Value:
 # ---------------------------------------------------------------------------- rows
 def row_of(context: Context, value: Value) -> tuple[list[Value], RowType]:
     """The leaves of a row, and what it is."""
-    if isinstance(value, GrowingList):
-        value = as_value(context, value)
     refuse_shared_list(context, value)
-    if isinstance(value, list):
-        value = complex_of(context, value) if has_complex(value) else as_array(context, value)
-        value = Array(value.cell, value.view, 1) if isinstance(value, Array) else value
+    value = list_as_array(context, value)
     if is_complex(value):
         value = complex_of(context, value)
     leaves, rebuild = flatten(value, lambda leaf: is_staged(leaf) or is_number(leaf))
@@ -264,28 +287,18 @@ def make_counted_room(
 
 def _bound(context: Context, outermost: Scope, more: Size) -> Size:
     """How many rows are appended here at most while the outermost scope runs once."""
-    if not _is_outside(outermost, more):
+    if not is_outside(outermost, more):
         raise UnknownRoom(context.span, outermost)
     found = more
     for scope in context.scopes():
         if scope.kind is ScopeKind.LOOP:
-            if scope.trip is None or not _is_outside(outermost, scope.trip):
+            if scope.trip is None or not is_outside(outermost, scope.trip):
                 raise UnknownRoom(context.span, outermost)
             with context.reopened(outermost.parent or outermost):
                 found = context.builder.size("mul", found, scope.trip)
         if scope is outermost:
             break
     return found
-
-
-def _is_outside(scope: Scope, size: Size) -> bool:
-    """Whether a size is known before a scope begins."""
-    around = scope.parent
-    while isinstance(size, Var) and around is not None:
-        if around.builder.binds(size):
-            return True
-        around = around.parent
-    return isinstance(size, Const)
 
 
 def make_room(context: Context, stopped: RestartGrown) -> None:
@@ -306,9 +319,7 @@ def _make_room(context: Context, owner: GrowingList, row: RowType, more: Size) -
     columns: list[Array] = []
     for position, type_ in enumerate(row.types):
         target = ArrayType(type_.dtype, (capacity, *type_.shape))
-        made = context.wrap(
-            _widened(context, old[position], target) if old else context.builder.zeros(target)
-        )
+        made = context.wrap(_copied(context, old[position], target) if old else context.builder.zeros(target))
         assert isinstance(made, Array)
         if old:
             link(made.cell, old[position].cell.partners)
@@ -317,20 +328,11 @@ def _make_room(context: Context, owner: GrowingList, row: RowType, more: Size) -
     owner.columns, owner.row = tuple(columns), row
 
 
-def _widened(context: Context, old: Array, type_: ArrayType) -> Atom:
+def _copied(context: Context, old: Array, type_: ArrayType) -> Atom:
     """The rows of an array, and zeros behind them."""
     var = convert(context, context.read(old), type_.dtype)
     assert isinstance(var, Var)
-    if isinstance(var.type.shape[0], Const) and not int(var.type.shape[0].value):
-        return context.builder.zeros(type_)
-    zero = context.builder.zeros(ArrayType(type_.dtype, type_.shape[1:]))
-    size = var.type.shape[0]
-
-    def row(inner: Builder, index: Var) -> Atom:
-        is_old = inner.apply("lt", index, size)
-        return inner.branch(is_old, lambda one: (one.index(var, (index,)),), lambda one: (zero,))[0]
-
-    return context.builder.stack(type_.shape[0], row)
+    return widened(context.builder, var, type_)
 
 
 def _store(
@@ -496,11 +498,7 @@ def _append_all(context: Context, owner: GrowingList, source: Iterated) -> None:
         base = context.read(Array(column.cell))
         stored = convert(context, new, base.type.dtype)
         assert isinstance(stored, Var)
-
-        def put_at(inner: Builder, index: Var, base: Var = base, stored: Var = stored) -> Sequence[Yield]:
-            return [Scatter(base, (inner.apply("add", length, index),), inner.index(stored, (index,)))]
-
-        (result,) = context.builder.parfor(source.extent, put_at)
+        result = put_rows(context.builder, base, stored, length)
         context.write(column.cell, result, is_new=True)
     context.change(owner, "a list, by `extend`,", "length")
     owner.length = _sum(context, owner.length, source.extent)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from anadrome.array_ir.nodes import ArrayType, Atom, Size, Var, i64
-from anadrome.dtypes import F64, I64
+from anadrome.dtypes import F64, I64, DType
 from anadrome.errors.base import Span
 from anadrome.errors.frontend import (
     RUN_TEXT,
@@ -15,24 +15,27 @@ from anadrome.errors.frontend import (
     ChangesStructure,
     ChangesType,
     FrontendError,
-    ShapeMismatch,
     WritesThroughView,
 )
 from anadrome.frontend.arrays import atom, boxed, describe, type_of, unboxed
-from anadrome.frontend.carried import becomes_float, follow_start, is_python_number
+from anadrome.frontend.carried import AxisKey, becomes_float, follow_start, is_python_number
+from anadrome.frontend.carried import Key as LeafKey
 from anadrome.frontend.complex_numbers.parts import complex_of, lifted, staged_surroundings
 from anadrome.frontend.context import Context
+from anadrome.frontend.growing import is_list, list_as_array
 from anadrome.frontend.heap import Stateful, contents, describe_part, refill
 from anadrome.frontend.iterables import size_of
-from anadrome.frontend.loop_plan import LoopNode, Plan, leaves_of
-from anadrome.frontend.merge import aliases
+from anadrome.frontend.loop_plan import LoopNode, Part, Plan, leaves_of
+from anadrome.frontend.resizing import Resizing, begins
 from anadrome.frontend.restarts import (
     RestartByReference,
+    RestartListed,
+    RestartResized,
     RestartSteady,
     RestartWidened,
     RetypeLoop,
 )
-from anadrome.frontend.sizes import differ_always, retype
+from anadrome.frontend.sizes import retype
 from anadrome.frontend.structures import children, is_same_structure
 from anadrome.frontend.values import (
     CONTINUE,
@@ -53,6 +56,7 @@ from anadrome.frontend.values import (
     is_staged,
     link,
 )
+from anadrome.frontend.ways import aliases
 
 
 @dataclass(slots=True, eq=False)
@@ -71,16 +75,6 @@ class Carried:
     cells: list[Cell] = field(default_factory=list)
     ends: list[Array] = field(default_factory=list)
     end: Value = None
-
-
-@dataclass(slots=True, eq=False)
-class Part:
-    """One group of a loop's carried values: variables, starts, ends, and what to do with the results."""
-
-    variables: list[Var]
-    starts: list[Atom]
-    ends: list[Atom]
-    settle: Callable[[list[Atom]], None]
 
 
 class Carrying:
@@ -110,12 +104,14 @@ class Carrying:
             is_counting=plan.is_counting,
             counted=plan.counted,
         )
+        self.resizing = Resizing(context, self.scope, trip, self.index, plan.rooms)
         self.results: list[tuple[Value, Sequence[Value]]] = []
         self.broken: dict[str, Value] = {}
         plan.scope = self.scope
 
     def _carry(self, place: Place) -> Carried:
-        value = self.before[place] = self._value(place)
+        with self.context.reopened(self._outer):
+            value = self.before[place] = self._value(place)
         start, rebuild = leaves_of(value)
         carried = Carried(place, self._label(place), start, [], [], [], rebuild, value)
         if self.plan.is_by_reference(self.context, place, value) or not start:
@@ -131,6 +127,14 @@ class Carrying:
             key = (place, position)
             own = self.plan.types.get(key, F64 if key in self.plan.floats else own)
             name = place if isinstance(place, str) else "part"
+            leader = (place, 0) if isinstance(value, Complex) else key
+            if isinstance(leaf, Array) and self.resizing.axes_of(leader, leaf):
+                var, begin, cell = self.resizing.carry(key, leader, name, leaf, own)
+                carried.variables.append(var)
+                carried.atoms.append(begin)
+                carried.weak.append(False)
+                inner.append(self._held(carried, leaf, cell))
+                continue
             var = Var(name, ArrayType(own, leaf.shape if isinstance(leaf, Array) else ()))
             follow_start(self.context, var, self.scope, key, leaf)
             carried.variables.append(var)
@@ -138,15 +142,18 @@ class Carrying:
                 carried.atoms.append(atom(self.context, leaf, var.type.dtype))
             carried.weak.append(is_weak and key not in self.plan.types)
             if isinstance(leaf, Array):
-                cell = Cell(var, self.scope)
-                link(cell, aliases((leaf,)))
-                carried.cells.append(cell)
-                inner.append(Array(cell, None, leaf.list_depth))
+                inner.append(self._held(carried, leaf, Cell(var, self.scope)))
             else:
                 inner.append(Scalar(var, carried.weak[-1]))
         carried.value = rebuild(iter(inner))
         self._merge(carried.value, (value,), place)
         return carried
+
+    def _held(self, carried: Carried, leaf: Array, cell: Cell) -> Array:
+        """A carried array as it is in the body."""
+        link(cell, aliases((leaf,)))
+        carried.cells.append(cell)
+        return Array(cell, None, leaf.list_depth)
 
     def _stepped(self, start: Value, step: int, times: Atom) -> Value:
         """start + step·times: what grows by the same in every iteration."""
@@ -190,6 +197,8 @@ class Carrying:
             assert isinstance(record, Record)
             value = contents(record.owner).get(key, Missing("removed in the loop"))
             value = value if self.context.is_made(value) else staged_surroundings(self.context, value)
+        if place in self.plan.listed:
+            value = list_as_array(self.context, value)
         return complex_of(self.context, value) if place in self.plan.complex_places else value
 
     def _set(self, place: Place, value: Value) -> None:
@@ -225,6 +234,7 @@ class Carrying:
         if isinstance(value, Missing):
             raise value.error(name, self._places(carried)[0])
         if not is_same_structure(before, value):
+            self._exchanges_list(place, before, value)
             raise self._changes(carried, describe(before), describe(value))
         leaves = [
             self._like(start, leaf) for start, leaf in zip(carried.start, leaves_of(value)[0], strict=True)
@@ -238,15 +248,21 @@ class Carrying:
         weak = [mine and is_weak(context, leaf) for mine, leaf in zip(carried.weak, leaves, strict=True)]
 
         def settle(results: list[Atom]) -> None:
+            found = [self.resizing.result((place, at), result) for at, result in enumerate(results)]
             values = [
-                self._result(found, is_weak, start, leaf)
-                for found, is_weak, start, leaf in zip(results, weak, carried.start, leaves, strict=True)
+                self._result(one, is_weak, start, leaf)
+                for one, is_weak, start, leaf in zip(found, weak, carried.start, leaves, strict=True)
             ]
             whole = carried.rebuild(iter(values))
             self._merge(whole, (before, value))
             self._set(place, whole)
 
         return Part(carried.variables, carried.atoms, ends, settle)
+
+    def _exchanges_list(self, place: Place, before: Value, after: Value) -> None:
+        """Where one list is exchanged for another: stage the loop with it as an array."""
+        if place not in self.plan.listed and is_list(before) and is_list(after):
+            raise RestartListed(self.scope, place)
 
     def _like(self, start: Value, leaf: Value) -> Value:
         """The end of an iteration as an array of no dimensions, or as a number, as it was before the loop."""
@@ -361,11 +377,10 @@ class Carrying:
     def _fit(self, carried: Carried, position: int, leaf: Value) -> Atom:
         """The value at the end of an iteration under the type it is carried with, or an error."""
         context, var = self.context, carried.variables[position]
-        assert isinstance(var.type, ArrayType)
         dtype, is_weak = type_of(context, leaf)
         shape = leaf.shape if isinstance(leaf, Array) else ()
-        words = (_words(var.type, carried.start[position]), describe(leaf))
-        if len(shape) != var.type.rank:
+        words = (_words(var.type.dtype, carried.start[position]), describe(leaf))
+        if len(shape) != self._type_of(carried, position).rank:
             raise self._changes(carried, *words)
         key = (carried.place, position)
         if var.type.dtype is I64 and dtype.is_float and not shape:
@@ -386,15 +401,43 @@ class Carrying:
         if not shape:
             return found
         assert isinstance(found, Var)
-        if any(differ_always(context, *sizes) for sizes in zip(shape, var.type.shape, strict=True)):
-            raise ChangesSize(carried.name, *self._places(carried))
-        name = carried.name
+        return self._fit_size(carried, key, found)
+
+    def _fit_size(self, carried: Carried, key: LeafKey, found: Var) -> Atom:
+        """An array at the end of an iteration with the size that it is carried with."""
+        context, name, plan, type_ = self.context, carried.name, self.plan, self._type_of(carried, key[1])
+        resized = self.resizing.arrays.get(key)
+        sizes = list(type_.shape)
+        changed: list[AxisKey] = []
+        for axis, (before, after) in enumerate(zip(type_.shape, found.type.shape, strict=True)):
+            if resized is not None and axis in resized.axes:
+                sizes[axis] = after
+            elif (*key, axis) not in plan.fixed and begins(context, self.scope, before, after):
+                changed.append((*key, axis))
+        if changed and not plan.may_resize:
+            raise ChangesSize(name, *self._places(carried))
+        if changed:
+            raise RestartResized(self.scope, dict.fromkeys(changed))
         changes = f"`{name}` changes its size inside the loop: {{1}} before an iteration, {{0}} after it"
-        try:
-            return retype(context, found, var.type, f"`{name}`", changes)
-        except ShapeMismatch:
-            label = f"{words[0]} before the loop, {words[1]} after one iteration"
-            raise ChangesSize(name, *self._places(carried), label) from None
+        fitted = retype(context, found, ArrayType(type_.dtype, tuple(sizes)), f"`{name}`", changes)
+        return fitted if resized is None else self.resizing.end(key, fitted)
+
+    def _type_of(self, carried: Carried, position: int) -> ArrayType:
+        """What a carried array is in the body."""
+        resized = self.resizing.arrays.get((carried.place, position))
+        type_ = carried.variables[position].type if resized is None else resized.first.type
+        assert isinstance(type_, ArrayType)
+        return type_
+
+    def _find_rooms(self, carried: Sequence[Carried], exit_: Exit) -> None:
+        """Stage the loop again where an array changes its size, with the room that it needs."""
+        left = self.resizing.find_room(exit_)
+        grown = next((key for key in left if self.resizing.depends(key)), None)
+        if grown is not None:
+            one = next(one for one in carried if one.place == grown[0])
+            raise ChangesSize(one.name, *self._places(one), is_counted=self.trip is not None)
+        if left:
+            raise RestartResized(self.scope, {}, left)
 
     def _changes(self, carried: Carried, before: str, after: str) -> FrontendError:
         if not isinstance(carried.place, str):
@@ -435,6 +478,7 @@ class Carrying:
                 continue
             is_read = name in frame.live_head.get(self.node, frozenset()) and name in self.names_before
             if is_read and not isinstance(old, Missing):
+                self._exchanges_list(name, old, new)
                 self.before[name] = old
                 raise self._changes(
                     Carried(name, name, [], [], [], [], next, old), describe(old), describe(new)
@@ -454,5 +498,5 @@ def is_weak(context: Context, leaf: Value) -> bool:
     return type_of(context, leaf)[1]
 
 
-def _words(type_: ArrayType, start: Value) -> str:
-    return describe(start) if type_.rank else type_.dtype.numpy_name
+def _words(dtype: DType, start: Value) -> str:
+    return describe(start) if isinstance(start, Array) and start.shape else dtype.numpy_name

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from anadrome.array_ir.nodes import Checkpoint
+from anadrome.array_ir.nodes import Atom, Checkpoint, Var
 from anadrome.dtypes import DType
 from anadrome.errors.frontend import FrontendError
-from anadrome.frontend.carried import Key, arrays_of, list_depth
+from anadrome.frontend.carried import AxisKey, Key, arrays_of, list_depth
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.context import Context
 from anadrome.frontend.heap import contents
@@ -21,10 +21,13 @@ from anadrome.frontend.restarts import (
     Restart,
     RestartByReference,
     RestartGrown,
+    RestartListed,
     RestartLoop,
+    RestartResized,
     RestartSteady,
     RestartWidened,
     RetypeLoop,
+    Room,
 )
 from anadrome.frontend.structures import flatten, is_number
 from anadrome.frontend.values import (
@@ -65,10 +68,17 @@ class Plan:
     unsteady: set[Place] = field(default_factory=set)
     is_counting: bool = False
     counted: dict[object, object] = field(default_factory=dict)
+    listed: set[Place] = field(default_factory=set)
+    """Lists that are exchanged for lists of other lengths, which are carried as arrays."""
     turned: set[Place] = field(default_factory=set)
     complex_places: set[Place] = field(default_factory=set)
     types: dict[Key, DType] = field(default_factory=dict)
     floats: dict[Key, FrontendError | None] = field(default_factory=dict)
+    rooms: dict[AxisKey, Room | None] = field(default_factory=dict)
+    """The dimensions of arrays that change, and the room they need, where that is known."""
+    fixed: set[AxisKey] = field(default_factory=set)
+    """Dimensions that do not change, as the run checks."""
+    may_resize: bool = True
     started: dict[str, int] = field(default_factory=dict)
     scope: Scope | None = None
     checkpoint: Checkpoint | None = None
@@ -93,10 +103,17 @@ class Plan:
                     del self.steps[place]
                 else:
                     self.steps[place] = step
+            case RestartResized(rooms=rooms, fixed=fixed):
+                self.rooms = {key: room for key, room in {**self.rooms, **rooms}.items() if key not in fixed}
+                self.fixed.update(fixed)
             case Counted():
                 self.is_counting = False
                 self.room = dict.fromkeys(self.counted, sys.maxsize)
                 self.parts = [part for part in self.parts if part[1] != "count"]
+            case RestartListed(place=place):
+                self.listed.add(place)
+                if isinstance(place, str) and place not in self.names:
+                    self.names.append(place)
             case RestartByReference(place=place):
                 self.turned.add(place)
             case RetypeLoop():
@@ -130,6 +147,16 @@ class Plan:
         for record, key in self.parts:
             found += [(record, one) for one in (contents(record.owner) if key is WHOLE else (key,))]
         return found
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """One group of a loop's carried values: variables, starts, ends, and what to do with the results."""
+
+    variables: list[Var]
+    starts: list[Atom]
+    ends: list[Atom]
+    settle: Callable[[list[Atom]], None]
 
 
 def make_plan(context: Context, frame: Frame, node: LoopNode, runs: bool) -> Plan:

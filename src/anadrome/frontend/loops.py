@@ -24,9 +24,9 @@ from anadrome.frontend.context import Context
 from anadrome.frontend.evaluate import condition
 from anadrome.frontend.growing import make_counted_room, make_room
 from anadrome.frontend.heap import contents, describe_part, refill, set_state, state_of
-from anadrome.frontend.loop_carrying import Carrying, Part, is_weak
-from anadrome.frontend.loop_plan import LoopNode, Plan, leaves_of
-from anadrome.frontend.merge import branch, link_shared
+from anadrome.frontend.loop_carrying import Carrying, is_weak
+from anadrome.frontend.loop_plan import LoopNode, Part, Plan, leaves_of
+from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import truth
 from anadrome.frontend.restarts import (
     RESTARTS,
@@ -52,6 +52,7 @@ from anadrome.frontend.values import (
     is_staged,
     value_at_break,
 )
+from anadrome.frontend.ways import link_shared
 
 
 # ---------------------------------------------------------------------------- staging
@@ -118,6 +119,7 @@ class _LoopStage(Carrying):
             self.scope.builder.bind(self.index, self.code)
             carried = [self._carry(place) for place in self.plan.places()]
             variables = [var for one in carried for var in one.variables] + cell_vars
+            variables += self.resizing.variables
             self.scope.builder.bind(*variables)
             self.scope.carried.update((cell, WHOLE) for cell in cells)
             self.scope.carried.update(self.plan.parts)
@@ -131,6 +133,8 @@ class _LoopStage(Carrying):
             exit_ = self._body()
             self._refuse_new_parts(contents_before)
             parts = [self._place_part(one, exit_) for one in carried]
+            self._find_rooms(carried, exit_)
+            parts.insert(0, self.resizing.part())
             self._refuse_shared_writes(carried)
             self._refuse_shared_changes(carried)
             ends: list[Atom] = [self._cell_end(cell, var) for cell, var in zip(cells, cell_vars, strict=True)]
@@ -171,7 +175,9 @@ class _LoopStage(Carrying):
             if any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(test)):
                 help = "assign before the loop, and again at the end of its body"
                 raise UnsupportedSyntax("`:=` in the condition of a run-time `while`", context.span, help)
+            self.resizing.enter_condition()
             value = condition(context, self.frame, test)
+            self.resizing.leave_condition()
             if is_staged(value):
                 return truth(context, value), scope
             return (TRUE if value else FALSE), scope

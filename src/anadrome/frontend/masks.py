@@ -24,6 +24,7 @@ def kept_places(context: Context, keep: Var) -> Var:
 
     places, total = builder.parfor(extent, count)
     context.nonnegative.add(total)
+    context.most[total] = (builder.affine(extent),)
     start = builder.full((total,), i64(0))
     assert isinstance(start, Var)
     init = start

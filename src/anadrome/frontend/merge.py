@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Const, If, Let, Size, Var, i64
+from anadrome.array_ir.affine import Affine
+from anadrome.array_ir.nodes import ArrayType, Atom, Const, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, I64
 from anadrome.errors.frontend import RUN_TEXT, BranchesDiffer, FrontendError, UnsupportedType
-from anadrome.frontend.arrays import atom, boxed, describe, promote, type_of, variable_of
+from anadrome.frontend.arrays import atom, describe, promote, type_of, variable_of
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import make_room
@@ -28,7 +29,8 @@ from anadrome.frontend.heap import (
 )
 from anadrome.frontend.overloads import own_method
 from anadrome.frontend.restarts import RestartGrown
-from anadrome.frontend.sizes import retype
+from anadrome.frontend.rooms import ceilings, differ, first_rows, is_outside, largest, sources
+from anadrome.frontend.sizes import is_same_size
 from anadrome.frontend.structures import children, is_number
 from anadrome.frontend.values import (
     BREAK,
@@ -54,44 +56,13 @@ from anadrome.frontend.values import (
     link,
     value_at_break,
 )
+from anadrome.frontend.ways import Slot, Way, emit
 
 CHEAP = frozenset(
     {"add", "sub", "mul", "neg", "min", "max", "abs", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not"}
     | {"select", "to_i64", "to_f64", "to_f32", "to_bool"}
 )
 """Operations that may be computed on both ways: cheap, never failing, with finite partials."""
-
-
-@dataclass(slots=True, eq=False)
-class Slot:
-    """One result of a branch: the value on either way, and the type both are brought to."""
-
-    then: Value
-    other: Value
-    type: ArrayType
-    is_weak: bool
-
-
-@dataclass(slots=True, eq=False)
-class Way:
-    """One branch after it was evaluated: scope, names, exit, and the last states of objects it changed."""
-
-    scope: Scope
-    names: dict[str, Value]
-    exit: Exit
-    states: dict[Holder, State]
-
-    @property
-    def cells(self) -> dict[Cell, Var]:
-        """The last values of the cells it wrote."""
-        return {
-            one: var for one, var in self.states.items() if isinstance(one, Cell) and isinstance(var, Var)
-        }
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing after the branch is reached from here."""
-        return self.exit.kinds <= {RETURN}
 
 
 def branch(
@@ -108,7 +79,7 @@ def branch(
     first, second = _both_ways(context, frame, then, other)
     frame.names = before
     context.span = span
-    joining = Joining(context, first, second)
+    joining = Joining(context, condition, first, second)
     joins = _join_names(joining, before, live)
     parts = [
         _join_parts(joining, holder)
@@ -123,7 +94,7 @@ def branch(
         joining.slots.append(
             Slot(_held(context, one), _held(context, two), ArrayType(wide, cell.var.type.shape), False)
         )
-    results = iter(_emit(context, condition, first, second, joining.slots))
+    results = iter(emit(context, condition, first, second, joining.slots))
     for name, join_name in joins.items():
         frame.names[name] = join_name(results)
     for finish in parts:
@@ -189,6 +160,7 @@ class Joining:
     """What two ways are being made one: the slots of the branch so far, and the containers merged of two."""
 
     context: Context
+    condition: Atom
     first: Way
     second: Way
     slots: list[Slot] = field(default_factory=list)
@@ -337,8 +309,7 @@ def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
     if isinstance(one, Complex) is not isinstance(two, Complex):
         one, two = _beside_complex(context, one), _beside_complex(context, two)
     if _is_leaf(one) and _is_leaf(two):
-        joining.slots.append(_slot(context, what, one, two, first, second))
-        return next
+        return _join_leaves(joining, what, one, two)
     if isinstance(one, str | RunText) and isinstance(two, str | RunText):
         if one is two or (isinstance(one, str) and isinstance(two, str) and one == two):
             return _left(joining, what, one)
@@ -443,24 +414,77 @@ def _is_leaf(value: Value) -> bool:
     return is_staged(value) or is_number(value)
 
 
-def _slot(context: Context, what: str, one: Value, two: Value, first: Way, second: Way) -> Slot:
+def _join_leaves(joining: Joining, what: str, one: Value, two: Value) -> Join:
+    """A number or array for two. An array whose length only a way knows comes in a buffer with its length."""
+    context = joining.context
     dtype, is_weak = promote(context, (one, two), "if")
     kinds = {type_of(context, value)[0] is BOOL for value in (one, two)}
     context.widenings += len({type_of(context, value)[0].is_float for value in (one, two)}) > 1
     shapes = [value.shape if isinstance(value, Array) else () for value in (one, two)]
-    if len(kinds) > 1:
+    if len(kinds) > 1 or len(shapes[0]) != len(shapes[1]):
         raise BranchesDiffer(what, describe(one), describe(two), context.span)
-    if len(shapes[0]) != len(shapes[1]):
-        raise BranchesDiffer(what, describe(one), describe(two), context.span)
-    shape: list[Size] = []
-    for left, right in zip(*shapes, strict=True):
-        size = right if isinstance(left, Var) and first.scope.builder.binds(left) else left
-        if isinstance(size, Var) and (first.scope.builder.binds(size) or second.scope.builder.binds(size)):
-            raise BranchesDiffer(f"the size of {what}", describe(one), describe(two), context.span)
-        if isinstance(left, Const) and isinstance(right, Const) and left != right:
-            raise BranchesDiffer(f"the shape of {what}", describe(one), describe(two), context.span)
-        shape.append(size)
-    return Slot(one, two, ArrayType(dtype, tuple(shape)), is_weak)
+    room = _room(joining, *(shape[0] for shape in shapes)) if shapes[0] else None
+    shape = [] if room is None else [room]
+    for left, right in list(zip(*shapes, strict=True))[len(shape) :]:
+        size = _join_sizes(joining, left, right)
+        shape.append(_common_size(joining, what, one, two, left, right) if size is None else size)
+    type_ = ArrayType(dtype, tuple(shape))
+    joining.slots.append(Slot(one, two, type_, is_weak, is_padded=room is not None))
+    if room is None:
+        return next
+    lengths = [Scalar(sizes[0]) for sizes in shapes]
+    joining.slots.append(Slot(lengths[0], lengths[1], ArrayType(I64), False))
+    return lambda results: _counted(context, next(results), next(results), room)
+
+
+def _common_size(joining: Joining, what: str, one: Value, two: Value, left: Size, right: Size) -> Size:
+    """One size for two, of which the run checks that they are equal."""
+    builders, span = (joining.first.scope.builder, joining.second.scope.builder), joining.context.span
+    size = right if isinstance(left, Var) and builders[0].binds(left) else left
+    if isinstance(size, Var) and any(builder.binds(size) for builder in builders):
+        raise BranchesDiffer(f"the size of {what}", describe(one), describe(two), span)
+    if isinstance(left, Const) and isinstance(right, Const) and left != right:
+        raise BranchesDiffer(f"the shape of {what}", describe(one), describe(two), span)
+    return size
+
+
+def _join_sizes(joining: Joining, left: Size, right: Size) -> Size | None:
+    """A size where each way has its own; None where one may only have two names, which the run compares."""
+    context, first, second = joining.context, joining.first.scope, joining.second.scope
+    if not is_outside(first, left) or not is_outside(second, right) or is_same_size(context, left, right):
+        return None
+    if not differ(context, left, right) and not sources(context, left) & sources(context, right):
+        return None
+    size = context.builder.select(joining.condition, left, right)
+    assert isinstance(size, Var)
+    context.nonnegative.add(size)
+    first.equal[size], second.equal[size] = left, right
+    return size
+
+
+def _room(joining: Joining, left: Size, right: Size) -> Size | None:
+    """Room for the rows of both ways, where a way alone knows how many it has, and their most is known."""
+    ways = ((joining.first.scope, left), (joining.second.scope, right))
+    if all(is_outside(scope, size) for scope, size in ways):
+        return None
+    context, forms = joining.context, list[Affine]()
+    for scope, size in ways:
+        found = ceilings(context, context.builder.affine(size), partial(is_outside, scope))
+        if found is None:
+            return None
+        forms += found
+    return largest(context, forms, i64(0))
+
+
+def _counted(context: Context, buffer: Value, length: Value, room: Size) -> Value:
+    """The rows of a buffer that count."""
+    assert isinstance(buffer, Array) and isinstance(length, Scalar) and isinstance(length.atom, Var)
+    context.nonnegative.add(length.atom)
+    context.most[length.atom] = (context.builder.affine(room),)
+    found = context.wrap(first_rows(context.builder, context.read(buffer), length.atom))
+    assert isinstance(found, Array)
+    link(found.cell, buffer.cell.partners)
+    return Array(found.cell, None, buffer.list_depth)
 
 
 def _join_exit(joining: Joining) -> Callable[[Iterator[Value]], Exit]:
@@ -486,85 +510,3 @@ def _join_exit(joining: Joining) -> Callable[[Iterator[Value]], Exit]:
         return Exit(found.atom, kinds, value)
 
     return finish
-
-
-# ---------------------------------------------------------------------------- emitting
-def _emit(context: Context, condition: Atom, first: Way, second: Way, slots: Sequence[Slot]) -> list[Value]:
-    then = _finish(context, first, second, [slot.then for slot in slots], slots)
-    other = _finish(context, second, first, [slot.other for slot in slots], slots)
-    lets = (*first.scope.builder.lets, *second.scope.builder.lets)
-    if not slots and not lets:
-        return []
-    scalar = all(not slot.type.shape for slot in slots)
-    if scalar and slots and len(lets) <= 4 and all(_is_cheap(let) for let in lets):
-        context.emit(lets)
-        atoms = [context.builder.select(condition, a, b) for a, b in zip(then, other, strict=True)]
-    else:
-        expr = If(condition, first.scope.builder.body(then), second.scope.builder.body(other))
-        atoms = list(context.builder.let(expr))
-    results = [_result(context, slot, one, first, second) for slot, one in zip(slots, atoms, strict=True)]
-    link_shared([(value, (slot.then, slot.other)) for value, slot in zip(results, slots, strict=True)])
-    return results
-
-
-def _is_cheap(let: Let) -> bool:
-    return isinstance(let.expr, Apply) and let.expr.prim.name in CHEAP
-
-
-def _finish(
-    context: Context, way: Way, opposite: Way, values: Sequence[Value], slots: Sequence[Slot]
-) -> list[Atom]:
-    """The values of the slots brought to their types inside the branch; zeros where they will not be read."""
-    held = {cell: cell.var for cell in way.cells}
-    for cell, var in way.cells.items():
-        cell.var = var
-    with context.reopened(way.scope):
-        fitted = [_fit(context, value, slot, opposite) for value, slot in zip(values, slots, strict=True)]
-    for cell, var in held.items():
-        cell.var = var
-    return fitted
-
-
-def _fit(context: Context, value: Value, slot: Slot, opposite: Way) -> Atom:
-    if _is_bound_in(value, opposite.scope.builder):
-        return context.builder.zeros(slot.type)
-    found = atom(context, value, slot.type.dtype)
-    return retype(context, found, slot.type, "if") if isinstance(found, Var) and slot.type.shape else found
-
-
-def _is_bound_in(value: Value, builder: Builder) -> bool:
-    match value:
-        case Scalar(atom=Var() as var):
-            return builder.binds(var)
-        case Array(cell=cell, view=view):
-            return builder.binds(cell.var if view is None else view.var)
-        case _:
-            return False
-
-
-def _result(context: Context, slot: Slot, found: Atom, first: Way, second: Way) -> Value:
-    wrapped = context.wrap(found, slot.is_weak)
-    if isinstance(slot.then, Array) and isinstance(slot.other, Array) and isinstance(wrapped, Scalar):
-        wrapped = boxed(context, found)
-    if isinstance(wrapped, Array):
-        link(wrapped.cell, aliases((slot.then, slot.other), (first.scope, second.scope)))
-        depth = max(v.list_depth for v in (slot.then, slot.other) if isinstance(v, Array))
-        return Array(wrapped.cell, None, depth)
-    return wrapped
-
-
-def aliases(values: Iterable[Value], inside: Sequence[Scope] = ()) -> tuple[Cell, ...]:
-    """The cells that a value merged from these may share memory with."""
-    found: dict[Cell, None] = {}
-    for value in values:
-        if isinstance(value, Array):
-            cells = (value.cell, *value.cell.partners)
-            found.update({cell: None for cell in cells if cell.home not in inside})
-    return tuple(found)
-
-
-def link_shared(results: Sequence[tuple[Value, Sequence[Value]]]) -> None:
-    """Link results that may be one array: each comes with the values it was merged from."""
-    arrays = [(value.cell, set(aliases(sources))) for value, sources in results if isinstance(value, Array)]
-    for position, (cell, roots) in enumerate(arrays):
-        link(cell, [other for other, theirs in arrays[:position] if roots & theirs])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
 from anadrome.array_ir.nodes import Size
 from anadrome.dtypes import DType
 from anadrome.errors import Span
@@ -28,6 +31,15 @@ class RestartByReference(Exception):
         self.place = place
 
 
+class RestartListed(Exception):
+    """A loop's body exchanges a list for one of another length: stage the loop with the list as an array."""
+
+    def __init__(self, scope: Scope, place: Place) -> None:
+        super().__init__()
+        self.scope = scope
+        self.place = place
+
+
 class RestartGrown(Exception):
     """A loop or branch appends to a list that has no room for it: make room, and stage it once more."""
 
@@ -47,6 +59,30 @@ class RestartSteady(Exception):
         self.scope = scope
         self.place = place
         self.step = step
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The rows of a buffer, and by how many its length grows in every iteration, where that is known."""
+
+    size: Size
+    step: int | None = None
+
+
+class RestartResized(Exception):
+    """A loop carries arrays that change their size: stage it with these rooms (None: not known yet).
+    `fixed` are those that keep it, as the run checks."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        rooms: Mapping[tuple[Place, int, int], Room | None],
+        fixed: Collection[tuple[Place, int, int]] = (),
+    ) -> None:
+        super().__init__()
+        self.scope = scope
+        self.rooms = rooms
+        self.fixed = fixed
 
 
 class Counted(Exception):
@@ -100,12 +136,20 @@ class RetypeLoop(Exception):
 
 
 Restart = (
-    RestartLoop | RestartByReference | RestartGrown | RestartWidened | RestartSteady | Counted | RetypeLoop
+    RestartLoop
+    | RestartByReference
+    | RestartListed
+    | RestartGrown
+    | RestartWidened
+    | RestartSteady
+    | RestartResized
+    | Counted
+    | RetypeLoop
 )
 """Why a loop is staged once more."""
 
 RESTARTS = (
-    *(RestartLoop, RestartByReference, RestartGrown, RestartWidened, RestartSteady),
-    *(Counted, RetypeLoop),
+    *(RestartLoop, RestartByReference, RestartListed, RestartGrown, RestartWidened, RestartSteady),
+    *(RestartResized, Counted, RetypeLoop),
 )
 """The classes of these."""

@@ -49,6 +49,13 @@ def canonical(context: Context, size: Size) -> Size:
     return size
 
 
+def equals(context: Context, size: Size) -> list[Size]:
+    """The other sizes that are known to equal this one here."""
+    known = {one: None for scope in context.scopes() for pair in scope.equal.items() for one in pair}
+    same = canonical(context, size)
+    return [one for one in known if one is not size and canonical(context, one) == same]
+
+
 def is_same_size(context: Context, left: Size, right: Size) -> bool:
     """Whether two sizes are known to be equal."""
     if left is right or left == right:
@@ -144,9 +151,18 @@ def is_nonnegative(context: Context, atom: Atom) -> bool:
 
 def _is_at_least_zero(context: Context, form: Affine) -> bool:
     """Whether constant + Σ cᵢ·xᵢ >= 0 for every size xᵢ not below what is known of it."""
-    if any(coefficient < 0 or size not in context.nonnegative for size, coefficient in form.terms):
+    if any(coefficient < 0 or not is_size(context, size) for size, coefficient in form.terms):
         return False
     return form.constant + sum(c * context.least.get(size, 0) for size, c in form.terms) >= 0
+
+
+def is_size(context: Context, var: Var) -> bool:
+    """Whether a variable is known not to be negative: as a size, or as the quotient of one."""
+    definition = context.builder.definition(var)
+    if var in context.nonnegative or definition is None or definition.prim.name != "floordiv":
+        return var in context.nonnegative
+    dividend, divisor = definition.args
+    return isinstance(divisor, Const) and int(divisor.value) > 0 and is_nonnegative(context, dividend)
 
 
 def is_below(context: Context, atom: Atom, size: Atom) -> bool:

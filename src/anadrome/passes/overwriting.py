@@ -57,6 +57,15 @@ def overwritten_here(
     return found
 
 
+def only_written(let: Let, ended: Sequence[Var]) -> tuple[Var, ...]:
+    """Of the arrays that a parfor overwrites those of which its body reads nothing: a reader that became part
+    of it would have them copied, however few elements it writes."""
+    if not ended or not isinstance(let.expr, ParFor):
+        return ()
+    read = {var for _, body in bodies(let.expr) for inner in body.lets for var in let_variables(inner)}
+    return tuple(var for var in ended if var not in read)
+
+
 def _collect(body: Body, binders: Sequence[Var], found: dict[Let, tuple[Var, ...]]) -> None:
     found.update(overwritten_here(body, binders))
     for let in body.lets:

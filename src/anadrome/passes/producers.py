@@ -51,7 +51,7 @@ from anadrome.array_ir.nodes import (
     yield_slices,
 )
 from anadrome.array_ir.walk import Renaming, bodies, let_variables, operands
-from anadrome.passes.overwriting import overwriting
+from anadrome.passes.overwriting import only_written, overwriting
 from anadrome.passes.rewrite import Substitution
 
 MATCHED_COST = 40
@@ -219,6 +219,7 @@ class _Inliner(Substitution):
                         self.put(lets, let, recipe, self.atoms(indices))
                         continue
                 case ParFor():
+                    self.overwritten.update(only_written(let, self.ends.get(let, ())))
                     new = self.let(let)
                     lets.append(new)
                     self.learn(new)
@@ -231,7 +232,7 @@ class _Inliner(Substitution):
         return Body(tuple(lets), self.atoms(body.results))
 
     def is_late(self, recipe: Recipe) -> bool:
-        """Whether a recipe reads an array that was overwritten in place since: it would have to be copied."""
+        """Whether a recipe reads an array that is overwritten in place by now: it would have to be copied."""
         return any(isinstance(let.expr, Index) and let.expr.array in self.overwritten for let in recipe.lets)
 
     def put(self, lets: list[Let], let: Let, recipe: Recipe, indices: tuple[Atom, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Arrays of different shape in the two branches."""
+"""Arrays of different dimensions in the two branches."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ def program(x):
     if x[0] > 0.0:
         y = x
     else:
-        y = x[:2]
+        y = x[:, None]
     return np.sum(y)
 
 

@@ -1,4 +1,4 @@
-"""An array that grows in a loop."""
+"""An array that doubles in every iteration of a loop."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ import numpy as np
 def program(x, n):
     y = x
     for i in range(n):
-        y = np.concatenate([y, x])
+        y = np.concatenate([y, y])
     return y
 
 

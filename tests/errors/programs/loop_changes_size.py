@@ -1,13 +1,13 @@
-"""An array that becomes shorter in every iteration of a run-time loop."""
+"""An array that grows in a `while`."""
 
 import numpy as np
 
 
-def program(x, steps):
+def program(x, limit):
     values = x * 1.0
-    for _ in range(steps):
-        values = 0.5 * (values[1:] + values[:-1])
-    return values[0]
+    while values[-1] > limit:
+        values = np.append(values, 0.5 * values[-1])
+    return values
 
 
-ARGUMENTS = (np.ones(20), 3)
+ARGUMENTS = (np.ones(20), 0.01)
