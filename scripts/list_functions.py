@@ -35,7 +35,6 @@ from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 PAGE = Path(__file__).parents[1] / "docs" / "functions.md"
 REFUSED = frozenset(
     {
-        *("print", "sorted", "iter", "next"),
         "np.linalg.slogdet",
         *(".fill", ".tolist", ".put", ".resize", ".partition", ".sort"),
     }
