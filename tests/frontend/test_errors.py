@@ -310,7 +310,7 @@ CASES = [
     (uses_async, (1.0,), frontend.UnsupportedSyntax),
     (uses_nonlocal, (1.0,), frontend.UnsupportedSyntax),
     (uses_match, (1.0,), frontend.UnsupportedSyntax),
-    (looks_into_a_string, (1.0,), frontend.UnsupportedType),
+    (looks_into_a_string, (1.0,), frontend.UnsupportedArgument),
     (unknown_function, (1.0,), frontend.UnsupportedCall),
     (unknown_method, (VECTOR,), frontend.NoAttribute),
     (recursion, (1.0,), frontend.RecursionTooDeep),
