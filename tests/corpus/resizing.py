@@ -140,7 +140,7 @@ def filtered_on_one_way(x):
     values = x * 1.0
     for i in range(len(x)):
         if np.sum(values) > 0.2:
-            values = values[values > -0.5 + 0.1 * i]
+            values = np.sin(values[values > 0.02 * i])
     return np.sum(values**2)
 
 
@@ -229,7 +229,7 @@ PROGRAMS = (
     Program(american_put, (positive(N), given(1.0))),
     Program(american_put_of_a_spot, (given(0.93), given(1.0), normal(N)), argnums=(0, 1)),
     Program(shortened_on_one_way, (normal(N),)),
-    Program(filtered_on_one_way, (normal(N),)),
+    Program(filtered_on_one_way, (positive(N),)),
     Program(two_sizes_by_a_branch, (normal(N),)),
     Program(nested_shrinking, (normal(N),)),
     Program(nested_growing, (normal(N),)),

@@ -30,6 +30,7 @@ from anadrome.frontend.rooms import (
     differ,
     first_rows,
     is_outside,
+    larger,
     largest,
     put_rows,
     sources,
@@ -261,38 +262,51 @@ class Resizing:
     def find_room(self, exit_: Exit) -> list[AxisKey]:
         """Find the room of the arrays of which it is not known: stages the loop again where one is found,
         else those that are left."""
-        rooms = {key: self._room(axis, exit_) for key, axis in self._own.items() if axis.room is None}
-        found = {key: room for key, room in rooms.items() if room is not None}
+        left = {key: axis for key, axis in self._own.items() if axis.room is None}
+        found = {key: room for key, axis in left.items() if (room := self._room([axis], exit_)) is not None}
+        if not found and len(left) > 1 and (joint := self._room(list(left.values()), exit_)) is not None:
+            found = dict.fromkeys(left, joint)
         if found:
             raise RestartResized(self.scope, found)
-        return list(rooms)
+        return list(left)
 
     def depends(self, key: AxisKey) -> bool:
-        """Whether the size after an iteration is computed from that before it."""
-        axis = self._own[key]
-        assert axis.end is not None
-        return axis.length in sources(self.context, axis.end)
+        """Whether the size after an iteration is computed from one before it."""
+        end = self._own[key].end
+        assert end is not None
+        known = sources(self.context, end)
+        return any(axis.length in known for axis in self._own.values() if axis.room is None)
 
-    def _room(self, one: Axis, exit_: Exit) -> Room | None:
-        """Room for the longest that an array gets: for levels r and growths g, none of which change in the
+    def _room(self, axes: Sequence[Axis], exit_: Exit) -> Room | None:
+        """Room for the longest that any of these gets: for levels r and growths g, which do not change in the
         loop, length' <= max(r, length + g), and so length <= max(start, r) + trip·max(g, 0) always."""
-        context, length = self.context, one.length
-        assert one.end is not None and isinstance(length, Var)
-        form = context.builder.affine(one.end)
-        forms = ceilings(context, form, lambda var: var is length or is_outside(self.scope, var))
-        if forms is None or any(form.coefficient(length) > 1 for form in forms):
-            return None
-        levels = [form.without(length) for form in forms if form.coefficient(length) <= 0]
-        growths = [form.without(length) for form in forms if form.coefficient(length) == 1]
+        context, lengths = self.context, {axis.length for axis in axes}
+        levels: list[Affine] = []
+        growths: list[Affine] = []
+        for axis in axes:
+            assert axis.end is not None
+            form = context.builder.affine(axis.end)
+            forms = ceilings(context, form, lambda var: var in lengths or is_outside(self.scope, var))
+            for form in forms or ():
+                rest = Affine(tuple(term for term in form.terms if term[0] not in lengths), form.constant)
+                factors = [factor for var, factor in form.terms if var in lengths and factor > 0]
+                if sum(factors) > 1:
+                    return None
+                (growths if factors else levels).append(rest)
+            if forms is None:
+                return None
         with context.reopened(self._outer):
-            size = largest(context, levels, one.start)
+            size = axes[0].start
+            for axis in axes[1:]:
+                size = larger(context, size, axis.start)
+            size = largest(context, levels, size)
             grown = largest(context, growths, i64(0))
             if not is_at_most(context, grown, i64(0)):
                 if self.trip is None:
                     return None
                 size = context.builder.size("add", size, context.builder.size("mul", self.trip, grown))
         is_counted = self.trip is not None and exit_.kinds <= {NEXT, CONTINUE}
-        return Room(size, _step(levels, growths) if is_counted else None)
+        return Room(size, _step(levels, growths) if is_counted and len(axes) == 1 else None)
 
 
 def _step(levels: Sequence[Affine], growths: Sequence[Affine]) -> int | None:

@@ -172,11 +172,12 @@ def largest(context: Context, forms: Sequence[Affine], least: Size) -> Size:
     """The largest of these and of `least`, computed where they are known."""
     found = least
     for form in forms:
-        found = _larger(context, found, context.builder.emit_affine(form))
+        found = larger(context, found, context.builder.emit_affine(form))
     return found
 
 
-def _larger(context: Context, left: Size, right: Size) -> Size:
+def larger(context: Context, left: Size, right: Size) -> Size:
+    """The larger of two sizes, computed where it is not known which one that is."""
     if left == right or is_at_most(context, right, left):
         return left
     return right if is_at_most(context, left, right) else context.builder.size("max", left, right)

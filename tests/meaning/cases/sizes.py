@@ -262,6 +262,13 @@ def names_that_follow_one_another(x, n):
     return before, v
 
 
+def names_that_change_places(x, n):
+    v, w = x * 1.0, x * 2.0
+    for i in range(n - 2):
+        v, w = w[1:], v[1:] + i
+    return v, w
+
+
 def attribute_of_an_object(x, n):
     d = {"v": x * 1.0, "total": 0.0}
     while len(d["v"]) > 1:
@@ -335,7 +342,7 @@ RIGHT = (
     *(filtered_by_comprehension, neighbours, neighbours_in_a_while, list_made_by_append_in_each_iteration),
     *(halves, halves_that_keep_the_rest, on_one_way, on_both_ways, filtered_on_one_way, without_a_loop),
     *(rows_without_a_loop, eliminated, pascal, tree_of_prices, complex_numbers, written_in_each_iteration),
-    *(names_that_follow_one_another, attribute_of_an_object, changed_in_a_callee),
+    *(names_that_follow_one_another, names_that_change_places, attribute_of_an_object, changed_in_a_callee),
 )
 EITHER = (
     *(base_of_a_view_written, view_written_in_the_loop, whole_becomes_float, vector_becomes_table, doubles),
