@@ -174,32 +174,6 @@ def test_what_is_compared_is_computed_once() -> None:
     becomes(fuse, text, merged)
 
 
-def test_what_overwrites_an_array_is_not_fused_with_what_reads_it() -> None:
-    """The array would be copied in every iteration, however few elements are written."""
-    for reader in (
-        "w = parfor i < k { v = b[i]; j = add i 1; u = b[j]; q = add u v; yield stack q }",
-        "w = parfor i < k { j = add i 1; v = b[j]; yield stack v }",
-    ):
-        text = f"""fn f(y: f64[n], m: i64, k: i64) -> f64[n] {{
-          r = loop (b = y) for h < m {{
-            {reader}
-            c = parfor i < k {{ v = w[i]; yield scatter b[i] v }}
-            return c
-          }}
-          return r
-        }}"""
-        becomes(fuse, text, text)
-    apart = """fn f(y: f64[n], m: i64, k: i64) -> f64, f64[n] {
-      r, s = loop (t = 0.0, b = y) for h < m {
-        w = parfor i < k { v = b[i]; yield reduce add v }
-        c = parfor i < k { v = exp w; yield scatter b[i] v }
-        return w, c
-      }
-      return r, s
-    }"""
-    becomes(fuse, apart, apart)
-
-
 def test_what_reads_an_array_anyway_is_fused_with_what_changes_a_copy() -> None:
     text = """fn f(y: f64[n], m: i64, k: i64) -> f64[n] {
       r = loop (b = y) for h < m {

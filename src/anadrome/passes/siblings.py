@@ -10,9 +10,8 @@ is known. What prints depends on what prints or checks before it, and the other 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 from anadrome.array_ir.nodes import (
     Atom,
@@ -48,7 +47,6 @@ from anadrome.array_ir.walk import (
 )
 from anadrome.errors import Span
 from anadrome.passes.identity import expression_key
-from anadrome.passes.overwriting import only_written, overwritten_here
 from anadrome.passes.rewrite import BodyChange, Substitution, with_bodies
 
 
@@ -57,12 +55,12 @@ def merge_siblings(fn: Function) -> Function:
     return Function(fn.name, fn.params, _merged_body(fn.body))
 
 
-def _merged_body(body: Body, binders: Sequence[Var] = ()) -> Body:
-    """Merge in this body, which binds these on entering, then in the bodies nested in what came of it."""
+def _merged_body(body: Body) -> Body:
+    """Merge in this body, then in the bodies nested in what came of it."""
     lets = body.lets
     keys = [key for let in lets if (key := _key(let)) is not None]
     if len(set(keys)) < len(keys):
-        plan = _Plan(body, binders)
+        plan = _Plan(body)
         plan.merge()
         lets = plan.written() if plan.is_changed else lets
     return Body(tuple(_merged_let(let) for let in lets), body.results)
@@ -72,8 +70,7 @@ def _merged_let(let: Let) -> Let:
     """The same in the bodies of a statement, if it has any."""
     if not isinstance(let.expr, ParFor | Loop | If | WithSum):
         return let
-    binders = [var for inner, _ in bodies(let.expr) for var in inner]
-    return Let(let.targets, with_bodies(let.expr, partial(_merged_body, binders=binders)), let.span)
+    return Let(let.targets, with_bodies(let.expr, _merged_body), let.span)
 
 
 def _key(let: Let) -> Hashable:
@@ -124,11 +121,8 @@ class _Order:
 class _Plan:
     """Which statements of a body become one."""
 
-    def __init__(self, body: Body, binders: Sequence[Var]) -> None:
+    def __init__(self, body: Body) -> None:
         self.lets = body.lets
-        self.written_over = {
-            let: only_written(let, ended) for let, ended in overwritten_here(body, binders).items()
-        }
         self.is_changed = False
         self.makers: dict[Var, int] = {}
         self.stacks: set[Var] = set()
@@ -195,7 +189,7 @@ class _Plan:
         is_direct = bool(second.before & first.mask or first.before & second.mask)
         if isinstance(self.lets[first.members[0]].expr, If):
             return True
-        if self.mixes_sums(first, second) or self.copies(first, second) or self.copies(second, first):
+        if self.mixes_sums(first, second):
             return False
         if is_direct:
             return self.reads_own(first, second) and self.reads_own(second, first)
@@ -247,11 +241,6 @@ class _Plan:
         return is_opened and any(
             isinstance(item, Carry) for expr in exprs if isinstance(expr, ParFor) for item in expr.yields
         )
-
-    def copies(self, reader: _Group, writer: _Group) -> bool:
-        """Whether the reader reads an array that the writer overwrites, which one statement could not."""
-        written = {var for at in writer.members for var in self.written_over.get(self.lets[at], ())}
-        return bool(written) and any(var in written for at in reader.members for var in self.uses[at])
 
     def other_uses(self, position: int) -> set[Var]:
         """What a parfor reads in another way than at its own index."""
