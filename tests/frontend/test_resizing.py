@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 import anadrome as ad
-from anadrome.array_ir.interp import run
 from anadrome.array_ir.nodes import Loop
-from anadrome.compile import optimise
-from anadrome.config import Config
 from anadrome.errors.frontend import ChangesSize
 from tests.frontend.oracle import staged
 
@@ -72,28 +69,6 @@ def test_sizes_that_may_have_two_names_are_compared_and_not_carried():
     np.testing.assert_allclose(ad.jit(multiplied)(a, np.ones(20), 3), multiplied(a, np.ones(20), 3))
     with pytest.raises(ValueError, match="sizes"):
         ad.jit(multiplied)(np.ones((21, 20)), np.ones(20), 3)
-
-
-def short_after_one(x, n):
-    values, total = x * 1.0, 0.0
-    for i in range(n):
-        values = values[values > 0.88]
-        total += np.sum(values)
-    return total
-
-
-def work(function, *args) -> int:
-    program = optimise(staged(function, *args).function, Config())
-    return run(program, list(args)).work.total
-
-
-def test_an_iteration_costs_what_its_arrays_do():
-    """Whatever the room: of 4,000 elements three are left after the first iteration."""
-    x = np.linspace(0.9, 0.0, 4000)
-    x[200:] = 0.0
-    x[3:200] = 0.0
-    once, often = work(short_after_one, x, 1), work(short_after_one, x, 201)
-    assert (often - once) / 200 < 200
 
 
 def test_one_program_serves_every_size():
