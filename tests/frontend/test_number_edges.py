@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -37,3 +38,19 @@ def test_runs_on_as_numpy_does(function, args, expected) -> None:
 def test_a_constant_of_more_than_64_bits_is_refused() -> None:
     with pytest.raises(frontend.NumberTooLarge):
         ad.jit(lambda x: x + 2**70)(1)
+
+
+@pytest.mark.parametrize("places", range(8))
+def test_rounding_is_that_of_python(places: int) -> None:
+    compiled = ad.jit(lambda x: round(x, places))
+    source = random.Random(places)
+    halves = 5 * 10.0 ** -(places + 1)
+    for _ in range(200):
+        for x in (
+            source.uniform(-10, 10),
+            source.randrange(-(10**6), 10**6) / 10 ** source.randrange(1, 7) + halves,
+            source.uniform(-1e9, 1e9),
+            source.uniform(1e15, 9e15) / 10**places,
+            source.randrange(-9999, 9999) + 0.5,
+        ):
+            assert compiled(x) == round(x, places), x

@@ -121,7 +121,7 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
         if kind is ast.MatMult:
             return context.call(np.matmul, left, right)
         if kind in RAISING and not has_array:
-            context.may_raise("an operation", ZeroDivisionError, OverflowError)
+            context.may_raise("an operation", ArithmeticError)
         if is_complex_operation:
             return complex_operators.binary(context, kind, left, right)
         return binary(context, kind, left, right)

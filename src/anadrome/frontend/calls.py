@@ -64,6 +64,9 @@ from anadrome.frontend.values import (
 from anadrome.frontend.views import laid_out_like
 from anadrome.frontend.ways import aliases
 
+RAISING_CALLS = (int, round, divmod, pow)
+"""Builtins that raise on some of Python's numbers."""
+
 CALL_LIMIT = 60
 """Inline calls may be nested this deep."""
 
@@ -145,8 +148,12 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
     if not _takes_lists(function):
         args = [plain_list(context, arg) for arg in args]
         kwargs = {name: plain_list(context, arg) for name, arg in kwargs.items()}
-    if function is int or getattr(function, "__module__", None) == "math":
-        context.may_raise(f"`{name_of(function)}`", ValueError, OverflowError)
+    if any(function is one for one in RAISING_CALLS) or getattr(function, "__module__", None) in (
+        "math",
+        "cmath",
+        "statistics",
+    ):
+        context.may_raise(f"`{name_of(function)}`", ValueError, ArithmeticError)
     row = _row(context, function, args, kwargs)
     is_staged_call = any(_is_runtime(value) for value in (*args, *kwargs.values())) or _is_data_model(
         function

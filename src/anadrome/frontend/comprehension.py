@@ -228,6 +228,8 @@ def _list_level(context: Context, frame: Frame, node: Comprehension, depth: int)
     value = context.evaluate(frame, clause.iter)
     if clause.is_async:
         raise UnsupportedSyntax("an asynchronous comprehension", context.span)
+    if isinstance(value, GeneratorCall):
+        value = all_items(context, value)
     is_short = isinstance(value, list | tuple | dict | range | Array | np.ndarray)
     try:
         return _list_of_items(context, frame, node, depth, short_items(context, value))

@@ -100,6 +100,15 @@ def all_items(context: Context, generator: GeneratorCall) -> Value:
 def _value_of(context: Context, generator: GeneratorCall, name: str) -> Value:
     """A name as the generator finds it: its argument, or what it stands for around it."""
     frame, span = generator.frame, context.span
+    around = frame.outer
+    while around is not None and name not in frame.local_names:
+        if name in around.shared:
+            raise UnsupportedSyntax(
+                f"a generator over which another function goes, and whose `{name}` others may bind,",
+                span,
+                "go over it where it is defined, or make a list of it first: `list(g(x))`",
+            )
+        around = around.outer
     if name in frame.local_names and name not in frame.names:
         return Missing("not bound yet")
     try:
@@ -115,7 +124,7 @@ def _text(frame: Frame, node: ast.For, generator: GeneratorCall, is_inner: bool)
     body, source = generator.node.body, generator.frame.source
     own = generator.frame.local_names
     used = own | (frozenset() if is_inner else reads(generator.node))
-    maker = _Maker(source, node, frame.source)
+    maker = _Maker(source, node, frame)
     for name in sorted(used):
         maker.names[name] = _unused(frame, f"{name}_{generator.node.name}")
     for flag in ("is_left", "is_broken", "once"):
@@ -128,7 +137,7 @@ def _text(frame: Frame, node: ast.For, generator: GeneratorCall, is_inner: bool)
         for part in ast.walk(statement):
             if not hasattr(part, "lineno"):
                 ast.copy_location(part, node.iter)
-    new = frozenset((*maker.names.values(), *maker.flags.values()))
+    new = frozenset((*maker.names.values(), *maker.flags.values(), *maker.new))
     return _Text(whole, dict(maker.names), new)
 
 
@@ -144,7 +153,8 @@ class _Maker:
 
     source: Source
     loop: ast.For
-    loop_source: Source
+    frame: Frame
+    new: set[str] = field(default_factory=set)
     names: dict[str, str] = field(default_factory=dict)
     flags: dict[str, str] = field(default_factory=dict)
 
@@ -157,8 +167,9 @@ class _Maker:
             case ast.Expr(value=ast.Yield(value=value)):
                 return self._yielded(ast.Constant(None) if value is None else self._renamed(value), node)
             case ast.Expr(value=ast.YieldFrom(value=value)):
-                item = f"item_{len(self.names)}"
-                self.names[item] = item
+                item = _unused(self.frame, f"item_{self.flags['once']}")
+                self.new.add(item)
+                self.frame.local_names |= {item}
                 body = self._yielded(_load(item), node)
                 loop = ast.For(ast.Name(item, ast.Store()), self._renamed(value), body, [])
                 return [self._placed(loop, node), *self._leaving(body, node)]
@@ -197,7 +208,7 @@ class _Maker:
         body = copy.deepcopy(self.loop.body)
         for statement in body:
             for part in ast.walk(statement):
-                from_source(part, self.loop_source)
+                from_source(part, self.frame.source)
         bound = self._placed(ast.Assign([target], value), place)
         has_break, has_continue = (_has(body, kind) for kind in (ast.Break, ast.Continue))
         if not has_break and not has_continue:

@@ -239,10 +239,57 @@ def goes_on_after_a_break(x, n):
     return total
 
 
+def yields_from_another_beside_names_like_items(x, n):
+    item_0, item_1, item_2 = 9.0, 11.0, 5.0
+
+    def doubled(y):
+        yield from squares(y)
+
+    total = 0.0
+    for v in doubled(x):
+        total += v
+    return total, item_0, item_1, item_2
+
+
+def filtered(x, n):
+    return [v for v in squares(x) if v > 4], sum(v for v in squares(x) if v > 4)
+
+
+def filtered_in_a_loop(x, n):
+    total = 0.0
+    for v in squares(x):
+        total += len([1.0 for w in squares(x) if w < v])
+    return total
+
+
+def reads_what_its_user_changes(x, n):
+    k = 1.0
+
+    def grow():
+        nonlocal k
+        k = k * 2
+
+    def scaled():
+        for i in range(3):
+            yield x[i] * k
+
+    def used(items):
+        total = 0.0
+        for v in items:
+            total += v
+            grow()
+        return total
+
+    return used(scaled())
+
+
 RIGHT = (
+    filtered_in_a_loop,
+    filtered,
+    yields_from_another_beside_names_like_items,
     *(in_a_loop, left_by_break, goes_on_and_comes_to_its_end, left_by_return, without_an_end, calls_itself),
     *(in_lists_and_sums, in_comprehensions, gone_over_twice, one_in_another, two_of_a_kind_in_one_another),
     *(reads_a_name_that_changes, reads_what_the_loop_writes, with_names_like_those_of_the_loop, an_object),
     *(parts_of_an_array, yields_in_several_places),
 )
-EITHER = (next_of_one, sends, goes_on_after_a_break)
+EITHER = (reads_what_its_user_changes, next_of_one, sends, goes_on_after_a_break)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 
 import numpy as np
 
@@ -178,12 +179,36 @@ def leaves_under_a_condition(x, n):
     return s
 
 
+def quotient_and_rest(x, n):
+    try:
+        return divmod(x[0], x[0] - x[0])[0]
+    except ZeroDivisionError:
+        return -1.0
+
+
+def power_of_zero(x, n):
+    try:
+        return pow(float(x[0] - x[0]), -1.0)
+    except ZeroDivisionError:
+        return -1.0
+
+
+def mean_of_nothing(x, n):
+    try:
+        return statistics.mean([])
+    except statistics.StatisticsError:
+        return x[0]
+
+
 RIGHT = (
     *(finally_at_the_end, finally_after_a_return, a_key_that_is_not_there, a_key_that_is_there, in_a_loop),
     *(remembers, raised_here, caught_outside, raised_again, what_was_done_before_stays_done),
     *(a_module_that_is_not_there, solves_nothing),
 )
 EITHER = (
+    mean_of_nothing,
+    power_of_zero,
+    quotient_and_rest,
     *(divides, solves, takes_a_logarithm, raised_under_a_condition, reads_behind_the_end),
     leaves_under_a_condition,
 )

@@ -91,7 +91,7 @@ def rounded(x: float, scale: float, upper: float, lower: float) -> float:
     if not abs(x) < 4503599627370496.0:
         return x
     p = x * scale
-    if not abs(p) < 4503599627370496.0:
+    if not abs(p) < 9007199254740992.0:
         return x
     split = 134217729.0 * x
     high = split - (split - x)
@@ -100,6 +100,8 @@ def rounded(x: float, scale: float, upper: float, lower: float) -> float:
     whole = np.rint(p)
     if abs(p - whole) == 0.5 and error != 0.0:
         whole = np.floor(p) + 1.0 if error > 0.0 else np.ceil(p) - 1.0
+    if p == whole and abs(error) == 0.5 and whole % 2.0 == 1.0:
+        whole = whole + 1.0 if error > 0.0 else whole - 1.0
     return float(whole / scale)
 
 
