@@ -84,50 +84,6 @@ def writes_diagonal(x):
     return y
 
 
-def alias_in_loop(x, n):
-    y = x.copy()
-    z = y
-    s = 0.0
-    for i in range(n):
-        s += z[0]
-        y[0] = i
-        y = y + 1
-    return s
-
-
-def one_array_under_two_names(x, n):
-    a, b = x.copy(), x * 2
-    s = 0.0
-    for i in range(n):
-        b[0] = i
-        s += a[0]
-        a = b
-    return s
-
-
-def one_array_after_the_loop(x, n):
-    a, b = x.copy(), x * 2
-    for i in range(n):
-        a = b
-    b[0] = 100.0
-    return a
-
-
-def one_array_after_a_branch(x, flag):
-    a, b = x.copy(), x * 2
-    if flag > 0:
-        a = b
-    b[0] = 100.0
-    return a
-
-
-def alias_read_after_a_write(x, flag):
-    y = x.copy()
-    t = y if flag > 0 else x * 2
-    y[0] = 5.0
-    return t[0]
-
-
 def alias_of_argument(x, flag):
     if flag > 0:
         x = x * 2
@@ -291,11 +247,6 @@ CASES = [
     (writes_argument_view, (VECTOR,), frontend.WritesArgument),
     (augments_argument, (VECTOR,), frontend.WritesArgument),
     (writes_diagonal, (VECTOR,), frontend.ReadOnly),
-    (alias_in_loop, (VECTOR, 3), frontend.WritesThroughView),
-    (one_array_under_two_names, (VECTOR, 3), frontend.WritesThroughView),
-    (one_array_after_the_loop, (VECTOR, 3), frontend.WritesThroughView),
-    (one_array_after_a_branch, (VECTOR, 3.0), frontend.WritesThroughView),
-    (alias_read_after_a_write, (VECTOR, 3.0), frontend.WritesThroughView),
     (alias_of_argument, (VECTOR, 3.0), frontend.WritesArgument),
     (walrus_in_comprehension, (VECTOR,), frontend.UnsupportedSyntax),
     (walrus_in_branch, (1.0,), frontend.UnsupportedSyntax),

@@ -18,7 +18,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FrameType, FunctionType
 from typing import Any, TypeAlias
 
@@ -141,7 +141,10 @@ Run: TypeAlias = Value | Raised | Refused | Broken
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What Python gave, what we gave, and what follows: "right", "refused", "wrong" or "crash"."""
+    """What Python gave, what we gave, and what follows: "right", "refused", "raises", "wrong" or "crash".
+
+    "raises" is a refused program in which Python itself fails with the other sign of `t`.
+    """
 
     program: Subject
     python: Value | Raised
@@ -354,6 +357,19 @@ def is_passed(leaf: object) -> bool:
     return isinstance(leaf, np.ndarray | np.generic | int | float)
 
 
+OTHER_SIGN = {"1.0": "-1.0", "-1.0": "1.0"}
+"""The last argument of random programs, whose conditions ask whether it is above 0, and its other value."""
+
+
+def raises_elsewhere(program: Subject) -> bool:
+    """Whether Python fails with the other sign of `t`: in lines that are compiled too, and did not run."""
+    if not isinstance(program, Program) or program.args[-1] not in OTHER_SIGN:
+        return False
+    other = replace(program, args=(*program.args[:-1], OTHER_SIGN[program.args[-1]]))
+    with opened(other) as function:
+        return isinstance(by_python(function, arguments_of(other)), Raised)
+
+
 def judge(program: Subject, config: Config | None = None) -> Judgement:
     """Run a program both ways and compare.
 
@@ -367,7 +383,7 @@ def judge(program: Subject, config: Config | None = None) -> Judgement:
         case Value(changed=changed), Refused() if changed:
             return Judgement(program, python, ours, "right")
         case Value(), Refused():
-            return Judgement(program, python, ours, "refused")
+            return Judgement(program, python, ours, "raises" if raises_elsewhere(program) else "refused")
         case _, Broken(error=error):
             return Judgement(program, python, ours, "crash", error)
         case (Raised(), Raised() | Refused()) | (Value(warned=True), Raised()):

@@ -41,7 +41,7 @@ class Tally:
             yield f"  {axis:12} {value:36} {numbers}"
 
 
-VERDICTS = ("right", "refused", "wrong", "crash")
+VERDICTS = ("right", "refused", "raises", "wrong", "crash")
 
 
 def _count(counts: dict[Any, int], key: object) -> None:

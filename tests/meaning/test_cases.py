@@ -49,7 +49,6 @@ NOT_YET = frozenset(
         "rows.loop_over_rows_by_index",
         "rows.rows_through_a_callee",
         "views.ascontiguousarray_of_stepped",
-        "views.conditional_alias",
         "views.ravel_of_column",
         "views.reshape_of_transpose",
     }

@@ -109,3 +109,9 @@ def test_a_function_by_hand_is_judged() -> None:
     judgement = judge(Case(twice, ARGUMENTS[:2]))
     assert judgement.verdict == "right"
     assert "return 2.0 * x" in str(judgement)
+
+
+def test_a_refusal_of_what_fails_in_python_too_is_told_apart() -> None:
+    body = "def program(x, n, t):\n    if t < 0:\n        {}\n    return x * 2\n"
+    assert judge(program(body.format("x = x << 1.5"))).verdict == "raises"
+    assert judge(program(body.format("x = x.tobytes()"))).verdict == "refused"

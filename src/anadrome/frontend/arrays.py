@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
 
 import numpy as np
@@ -61,6 +62,8 @@ def describe(value: Value) -> str:
             return "None"
         case str() if len(value) <= 30:
             return repr(value)
+        case enum.Enum():
+            return str(value)
         case _:
             return indefinite(type(value).__name__)
 

@@ -44,6 +44,7 @@ from anadrome.frontend.nonlocals import declared, declared_inside
 from anadrome.frontend.overloads import own_asked
 from anadrome.frontend.own import is_own
 from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
+from anadrome.frontend.sharing import aliases
 from anadrome.frontend.source import FunctionNode, Source
 from anadrome.frontend.structures import children, flatten, has_staged, has_text
 from anadrome.frontend.substitutes import instead_of
@@ -62,7 +63,6 @@ from anadrome.frontend.values import (
     is_staged,
 )
 from anadrome.frontend.views import laid_out_like
-from anadrome.frontend.ways import aliases
 
 RAISING_CALLS = (int, round, divmod, pow)
 """Builtins that raise on some of Python's numbers."""

@@ -67,6 +67,7 @@ from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import truth
 from anadrome.frontend.overloads import own_truth
+from anadrome.frontend.sharing import aliases
 from anadrome.frontend.sizes import give_range, multiply_sizes
 from anadrome.frontend.structures import flatten, has_text, is_number
 from anadrome.frontend.values import (
@@ -82,7 +83,6 @@ from anadrome.frontend.values import (
     link,
 )
 from anadrome.frontend.views import is_contiguous, view_of
-from anadrome.frontend.ways import aliases
 
 Comprehension = ast.ListComp | ast.GeneratorExp
 Keyed = ast.DictComp | ast.SetComp
@@ -134,6 +134,7 @@ def generator(context: Context, frame: Frame, node: ast.GeneratorExp) -> LazyGen
 
 def spend(context: Context, values: LazyGenerator) -> ast.GeneratorExp | None:
     """The text of a generator that is gone over now, or None where it was gone over before."""
+    values.check(context)
     if values.is_spent:
         return None
     context.change(values, "a generator")

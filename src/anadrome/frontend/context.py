@@ -56,6 +56,9 @@ from anadrome.frontend.values import (
     is_staged,
 )
 
+SECOND_TRIES = 16
+"""How many loops of a program may be staged in another way after they were refused."""
+
 StagedCall = Callable[..., Value]
 """A compiled form of a Python callable: (context, *args, **kwargs) of values -> value."""
 
@@ -76,6 +79,8 @@ class Evaluators:
     """(context, value) -> what a `for` takes its items from"""
     attribute: Callable[[Context, Value, str], Value]
     """(context, value, name) -> the attribute"""
+    spread: Callable[[Context, Cell], bool]
+    """(context, cell) -> writes what else may be the array that was written; whether all of it is known"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,6 +141,7 @@ class Context:
         self.whole_starts: dict[Var, tuple[Scope, tuple[Place, int]]] = {}
         self.magnitudes: dict[Var, Magnitude] = {}
         self.prints = 0
+        self.second_tries = 0
         self.is_silent = False
         self.unprintable = ""
 
@@ -264,15 +270,31 @@ class Context:
         if cell.is_argument or any(partner.is_argument for partner in cell.partners):
             raise WritesArgument(self.span)
         self._mark(cell, WHOLE)
-        for partner in () if is_new else cell.partners:
+        partners = {} if is_new else dict(cell.partners)
+        for partner in [partner for partner, is_exact in partners.items() if not is_exact]:
             begun = self._loop_begin(partner)
             if begun is not None and partner.last_read > begun:
                 raise WritesThroughView("another name of this array was read in the same loop", self.span)
-            partner.poisoned = self.span
-            self.poisonings.append(partner)
+            self.forget(partner)
+        is_other = var is not cell.var
+        last = cell.last_written
+        self.hold(cell, var)
+        cell.last_written = last if is_new else self.tick
+        if is_other and any(partners.values()) and not self.evaluators.spread(self, cell):
+            for partner in partners:
+                self.forget(partner)
+
+    def hold(self, cell: Cell, var: Var) -> None:
+        """Let a cell hold another variable, whatever may share memory with it."""
+        self._mark(cell, WHOLE)
         self.tick += 1
-        cell.last_written = cell.last_written if is_new else self.tick
+        cell.last_written = self.tick
         cell.var = var
+
+    def forget(self, cell: Cell) -> None:
+        """Make an array unreadable, which the statement at hand may have changed or not."""
+        cell.poisoned = self.span
+        self.poisonings.append(cell)
 
     def _loop_begin(self, cell: Cell) -> int | None:
         """The tick at which the outermost loop inside the cell's scope began."""
@@ -306,6 +328,11 @@ class Context:
             if origin is not None:
                 origin.versions.append(record)
         self.surroundings.made(value)
+
+    def may_try_again(self) -> bool:
+        """Whether a loop that was refused may be staged in another way: not without end in nests of loops."""
+        self.second_tries += 1
+        return self.second_tries <= SECOND_TRIES
 
     def marks(self) -> tuple[int, int]:
         """How many arrays and objects were made unreadable so far."""

@@ -18,6 +18,7 @@ from anadrome.errors.frontend import (
     StaticRequired,
     StaticTypeError,
     UnsupportedSyntax,
+    WritesThroughView,
 )
 from anadrome.frontend.context import Context
 from anadrome.frontend.evaluate import condition
@@ -65,6 +66,7 @@ REPEATED_INSTEAD = (
     EscapingMutation,
     StaticRequired,
     StaticTypeError,
+    WritesThroughView,
 )
 """What a run-time loop cannot do, and a short loop that is repeated while compiling can."""
 
@@ -102,7 +104,7 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
     return _repeat(context, frame, node, by_position(context, iterable, items), assign)
 
 
-PEELED_INSTEAD = (ChangesStructure, ChangesType, StaticTypeError)
+PEELED_INSTEAD = (ChangesStructure, ChangesType, StaticTypeError, WritesThroughView)
 """What a loop cannot carry from before its first iteration, and perhaps can from the second on."""
 
 
@@ -114,12 +116,15 @@ def _peeled(
     assign: Callable[..., None],
     error: Exception,
 ) -> Exit:
-    """The first iteration of a loop that runs, and a loop over the others: names may have other types before.
+    """The first iteration, and a loop over the others: names may have other types or be other arrays before.
+    A name that has another type before cannot be read after a loop that may not run.
 
-    for x in xs: body      x = xs[0]; body; for x in xs[1:]: body
+    for x in xs: body      if xs: x = xs[0]; body; for x in xs[1:]: body
     """
-    is_simple = items.checkpoint is None and node not in context.peeling and has_run(context, items)
-    if not isinstance(error, PEELED_INSTEAD) or not is_simple:
+    runs = has_run(context, items)
+    is_simple = items.checkpoint is None and node not in context.peeling
+    is_possible = runs or (isinstance(error, WritesThroughView) and context.may_try_again())
+    if not isinstance(error, PEELED_INSTEAD) or not is_simple or not is_possible:
         raise error
     others = Iterated(
         context.builder.size("sub", items.extent, i64(1)),
@@ -140,7 +145,11 @@ def _peeled(
     frame.loop_live.append(frame.live_head.get(node, frozenset()) | frame.live[node])
     context.peeling.append(node)
     try:
-        return whole()
+        if runs:
+            return whole()
+        is_first = context.builder.apply("gt", items.extent, i64(0))
+        ended = partial(context.evaluators.block, context, frame, node.orelse)
+        return branch(context, frame, is_first, whole, ended, frame.live[node])
     except FrontendError:
         raise error from None
     finally:

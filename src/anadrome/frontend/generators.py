@@ -50,6 +50,7 @@ def is_generator(node: ast.AST) -> bool:
 
 def run_generator(context: Context, frame: Frame, node: ast.For, generator: GeneratorCall) -> Exit:
     """`for target in generator: body`"""
+    generator.check(context)
     if generator.is_left:
         raise UnsupportedSyntax(
             "going on with a generator that a loop has left",

@@ -344,12 +344,19 @@ def _store(
         put_row(context, column, place, leaf, is_new)
 
 
+RAGGED = (
+    "a list of rows of {0} and of {1} items, whose size only the run knows, is not supported: "
+    "make the rows of one size"
+)
+
+
 def put_row(context: Context, column: Array, place: Atom, leaf: Value, is_new: bool) -> None:
     """column[place] = leaf; a new row is no change that anybody else could see."""
     base = context.read(Array(column.cell))
     stored = atom(context, leaf, base.type.dtype)
     if isinstance(stored, Var) and stored.type.shape:
-        stored = retype(context, stored, ArrayType(base.type.dtype, base.type.shape[1:]), "a row of a list")
+        row = ArrayType(base.type.dtype, base.type.shape[1:])
+        stored = retype(context, stored, row, "a row of a list", RAGGED)
     context.write(column.cell, context.builder.update(base, (place,), stored), is_new=is_new)
     if isinstance(leaf, Array):
         link(column.cell, (leaf.cell, *leaf.cell.partners))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 from collections.abc import Callable, Generator, ItemsView, Iterable, KeysView, Mapping, Sequence, ValuesView
 from collections.abc import Iterator as PythonIterator
 from dataclasses import dataclass, replace
@@ -32,7 +33,7 @@ from anadrome.frontend.iterables import (
 from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.overloads import own_method
 from anadrome.frontend.sizes import agree, clamp_size, least_size
-from anadrome.frontend.values import Array, Complex, Frame, Key, Scalar, Value
+from anadrome.frontend.values import Array, Complex, Frame, Key, Missing, Scalar, Value
 
 
 class Iterator(Stateful):
@@ -138,6 +139,17 @@ def first_of(context: Context, items: PythonIterator[Value]) -> tuple[Value, ...
         raise StaticCallFailed("this loop", error, context.span) from None
 
 
+class Progress(enum.Enum):
+    """How far a generator was gone over."""
+
+    NEW = "not gone over"
+    SPENT = "gone over"
+    LEFT = "left by a loop"
+
+    def __str__(self) -> str:
+        return self.value
+
+
 @dataclass(slots=True, eq=False)
 class LazyGenerator(Stateful):
     """A generator expression: its first iterable is evaluated when it is made, the rest when it is used.
@@ -149,6 +161,8 @@ class LazyGenerator(Stateful):
     frame: Frame
     is_spent: bool = False
     begun: Iterator | None = None
+    unknown: Missing | None = None
+    """Where only the run knows whether it was gone over: why."""
 
     def __repr__(self) -> str:
         return "a generator"
@@ -156,16 +170,28 @@ class LazyGenerator(Stateful):
     def contents(self) -> dict[Key, Value]:
         """Whether it was gone over, and the iterator it has become.
 
-        The first is a word, so that two ways that differ in it do not merge: its items are evaluated when it
-        is gone over, which must be known now.
+        The first is no number and no string, so that two ways that differ in it do not merge: its items are
+        evaluated when it is gone over, which must be known now.
         """
-        return {"state": SPENT if self.is_spent else "new", "begun": self.begun}
+        return {"state": self.unknown or self.progress, "begun": self.begun}
+
+    @property
+    def progress(self) -> Progress:
+        """How far it was gone over."""
+        return Progress.SPENT if self.is_spent else Progress.NEW
 
     def refill(self, contents: Mapping[Key, Value]) -> None:
         """Be as it was at another time."""
-        self.is_spent = contents["state"] == SPENT
+        self.is_spent = isinstance(contents["state"], Progress) and contents["state"] is not Progress.NEW
         begun = contents["begun"]
         self.begun = begun if isinstance(begun, Iterator) else None
+        self.unknown = next((part for part in contents.values() if isinstance(part, Missing)), None)
+
+    def check(self, context: Context) -> None:
+        """Refuse to go over a generator of which only the run knows whether that was done before."""
+        if self.unknown is not None:
+            help = "make a list of it before the branch or loop, `list(…)`, and go over that"
+            raise StaticRequired("whether this generator was gone over", context.span, help)
 
 
 @dataclass(slots=True, eq=False)
@@ -175,17 +201,16 @@ class GeneratorCall(LazyGenerator):
     node: ast.FunctionDef  # type: ignore[assignment]
     is_left: bool = False
 
-    def contents(self) -> dict[Key, Value]:
-        """How far it was gone over, as a word."""
-        state = LEFT if self.is_left else SPENT if self.is_spent else "new"
-        return {"state": state, "begun": self.begun}
+    @property
+    def progress(self) -> Progress:
+        """How far it was gone over."""
+        return Progress.LEFT if self.is_left else super(GeneratorCall, self).progress
 
     def refill(self, contents: Mapping[Key, Value]) -> None:
         """Be as it was at another time."""
-        self.is_left, self.is_spent = contents["state"] == LEFT, contents["state"] != "new"
+        super(GeneratorCall, self).refill(contents)
+        self.is_left = contents["state"] is Progress.LEFT
 
-
-SPENT, LEFT = "gone over", "left by a loop"
 
 Pulled = Generator[Value, None, None]
 """Items that are known now, each evaluated when it is asked for."""

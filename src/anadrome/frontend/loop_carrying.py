@@ -23,18 +23,21 @@ from anadrome.frontend.carried import Key as LeafKey
 from anadrome.frontend.complex_numbers.parts import complex_of, lifted, staged_surroundings
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import is_list, list_as_array
-from anadrome.frontend.heap import Stateful, contents, describe_part, refill
+from anadrome.frontend.heap import Stateful, contents, describe_part, is_same_object, refill
 from anadrome.frontend.iterables import size_of
-from anadrome.frontend.loop_plan import LoopNode, Part, Plan, leaves_of
+from anadrome.frontend.loop_plan import LoopNode, Part, Plan, held_in, leaves_of
 from anadrome.frontend.resizing import Resizing, begins
 from anadrome.frontend.restarts import (
+    RestartAsValue,
     RestartByReference,
     RestartListed,
     RestartResized,
     RestartSteady,
+    RestartStrided,
     RestartWidened,
     RetypeLoop,
 )
+from anadrome.frontend.sharing import Turn, Turns, aliases
 from anadrome.frontend.sizes import retype
 from anadrome.frontend.structures import children, is_same_structure
 from anadrome.frontend.values import (
@@ -56,7 +59,7 @@ from anadrome.frontend.values import (
     is_staged,
     link,
 )
-from anadrome.frontend.ways import aliases
+from anadrome.frontend.views import common_layout, is_contiguous
 
 
 @dataclass(slots=True, eq=False)
@@ -105,7 +108,7 @@ class Carrying:
             counted=plan.counted,
         )
         self.resizing = Resizing(context, self.scope, trip, self.index, plan.rooms)
-        self.results: list[tuple[Value, Sequence[Value]]] = []
+        self.turns: list[Turn] = []
         self.broken: dict[str, Value] = {}
         plan.scope = self.scope
 
@@ -152,6 +155,7 @@ class Carrying:
     def _held(self, carried: Carried, leaf: Array, cell: Cell) -> Array:
         """A carried array as it is in the body."""
         link(cell, aliases((leaf,)))
+        cell.is_contiguous = None if carried.place in self.plan.strided else is_contiguous(leaf)
         carried.cells.append(cell)
         return Array(cell, None, leaf.list_depth)
 
@@ -190,12 +194,8 @@ class Carrying:
 
     def _value(self, place: Place) -> Value:
         """What a carried place holds now."""
-        if isinstance(place, str):
-            value = self.frame.names.get(place, Missing("deleted in the loop"))
-        else:
-            record, key = place
-            assert isinstance(record, Record)
-            value = contents(record.owner).get(key, Missing("removed in the loop"))
+        value = held_in(self.frame, place)
+        if not isinstance(place, str):
             value = value if self.context.is_made(value) else staged_surroundings(self.context, value)
         if place in self.plan.listed:
             value = list_as_array(self.context, value)
@@ -243,16 +243,21 @@ class Carrying:
         step = self._step_of(carried, ends[0], exit_)
         if step is not None:
             raise RestartSteady(self.scope, place, step)
-        carried.ends = [leaf for leaf in leaves if isinstance(leaf, Array)]
+        carried.ends = _arrays(leaves)
+        for cell, last in zip(carried.cells, carried.ends, strict=True):
+            if cell.is_contiguous is not None and cell.is_contiguous is not is_contiguous(last):
+                raise RestartStrided(self.scope, place)
         carried.end = value
         weak = [mine and is_weak(context, leaf) for mine, leaf in zip(carried.weak, leaves, strict=True)]
 
         def settle(results: list[Atom]) -> None:
             found = [self.resizing.result((place, at), result) for at, result in enumerate(results)]
-            values = [
-                self._result(one, is_weak, start, leaf)
-                for one, is_weak, start, leaf in zip(found, weak, carried.start, leaves, strict=True)
+            cells = iter(carried.cells)
+            turns = [
+                Turn(next(cells) if isinstance(start, Array) else None, start, leaf)
+                for start, leaf in zip(carried.start, leaves, strict=True)
             ]
+            values = [self._result(*each) for each in zip(found, weak, turns, strict=True)]
             whole = carried.rebuild(iter(values))
             self._merge(whole, (before, value))
             self._set(place, whole)
@@ -286,7 +291,9 @@ class Carrying:
     def _kept_part(self, carried: Carried, value: Value) -> Part:
         """What every iteration must leave as it is: an object that is changed in place, or a static value."""
         before, place = carried.value, carried.place
-        is_same = value is before
+        is_same = value is before or is_same_object(value, before)
+        if place in self.plan.same and not is_same:
+            raise RestartAsValue(self.scope, place)
         if not is_same and not self.context.is_made(before) and not leaves_of(before)[0]:
             is_same = is_same_structure(before, value)
         if not is_same and leaves_of(before)[0] and self.plan.may_turn(place):
@@ -330,17 +337,18 @@ class Carrying:
         assert self.scope.parent is not None
         return self.scope.parent
 
-    def _result(self, found: Atom, is_weak: bool, start: Value, end: Value) -> Value:
+    def _result(self, found: Atom, is_weak: bool, turn: Turn) -> Value:
         """What a name is after the loop: its array may be that before the loop, or one made elsewhere."""
         wrapped = self.context.wrap(found, is_weak)
-        if isinstance(end, Array) and isinstance(wrapped, Scalar):
+        if isinstance(turn.end, Array) and isinstance(wrapped, Scalar):
             wrapped = boxed(self.context, found)
-        self.results.append((wrapped, (end,) if self.plan.runs else (start, end)))
-        if not isinstance(wrapped, Array) or not isinstance(end, Array):
-            return wrapped
-        sources = (end,) if self.plan.runs else (start, end)
-        link(wrapped.cell, [cell for cell in aliases(sources) if self._is_outer(cell)])
-        return Array(wrapped.cell, None, end.list_depth)
+        if isinstance(wrapped, Array) and isinstance(turn.end, Array):
+            ways = (turn.end,) if self.plan.runs else (turn.start, turn.end)
+            wrapped.cell.is_contiguous = common_layout(_arrays(ways))
+            wrapped = Array(wrapped.cell, None, turn.end.list_depth)
+        turn.result = wrapped
+        self.turns.append(turn)
+        return wrapped
 
     def _is_outer(self, cell: Cell) -> bool:
         return cell.home is not self.scope and cell.home.depth <= self._outer.depth
@@ -348,17 +356,21 @@ class Carrying:
     def _refuse_shared_writes(self, carried: Sequence[Carried]) -> None:
         """In the next iteration a name holds what it ends with now. Two that end with one array, or one that
         ends with an array from outside, are only carried apart if nothing writes them."""
-        ends = [(cell, end) for one in carried for cell, end in zip(one.cells, one.ends, strict=True)]
-        for position, (cell, end) in enumerate(ends):
-            roots = set(aliases((end,))) - {cell}
+        turns = Turns(
+            [
+                Turn(cell, start, end)
+                for one in carried
+                for cell, start, end in zip(one.cells, _arrays(one.start), one.ends, strict=True)
+            ],
+            self._is_outer,
+        )
+        cells = [turn.cell for turn in turns.turns if turn.cell is not None]
+        for cell, roots in zip(cells, turns.outer, strict=True):
             for root in roots:
-                if self._is_outer(root) and root not in cell.partners:
+                if root not in cell.partners:
                     self._meets_outer(cell, root)
-            partners: list[Cell] = []
-            if end.cell is not cell:
-                partners += [other for other, theirs in ends[:position] if roots & set(aliases((theirs,)))]
-            partners += [o for o, theirs in ends[position + 1 :] if theirs.cell is end.cell and o is not cell]
-            if any(one.last_written > self.scope.tick for partner in partners for one in (cell, partner)):
+        for pair in turns.together - turns.started:
+            if any(cells[position].last_written > self.scope.tick for position in pair):
                 raise self._shared_write()
 
     def _meets_outer(self, cell: Cell, root: Cell) -> None:
@@ -486,6 +498,10 @@ class Carrying:
             frame.names[name] = Missing(
                 "assigned inside a loop that may not run at all", f"give `{name}` a value before the loop"
             )
+
+
+def _arrays(leaves: Sequence[Value]) -> list[Array]:
+    return [leaf for leaf in leaves if isinstance(leaf, Array)]
 
 
 def _holds(value: Value, owner: object) -> bool:

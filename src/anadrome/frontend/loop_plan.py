@@ -19,12 +19,14 @@ from anadrome.frontend.nonlocals import rebound_by_calls
 from anadrome.frontend.restarts import (
     Counted,
     Restart,
+    RestartAsValue,
     RestartByReference,
     RestartGrown,
     RestartListed,
     RestartLoop,
     RestartResized,
     RestartSteady,
+    RestartStrided,
     RestartWidened,
     RetypeLoop,
     Room,
@@ -70,7 +72,13 @@ class Plan:
     counted: dict[object, object] = field(default_factory=dict)
     listed: set[Place] = field(default_factory=set)
     """Lists that are exchanged for lists of other lengths, which are carried as arrays."""
+    strided: set[Place] = field(default_factory=set)
+    """Arrays whose layout in memory differs from iteration to iteration."""
     turned: set[Place] = field(default_factory=set)
+    same: set[Place] = field(default_factory=set)
+    """Places that hold one array in every iteration, as far as is known."""
+    refusal: FrontendError | None = None
+    """Why the loop cannot be staged with every array carried as a value."""
     complex_places: set[Place] = field(default_factory=set)
     types: dict[Key, DType] = field(default_factory=dict)
     floats: dict[Key, FrontendError | None] = field(default_factory=dict)
@@ -114,6 +122,10 @@ class Plan:
                 self.listed.add(place)
                 if isinstance(place, str) and place not in self.names:
                     self.names.append(place)
+            case RestartAsValue(place=place):
+                self.same.discard(place)
+            case RestartStrided(place=place):
+                self.strided.add(place)
             case RestartByReference(place=place):
                 self.turned.add(place)
             case RetypeLoop():
@@ -131,8 +143,22 @@ class Plan:
         """The objects that the body changes."""
         return [*self.cells, *dict.fromkeys(record for record, _ in self.parts)]
 
+    def keep_arrays(self, frame: Frame, refusal: FrontendError) -> bool:
+        """After a refusal: stage the loop with names and parts that hold the same array in every iteration.
+        False where that was tried before, or where there are none."""
+        if self.refusal is not None:
+            return False
+        self.refusal = refusal
+        for place in self.places():
+            value = held_in(frame, place)
+            if arrays_of(value) and not list_depth(value):
+                self.same.add(place)
+        return bool(self.same)
+
     def is_by_reference(self, context: Context, place: Place, value: Value) -> bool:
         """Whether a place holds one object in every iteration."""
+        if place in self.same:
+            return True
         if isinstance(place, str):
             return place in self.turned
         return context.is_made(value) and place not in self.turned
@@ -184,6 +210,15 @@ def make_plan(context: Context, frame: Frame, node: LoopNode, runs: bool) -> Pla
             if not array.cell.is_argument and array.cell not in plan.cells:
                 plan.cells.append(array.cell)
     return plan
+
+
+def held_in(frame: Frame, place: Place) -> Value:
+    """What a carried place holds now; `Missing` where there is nothing."""
+    if isinstance(place, str):
+        return frame.names.get(place, Missing("deleted in the loop"))
+    record, key = place
+    assert isinstance(record, Record)
+    return contents(record.owner).get(key, Missing("removed in the loop"))
 
 
 def leaves_of(value: Value) -> tuple[list[Value], Callable[..., Value]]:

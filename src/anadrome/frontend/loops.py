@@ -13,11 +13,7 @@ from functools import partial
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Body, Loop, Size, Var, i64
-from anadrome.errors.frontend import (
-    FrontendError,
-    UnknownRoom,
-    UnsupportedSyntax,
-)
+from anadrome.errors.frontend import FrontendError, UnknownRoom, UnsupportedSyntax, WritesThroughView
 from anadrome.frontend.arrays import atom, convert
 from anadrome.frontend.complex_numbers.parts import lifted
 from anadrome.frontend.context import Context
@@ -34,6 +30,7 @@ from anadrome.frontend.restarts import (
     RestartGrown,
     RestartWidened,
 )
+from anadrome.frontend.sharing import Turn, Turns
 from anadrome.frontend.values import (
     BREAK,
     CONTINUE,
@@ -52,7 +49,6 @@ from anadrome.frontend.values import (
     is_staged,
     value_at_break,
 )
-from anadrome.frontend.ways import link_shared
 
 
 # ---------------------------------------------------------------------------- staging
@@ -84,6 +80,12 @@ def stage_loop(
             if isinstance(stopped, UnknownRoom) and stopped.scope is plan.scope and not plan.is_counting:
                 plan.is_counting = True
                 continue
+            if isinstance(stopped, WritesThroughView) and context.may_try_again():
+                context.span = span
+                if plan.keep_arrays(frame, stopped):
+                    continue
+            if isinstance(stopped, FrontendError) and plan.refusal is not None:
+                raise plan.refusal from None
             if isinstance(stopped, FrontendError) or stopped.scope is not plan.scope:
                 raise
             context.span = span
@@ -151,8 +153,14 @@ class _LoopStage(Carrying):
         context.span = span
         self._forget_names(carried)
         code = self._emit(parts, final_code, exit_, test, test_body)
-        link_shared(self.results)
+        self._link()
         return self._ending(exit_, code, returned[0] if returned else None)
+
+    def _link(self) -> None:
+        """Say what the arrays that the loop leaves may share memory with."""
+        builder, trip = self.context.builder, self.trip
+        ran = TRUE if self.plan.runs else None if trip is None else builder.apply("gt", trip, i64(0))
+        Turns(self.turns, self._is_outer).link(self.context, ran, self.plan.runs)
 
     def _body(self) -> Exit:
         frame, node = self.frame, self.node
@@ -233,7 +241,7 @@ class _LoopStage(Carrying):
 
         def settle(results: list[Atom]) -> None:
             values = [
-                self._result(found, is_weak, leaf, leaf)
+                self._result(found, is_weak, Turn(None, None, leaf))
                 for found, is_weak, leaf in zip(results, weak, leaves, strict=True)
             ]
             done(rebuild(iter(values)))

@@ -31,8 +31,26 @@ class RestartByReference(Exception):
         self.place = place
 
 
+class RestartAsValue(Exception):
+    """An iteration gives a place another array than it had: stage the loop with it carried as a value."""
+
+    def __init__(self, scope: Scope, place: Place) -> None:
+        super().__init__()
+        self.scope = scope
+        self.place = place
+
+
 class RestartListed(Exception):
     """A loop's body exchanges a list for one of another length: stage the loop with the list as an array."""
+
+    def __init__(self, scope: Scope, place: Place) -> None:
+        super().__init__()
+        self.scope = scope
+        self.place = place
+
+
+class RestartStrided(Exception):
+    """A carried array has another layout in memory after an iteration: stage the loop with one unknown."""
 
     def __init__(self, scope: Scope, place: Place) -> None:
         super().__init__()
@@ -138,7 +156,9 @@ class RetypeLoop(Exception):
 Restart = (
     RestartLoop
     | RestartByReference
+    | RestartAsValue
     | RestartListed
+    | RestartStrided
     | RestartGrown
     | RestartWidened
     | RestartSteady
@@ -149,7 +169,7 @@ Restart = (
 """Why a loop is staged once more."""
 
 RESTARTS = (
-    *(RestartLoop, RestartByReference, RestartListed, RestartGrown, RestartWidened, RestartSteady),
-    *(RestartResized, Counted, RetypeLoop),
+    *(RestartLoop, RestartByReference, RestartAsValue, RestartListed, RestartGrown, RestartWidened),
+    *(RestartSteady, RestartResized, RestartStrided, Counted, RetypeLoop),
 )
 """The classes of these."""

@@ -25,6 +25,7 @@ from anadrome.frontend.context import Context, Evaluators, StagedCall
 from anadrome.frontend.evaluate import attribute, evaluate
 from anadrome.frontend.iterators import source_of
 from anadrome.frontend.restarts import Restage
+from anadrome.frontend.sharing import spread
 from anadrome.frontend.statements import run_block
 from anadrome.frontend.structures import children, flatten, is_number
 from anadrome.frontend.surroundings import Watch
@@ -34,7 +35,7 @@ from anadrome.frontend.views import is_contiguous
 RECURSION_LIMIT = 20_000
 """Python's own limit while a function is being staged."""
 
-EVALUATORS = Evaluators(call, evaluate, run_block, generated, source_of, attribute)
+EVALUATORS = Evaluators(call, evaluate, run_block, generated, source_of, attribute, spread)
 
 
 @dataclass(frozen=True, slots=True)

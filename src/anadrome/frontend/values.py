@@ -105,15 +105,19 @@ class Scope:
 class Cell:
     """The storage of one array: the IR variable it holds now.
 
-    `partners` are cells that NumPy might have in one array with this one, depending on the path taken:
-    writing one makes the others unreadable (`poisoned`), and is refused where one belongs to the caller.
+    `partners` are cells that NumPy might have in one array with this one, depending on the path taken, and
+    whether choices say how: then a write is passed on to them. Otherwise writing one makes the others
+    unreadable (`poisoned`); it is refused where one belongs to the caller. `versions` are those in whose
+    choices this one stands.
     `last_read` and `last_written` are ticks, which tell what a loop has read and written so far.
     """
 
     var: Var
     home: Scope
     is_argument: bool = False
-    partners: dict[Cell, None] = field(default_factory=dict)
+    partners: dict[Cell, bool] = field(default_factory=dict)
+    choice: Choice | None = None
+    versions: list[Cell] = field(default_factory=list)
     poisoned: Span | None = None
     last_read: int = 0
     last_written: int = 0
@@ -165,12 +169,22 @@ Place = str | Part
 """What a loop carries: a name of the call, or a part of an object."""
 
 
-def link(cell: Cell, others: Iterable[Cell]) -> None:
-    """Say that a cell may share memory with these, and so with all that they may share memory with."""
-    found = {other: None for one in others for other in (one, *one.partners) if other is not cell}
-    for other in found:
-        other.partners[cell] = None
-    cell.partners.update(found)
+def link(cell: Cell, others: Iterable[Cell], is_exact: bool = False) -> None:
+    """Say that a cell may share memory with each of these; `is_exact`: choices say how."""
+    for other in others:
+        if other is not cell:
+            cell.partners[other] = other.partners[cell] = is_exact and cell.partners.get(other, True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """What a version of an array is: one array where the condition holds, the other one where it does not.
+    None is storage of its own, which may share memory with `others`."""
+
+    condition: Atom
+    one: Array | None
+    two: Array | None
+    others: tuple[Cell, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,6 +142,12 @@ def is_contiguous(array: Array) -> bool | None:
     return array.cell.is_contiguous if array.view is None else array.view.is_contiguous
 
 
+def common_layout(arrays: Sequence[Array]) -> bool | None:
+    """Whether what is one of these arrays is contiguous, whichever it is."""
+    layouts = {is_contiguous(array) for array in arrays}
+    return layouts.pop() if len(layouts) == 1 else None
+
+
 def laid_out_like(result: Staged, sources: Sequence[Value]) -> Staged:
     """A new array, which NumPy lays out in memory as those that it is computed from."""
     arrays = [one.real if isinstance(one, Complex) else one for one in sources]

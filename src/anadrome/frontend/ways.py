@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from anadrome.array_ir.build import Builder
@@ -10,6 +10,7 @@ from anadrome.array_ir.nodes import Apply, ArrayType, Atom, If, Let, Var
 from anadrome.frontend.arrays import atom, boxed
 from anadrome.frontend.context import Context
 from anadrome.frontend.rooms import widened
+from anadrome.frontend.sharing import Version, link_versions
 from anadrome.frontend.sizes import retype
 from anadrome.frontend.values import (
     RETURN,
@@ -21,8 +22,8 @@ from anadrome.frontend.values import (
     Scope,
     State,
     Value,
-    link,
 )
+from anadrome.frontend.views import common_layout
 
 CHEAP = frozenset(
     {"add", "sub", "mul", "neg", "min", "max", "abs", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not"}
@@ -78,9 +79,22 @@ def emit(context: Context, condition: Atom, first: Way, second: Way, slots: Sequ
     else:
         expr = If(condition, first.scope.builder.body(then), second.scope.builder.body(other))
         atoms = list(context.builder.let(expr))
-    results = [_result(context, slot, one, first, second) for slot, one in zip(slots, atoms, strict=True)]
-    link_shared([(value, (slot.then, slot.other)) for value, slot in zip(results, slots, strict=True)])
+    results = [_result(context, slot, one) for slot, one in zip(slots, atoms, strict=True)]
+    versions = [
+        Version(value, (slot.then, slot.other), _is_exact(slot, value))
+        for value, slot in zip(results, slots, strict=True)
+        if isinstance(value, Array)
+    ]
+    ways = (first.scope, second.scope)
+    link_versions(context, condition, versions, lambda cell: cell.home in ways)
     return results
+
+
+def _is_exact(slot: Slot, version: Array) -> bool:
+    """Whether a version holds what the array on either way holds, and no list or buffer stands for it."""
+    ways = [way for way in (slot.then, slot.other) if isinstance(way, Array)]
+    kept = all(way.dtype is version.dtype and not way.list_depth for way in ways)
+    return kept and len(ways) == 2 and not slot.is_padded
 
 
 def _is_cheap(let: Let) -> bool:
@@ -122,29 +136,12 @@ def _is_bound_in(value: Value, builder: Builder) -> bool:
             return False
 
 
-def _result(context: Context, slot: Slot, found: Atom, first: Way, second: Way) -> Value:
+def _result(context: Context, slot: Slot, found: Atom) -> Value:
     wrapped = context.wrap(found, slot.is_weak)
     if isinstance(slot.then, Array) and isinstance(slot.other, Array) and isinstance(wrapped, Scalar):
         wrapped = boxed(context, found)
-    if isinstance(wrapped, Array):
-        link(wrapped.cell, aliases((slot.then, slot.other), (first.scope, second.scope)))
-        depth = max(v.list_depth for v in (slot.then, slot.other) if isinstance(v, Array))
-        return Array(wrapped.cell, None, depth)
-    return wrapped
-
-
-def aliases(values: Iterable[Value], inside: Sequence[Scope] = ()) -> tuple[Cell, ...]:
-    """The cells that a value merged from these may share memory with."""
-    found: dict[Cell, None] = {}
-    for value in values:
-        if isinstance(value, Array):
-            cells = (value.cell, *value.cell.partners)
-            found.update({cell: None for cell in cells if cell.home not in inside})
-    return tuple(found)
-
-
-def link_shared(results: Sequence[tuple[Value, Sequence[Value]]]) -> None:
-    """Link results that may be one array: each comes with the values it was merged from."""
-    arrays = [(value.cell, set(aliases(sources))) for value, sources in results if isinstance(value, Array)]
-    for position, (cell, roots) in enumerate(arrays):
-        link(cell, [other for other, theirs in arrays[:position] if roots & theirs])
+    if not isinstance(wrapped, Array):
+        return wrapped
+    arrays = [value for value in (slot.then, slot.other) if isinstance(value, Array)]
+    wrapped.cell.is_contiguous = common_layout(arrays)
+    return Array(wrapped.cell, None, max(value.list_depth for value in arrays))

@@ -3,11 +3,13 @@
 import numpy as np
 
 
-def program(x):
+def program(x, times):
     y = x.copy()
-    z = y if x[0] > 0.0 else x * 2.0
+    for _ in range(times):
+        y = y[::-1]
+    z = y.ravel()
     z[0] = 5.0
     return y[0]
 
 
-ARGUMENTS = (np.ones(20),)
+ARGUMENTS = (np.ones(20), 3)

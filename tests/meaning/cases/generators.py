@@ -283,6 +283,15 @@ def reads_what_its_user_changes(x, n):
     return used(scaled())
 
 
+def spent_in_a_branch(x, n):
+    items = squares(x)
+    total = 0.0
+    if x[0] > 2.0:
+        for v in items:
+            total += v
+    return total, sum(items)
+
+
 RIGHT = (
     filtered_in_a_loop,
     filtered,
@@ -292,4 +301,4 @@ RIGHT = (
     *(reads_a_name_that_changes, reads_what_the_loop_writes, with_names_like_those_of_the_loop, an_object),
     *(parts_of_an_array, yields_in_several_places),
 )
-EITHER = (reads_what_its_user_changes, next_of_one, sends, goes_on_after_a_break)
+EITHER = (spent_in_a_branch, reads_what_its_user_changes, next_of_one, sends, goes_on_after_a_break)

@@ -333,6 +333,32 @@ def zip_in_a_loop(x, n):
     return total
 
 
+def generator_spent_in_a_branch(x, n):
+    it = (2.0 * v for v in x)
+    total = 0.0
+    if x[0] > 2.0:
+        total = sum(it)
+    return total, sum(it)
+
+
+def generator_spent_where_a_loop_goes_on(x, n):
+    it = (1.0 for i in range(n))
+    total = 0.0
+    for k in range(n):
+        if x[k] > 2.0:
+            continue
+        total += sum(it)
+    return total, list(it)
+
+
+def generator_begun_in_a_branch(x, n):
+    it = (i * v for i, v in enumerate(x))
+    first = 9.0
+    if x[0] > 0.5:
+        first = next(it, 9.0)
+    return first, list(it)
+
+
 RIGHT = (
     *(generator_twice, generator_of_list_twice, generator_of_range_twice, zip_twice, map_twice),
     *(enumerate_twice, reversed_twice, reversed_array_twice, loop_twice, zip_loop_twice),
@@ -344,5 +370,6 @@ EITHER = (
     *(generator_resumed_after_break, enumerate_resumed_after_break, next_then_loop, next_past_the_end),
     *(counter_in_loop, counter_around_lambda, map_calls_when_asked, zip_stops_early, zip_eats_one_more),
     *(any_stops, in_operator_stops, environment, exhausted_in_a_loop, list_in_a_branch, next_in_a_branch),
-    *(next_in_a_loop, zip_in_a_loop),
+    *(next_in_a_loop, zip_in_a_loop, generator_spent_in_a_branch, generator_spent_where_a_loop_goes_on),
+    generator_begun_in_a_branch,
 )
