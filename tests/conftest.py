@@ -1,9 +1,10 @@
-"""Hypothesis profiles, and the skipping of `gpu` tests where there is no GPU."""
+"""Hypothesis profiles, samples of long tables, and the skipping of `gpu` tests where there is no GPU."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -24,8 +25,46 @@ settings.register_profile(
 settings.load_profile("ci")
 
 
+SAMPLED = {
+    "ad/test_inverse.py::test_histograms": 2,
+    "ad/test_inverse.py::test_reductions": 3,
+    "ad/test_undo.py::test_gradients_are_cheap": 2,
+    "ad/test_undo.py::test_optimised_gradients_are_cheap": 2,
+    "api/test_parallel.py::test_derivatives": 3,
+    "corpus/test_corpus.py::test_second_order": 4,
+    "derivatives/test_checkpoint.py::test_second_order": 3,
+    "derivatives/test_decompositions.py::test_cholesky": 3,
+    "derivatives/test_decompositions.py::test_second_order": 3,
+    "derivatives/test_distributions.py::test_continuous_distributions": 3,
+    "derivatives/test_distributions.py::test_discrete_distributions": 2,
+    "derivatives/test_eigenvalues.py::test_hermitian": 2,
+    "derivatives/test_fourier.py::test_of_complex_values": 3,
+    "derivatives/test_fourier.py::test_of_real_values": 3,
+    "derivatives/test_matrix_functions.py::test_condition_numbers": 3,
+    "derivatives/test_matrix_functions.py::test_exponential": 3,
+    "derivatives/test_matrix_functions.py::test_least_squares": 2,
+    "derivatives/test_neighbours.py::test_hessians_agree": 3,
+    "derivatives/test_neighbours.py::test_second_derivatives_by_one_number_agree": 4,
+    "derivatives/test_selections.py::test_derivatives": 3,
+    "derivatives/test_selections.py::test_second_derivatives": 3,
+    "derivatives/test_splines.py::test_cubic_splines": 4,
+    "gradbench/test_gradbench_programs.py::test_derivative_against_complex_step": 4,
+    "gradbench/test_gradbench_programs.py::test_derivative_against_forward_mode": 3,
+    "meaning/test_cases.py::test_thresholds_change_no_meaning": 4,
+}
+"""Tests that take long over a long table: each run takes one row of so many, `make fuzz` takes all."""
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip `gpu` tests on a machine without an NVIDIA GPU."""
+    """Mark as `slow` what the samples leave out; skip `gpu` tests on a machine without an NVIDIA GPU."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        name = item.nodeid.partition("[")[0].removeprefix("tests/")
+        if name in SAMPLED:
+            if seen[name] % SAMPLED[name]:
+                item.add_marker(pytest.mark.slow)
+            seen[name] += 1
     gpu_items = [item for item in items if item.get_closest_marker("gpu")]
     if gpu_items and not _has_gpu():
         for item in gpu_items:
