@@ -439,7 +439,7 @@ FOLLOWED: dict[str, Followed] = {
         np.log2,
     ),
     "order of complex numbers": Followed(
-        lambda z: z < 1, ["`abs(z)`, `z.real` or `z.imag`"], lambda z: z.real < 1, (Z,)
+        lambda z: z < 1, ["`abs(z)`, `z.real` or `z.imag`"], lambda z: z.real < 1, (1j,)
     ),
     "index that is a float": Followed(
         lambda x, t: x[t], ["`int(i)`"], lambda x, t: x[int(t)], (X, 3.0), lambda x, t: x[3]

@@ -41,7 +41,7 @@ CALLS: dict[str, tuple[str, ...]] = {
         *("v m", "[np.put_along_axis({a}, np.argmax({a}, axis=0, keepdims=True), 0.5, axis=0), {a}][1]"),
     ),
     ".fill": ("v m c k", "[{a}.fill(0.5), {a}][1]", "[{a}[1:].fill({a}.sum()), {a}][1]"),
-    ".sort": ("v m i", "[{a}.sort(), {a}][1]", "[{a}.sort(axis=0), {a}][1]", "[{a}[::-1].sort(), {a}][1]"),
+    ".sort": ("v m i c", "[{a}.sort(), {a}][1]", "[{a}.sort(axis=0), {a}][1]", "[{a}[::-1].sort(), {a}][1]"),
     ".partition": ("v", "[{a}.partition(0), {a}[0]][1]"),
     ".tolist": ("v m i b", "{a}.tolist()", "[*{a}.tolist(), {a}]"),
     # -------------------------------------------------------------------- put together, taken apart

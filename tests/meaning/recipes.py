@@ -96,7 +96,10 @@ BINARY: dict[str, str] = {
     """,
     "i": "np.bitwise_and np.bitwise_or np.bitwise_xor np.left_shift np.right_shift np.add np.power",
     "b": "np.bitwise_and np.bitwise_or np.bitwise_xor np.logical_and np.minimum",
-    "c k": "np.add np.subtract np.multiply np.divide np.equal np.not_equal np.power np.isclose np.allclose",
+    "c k": """
+        np.add np.subtract np.multiply np.divide np.equal np.not_equal np.power np.isclose np.allclose
+        np.less np.less_equal np.greater np.greater_equal
+    """,
     "v c": "np.inner np.outer np.vdot np.dot np.kron np.convolve np.correlate np.append",
     "v": "np.matmul",
 }
@@ -134,6 +137,7 @@ UFUNC_METHODS: dict[str, str] = {
     """,
     "i {f}.reduce({a}) {f}.accumulate({a}) {f}.outer({a},{a})": "np.bitwise_and np.bitwise_or np.bitwise_xor",
     "v {f}.at({a},np.array([0,0]),2.0)": "np.add np.subtract np.multiply np.minimum np.maximum",
+    "c {f}.at({a},np.array([0,0]),2.0)": "np.add np.subtract",
     "b {f}.at({a},np.array([0,0]),True)": "np.logical_and np.logical_or",
     "v {f}.outer({a},{a})": """
         np.add np.subtract np.multiply np.divide np.minimum np.maximum np.hypot np.copysign np.float_power

@@ -24,7 +24,7 @@ from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.modes import Mode
 from anadrome.frontend.values import Array, Cell, Scalar, ScopeKind, Staged, Value, is_staged
-from anadrome.frontend.views import is_contiguous
+from anadrome.frontend.views import layout_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +143,7 @@ def parameter_value(context: Context, leaf: Staged, param: Var) -> Staged:
     """What a leaf is inside a body in which `param` stands for it: its arrays may be read only."""
     if isinstance(leaf, Scalar):
         return Scalar(param, leaf.is_weak)
-    cell = Cell(param, context.scope, is_argument=True, is_contiguous=is_contiguous(leaf))
+    cell = Cell(param, context.scope, is_argument=True, layout=layout_of(leaf))
     return replace(leaf, cell=cell, view=None)
 
 

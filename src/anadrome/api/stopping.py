@@ -9,7 +9,7 @@ from anadrome.array_ir.nodes import Var
 from anadrome.frontend.arrays import atom
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Array, Value
-from anadrome.frontend.views import is_contiguous, view_of
+from anadrome.frontend.views import layout_of, view_of
 
 
 def stop_values(context: Context, value: Value) -> Value:
@@ -27,9 +27,7 @@ def stop_leaf(context: Context, leaf: Value) -> Value:
         return leaf
     if not isinstance(staged, Array):
         return like(context, context.builder.apply("stop_gradient", atom(context, staged)), staged)
-    return view_of(
-        context, staged, staged.shape, lambda _, at: list(at), is_contiguous(staged), read=_stopped
-    )
+    return view_of(context, staged, staged.shape, lambda _, at: list(at), layout_of(staged), read=_stopped)
 
 
 def _stopped(builder: Builder, source: Var) -> Var:

@@ -113,8 +113,11 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
         left, right = (
             _as_operand(context, kind, one, other) for one, other in ((left, right), (right, left))
         )
+        is_numpys = kind is not ast.Mult and any(
+            isinstance(side, Scalar | Complex) and not side.is_weak for side in (left, right)
+        )
         for side in (left, right):
-            if isinstance(side, list | tuple) and not has_array:
+            if isinstance(side, list | tuple) and not has_array and not is_numpys:
                 raise UnsupportedType(
                     "an operand", describe(side), context.span, "make it an array: `np.array(...)`"
                 )
@@ -150,7 +153,7 @@ def _as_operand(context: Context, kind: type[ast.operator], value: Value, other:
     """A list of run-time length beside what NumPy computes with: an array of its items."""
     if not isinstance(value, Array | Complex) or not value.list_depth:
         return value
-    is_number = isinstance(other, Scalar) and not other.is_weak and kind is not ast.Mult
+    is_number = isinstance(other, Scalar | Complex) and not other.is_weak and kind is not ast.Mult
     if not is_numpy_array(other) and not is_number:
         raise UnsupportedType("an operand", "a list made by a comprehension", context.span, _LIST_HELP)
     return context.call(np.array, value)

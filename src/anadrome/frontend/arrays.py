@@ -139,7 +139,13 @@ def variable_of(context: Context, found: Atom) -> Var:
 
 def unboxed(context: Context, value: Value) -> Value:
     """An array of no dimensions as the number that it holds now; any other value as it is."""
-    return Scalar(context.read(value)) if isinstance(value, Array) and not value.shape else value
+    match value:
+        case Array(shape=()):
+            return Scalar(context.read(value))
+        case Complex(real=Array(shape=()) as real, imag=Array() as imag):
+            return Complex(Scalar(context.read(real)), Scalar(context.read(imag)))
+        case _:
+            return value
 
 
 def _static_array(context: Context, array: np.ndarray, dtype: DType | None) -> Staged:

@@ -50,6 +50,7 @@ from anadrome.frontend.structures import children, flatten, has_staged, has_text
 from anadrome.frontend.substitutes import instead_of
 from anadrome.frontend.texts import WAYS, is_stream_method, method_of_string, write
 from anadrome.frontend.values import (
+    BY_ROWS,
     NEXT,
     RETURN,
     Array,
@@ -258,7 +259,7 @@ def run_row(
     """Call a compiled form; arguments its signature does not have are refused in the user's words."""
     if name.lstrip(".") not in LOOKING:
         args = [unboxed(context, arg) for arg in args]
-        kwargs = {name: unboxed(context, arg) for name, arg in kwargs.items()}
+        kwargs = {key: arg if key == "out" else unboxed(context, arg) for key, arg in kwargs.items()}
     if name not in TAKING_TEXT and any(isinstance(arg, RunText) for arg in (*args, *kwargs.values())):
         raise UnsupportedArgument(name, f"{RUN_TEXT} is not supported", context.span, WAYS)
     try:
@@ -266,16 +267,16 @@ def run_row(
     except TypeError as error:
         raise CallMismatch(name, str(error), context.span) from None
     found = row(context, *args, **kwargs)
-    return found if name in IN_ORDER else _laid_out(found, (*args, *kwargs.values()))
+    return found if name in IN_ORDER else _laid_out(context, found, (*args, *kwargs.values()))
 
 
-def _laid_out(found: Value, given: Sequence[Value]) -> Value:
+def _laid_out(context: Context, found: Value, given: Sequence[Value]) -> Value:
     """A new array is laid out in memory as those that it is computed from, if nothing else is said of it."""
     part = found.real if isinstance(found, Complex) else found
-    if isinstance(part, Array) and part.view is None and len(part.shape) > 1:
+    if isinstance(part, Array) and part.view is None and part.cell.layout is BY_ROWS:
         sources = [one for value in given for one in flatten(value, is_staged)[0]]
         if not any(part.cell is cell for cell in aliases(sources)):
-            laid_out_like(part, sources)
+            laid_out_like(context, part, sources)
     return found
 
 
@@ -294,22 +295,21 @@ LOOKING = frozenset(
             "ascontiguousarray",
             "astype",
             "copy",
+            "copyto",
+            "fill",
+            "putmask",
+        ),
+        *(
             "atleast_1d",
             "atleast_2d",
             "atleast_3d",
-        ),
-        *(
             "expand_dims",
-            "imag",
-            "isinstance",
             "ravel",
-            "real",
             "reshape",
-            "round",
             "squeeze",
             "transpose",
-            "type",
         ),
+        *("conj", "conjugate", "imag", "real", "isinstance", "type", "round"),
     }
 )
 """Functions that look at an array of no dimensions itself, and not at the number that it holds now."""

@@ -71,6 +71,7 @@ from anadrome.frontend.sharing import aliases
 from anadrome.frontend.sizes import give_range, multiply_sizes
 from anadrome.frontend.structures import flatten, has_text, is_number
 from anadrome.frontend.values import (
+    BY_ROWS,
     RETURN,
     Array,
     Complex,
@@ -82,7 +83,7 @@ from anadrome.frontend.values import (
     is_staged,
     link,
 )
-from anadrome.frontend.views import is_contiguous, view_of
+from anadrome.frontend.views import layout_of, view_of
 
 Comprehension = ast.ListComp | ast.GeneratorExp
 Keyed = ast.DictComp | ast.SetComp
@@ -437,12 +438,12 @@ def _column(
     is_row = index is not None and extent is not None and _is_row_of(leaf, index, extent)
     if leaf.cell in outer and is_row:
         base = Array(leaf.cell)
-        whole = view_of(context, base, base.shape, lambda _, at: list(at), is_contiguous(base))
+        whole = view_of(context, base, base.shape, lambda _, at: list(at), layout_of(base))
         return Array(whole.cell, whole.view, depth)
     link(wrapped.cell, outer)
     view = leaf.view
     if view is not None and not view.is_writable:
-        wrapped = view_of(context, wrapped, wrapped.shape, lambda _, at: list(at), True, is_writable=False)
+        wrapped = view_of(context, wrapped, wrapped.shape, lambda _, at: list(at), BY_ROWS, is_writable=False)
     return Array(wrapped.cell, wrapped.view, depth)
 
 

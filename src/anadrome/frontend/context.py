@@ -38,6 +38,8 @@ from anadrome.frontend.source import SourceCache
 from anadrome.frontend.structures import flatten
 from anadrome.frontend.surroundings import Surroundings
 from anadrome.frontend.values import (
+    BY_ROWS,
+    UNKNOWN_LAYOUT,
     WHOLE,
     Array,
     Cell,
@@ -481,8 +483,10 @@ class Context:
             root = list(self.scopes())[-1]
             root.builder.bind(var)
             self.is_narrow = self.is_narrow or dtype not in (BOOL, I64, F64)
-            layout = True if array.ndim < 2 else None  # another array may stand at its place at the next call
-            value = Array(Cell(var, root, is_argument=True, is_contiguous=layout))
+            layout = (
+                BY_ROWS if array.ndim < 2 else UNKNOWN_LAYOUT
+            )  # another array may stand at its place at the next call
+            value = Array(Cell(var, root, is_argument=True, layout=layout))
             found = self.captured[key] = Captured(key, array, fetch or (lambda: array), value)
         return found.value
 

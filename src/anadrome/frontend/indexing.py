@@ -35,11 +35,10 @@ from anadrome.frontend.values import Array, Cell, Complex, Fixed, Item, Range, S
 from anadrome.frontend.views import (
     At,
     copy_that_may_share,
-    is_contiguous,
-    is_sliced_contiguous,
     joined,
     place_of,
     range_index,
+    sliced_layout,
 )
 
 
@@ -324,7 +323,7 @@ def _taken(context: Context, array: Array, index: Value, found: list[Selector]) 
         place,
         at,
         array.view is None or array.view.is_writable,
-        is_sliced_contiguous(context, is_contiguous(array), found),
+        sliced_layout(context, array, found),
         array.cell.exchanges,
     )
     return Array(array.cell, view, depth)

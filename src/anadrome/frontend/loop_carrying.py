@@ -43,6 +43,7 @@ from anadrome.frontend.structures import children, is_same_structure
 from anadrome.frontend.values import (
     CONTINUE,
     NEXT,
+    UNKNOWN_LAYOUT,
     Array,
     Cell,
     Complex,
@@ -59,7 +60,7 @@ from anadrome.frontend.values import (
     is_staged,
     link,
 )
-from anadrome.frontend.views import common_layout, is_contiguous
+from anadrome.frontend.views import common_layout, layout_of
 
 
 @dataclass(slots=True, eq=False)
@@ -155,7 +156,8 @@ class Carrying:
     def _held(self, carried: Carried, leaf: Array, cell: Cell) -> Array:
         """A carried array as it is in the body."""
         link(cell, aliases((leaf,)))
-        cell.is_contiguous = None if carried.place in self.plan.strided else is_contiguous(leaf)
+        is_strided = carried.place in self.plan.strided
+        cell.layout = UNKNOWN_LAYOUT if is_strided else layout_of(leaf)
         carried.cells.append(cell)
         return Array(cell, None, leaf.list_depth)
 
@@ -245,7 +247,7 @@ class Carrying:
             raise RestartSteady(self.scope, place, step)
         carried.ends = _arrays(leaves)
         for cell, last in zip(carried.cells, carried.ends, strict=True):
-            if cell.is_contiguous is not None and cell.is_contiguous is not is_contiguous(last):
+            if cell.layout not in (UNKNOWN_LAYOUT, layout_of(last)):
                 raise RestartStrided(self.scope, place)
         carried.end = value
         weak = [mine and is_weak(context, leaf) for mine, leaf in zip(carried.weak, leaves, strict=True)]
@@ -344,7 +346,7 @@ class Carrying:
             wrapped = boxed(self.context, found)
         if isinstance(wrapped, Array) and isinstance(turn.end, Array):
             ways = (turn.end,) if self.plan.runs else (turn.start, turn.end)
-            wrapped.cell.is_contiguous = common_layout(_arrays(ways))
+            wrapped.cell.layout = common_layout(_arrays(ways))
             wrapped = Array(wrapped.cell, None, turn.end.list_depth)
         turn.result = wrapped
         self.turns.append(turn)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from anadrome.array_ir.affine import Affine
 from anadrome.array_ir.nodes import ArrayType, Atom, Const, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, I64
@@ -421,7 +423,8 @@ def _join_leaves(joining: Joining, what: str, one: Value, two: Value) -> Join:
     kinds = {type_of(context, value)[0] is BOOL for value in (one, two)}
     context.widenings += len({type_of(context, value)[0].is_float for value in (one, two)}) > 1
     shapes = [value.shape if isinstance(value, Array) else () for value in (one, two)]
-    if len(kinds) > 1 or len(shapes[0]) != len(shapes[1]):
+    is_numpys = any(type_of(context, value)[0].is_integer and _is_numpys(value) for value in (one, two))
+    if len(kinds) > 1 or len(shapes[0]) != len(shapes[1]) or (dtype.is_float and is_numpys):
         raise BranchesDiffer(what, describe(one), describe(two), context.span)
     room = _room(joining, *(shape[0] for shape in shapes)) if shapes[0] else None
     shape = [] if room is None else [room]
@@ -435,6 +438,11 @@ def _join_leaves(joining: Joining, what: str, one: Value, two: Value) -> Join:
     lengths = [Scalar(sizes[0]) for sizes in shapes]
     joining.slots.append(Slot(lengths[0], lengths[1], ArrayType(I64), False))
     return lambda results: _counted(context, next(results), next(results), room)
+
+
+def _is_numpys(value: Value) -> bool:
+    """Whether a number or array keeps its type in NumPy; a whole number of Python's may become a float."""
+    return isinstance(value, Array | np.generic) or (isinstance(value, Scalar) and not value.is_weak)
 
 
 def _common_size(joining: Joining, what: str, one: Value, two: Value, left: Size, right: Size) -> Size:

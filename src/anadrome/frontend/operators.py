@@ -125,7 +125,9 @@ def apply_typed(
     def scalar(builder: Builder, scalars: tuple[Atom, ...]) -> Atom:
         return builder.apply(name, *(builder.convert(one, dtype) for one in scalars))
 
-    found = laid_out_like(map_elements(context, atoms, scalar, prim.symbol or name, is_weak), values)
+    found = laid_out_like(
+        context, map_elements(context, atoms, scalar, prim.symbol or name, is_weak), values, True
+    )
     return noted(context, found, atoms) if name == "abs" else found
 
 
@@ -215,7 +217,9 @@ def _whole_power(context: Context, base: Value, exponent: int, dtype: DType, is_
                 square = builder.mul(square, square)
         return builder.constant(1, square) if result is None else result
 
-    return laid_out_like(map_elements(context, [atom(context, base)], scalar, "**", is_weak), (base,))
+    return laid_out_like(
+        context, map_elements(context, [atom(context, base)], scalar, "**", is_weak), (base,), True
+    )
 
 
 # ---------------------------------------------------------------------------- magnitudes

@@ -29,8 +29,19 @@ from anadrome.frontend.sharing import spread
 from anadrome.frontend.statements import run_block
 from anadrome.frontend.structures import children, flatten, is_number
 from anadrome.frontend.surroundings import Watch
-from anadrome.frontend.values import Array, Cell, Complex, RunText, Scalar, ScopeKind, Value, is_staged
-from anadrome.frontend.views import is_contiguous
+from anadrome.frontend.values import (
+    BY_ROWS,
+    UNKNOWN_LAYOUT,
+    Array,
+    Cell,
+    Complex,
+    RunText,
+    Scalar,
+    ScopeKind,
+    Value,
+    is_staged,
+)
+from anadrome.frontend.views import layout_of
 
 RECURSION_LIMIT = 20_000
 """Python's own limit while a function is being staged."""
@@ -138,7 +149,7 @@ def _staged(
         wrapped = context.wrap(var, spec.is_weak)
         if isinstance(wrapped, Array):
             wrapped.cell.is_argument = True
-            wrapped.cell.is_contiguous = True if spec.is_contiguous else None
+            wrapped.cell.layout = BY_ROWS if spec.is_contiguous else UNKNOWN_LAYOUT
         return wrapped
 
     def enter(value: object, name: str) -> Value:
@@ -211,7 +222,7 @@ def _parameter_value(scope: object, var: Var, leaf: Value) -> Value:
     if isinstance(leaf, Scalar):
         return Scalar(var, leaf.is_weak)
     assert isinstance(leaf, Array)
-    cell = Cell(var, scope, is_argument=True, is_contiguous=is_contiguous(leaf))  # type: ignore[arg-type]
+    cell = Cell(var, scope, is_argument=True, layout=layout_of(leaf))  # type: ignore[arg-type]
     return Array(cell, None, leaf.list_depth)
 
 

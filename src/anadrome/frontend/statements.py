@@ -38,7 +38,7 @@ from anadrome.frontend.nonlocals import owner
 from anadrome.frontend.operators import truth
 from anadrome.frontend.overloads import own_method
 from anadrome.frontend.own import is_own
-from anadrome.frontend.storing import NOT_THERE, check_cast, in_place, part_of, store_item
+from anadrome.frontend.storing import NOT_THERE, in_place, part_of, store_item
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.trying import run_try
 from anadrome.frontend.values import (
@@ -275,7 +275,7 @@ def _augmented(context: Context, frame: Frame, node: ast.AugAssign) -> None:
         case ast.Name(id=name):
             old = context.evaluate(frame, ast.copy_location(ast.Name(name, ast.Load()), target))
             new = _operated(context, frame, node, old)
-            if not is_same_object(new, old) or name in frame.nonlocals:
+            if not is_same_object(new, old):
                 assign(context, frame, target, new)
         case ast.Attribute(attr=name):
             base = context.evaluate(frame, target.value)
@@ -291,8 +291,6 @@ def _augmented(context: Context, frame: Frame, node: ast.AugAssign) -> None:
             context.at(frame, target)
             old = subscript(context, base, index)
             new = _operated(context, frame, node, old)
-            if isinstance(base, Array | Complex) and not base.list_depth:
-                check_cast(context, base, new)
             is_written = (
                 is_same_object(new, old) and isinstance(base, Array | Complex) and is_view_of(new, base)
             )

@@ -43,7 +43,7 @@ def store_item(context: Context, base: Value, index: Value, value: Value) -> Non
     if isinstance(base, GrowingList):
         set_item(context, base, index, value)
         return
-    if isinstance(base, Complex) and base.shape:
+    if isinstance(base, Complex) and isinstance(base.real, Array):
         put_complex(context, base, index, value)
         return
     if isinstance(base, Array):
@@ -85,7 +85,8 @@ def in_place(context: Context, kind: type[ast.operator], old: Value, value: Valu
         found = context.call(method, old, value)
         if found is not NotImplemented:
             return found
-    if is_numpy_array(old) or (isinstance(old, Array) and not old.list_depth):
+    whole = old.real if isinstance(old, Complex) else old
+    if isinstance(whole, Array) and not whole.list_depth:
         if kind is ast.MatMult and (not _rank(old) or _rank(value) < 2):
             help = "make a new array instead, `x = x @ a`"
             raise UnsupportedType("the right side of `@=`", describe(value), context.span, help)

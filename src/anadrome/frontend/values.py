@@ -101,6 +101,24 @@ class Scope:
         return 0 if self.parent is None else self.parent.depth + 1
 
 
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What is known of where the elements of an array are in memory.
+
+    `is_contiguous`: they follow one another by rows; None where only the run knows. `order` are the axes from
+    the one with the largest stride to that with the smallest; None where it is not known or by rows.
+    `is_dense`: there is nothing between them.
+    """
+
+    is_contiguous: bool | None = None
+    order: tuple[int, ...] | None = None
+    is_dense: bool = False
+
+
+BY_ROWS = Layout(is_contiguous=True, is_dense=True)
+UNKNOWN_LAYOUT = Layout()
+
+
 @dataclass(slots=True, eq=False)
 class Cell:
     """The storage of one array: the IR variable it holds now.
@@ -121,8 +139,7 @@ class Cell:
     poisoned: Span | None = None
     last_read: int = 0
     last_written: int = 0
-    is_contiguous: bool | None = True
-    """Whether the elements follow one another in memory; None where only the run knows."""
+    layout: Layout = field(default_factory=lambda: BY_ROWS)
     exchanges: int = 0
     """How often a row of a list, which other names may hold, was exchanged for another."""
 
@@ -224,7 +241,7 @@ class View:
     `key` is the variable the cell held when the view was made and `var` what the view was then. Where the
     cell has changed since, `read` makes it anew. `place` says which elements a slice holds, one item for each
     dimension of the base; for any other view `at` gives the indices in the base of an element. Some views are
-    read-only in NumPy. `is_contiguous` is None where only the run knows the layout in memory.
+    read-only in NumPy.
     """
 
     key: Var
@@ -233,7 +250,7 @@ class View:
     place: tuple[Item, ...] | None = None
     at: Callable[[Builder, tuple[Atom, ...]], list[Atom]] | None = None
     is_writable: bool = True
-    is_contiguous: bool | None = True
+    layout: Layout = field(default_factory=lambda: BY_ROWS)
     born: int = 0
     """How often a row had been exchanged when the view was made."""
 

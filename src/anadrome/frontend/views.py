@@ -14,7 +14,21 @@ from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
 from anadrome.frontend.context import Context
 from anadrome.frontend.sizes import is_nonnegative, multiply_sizes
-from anadrome.frontend.values import Array, Cell, Complex, Fixed, Item, Range, Staged, Value, View, link
+from anadrome.frontend.values import (
+    BY_ROWS,
+    UNKNOWN_LAYOUT,
+    Array,
+    Cell,
+    Complex,
+    Fixed,
+    Item,
+    Layout,
+    Range,
+    Staged,
+    Value,
+    View,
+    link,
+)
 
 At = Callable[[Builder, tuple[Atom, ...]], list[Atom]]
 """The indices of an element of a view -> its indices in what it looks into."""
@@ -25,14 +39,11 @@ def view_of(
     base: Array,
     shape: Sequence[Size],
     at: At,
-    is_contiguous: bool | None = None,
+    layout: Layout = UNKNOWN_LAYOUT,
     is_writable: bool = True,
     read: Callable[[Builder, Var], Var] | None = None,
 ) -> Array:
-    """The view of an array with `base[at(indices)]` everywhere; `read` makes the same in another way.
-
-    `is_contiguous` is None where only the run knows whether the elements follow one another in memory.
-    """
+    """The view of an array with `base[at(indices)]` everywhere; `read` makes the same in another way."""
     outer = base.view
 
     def through(var: Var) -> Var:
@@ -49,7 +60,7 @@ def view_of(
     place = joined(place_of(base), at)
     return Array(
         base.cell,
-        View(base.cell.var, var, through, None, place, writable, is_contiguous, base.cell.exchanges),
+        View(base.cell.var, var, through, None, place, writable, layout, base.cell.exchanges),
         base.list_depth,
     )
 
@@ -137,27 +148,70 @@ def _is_one(size: Size) -> bool:
 
 
 # ---------------------------------------------------------------------------- layout in memory
+def layout_of(array: Array) -> Layout:
+    """What is known of an array's layout in memory."""
+    return array.cell.layout if array.view is None else array.view.layout
+
+
 def is_contiguous(array: Array) -> bool | None:
     """Whether the elements follow one another in memory in row-major order; None where only the run knows."""
-    return array.cell.is_contiguous if array.view is None else array.view.is_contiguous
+    return layout_of(array).is_contiguous
 
 
-def common_layout(arrays: Sequence[Array]) -> bool | None:
-    """Whether what is one of these arrays is contiguous, whichever it is."""
-    layouts = {is_contiguous(array) for array in arrays}
-    return layouts.pop() if len(layouts) == 1 else None
+def memory_order(array: Array) -> tuple[int, ...] | None:
+    """The axes from the one with the largest stride in memory to that with the smallest, where known."""
+    layout = layout_of(array)
+    return tuple(range(len(array.shape))) if layout.is_contiguous else layout.order
 
 
-def laid_out_like(result: Staged, sources: Sequence[Value]) -> Staged:
-    """A new array, which NumPy lays out in memory as those that it is computed from."""
+def common_layout(arrays: Sequence[Array]) -> Layout:
+    """The layout of what is one of these arrays, whichever it is."""
+    layouts = {layout_of(array) for array in arrays}
+    return layouts.pop() if len(layouts) == 1 else UNKNOWN_LAYOUT
+
+
+def laid_out_like(
+    context: Context, result: Staged, sources: Sequence[Value], is_elementwise: bool = False
+) -> Staged:
+    """A new array, which NumPy lays out in memory as those that it is computed from: an elementwise function
+    in the order of their axes, any other one by rows where they all are."""
     arrays = [one.real if isinstance(one, Complex) else one for one in sources]
-    known = [is_contiguous(one) for one in arrays if isinstance(one, Array) and len(one.shape) > 1]
-    if isinstance(result, Array) and len(result.shape) > 1 and not all(known):
-        result.cell.is_contiguous = None
+    orders = {memory_order(one) for one in arrays if isinstance(one, Array) and len(one.shape) > 1}
+    if not isinstance(result, Array) or len(result.shape) < 2 or not orders:
+        return result
+    order = orders.pop() if len(orders) == 1 else None
+    is_by_rows = all(one is not None and list(one) == sorted(one) for one in (order, *orders))
+    if is_by_rows:
+        result.cell.layout = BY_ROWS
+    elif order is None or len(order) != len(result.shape) or not is_elementwise:
+        result.cell.layout = UNKNOWN_LAYOUT
+    else:
+        result.cell.layout = dense_layout(context, result.shape, order)
     return result
 
 
-def is_sliced_contiguous(context: Context, base: bool | None, items: Sequence[object]) -> bool | None:
+def dense_layout(context: Context, shape: Sequence[Size], order: tuple[int, ...]) -> Layout:
+    """The layout of elements without gaps in this order of the axes; axes of one element do not count."""
+    wide = [axis for axis in order if not _is_one(shape[axis])]
+    is_known = all(is_several(context, shape[axis]) for axis in wide)
+    return Layout(True if wide == sorted(wide) else False if is_known else None, order, is_dense=True)
+
+
+def sliced_layout(context: Context, base: Array, items: Sequence[object]) -> Layout:
+    """The layout of a slice, whose axes are in the order of those of its base."""
+    found, taken = memory_order(base), [item for item in items if isinstance(item, Range | Fixed)]
+    order = None
+    if found is not None and len(taken) == len(items):
+        kept = [axis for axis, item in enumerate(items) if isinstance(item, Range)]
+        kept += range(len(items), len(base.shape))
+        order = tuple(kept.index(axis) for axis in found if axis in kept)
+    elif found is not None and list(found) == sorted(found):
+        fixed = sum(isinstance(item, Fixed) for item in items)
+        order = tuple(range(len(base.shape) - fixed + len(items) - len(taken)))
+    return Layout(_is_sliced_contiguous(context, is_contiguous(base), items), order)
+
+
+def _is_sliced_contiguous(context: Context, base: bool | None, items: Sequence[object]) -> bool | None:
     """Whether a slice is contiguous: fixed indices, one range of step 1, then whole dimensions."""
     if base is not True:
         return None
@@ -178,13 +232,16 @@ def is_sliced_contiguous(context: Context, base: bool | None, items: Sequence[ob
     return found
 
 
-def is_permuted_contiguous(context: Context, array: Array, order: Sequence[int]) -> bool | None:
-    """Whether an array with its axes in another order is contiguous: where only axes of size 1 have moved."""
-    base = is_contiguous(array)
-    wide = [axis for axis in order if not _is_one(array.shape[axis])]
+def permuted_layout(context: Context, array: Array, axes: Sequence[int]) -> Layout:
+    """The layout of an array with its axes in another order."""
+    base, found = layout_of(array), memory_order(array)
+    wide = [axis for axis in axes if not _is_one(array.shape[axis])]
+    order = None if found is None else tuple(list(axes).index(axis) for axis in found)
     if wide == sorted(wide):
-        return base
-    return False if base is True and all(is_several(context, array.shape[axis]) for axis in wide) else None
+        return Layout(base.is_contiguous, order, base.is_dense)
+    if order is None or not base.is_dense:
+        return Layout(None, order)
+    return dense_layout(context, [array.shape[axis] for axis in axes], order)
 
 
 def is_several(context: Context, size: Size) -> bool:

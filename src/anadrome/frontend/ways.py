@@ -143,5 +143,5 @@ def _result(context: Context, slot: Slot, found: Atom) -> Value:
     if not isinstance(wrapped, Array):
         return wrapped
     arrays = [value for value in (slot.then, slot.other) if isinstance(value, Array)]
-    wrapped.cell.is_contiguous = common_layout(arrays)
+    wrapped.cell.layout = common_layout(arrays)
     return Array(wrapped.cell, None, max(value.list_depth for value in arrays))

@@ -98,7 +98,7 @@ REFUSED: list[tuple[Callable[..., Any], type[FrontendError], str]] = [
     (lambda x: statistics.median(x), UnsupportedArgument, "a sequence"),
     (lambda x: math.factorial(x[0, 0]), UnsupportedArgument, "math.factorial"),
     (lambda x: math.gcd(3, np.argsort(x[0])), UnsupportedArgument, "math.gcd"),
-    (lambda x: np.reshape(x, (3, 4), order="F"), UnsupportedArgument, "order"),
+    (lambda x: np.reshape(x, (3, 4), order="G"), UnsupportedArgument, "order"),
     (lambda x: np.add(x, x, casting="no"), UnsupportedArgument, "casting"),
     (lambda x: np.mean(x, 5), UnsupportedArgument, "axis 5"),
     (lambda x: np.sum(x, axis=(0, 0)), UnsupportedArgument, "twice"),

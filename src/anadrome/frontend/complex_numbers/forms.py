@@ -24,9 +24,11 @@ from anadrome.frontend.complex_numbers import (
     operators,
 )
 from anadrome.frontend.complex_numbers.functions import (
+    add_at,
     all_close,
     angle,
     appended,
+    argsort,
     condition,
     einsum,
     exponential,
@@ -37,6 +39,8 @@ from anadrome.frontend.complex_numbers.functions import (
     padded,
     real_part,
     solve,
+    sort,
+    sort_in_place,
     spread,
     where,
 )
@@ -137,6 +141,14 @@ _COMPLEX_CALLS: Mapping[Callable[..., Any], StagedCall] = {
     np.power: of_two(operators.power),
     np.equal: lambda context, x1, x2: operators.compare(context, ast.Eq, x1, x2),
     np.not_equal: lambda context, x1, x2: operators.compare(context, ast.NotEq, x1, x2),
+    np.less: lambda context, x1, x2: operators.compare(context, ast.Lt, x1, x2, True),
+    np.less_equal: lambda context, x1, x2: operators.compare(context, ast.LtE, x1, x2, True),
+    np.greater: lambda context, x1, x2: operators.compare(context, ast.Gt, x1, x2, True),
+    np.greater_equal: lambda context, x1, x2: operators.compare(context, ast.GtE, x1, x2, True),
+    np.sort: sort,
+    np.argsort: argsort,
+    np.add.at: add_at(np.add.at),
+    np.subtract.at: add_at(np.subtract.at),
     np.logical_not: of_nonzero(CALLS[np.logical_not]),
     np.any: of_nonzero(CALLS[np.any]),
     np.all: of_nonzero(CALLS[np.all]),
@@ -199,27 +211,28 @@ def _of_real_part(attribute: Callable[..., Value], context: Context, value: Comp
     return attribute(context, value.real)
 
 
+_COMPLEX_METHODS: Mapping[str, StagedCall] = {
+    **{name: method(name) for name in ("reshape", "ravel", "flatten", "transpose", "swapaxes", "squeeze")},
+    **{name: method(name) for name in ("repeat", "trace", "diagonal", "take", "copy", "item")},
+    **{name: method(name) for name in ("sum", "mean", "cumsum")},
+    "conj": as_function(np.conjugate),
+    "conjugate": as_function(np.conjugate),
+    "prod": as_function(np.prod),
+    "cumprod": as_function(np.cumprod),
+    "var": as_function(np.var),
+    "std": as_function(np.std),
+    "any": as_function(np.any),
+    "all": as_function(np.all),
+    "nonzero": as_function(np.nonzero),
+    "dot": as_function(np.dot),
+    "astype": astype,
+    "argsort": as_function(np.argsort),
+    "sort": sort_in_place,
+    "fill": filling(write_complex),
+}
+
 COMPLEX_METHODS: dict[str, StagedCall] = {
-    name: method_into(name, checked(name, form), write_complex)
-    for name, form in {
-        **{
-            name: method(name) for name in ("reshape", "ravel", "flatten", "transpose", "swapaxes", "squeeze")
-        },
-        **{name: method(name) for name in ("repeat", "trace", "diagonal", "take", "copy", "item")},
-        **{name: method(name) for name in ("sum", "mean", "cumsum")},
-        "conj": as_function(np.conjugate),
-        "conjugate": as_function(np.conjugate),
-        "prod": as_function(np.prod),
-        "cumprod": as_function(np.cumprod),
-        "var": as_function(np.var),
-        "std": as_function(np.std),
-        "any": as_function(np.any),
-        "all": as_function(np.all),
-        "nonzero": as_function(np.nonzero),
-        "dot": as_function(np.dot),
-        "astype": astype,
-        "fill": filling(write_complex),
-    }.items()
+    name: method_into(name, checked(name, form), write_complex) for name, form in _COMPLEX_METHODS.items()
 }
 """The name of a method of a complex array -> its compiled form."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 import numpy as np
 import scipy.linalg
@@ -12,6 +13,7 @@ from anadrome.frontend.arrays import as_array, describe
 from anadrome.frontend.complex_numbers import formulas, operators
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
 from anadrome.frontend.complex_numbers.rules import by_parts, multilinear, together
+from anadrome.frontend.complex_numbers.storing import write_complex
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.indexing import take
 from anadrome.frontend.library import CALLS
@@ -35,6 +37,49 @@ def angle(context: Context, z: Value, deg: Value = False) -> Value:
     """np.angle"""
     found = operators.over_real(context, z, formulas.angle, "np.angle")
     return context.call(np.degrees, found) if deg else found
+
+
+def argsort(context: Context, a: Value, axis: Value = -1) -> Value:
+    """np.argsort by the real and then the imaginary part; behind those without a NaN the ones with NaN as
+    imaginary part, as real part, and as both."""
+    call, found = context.call, complex_of(context, a)
+    real, imag = (call(np.ravel, part) if axis is None else part for part in (found.real, found.imag))
+    along = -1 if axis is None else axis
+    kind = call(np.add, call(np.multiply, call(np.isnan, real), 2), call(np.isnan, imag))
+    order = call(np.argsort, imag, axis=along)
+    for key in (real, kind):
+        finer = call(np.argsort, call(np.take_along_axis, key, order, along), axis=along)
+        order = call(np.take_along_axis, order, finer, along)
+    return order
+
+
+def sort(context: Context, a: Value, axis: Value = -1) -> Value:
+    """np.sort"""
+    found = context.call(np.ravel, a) if axis is None else complex_of(context, a)
+    return context.call(
+        np.take_along_axis, found, argsort(context, found, axis), -1 if axis is None else axis
+    )
+
+
+def sort_in_place(context: Context, array: Value, axis: Value = -1) -> Value:
+    """z.sort()"""
+    assert isinstance(array, Complex)
+    write_complex(context, "sort", array, sort(context, array, axis))
+    return None
+
+
+def add_at(ufunc: Callable[..., object]) -> StagedCall:
+    """np.add.at and np.subtract.at: each part at the same places"""
+
+    def staged(context: Context, a: Value, indices: Value, b: Value) -> Value:
+        if not isinstance(a, Complex):
+            raise ComplexRefused("a real array", describe(b), context.span, "give it a complex array")
+        given = complex_of(context, b)
+        for own, part in ((a.real, given.real), (a.imag, given.imag)):
+            context.call(ufunc, own, indices, part)
+        return None
+
+    return staged
 
 
 def where(context: Context, condition: Value, *choices: Value) -> Value:

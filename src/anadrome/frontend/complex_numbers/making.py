@@ -8,7 +8,7 @@ import numpy as np
 
 from anadrome.dtypes import DType
 from anadrome.errors.frontend import ComplexRefused, UnsupportedArgument
-from anadrome.frontend.arrays import as_array, describe
+from anadrome.frontend.arrays import as_array, boxed, describe, unboxed
 from anadrome.frontend.complex_numbers import formulas, operators
 from anadrome.frontend.complex_numbers.parts import (
     complex_of,
@@ -88,6 +88,13 @@ def new_array(context: Context, object: Value, dtype: Value = None, *, copy: Val
     return Complex(*(_fresh(context, part) for part in (found.real, found.imag)))
 
 
+def new_typed(context: Context, array: Value, dtype: Value) -> Value:
+    """A copy of an array or number under a type"""
+    found = strong(_cast(context, array, dtype))
+    is_number = isinstance(array, Complex | Scalar) and not array.shape
+    return found if is_number and isinstance(found.real, Scalar) else new_array(context, found)
+
+
 def same_array(context: Context, a: Value, dtype: Value = None) -> Value:
     """np.asarray: the array itself, where it is one of that type"""
     is_same = isinstance(a, Complex) and (dtype is None or part_type(dtype) is a.dtype)
@@ -105,7 +112,7 @@ def contiguous(context: Context, a: Value, dtype: Value = None) -> Value:
 def astype(context: Context, array: Value, dtype: Value, *, copy: Value = True) -> Value:
     """x.astype(dtype): a new array, or with `copy=False` the array itself where it has the type"""
     if static_flag(context, "astype", "copy", copy):
-        return new_array(context, array, dtype)
+        return new_typed(context, array, dtype)
     return same_array(context, array, dtype)
 
 
@@ -113,14 +120,15 @@ def conversion(dtype: type) -> StagedCall:
     """np.complex128(x) and np.complex64(x)"""
 
     def staged(context: Context, x: Value = 0) -> Value:
-        found = same_array(context, x, dtype)
+        found = unboxed(context, same_array(context, x, dtype))
         return found if not isinstance(found, Complex) or found.shape else strong(found)
 
     return staged
 
 
 def _fresh(context: Context, part: Any) -> Any:
-    return context.wrap(context.read(part)) if isinstance(part, Array) else part
+    made = context.wrap(context.read(part)) if isinstance(part, Array) else part
+    return boxed(context, made.atom) if isinstance(made, Scalar) else made
 
 
 def _cast(context: Context, value: Value, dtype: Value) -> Complex:

@@ -37,6 +37,14 @@ SYMBOLS: dict[type[ast.AST], str] = {
 }
 """Operators that complex numbers do not have."""
 
+ORDERS: dict[type[ast.cmpop], tuple[str, str]] = {
+    ast.Lt: ("lt", "lt"),
+    ast.LtE: ("lt", "le"),
+    ast.Gt: ("gt", "gt"),
+    ast.GtE: ("gt", "ge"),
+}
+"""How the real parts and, where these are equal, the imaginary parts are compared."""
+
 WHOLE_LIMIT = 100
 """Whole exponents up to here are repeated products, as in NumPy."""
 
@@ -80,7 +88,7 @@ def _over(
         return rule(inner, *scalars)
 
     real, imag = _built(context.builder, shape, place)
-    parts = (laid_out_like(context.wrap(part, is_weak), values) for part in (real, imag))
+    parts = (laid_out_like(context, context.wrap(part, is_weak), values, True) for part in (real, imag))
     return Complex(*parts)
 
 
@@ -119,7 +127,8 @@ def over_real(context: Context, value: Value, rule: RealRule, what: str) -> Stag
         pair = tuple(inner.convert(element(inner, part, shape, indices), dtype) for part in (real, imag))
         return rule(inner, pair)  # type: ignore[arg-type]  # two of them
 
-    result = laid_out_like(context.wrap(context.builder.build(shape, place), is_weak), (value,))
+    built = context.wrap(context.builder.build(shape, place), is_weak)
+    result = laid_out_like(context, built, (value,), is_elementwise=True)
     return noted(context, result, (real, imag)) if rule is formulas.absolute else result
 
 
@@ -198,11 +207,29 @@ def negate(context: Context, value: Complex) -> Complex:
     return over_pairs(context, (value,), formulas.negate, "-")
 
 
-def compare(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
-    """`left == right` and `left != right`; complex numbers have no order."""
-    if kind not in (ast.Eq, ast.NotEq):
-        raise refused(context, kind, left, right)
+def compare(
+    context: Context, kind: type[ast.cmpop], left: Value, right: Value, is_ufunc: bool = False
+) -> Value:
+    """`left == right` and `left != right`; those of NumPy's have an order as well: by their real parts, and
+    where these are equal by their imaginary parts.
+
+    x < y:   Re x < Re y and neither imaginary part is NaN, or Re x = Re y and Im x < Im y
+
+    The operators of two numbers do not look at NaN, the universal functions do.
+    """
     one, other = complex_of(context, left), complex_of(context, right)
+    if kind not in (ast.Eq, ast.NotEq):
+        if one.is_weak and other.is_weak:
+            raise refused(context, kind, left, right)
+        strict, own = ORDERS[kind]
+        looked_at = (one, other) if is_ufunc or one.shape or other.shape else ()
+        known = [apply_prim(context, "eq", part.imag, part.imag) for part in looked_at]
+        first = apply_prim(context, strict, one.real, other.real)
+        for is_known in known:
+            first = apply_prim(context, "and", first, is_known)
+        equal = apply_prim(context, "eq", one.real, other.real)
+        second = apply_prim(context, "and", equal, apply_prim(context, own, one.imag, other.imag))
+        return apply_prim(context, "or", first, second)
     name, both = ("eq", "and") if kind is ast.Eq else ("ne", "or")
     parts = [apply_prim(context, name, a, b) for a, b in ((one.real, other.real), (one.imag, other.imag))]
     return apply_prim(context, both, *parts)
@@ -224,7 +251,7 @@ def truth(context: Context, value: Complex) -> Staged:
 
 def refused(context: Context, kind: type[ast.AST], *operands: Value) -> ComplexRefused:
     """The error for an operator that complex numbers do not have."""
-    got = next(describe(value) for value in operands if is_complex(value))
+    got = next((describe(value) for value in operands if is_complex(value)), "a list of complex numbers")
     is_order = issubclass(kind, ast.cmpop)
     help = "compare `abs(z)`, `z.real` or `z.imag`" if is_order else "use `z.real` or `z.imag`"
     return ComplexRefused(f"`{SYMBOLS[kind]}`", got, context.span, help)

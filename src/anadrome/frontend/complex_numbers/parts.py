@@ -15,7 +15,7 @@ from anadrome.frontend.context import Context
 from anadrome.frontend.sizes import retype, show_shape
 from anadrome.frontend.structures import children, flatten
 from anadrome.frontend.values import Array, Complex, Scalar, Staged, Value
-from anadrome.frontend.views import is_contiguous, view_of
+from anadrome.frontend.views import layout_of, view_of
 
 
 # ---------------------------------------------------------------------------- what is complex
@@ -110,7 +110,7 @@ def from_parts(context: Context, real: Staged, imag: Staged) -> Complex:
                 right,
                 left.shape,
                 lambda _, indices: list(indices),
-                is_contiguous(right),
+                layout_of(right),
                 read=lambda _, var: retype(context, var, left.type, "complex"),
             ),
         )

@@ -24,13 +24,13 @@ from anadrome.frontend.context import Context, StagedCall, dtype_of
 from anadrome.frontend.operators import is_one
 from anadrome.frontend.sizes import as_size, clamp_size, show_shape
 from anadrome.frontend.structures import has_staged
-from anadrome.frontend.values import Array, Scalar, Staged, Value, is_staged
+from anadrome.frontend.values import BY_ROWS, Array, Layout, Scalar, Staged, Value, is_staged
 from anadrome.frontend.views import (
     At,
     at_reshaped,
     copy_that_may_share,
     is_contiguous,
-    is_permuted_contiguous,
+    permuted_layout,
     view_of,
 )
 
@@ -239,7 +239,7 @@ def permuted_view(context: Context, found: Staged, order: Sequence[int]) -> Stag
     if not isinstance(found, Array):
         return found
     shape = [found.shape[axis] for axis in order]
-    return view_of(context, found, shape, at_permuted(order), is_permuted_contiguous(context, found, order))
+    return view_of(context, found, shape, at_permuted(order), permuted_layout(context, found, order))
 
 
 def reshaped_view(context: Context, found: Array, sizes: Sequence[Size], is_ravel: bool = False) -> Array:
@@ -259,7 +259,8 @@ def reshaped_view(context: Context, found: Array, sizes: Sequence[Size], is_rave
     wide, wanted = ([size for size in shape if not is_one(size)] for shape in (found.shape, sizes))
     contiguous = is_contiguous(found)
     if contiguous or (wide == wanted and not is_ravel):
-        return view_of(context, found, sizes, at, contiguous, read=read)
+        layout = BY_ROWS if contiguous else Layout(contiguous)
+        return view_of(context, found, sizes, at, layout, read=read)
     copy = read(context.builder, context.read(found))
     if contiguous is False and is_ravel:
         wrapped = context.wrap(copy)

@@ -20,8 +20,9 @@ from anadrome.frontend.library.common import (
     reshaped_view,
     shape_argument,
     static_flag,
+    static_int,
 )
-from anadrome.frontend.library.shape import broadcast_to
+from anadrome.frontend.library.shape import broadcast_to, is_by_columns, transposed
 from anadrome.frontend.sizes import as_size, clamp_size, size_value
 from anadrome.frontend.values import Array, Scalar, Staged, Value
 from anadrome.frontend.views import copy_that_may_share, is_contiguous, laid_out_like
@@ -45,7 +46,8 @@ def filled_like(name: str, value: int) -> StagedCall:
         found = as_array(context, a)
         number = context.constant(value, optional_dtype(context, dtype) or found.dtype)
         sizes = found.shape if shape is None else shape_argument(context, name, shape)
-        return laid_out_like(new_of(context, context.builder.full(sizes, number)), (found,))
+        made = new_of(context, context.builder.full(sizes, number))
+        return laid_out_like(context, made, (found,), is_elementwise=shape is None)
 
     return staged
 
@@ -170,8 +172,11 @@ def new_array(
     context: Context, object: Value, dtype: Value = None, *, copy: Value = True, ndmin: Value = 0
 ) -> Value:
     """np.array: a copy, but for `copy=None` and `copy=False`, which raises where one would have to be made"""
-    if ndmin != 0:
-        raise UnsupportedArgument("np.array", "`ndmin` is not supported", context.span, "reshape the array")
+    least = static_int(context, "np.array", "ndmin", ndmin)
+    if least:
+        found = new_array(context, object, dtype, copy=copy)
+        more = least - len(as_array(context, found).shape)
+        return context.call(np.expand_dims, found, tuple(range(more))) if more > 0 else found
     if copy is None or not static_flag(context, "np.array", "copy", copy):
         found = same_array(context, object, dtype)
         if copy is None or found is object:
@@ -200,9 +205,11 @@ def contiguous(context: Context, a: Value, dtype: Value = None) -> Value:
     return copy_that_may_share(context, found, context.read(found))
 
 
-def copied(context: Context, a: Value) -> Value:
-    """x.copy(): a cell of its own that holds the same."""
+def copied(context: Context, a: Value, order: Value = "C") -> Value:
+    """x.copy(): a cell of its own that holds the same; by columns it is laid out like a transposed one."""
     found = as_array(context, a)
+    if isinstance(found, Array) and is_by_columns(context, "copy", found, order):
+        return transposed(context, copied(context, transposed(context, found)))
     return new_of(context, context.read(found)) if isinstance(found, Array) else Scalar(found.atom)
 
 
@@ -212,10 +219,12 @@ def new_of(context: Context, found: Atom) -> Array:
     return made if isinstance(made, Array) else boxed(context, found)
 
 
-def copied_as_laid_out(context: Context, a: Value) -> Value:
+def copied_as_laid_out(context: Context, a: Value, order: Value = "K") -> Value:
     """np.copy, np.array: a copy with the layout of what is copied."""
+    if order in ("C", "F"):
+        return copied(context, a, order)
     found = as_array(context, a)
-    return laid_out_like(new_of(context, atom(context, found)), (found,))
+    return laid_out_like(context, new_of(context, atom(context, found)), (found,), is_elementwise=True)
 
 
 def vandermonde(

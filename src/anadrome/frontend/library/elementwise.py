@@ -79,7 +79,7 @@ def over_elements(
             builder, tuple(builder.convert(one, dtype) for one, dtype in zip(scalars, types, strict=True))
         )
 
-    found = laid_out_like(map_elements(context, atoms, scalar, what), values)
+    found = laid_out_like(context, map_elements(context, atoms, scalar, what), values, is_elementwise=True)
     return noted(context, found, atoms, is_root) if is_magnitude or is_root else found
 
 

@@ -29,7 +29,7 @@ from anadrome.frontend.library.common import (
 )
 from anadrome.frontend.library.order import require_kth, sort
 from anadrome.frontend.sizes import agree, show_shape, size_value
-from anadrome.frontend.values import Array, Complex, Value
+from anadrome.frontend.values import Array, Complex, Scalar, Value
 from anadrome.frontend.writing import put
 
 Target = Array | Complex
@@ -221,9 +221,11 @@ def copying(write: Write = write) -> StagedCall:
 
 
 def filling(write: Write = write) -> StagedCall:
-    """x.fill(value): one number everywhere"""
+    """x.fill(value): one number everywhere; a number of NumPy's stays what it is"""
 
     def staged(context: Context, array: Value, value: Value) -> Value:
+        if isinstance(array, Scalar | Complex) and not array.shape and not array.is_weak:
+            return None
         target = _target(context, "fill", array)
         if _shape_of(context, value):
             help = "write `x[...] = values`"

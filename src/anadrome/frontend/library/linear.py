@@ -274,7 +274,7 @@ def built_rows(
 
 def kron(context: Context, a: Value, b: Value) -> Value:
     """np.kron of two vectors or two matrices: blocks a[i, j]·b"""
-    left, right = array_var(context, "np.kron", a), array_var(context, "np.kron", b)
+    left, right = (array_var(context, "np.kron", context.call(np.atleast_1d, one)) for one in (a, b))
     rank = len(left.type.shape)
     if rank != len(right.type.shape) or rank > 2:
         raise UnsupportedArgument("np.kron", "anything but two vectors or two matrices", context.span)

@@ -15,8 +15,8 @@ from anadrome.frontend.arrays import as_array, atom, describe, promote
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import array_var, axis_of, built, static_int
 from anadrome.frontend.library.reductions import require_elements
-from anadrome.frontend.values import Array, Value, is_staged
-from anadrome.frontend.views import is_contiguous, view_of
+from anadrome.frontend.values import UNKNOWN_LAYOUT, Array, Value, is_staged
+from anadrome.frontend.views import layout_of, view_of
 
 
 # ---------------------------------------------------------------------------- pad
@@ -127,7 +127,8 @@ def _constant(
 
 # ---------------------------------------------------------------------------- windows
 def convolve(context: Context, a: Value, v: Value, mode: Value = "full") -> Value:
-    """np.convolve: y_k = Σ_j a_j v_{k-j}"""
+    """np.convolve: y_k = Σ_j a_j v_{k-j}; a number is a vector of one element"""
+    a, v = (context.call(np.atleast_1d, one) for one in (a, v))
     return _sliding(context, "np.convolve", a, v, mode, is_turned=True)
 
 
@@ -214,7 +215,7 @@ def quarter_turns(context: Context, m: Value, k: Value = 1, axes: Value = (0, 1)
             places[axis] = builder.apply("sub", last, places[axis])
         return places
 
-    return view_of(context, found, shape, at, None if turns else is_contiguous(found))
+    return view_of(context, found, shape, at, UNKNOWN_LAYOUT if turns else layout_of(found))
 
 
 CALLS: dict[Callable[..., object], StagedCall] = {

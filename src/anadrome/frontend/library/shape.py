@@ -89,30 +89,50 @@ def _divided(
     return context.builder.size("floordiv", count, i64(divisor))
 
 
-def reshaped(context: Context, a: Value, shape: Value) -> Value:
-    """np.reshape in row-major order: a view."""
+def is_by_columns(context: Context, name: str, found: Staged, order: Value) -> bool:
+    """Whether the elements are taken in the order of columns; "K" and "A" ask for that of the memory."""
+    if (
+        order in ("A", "K")
+        and len(found.shape) > 1
+        and not (isinstance(found, Array) and is_contiguous(found))
+    ):
+        reason = f"order={order!r} of an array whose layout in memory is not by rows, or not known"
+        raise UnsupportedArgument(name, reason, context.span, 'write `order="C"` or `order="F"`')
+    if order not in ("A", "C", "F", "K", None):
+        raise UnsupportedArgument(name, f"order={order!r}", context.span)
+    return order == "F"
+
+
+def reshaped(context: Context, a: Value, shape: Value, order: Value = "C") -> Value:
+    """np.reshape, by rows or by columns: a view."""
     found = plain(context, a)
     sizes = target_shape(context, found.shape, shape)
+    if is_by_columns(context, "np.reshape", found, order):
+        return transposed(
+            context, _as_shape(context, plain(context, transposed(context, found)), sizes[::-1])
+        )
     return _as_shape(context, found, sizes)
 
 
-def reshape_method(context: Context, array: Staged, *shape: Value) -> Value:
+def reshape_method(context: Context, array: Staged, *shape: Value, order: Value = "C") -> Value:
     """x.reshape(shape) or x.reshape(n, m)"""
-    return reshaped(context, array, shape[0] if len(shape) == 1 else shape)
+    return reshaped(context, array, shape[0] if len(shape) == 1 else shape, order)
 
 
-def raveled(context: Context, a: Value) -> Value:
-    """np.ravel: the elements in row-major order, a view"""
+def raveled(context: Context, a: Value, order: Value = "C") -> Value:
+    """np.ravel: the elements by rows or by columns, a view"""
     found = plain(context, a)
+    if is_by_columns(context, "np.ravel", found, order):
+        found = plain(context, transposed(context, found))
     size = multiply_sizes(context, found.shape)
     if isinstance(found, Array) and len(found.shape) == 1 and is_contiguous(found):
         return found if found.view is None else reshaped_view(context, found, (size,), is_ravel=True)
     return _as_shape(context, found, (size,), is_ravel=True)
 
 
-def flatten(context: Context, array: Staged) -> Value:
+def flatten(context: Context, array: Staged, order: Value = "C") -> Value:
     """x.flatten(): a copy"""
-    found = raveled(context, array)
+    found = raveled(context, array, order)
     assert isinstance(found, Array)
     return context.wrap(context.read(found))
 
