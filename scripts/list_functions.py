@@ -22,6 +22,8 @@ import numpy as np
 import scipy.fft
 import scipy.interpolate
 import scipy.linalg
+import scipy.sparse
+import scipy.sparse.linalg
 import scipy.special
 
 from anadrome.frontend import itertools_calls
@@ -82,6 +84,8 @@ MODULES: tuple[tuple[str, str, ModuleType], ...] = (
     ("SciPy's linear algebra", "scipy.linalg.", scipy.linalg),
     ("SciPy's interpolation", "scipy.interpolate.", scipy.interpolate),
     ("SciPy's special functions", "scipy.special.", scipy.special),
+    ("SciPy's sparse matrices", "scipy.sparse.", scipy.sparse),
+    ("SciPy's sparse systems", "scipy.sparse.linalg.", scipy.sparse.linalg),
     ("`math`", "math.", math),
     ("`cmath`", "cmath.", cmath),
     ("`operator`", "operator.", operator),

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import scipy.fft
 import scipy.signal
+import scipy.sparse as sp
 import scipy.special
 import scipy.stats
+from scipy.sparse.linalg import cg, spsolve
 
 import anadrome as ad
 
@@ -38,6 +40,8 @@ INTEGERS = np.arange(20)
 SMALL = np.arange(20, dtype=np.uint8)
 TABLE = np.ones(20)
 norm = scipy.stats.norm
+SPARSE = sp.csr_array(np.diag(Y) + np.eye(20, k=1))
+LISTS = SPARSE.tolil()
 
 
 def told(x):
@@ -483,5 +487,31 @@ FOLLOWED: dict[str, Followed] = {
     ),
     "any that prints": Followed(
         lambda x: any(told(v) > 1 for v in x), ["a `for` loop with `break`"], prints_until, (X,)
+    ),
+    "sparse product": Followed(
+        lambda S, x: (S @ S) @ x, ["`A @ (B @ x)`"], lambda S, x: S @ (S @ x), (SPARSE, X)
+    ),
+    "sparse sum": Followed(
+        lambda S, T, x: (S + T) @ x, ["`A @ x + B @ x`"], lambda S, T, x: S @ x + T @ x, (SPARSE, SPARSE, X)
+    ),
+    "sparse quotient": Followed(
+        lambda S, x: S / x, ["`A.multiply(1 / b)`"], lambda S, x: S.multiply(1 / x).toarray(), (SPARSE, Y)
+    ),
+    "sparse plus number": Followed(
+        lambda S: S + 1.0, ["`A.toarray()`"], lambda S: S.toarray() + 1.0, (SPARSE,)
+    ),
+    "sparse item": Followed(
+        lambda S: S[0, 1], ["`A.toarray()[i, j]`"], lambda S: S.toarray()[0, 1], (SPARSE,)
+    ),
+    "sparse rows": Followed(
+        lambda S: S.sum(axis=1), ["`A @ np.ones(n)`"], lambda S: S @ np.ones(20), (sp.csr_matrix(SPARSE),)
+    ),
+    "sparse in NumPy": Followed(lambda S, x: np.dot(S, x), ["`A @ x`"], lambda S, x: S @ x, (SPARSE, X)),
+    "sparse format": Followed(lambda x: LISTS @ x, ["`A.tocsr()`"], lambda x: LISTS.tocsr() @ x, (X,)),
+    "sparse by iteration": Followed(
+        lambda S, x: cg(S, x)[0],
+        ["`scipy.sparse.linalg.spsolve(A, b)`"],
+        lambda S, x: spsolve(S, x),
+        (SPARSE, X),
     ),
 }

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import scipy.special
 
 import anadrome as ad
@@ -55,6 +56,21 @@ def test_arguments_that_are_no_arrays(name: str) -> None:
     hint = re.search(r"help: convert it before the call: `(.*)`$", str(caught.value))
     assert hint is not None
     np.testing.assert_array_equal(ad.jit(twice)(eval(hint[1], {"np": np, "x": given})), 2.0 * expected)
+
+
+def test_sparse_arguments_in_other_formats() -> None:
+    roomy = sp.csr_array(np.eye(3))
+    roomy.data, roomy.indices = np.ones(5), np.zeros(5, np.int32)
+    roomy.indices[:3] = [0, 1, 2]
+    for given in (sp.lil_array((3, 3)), sp.dia_matrix(np.eye(3)), sp.coo_array(np.ones(3)), roomy):
+        wanted = 2.0 * given.toarray()
+        with pytest.raises(TypeError, match="expected a sparse matrix") as caught:
+            ad.jit(twice)(given)
+        hint = re.search(r"help: convert it before the call: `(.*)`$", str(caught.value))
+        assert hint is not None
+        found = eval(hint[1], {"x": given})
+        result = ad.jit(twice)(given if found is None else found)
+        np.testing.assert_array_equal(result.toarray() if sp.issparse(result) else result, wanted)
 
 
 def test_a_static_argument_whose_memory_changes() -> None:

@@ -144,3 +144,26 @@ def test_items_known_at_run_time_are_compared_there(function):
 def test_iterators_of_python_are_refused():
     with pytest.raises(frontend.UnsupportedCall):
         ad.jit(multiplies)(np.arange(3.0))
+
+
+def test_what_arrays_leave_to_an_object() -> None:
+    """NumPy's rule: an object with `__array_ufunc__ = None`, or with a priority, is asked itself."""
+
+    class Left:
+        __array_ufunc__ = None
+
+        def __rmatmul__(self, other):
+            return 2.0 * other
+
+        def __radd__(self, other):
+            return 3.0 * other
+
+    class Before:
+        __array_priority__ = 1.0
+
+        def __rmul__(self, other):
+            return 4.0 * other
+
+    x = np.linspace(-1.0, 2.0, 23)
+    for function in (lambda x: x @ Left(), lambda x: x + Left(), lambda x: x * Before()):
+        np.testing.assert_array_equal(ad.jit(function)(x), function(x))

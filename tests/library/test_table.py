@@ -45,7 +45,7 @@ def program(call: Call, dtype: str = "f64") -> Function:
     parameters = []
     for argument in row.arguments:
         sizes = (*(("batch",) if argument.is_batched else ()), *row.named_sizes(argument, attributes))
-        parameters.append(f"{argument.name}: {dtype}[{', '.join(sizes)}]")
+        parameters.append(f"{argument.name}: {argument.dtype or dtype}[{', '.join(sizes)}]")
     names = [argument.name for argument in row.arguments]
     flags = [
         f"{name}={'true' if flag else 'false'}" for name, flag in zip(row.attributes, attributes, strict=True)
@@ -153,7 +153,7 @@ def test_single_precision(call: Call) -> None:
 @every_call
 def test_nothing_to_do(call: Call) -> None:
     """Where every size is zero, machine code and interpreters give the same."""
-    agree(program(call), *(np.zeros([0] * array.ndim) for array in arguments(call)))
+    agree(program(call), *(np.zeros([0] * array.ndim, array.dtype) for array in arguments(call)))
 
 
 @every_call
@@ -172,7 +172,7 @@ def test_total(row: LibraryOperation) -> None:
     """An operation that has something for every argument says no failure, whatever it is given."""
     call = row, (False,) * len(row.attributes)
     for fill in (0.0, np.nan, np.inf):
-        args = [np.full_like(array, fill) for array in arguments(call)]
+        args = [np.full_like(one, fill) if one.dtype.kind == "f" else one for one in arguments(call)]
         if row.is_total:
             with np.errstate(all="ignore"):
                 compiled(call, args)
@@ -188,7 +188,7 @@ def test_linear(call: Call) -> None:
     """f(…, 2·x + 3·y, …) = 2·f(…, x, …) + 3·f(…, y, …) for each group, and for no other argument."""
     row, _ = call
     one, two = arguments(call), arguments(call, 1)
-    singles = [(argument.name,) for argument in row.arguments if argument.is_read]
+    singles = [(argument.name,) for argument in row.arguments if argument.is_read and not argument.dtype]
     for group in {*row.groups, *singles}:
         inside = [argument.name in group for argument in row.arguments]
 
@@ -251,14 +251,15 @@ def test_pattern(call: Call) -> None:
 
 
 def read_elements(call: Call, args: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Which elements of the arguments are read, as the row says, and which are not imaginary parts."""
+    """Which elements of the arguments are read, as the row says, save positions; which are not imaginary."""
     row, attributes = call
     found, real = [], []
     for argument, arg in zip(row.arguments, args, strict=True):
         if argument.is_read:
             lower = np.tri(len(arg), dtype=bool)
             triangle = lower if row.reads_lower(attributes) else lower.T
-            found.append((triangle if argument.name in row.triangle else np.ones(arg.shape, bool)).ravel())
+            every = np.full(arg.shape, argument.dtype is None)
+            found.append((triangle if argument.name in row.triangle else every).ravel())
             real.append(np.full(arg.size, argument.name != "imag"))
     return np.concatenate(found), np.concatenate(real)
 

@@ -42,7 +42,7 @@ from collections import namedtuple
 from dataclasses import dataclass
 import numpy as np
 import scipy
-from scipy import fft, interpolate, linalg, special, stats
+from scipy import fft, interpolate, linalg, sparse, special, stats
 import anadrome as ad
 """
 """What stands above every program."""

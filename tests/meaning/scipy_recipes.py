@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+PLACES = "(np.arange(len({a})), np.arange(len({a})))"
+SHAPE = "shape=(len({a}), len({a}))"
+DIAGONAL = f"({{a}} * 2.0, {PLACES}), {SHAPE}"
+REGULAR = f"(1.0 + np.abs({{a}}), {PLACES}), {SHAPE}"
+"""The arguments that make diagonal matrices."""
+
 CALLS: dict[str, tuple[str, ...]] = {
     # -------------------------------------------------------------------- special functions
     **{
@@ -31,6 +37,20 @@ CALLS: dict[str, tuple[str, ...]] = {
     "special.betainc": ("u", "special.betainc(2.0, 3.0, {a})", "special.betainc({a}, {a}, {a})"),
     "special.polygamma": ("v", "special.polygamma(1, {a})"),
     "special.logsumexp": ("v m", "special.logsumexp({a}, b={a})", "special.logsumexp({a}, axis=0, b=2.0)"),
+    # -------------------------------------------------------------------- sparse matrices
+    **{
+        f"sparse.{name}": (
+            "v",
+            f"sparse.{name}({DIAGONAL}) @ np.arange(float(len({{a}})))",
+            *(f"sparse.{name}({DIAGONAL}).T.data", f"sparse.{name}({DIAGONAL}).toarray()"),
+            f"2.0 * {{a}} @ sparse.{name}({DIAGONAL})",
+        )
+        for name in ("csr_array", "csc_array", "coo_array", "csr_matrix", "csc_matrix", "coo_matrix")
+    },
+    "sparse.linalg.spsolve": ("v", f"sparse.linalg.spsolve(sparse.csr_array({REGULAR}), {{a}})"),
+    "sparse.linalg.splu": ("v", f"sparse.linalg.splu(sparse.csc_array({REGULAR})).solve({{a}}, 'T')"),
+    "sparse.linalg.factorized": ("v", f"sparse.linalg.factorized(sparse.csc_array({REGULAR}))({{a}})"),
+    "sparse.issparse": ("v", "float(sparse.issparse({a}))"),
     # -------------------------------------------------------------------- distributions
     **{
         f"stats.rv_continuous.{name}": (

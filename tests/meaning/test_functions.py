@@ -20,6 +20,8 @@ import pytest
 import scipy.fft
 import scipy.interpolate
 import scipy.linalg
+import scipy.sparse
+import scipy.sparse.linalg
 import scipy.special
 import scipy.stats
 
@@ -51,6 +53,7 @@ NAMES: dict[str, Any] = vars(builtins) | {
     "dataclasses": dataclasses,
     "special": scipy.special,
     "linalg": scipy.linalg,
+    "sparse": scipy.sparse,
     "fft": scipy.fft,
     "interpolate": scipy.interpolate,
     "stats": scipy.stats,

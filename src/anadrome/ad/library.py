@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from anadrome.ad import complex_decompositions, decompositions, fourier, systems
+from anadrome.ad import complex_decompositions, decompositions, fourier, sparse, systems
 from anadrome.ad.arrays import zeros_like
 from anadrome.ad.library_rule import Call, ForwardRule, Lazy, ReverseRule
 from anadrome.ad.matrices import total
@@ -22,12 +22,14 @@ REVERSE: Mapping[str, ReverseRule] = {
     **decompositions.REVERSE,
     **complex_decompositions.REVERSE,
     **fourier.REVERSE,
+    **sparse.REVERSE,
 }
 """Operation -> its reverse rule; one for each that has a derivative."""
 FORWARD: Mapping[str, ForwardRule] = {
     **systems.FORWARD,
     **decompositions.FORWARD,
     **complex_decompositions.FORWARD,
+    **sparse.FORWARD,
 }
 """Operation -> its forward rule; one for each that has a derivative and is not multilinear."""
 

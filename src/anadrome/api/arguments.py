@@ -21,8 +21,8 @@ class Active:
     """The arguments a transform differentiates by.
 
     `leaves` are their numbers and arrays by position among all flattened arguments. `structure` is that of
-    the derivative, whose leaves stand in the order of `leaves`, with static leaves (strings and their like)
-    kept.
+    the derivative, whose leaves stand in the order of `leaves`, with `statics` kept: strings and their like,
+    and the pattern of a sparse matrix.
     """
 
     leaves: Mapping[int, Staged]
@@ -50,11 +50,11 @@ def active_arguments(
         found, structure = pytree.flatten(args[number])
         start = places.index(number) if found else 0
         name = names[number] if number < len(names) else str(number)
-        paths = pytree.leaf_paths(structure, name)
+        paths, places_only = pytree.leaf_paths(structure, name), pytree.pattern_places(structure)
         taken = 0
         for offset, (leaf, path) in enumerate(zip(found, paths, strict=True)):
             staged = staged_leaf(context, leaf)
-            if staged is None:
+            if staged is None or places_only[offset]:
                 statics[len(leaves) + len(statics)] = leaf
                 continue
             if not staged.dtype.is_float:

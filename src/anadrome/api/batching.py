@@ -10,14 +10,18 @@ from collections.abc import Mapping, Sequence
 
 from anadrome.api import pytree
 from anadrome.api.opened import Result, leaf_result, like_leaf, staged_leaf
+from anadrome.api.patterns import RETURN_VALUES, refuse_sparse
 from anadrome.api.pytree import Structure
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import ArrayType, Atom, Size, Stack, Var, Yield
 from anadrome.errors.api import AxisMismatch, SizeUnknown
+from anadrome.errors.sparse import SparseTransformed
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.sizes import agree
 from anadrome.frontend.values import ScopeKind, Value
+
+NOT_MAPPED = "give the same matrix to every row: `in_axes=(None, 0)` where it is the first of two arguments"
 
 Axes = object
 """An axis, None for "as it is", or a container of these in the form of the arguments or results."""
@@ -34,6 +38,9 @@ def map_rows(
     """`function` on every row of the arguments, the results stacked."""
     leaves, structure = pytree.flatten(tuple(args))
     axes = prefix_axes("in_axes", tuple(in_axes) if isinstance(in_axes, list) else in_axes, structure)
+    for axis, is_place in zip(axes, pytree.pattern_places(structure), strict=True):
+        if is_place and axis is not None:
+            raise SparseTransformed("vmap", "map over the rows of", NOT_MAPPED)
     mapped: dict[int, tuple[Var, int]] = {}
     extent: Size | None = None
     for position, (leaf, axis) in enumerate(zip(leaves, axes, strict=True)):
@@ -57,6 +64,7 @@ def map_rows(
             found, result_structure = pytree.flatten(value)
             atoms: list[Atom] = []
             results.extend(leaf_result(context, leaf, atoms) for leaf in found)
+            refuse_sparse("vmap", "stack results that hold", result_structure, RETURN_VALUES)
             outcome.append(result_structure)
         if any(inner.owns(size) for one in atoms for size in one.type.shape):
             raise SizeUnknown("vmap")

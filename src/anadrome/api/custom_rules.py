@@ -15,6 +15,7 @@ from anadrome.api import pytree
 from anadrome.api.conjugation import conjugated
 from anadrome.api.gradients import type_words
 from anadrome.api.opened import Result, leaf_result, like, parameter_value, staged_leaf
+from anadrome.api.patterns import RETURN_VALUES, agree_patterns, refuse_sparse
 from anadrome.api.places import place_of
 from anadrome.api.pytree import Structure
 from anadrome.array_ir.nodes import ArrayType, Atom, Body, Const, Custom, JvpRule, Var, VjpRule
@@ -99,9 +100,11 @@ class Inputs:
         return found
 
     def tangents(self, context: Context, tangents: Sequence[Var]) -> tuple[Value, ...]:
-        """The same, with zeros for every other number and array."""
+        """The same, with zeros for every other number and array that is no pattern of a sparse matrix."""
+        places = pytree.pattern_places(self.structure)
         leaves = [
-            leaf if place in self.active else _zero(context, leaf) for place, leaf in enumerate(self.leaves)
+            leaf if place in self.active or places[place] else _zero(context, leaf)
+            for place, leaf in enumerate(self.leaves)
         ]
         for (place, leaf), tangent in zip(self.active.items(), tangents, strict=True):
             leaves[place] = parameter_value(context, leaf, tangent)
@@ -241,6 +244,7 @@ def _primal(call: Call, inputs: Inputs, params: tuple[Var, ...]) -> tuple[Body, 
     with context.nested(ScopeKind.RULE, ()) as scope:
         scope.builder.bind(*params)
         leaves, structure = pytree.flatten(call.run(call.function, inputs.primals(context, params)))
+        refuse_sparse(call.name, "return, as a function with a rule of its own,", structure, RETURN_VALUES)
         atoms: list[Atom] = []
         results = [leaf_result(context, leaf, atoms) for leaf in leaves]
         if any(scope.builder.owns(size) for found in atoms for size in found.type.shape):
@@ -335,6 +339,8 @@ def _cotangents(
         leaves, structure = pytree.flatten(arg)
         what = f"the cotangent of argument {number}"
         found = None if part is None else named.leaves(conjugated(context, part), structure, what)
+        if found is not None:
+            agree_patterns(context, what, structure, leaves, found)
         for offset in range(len(leaves)):
             leaf = inputs.active.get(place + offset)
             if leaf is None:

@@ -16,6 +16,7 @@ from anadrome.api import pytree
 from anadrome.api.arguments import Active, Argnums, active_arguments
 from anadrome.api.conjugation import check_holomorphic, conjugated, refuse_complex_result
 from anadrome.api.opened import Opened, float_positions, like, open_function, staged_leaf
+from anadrome.api.patterns import agree_patterns
 from anadrome.api.pytree import Leaf, Structure
 from anadrome.api.signature import parameter_names
 from anadrome.api.stopping import stop_leaf
@@ -179,6 +180,8 @@ def pull_back_values(
         opened = open_function(context, opened_function, primals, {}, active.leaves, Mode.REVERSE)
     cotangents = _cotangents(context, opened, conjugated(context, cotangent), has_aux)
     value, parts = pull_back(context, opened, active, cotangents)
+    leaves, structure = pytree.flatten(value[0] if has_aux and isinstance(value, tuple) else value)
+    agree_patterns(context, "the cotangent", structure, leaves, pytree.flatten(cotangent)[0])
     return value, conjugated(context, active.derivative(parts))
 
 

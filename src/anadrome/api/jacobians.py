@@ -24,6 +24,7 @@ from anadrome.api.conjugation import (
 )
 from anadrome.api.gradients import WithoutAuxiliary, outer_auxiliary, type_words
 from anadrome.api.opened import Opened, float_positions, open_function
+from anadrome.api.patterns import BY_VALUES, RETURN_VALUES, refuse_sparse
 from anadrome.api.pytree import Leaf, Structure
 from anadrome.api.signature import parameter_names
 from anadrome.array_ir.build import Builder, number
@@ -189,10 +190,13 @@ def _opened(
     active = active_arguments(context, asked.transform, args, asked.argnums, parameter_names(function))
     inner = WithoutAuxiliary(function, asked.transform) if asked.has_aux else function
     opened = open_function(context, inner, args, kwargs, active.leaves, mode)
+    refuse_sparse(asked.transform, "differentiate with respect to", active.structure, BY_VALUES)
+    result = _result_structure(opened, asked.has_aux)
+    refuse_sparse(asked.transform, "differentiate a function that returns", result, RETURN_VALUES)
     if not _differentiated(opened, asked.has_aux):
         raise NonFloatOutput(asked.transform, _result_words(opened, asked.has_aux))
     if asked.holomorphic:
-        check_holomorphic(asked.transform, active.structure, _result_structure(opened, asked.has_aux))
+        check_holomorphic(asked.transform, active.structure, result)
     return opened, active
 
 

@@ -6,7 +6,8 @@ structure differ in their leaves alone. `None` is a container of nothing. What i
 Subclasses of list and dict, and dataclass types themselves, are leaves: their meaning is their own. So are
 the dataclasses of this package, staged values among them.
 
-A complex number or array is a container of its real and its imaginary part, which are leaves.
+A complex number or array is a container of its real and its imaginary part, which are leaves. A sparse matrix
+is one of its stored values, its two arrays of places, and its shape: by the first it is differentiated.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from anadrome.frontend import sparse_matrices
+from anadrome.frontend.sparse_matrices import kind_of, made_of, part_names
+from anadrome.frontend.sparse_program import Sparse
 from anadrome.frontend.structures import joined
 from anadrome.frontend.values import Complex
 
@@ -62,7 +66,7 @@ def _flatten(tree: object, leaves: list[Any]) -> Structure:
         leaves.append(tree)
         return LEAF
     names, parts = found
-    kind = Complex if names is PARTS else type(tree)
+    kind = Complex if names is PARTS else kind_of(tree) or type(tree)
     return Node(kind, names, tuple([_flatten(part, leaves) for part in parts]))
 
 
@@ -75,6 +79,9 @@ def parts_of(tree: object) -> tuple[tuple[Hashable, ...], Sequence[object]] | No
         return tuple(tree), tuple(tree.values())  # type: ignore[arg-type, attr-defined]
     if is_complex(kind, tree):
         return PARTS, (tree.real, tree.imag)  # type: ignore[attr-defined]
+    sparse = kind_of(tree)
+    if sparse is not None:
+        return part_names(sparse), sparse_matrices.parts_of(tree, sparse)
     if is_named_tuple(kind):
         return kind._fields, tree  # type: ignore[attr-defined, return-value]
     if is_dataclass(kind) and not kind.__module__.startswith("anadrome."):
@@ -114,6 +121,26 @@ def imaginary_places(structure: Structure) -> list[bool]:
     return [place for part in structure.parts for place in imaginary_places(part)]
 
 
+def is_sparse_node(structure: Structure) -> bool:
+    """Whether this is the structure of a sparse matrix."""
+    return isinstance(structure, Node) and issubclass(structure.type, Sparse)
+
+
+def has_sparse(structure: Structure) -> bool:
+    """Whether there is a sparse matrix in a structure."""
+    return any(pattern_places(structure))
+
+
+def pattern_places(structure: Structure) -> list[bool]:
+    """Of each leaf, whether it says where a sparse matrix has its values, or of what shape it is."""
+    if isinstance(structure, Leaf):
+        return [False]
+    of_parts = [pattern_places(part) for part in structure.parts]
+    if is_sparse_node(structure):
+        of_parts[1:] = [[True]] * (len(of_parts) - 1)
+    return [place for part in of_parts for place in part]
+
+
 def is_named_tuple(kind: type) -> bool:
     """Whether a type is a named tuple's."""
     return issubclass(kind, tuple) and hasattr(kind, "_fields")
@@ -145,6 +172,8 @@ def _unflatten(structure: Structure, leaves: Iterator[object]) -> Any:
         return None
     if kind is Complex:
         return joined(*parts)
+    if issubclass(kind, Sparse):
+        return made_of(kind, parts)
     if is_named_tuple(kind):
         return kind(*parts)
     made: Any = object.__new__(kind)

@@ -11,12 +11,21 @@ import inspect
 import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy.sparse import sparray, spmatrix
 
 from anadrome.api.pytree import Structure, flatten, imaginary_places, leaf_paths
 from anadrome.dtypes import BOOL, F64, I64, DType, from_numpy
-from anadrome.errors.api import CallError, NestedTooDeep, StaticUnhashable, UnhashableStatic, UnsupportedArray
+from anadrome.errors.api import (
+    CallError,
+    NestedTooDeep,
+    StaticUnhashable,
+    UnhashableStatic,
+    UnsupportedArray,
+    UnsupportedSparse,
+)
 from anadrome.errors.base import indefinite
 
 LARGE = -1
@@ -141,6 +150,8 @@ def leaf_key(leaf: object, small_dimension: int) -> Key:
         except (TypeError, ValueError):
             raise _NoKey(leaf, StaticUnhashable, indefinite(type(leaf.value).__qualname__)) from None
         return StaticKey(type(leaf.value), leaf.value)
+    if isinstance(leaf, sparray | spmatrix):
+        raise _NoKey(leaf, UnsupportedSparse, indefinite(kind.__name__), conversion(leaf))
     if (hasattr(leaf, "__array__") and not isinstance(leaf, type)) or _is_buffer(leaf):
         raise _NoKey(leaf, UnsupportedArray, array_words(leaf), conversion(leaf))
     try:
@@ -177,11 +188,20 @@ def conversion(leaf: object) -> str:
     """The code that makes a supported array of what is none."""
     if isinstance(leaf, np.ma.MaskedArray):
         return "{}.filled(0.0)"
+    if isinstance(leaf, sparray | spmatrix):
+        return _sparse_conversion(leaf)
     if not isinstance(leaf, np.ndarray | np.generic):
         return "np.asarray({})"
     if from_numpy(leaf.dtype) is None:
         return CONVERSIONS.get(leaf.dtype.kind, "{}.astype(np.float64)")
     return "np.asarray({})" if leaf.dtype.isnative else "{0}.astype({0}.dtype.newbyteorder('='))"
+
+
+def _sparse_conversion(matrix: Any) -> str:
+    """The code that makes a sparse matrix that a program can have."""
+    if matrix.ndim != 2:
+        return "{}.toarray()"
+    return "{}.prune()" if matrix.format in ("csr", "csc") else "{}.tocsr()"
 
 
 def _is_buffer(leaf: object) -> bool:

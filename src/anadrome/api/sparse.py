@@ -25,6 +25,7 @@ from anadrome.api import pytree
 from anadrome.api.arguments import normal_argnums
 from anadrome.api.call import Compiled, Options, documented, kept, options_of, transformed
 from anadrome.api.compression import MODES, Compression, compressed
+from anadrome.api.patterns import BY_VALUES, refuse_sparse
 from anadrome.api.places import placed
 from anadrome.api.program import staged_program
 from anadrome.api.progress import announced
@@ -348,6 +349,7 @@ def _leaves(transform: str, args: tuple[Any, ...], argnums: int | tuple[int, ...
     for number in normal_argnums(transform, argnums, len(args)):
         found, structure = pytree.flatten(args[number])
         structures.append(structure)
+        refuse_sparse(transform, "differentiate with respect to", structure, BY_VALUES)
         for leaf in found:
             if _is_numeric(leaf):
                 dtype = np.asarray(leaf).dtype

@@ -9,6 +9,7 @@ from anadrome.api import pytree
 from anadrome.api.arguments import Active, active_arguments
 from anadrome.api.gradients import WithoutAuxiliary, fitted, matching_leaves, outer_auxiliary
 from anadrome.api.opened import Opened, float_positions, open_function
+from anadrome.api.patterns import agree_patterns
 from anadrome.api.signature import parameter_names
 from anadrome.array_ir.nodes import ArrayType, Atom
 from anadrome.errors.api import StructureMismatch
@@ -32,6 +33,7 @@ def push_forward_values(
     )
     structure = pytree.flatten(arguments)[1]
     leaves = matching_leaves(context, "the tangents", structure, directions)
+    agree_patterns(context, "the tangents", structure, pytree.flatten(arguments)[0], leaves)
     given: list[Atom] = []
     for position, leaf in active.leaves.items():
         primal = atom(context, leaf)
@@ -58,15 +60,18 @@ def push_forward(
 ) -> tuple[Value, Value]:
     """The function's result and its tangent, from a tangent for each active leaf.
 
-    The tangents of integers and bools are zeros of their own type; static leaves stay.
+    The tangents of integers and bools are zeros of their own type; static leaves and the patterns of sparse
+    matrices stay.
     """
     derivative = forward(opened.prepared(context), opened.active)
     primals = [atom(context, leaf) for leaf in active.leaves.values()]
     results = opened.call(context, derivative, (*primals, *tangents))
     count = len(opened.atoms)
     found = list(results[:count])
+    places = pytree.pattern_places(opened.structure)
+    kept = {leaf.position for leaf, is_place in zip(opened.results, places, strict=True) if is_place}
     for position, primal in enumerate(found):
-        if not primal.type.dtype.is_float:
+        if not primal.type.dtype.is_float and position not in kept:
             found[position] = context.builder.zeros(primal.type)
     for position, tangent in zip(float_positions(opened.atoms), results[count:], strict=True):
         found[position] = tangent

@@ -20,7 +20,8 @@ def library_types(
     for argument, given in zip(row.arguments, args, strict=True):
         names = row.named_sizes(argument, attributes)
         leading = given.rank - len(names)
-        if given.dtype != args[0].dtype or leading < 0 or (leading and not argument.is_batched):
+        wanted = argument.dtype or args[0].dtype
+        if given.dtype != wanted or leading < 0 or (leading and not argument.is_batched):
             found = f"{given.dtype}{_listed([_size(size) for size in given.shape])}"
             return f"{_shown(argument, names)} cannot be {found}"
         for name, size in zip(names, given.shape[leading:], strict=True):

@@ -40,6 +40,19 @@ class UnsupportedArray(CallError):
         )
 
 
+class UnsupportedSparse(CallError):
+    """A sparse matrix argument in a format that has no compiled form."""
+
+    def __init__(self, function: str, argument: str, got: str, conversion: str) -> None:
+        super().__init__(
+            f"argument `{argument}` of `{function}`: expected a sparse matrix of two dimensions in CSR, CSC "
+            f"or COO format, without room beside its entries, got {got}",
+            help=f"convert it before the call: `{conversion.format(argument)}`",
+            label=f"got {got}",
+            argument=argument,
+        )
+
+
 class UnhashableStatic(CallError):
     """An argument that is not a number, an array or a container of them, and cannot be a static value either,
     because it is not hashable."""

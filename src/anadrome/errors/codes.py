@@ -45,6 +45,7 @@ CODES: Mapping[str, str] = {
     "UnknownRoom": "A134",
     "MalformedAnnotation": "A135",
     "PrintsInParallel": "A136",
+    "SparseOperation": "A137",
     # differentiation
     "NotDifferentiable": "A201",
     "ClosedOver": "A202",
@@ -76,6 +77,7 @@ CODES: Mapping[str, str] = {
     "ComplexDerivative": "A324",
     "NonFloatOutput": "A325",
     "NestedTooDeep": "A326",
+    "UnsupportedSparse": "A327",
     # parallel operations
     "UnknownOperator": "A401",
     "OperatorUndefined": "A402",
@@ -92,6 +94,7 @@ CODES: Mapping[str, str] = {
     "SparseInside": "A454",
     "SparseAuxiliary": "A455",
     "SparseOutput": "A456",
+    "SparseTransformed": "A457",
     # the running program
     "RuntimeCheckError": "A501",
     "IndexOutOfBounds": "A502",

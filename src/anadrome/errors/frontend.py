@@ -60,6 +60,13 @@ class UnsupportedArgument(FrontendError, TypeError):
         )
 
 
+class SparseOperation(FrontendError, TypeError):
+    """An operation on a sparse matrix that has no compiled form."""
+
+    def __init__(self, what: str, kind: str, span: Span | None, reason: str, help: str) -> None:
+        super().__init__(f"{what} cannot be compiled", span, label=reason or f"this is a {kind}", help=help)
+
+
 class UnsupportedType(FrontendError, TypeError):
     """A value whose type a compiled program does not support here."""
 

@@ -1,4 +1,5 @@
-"""Errors of sparse derivatives: what has no pattern, or none that could be stored."""
+"""Errors of sparse derivatives: what has no pattern, or none that could be stored; and of sparse matrices in
+transforms."""
 
 from __future__ import annotations
 
@@ -70,3 +71,10 @@ class SparseOutput(CallError):
             "differentiated",
             label=f"returns {got}",
         )
+
+
+class SparseTransformed(CallError):
+    """A sparse matrix where a transform has no form of it: as what a Jacobian is taken by, or mapped over."""
+
+    def __init__(self, transform: str, what: str, help: str) -> None:
+        super().__init__(f"`{transform}` cannot {what} a sparse matrix", help=help, label="a sparse matrix")

@@ -13,6 +13,7 @@ from anadrome.errors.base import indefinite
 from anadrome.errors.frontend import RUN_TEXT, ComplexRefused, ShapeMismatch, UnsupportedType
 from anadrome.frontend.context import Context, dtype_of
 from anadrome.frontend.sizes import retype, show_shape
+from anadrome.frontend.sparse_matrices import sparse_help
 from anadrome.frontend.values import Array, Cell, Complex, RunText, Scalar, Staged, Value, is_staged
 from anadrome.prims.table import PRIMS
 
@@ -37,7 +38,7 @@ def type_of(context: Context, value: Value) -> tuple[DType, bool]:
         case list() | tuple():
             return as_array(context, value).dtype, False
         case _:
-            raise UnsupportedType("a number or array", describe(value), context.span)
+            raise UnsupportedType("a number or array", describe(value), context.span, sparse_help(value))
 
 
 def describe(value: Value) -> str:
@@ -121,7 +122,7 @@ def as_array(context: Context, value: Value, dtype: DType | None = None) -> Stag
         case list() | tuple():
             return _rows(context, value, dtype)
         case _:
-            raise UnsupportedType("an array or number", describe(value), context.span)
+            raise UnsupportedType("an array or number", describe(value), context.span, sparse_help(value))
 
 
 def boxed(context: Context, found: Atom) -> Array:

@@ -51,6 +51,8 @@ from anadrome.frontend.operators import apply_prim, compare_name, power, truth
 from anadrome.frontend.overloads import own_method, own_truth
 from anadrome.frontend.reductions import ALL, ANY, GREATEST, LEAST, PRODUCT, SUM, Monoid, reduce_values
 from anadrome.frontend.sizes import size_value
+from anadrome.frontend.sparse_matrices import example
+from anadrome.frontend.sparse_program import Sparse
 from anadrome.frontend.structures import has_staged, is_dataclass_instance
 from anadrome.frontend.texts import print_values, written
 from anadrome.frontend.values import Array, Complex, RunText, Scalar, Value, is_numpy_array, is_staged
@@ -370,6 +372,8 @@ def _example(value: Value) -> object:
             return []
         case RunText():
             return ""
+        case Sparse():
+            return example(type(value))
         case Iterated():
             return range(0)
         case FrontIterator() | LazyGenerator():

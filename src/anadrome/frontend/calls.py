@@ -37,6 +37,7 @@ from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.iterators import GeneratorCall, Iterator, LazyGenerator, unrolled
 from anadrome.frontend.library import CALLS, METHODS
 from anadrome.frontend.library.python_program import PROGRAMS
+from anadrome.frontend.library.sparse import FORMS
 from anadrome.frontend.list_methods import COMPARING_METHODS
 from anadrome.frontend.liveness import Liveness, analyse, assigned_names, captured_names, own_nodes
 from anadrome.frontend.natively import refuse_outside
@@ -209,7 +210,7 @@ def _row(
             form = complex_call(function, args, kwargs)
             if form is not None:
                 return form
-        for table in (context.calls, BUILTINS, CALLS, UFUNC_METHODS):
+        for table in (context.calls, BUILTINS, CALLS, UFUNC_METHODS, FORMS):
             if function in table:
                 return table[function]  # type: ignore[index]
     except TypeError:
@@ -328,7 +329,7 @@ def _call_static(
         raise UnsupportedCall(repr(function), context.span, "it is not callable")
     refuse_outside(context, function, name_of(function), args)
     context.surroundings.read_by(function, (*args, *kwargs.values()))
-    result = natively.run(context, function, name_of(function), args, kwargs)
+    result = context.sparse_or_same(natively.run(context, function, name_of(function), args, kwargs))
     given = (*args, *kwargs.values(), getattr(function, "__self__", None))
     if isinstance(result, np.ndarray) and any(_shares_memory(result, one) for one in given):
         return result  # a view of what outlives the call, or that itself

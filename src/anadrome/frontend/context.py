@@ -35,6 +35,8 @@ from anadrome.frontend.modes import Mode, Modes
 from anadrome.frontend.own import CALLED_MODULES
 from anadrome.frontend.restarts import Restage, RestartByReference, RestartLoop
 from anadrome.frontend.source import SourceCache
+from anadrome.frontend.sparse_matrices import kind_of, made_of
+from anadrome.frontend.sparse_program import Sparse
 from anadrome.frontend.structures import flatten
 from anadrome.frontend.surroundings import Surroundings
 from anadrome.frontend.values import (
@@ -124,6 +126,7 @@ class Context:
         self.most: dict[Var, tuple[Affine, ...]] = {}
         self.complements: dict[frozenset[Size], Size] = {}
         self.captured: dict[object, Captured] = {}
+        self.sparse: dict[int, Any] = {}
         self.surroundings = Surroundings(config.literal_limit)
         self.call_names: list[str] = []
         self.tick = 0
@@ -428,7 +431,7 @@ class Context:
         if is_complex_passed(value, self.config.literal_limit):
             return self.captured_complex(value)
         self.surroundings.see(value)
-        return value
+        return self.sparse_or_same(value)
 
     def found_in(self, mapping: dict[str, Any], name: str) -> Value:
         """A value that the globals of a module hold now."""
@@ -499,6 +502,26 @@ class Context:
         real = self.captured_array(array.real, (key, "real"), lambda: _complex_array(whole()).real)
         imag = self.captured_array(array.imag, (key, "imag"), lambda: _complex_array(whole()).imag)
         return Complex(real, imag)
+
+    def sparse_or_same(self, matrix: Any) -> Value:
+        """A sparse matrix of SciPy's as one of the program, whose parts are hidden parameters; other values
+        as they are."""
+        kind = None if isinstance(matrix, Sparse) else kind_of(matrix)
+        if kind is None:
+            return matrix
+        found = self.sparse.get(id(matrix))
+        if found is None:
+            self.surroundings.attribute(matrix, "shape", matrix.shape)
+            parts = [self._part(matrix, name) for name in kind.names]
+            found = self.sparse[id(matrix)] = made_of(kind, [*parts, *matrix.shape])
+            self.surroundings.made(found)
+        return found
+
+    def _part(self, matrix: Any, name: str) -> Array | Complex:
+        array, place, fetch = getattr(matrix, name), (id(matrix), name), partial(getattr, matrix, name)
+        if array.dtype.kind == "c":
+            return self.captured_complex(array, place, fetch)
+        return self.captured_array(array, place, fetch)
 
     def without_passing(self, value: Any) -> Any:
         """A tree whose only staged leaves are arrays around the program, with these arrays as they are now,

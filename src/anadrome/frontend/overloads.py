@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from types import BuiltinFunctionType, FunctionType
+from typing import Any
 
 from anadrome.errors.frontend import RUN_TEXT, UnsupportedType
 from anadrome.frontend.arrays import unboxed
@@ -62,8 +63,8 @@ def own_binary(context: Context, kind: type[ast.operator], left: Value, right: V
     """`left kind right` by a method of either side, a subclass first; else `NotImplemented`."""
     name = BINARY[kind]
     sides = [(left, right, f"__{name}__")]
-    is_array = isinstance(left, Array | Complex) and left.shape  # NumPy would go into the elements
-    if type(left) is not type(right) and not is_array:
+    is_array = isinstance(left, Array | Complex) and left.shape
+    if type(left) is not type(right) and not (is_array and not is_before_arrays(right)):
         sides.insert(0 if isinstance(right, type(left)) else 1, (right, left, f"__r{name}__"))
     for owner, other, method_name in sides:
         method = own_method(owner, method_name)
@@ -72,6 +73,16 @@ def own_binary(context: Context, kind: type[ast.operator], left: Value, right: V
             if result is not NotImplemented:
                 return result
     return NotImplemented
+
+
+def is_before_arrays(value: Value) -> bool:
+    """Whether NumPy leaves an operation of an array and this object to the object, instead of going into the
+    elements of the array."""
+    kind: Any = type(value)
+    if hasattr(kind, "__array_ufunc__"):
+        return kind.__array_ufunc__ is None
+    priority = getattr(kind, "__array_priority__", 0.0)
+    return isinstance(priority, int | float) and priority > 0.0
 
 
 def own_unary(context: Context, kind: type[ast.unaryop], value: Value) -> Value:

@@ -13,14 +13,13 @@ PROGRAM_MODULES = frozenset(
         "anadrome.api.colouring_loops",
         "anadrome.frontend.library.python_program",
         "anadrome.frontend.library.spline_program",
+        "anadrome.frontend.sparse_program",
         "anadrome.tools.mixture",
     }
 )
 """Modules of these packages that hold programs to be compiled, like a user's."""
 
-CALLED_MODULES = frozenset(
-    {name for name in PROGRAM_MODULES if name.startswith("anadrome.frontend.library.")}
-)
+CALLED_MODULES = frozenset({name for name in PROGRAM_MODULES if name.startswith("anadrome.frontend.")})
 """Those whose programs stand for functions that a user calls: their errors name the line of the call."""
 
 

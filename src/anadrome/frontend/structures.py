@@ -1,6 +1,6 @@
 """Static containers that hold staged values: going into them, and putting them together again.
 
-A complex number is one of them: a container of its two parts.
+A complex number is one of them: a container of its two parts. So is a sparse matrix.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from anadrome.array_ir.build import number
+from anadrome.frontend.sparse_matrices import made_of, parts_of
+from anadrome.frontend.sparse_program import Sparse
 from anadrome.frontend.values import Complex, RunText, Scalar, Value, is_staged
 
 Rebuild = Callable[[Iterator[Value]], Value]
@@ -39,6 +41,8 @@ def children(value: Value) -> list[Value] | None:
         return list(value.values())
     if isinstance(value, Complex):
         return [value.real, value.imag]
+    if isinstance(value, Sparse):
+        return list(parts_of(value, type(value)))
     if is_dataclass_instance(value) and type(value).__module__.partition(".")[0] != "anadrome":
         return [getattr(value, field.name) for field in dataclasses.fields(value)]  # type: ignore[arg-type]
     return None
@@ -54,6 +58,8 @@ def with_children(value: Any, parts: list[Value]) -> Value:
         return dict(zip(value, parts, strict=True))
     if isinstance(value, Complex):
         return joined(*parts)
+    if isinstance(value, Sparse):
+        return made_of(type(value), parts)
     new = object.__new__(type(value))
     for field, part in zip(dataclasses.fields(value), parts, strict=True):
         object.__setattr__(new, field.name, part)

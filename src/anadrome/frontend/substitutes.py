@@ -12,10 +12,29 @@ from anadrome.frontend.values import Value
 
 DENSITY = "with `z = (x - loc) / scale` (by default loc = 0 and scale = 1) write "
 
+ITERATIVE = ("cg", "cgs", "bicg", "bicgstab", "gmres", "lgmres", "minres", "qmr", "gcrotmk", "tfqmr")
+"""Solvers of `scipy.sparse.linalg` that iterate to a tolerance."""
+
+OF_ENTRIES = (
+    *("diags", "diags_array", "kron", "kronsum", "hstack", "vstack", "block_diag", "block_array", "bmat"),
+    *("tril", "triu"),
+)
+"""Functions of `scipy.sparse` that make matrices."""
+
 SUBSTITUTES: Mapping[str, str] = {
     "scipy.signal.fftconvolve": "for real vectors and `mode='full'` write "
     "`np.fft.irfft(np.fft.rfft(a, n) * np.fft.rfft(b, n), n)` with `n = len(a) + len(b) - 1`, "
     "or `np.convolve(a, b)`",
+    **{
+        f"scipy.sparse.linalg.{name}": "use `scipy.sparse.linalg.spsolve(A, b)`, which solves to rounding "
+        "and has an exact derivative"
+        for name in ITERATIVE
+    },
+    **{
+        f"scipy.sparse.{name}": "make the matrix of its entries: "
+        "`scipy.sparse.csr_array((data, (row, col)), shape=(m, n))`"
+        for name in OF_ENTRIES
+    },
     **dict.fromkeys(
         ("scipy.fft.next_fast_len", "scipy.fft.prev_fast_len"),
         "any number of points is allowed; compute a fast one outside the function and pass it as an argument",
@@ -26,7 +45,10 @@ SUBSTITUTES: Mapping[str, str] = {
 RANDOM = "draw the numbers outside the compiled function and pass them as an argument"
 
 NUMPY_MODULES = ("numpy.linalg", "numpy.fft", "numpy.random")
-SCIPY_MODULES = ("scipy.fft", "scipy.signal", "scipy.special", "scipy.linalg")
+SCIPY_MODULES = (
+    *("scipy.fft", "scipy.signal", "scipy.special", "scipy.linalg"),
+    *("scipy.sparse", "scipy.sparse.linalg"),
+)
 
 
 RANDOM_SOURCES = (random.Random, np.random.RandomState, np.random.Generator)

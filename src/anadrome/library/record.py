@@ -89,7 +89,8 @@ class LibraryOperation:
     """One library operation: a row of the table.
 
     Every operation is pure: it gives the same results for the same arguments and does nothing else. No result
-    shares memory with an argument. Arguments of a call are arrays of one element type, in row-major order.
+    shares memory with an argument. Arguments of a call are arrays in row-major order, of the element
+    type of the call, which is that of the first, or of their own.
     """
 
     name: str

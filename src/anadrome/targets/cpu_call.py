@@ -19,6 +19,7 @@ from anadrome.targets.cpu_print import Printer
 from anadrome.targets.cpu_signals import exception_of
 from anadrome.targets.llvm_emit import Emitted
 from anadrome.targets.llvm_scope import LOOK_AGAIN, MEMORY_FAILURE, PARAMS, PRINT_FAILURE, RAISED
+from anadrome.targets.llvm_sparse import SPARSE_SOLVE
 
 _ENTRY_TYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 """The call releases the interpreter lock."""
@@ -90,6 +91,7 @@ class Executable:
         self._workers = workers
         self._uses_threads = emitted.uses_threads
         self._process = machine.process
+        self._sparse = machine.sparse if SPARSE_SOLVE in emitted.symbols else None
         self._pack = struct.Struct(
             f"<qq{8 * (PARAMS - LOOK_AGAIN)}x" + "".join(_parameter_code(param) for param in fn.params)
         ).pack_into
@@ -134,6 +136,9 @@ class Executable:
         except BaseException:  # a signal handler has raised after the call, before it gave its status
             self._discard(frame)
             raise
+        finally:
+            if self._sparse is not None:
+                self._sparse.forget(frame.address)
         if status:
             failure = self._failure(status, frame)
             self._frames.append(frame)

@@ -23,7 +23,9 @@ from anadrome.targets.cpu_foreign import (
     vector_functions,
 )
 from anadrome.targets.cpu_signals import add_signals, adopt_main_thread
+from anadrome.targets.cpu_sparse import SparseSolver
 from anadrome.targets.cpu_transforms import add_transforms
+from anadrome.targets.llvm_sparse import SPARSE_SOLVE
 from anadrome.targets.llvm_text import WITHOUT_MASKS
 from anadrome.targets.record import Target
 
@@ -39,6 +41,8 @@ class Machine:
     target: Target
     code_generator: Any
     """LLVM's TargetMachine, for the passes and for object code."""
+    sparse: SparseSolver
+    """What solves sparse systems for compiled programs."""
     process: int
     """A child made by `fork` is another process: it must not use the parent's worker threads."""
 
@@ -54,6 +58,8 @@ def this_machine() -> Machine:
     add_special_functions()
     add_transforms()
     add_signals()
+    sparse = SparseSolver()
+    llvm.add_symbol(SPARSE_SOLVE, sparse.address)
     triple = llvm.get_process_triple()
     cpu = llvm.get_host_cpu_name()
     features = llvm.get_host_cpu_features()
@@ -68,7 +74,7 @@ def this_machine() -> Machine:
         vector_functions=vector_functions(features),
         fork_join=add_fork_join(),
     )
-    return Machine(target, code_generator, os.getpid())
+    return Machine(target, code_generator, sparse, os.getpid())
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import threading
 import llvmlite.binding as llvm
 
 from anadrome.targets.llvm_poll import MAIN_THREAD, PYTHON_FUNCTIONS, PYTHON_PREFIX
+from anadrome.targets.llvm_scope import INTERRUPTED, PARAMS, RAISED, STATUS
 
 _RESTORE = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(
     ("PyErr_Restore", ctypes.pythonapi)
@@ -43,3 +44,14 @@ def exception_of(type_: int, value: int, traceback: int) -> BaseException:
     except BaseException as error:
         return error
     raise AssertionError("no exception was kept")
+
+
+def end_call(frame: int, error: BaseException) -> None:
+    """Let the call with this frame end with an error that was raised while Python ran for it."""
+    slots = (ctypes.c_int64 * PARAMS).from_address(frame)
+    if slots[STATUS]:
+        return
+    for place, part in enumerate((type(error), error)):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(part))
+        slots[RAISED + place] = id(part)
+    slots[STATUS] = INTERRUPTED

@@ -8,7 +8,7 @@ from anadrome.dtypes import I64, DType
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import Buffer, Call
 from anadrome.kernel_ir.routines import ROUTINES
-from anadrome.targets import llvm_complex, llvm_decompositions, llvm_fourier, llvm_linalg
+from anadrome.targets import llvm_complex, llvm_decompositions, llvm_fourier, llvm_linalg, llvm_sparse
 from anadrome.targets.llvm_checks import fail_unless
 from anadrome.targets.llvm_poll import charge
 from anadrome.targets.llvm_scope import MEMORY_FAILURE, Scope
@@ -40,6 +40,7 @@ WRITERS: dict[str, Writer] = {
     "fourier_of_real": llvm_fourier.fourier_of_real,
     "fourier_to_real": llvm_fourier.fourier_to_real,
     "argsort": argsort,
+    "sparse_solve": llvm_sparse.sparse_solve,
 }
 """The name of a routine, without its type -> what writes it."""
 

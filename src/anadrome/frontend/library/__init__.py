@@ -39,6 +39,7 @@ from anadrome.frontend.library import (
     row_functions,
     selecting,
     shape,
+    sparse,
     special,
     splines,
     statistics_functions,
@@ -67,7 +68,7 @@ _FAMILIES = (
     ),
     *(quantiles, padding, bins, selecting, everyday, special, log_sums, distributions, multivariate, splines),
     *(in_place, editing, prefixes, polynomials, row_functions),
-    *(integers, statistics_functions),
+    *(integers, statistics_functions, sparse),
 )
 
 CALLS: dict[Callable[..., object], StagedCall] = {

@@ -1,0 +1,12 @@
+"""A sparse system without a solution."""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import spsolve
+
+
+def program(A, b):
+    return spsolve(A, b)
+
+
+ARGUMENTS = (sp.csr_array((20, 20)), np.ones(20))
