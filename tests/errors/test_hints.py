@@ -125,7 +125,14 @@ def test_only_transforms_with_argnums_speak_of_them() -> None:
 
 @pytest.mark.parametrize(
     ("argnums", "reason"),
-    [((0, 0), "names one argument twice"), ((), "names no argument"), (2, "the call has 1 pos")],
+    [
+        ((0, 0), "argnums=.* chooses one argument twice"),
+        ((0, "x"), "argnums=.* chooses one argument twice"),
+        ((), "chooses no argument"),
+        (2, "argnums=2: the call has 1 argument: `x`"),
+        ("y", "argnames='y': the call has 1 argument: `x`"),
+        (1.5, "1.5 is neither a position nor a name"),
+    ],
 )
 def test_what_is_wrong_with_argnums(argnums: object, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):

@@ -97,7 +97,7 @@ def value_and_gradient(
 
     Of a complex argument that is ∂f/∂x - i·∂f/∂y; where the function is holomorphic, f'(z).
     """
-    active = active_arguments(context, transform, args, argnums, parameter_names(function))
+    active = active_arguments(context, transform, args, kwargs, argnums, parameter_names(function))
     opened_function = WithoutAuxiliary(function, transform) if has_aux else function
     opened = open_function(context, opened_function, args, kwargs, active.leaves, Mode.REVERSE)
     seed = _scalar_result(transform, opened, has_aux, active.structure if holomorphic else None)
@@ -173,7 +173,8 @@ def pull_back_values(
 
     What the function prints was printed when the pullback was made.
     """
-    active = active_arguments(context, "vjp", primals, tuple(range(len(primals))), parameter_names(function))
+    every = tuple(range(len(primals)))
+    active = active_arguments(context, "vjp", primals, {}, every, parameter_names(function))
     opened_function = WithoutAuxiliary(function, "vjp") if has_aux else function
     with context.silent():
         opened = open_function(context, opened_function, primals, {}, active.leaves, Mode.REVERSE)
@@ -190,7 +191,8 @@ def primal_value(context: Context, function: object, primals: Sequence[Value], h
     """
     if not _is_outermost(context):
         return context.call(function, *primals)
-    active = active_arguments(context, "vjp", primals, tuple(range(len(primals))), parameter_names(function))
+    every = tuple(range(len(primals)))
+    active = active_arguments(context, "vjp", primals, {}, every, parameter_names(function))
     opened_function = WithoutAuxiliary(function, "vjp") if has_aux else function
     opened = open_function(context, opened_function, primals, {}, active.leaves, Mode.REVERSE)
     program = canonical(opened.prepared(context), opened.active)

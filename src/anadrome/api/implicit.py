@@ -88,7 +88,7 @@ class _Unknowns:
 
 def _unknowns(context: Context, settings: Settings, function: object, args: Sequence[Value]) -> _Unknowns:
     settings.hold()
-    first = active_arguments(context, settings.verb, args, 0, ("x0",))
+    first = active_arguments(context, settings.verb, args, {}, 0, ("x0",))
     if first.statics:
         raise UnknownsMismatch(
             settings.verb,

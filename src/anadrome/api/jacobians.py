@@ -14,7 +14,7 @@ from math import prod
 from anadrome.ad.forward import jvp as forward
 from anadrome.ad.reverse import vjp as reverse
 from anadrome.api import pytree
-from anadrome.api.arguments import Active, Argnums, active_arguments
+from anadrome.api.arguments import Active, Selection, active_arguments
 from anadrome.api.conjugation import (
     check_holomorphic,
     conjugated,
@@ -47,7 +47,7 @@ class Asked:
     """What a user asks of a Jacobian; `transform` is what the user called, for messages."""
 
     transform: str
-    argnums: Argnums
+    argnums: Selection
     has_aux: bool
     holomorphic: bool = False
 
@@ -186,7 +186,8 @@ def _opened(
     asked: Asked,
     mode: Mode,
 ) -> tuple[Opened, Active]:
-    active = active_arguments(context, asked.transform, args, asked.argnums, parameter_names(function))
+    names = parameter_names(function)
+    active = active_arguments(context, asked.transform, args, kwargs, asked.argnums, names)
     inner = WithoutAuxiliary(function, asked.transform) if asked.has_aux else function
     opened = open_function(context, inner, args, kwargs, active.leaves, mode)
     if not _differentiated(opened, asked.has_aux):

@@ -18,6 +18,7 @@ from anadrome.api.pytree import Structure, flatten, imaginary_places, leaf_paths
 from anadrome.dtypes import BOOL, F64, I64, DType, from_numpy
 from anadrome.errors.api import CallError, NestedTooDeep, StaticUnhashable, UnhashableStatic, UnsupportedArray
 from anadrome.errors.base import indefinite
+from anadrome.frontend.calls import StagedFunction
 
 LARGE = -1
 """Stands in a key for a dimension whose size the program does not depend on."""
@@ -210,6 +211,9 @@ def argument_names(structure: Structure, names: Sequence[str]) -> list[str]:
 
 def parameter_names(function: object) -> tuple[str, ...]:
     """The names of the positional parameters; none where they are not known."""
+    if isinstance(function, StagedFunction):
+        node = function.text.node
+        return tuple([one.arg for one in (*node.args.posonlyargs, *node.args.args)])
     try:
         parameters = inspect.signature(function).parameters.values()  # type: ignore[arg-type]
     except (TypeError, ValueError):

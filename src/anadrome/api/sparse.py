@@ -22,7 +22,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from anadrome.api import pytree
-from anadrome.api.arguments import normal_argnums
+from anadrome.api.arguments import Chosen, Selection, chosen_arguments
 from anadrome.api.call import Compiled, Options, documented, kept, options_of, transformed
 from anadrome.api.compression import MODES, Compression, compressed
 from anadrome.api.places import placed
@@ -30,7 +30,7 @@ from anadrome.api.program import staged_program
 from anadrome.api.progress import announced
 from anadrome.api.pytree import Structure
 from anadrome.api.rules import Gradient
-from anadrome.api.signature import NUMBERS, Signature, StaticKey
+from anadrome.api.signature import NUMBERS, Signature, StaticKey, parameter_names
 from anadrome.api.sparse_rules import Pulled, Pushed
 from anadrome.array_ir.pattern import Dependence
 from anadrome.array_ir.pattern_sets import nothing, stacked
@@ -141,7 +141,7 @@ class SparseDerivative:
     """
 
     def __init__(
-        self, transform: str, function: Any, argnums: int | tuple[int, ...], mode: str, is_symmetric: bool
+        self, transform: str, function: Any, argnums: Selection, mode: str, is_symmetric: bool
     ) -> None:
         if mode not in MODES:
             raise UnknownMode(mode, MODES)
@@ -176,7 +176,7 @@ class SparseDerivative:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The derivative, in the form of the dense one, as `csr_array`s."""
         args, kwargs = self._declared(args, kwargs)
-        leaves = _leaves(self.transform, args, self._argnums)
+        leaves = _leaves(self._chosen(args, kwargs), isinstance(self._argnums, int | str))
         plan = self._plan(leaves, args, kwargs)
         matrix = plan.compression.matrix(self._products(plan, leaves, args, kwargs))
         return _in_form(plan.form, leaves, matrix)
@@ -185,7 +185,7 @@ class SparseDerivative:
     def sparsity(self, *args: Any, **kwargs: Any) -> Sparsity:
         """The pattern for these arguments and how it is coloured."""
         args, kwargs = self._declared(args, kwargs)
-        leaves = _leaves(self.transform, args, self._argnums)
+        leaves = _leaves(self._chosen(args, kwargs), isinstance(self._argnums, int | str))
         plan = self._plan(leaves, args, kwargs)
         found = plan.compression
         rows, columns = found.pattern.shape
@@ -211,6 +211,11 @@ class SparseDerivative:
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments with those marked that the function declares static."""
         return self.function.declared(args, kwargs) if isinstance(self.function, Compiled) else (args, kwargs)
+
+    def _chosen(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Chosen]:
+        """The arguments that are differentiated by."""
+        names = parameter_names(self.function)
+        return chosen_arguments(self.transform, args, kwargs, self._argnums, names)
 
     def _program(self, rule: Any) -> Compiled:
         options = Options(options_of(self.function).config)
@@ -265,19 +270,19 @@ class SparseDerivative:
         search = self._searches.get(signature)
         arrays = None if search is None else search.staged.surroundings.read()
         if search is None or arrays is None:
-            search = self._staged(signature, leaves, args)
+            search = self._staged(signature, leaves, self._chosen(args, kwargs))
             self._searches[signature] = search
             arrays = search.staged.surroundings.read()
             arrays = list(search.staged.captured) if arrays is None else arrays
         return search, [*(flat[place] for place in search.taken), *arrays]
 
-    def _staged(self, signature: Signature, leaves: _Leaves, args: tuple[Any, ...]) -> _Search:
+    def _staged(self, signature: Signature, leaves: _Leaves, chosen: Sequence[Chosen]) -> _Search:
         config = self._one.options.config
         staged = staged_program(self._one, signature, config)
         taken = tuple(place for place, key in enumerate(signature.keys) if not isinstance(key, StaticKey))
         count = len(leaves.arrays)
         seeds = range(len(taken) - count, len(taken))
-        active = _active_places(self.transform, args, self._argnums)
+        active = _active_places(chosen)
         hidden = [taken.index(place) for place in active]
         return _Search(staged, Dependence(prepare(staged.function, config), seeds, hidden), taken)
 
@@ -340,13 +345,13 @@ def _seeds(
 
 
 # ---------------------------------------------------------------------------- arguments and results
-def _leaves(transform: str, args: tuple[Any, ...], argnums: int | tuple[int, ...]) -> _Leaves:
+def _leaves(chosen: Sequence[Chosen], is_one: bool) -> _Leaves:
     """The numbers and arrays among the arguments that are differentiated by."""
     arrays: list[Any] = []
     statics: dict[int, object] = {}
     structures: list[Structure] = []
-    for number in normal_argnums(transform, argnums, len(args)):
-        found, structure = pytree.flatten(args[number])
+    for one in chosen:
+        found, structure = pytree.flatten(one.value)
         structures.append(structure)
         for leaf in found:
             if _is_numeric(leaf):
@@ -355,7 +360,7 @@ def _leaves(transform: str, args: tuple[Any, ...], argnums: int | tuple[int, ...
                 arrays.append(np.zeros(leaf.shape, dtype) if is_array else dtype.type(0))
             else:
                 statics[len(arrays) + len(statics)] = leaf
-    structure = structures[0] if isinstance(argnums, int) else pytree.Node(tuple, (), tuple(structures))
+    structure = structures[0] if is_one else pytree.Node(tuple, (), tuple(structures))
     shapes = tuple(np.shape(array) for array in arrays)
     return _Leaves(tuple(arrays), shapes, tuple(array.dtype for array in arrays), structure, statics)
 
@@ -364,14 +369,12 @@ def _is_numeric(leaf: object) -> bool:
     return type(leaf) in NUMBERS or isinstance(leaf, np.ndarray)
 
 
-def _active_places(transform: str, args: tuple[Any, ...], argnums: int | tuple[int, ...]) -> list[int]:
+def _active_places(chosen: Sequence[Chosen]) -> list[int]:
     """Where the differentiated leaves stand among all flattened arguments."""
-    sizes = [len(pytree.flatten(arg)[0]) for arg in args]
-    starts = [0, *itertools.accumulate(sizes)]
     return [
-        starts[number] + offset
-        for number in normal_argnums(transform, argnums, len(args))
-        for offset, leaf in enumerate(pytree.flatten(args[number])[0])
+        one.start + offset
+        for one in chosen
+        for offset, leaf in enumerate(pytree.flatten(one.value)[0])
         if _is_numeric(leaf)
     ]
 
@@ -396,7 +399,7 @@ def _in_form(form: _Form, leaves: _Leaves, matrix: csr_array) -> Any:
 
 
 # ---------------------------------------------------------------------------- the doors
-def sparse_jacobian(function: Any, argnums: int | tuple[int, ...], mode: str) -> SparseDerivative:
+def sparse_jacobian(function: Any, argnums: Selection, mode: str) -> SparseDerivative:
     """`jacobian(function, argnums, mode=mode, sparse=True)`."""
 
     def make() -> SparseDerivative:
@@ -405,7 +408,7 @@ def sparse_jacobian(function: Any, argnums: int | tuple[int, ...], mode: str) ->
     return kept(function, ("sparse jacobian", argnums, mode), make)
 
 
-def sparse_hessian(function: Any, argnums: int | tuple[int, ...]) -> SparseDerivative:
+def sparse_hessian(function: Any, argnums: Selection) -> SparseDerivative:
     """`hessian(function, argnums, sparse=True)`: the symmetric Jacobian of the gradient."""
 
     def make() -> SparseDerivative:

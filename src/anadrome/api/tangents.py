@@ -27,9 +27,8 @@ def push_forward_values(
     """
     arguments = as_tuple("the primals", primals)
     directions = as_tuple("the tangents", tangents)
-    active = active_arguments(
-        context, "jvp", arguments, tuple(range(len(arguments))), parameter_names(function)
-    )
+    every = tuple(range(len(arguments)))
+    active = active_arguments(context, "jvp", arguments, {}, every, parameter_names(function))
     structure = pytree.flatten(arguments)[1]
     leaves = matching_leaves(context, "the tangents", structure, directions)
     given: list[Atom] = []
