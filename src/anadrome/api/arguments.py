@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from anadrome.api import pytree
-from anadrome.api.opened import staged_leaf
+from anadrome.api.opened import like_leaf, staged_leaf
 from anadrome.api.pytree import Structure
+from anadrome.array_ir.nodes import ArrayType, Size
+from anadrome.dtypes import BOOL
 from anadrome.errors.api import ArgumentNumbers, IntegerArgument, NothingToDifferentiate, SettingMismatch
 from anadrome.frontend.arrays import describe
 from anadrome.frontend.context import Context
-from anadrome.frontend.values import Staged, Value
+from anadrome.frontend.values import Array, Scalar, Staged, Value
 
 Argnums = int | str | Sequence[int | str]
 """Positions and names of arguments."""
@@ -24,21 +26,32 @@ Selection = int | str | tuple[int | str, ...]
 class Active:
     """The arguments a transform differentiates by.
 
-    `leaves` are their numbers and arrays by position among all flattened arguments. `structure` is that of
-    the derivative, whose leaves stand in the order of `leaves`, with static leaves (strings and their like)
-    kept.
+    `leaves` are their floats by position among all flattened arguments. `structure` is that of the
+    derivative; `others` are, by place among its leaves, those that are not differentiated by: integers and
+    bools, of which the derivative holds zeros, and static leaves (strings and their like), which it keeps.
     """
 
     leaves: Mapping[int, Staged]
     structure: Structure
-    statics: Mapping[int, Value]
+    others: Mapping[int, Value]
 
-    def derivative(self, parts: Sequence[Value]) -> Value:
-        """One part for each active leaf, in the form of the arguments."""
+    def derivative(self, context: Context, parts: Sequence[Value], result: Sequence[Size] = ()) -> Value:
+        """One part for each active leaf, in the form of the arguments, of a result of this shape."""
         supply = iter(parts)
-        count = len(self.leaves) + len(self.statics)
-        found = [self.statics[place] if place in self.statics else next(supply) for place in range(count)]
+        found: list[Value] = []
+        for place in range(len(self.leaves) + len(self.others)):
+            leaf = self.others.get(place)
+            if place not in self.others:
+                found.append(next(supply))
+            else:
+                found.append(zero(context, leaf, result) if isinstance(leaf, Scalar | Array) else leaf)
         return pytree.unflatten(self.structure, found)
+
+
+def zero(context: Context, leaf: Staged, result: Sequence[Size] = ()) -> Value:
+    """The derivative of a result of this shape by an integer or bool: zeros of its own type."""
+    found = context.builder.zeros(ArrayType(leaf.dtype, (*result, *leaf.shape)))
+    return like_leaf(context, found, not result and isinstance(leaf, Scalar) and leaf.is_weak, 0)
 
 
 def active_arguments(
@@ -49,32 +62,46 @@ def active_arguments(
     argnums: Argnums,
     names: Sequence[str] = (),
 ) -> Active:
-    """The leaves of the arguments that `argnums` chooses; they must all be floats.
+    """The leaves of the arguments that `argnums` chooses. Integers in containers are not differentiated by.
 
     `names` are those of the positional parameters.
     """
     leaves: dict[int, Staged] = {}
-    statics: dict[int, Value] = {}
+    others: dict[int, Value] = {}
     structures: list[Structure] = []
     for chosen in chosen_arguments(transform, args, kwargs, argnums, names):
         found, structure = pytree.flatten(chosen.value)
-        paths = pytree.leaf_paths(structure, chosen.name)
-        taken = 0
-        for offset, (leaf, path) in enumerate(zip(found, paths, strict=True)):
-            staged = staged_leaf(context, leaf)
-            if staged is None:
-                statics[len(leaves) + len(statics)] = leaf
-                continue
-            if not staged.dtype.is_float:
-                raise IntegerArgument(transform, path, describe(staged))
-            leaves[chosen.start + offset] = staged
-            taken += 1
-        if not taken:
-            raise NothingToDifferentiate(transform, chosen.name)
+        staged = [staged_leaf(context, leaf) for leaf in found]
+        _check_floats(transform, chosen.name, staged, structure)
+        for offset, (leaf, one) in enumerate(zip(found, staged, strict=True)):
+            if one is not None and one.dtype.is_float:
+                leaves[chosen.start + offset] = one
+            else:
+                others[len(leaves) + len(others)] = leaf if one is None else one
         structures.append(structure)
     if isinstance(argnums, int | str):
-        return Active(leaves, structures[0], statics)
-    return Active(leaves, pytree.Node(tuple, (), tuple(structures)), statics)
+        return Active(leaves, structures[0], others)
+    return Active(leaves, pytree.Node(tuple, (), tuple(structures)), others)
+
+
+def _check_floats(transform: str, name: str, leaves: Sequence[Staged | None], structure: Structure) -> None:
+    """Refuse an argument without a float, and a list in which whole numbers stand among floats: a container
+    of settings it is not, so they are floats that were written short."""
+    paths = pytree.leaf_paths(structure, name)
+    whole = [place for place, leaf in enumerate(leaves) if leaf is not None and not leaf.dtype.is_float]
+    if not any(leaf is not None and leaf.dtype.is_float for leaf in leaves):
+        if not whole:
+            raise NothingToDifferentiate(transform, name)
+        found = leaves[whole[0]]
+        assert found is not None
+        raise IntegerArgument(transform, paths[whole[0]], describe(found))
+    lists = pytree.lists_around(structure)
+    numbers = [isinstance(leaf, Scalar) and lists[place] is not None for place, leaf in enumerate(leaves)]
+    of_floats = {lists[place] for place, is_number in enumerate(numbers) if is_number and place not in whole}
+    for place in whole:
+        leaf = leaves[place]
+        if numbers[place] and leaf is not None and leaf.dtype is not BOOL and lists[place] in of_floats:
+            raise IntegerArgument(transform, paths[place], f"{describe(leaf)} in a list of floats")
 
 
 # ---------------------------------------------------------------------------- which arguments

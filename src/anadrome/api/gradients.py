@@ -111,7 +111,7 @@ def value_and_gradient(
     if has_aux:
         assert isinstance(value, tuple)
         value = value[0], outer_auxiliary(context, function, args, kwargs, value[1])
-    return value, conjugated(context, active.derivative(parts))
+    return value, conjugated(context, active.derivative(context, parts))
 
 
 def _scalar_result(transform: str, opened: Opened, has_aux: bool, holomorphic: Structure | None) -> int:
@@ -180,7 +180,7 @@ def pull_back_values(
         opened = open_function(context, opened_function, primals, {}, active.leaves, Mode.REVERSE)
     cotangents = _cotangents(context, opened, conjugated(context, cotangent), has_aux)
     value, parts = pull_back(context, opened, active, cotangents)
-    return value, conjugated(context, active.derivative(parts))
+    return value, conjugated(context, active.derivative(context, parts))
 
 
 def primal_value(context: Context, function: object, primals: Sequence[Value], has_aux: bool) -> Value:

@@ -90,13 +90,19 @@ class _Leaves:
     shapes: tuple[Shape, ...]
     dtypes: tuple[np.dtype[Any], ...]
     structure: Structure
-    statics: Mapping[int, object]
+    others: Mapping[int, object]
 
-    def derivative(self, parts: Sequence[object]) -> Any:
-        """One part for each leaf, in the form of the arguments."""
+    def derivative(self, rows: int, parts: Sequence[object]) -> Any:
+        """One part for each leaf, in the form of the arguments; of integers it is a matrix without elements,
+        static leaves are kept."""
         supply = iter(parts)
-        count = len(self.arrays) + len(self.statics)
-        found = [self.statics[place] if place in self.statics else next(supply) for place in range(count)]
+        found: list[object] = []
+        for place in range(len(self.arrays) + len(self.others)):
+            leaf = self.others.get(place)
+            if place not in self.others:
+                found.append(next(supply))
+            else:
+                found.append(csr_array((rows, np.size(leaf))) if _is_numeric(leaf) else leaf)  # type: ignore[arg-type]
         return pytree.unflatten(self.structure, found)
 
 
@@ -348,25 +354,29 @@ def _seeds(
 def _leaves(chosen: Sequence[Chosen], is_one: bool) -> _Leaves:
     """The numbers and arrays among the arguments that are differentiated by."""
     arrays: list[Any] = []
-    statics: dict[int, object] = {}
+    others: dict[int, object] = {}
     structures: list[Structure] = []
     for one in chosen:
         found, structure = pytree.flatten(one.value)
         structures.append(structure)
         for leaf in found:
-            if _is_numeric(leaf):
+            if _is_float(leaf):
                 dtype = np.asarray(leaf).dtype
                 is_array = isinstance(leaf, np.ndarray)
                 arrays.append(np.zeros(leaf.shape, dtype) if is_array else dtype.type(0))
             else:
-                statics[len(arrays) + len(statics)] = leaf
+                others[len(arrays) + len(others)] = leaf
     structure = structures[0] if is_one else pytree.Node(tuple, (), tuple(structures))
     shapes = tuple(np.shape(array) for array in arrays)
-    return _Leaves(tuple(arrays), shapes, tuple(array.dtype for array in arrays), structure, statics)
+    return _Leaves(tuple(arrays), shapes, tuple(array.dtype for array in arrays), structure, others)
 
 
 def _is_numeric(leaf: object) -> bool:
     return type(leaf) in NUMBERS or isinstance(leaf, np.ndarray)
+
+
+def _is_float(leaf: object) -> bool:
+    return _is_numeric(leaf) and np.asarray(leaf).dtype.kind == "f"
 
 
 def _active_places(chosen: Sequence[Chosen]) -> list[int]:
@@ -375,7 +385,7 @@ def _active_places(chosen: Sequence[Chosen]) -> list[int]:
         one.start + offset
         for one in chosen
         for offset, leaf in enumerate(pytree.flatten(one.value)[0])
-        if _is_numeric(leaf)
+        if _is_float(leaf)
     ]
 
 
@@ -392,7 +402,11 @@ def _in_form(form: _Form, leaves: _Leaves, matrix: csr_array) -> Any:
         return csr_array(band[:, columns[column] : columns[column + 1]])
 
     found = [
-        None if row is None else leaves.derivative([block(row, column) for column in range(len(columns) - 1)])
+        None
+        if row is None
+        else leaves.derivative(
+            rows[row + 1] - rows[row], [block(row, column) for column in range(len(columns) - 1)]
+        )
         for row in form.floats
     ]
     return pytree.unflatten(form.structure, found)
