@@ -77,9 +77,8 @@ def call(function: Callable[..., Any], *args: Any) -> Any:
 @pytest.mark.parametrize("name", FOLLOWED)
 def test_a_hint_leads_to_a_program_that_works(name: str) -> None:
     one = FOLLOWED[name]
-    args = (3,) if name == "random numbers" else one.args
     with pytest.raises(ad.AnadromeError) as caught:
-        call(one.bad, *args)
+        call(one.bad, *one.args)
     help = str(caught.value).partition("\nhelp: ")[2]
     for hint in one.hints:
         assert hint in help

@@ -30,7 +30,7 @@ from anadrome.api.program import staged_program
 from anadrome.api.progress import announced
 from anadrome.api.pytree import Structure
 from anadrome.api.rules import Gradient
-from anadrome.api.signature import NUMBERS, Signature, StaticKey, parameter_names
+from anadrome.api.signature import NUMBERS, Signature, is_passed, parameter_names
 from anadrome.api.sparse_rules import Pulled, Pushed
 from anadrome.array_ir.pattern import Dependence
 from anadrome.array_ir.pattern_sets import nothing, stacked
@@ -285,7 +285,7 @@ class SparseDerivative:
     def _staged(self, signature: Signature, leaves: _Leaves, chosen: Sequence[Chosen]) -> _Search:
         config = self._one.options.config
         staged = staged_program(self._one, signature, config)
-        taken = tuple(place for place, key in enumerate(signature.keys) if not isinstance(key, StaticKey))
+        taken = tuple(place for place, key in enumerate(signature.keys) if is_passed(key))
         count = len(leaves.arrays)
         seeds = range(len(taken) - count, len(taken))
         active = _active_places(chosen)
