@@ -460,6 +460,16 @@ def test_what_numpy_raises_is_raised_at_the_line() -> None:
     assert compiled(9, generator()) == generator().integers(5, 9)
 
 
+def test_sizes_that_the_call_cannot_have() -> None:
+    compiled = ad.jit(lambda n, rng: np.sum(rng.standard_normal(n)))
+    for size, words in ((-3, "negative"), (2**50, "allocate")):
+        with pytest.raises(ad.AnadromeError, match=words) as caught:
+            compiled(size, generator())
+        assert caught.value.span.file == __file__
+    assert np.isclose(compiled(4, generator()), np.sum(generator().standard_normal(4)))
+    assert ad.jit(walk)(0.7, -3, generator()) == 0.7
+
+
 def test_who_looks_draws_nothing() -> None:
     rng = generator()
     ad.explain(ad.grad(walk), 0.7, 50, rng)

@@ -58,13 +58,29 @@ class Draws:
     items: tuple[One | Loop, ...]
     shapes: tuple[tuple[Integer, ...], ...]
     dtypes: tuple[np.dtype[Any], ...]
+    spans: tuple[Span | None, ...]
 
     def make(self, leaves: Sequence[Any], is_kept: bool = False) -> list[Any]:
         """The arrays and numbers of a call with these leaves. With `is_kept` generators stay as they are."""
-        shapes = [tuple(size(leaves) for size in shape) for shape in self.shapes]
-        found: list[Any] = [np.empty(shape, dtype) for shape, dtype in zip(shapes, self.dtypes, strict=True)]
+        found = [
+            _empty(tuple(max(size(leaves), 0) for size in shape), dtype, span)
+            for shape, dtype, span in zip(self.shapes, self.dtypes, self.spans, strict=True)
+        ]
         _Drawing(leaves, found, is_kept).run(self.items, ())
         return [array if array.shape else array[()] for array in found]
+
+
+def _empty(shape: tuple[int, ...], dtype: np.dtype[Any], span: Span | None) -> np.ndarray:
+    try:
+        return np.empty(shape, dtype)
+    except (MemoryError, ValueError) as error:
+        raise _raised(error, span) from None
+
+
+def _raised(error: Exception, span: Span | None) -> RaisedError:
+    """What NumPy or Python raised, as the program raises it."""
+    words = f"{type(error).__name__}: {error}".replace("{", "{{").replace("}", "}}")
+    return RaisedError.of(words, [], span)
 
 
 class _Drawing:
@@ -106,8 +122,7 @@ class _Drawing:
             method = getattr(self._generator(item.source), item.method)
             return method(*[self._given(value) for value in item.arguments], **named)
         except Exception as error:
-            words = f"{type(error).__name__}: {error}".replace("{", "{{").replace("}", "}}")
-            raise RaisedError.of(words, [], item.span) from None
+            raise _raised(error, item.span) from None
 
     def _given(self, value: object) -> object:
         if isinstance(value, _Known):
@@ -192,4 +207,5 @@ def draws_of(
         level(list(enumerate(draws)), 0),
         tuple(tuple(integer(size) for size in shape(draw)) for draw in draws),
         tuple(draw.var.type.dtype.numpy for draw in draws),
+        tuple(draw.span for draw in draws),
     )
