@@ -127,7 +127,14 @@ def _function_options(options: argparse.ArgumentParser) -> None:
     )
     options.add_argument("--args", nargs="*", default=[], metavar="TYPE", help="all arguments at once")
     options.add_argument("--grad", action="store_true", help="the gradient instead of the function")
-    options.add_argument("--argnums", type=int, nargs="+", default=[0], help="what the gradient is by")
+    options.add_argument(
+        "--argnums",
+        type=lambda text: int(text) if text.lstrip("-").isdigit() else text,
+        nargs="+",
+        default=[0],
+        metavar="ARGUMENT",
+        help="what the gradient is by: positions or names",
+    )
 
 
 def _called(options: argparse.Namespace) -> tuple[Callable[..., Any], tuple[Any, ...]]:

@@ -234,6 +234,41 @@ def test_functions_among_the_arguments():
     assert float(ad.grad(lambda x: apply(np.sin, x))(0.0)) == 10.0
 
 
+@pytest.mark.parametrize(
+    "chosen", [{"nondiff_argnums": 0}, {"nondiff_argnums": -2}, {"nondiff_argnames": "function"}], ids=str
+)
+def test_arguments_that_are_not_differentiated_by_name_and_position(chosen):
+    apply = ad.custom_jvp(lambda function, x: function(x), **chosen)
+    apply.defjvp(lambda function, primals, tangents: (function(primals[0]), 7.0 * tangents[0]))
+    assert ad.grad(lambda x: apply(np.sin, x))(0.0) == 7.0
+    assert ad.grad(lambda x: apply(x=x, function=np.sin))(0.0) == 7.0
+
+
+def test_settings_that_are_taken_by_name_alone():
+    @functools.partial(ad.custom_vjp, nondiff_argnames=("how", "factor"))
+    def apply(factor, x, *, how):
+        return how(x)
+
+    apply.defvjp(lambda factor, x, how: (how(x), None), lambda factor, how, rest, y: (factor * y,))
+    assert ad.grad(lambda x: apply(5.0, x, how=np.sin))(0.0) == 5.0
+
+
+@pytest.mark.parametrize("decorator", [ad.custom_jvp, ad.custom_vjp])
+def test_positions_and_names_of_settings_are_those_of_parameters(decorator):
+    for given in (2, -3, (0, 5), "x", 1.5):
+        with pytest.raises(ValueError, match=r"(?s)`nondiff_argnums` must be .* parameters: `function`, `x`"):
+            decorator(lambda function, x: function(x), nondiff_argnums=given)
+    for given in ("y", 0, ("x", "y")):
+        with pytest.raises(
+            ValueError, match=r"(?s)`nondiff_argnames` must be .* parameters: `function`, `x`"
+        ):
+            decorator(lambda function, x: function(x), nondiff_argnames=given)
+    several = ad.custom_jvp(lambda *args: args[0], nondiff_argnums=3)
+    several.defjvp(lambda *args: args)
+    with pytest.raises(ValueError, match="positions among the 2 arguments of the call"):
+        ad.grad(lambda x: several(x, x))(1.0)
+
+
 def test_methods():
     class Model:
         def __init__(self, scale):

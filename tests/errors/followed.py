@@ -42,10 +42,39 @@ TABLE = np.ones(20)
 norm = scipy.stats.norm
 SPARSE = sp.csr_array(np.diag(Y) + np.eye(20, k=1))
 LISTS = SPARSE.tolil()
+RANDOM = np.random.default_rng(0)
 
 
 def told(x):
     print("told", x)
+    return x
+
+
+def draws_in_a_branch(x):
+    rng = np.random.default_rng(0)
+    return x + rng.random() if x > 0.0 else x
+
+
+def draws_before_a_branch(x):
+    z = np.random.default_rng(0).random()
+    return x + z if x > 0.0 else x
+
+
+def draws_until_a_break(x):
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        x = x + rng.random()
+        if x > 3.0:
+            break
+    return x
+
+
+def draws_rows_first(x):
+    z = np.random.default_rng(0).random(50)
+    for i in range(50):
+        x = x + z[i]
+        if x > 3.0:
+            break
     return x
 
 
@@ -464,7 +493,32 @@ FOLLOWED: dict[str, Followed] = {
         (X,),
     ),
     "random numbers": Followed(
-        lambda n: np.random.normal(size=n), ["pass them as an argument"], lambda draws: draws, (X,)
+        lambda n: np.random.normal(size=n),
+        ["pass a generator as an argument, `rng = np.random.default_rng(0)`, and call `rng.normal(…)`"],
+        lambda n: np.random.default_rng(0).normal(size=n),
+        (3,),
+    ),
+    "draws in a branch": Followed(draws_in_a_branch, ["draw before the `if`"], draws_before_a_branch, (0.5,)),
+    "draws until a break": Followed(
+        draws_until_a_break, ["`z = rng.standard_normal((n, 3))`, and take `z[i]`"], draws_rows_first, (0.5,)
+    ),
+    "draws in any order": Followed(
+        lambda x: np.vectorize(lambda v: v * RANDOM.random())(x),
+        ["draw in a `for` loop, or before"],
+        lambda x: x * np.random.default_rng(0).standard_normal(len(x)),
+        (X,),
+    ),
+    "correlated draws": Followed(
+        lambda x: RANDOM.multivariate_normal(x, A),
+        ["write `mean + np.linalg.cholesky(cov) @ rng.standard_normal(len(mean))`"],
+        lambda x: x + np.linalg.cholesky(A.T @ A) @ np.random.default_rng(0).standard_normal(len(x)),
+        (X,),
+    ),
+    "shuffled lists": Followed(
+        lambda x: RANDOM.shuffle([x, 2.0 * x]),
+        ["write `order = rng.permutation(len(x))` and take `x[k]` for k in it"],
+        lambda x: x[np.random.default_rng(0).permutation(len(x))],
+        (X,),
     ),
     "print of rows": Followed(prints_rows, ["print outside of it"], prints_after_rows, (X,)),
     "print in a map": Followed(

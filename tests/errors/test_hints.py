@@ -93,9 +93,8 @@ def call(function: Callable[..., Any], *args: Any) -> Any:
 @pytest.mark.parametrize("name", FOLLOWED)
 def test_a_hint_leads_to_a_program_that_works(name: str) -> None:
     one = FOLLOWED[name]
-    args = (3,) if name == "random numbers" else one.args
     with pytest.raises(ad.AnadromeError) as caught:
-        call(one.bad, *args)
+        call(one.bad, *one.args)
     help = str(caught.value).partition("\nhelp: ")[2]
     for hint in one.hints:
         assert hint in help
@@ -141,7 +140,14 @@ def test_only_transforms_with_argnums_speak_of_them() -> None:
 
 @pytest.mark.parametrize(
     ("argnums", "reason"),
-    [((0, 0), "names one argument twice"), ((), "names no argument"), (2, "the call has 1 pos")],
+    [
+        ((0, 0), "argnums=.* chooses one argument twice"),
+        ((0, "x"), "argnums=.* chooses one argument twice"),
+        ((), "chooses no argument"),
+        (2, "argnums=2: the call has 1 argument: `x`"),
+        ("y", "argnames='y': the call has 1 argument: `x`"),
+        (1.5, "1.5 is neither a position nor a name"),
+    ],
 )
 def test_what_is_wrong_with_argnums(argnums: object, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):

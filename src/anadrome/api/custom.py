@@ -21,9 +21,11 @@ import numpy as np
 from anadrome.api.custom_rules import Call, stage_ruled
 from anadrome.api.opened import leaf_result
 from anadrome.api.pytree import flatten, unflatten
+from anadrome.api.signature import parameter_names
+from anadrome.api.statics import known_names, parameter_numbers
 from anadrome.array_ir.nodes import Atom, Custom
-from anadrome.errors.api import CallError, NotCallable, RuleMismatch, RuleMissing
-from anadrome.errors.base import indefinite
+from anadrome.errors.api import CallError, NotCallable, RuleMismatch, RuleMissing, SettingMismatch
+from anadrome.errors.base import counted, indefinite
 from anadrome.errors.tracebacks import door
 from anadrome.frontend.arrays import describe
 from anadrome.frontend.comprehension import made_list
@@ -75,9 +77,12 @@ class CustomFunction(Wrapped):
     have both.
     """
 
-    def __init__(self, function: Function, decorator: str, nondiff_argnums: Sequence[int]) -> None:
+    def __init__(
+        self, function: Function, decorator: str, argnums: int | Sequence[int], argnames: str | Sequence[str]
+    ) -> None:
         super().__init__(function, decorator)
-        self.nondiff_argnums = tuple(nondiff_argnums)
+        self.nondiff_argnums = parameter_numbers(decorator, "nondiff_argnums", function, argnums)
+        self.nondiff_argnames = known_names(decorator, "nondiff_argnames", function, argnames)
         self.jvp_rule: Function | None = None
         self.forward_rule: Function | None = None
         self.backward_rule: Function | None = None
@@ -86,7 +91,7 @@ class CustomFunction(Wrapped):
     def defjvp(self, rule: Function) -> Function:
         """`rule(primals, tangents)` gives `(result, tangent of the result)`; also used as a decorator.
 
-        Arguments of `nondiff_argnums` come first, one by one.
+        Arguments that are not differentiated come first, one by one.
         """
         self.jvp_rule = rule
         return rule
@@ -102,7 +107,7 @@ class CustomFunction(Wrapped):
         """`forward(*args)` gives `(result, residuals)`, and `backward(residuals, cotangent)` a tuple with the
         cotangent of each argument, None for zero.
 
-        `backward` gets the arguments of `nondiff_argnums` first, one by one.
+        `backward` gets the arguments that are not differentiated first, one by one.
         """
         self.forward_rule = forward
         self.backward_rule = backward
@@ -112,7 +117,7 @@ class CustomFunction(Wrapped):
         self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]
     ) -> Value:
         """This function as a part of a program being staged."""
-        for name in ("function", "nondiff_argnums", "jvp_rule", "forward_rule", "backward_rule"):
+        for name in SETTINGS:
             context.surroundings.attribute(self, name, getattr(self, name))
         span = context.span
         if not context.derivatives():
@@ -126,12 +131,39 @@ class CustomFunction(Wrapped):
                 self.__name__,
                 self.function,
                 values,
-                frozenset(number % max(len(values), 1) for number in self.nondiff_argnums),
+                self._settings(len(values), keywords),
                 keywords,
             )
             return stage_ruled(call, self.jvp_rule, self.forward_rule, self.backward_rule)
         except CallError as error:
             raise error.at(span) from None
+
+    def _settings(self, count: int, keywords: Sequence[str]) -> frozenset[int]:
+        """Which of the arguments of a call are not differentiated; those taken by name alone come last."""
+        names = parameter_names(self.function)
+        outside = [number for number in self.nondiff_argnums if not -count <= number < count]
+        if outside:
+            help = "positions count from 0, and from -1 backwards, among all arguments of the call"
+            expected = f"positions among the {counted(count, 'argument')} of the call"
+            raise SettingMismatch(self.decorator, "nondiff_argnums", expected, self.nondiff_argnums, help)
+        found = [number % count for number in self.nondiff_argnums]
+        for name in self.nondiff_argnames:
+            if name in keywords:
+                found.append(count - len(keywords) + keywords.index(name))
+            elif name in names:
+                found.append(names.index(name))
+        return frozenset(found)
+
+
+SETTINGS = (
+    "function",
+    "nondiff_argnums",
+    "nondiff_argnames",
+    "jvp_rule",
+    "forward_rule",
+    "backward_rule",
+)
+"""What a program reads of a function with rules."""
 
 
 def _by_position(
@@ -196,13 +228,18 @@ class _PartByPart:
 
 # ---------------------------------------------------------------------------- decorators
 @Verb
-def custom_jvp(function: Function | None = None, *, nondiff_argnums: Sequence[int] = ()) -> Any:
+def custom_jvp(
+    function: Function | None = None,
+    *,
+    nondiff_argnums: int | Sequence[int] = (),
+    nondiff_argnames: str | Sequence[str] = (),
+) -> Any:
     """A function whose derivative is given by a rule for tangents: `@ad.custom_jvp`, then `@f.defjvp`.
 
-    Arguments at `nondiff_argnums` are not differentiated: functions, settings. The rule serves reverse mode
-    too where it is seen to be linear in the tangents. Raises `RuleMismatch` where the rule does not give
-    a result and tangent of the right form, `ClosedOver` where the function reads a differentiated value that
-    is not an argument.
+    Arguments at the positions `nondiff_argnums`, or of the names `nondiff_argnames`, are not differentiated:
+    functions, settings. The rule serves reverse mode too where it is seen to be linear in the tangents.
+    Raises `RuleMismatch` where the rule does not give a result and tangent of the right form, `ClosedOver`
+    where the function reads a differentiated value that is not an argument.
 
     >>> import anadrome as ad
     >>> import numpy as np
@@ -217,12 +254,19 @@ def custom_jvp(function: Function | None = None, *, nondiff_argnums: Sequence[in
     1.0
     """
     if function is None:
-        return functools.partial(custom_jvp, nondiff_argnums=nondiff_argnums)
-    return CustomFunction(function, "custom_jvp", nondiff_argnums)
+        return functools.partial(
+            custom_jvp, nondiff_argnums=nondiff_argnums, nondiff_argnames=nondiff_argnames
+        )
+    return CustomFunction(function, "custom_jvp", nondiff_argnums, nondiff_argnames)
 
 
 @Verb
-def custom_vjp(function: Function | None = None, *, nondiff_argnums: Sequence[int] = ()) -> Any:
+def custom_vjp(
+    function: Function | None = None,
+    *,
+    nondiff_argnums: int | Sequence[int] = (),
+    nondiff_argnames: str | Sequence[str] = (),
+) -> Any:
     """A function whose derivative is given by a rule for cotangents: `@ad.custom_vjp`, then `f.defvjp`.
 
     `f.defvjp(forward, backward)`: `forward` takes the arguments and gives the result and residuals, which
@@ -243,8 +287,10 @@ def custom_vjp(function: Function | None = None, *, nondiff_argnums: Sequence[in
     1.0
     """
     if function is None:
-        return functools.partial(custom_vjp, nondiff_argnums=nondiff_argnums)
-    return CustomFunction(function, "custom_vjp", nondiff_argnums)
+        return functools.partial(
+            custom_vjp, nondiff_argnums=nondiff_argnums, nondiff_argnames=nondiff_argnames
+        )
+    return CustomFunction(function, "custom_vjp", nondiff_argnums, nondiff_argnames)
 
 
 # ---------------------------------------------------------------------------- checkpoints

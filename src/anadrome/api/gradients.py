@@ -98,7 +98,7 @@ def value_and_gradient(
 
     Of a complex argument that is ∂f/∂x - i·∂f/∂y; where the function is holomorphic, f'(z).
     """
-    active = active_arguments(context, transform, args, argnums, parameter_names(function))
+    active = active_arguments(context, transform, args, kwargs, argnums, parameter_names(function))
     opened_function = WithoutAuxiliary(function, transform) if has_aux else function
     opened = open_function(context, opened_function, args, kwargs, active.leaves, Mode.REVERSE)
     seed = _scalar_result(transform, opened, has_aux, active.structure if holomorphic else None)
@@ -112,7 +112,7 @@ def value_and_gradient(
     if has_aux:
         assert isinstance(value, tuple)
         value = value[0], outer_auxiliary(context, function, args, kwargs, value[1])
-    return value, conjugated(context, active.derivative(parts))
+    return value, conjugated(context, active.derivative(context, parts))
 
 
 def _scalar_result(transform: str, opened: Opened, has_aux: bool, holomorphic: Structure | None) -> int:
@@ -174,7 +174,8 @@ def pull_back_values(
 
     What the function prints was printed when the pullback was made.
     """
-    active = active_arguments(context, "vjp", primals, tuple(range(len(primals))), parameter_names(function))
+    every = tuple(range(len(primals)))
+    active = active_arguments(context, "vjp", primals, {}, every, parameter_names(function))
     opened_function = WithoutAuxiliary(function, "vjp") if has_aux else function
     with context.silent():
         opened = open_function(context, opened_function, primals, {}, active.leaves, Mode.REVERSE)
@@ -182,7 +183,7 @@ def pull_back_values(
     value, parts = pull_back(context, opened, active, cotangents)
     leaves, structure = pytree.flatten(value[0] if has_aux and isinstance(value, tuple) else value)
     agree_patterns(context, "the cotangent", structure, leaves, pytree.flatten(cotangent)[0])
-    return value, conjugated(context, active.derivative(parts))
+    return value, conjugated(context, active.derivative(context, parts))
 
 
 def primal_value(context: Context, function: object, primals: Sequence[Value], has_aux: bool) -> Value:
@@ -193,7 +194,8 @@ def primal_value(context: Context, function: object, primals: Sequence[Value], h
     """
     if not _is_outermost(context):
         return context.call(function, *primals)
-    active = active_arguments(context, "vjp", primals, tuple(range(len(primals))), parameter_names(function))
+    every = tuple(range(len(primals)))
+    active = active_arguments(context, "vjp", primals, {}, every, parameter_names(function))
     opened_function = WithoutAuxiliary(function, "vjp") if has_aux else function
     opened = open_function(context, opened_function, primals, {}, active.leaves, Mode.REVERSE)
     program = canonical(opened.prepared(context), opened.active)

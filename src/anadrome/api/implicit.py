@@ -88,13 +88,13 @@ class _Unknowns:
 
 def _unknowns(context: Context, settings: Settings, function: object, args: Sequence[Value]) -> _Unknowns:
     settings.hold()
-    first = active_arguments(context, settings.verb, args, 0, ("x0",))
-    if first.statics:
+    first = active_arguments(context, settings.verb, args, {}, 0, ("x0",))
+    if first.others:
         raise UnknownsMismatch(
             settings.verb,
             "the start",
             "floats and arrays of them",
-            describe(next(iter(first.statics.values()))),
+            describe(next(iter(first.others.values()))),
         )
     leaves: dict[int, Staged] = dict(first.leaves)
     count = len(leaves)

@@ -14,7 +14,7 @@ from math import prod
 from anadrome.ad.forward import jvp as forward
 from anadrome.ad.reverse import vjp as reverse
 from anadrome.api import pytree
-from anadrome.api.arguments import Active, Argnums, active_arguments
+from anadrome.api.arguments import Active, Selection, active_arguments
 from anadrome.api.conjugation import (
     check_holomorphic,
     conjugated,
@@ -48,7 +48,7 @@ class Asked:
     """What a user asks of a Jacobian; `transform` is what the user called, for messages."""
 
     transform: str
-    argnums: Argnums
+    argnums: Selection
     has_aux: bool
     holomorphic: bool = False
 
@@ -187,7 +187,8 @@ def _opened(
     asked: Asked,
     mode: Mode,
 ) -> tuple[Opened, Active]:
-    active = active_arguments(context, asked.transform, args, asked.argnums, parameter_names(function))
+    names = parameter_names(function)
+    active = active_arguments(context, asked.transform, args, kwargs, asked.argnums, names)
     inner = WithoutAuxiliary(function, asked.transform) if asked.has_aux else function
     opened = open_function(context, inner, args, kwargs, active.leaves, mode)
     refuse_sparse(asked.transform, "differentiate with respect to", active.structure, BY_VALUES)
@@ -416,7 +417,8 @@ def _assembled(
             found.append(_of_complex(context, active, blocks, (position, imaginary), asked.holomorphic))
         elif position in wanted:
             parts = _parts(context, active, blocks, position)
-            found.append(conjugated(context, active.derivative(parts)))
+            shape = _result_shape(active, blocks, position)
+            found.append(conjugated(context, active.derivative(context, parts, shape)))
         else:
             found.append(None)
     jacobian = pytree.unflatten(_with_complex_as_leaves(structure), found)
@@ -439,6 +441,14 @@ def _parts(context: Context, active: Active, blocks: Blocks, position: int | Non
     return parts
 
 
+def _result_shape(active: Active, blocks: Blocks, position: int | None) -> tuple[Size, ...]:
+    """The shape of a result, of which there is a block for each leaf of the arguments."""
+    assert position is not None
+    leaf = next(iter(active.leaves.values()))
+    shape = blocks[position, 0].type.shape
+    return shape[: len(shape) - len(leaf.shape)]
+
+
 def _of_complex(
     context: Context,
     active: Active,
@@ -452,13 +462,15 @@ def _of_complex(
     it is u_x - i·u_y, which is the same (Cauchy and Riemann).
     """
     real = _parts(context, active, blocks, positions[0])
+    shape = _result_shape(active, blocks, positions[0])
     if (positions[1], 0) in blocks:
         imag = _parts(context, active, blocks, positions[1])
         if not holomorphic:
-            return active.derivative([Complex(*pair) for pair in zip(real, imag, strict=True)])
+            complex_parts = [Complex(*pair) for pair in zip(real, imag, strict=True)]
+            return active.derivative(context, complex_parts, shape)
         columns = [part for pair in zip(real[::2], imag[::2], strict=True) for part in pair]
-        return active.derivative(columns)
-    return conjugated(context, active.derivative(real))
+        return active.derivative(context, columns, shape)
+    return conjugated(context, active.derivative(context, real, shape))
 
 
 def _complex_leaves(structure: Structure) -> list[bool]:

@@ -96,17 +96,18 @@ def open_function(
 
     A function that prints is run here once, for what it prints; the one that is opened prints nothing.
 
-    `leaves` maps positions among the flattened positional arguments to the staged values that stand there.
+    `leaves` maps positions among the flattened arguments, those by name last, to the staged values there.
     """
     builder = context.builder.child()
     params = tuple(Var("x", atom(context, leaf).type) for leaf in leaves.values())
     builder.bind(*params)
     prints = context.prints
     with context.filling(builder, ScopeKind.OPEN, mode):
-        given, arguments = pytree.flatten(tuple(args))
+        given, arguments = pytree.flatten((tuple(args), dict(kwargs)))
         for (position, leaf), param in zip(leaves.items(), params, strict=True):
             given[position] = parameter_value(context, leaf, param)
-        outcome = context.call(function, *pytree.unflatten(arguments, given), **kwargs)
+        positional, named = pytree.unflatten(arguments, given)
+        outcome = context.call(function, *positional, **named)
         outcome = made_list(context, outcome)
         leaves_out, structure = pytree.flatten(outcome)
         atoms: list[Atom] = []

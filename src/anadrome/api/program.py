@@ -8,21 +8,34 @@ NumPy arrays of the function's surroundings that it reads. Static leaves are in 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from anadrome.api import pytree
+from anadrome.api.draws import Draws, Integer, draws_of
 from anadrome.api.progress import announced
-from anadrome.api.signature import LARGE, ArrayKey, Key, NumberKey, Signature, StaticKey, argument_names
-from anadrome.array_ir.nodes import Const, Function, Size, Var
+from anadrome.api.signature import (
+    LARGE,
+    ArrayKey,
+    GeneratorKey,
+    Key,
+    NumberKey,
+    Signature,
+    StaticKey,
+    argument_names,
+    is_passed,
+)
+from anadrome.array_ir.nodes import Const, Size, Var
 from anadrome.compile import Recorder, Statistics, compile_function, uncollected
 from anadrome.config import Config
 from anadrome.dtypes import BOOL
 from anadrome.errors.api import UnsupportedResult
 from anadrome.errors.frontend import AnnotationMismatch
+from anadrome.frontend.drawing import GeneratorSpec
 from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.stage import ArgumentSpec, Staged, stage
 from anadrome.targets.cpu_call import Executable
@@ -46,7 +59,8 @@ class Program:
     `sizes` says where the size arguments are found: (leaf, axis). `taken` are the positions of the leaves
     that are passed (None: all), `arrays` the places among the passed ones that hold arrays. `arrays_around`
     gives the arrays of the surroundings, or None where these have changed and another program is needed.
-    `leaf_count` is the number of leaves of a call: complex arguments have two each.
+    `leaf_count` is the number of leaves of a call: complex arguments have two each. `draws` are the random
+    numbers that are drawn for each call; a size at leaf `leaf_count + k` is one of the k-th draw.
     """
 
     executable: Executable
@@ -59,13 +73,17 @@ class Program:
     statistics: Statistics
     arrays_around: Callable[[], list[np.ndarray] | None]
     leaf_count: int
+    draws: Draws | None = None
 
     def run(self, leaves: Sequence[Any], arrays: Sequence[np.ndarray] = ()) -> Any:
         """The result for the leaves of a call whose signature is this program's, and the arrays around it."""
         return self.present(self.executable(self.arguments(leaves, arrays)))
 
-    def arguments(self, leaves: Sequence[Any], arrays: Sequence[np.ndarray] = ()) -> list[Any]:
-        """The native arguments of a call."""
+    def arguments(
+        self, leaves: Sequence[Any], arrays: Sequence[np.ndarray] = (), is_looking: bool = False
+    ) -> list[Any]:
+        """The native arguments of a call; who is only looking leaves random generators as they are."""
+        drawn = [] if self.draws is None else self.draws.make(leaves, is_looking)
         values: list[Any] = (
             list(leaves) if self.taken is None else [leaves[position] for position in self.taken]
         )
@@ -75,6 +93,9 @@ class Program:
                 values[place] = np.array(values[place], order="C", copy=True, subok=False)
         if self.held:
             self._hold(leaves)
+        if drawn:
+            values += drawn
+            leaves = [*leaves, *drawn]
         if self.sizes:
             values[:0] = [leaves[leaf].shape[axis] for leaf, axis in self.sizes]
         if arrays:
@@ -110,8 +131,8 @@ def make_program(
         with times.timing("stage"):
             staged = staged_program(function, signature, config, changing)
         executable = compile_function(staged.function, config, times, record)
-    taken = tuple(place for place, key in enumerate(signature.keys) if not isinstance(key, StaticKey))
-    sizes, held = _sizes(staged.function, signature, taken, argument_names(signature.structure, names))
+    taken = tuple(place for place, key in enumerate(signature.keys) if is_passed(key))
+    sizes, held = _sizes(staged, signature, taken, argument_names(signature.structure, names))
     return Program(
         executable,
         staged,
@@ -123,6 +144,7 @@ def make_program(
         times,
         staged.surroundings.read,
         len(signature.keys),
+        _draws(staged, taken, dict(zip(staged.function.sizes, sizes, strict=True))),
     )
 
 
@@ -130,12 +152,15 @@ def staged_program(
     function: object, signature: Signature, config: Config, changing: Collection[object] = ()
 ) -> Staged:
     """Stage a callable for the calls of one signature."""
-    args, kwargs = pytree.unflatten(signature.structure, [_specification(key) for key in signature.keys])
+    specifications = [_specification(place, key) for place, key in enumerate(signature.keys)]
+    args, kwargs = pytree.unflatten(signature.structure, specifications)
     return stage(function, args, kwargs, config, least_size=config.small_dimension + 1, changing=changing)
 
 
-def _specification(key: Key) -> object:
+def _specification(place: int, key: Key) -> object:
     match key:
+        case GeneratorKey(type=kind):
+            return GeneratorSpec(place, kind)
         case NumberKey(dtype=dtype, is_weak=is_weak):
             return ArgumentSpec(dtype, (), is_weak)
         case ArrayKey(dtype=dtype, shape=shape, is_contiguous=is_contiguous):
@@ -146,9 +171,10 @@ def _specification(key: Key) -> object:
 
 
 def _sizes(
-    fn: Function, signature: Signature, taken: Sequence[int], names: Sequence[str]
+    staged: Staged, signature: Signature, taken: Sequence[int], names: Sequence[str]
 ) -> tuple[tuple[tuple[int, int], ...], tuple[Held, ...]]:
     """Where each implicit size of the function is found, and which dimensions must be held to others."""
+    fn = staged.function
     first: dict[Size, tuple[int, int]] = {}
     held: list[Held] = []
     for param, leaf in zip(fn.params, taken, strict=False):
@@ -163,7 +189,26 @@ def _sizes(
             elif given == LARGE:
                 assert isinstance(size, Const)
                 held.append(Held(leaf, axis, int(size.value), names[leaf]))
+    for number, draw in enumerate(staged.draws):
+        for axis, size in enumerate(draw.var.type.shape):
+            first.setdefault(size, (len(signature.keys) + number, axis))
     return tuple(first[size] for size in fn.sizes), tuple(held)
+
+
+def _draws(staged: Staged, taken: Sequence[int], sizes: Mapping[Var, tuple[int, int]]) -> Draws | None:
+    """How the random numbers of a call are drawn."""
+    if not staged.draws:
+        return None
+    integers: dict[Var, Integer] = {
+        size: partial(_size_at, leaf, axis) for size, (leaf, axis) in sizes.items()
+    }
+    for param, leaf in zip(staged.function.params, taken, strict=False):
+        integers[param] = operator.itemgetter(leaf)
+    return draws_of(staged.draws, integers, staged.definitions)
+
+
+def _size_at(leaf: int, axis: int, leaves: Sequence[Any]) -> int:
+    return int(leaves[leaf].shape[axis])
 
 
 # ---------------------------------------------------------------------------- results

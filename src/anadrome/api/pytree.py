@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -200,6 +201,23 @@ def leaf_paths(structure: Structure, start: str = "") -> list[str]:
             step = f".{structure.names[position]}"
         paths += leaf_paths(part, start + step)
     return paths
+
+
+def lists_around(structure: Structure) -> list[int | None]:
+    """Of each leaf, which list it is an item of, by number; None where it is no item of a list.
+
+    >>> lists_around(flatten((1.0, [2.0, 3.0], [4.0, (5.0,)]))[1])
+    [None, 0, 0, 1, None]
+    """
+    numbers = count()
+
+    def around(part: Structure, parent: int | None) -> list[int | None]:
+        if isinstance(part, Leaf):
+            return [parent]
+        own = next(numbers) if part.type is list else None
+        return [found for inner in part.parts for found in around(inner, own)]
+
+    return around(structure, None)
 
 
 def map_leaves(function: Callable[[Any], object], tree: object) -> Any:

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 from anadrome.api import pytree
-from anadrome.api.arguments import Argnums
+from anadrome.api.arguments import Selection
 from anadrome.api.batching import Axes, map_rows
 from anadrome.api.gradients import outcome_words, primal_value, pull_back_values, value_and_gradient
 from anadrome.api.jacobians import Asked, jacobian_either, jacobian_forward, jacobian_reverse
@@ -26,13 +26,6 @@ Args = Sequence[Value]
 Kwargs = Mapping[str, Value]
 
 
-def as_argnums(argnums: Argnums) -> int | tuple[int, ...]:
-    """Argument numbers as a value."""
-    if isinstance(argnums, list | tuple | range):
-        return tuple(argnums)
-    return argnums  # type: ignore[return-value]  # what is no number is refused when the transform is called
-
-
 # ---------------------------------------------------------------------------- reverse mode
 @dataclass(frozen=True, slots=True)
 class Gradient:
@@ -41,7 +34,7 @@ class Gradient:
     `transform` is what the user called, for messages.
     """
 
-    argnums: int | tuple[int, ...]
+    argnums: Selection
     has_aux: bool
     transform: str = "grad"
     holomorphic: bool = False
@@ -60,7 +53,7 @@ class Gradient:
 class ValueAndGradient:
     """The function's result and its gradient."""
 
-    argnums: int | tuple[int, ...]
+    argnums: Selection
     has_aux: bool
     holomorphic: bool = False
 
@@ -211,6 +204,15 @@ class Applied:
     rule: Callable[[Context, object, Args, Kwargs], Value]
     function: object
 
+    @property
+    def __wrapped__(self) -> object:
+        """The function, whose parameters are those of the transform."""
+        return self.function
+
+    def __call__(self, *args: object) -> object:
+        """It is a function, and is only ever staged."""
+        raise StagedOutside("a transform")
+
     def __anadrome_stage__(self, context: Context, args: Args, kwargs: Kwargs) -> Value:
         """The transformed function as a part of the program."""
         return self.rule(context, self.function, args, kwargs)
@@ -221,7 +223,7 @@ class Applied:
 class _Jacobian:
     """What the rules of Jacobians hold."""
 
-    argnums: int | tuple[int, ...]
+    argnums: Selection
     has_aux: bool
     holomorphic: bool = False
 

@@ -27,6 +27,8 @@ from anadrome.errors.api import (
     UnsupportedSparse,
 )
 from anadrome.errors.base import indefinite
+from anadrome.frontend.calls import StagedFunction
+from anadrome.frontend.drawing import GENERATORS
 
 LARGE = -1
 """Stands in a key for a dimension whose size the program does not depend on."""
@@ -69,7 +71,20 @@ class Static:
     value: Hashable
 
 
-Key = NumberKey | ArrayKey | StaticKey
+@dataclass(frozen=True, slots=True)
+class GeneratorKey:
+    """A random generator: what it draws is made anew for each call, so one program serves all of a type."""
+
+    type: type
+
+
+Key = NumberKey | ArrayKey | StaticKey | GeneratorKey
+
+
+def is_passed(key: Key) -> bool:
+    """Whether a leaf of this key is an argument of the compiled code."""
+    return isinstance(key, NumberKey | ArrayKey)
+
 
 NUMBERS: dict[type, NumberKey] = {
     float: NumberKey(F64, True),
@@ -144,6 +159,8 @@ def leaf_key(leaf: object, small_dimension: int) -> Key:
             raise _NoKey(leaf, UnsupportedArray, array_words(leaf), conversion(leaf))
         shape = tuple([size if size <= small_dimension else LARGE for size in leaf.shape])
         return ArrayKey(dtype, shape, len(shape) < 2 or leaf.flags.c_contiguous)
+    if isinstance(leaf, GENERATORS):
+        return GeneratorKey(kind)
     if isinstance(leaf, Static):
         try:
             hash(leaf.value)
@@ -230,6 +247,9 @@ def argument_names(structure: Structure, names: Sequence[str]) -> list[str]:
 
 def parameter_names(function: object) -> tuple[str, ...]:
     """The names of the positional parameters; none where they are not known."""
+    if isinstance(function, StagedFunction):
+        node = function.text.node
+        return tuple([one.arg for one in (*node.args.posonlyargs, *node.args.args)])
     try:
         parameters = inspect.signature(function).parameters.values()  # type: ignore[arg-type]
     except (TypeError, ValueError):

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from anadrome.api import pytree
-from anadrome.api.arguments import normal_argnums
+from anadrome.api.arguments import Chosen, Selection, chosen_arguments
 from anadrome.api.call import Compiled, Options, documented, kept, options_of, transformed
 from anadrome.api.compression import MODES, Compression, compressed
 from anadrome.api.patterns import BY_VALUES, refuse_sparse
@@ -31,7 +31,7 @@ from anadrome.api.program import staged_program
 from anadrome.api.progress import announced
 from anadrome.api.pytree import Structure
 from anadrome.api.rules import Gradient
-from anadrome.api.signature import NUMBERS, Signature, StaticKey
+from anadrome.api.signature import NUMBERS, Signature, is_passed, parameter_names
 from anadrome.api.sparse_rules import Pulled, Pushed
 from anadrome.array_ir.pattern import Dependence
 from anadrome.array_ir.pattern_sets import nothing, stacked
@@ -91,13 +91,19 @@ class _Leaves:
     shapes: tuple[Shape, ...]
     dtypes: tuple[np.dtype[Any], ...]
     structure: Structure
-    statics: Mapping[int, object]
+    others: Mapping[int, object]
 
-    def derivative(self, parts: Sequence[object]) -> Any:
-        """One part for each leaf, in the form of the arguments."""
+    def derivative(self, rows: int, parts: Sequence[object]) -> Any:
+        """One part for each leaf, in the form of the arguments; of integers it is a matrix without elements,
+        static leaves are kept."""
         supply = iter(parts)
-        count = len(self.arrays) + len(self.statics)
-        found = [self.statics[place] if place in self.statics else next(supply) for place in range(count)]
+        found: list[object] = []
+        for place in range(len(self.arrays) + len(self.others)):
+            leaf = self.others.get(place)
+            if place not in self.others:
+                found.append(next(supply))
+            else:
+                found.append(csr_array((rows, np.size(leaf))) if _is_numeric(leaf) else leaf)  # type: ignore[arg-type]
         return pytree.unflatten(self.structure, found)
 
 
@@ -142,7 +148,7 @@ class SparseDerivative:
     """
 
     def __init__(
-        self, transform: str, function: Any, argnums: int | tuple[int, ...], mode: str, is_symmetric: bool
+        self, transform: str, function: Any, argnums: Selection, mode: str, is_symmetric: bool
     ) -> None:
         if mode not in MODES:
             raise UnknownMode(mode, MODES)
@@ -177,7 +183,7 @@ class SparseDerivative:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The derivative, in the form of the dense one, as `csr_array`s."""
         args, kwargs = self._declared(args, kwargs)
-        leaves = _leaves(self.transform, args, self._argnums)
+        leaves = _leaves(self.transform, self._chosen(args, kwargs), isinstance(self._argnums, int | str))
         plan = self._plan(leaves, args, kwargs)
         matrix = plan.compression.matrix(self._products(plan, leaves, args, kwargs))
         return _in_form(plan.form, leaves, matrix)
@@ -186,7 +192,7 @@ class SparseDerivative:
     def sparsity(self, *args: Any, **kwargs: Any) -> Sparsity:
         """The pattern for these arguments and how it is coloured."""
         args, kwargs = self._declared(args, kwargs)
-        leaves = _leaves(self.transform, args, self._argnums)
+        leaves = _leaves(self.transform, self._chosen(args, kwargs), isinstance(self._argnums, int | str))
         plan = self._plan(leaves, args, kwargs)
         found = plan.compression
         rows, columns = found.pattern.shape
@@ -212,6 +218,11 @@ class SparseDerivative:
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments with those marked that the function declares static."""
         return self.function.declared(args, kwargs) if isinstance(self.function, Compiled) else (args, kwargs)
+
+    def _chosen(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Chosen]:
+        """The arguments that are differentiated by."""
+        names = parameter_names(self.function)
+        return chosen_arguments(self.transform, args, kwargs, self._argnums, names)
 
     def _program(self, rule: Any) -> Compiled:
         options = Options(options_of(self.function).config)
@@ -266,19 +277,19 @@ class SparseDerivative:
         search = self._searches.get(signature)
         arrays = None if search is None else search.staged.surroundings.read()
         if search is None or arrays is None:
-            search = self._staged(signature, leaves, args)
+            search = self._staged(signature, leaves, self._chosen(args, kwargs))
             self._searches[signature] = search
             arrays = search.staged.surroundings.read()
             arrays = list(search.staged.captured) if arrays is None else arrays
         return search, [*(flat[place] for place in search.taken), *arrays]
 
-    def _staged(self, signature: Signature, leaves: _Leaves, args: tuple[Any, ...]) -> _Search:
+    def _staged(self, signature: Signature, leaves: _Leaves, chosen: Sequence[Chosen]) -> _Search:
         config = self._one.options.config
         staged = staged_program(self._one, signature, config)
-        taken = tuple(place for place, key in enumerate(signature.keys) if not isinstance(key, StaticKey))
+        taken = tuple(place for place, key in enumerate(signature.keys) if is_passed(key))
         count = len(leaves.arrays)
         seeds = range(len(taken) - count, len(taken))
-        active = _active_places(self.transform, args, self._argnums)
+        active = _active_places(chosen)
         hidden = [taken.index(place) for place in active]
         return _Search(staged, Dependence(prepare(staged.function, config), seeds, hidden), taken)
 
@@ -341,40 +352,42 @@ def _seeds(
 
 
 # ---------------------------------------------------------------------------- arguments and results
-def _leaves(transform: str, args: tuple[Any, ...], argnums: int | tuple[int, ...]) -> _Leaves:
+def _leaves(transform: str, chosen: Sequence[Chosen], is_one: bool) -> _Leaves:
     """The numbers and arrays among the arguments that are differentiated by."""
     arrays: list[Any] = []
-    statics: dict[int, object] = {}
+    others: dict[int, object] = {}
     structures: list[Structure] = []
-    for number in normal_argnums(transform, argnums, len(args)):
-        found, structure = pytree.flatten(args[number])
+    for one in chosen:
+        found, structure = pytree.flatten(one.value)
         structures.append(structure)
         refuse_sparse(transform, "differentiate with respect to", structure, BY_VALUES)
         for leaf in found:
-            if _is_numeric(leaf):
+            if _is_float(leaf):
                 dtype = np.asarray(leaf).dtype
                 is_array = isinstance(leaf, np.ndarray)
                 arrays.append(np.zeros(leaf.shape, dtype) if is_array else dtype.type(0))
             else:
-                statics[len(arrays) + len(statics)] = leaf
-    structure = structures[0] if isinstance(argnums, int) else pytree.Node(tuple, (), tuple(structures))
+                others[len(arrays) + len(others)] = leaf
+    structure = structures[0] if is_one else pytree.Node(tuple, (), tuple(structures))
     shapes = tuple(np.shape(array) for array in arrays)
-    return _Leaves(tuple(arrays), shapes, tuple(array.dtype for array in arrays), structure, statics)
+    return _Leaves(tuple(arrays), shapes, tuple(array.dtype for array in arrays), structure, others)
 
 
 def _is_numeric(leaf: object) -> bool:
     return type(leaf) in NUMBERS or isinstance(leaf, np.ndarray)
 
 
-def _active_places(transform: str, args: tuple[Any, ...], argnums: int | tuple[int, ...]) -> list[int]:
+def _is_float(leaf: object) -> bool:
+    return _is_numeric(leaf) and np.asarray(leaf).dtype.kind == "f"
+
+
+def _active_places(chosen: Sequence[Chosen]) -> list[int]:
     """Where the differentiated leaves stand among all flattened arguments."""
-    sizes = [len(pytree.flatten(arg)[0]) for arg in args]
-    starts = [0, *itertools.accumulate(sizes)]
     return [
-        starts[number] + offset
-        for number in normal_argnums(transform, argnums, len(args))
-        for offset, leaf in enumerate(pytree.flatten(args[number])[0])
-        if _is_numeric(leaf)
+        one.start + offset
+        for one in chosen
+        for offset, leaf in enumerate(pytree.flatten(one.value)[0])
+        if _is_float(leaf)
     ]
 
 
@@ -391,14 +404,18 @@ def _in_form(form: _Form, leaves: _Leaves, matrix: csr_array) -> Any:
         return csr_array(band[:, columns[column] : columns[column + 1]])
 
     found = [
-        None if row is None else leaves.derivative([block(row, column) for column in range(len(columns) - 1)])
+        None
+        if row is None
+        else leaves.derivative(
+            rows[row + 1] - rows[row], [block(row, column) for column in range(len(columns) - 1)]
+        )
         for row in form.floats
     ]
     return pytree.unflatten(form.structure, found)
 
 
 # ---------------------------------------------------------------------------- the doors
-def sparse_jacobian(function: Any, argnums: int | tuple[int, ...], mode: str) -> SparseDerivative:
+def sparse_jacobian(function: Any, argnums: Selection, mode: str) -> SparseDerivative:
     """`jacobian(function, argnums, mode=mode, sparse=True)`."""
 
     def make() -> SparseDerivative:
@@ -407,7 +424,7 @@ def sparse_jacobian(function: Any, argnums: int | tuple[int, ...], mode: str) ->
     return kept(function, ("sparse jacobian", argnums, mode), make)
 
 
-def sparse_hessian(function: Any, argnums: int | tuple[int, ...]) -> SparseDerivative:
+def sparse_hessian(function: Any, argnums: Selection) -> SparseDerivative:
     """`hessian(function, argnums, sparse=True)`: the symmetric Jacobian of the gradient."""
 
     def make() -> SparseDerivative:

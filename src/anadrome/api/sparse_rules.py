@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from anadrome.ad.forward import jvp as forward
 from anadrome.ad.reverse import vjp as reverse
 from anadrome.api import pytree
-from anadrome.api.arguments import Active, active_arguments
+from anadrome.api.arguments import Active, Selection, active_arguments
 from anadrome.api.conjugation import has_complex
 from anadrome.api.gradients import fitted, outcome_words
 from anadrome.api.opened import Opened, float_positions, like_leaf, open_function, staged_leaf
@@ -38,7 +38,7 @@ class Pushed:
     """
 
     transform: str
-    argnums: int | tuple[int, ...]
+    argnums: Selection
     several: bool
 
     def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
@@ -70,7 +70,7 @@ class Pulled:
     """Along cotangents of the float results, whose first dimension counts them, those of the arguments."""
 
     transform: str
-    argnums: int | tuple[int, ...]
+    argnums: Selection
 
     def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
         opened, active = _opened(context, self.transform, self.argnums, function, args)
@@ -98,11 +98,11 @@ class Pulled:
 
 
 def _opened(
-    context: Context, transform: str, argnums: int | tuple[int, ...], function: object, given: Args
+    context: Context, transform: str, argnums: Selection, function: object, given: Args
 ) -> tuple[Opened, Active]:
     args, kwargs = given[0], given[1]
     assert isinstance(args, tuple) and isinstance(kwargs, dict)
-    active = active_arguments(context, transform, args, argnums, parameter_names(function))
+    active = active_arguments(context, transform, args, kwargs, argnums, parameter_names(function))
     with context.unprinted("a sparse derivative runs this function as often as it needs"):
         opened = open_function(context, function, args, kwargs, active.leaves)
     if has_complex(active.structure) or has_complex(opened.structure):

@@ -1,4 +1,4 @@
-"""Which arguments of a function are declared static: positions and names that it has."""
+"""Positions and names of parameters that a setting declares static, or not differentiated."""
 
 from __future__ import annotations
 
@@ -9,28 +9,30 @@ from typing import Any
 
 from anadrome.errors.api import SettingMismatch
 
-HELP = "positions count from 0, and from -1 backwards; names are those of the parameters"
+POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def static_numbers(function: Callable[..., Any], given: int | Sequence[int]) -> tuple[int, ...]:
-    """`static_argnums` as a tuple, each of which is the position of a parameter."""
+def parameter_numbers(
+    transform: str, setting: str, function: Callable[..., Any], given: int | Sequence[int]
+) -> tuple[int, ...]:
+    """Positions of parameters as a tuple; from 0 on, where the parameters are known."""
     numbers: tuple[Any, ...] = _as_tuple(given)
     parameters = _parameters(function)
     count = None
     if parameters is not None and not any(one.kind is Parameter.VAR_POSITIONAL for one in parameters):
-        count = sum(
-            one.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD) for one in parameters
-        )
+        count = sum(one.kind in POSITIONAL for one in parameters)
     for number in numbers:
         is_number = isinstance(number, int) and not isinstance(number, bool)
         if not is_number or (count is not None and not -count <= number < count):
             expected = "the position of a parameter, or several of them"
-            raise SettingMismatch("jit", "static_argnums", expected, given, HELP)
-    return numbers
+            raise SettingMismatch(transform, setting, expected, given, _help(parameters))
+    return numbers if count is None else tuple([number % count for number in numbers])
 
 
-def static_names(function: Callable[..., Any], given: str | Sequence[str]) -> tuple[str, ...]:
-    """`static_argnames` as a tuple, each of which is the name of a parameter."""
+def known_names(
+    transform: str, setting: str, function: Callable[..., Any], given: str | Sequence[str]
+) -> tuple[str, ...]:
+    """Names of parameters as a tuple."""
     names: tuple[Any, ...] = _as_tuple(given)
     parameters = _parameters(function)
     known = None
@@ -39,8 +41,14 @@ def static_names(function: Callable[..., Any], given: str | Sequence[str]) -> tu
     for name in names:
         if not isinstance(name, str) or (known is not None and name not in known):
             expected = "the name of a parameter, or several of them"
-            raise SettingMismatch("jit", "static_argnames", expected, given, HELP)
+            raise SettingMismatch(transform, setting, expected, given, _help(parameters))
     return names
+
+
+def _help(parameters: Sequence[Parameter] | None) -> str:
+    help = "positions count from 0, and from -1 backwards; names are those of the parameters"
+    names = ", ".join(f"`{one.name}`" for one in parameters or ())
+    return f"{help}: {names}" if names else help
 
 
 def _as_tuple(given: object) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ from anadrome.ad.forward import jvp as forward
 from anadrome.api import pytree
 from anadrome.api.arguments import Active, active_arguments
 from anadrome.api.gradients import WithoutAuxiliary, fitted, matching_leaves, outer_auxiliary
-from anadrome.api.opened import Opened, float_positions, open_function
+from anadrome.api.opened import Opened, float_positions, open_function, staged_leaf
 from anadrome.api.patterns import agree_patterns
 from anadrome.api.signature import parameter_names
 from anadrome.array_ir.nodes import ArrayType, Atom
@@ -16,7 +16,7 @@ from anadrome.errors.api import StructureMismatch
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.modes import Mode
-from anadrome.frontend.values import Value
+from anadrome.frontend.values import Value, is_staged
 
 
 def push_forward_values(
@@ -28,9 +28,8 @@ def push_forward_values(
     """
     arguments = as_tuple("the primals", primals)
     directions = as_tuple("the tangents", tangents)
-    active = active_arguments(
-        context, "jvp", arguments, tuple(range(len(arguments))), parameter_names(function)
-    )
+    every = tuple(range(len(arguments)))
+    active = active_arguments(context, "jvp", arguments, {}, every, parameter_names(function))
     structure = pytree.flatten(arguments)[1]
     leaves = matching_leaves(context, "the tangents", structure, directions)
     agree_patterns(context, "the tangents", structure, pytree.flatten(arguments)[0], leaves)
@@ -39,6 +38,8 @@ def push_forward_values(
         primal = atom(context, leaf)
         assert isinstance(primal.type, ArrayType)
         given.append(fitted(context, "a tangent", leaves[position], primal.type))
+    for place, other in active.others.items():
+        _check_zero(context, other, leaves[place])
     opened_function = WithoutAuxiliary(function, "jvp") if has_aux else function
     opened = open_function(context, opened_function, arguments, {}, active.leaves, Mode.FORWARD)
     value, tangent = push_forward(context, opened, active, given)
@@ -46,6 +47,14 @@ def push_forward_values(
         return value, tangent
     assert isinstance(value, tuple) and isinstance(tangent, tuple)
     return value[0], tangent[0], outer_auxiliary(context, function, arguments, {}, value[1])
+
+
+def _check_zero(context: Context, leaf: Value, tangent: Value) -> None:
+    """The tangent of an integer or bool is a zero of its kind, which is not read: no float, that is."""
+    staged = staged_leaf(context, tangent) if is_staged(leaf) else None
+    if staged is not None and staged.dtype.is_float:
+        expected = "a zero of its own type: integers and bools are not differentiated by"
+        raise StructureMismatch("the tangent of an integer or bool", expected, describe(staged))
 
 
 def as_tuple(what: str, value: Value) -> tuple[Value, ...]:

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from anadrome.api.arguments import Argnums
+from anadrome.api.arguments import Argnums, selection
 from anadrome.api.batching import Axes
 from anadrome.api.call import Compiled, Options, Rule, options_of, plain_call, transformed
 from anadrome.api.gradients import outcome_words
@@ -25,14 +25,13 @@ from anadrome.api.rules import (
     ReverseJacobian,
     SecondDerivatives,
     ValueAndGradient,
-    as_argnums,
     hessian_product_rule,
     stage_hvp,
     stage_linearize,
     stage_vjp,
 )
 from anadrome.api.sparse import SparseDerivative, Sparsity, sparse_hessian, sparse_jacobian
-from anadrome.api.statics import static_names, static_numbers
+from anadrome.api.statics import known_names, parameter_numbers
 from anadrome.api.stopping import stop_values
 from anadrome.api.tangents import as_tuple, push_forward_values
 from anadrome.config import Config
@@ -75,8 +74,8 @@ def jit(
         raise SettingMismatch("jit", "config", "an `ad.Config`", config, help)
     options = Options(
         config or options_of(function).config,
-        static_numbers(function, static_argnums),
-        static_names(function, static_argnames),
+        parameter_numbers("jit", "static_argnums", function, static_argnums),
+        known_names("jit", "static_argnames", function, static_argnames),
     )
     return Compiled("jit", function, plain_call, options)
 
@@ -84,12 +83,18 @@ def jit(
 # ---------------------------------------------------------------------------- reverse mode
 @Verb
 def grad(
-    function: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+    function: Function,
+    argnums: Argnums | None = None,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    *,
+    argnames: str | Sequence[str] | None = None,
 ) -> Compiled:
-    """The gradient of a function whose result is one float, by the arguments that `argnums` names.
+    """The gradient of a function whose result is one float, by its first argument or those of `argnums`.
 
-    The gradient has the form of the argument; for several `argnums` it is a tuple. With `has_aux` the
-    function gives a pair and so does its gradient: the second part is passed through.
+    `argnums` are positions and names of arguments, `argnames` names. The gradient has the form of the
+    argument; for a tuple of `argnums` or `argnames` it is a tuple. With `has_aux` the function gives a pair
+    and so does its gradient: the second part is passed through.
 
     Of a complex argument z = x + iy the gradient is ∂f/∂x - i·∂f/∂y; with `holomorphic` the result is complex
     too, and the gradient is f'(z).
@@ -97,17 +102,25 @@ def grad(
     >>> import anadrome as ad
     >>> float(ad.grad(lambda x: x**3)(2.0))
     12.0
+    >>> float(ad.grad(lambda x, *, scale: scale * x**3, argnames="scale")(2.0, scale=5.0))
+    8.0
     >>> ad.grad(lambda z: abs(z) ** 2)(3 + 4j)
     (6-8j)
     >>> ad.grad(lambda z: z * z, holomorphic=True)(3 + 4j)
     (6+8j)
     """
-    return transformed("grad", function, Gradient(as_argnums(argnums), has_aux, "grad", holomorphic))
+    chosen = selection("grad", argnums, argnames)
+    return transformed("grad", function, Gradient(chosen, has_aux, "grad", holomorphic))
 
 
 @Verb
 def value_and_grad(
-    function: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+    function: Function,
+    argnums: Argnums | None = None,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    *,
+    argnames: str | Sequence[str] | None = None,
 ) -> Compiled:
     """The result of a function and its gradient, as `grad` gives it; with `has_aux`, `(pair, gradient)`.
 
@@ -116,9 +129,8 @@ def value_and_grad(
     >>> float(value), float(slope)
     (9.0, 6.0)
     """
-    return transformed(
-        "value_and_grad", function, ValueAndGradient(as_argnums(argnums), has_aux, holomorphic)
-    )
+    chosen = selection("value_and_grad", argnums, argnames)
+    return transformed("value_and_grad", function, ValueAndGradient(chosen, has_aux, holomorphic))
 
 
 @verb(stage_vjp)
@@ -193,7 +205,12 @@ def linearize(function: Function, *primals: Any) -> Any:
 # ---------------------------------------------------------------------------- Jacobians
 @Verb
 def jacfwd(
-    function: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+    function: Function,
+    argnums: Argnums | None = None,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    *,
+    argnames: str | Sequence[str] | None = None,
 ) -> Compiled:
     """The Jacobian by forward mode: one direction for each element of the arguments, so for few inputs.
 
@@ -206,12 +223,18 @@ def jacfwd(
     array([[2., 0.],
            [0., 4.]])
     """
-    return transformed("jacfwd", function, ForwardJacobian(as_argnums(argnums), has_aux, holomorphic))
+    chosen = selection("jacfwd", argnums, argnames)
+    return transformed("jacfwd", function, ForwardJacobian(chosen, has_aux, holomorphic))
 
 
 @Verb
 def jacrev(
-    function: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+    function: Function,
+    argnums: Argnums | None = None,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    *,
+    argnames: str | Sequence[str] | None = None,
 ) -> Compiled:
     """The Jacobian by reverse mode: one sweep for each element of the result, so for few outputs.
 
@@ -224,15 +247,17 @@ def jacrev(
     array([[2., 0.],
            [0., 4.]])
     """
-    return transformed("jacrev", function, ReverseJacobian(as_argnums(argnums), has_aux, holomorphic))
+    chosen = selection("jacrev", argnums, argnames)
+    return transformed("jacrev", function, ReverseJacobian(chosen, has_aux, holomorphic))
 
 
 @Verb
 def jacobian(
     function: Function,
-    argnums: Argnums = 0,
+    argnums: Argnums | None = None,
     has_aux: bool = False,
     *,
+    argnames: str | Sequence[str] | None = None,
     mode: str = "auto",
     sparse: bool = False,
     holomorphic: bool = False,
@@ -255,9 +280,10 @@ def jacobian(
     >>> ad.jacobian(lambda x: x * x, sparse=True)(np.array([1.0, 2.0])).data
     array([2., 4.])
     """
+    chosen = selection("jacobian", argnums, argnames)
     if sparse:
         _refuse_auxiliary("jacobian", has_aux)
-        return sparse_jacobian(function, as_argnums(argnums), mode)
+        return sparse_jacobian(function, chosen, mode)
     rules: dict[str, Callable[..., Rule]] = {
         "auto": EitherJacobian,
         "forward": ForwardJacobian,
@@ -265,15 +291,16 @@ def jacobian(
     }
     if mode not in rules:
         raise UnknownMode(mode, tuple(rules))
-    return transformed("jacobian", function, rules[mode](as_argnums(argnums), has_aux, holomorphic))
+    return transformed("jacobian", function, rules[mode](chosen, has_aux, holomorphic))
 
 
 @Verb
 def hessian(
     function: Function,
-    argnums: Argnums = 0,
+    argnums: Argnums | None = None,
     has_aux: bool = False,
     *,
+    argnames: str | Sequence[str] | None = None,
     sparse: bool = False,
     holomorphic: bool = False,
 ) -> Compiled | SparseDerivative:
@@ -289,14 +316,21 @@ def hessian(
     array([[4., 2.],
            [2., 0.]])
     """
+    chosen = selection("hessian", argnums, argnames)
     if sparse:
         _refuse_auxiliary("hessian", has_aux)
-        return sparse_hessian(function, as_argnums(argnums))
-    return transformed("hessian", function, SecondDerivatives(as_argnums(argnums), has_aux, holomorphic))
+        return sparse_hessian(function, chosen)
+    return transformed("hessian", function, SecondDerivatives(chosen, has_aux, holomorphic))
 
 
 @Verb
-def sparsity(function: Function, argnums: Argnums = 0, *, mode: str = "auto") -> Callable[..., Sparsity]:
+def sparsity(
+    function: Function,
+    argnums: Argnums | None = None,
+    *,
+    mode: str = "auto",
+    argnames: str | Sequence[str] | None = None,
+) -> Callable[..., Sparsity]:
     """Where the Jacobian of a function may be other than zero, and along how many directions it is computed.
 
     `sparsity(f)(*args)` runs nothing: it follows the program at the sizes and integers of the arguments. What
@@ -314,7 +348,8 @@ def sparsity(function: Function, argnums: Argnums = 0, *, mode: str = "auto") ->
            [0, 1, 1, 0],
            [0, 0, 1, 1]])
     """
-    return sparse_jacobian(function, as_argnums(argnums), mode).sparsity
+    chosen = selection("sparsity", argnums, argnames)
+    return sparse_jacobian(function, chosen, mode).sparsity
 
 
 def _refuse_auxiliary(transform: str, has_aux: bool) -> None:

@@ -149,6 +149,10 @@ class Builder(Algebra[Atom]):
         found = self._definitions.get(atom) if isinstance(atom, Var) else None
         return found if isinstance(found, Apply) else None
 
+    def integers(self) -> dict[Var, Apply]:
+        """The operations that integers are the results of, as far as this builder knows them."""
+        return {var: found for var, found in self._definitions.items() if isinstance(found, Apply)}
+
     def size(self, operation: SizeOperation, left: Atom, right: Atom) -> Size:
         """Integer arithmetic on sizes: folded, canonical, and in the outermost body possible."""
         known = self._known_size(operation, left, right)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Self
 
 from anadrome.errors.base import AnadromeError, Diagnostic, Span, counted
@@ -191,22 +192,30 @@ class StructureMismatch(CallError, ValueError):
 
 
 class ArgumentNumbers(CallError, ValueError):
-    """`argnums` that names an argument that does not exist, or one twice, or is not an integer."""
+    """`argnums` or `argnames` that choose an argument that the call does not have, or one twice."""
 
-    def __init__(self, transform: str, argnums: object, count: int) -> None:
-        numbers = argnums if isinstance(argnums, tuple | list) else (argnums,)
-        strange = [repr(one) for one in numbers if not isinstance(one, int)]
-        outside = [one for one in numbers if isinstance(one, int) and not -count <= one < count]
-        label = counted(count, "positional argument")
-        reason = "it names one argument twice" if numbers else "it names no argument"
+    def __init__(self, transform: str, argnums: object, arguments: Sequence[str]) -> None:
+        chosen = argnums if isinstance(argnums, tuple | list) else (argnums,)
+        strange = [repr(one) for one in chosen if not isinstance(one, int | str)]
+        count = len(arguments)
+        outside = [
+            one
+            for one in chosen
+            if (isinstance(one, str) and one not in arguments)
+            or (isinstance(one, int) and not -count <= one < count)
+        ]
+        label = counted(count, "argument")
+        names = ", ".join(f"`{name}`" for name in arguments)
+        reason = "it chooses one argument twice" if chosen else "it chooses no argument"
         if strange:
-            reason = f"{strange[0]} is not an int"
+            reason = f"{strange[0]} is neither a position nor a name"
         elif outside:
-            reason = f"the call has {label}"
+            reason = f"the call has {label}" + (f": {names}" if names else "")
+        setting = "argnames" if chosen and all(isinstance(one, str) for one in chosen) else "argnums"
         super().__init__(
-            f"`{transform}` with argnums={argnums!r}: {reason}",
-            help="`argnums` must be the position of an argument, counted from 0, or a tuple of different "
-            "ones; pass the arguments that are differentiated by position",
+            f"`{transform}` with {setting}={argnums!r}: {reason}",
+            help="choose by position, counted from 0, or by name, each argument once; one that has a default "
+            "must be passed in the call",
             label=label,
         )
 

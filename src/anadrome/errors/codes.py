@@ -46,6 +46,7 @@ CODES: Mapping[str, str] = {
     "MalformedAnnotation": "A135",
     "PrintsInParallel": "A136",
     "SparseOperation": "A137",
+    "DrawsInParallel": "A138",
     # differentiation
     "NotDifferentiable": "A201",
     "ClosedOver": "A202",

@@ -492,6 +492,18 @@ class PrintsInParallel(FrontendError, TypeError):
         )
 
 
+class DrawsInParallel(FrontendError, TypeError):
+    """Random numbers drawn in what runs in any order."""
+
+    def __init__(self, name: str, span: Span | None) -> None:
+        super().__init__(
+            f"`{name}` is called where the program has no order",
+            span,
+            label="these calls run in any order, and numbers are drawn in the order of the program",
+            help="draw in a `for` loop, or before: `z = rng.standard_normal(n)`",
+        )
+
+
 class ChangesMerged(FrontendError, TypeError):
     """A change of an object of which only the run decides which one it is."""
 

@@ -31,6 +31,7 @@ from anadrome.frontend.builtin_calls import BUILTINS, DATA_MODEL
 from anadrome.frontend.complex_numbers.forms import COMPLEX_CALLS, complex_call, complex_method
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
 from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.draw_methods import form_of, is_random
 from anadrome.frontend.generators import is_generator
 from anadrome.frontend.growing import GrowingList, plain_list
 from anadrome.frontend.iterables import Iterated, RowList
@@ -131,6 +132,8 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
             return call(context, function.func, (*function.args, *args), {**function.keywords, **kwargs})
         case operator.itemgetter() | operator.attrgetter() | operator.methodcaller() if len(args) == 1:
             return _got(context, function, args[0])
+        case _ if is_random(function):
+            return run_row(context, form_of(context, function), name_of(function), args, kwargs)
         case MethodType() if isinstance(function.__self__, tuple) and function.__name__ == "_replace":
             return function(*args, **kwargs)
         case MethodType():
@@ -288,30 +291,11 @@ IN_ORDER = frozenset({".copy", "flatten", ".flatten", "ascontiguousarray", "dot"
 """Functions that lay out what they make in row-major order, whatever the layout of their arguments."""
 
 LOOKING = frozenset(
-    {
-        *(
-            "array",
-            "asarray",
-            "asanyarray",
-            "ascontiguousarray",
-            "astype",
-            "copy",
-            "copyto",
-            "fill",
-            "putmask",
-        ),
-        *(
-            "atleast_1d",
-            "atleast_2d",
-            "atleast_3d",
-            "expand_dims",
-            "ravel",
-            "reshape",
-            "squeeze",
-            "transpose",
-        ),
-        *("conj", "conjugate", "imag", "real", "isinstance", "type", "round"),
-    }
+    [
+        *("array", "asarray", "asanyarray", "ascontiguousarray", "astype", "copy", "copyto", "fill"),
+        *("atleast_1d", "atleast_2d", "atleast_3d", "expand_dims", "ravel", "reshape", "squeeze"),
+        *("putmask", "transpose", "conj", "conjugate", "imag", "real", "isinstance", "type", "round"),
+    ]
 )
 """Functions that look at an array of no dimensions itself, and not at the number that it holds now."""
 
@@ -327,7 +311,7 @@ def _call_static(
     """Run a callable while compiling; a NumPy array it makes belongs to the program."""
     if not callable(function):
         raise UnsupportedCall(repr(function), context.span, "it is not callable")
-    refuse_outside(context, function, name_of(function), args)
+    refuse_outside(context, function, name_of(function), args, kwargs)
     context.surroundings.read_by(function, (*args, *kwargs.values()))
     result = context.sparse_or_same(natively.run(context, function, name_of(function), args, kwargs))
     given = (*args, *kwargs.values(), getattr(function, "__self__", None))

@@ -34,6 +34,7 @@ from anadrome.array_ir.nodes import (
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors.frontend import (
     RUN_TEXT,
+    DrawsInParallel,
     EscapingMutation,
     PrintsInParallel,
     StaticRequired,
@@ -255,7 +256,7 @@ def _list_of_items(
         except StaticRequired:
             if items.static_extent is None or items.static_extent > context.config.static_repeats:
                 raise
-        except (WritesThroughView, EscapingMutation, PrintsInParallel):
+        except (WritesThroughView, EscapingMutation, PrintsInParallel, DrawsInParallel):
             if depth:
                 raise
             return _one_after_the_other(context, frame, node, items)

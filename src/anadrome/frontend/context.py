@@ -145,6 +145,9 @@ class Context:
         self.notes: list[Any] = []
         self.whole_starts: dict[Var, tuple[Scope, tuple[Place, int]]] = {}
         self.magnitudes: dict[Var, Magnitude] = {}
+        self.draws: list[Any] = []
+        self.generators: dict[int, tuple[object, Any]] = {}
+        self.inputs: set[Var] = set()
         self.prints = 0
         self.second_tries = 0
         self.is_silent = False
@@ -339,12 +342,13 @@ class Context:
         self.second_tries += 1
         return self.second_tries <= SECOND_TRIES
 
-    def marks(self) -> tuple[int, int]:
-        """How many arrays and objects were made unreadable so far."""
-        return len(self.poisonings), len(self.staled)
+    def marks(self) -> tuple[int, int, int]:
+        """How many arrays and objects were made unreadable so far, and how many draws made."""
+        return len(self.poisonings), len(self.staled), len(self.draws)
 
-    def take_back(self, marks: tuple[int, int]) -> None:
-        """Make readable again what was made unreadable since then."""
+    def take_back(self, marks: tuple[int, int, int]) -> None:
+        """Make readable again what was made unreadable since then, and forget what was drawn."""
+        del self.draws[marks[2] :]
         while len(self.poisonings) > marks[0]:
             self.poisonings.pop().poisoned = None
         while len(self.staled) > marks[1]:

@@ -35,6 +35,7 @@ from anadrome.frontend.comprehension import (
     take_row,
 )
 from anadrome.frontend.context import Context
+from anadrome.frontend.drawing import refuse_state
 from anadrome.frontend.growing import (
     GrowingList,
     as_value,
@@ -162,6 +163,7 @@ def attribute(context: Context, base: Value, name: str) -> Value:
         raise NoAttribute(describe(base), name, (*ATTRIBUTES, *METHODS), context.span)
     if isinstance(base, Complex):
         return _complex_attribute(context, base, name)
+    refuse_state(context, base, name)
     getter = _found_from(base, name)
     if isinstance(getter, property) and isinstance(getter.fget, FunctionType) and is_own(getter.fget):
         context.surroundings.attribute(type(base), name, getter)

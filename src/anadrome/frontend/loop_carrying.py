@@ -104,6 +104,7 @@ class Carrying:
             context.scope,
             tick=context.tick,
             trip=trip,
+            index=self.index,
             room=plan.room,
             is_counting=plan.is_counting,
             counted=plan.counted,

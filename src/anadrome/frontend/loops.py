@@ -17,6 +17,7 @@ from anadrome.errors.frontend import FrontendError, UnknownRoom, UnsupportedSynt
 from anadrome.frontend.arrays import atom, convert
 from anadrome.frontend.complex_numbers.parts import lifted
 from anadrome.frontend.context import Context
+from anadrome.frontend.drawing import refuse_early_end
 from anadrome.frontend.evaluate import condition
 from anadrome.frontend.growing import make_counted_room, make_room
 from anadrome.frontend.heap import contents, describe_part, refill, set_state, state_of
@@ -265,6 +266,8 @@ class _LoopStage(Carrying):
         starts = [start for part in parts for start in part.starts]
         ends = [end for part in parts for end in part.ends]
         leaves = not exit_.kinds <= {NEXT, CONTINUE}
+        if leaves:
+            refuse_early_end(context, self.scope)
         is_counted = self.trip is not None
         inner, wish = self.scope.builder, self.plan.checkpoint
         if is_counted and not leaves:

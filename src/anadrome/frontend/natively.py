@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime
 import os
-import random
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ import numpy as np
 from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedCall, WritesArgument
 from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
+from anadrome.frontend.drawing import GENERATORS, GLOBAL
 from anadrome.frontend.heap import contents, is_container, refill
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.list_methods import COMPARING_METHODS
@@ -32,9 +32,6 @@ READING_METHODS = frozenset({"items", "keys", "values", "get", "copy", "count", 
 
 TAKING_ITEMS = frozenset({"extend", "extendleft", "update", "fromkeys", "join"})
 """Methods of containers that go over their argument."""
-
-RANDOM_SOURCES = (random.Random, np.random.RandomState, np.random.Generator)
-"""What random numbers are drawn from."""
 
 OUTSIDE_MODULES = ("time", "posix", "nt", "secrets", "_socket", "pathlib", "io", "_io", "subprocess", "uuid")
 OUTSIDE_CALLS = (
@@ -52,10 +49,12 @@ def is_outside(value: object) -> bool:
 def refuse_environment(context: Context, value: object) -> None:
     """Refuse to look into the environment of the process, once, while compiling."""
     if is_outside(value):
-        refuse_outside(context, os.getenv, "os.environ", ())
+        refuse_outside(context, os.getenv, "os.environ", (), {})
 
 
-def refuse_outside(context: Context, function: Any, name: str, args: Sequence[Value]) -> None:
+def refuse_outside(
+    context: Context, function: Any, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> None:
     """Refuse what asks the world outside the program, or draws random numbers, once, while compiling."""
     owner = getattr(function, "__self__", None)
     is_environment = any(is_outside(one) for one in (owner, args[0] if args else None))
@@ -70,12 +69,13 @@ def refuse_outside(context: Context, function: Any, name: str, args: Sequence[Va
             "it would be asked once, while compiling",
             "call it outside and pass the result as an argument",
         )
-    if any(isinstance(one, RANDOM_SOURCES) for one in (owner, args[0] if args else None)):
+    is_drawn = any(isinstance(one, (*GENERATORS, *GLOBAL)) for one in (owner, *args, *kwargs.values()))
+    if is_drawn or name == "rvs":
         raise UnsupportedCall(
             name,
             context.span,
             "it would be drawn once, while compiling",
-            "draw the numbers outside and pass them as an argument",
+            "draw with the methods of `rng = np.random.default_rng(seed)`, or outside",
         )
 
 
@@ -101,6 +101,12 @@ def run(
             raise WritesArgument(context.span) from None
         raise StaticCallFailed(f"`{name}`", error, context.span) from error
     follow(context, objects, before, name)
+    if isinstance(result, (*GENERATORS, *GLOBAL)) and not any(result is one for one in given):
+        reason = "the generator would be made once, while compiling"
+        help = (
+            "make it with `np.random.default_rng(seed)` or `random.Random(seed)`, or pass it as an argument"
+        )
+        raise UnsupportedCall(name, context.span, reason, help)
     if is_container(result) and not any(result is one for one in _reached((*given, owner))):
         context.made(result)
     return result

@@ -17,6 +17,7 @@ from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, Const, Reduce, Var, Yield, i64
 from anadrome.dtypes import BOOL, I64, DType
 from anadrome.errors.frontend import (
+    DrawsInParallel,
     EscapingMutation,
     PrintsInParallel,
     StaticCallFailed,
@@ -80,7 +81,12 @@ def reduce_values(context: Context, monoid: Monoid, values: Value, default: Sequ
     if isinstance(values, LazyGenerator) and node is not None:
         try:
             found = _clause(context, clause_frame(values.frame, node), node, 0, monoid)
-        except (WritesThroughView, EscapingMutation, PrintsInParallel):  # one item after the other
+        except (
+            WritesThroughView,
+            EscapingMutation,
+            PrintsInParallel,
+            DrawsInParallel,
+        ):  # one item after the other
             found = Partial(
                 reduce_values(context, monoid, evaluate_list(context, values.frame, node), default), TRUE
             )

@@ -6,12 +6,12 @@ import inspect
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from anadrome.array_ir.nodes import ArrayType, Atom, Function, Size, Var, i64
+from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Function, Size, Var, i64
 from anadrome.config import Config
 from anadrome.dtypes import I64, DType
 from anadrome.errors import Span
@@ -22,6 +22,7 @@ from anadrome.frontend.calls import BoundMethod, StagedFunction, call
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.comprehension import generated, made_list
 from anadrome.frontend.context import Context, Evaluators, StagedCall
+from anadrome.frontend.drawing import Draw, GeneratorSpec, Passed, stand_in
 from anadrome.frontend.evaluate import attribute, evaluate
 from anadrome.frontend.iterators import source_of
 from anadrome.frontend.restarts import Restage
@@ -66,13 +67,13 @@ class ArgumentSpec:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Staged:
-    """A staged function: parameters are the `ArgumentSpec`s of args and kwargs in order, then `captured`.
+    """A staged function: its parameters are the `ArgumentSpec`s of args and kwargs, in order, then more.
 
-    `captured` are NumPy arrays of the function's surroundings that the program reads: they are passed behind
-    the arguments at every call. `notes` is what transforms had to say of the program, for `explain`.
-    `rebuild` makes the Python result of the function's results; `is_weak` says of each result whether Python
-    would have a plain number there. `surroundings` tells at each call whether the program is still right, and
-    gives the arrays to pass.
+    Behind the arguments at every call come the random numbers of `draws`, whose integers `definitions` are
+    of, and `captured`, NumPy arrays of the function's surroundings that the program reads. `notes` is what
+    transforms had to say of the program, for `explain`. `rebuild` makes the Python result of the function's
+    results; `is_weak` says of each result whether Python would have a plain number there. `surroundings`
+    tells at each call whether the program is still right, and gives the arrays to pass.
     """
 
     function: Function
@@ -81,6 +82,8 @@ class Staged:
     is_weak: tuple[bool, ...]
     surroundings: Watch
     notes: tuple[object, ...] = ()
+    draws: tuple[Draw, ...] = ()
+    definitions: Mapping[Var, Apply] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,6 +148,7 @@ def _staged(
             context.least.update({size: least_size for size in shape if isinstance(size, Var)})
         var = Var(name, ArrayType(spec.dtype, shape))
         root.bind(var, *(size for size in shape if isinstance(size, Var)))
+        context.inputs.update(one for one in (*shape, var) if isinstance(one, Var))
         params.append(var)
         wrapped = context.wrap(var, spec.is_weak)
         if isinstance(wrapped, Array):
@@ -153,6 +157,7 @@ def _staged(
         return wrapped
 
     def enter(value: object, name: str) -> Value:
+        value = _with_generators(context, value)
         leaves, rebuild = flatten(value, lambda leaf: isinstance(leaf, ArgumentSpec))
         annotation = annotations.get(name)
         if annotation is not None and isinstance(value, Complex):
@@ -171,11 +176,24 @@ def _staged(
     hidden = tuple(context.captured.values())
     name = getattr(function, "__name__", "program")
     staged = Function(
-        name if name.isidentifier() else "program", (*params, *(one.var for one in hidden)), body
+        name if name.isidentifier() else "program",
+        (*params, *(one.var for one in (*context.draws, *hidden))),
+        body,
     )
     watch = context.surroundings.finish((one.fetch, one.example.dtype, one.example.shape) for one in hidden)
     captured = tuple(one.example for one in hidden)
-    return Staged(staged, captured, rebuild, weak, watch, tuple(context.notes))
+    draws = tuple(context.draws)
+    definitions = root.integers() if draws else {}
+    return Staged(staged, captured, rebuild, weak, watch, tuple(context.notes), draws, definitions)
+
+
+def _with_generators(context: Context, value: object) -> Value:
+    """The value with an object that stands for each random generator in it."""
+    specs, rebuild = flatten(value, lambda leaf: isinstance(leaf, GeneratorSpec))
+    found = [
+        stand_in(context, Passed(spec.leaf), spec.type) for spec in specs if isinstance(spec, GeneratorSpec)
+    ]
+    return rebuild(iter(found))
 
 
 @contextmanager
@@ -238,6 +256,9 @@ def _refuse_unfinished(context: Context, result: Value) -> None:
     if isinstance(result, RunText):
         help = "return the numbers, and make the string outside"
         raise UnsupportedType("a result of a compiled function", describe(result), context.span, help)
+    if id(result) in context.generators:
+        help = "a generator that is passed in is advanced in place: the caller has it already"
+        raise UnsupportedType("a result of a compiled function", "a random generator", context.span, help)
     for part in children(result) or ():
         _refuse_unfinished(context, part)
 

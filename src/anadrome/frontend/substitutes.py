@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -42,8 +41,6 @@ SUBSTITUTES: Mapping[str, str] = {
 }
 """The full name of a function that has no compiled form -> what to write instead."""
 
-RANDOM = "draw the numbers outside the compiled function and pass them as an argument"
-
 NUMPY_MODULES = ("numpy.linalg", "numpy.fft", "numpy.random")
 SCIPY_MODULES = (
     *("scipy.fft", "scipy.signal", "scipy.special", "scipy.linalg"),
@@ -51,16 +48,10 @@ SCIPY_MODULES = (
 )
 
 
-RANDOM_SOURCES = (random.Random, np.random.RandomState, np.random.Generator)
-"""What random numbers are drawn from."""
-
-
 def instead_of(function: Value, args: Sequence[Value]) -> tuple[str, str]:
     """The full name of a function, and what to write instead of it; empty where nothing is known."""
     name = full_name(function, args)
-    owners = (getattr(function, "__self__", None), args[0] if args else None)
-    is_random = any(isinstance(owner, RANDOM_SOURCES) for owner in owners)
-    return name, RANDOM if is_random else SUBSTITUTES.get(name, "")
+    return name, SUBSTITUTES.get(name, "")
 
 
 def full_name(function: Value, args: Sequence[Value] = ()) -> str:

@@ -75,9 +75,10 @@ class Scope:
     `before` keeps, for every outer object that is changed in a branch, the state it had on entry. `carried`
     are the parts of outer objects that a loop carries. `equal` maps a size to one it is known to equal within
     this scope. `tick` is the reading clock when it was opened. `mode` is that of the transform that opened a
-    function, `remaining` those that may differentiate a rule. `trip` is how often a counted loop runs. `room`
-    says of a growing list how many of the calls that append to it have room in it, `appended` how many there
-    were. A loop that `is_counting` stores no rows: `counted` is what they are.
+    function, `remaining` those that may differentiate a rule. `trip` is how often a counted loop runs and
+    `index` the number of the iteration. `room` says of a growing list how many of the calls that append to it
+    have room in it, `appended` how many there were. A loop that `is_counting` stores no rows: `counted` is
+    what they are.
     """
 
     kind: ScopeKind
@@ -90,6 +91,7 @@ class Scope:
     mode: Mode = Mode.EITHER
     remaining: Modes | None = None
     trip: Size | None = None
+    index: Var | None = None
     room: dict[object, int] = field(default_factory=dict)
     appended: dict[object, int] = field(default_factory=dict)
     is_counting: bool = False

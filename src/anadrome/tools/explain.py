@@ -137,7 +137,7 @@ def explain(function: Callable[..., Any], *args: Any, measure: bool = False, **k
     recorded: dict[str, array_ir.Function | kernel_ir.Function] = {}
     program = compiled.make(compiled.signature(args, kwargs), recorded.__setitem__)
     _, leaves, arrays = compiled.program(args, kwargs)
-    values = program.arguments(leaves, arrays)
+    values = program.arguments(leaves, arrays, is_looking=True)
     optimised = [fn for fn in recorded.values() if isinstance(fn, array_ir.Function)][-1]
     kernel = recorded["kernel"]
     assert isinstance(kernel, kernel_ir.Function)

@@ -1,12 +1,14 @@
-"""Random numbers, which would be drawn once."""
+"""Random numbers under a condition that the run decides."""
 
+import anadrome as ad
 import numpy as np
 
-generator = np.random.default_rng(0)
+
+def program(x, rng):
+    if x > 0.0:
+        x = x + rng.standard_normal()
+    return x
 
 
-def program(x):
-    return x + generator.normal(size=20)
-
-
-ARGUMENTS = (np.ones(20),)
+def call():
+    return ad.jit(program)(1.0, np.random.default_rng(0))

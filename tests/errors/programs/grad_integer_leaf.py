@@ -1,11 +1,11 @@
-"""A gradient by a dict that holds an integer."""
+"""A gradient by a list of floats in which one is written without its point."""
 
 import anadrome as ad
 
 
 def program(parameters):
-    return parameters["scale"] * parameters["count"]
+    return parameters[0] * parameters[1]
 
 
-ARGUMENTS = ({"scale": 2.0, "count": 3},)
+ARGUMENTS = ([2.0, 3],)
 TRANSFORM = ad.grad

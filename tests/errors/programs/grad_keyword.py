@@ -1,11 +1,11 @@
-"""Differentiation by an argument passed by keyword."""
+"""Differentiation by a name that is no argument's."""
 
 import anadrome as ad
 
 
-def program(x):
-    return x * x
+def program(x, *, scale=1.0):
+    return x * x * scale
 
 
 def call():
-    return ad.grad(program)(x=1.0)
+    return ad.grad(program, argnames="factor")(1.0, scale=2.0)

@@ -369,7 +369,40 @@ def assignment_order(x, n):
     return a
 
 
+def asserted(x, n):
+    assert n >= 0, "a size"
+    assert len(x) == n
+    return x * 2.0
+
+
+def annotated(x, n):
+    total: float = 0.0
+    for v in x:
+        step: float = v * 2.0
+        total += step
+    return total
+
+
+def under_errstate(x, n):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return x / (x - 1.0)
+
+
+def keyed_comprehensions(x, n):
+    by_power = {k: x**k for k in range(3)}
+    kinds = {k % 2 for k in range(4)}
+    return by_power[2] + len(kinds)
+
+
+def unpacked_arguments(x, n):
+    def scaled(a, b, *, c):
+        return a * b + c
+
+    return scaled(*[x, 2.0], c=1.0)
+
+
 RIGHT = (
+    *(asserted, annotated, under_errstate, keyed_comprehensions, unpacked_arguments),
     *(same_value_on_both_ways, same_text_on_both_ways, same_function_on_both_ways, same_array_on_both_ways),
     *(same_value_in_every_iteration, integer_or_float, writing_in_one_way, branch_in_loop),
     *(break_keeps_what_was_written, continue_skips_the_rest, else_of_a_loop, loop_name_assigned_inside),
