@@ -129,18 +129,18 @@ def doubles_now_and_then_unrolled(v):
     return v
 
 
-def halves_in_condition(x):
-    while (half := x / 2.0) > 1.0:
-        x = half
-    return x
+def running_totals(x):
+    total = 0.0
+    totals = [total := total + v for v in x]
+    return totals[-1]
 
 
-def halves(x):
-    half = x / 2.0
-    while half > 1.0:
-        x = half
-        half = x / 2.0
-    return x
+def running_totals_in_a_loop(x):
+    total, totals = 0.0, []
+    for v in x:
+        total = total + v
+        totals.append(total)
+    return totals[-1]
 
 
 def counts_up(x, n):
@@ -242,8 +242,8 @@ FOLLOWED: dict[str, Followed] = {
     "array that doubles": Followed(
         doubles_now_and_then, ["`for i in ad.unroll(range(8))`"], doubles_now_and_then_unrolled, (X,)
     ),
-    "assignment in a condition": Followed(
-        halves_in_condition, ["before the loop, and again at the end of its body"], halves, (9.0,)
+    "assignment in a comprehension": Followed(
+        running_totals, ["write a `for` loop with assignments"], running_totals_in_a_loop, (X,)
     ),
     "float index": Followed(counts_up, ["`k = int(...)`"], counts_up_in_integers, (1.5, 3)),
     "complex loop": Followed(rotates, ["`x = x.astype(complex)`"], rotates_complex, (X, 3)),

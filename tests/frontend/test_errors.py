@@ -142,7 +142,6 @@ def walrus_in_comprehension(x):
 
 
 def walrus_in_branch(x):
-    y = 1.0
     z = (y := x) if x > 0 else x
     return y, z
 
@@ -297,8 +296,8 @@ CASES = [
     (one_array_after_a_branch, (VECTOR, 3.0), frontend.WritesThroughView),
     (alias_read_after_a_write, (VECTOR, 3.0), frontend.WritesThroughView),
     (alias_of_argument, (VECTOR, 3.0), frontend.WritesArgument),
-    (walrus_in_comprehension, (VECTOR,), frontend.UnsupportedSyntax),
-    (walrus_in_branch, (1.0,), frontend.UnsupportedSyntax),
+    (walrus_in_comprehension, (VECTOR,), frontend.Undefined),
+    (walrus_in_branch, (1.0,), frontend.Undefined),
     (append_in_loop, (1.0, 7), frontend.StaticRequired),
     (append_to_global, (1.0,), frontend.EscapingMutation),
     (staged_index_of_list, (1.0, 3), frontend.StaticRequired),

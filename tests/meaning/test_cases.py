@@ -24,13 +24,14 @@ from tests.meaning.cases import (
     tables,
     trying,
     views,
+    walrus,
 )
 from tests.meaning.judge import Case, Refused, arguments_of, by_us, judge
 from tests.meaning.thresholds import configurations
 
 FAMILIES = (
     *(in_place, iterators, generators, containers, views, rows, tables, control, objects, numbers, outside),
-    *(everyday, libraries, printing, sizes, trying),
+    *(everyday, libraries, printing, sizes, trying, walrus),
 )
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""

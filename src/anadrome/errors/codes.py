@@ -45,6 +45,7 @@ CODES: Mapping[str, str] = {
     "UnknownRoom": "A134",
     "MalformedAnnotation": "A135",
     "PrintsInParallel": "A136",
+    "MayBeNone": "A137",
     # differentiation
     "NotDifferentiable": "A201",
     "ClosedOver": "A202",

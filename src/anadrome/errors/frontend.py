@@ -403,6 +403,20 @@ class BranchesDiffer(FrontendError, TypeError):
         )
 
 
+class MayBeNone(FrontendError, TypeError):
+    """A value that is None on some of the ways that lead to where it is used, which only the run decides."""
+
+    def __init__(self, span: Span | None, what: str = "this value", help: str = "") -> None:
+        super().__init__(
+            f"{what} may be None here",
+            span,
+            label="only the run knows whether it is None",
+            help=help
+            or "use it where it has been tested, `if v is not None: ...`, or start with a number that says "
+            "so, `np.nan` or `np.inf`",
+        )
+
+
 class Undefined(FrontendError, NameError):
     """A name without a value, or with a value on some paths only."""
 

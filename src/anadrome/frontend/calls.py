@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import functools
 import inspect
 import operator
@@ -26,8 +25,10 @@ from anadrome.errors.frontend import (
     UnsupportedSyntax,
 )
 from anadrome.frontend import natively
+from anadrome.frontend.applying import refuse_maybe
 from anadrome.frontend.arrays import as_array, atom, boxed, describe, unboxed
 from anadrome.frontend.builtin_calls import BUILTINS, DATA_MODEL
+from anadrome.frontend.classes import construct
 from anadrome.frontend.complex_numbers.forms import COMPLEX_CALLS, complex_call, complex_method
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
 from anadrome.frontend.context import Context, StagedCall
@@ -113,6 +114,7 @@ class StagedFunction:
 # ---------------------------------------------------------------------------- the dispatch
 def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
     """Call any callable of the program on values."""
+    refuse_maybe(context, function)
     stage = getattr(type(function), "__anadrome_stage__", None)
     if stage is not None:
         for value in (*args, *kwargs.values()):
@@ -256,6 +258,7 @@ def run_row(
     context: Context, row: StagedCall, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]
 ) -> Value:
     """Call a compiled form; arguments its signature does not have are refused in the user's words."""
+    refuse_maybe(context, *args, *kwargs.values())
     if name.lstrip(".") not in LOOKING:
         args = [unboxed(context, arg) for arg in args]
         kwargs = {name: unboxed(context, arg) for name, arg in kwargs.items()}
@@ -352,7 +355,7 @@ def _call_python(
     if isinstance(function, FunctionType) and _is_inlined(function):
         return call_function(context, function, args, kwargs)
     if isinstance(function, type):
-        return _construct(context, function, args, kwargs)
+        return construct(context, function, args, kwargs)
     if isinstance(function, BuiltinFunctionType) and isinstance(function.__self__, str):
         return method_of_string(context, function, args, kwargs)
     if isinstance(function, BuiltinFunctionType) and isinstance(
@@ -375,61 +378,6 @@ def _call_python(
         name, help = instead_of(function, args)
         raise UnsupportedCall(name, context.span, help=help)
     return _call_static(context, function, None, *plain)
-
-
-def _construct(context: Context, cls: Any, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
-    """Make an object: a dataclass or namedtuple of the arguments, or of a class with a Python `__init__`."""
-    if issubclass(cls, np.generic) and len(args) == 1:
-        scalar = np.dtype(cls)
-        return context.call(np.asarray, args[0], dtype=scalar)
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        return cls(*args, **kwargs)
-    if issubclass(cls, BaseException):
-        return cls(*args, **kwargs)
-    if cls is functools.partial:
-        whole: Any = functools.partial
-        return whole(*args, **kwargs)
-    if cls.__new__ is not object.__new__:
-        raise UnsupportedCall(cls.__name__, context.span)
-    new = object.__new__(cls)
-    context.made(new)
-    if _has_fields(cls):
-        _fill_dataclass(context, cls, new, args, kwargs)
-        return new
-    init = cls.__init__
-    if not isinstance(init, FunctionType):
-        raise UnsupportedCall(cls.__name__, context.span)
-    context.surroundings.attribute(cls, "__init__", init)
-    call_function(context, init, (new, *args), kwargs)
-    return new
-
-
-def _has_fields(cls: type) -> bool:
-    """Whether a class is a dataclass whose `__init__` is the generated one."""
-    init = vars(cls).get("__init__")
-    if init is None or not dataclasses.is_dataclass(cls):
-        return False
-    return bool(init.__code__.co_filename == "<string>")
-
-
-def _fill_dataclass(
-    context: Context, cls: type, new: object, args: Sequence[Value], kwargs: Mapping[str, Value]
-) -> None:
-    try:
-        bound = inspect.signature(cls).bind(*args, **kwargs)
-    except TypeError as error:
-        raise CallMismatch(cls.__name__, str(error), context.span) from None
-    for field in dataclasses.fields(cls):
-        if field.name in bound.arguments:
-            value = bound.arguments[field.name]
-        elif field.default_factory is not dataclasses.MISSING:
-            value = context.call(field.default_factory)
-        else:
-            value = field.default
-        object.__setattr__(new, field.name, value)
-    after = getattr(cls, "__post_init__", None)
-    if after is not None:
-        context.call(after, new)
 
 
 # ---------------------------------------------------------------------------- inline calls

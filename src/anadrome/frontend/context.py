@@ -30,6 +30,7 @@ from anadrome.errors.frontend import (
     WritesArgument,
     WritesThroughView,
 )
+from anadrome.frontend.facts import Facts
 from anadrome.frontend.heap import state_of
 from anadrome.frontend.modes import Mode, Modes
 from anadrome.frontend.own import CALLED_MODULES
@@ -47,6 +48,8 @@ from anadrome.frontend.values import (
     Holder,
     Key,
     Magnitude,
+    Maybe,
+    Missing,
     Place,
     Record,
     Scalar,
@@ -135,6 +138,7 @@ class Context:
         self.notes: list[Any] = []
         self.whole_starts: dict[Var, tuple[Scope, tuple[Place, int]]] = {}
         self.magnitudes: dict[Var, Magnitude] = {}
+        self.facts = Facts()
         self.prints = 0
         self.is_silent = False
         self.unprintable = ""
@@ -390,7 +394,9 @@ class Context:
 
     # ------------------------------------------------------------------ surroundings
     def seen(self, value: Value) -> Value:
-        """A static value that a name or an item stands for; a large array becomes an argument."""
+        """A value that a name or an item stands for: one that may be None is what it is known to be here; a
+        large array becomes an argument."""
+        value = self.settled(value, self.scope)
         record = self.records.get(id(value))
         if record is not None and record.stale is not None:
             raise StaleMerge(f"a {type(value).__name__}", record.stale, self.span)
@@ -400,6 +406,18 @@ class Context:
             return self.captured_complex(value)
         self.surroundings.see(value)
         return value
+
+    def settled(self, value: Value, scope: Scope) -> Value:
+        """What a value is in a scope that may be None, or a name that may not be bound, where it is known."""
+        maybe = value.there if isinstance(value, Missing) else value
+        if not isinstance(maybe, Maybe):
+            return value
+        is_there = self.facts.knows(scope, maybe.is_there.atom)
+        if is_there is None:
+            return value
+        if is_there:
+            return self.settled(maybe.value, scope)
+        return value if isinstance(value, Missing) else None
 
     def found_in(self, mapping: dict[str, Any], name: str) -> Value:
         """A value that the globals of a module hold now."""

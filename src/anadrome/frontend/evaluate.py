@@ -7,6 +7,7 @@ import builtins
 import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -23,7 +24,7 @@ from anadrome.errors.frontend import (
     UnsupportedSyntax,
     UnsupportedType,
 )
-from anadrome.frontend.applying import STATIC_UNARY, compare_two, operate, remember
+from anadrome.frontend.applying import STATIC_UNARY, compare_two, operate, refuse_maybe, remember
 from anadrome.frontend.arrays import as_array, describe, unboxed
 from anadrome.frontend.calls import BoundMethod, staged_function
 from anadrome.frontend.complex_numbers import operators as complex_operators
@@ -48,6 +49,7 @@ from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.keyed import evaluate_dict, evaluate_set
 from anadrome.frontend.library import ATTRIBUTES, CALLS, METHODS
 from anadrome.frontend.list_methods import ListMethod, list_attribute
+from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.merge import branch
 from anadrome.frontend.natively import refuse_environment
 from anadrome.frontend.operators import apply_prim, negate, truth
@@ -147,6 +149,7 @@ def mangled(frame: Frame, name: str) -> str:
 
 def attribute(context: Context, base: Value, name: str) -> Value:
     """`base.name`"""
+    refuse_maybe(context, base)
     if isinstance(base, RunText):
         raise UnsupportedCall(f".{name}", context.span, f"this is {RUN_TEXT}", WAYS)
     if isinstance(base, GrowingList):
@@ -195,6 +198,7 @@ def _subscript(context: Context, frame: Frame, node: ast.Subscript) -> Value:
 
 def subscript(context: Context, base: Value, index: Value) -> Value:
     """`base[index]`"""
+    refuse_maybe(context, base, index)
     if isinstance(base, RunText):
         raise UnsupportedType("what is indexed", RUN_TEXT, context.span, WAYS)
     if isinstance(base, Array):
@@ -272,6 +276,7 @@ def _unary(context: Context, frame: Frame, node: ast.UnaryOp) -> Value:
             context.surroundings.truth_of(value)
             return not value
         return Scalar(context.builder.apply("not", truth(context, value)))
+    refuse_maybe(context, value)
     value = unboxed(context, value)
     overloaded = own_unary(context, type(node.op), value)
     if overloaded is not NotImplemented:
@@ -314,24 +319,27 @@ def _short_circuit(
     if len(parts) == 1:
         return first
     asked = first if is_test else own_truth(context, first)
-    if is_staged(asked):
-        _refuse_assignment(context, parts)
-    else:
+    if not is_staged(asked):
         context.surroundings.truth_of(asked)
         goes_on = bool(asked) == is_and
         return _short_circuit(context, frame, is_and, parts[1:], is_test) if goes_on else first
     holds = truth(context, asked)
     rest = lambda: Exit(RETURN, RETURNED, _short_circuit(context, frame, is_and, parts[1:], is_test))  # noqa: E731
     same = lambda: Exit(RETURN, RETURNED, first)  # noqa: E731
-    return _one_of(context, frame, holds, rest if is_and else same, same if is_and else rest)
+    return _one_of(context, frame, holds, (rest, same) if is_and else (same, rest), parts[1:])
 
 
 def _one_of(
-    context: Context, frame: Frame, holds: Atom, then: Callable[[], Exit], other: Callable[[], Exit]
+    context: Context,
+    frame: Frame,
+    holds: Atom,
+    ways: tuple[Callable[[], Exit], Callable[[], Exit]],
+    parts: Sequence[ast.expr],
 ) -> Value:
-    """The value of one of two expressions; refused where they have no common type."""
+    """The value of one of two expressions; refused where they have no common type. A name that one of the
+    parts binds is bound where it is known that this part was evaluated."""
     span = context.span
-    value = branch(context, frame, holds, then, other).value
+    value = branch(context, frame, holds, *ways, live=assigned_names(parts)).value
     if isinstance(value, Missing):
         raise value.error("this expression", span)
     return value
@@ -339,9 +347,18 @@ def _one_of(
 
 def _compare(context: Context, frame: Frame, node: ast.Compare) -> Value:
     """A chain `a < b < c` is `a < b and b < c`."""
-    left = context.evaluate(frame, node.left)
+    return _chain(context, frame, node, 0, context.evaluate(frame, node.left))
+
+
+def _chain(context: Context, frame: Frame, node: ast.Compare, first: int, left: Value) -> Value:
+    """The comparisons of a chain from one on. All are made, save where a later operand binds a name."""
     result: Value = True
-    for kind, operand in zip(node.ops, node.comparators, strict=True):
+    for position in range(first, len(node.ops)):
+        kind, operand = node.ops[position], node.comparators[position]
+        if is_staged(result) and assigned_names(node.comparators[position:]):
+            rest = partial(_chain, context, frame, node, position, left)
+            ways = (lambda: Exit(RETURN, RETURNED, rest()), lambda: Exit(RETURN, RETURNED, False))  # noqa: B023
+            return _one_of(context, frame, truth(context, result), ways, node.comparators[position:])
         prints = context.prints
         right = context.evaluate(frame, operand)
         context.at(frame, node)
@@ -371,14 +388,9 @@ def _conditional(context: Context, frame: Frame, node: ast.IfExp) -> Value:
     holds = truth(context, test)
     if holds in (TRUE, FALSE):
         return context.evaluate(frame, node.body if holds == TRUE else node.orelse)
-    _refuse_assignment(context, (node.body, node.orelse))
-    return _one_of(
-        context,
-        frame,
-        holds,
-        lambda: Exit(RETURN, RETURNED, context.evaluate(frame, node.body)),
-        lambda: Exit(RETURN, RETURNED, context.evaluate(frame, node.orelse)),
-    )
+    parts = (node.body, node.orelse)
+    then, other = (lambda part=part: Exit(RETURN, RETURNED, context.evaluate(frame, part)) for part in parts)
+    return _one_of(context, frame, holds, (then, other), parts)
 
 
 # ---------------------------------------------------------------------------- containers, functions, strings
@@ -470,16 +482,10 @@ def _found_from(base: Value, name: str) -> object:
 def _walrus(context: Context, frame: Frame, node: ast.NamedExpr) -> Value:
     value = context.evaluate(frame, node.value)
     if node.target.id not in frame.local_names:
-        where = "of a `nonlocal` name" if node.target.id in frame.nonlocals else "in a comprehension"
-        raise UnsupportedSyntax(f"`:=` {where}", context.span, "write a `for` loop with assignments")
+        help = "write a statement with an assignment"
+        raise UnsupportedSyntax("`:=` of a `nonlocal` name", context.span, help)
     frame.names[node.target.id] = value
     return value
-
-
-def _refuse_assignment(context: Context, nodes: Sequence[ast.expr]) -> None:
-    """An expression that is evaluated on one way only may not bind a name."""
-    if any(isinstance(inner, ast.NamedExpr) for node in nodes for inner in ast.walk(node)):
-        raise UnsupportedSyntax("`:=` in a part that may not be evaluated", context.span, "assign it before")
 
 
 _CONVERSIONS: dict[int, How] = {-1: "format", 115: "str", 114: "repr", 97: "ascii"}

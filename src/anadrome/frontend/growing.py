@@ -33,6 +33,7 @@ from anadrome.array_ir.nodes import (
 )
 from anadrome.dtypes import I64, DType
 from anadrome.errors.frontend import (
+    MayBeNone,
     StaticCallFailed,
     UnknownRoom,
     UnsupportedType,
@@ -46,7 +47,7 @@ from anadrome.frontend.iterables import Iterated, RowList, size_of
 from anadrome.frontend.restarts import RestartGrown
 from anadrome.frontend.rooms import is_outside, put_rows, widened
 from anadrome.frontend.sizes import as_size, is_nonnegative, retype
-from anadrome.frontend.structures import flatten, is_number
+from anadrome.frontend.structures import flatten, has_maybe, is_number
 from anadrome.frontend.values import (
     Array,
     Complex,
@@ -170,6 +171,8 @@ def without_growing(context: Context, value: Value) -> Value:
 def row_of(context: Context, value: Value) -> tuple[list[Value], RowType]:
     """The leaves of a row, and what it is."""
     refuse_shared_list(context, value)
+    if has_maybe(value):
+        raise MayBeNone(context.span, "an item of a run-time list")
     value = list_as_array(context, value)
     if is_complex(value):
         value = complex_of(context, value)

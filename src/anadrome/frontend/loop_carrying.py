@@ -46,6 +46,7 @@ from anadrome.frontend.values import (
     Exit,
     Frame,
     Key,
+    Maybe,
     Missing,
     Place,
     Record,
@@ -181,7 +182,7 @@ class Carrying:
 
     def _merge(self, made: Value, sources: Sequence[Value], place: Place | None = None) -> None:
         """The containers of a rebuilt value stand for those of its sources."""
-        if not isinstance(made, tuple | Complex) and children(made) is not None:
+        if not isinstance(made, tuple | Complex | Maybe) and children(made) is not None:
             self.context.merged(made, sources, place)
         each = [children(source) or () for source in sources]
         for position, part in enumerate(children(made) or ()):

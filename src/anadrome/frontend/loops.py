@@ -172,9 +172,6 @@ class _LoopStage(Carrying):
             if test is None:
                 assert self.trip is not None
                 return context.builder.apply("lt", self.index, self.trip), scope
-            if any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(test)):
-                help = "assign before the loop, and again at the end of its body"
-                raise UnsupportedSyntax("`:=` in the condition of a run-time `while`", context.span, help)
             self.resizing.enter_condition()
             value = condition(context, self.frame, test)
             self.resizing.leave_condition()

@@ -9,14 +9,14 @@ import ast
 from collections.abc import Mapping
 from types import BuiltinFunctionType, FunctionType
 
-from anadrome.errors.frontend import RUN_TEXT, UnsupportedType
+from anadrome.errors.frontend import RUN_TEXT, MayBeNone, UnsupportedType
 from anadrome.frontend.arrays import unboxed
 from anadrome.frontend.complex_numbers.operators import truth as complex_truth
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import GrowingList
-from anadrome.frontend.operators import apply_prim
+from anadrome.frontend.operators import apply_prim, truth
 from anadrome.frontend.own import is_own
-from anadrome.frontend.values import Array, Complex, Missing, RunText, Value, is_staged
+from anadrome.frontend.values import Array, Complex, Maybe, Missing, RunText, Scalar, Value, is_staged
 
 BINARY: Mapping[type[ast.operator], str] = {
     ast.Add: "add",
@@ -95,11 +95,25 @@ def own_truth(context: Context, value: Value) -> Value:
         return complex_truth(context, value)
     if isinstance(value, RunText):
         raise UnsupportedType("a condition", RUN_TEXT, context.span, "ask for the numbers in it")
+    if isinstance(value, Maybe):
+        return _truth_where_there(context, value)
     value = unboxed(context, value)
     if isinstance(value, GrowingList):
         return value.length if isinstance(value.length, int) else apply_prim(context, "gt", value.length, 0)
     method = own_asked(bool, value)
     return value if method is None else context.call(method, value)
+
+
+def _truth_where_there(context: Context, value: Maybe) -> Value:
+    """Whether a value that may be None is there, and true."""
+    if own_asked(bool, value.value) is not None:
+        raise MayBeNone(context.span)
+    inner = own_truth(context, value.value)
+    if is_staged(inner):
+        is_true = truth(context, inner)
+        return Scalar(context.builder.apply("and", value.is_there.atom, is_true))
+    context.surroundings.truth_of(inner)
+    return value.is_there if inner else False
 
 
 def own_asked(function: Value, value: Value) -> FunctionType | None:

@@ -15,7 +15,7 @@ from anadrome.array_ir.nodes import ArrayType, Atom, Function, Size, Var, i64
 from anadrome.config import Config
 from anadrome.dtypes import I64, DType
 from anadrome.errors import Span
-from anadrome.errors.frontend import AnnotationMismatch, UnsupportedType
+from anadrome.errors.frontend import AnnotationMismatch, MayBeNone, UnsupportedType
 from anadrome.frontend.annotations import Annotation, bind_annotation
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.calls import BoundMethod, StagedFunction, call
@@ -26,7 +26,7 @@ from anadrome.frontend.evaluate import attribute, evaluate
 from anadrome.frontend.iterators import source_of
 from anadrome.frontend.restarts import Restage
 from anadrome.frontend.statements import run_block
-from anadrome.frontend.structures import children, flatten, is_number
+from anadrome.frontend.structures import children, flatten, has_maybe, is_number
 from anadrome.frontend.surroundings import Watch
 from anadrome.frontend.values import Array, Cell, Complex, RunText, Scalar, ScopeKind, Value, is_staged
 from anadrome.frontend.views import is_contiguous
@@ -235,6 +235,9 @@ def _results(
 ) -> tuple[list[Value], Callable[[Iterator[Value]], Value], tuple[bool, ...]]:
     """The leaves of a result: numbers known while compiling are results as well."""
     result = made_list(context, result)
+    if has_maybe(result):
+        help = "return a number that says so, such as `np.nan`, or a flag beside it"
+        raise MayBeNone(context.span, "a result of a compiled function", help)
     result = staged_surroundings(context, result)
     leaves, rebuild = flatten(result, lambda leaf: is_staged(leaf) or is_number(leaf))
     weak = tuple(

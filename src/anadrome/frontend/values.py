@@ -77,7 +77,8 @@ class Scope:
     this scope. `tick` is the reading clock when it was opened. `mode` is that of the transform that opened a
     function, `remaining` those that may differentiate a rule. `trip` is how often a counted loop runs. `room`
     says of a growing list how many of the calls that append to it have room in it, `appended` how many there
-    were. A loop that `is_counting` stores no rows: `counted` is what they are.
+    were. A loop that `is_counting` stores no rows: `counted` is what they are. `facts` are the conditions
+    that are known here.
     """
 
     kind: ScopeKind
@@ -94,6 +95,7 @@ class Scope:
     appended: dict[object, int] = field(default_factory=dict)
     is_counting: bool = False
     counted: dict[object, object] = field(default_factory=dict)
+    facts: dict[Atom, bool] = field(default_factory=dict)
 
     @property
     def depth(self) -> int:
@@ -329,17 +331,31 @@ def is_numpy_array(value: object) -> TypeGuard[Array | Complex]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Maybe(_NotNative):
+    """A value that is None where `is_there` does not hold, which only the run decides. Where it is None the
+    value is zeros, which nothing reads."""
+
+    is_there: Scalar
+    value: Value
+
+    __str__ = __repr__ = __format__ = _NotNative._refuse
+    __eq__, __hash__ = object.__eq__, object.__hash__  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Missing:
     """What a name stands for where it has no value that can be used: reading it raises `reason`.
 
     `differs` holds what it is on either way of a branch, where these do not go together. `at_break` is what
-    it is where the block is left by `break`, if it has a value on every way that leads there.
+    it is where the block is left by `break`, if it has a value on every way that leads there. `there` is what
+    it is where a part of an expression has bound it.
     """
 
     reason: str
     help: str = ""
     differs: tuple[str, str] | None = None
     at_break: Value = None
+    there: Maybe | None = None
 
     def error(self, name: str, span: Span | None) -> FrontendError:
         """What reading the name says."""
