@@ -281,7 +281,7 @@ def truth_of_array(x):
 CASES = [
     (changes_type, (VECTOR,), frontend.ChangesType),
     (changes_shape, (VECTOR,), frontend.ChangesSize),
-    (string_in_loop, (VECTOR,), frontend.ChangesType),
+    (string_in_loop, (VECTOR,), frontend.MayBeNone),
     (undefined_after_loop, (VECTOR, 3), frontend.Undefined),
     (undefined_after_branch, (1.0,), frontend.Undefined),
     (different_shapes, (VECTOR,), frontend.BranchesDiffer),

@@ -17,6 +17,7 @@ from tests.meaning.cases import (
     libraries,
     numbers,
     objects,
+    optional,
     outside,
     printing,
     rows,
@@ -31,7 +32,7 @@ from tests.meaning.thresholds import configurations
 
 FAMILIES = (
     *(in_place, iterators, generators, containers, views, rows, tables, control, objects, numbers, outside),
-    *(everyday, libraries, printing, sizes, trying, walrus),
+    *(everyday, libraries, printing, sizes, trying, walrus, optional),
 )
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""

@@ -15,6 +15,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from anadrome.array_ir.nodes import i64
 from anadrome.errors.base import counted
 from anadrome.errors.frontend import (
     RUN_TEXT,
@@ -56,6 +57,7 @@ from anadrome.frontend.values import (
     Complex,
     Exit,
     Frame,
+    Maybe,
     Missing,
     RunText,
     Scalar,
@@ -459,6 +461,12 @@ def _result(context: Context, frame: Frame, exit_: Exit) -> Value:
         return exit_.value
     if exit_.kinds == {NEXT} or exit_.value is None:
         return None
+    if len(context.call_names) > 1 and not isinstance(exit_.code, int):  # falling off the end gives None
+        is_there = context.builder.apply("eq", exit_.code, i64(RETURN))
+        if not isinstance(exit_.value, Maybe):
+            return Maybe(Scalar(is_there), exit_.value)
+        both = context.builder.apply("and", is_there, exit_.value.is_there.atom)
+        return Maybe(Scalar(both), exit_.value.value)
     raise UnsupportedSyntax(
         f"`{frame.name}` returns a value on some paths and none on others, which",
         context.span,

@@ -119,8 +119,7 @@ def _peeled(
 
     for x in xs: body      x = xs[0]; body; for x in xs[1:]: body
     """
-    is_simple = items.checkpoint is None and node not in context.peeling and has_run(context, items)
-    if not isinstance(error, PEELED_INSTEAD) or not is_simple:
+    if not isinstance(error, PEELED_INSTEAD) or not _may_peel(context, node, items):
         raise error
     others = Iterated(
         context.builder.size("sub", items.extent, i64(1)),
@@ -147,6 +146,11 @@ def _peeled(
     finally:
         frame.loop_live.pop()
         context.peeling.pop()
+
+
+def _may_peel(context: Context, node: ast.For, items: Iterated) -> bool:
+    """Whether the first iteration of a loop may be taken by itself."""
+    return items.checkpoint is None and node not in context.peeling and has_run(context, items)
 
 
 def _known(context: Context, iterable: Value) -> Iterated | Iterable[Value]:
@@ -257,6 +261,7 @@ def _runtime_for(
 
     plan = make_plan(context, frame, node, has_run(context, items))
     plan.checkpoint = items.checkpoint
+    plan.may_be_optional = not _may_peel(context, node, items)
     extent = items.static_extent
     plan.may_resize = extent is None or extent > context.config.static_repeats or plan.checkpoint is not None
     return stage_loop(context, frame, node, plan, items.extent, begin)

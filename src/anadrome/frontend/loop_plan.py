@@ -6,6 +6,7 @@ import ast
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from anadrome.array_ir.nodes import Atom, Checkpoint, Var
 from anadrome.dtypes import DType
@@ -23,6 +24,7 @@ from anadrome.frontend.restarts import (
     RestartGrown,
     RestartListed,
     RestartLoop,
+    RestartOptional,
     RestartResized,
     RestartSteady,
     RestartWidened,
@@ -70,6 +72,9 @@ class Plan:
     counted: dict[object, object] = field(default_factory=dict)
     listed: set[Place] = field(default_factory=set)
     """Lists that are exchanged for lists of other lengths, which are carried as arrays."""
+    optional: dict[Place, Any] = field(default_factory=dict)
+    """What is None in some iterations, and its placeholder."""
+    may_be_optional: bool = True
     turned: set[Place] = field(default_factory=set)
     complex_places: set[Place] = field(default_factory=set)
     types: dict[Key, DType] = field(default_factory=dict)
@@ -112,6 +117,10 @@ class Plan:
                 self.parts = [part for part in self.parts if part[1] != "count"]
             case RestartListed(place=place):
                 self.listed.add(place)
+                if isinstance(place, str) and place not in self.names:
+                    self.names.append(place)
+            case RestartOptional(place=place, placeholder=placeholder):
+                self.optional[place] = placeholder
                 if isinstance(place, str) and place not in self.names:
                     self.names.append(place)
             case RestartByReference(place=place):

@@ -129,6 +129,7 @@ class _LoopStage(Carrying):
         for one in carried:
             self._set(one.place, one.value)
         test, test_body = self._condition(variables)
+        context.facts.assume(self.scope, test, True)
         with context.reopened(self.scope):
             exit_ = self._body()
             self._refuse_new_parts(contents_before)

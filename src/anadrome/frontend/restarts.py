@@ -40,6 +40,17 @@ class RestartListed(Exception):
         self.place = place
 
 
+class RestartOptional(Exception):
+    """What a loop carries is None in some iterations: stage the loop with whether it is there, and a
+    placeholder where it is not."""
+
+    def __init__(self, scope: Scope, place: Place, placeholder: object) -> None:
+        super().__init__()
+        self.scope = scope
+        self.place = place
+        self.placeholder = placeholder
+
+
 class RestartGrown(Exception):
     """A loop or branch appends to a list that has no room for it: make room, and stage it once more."""
 
@@ -139,6 +150,7 @@ Restart = (
     RestartLoop
     | RestartByReference
     | RestartListed
+    | RestartOptional
     | RestartGrown
     | RestartWidened
     | RestartSteady
@@ -150,6 +162,6 @@ Restart = (
 
 RESTARTS = (
     *(RestartLoop, RestartByReference, RestartListed, RestartGrown, RestartWidened, RestartSteady),
-    *(RestartResized, Counted, RetypeLoop),
+    *(RestartResized, RestartOptional, Counted, RetypeLoop),
 )
 """The classes of these."""

@@ -382,6 +382,7 @@ def _assert(context: Context, frame: Frame, node: ast.Assert) -> Exit:
     if holds == FALSE and context.scope.kind is ScopeKind.FUNCTION:
         raise AssertionFailed(_static_words(message, values), context.span)
     context.builder.let(Check(holds, "assert", message, tuple(values)))
+    context.facts.assume(context.scope, holds, True)
     return FALLS_THROUGH
 
 
@@ -413,6 +414,7 @@ def _emit_raise(context: Context, frame: Frame, node: ast.Raise, holds: Atom) ->
     if holds == FALSE and context.scope.kind is ScopeKind.FUNCTION:
         raise RaisedError.of(words, ["(a run-time value)"] * len(values), context.span)
     context.builder.let(Check(holds, "raise", words, tuple(values)))
+    context.facts.assume(context.scope, holds, True)
 
 
 def _message(context: Context, frame: Frame, node: ast.expr) -> tuple[str, Sequence[Atom]]:
