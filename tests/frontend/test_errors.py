@@ -185,9 +185,9 @@ def uses_import(x):
 
 def uses_class(x):
     class A:
-        pass
+        a = x
 
-    return x
+    return A.a
 
 
 def uses_global(x):
@@ -304,7 +304,7 @@ CASES = [
     (uses_try, (1.0,), frontend.UnsupportedSyntax),
     (uses_with, (1.0,), frontend.UnsupportedCall),
     (uses_import, (1.0,), frontend.UnsupportedCall),
-    (uses_class, (1.0,), frontend.UnsupportedSyntax),
+    (uses_class, (1.0,), frontend.StaticRequired),
     (uses_global, (1.0,), frontend.UnsupportedSyntax),
     (uses_async, (1.0,), frontend.UnsupportedSyntax),
     (uses_nonlocal, (1.0,), frontend.UnsupportedSyntax),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.meaning.cases import (
+    classes,
     containers,
     control,
     everyday,
@@ -32,7 +33,7 @@ from tests.meaning.thresholds import configurations
 
 FAMILIES = (
     *(in_place, iterators, generators, containers, views, rows, tables, control, objects, numbers, outside),
-    *(everyday, libraries, printing, sizes, trying, walrus, optional),
+    *(everyday, libraries, printing, sizes, trying, walrus, optional, classes),
 )
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""

@@ -29,10 +29,11 @@ from anadrome.frontend import natively
 from anadrome.frontend.applying import refuse_maybe
 from anadrome.frontend.arrays import as_array, atom, boxed, describe, unboxed
 from anadrome.frontend.builtin_calls import BUILTINS, DATA_MODEL
-from anadrome.frontend.classes import construct
+from anadrome.frontend.classes import construct, is_inlined_class
 from anadrome.frontend.complex_numbers.forms import COMPLEX_CALLS, complex_call, complex_method
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
 from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.functions import FunctionText, StagedFunction
 from anadrome.frontend.generators import is_generator
 from anadrome.frontend.growing import GrowingList, plain_list
 from anadrome.frontend.iterables import Iterated, RowList
@@ -40,11 +41,11 @@ from anadrome.frontend.iterators import GeneratorCall, Iterator, LazyGenerator, 
 from anadrome.frontend.library import CALLS, METHODS
 from anadrome.frontend.library.python_program import PROGRAMS
 from anadrome.frontend.list_methods import COMPARING_METHODS
-from anadrome.frontend.liveness import Liveness, analyse, assigned_names, captured_names, own_nodes
+from anadrome.frontend.liveness import analyse, assigned_names, captured_names, own_nodes
 from anadrome.frontend.natively import refuse_outside
 from anadrome.frontend.nonlocals import declared, declared_inside
 from anadrome.frontend.overloads import own_asked
-from anadrome.frontend.own import is_own
+from anadrome.frontend.own import is_inlined, is_own
 from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 from anadrome.frontend.source import FunctionNode, Source
 from anadrome.frontend.structures import children, flatten, has_staged, has_text
@@ -80,37 +81,6 @@ class BoundMethod:
 
     name: str
     owner: Scalar | Array | Complex
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FunctionText:
-    """What is known of a function from its text alone."""
-
-    source: Source
-    node: FunctionNode
-    liveness: Liveness
-    local_names: frozenset[str]
-    nonlocals: frozenset[str]
-    shared: frozenset[str]
-
-
-class StagedFunction:
-    """A function or lambda defined inside the program: its text, its defaults, and the names around it."""
-
-    def __init__(
-        self, text: FunctionText, frame: Frame, defaults: Sequence[Value], kw_defaults: Mapping[str, Value]
-    ):
-        self.text = text
-        self.frame = frame
-        self.defaults = defaults
-        self.kw_defaults = kw_defaults
-        node = text.node
-        self.__name__ = "<lambda>" if isinstance(node, ast.Lambda) else node.name
-        self.__qualname__ = self.__name__
-        self.__doc__ = None
-
-    def __call__(self, *args: object, **kwargs: object) -> object:
-        raise TypeError(f"`{self.__name__}` belongs to a program being compiled; plain Python code called it")
 
 
 # ---------------------------------------------------------------------------- the dispatch
@@ -243,12 +213,10 @@ def _is_data_model(function: Value) -> bool:
 def _is_inlined(function: Value) -> bool:
     """Whether a callable is the user's own: its calls are evaluated even where every argument is static."""
     if isinstance(function, type):
-        init = vars(function).get("__init__")
-        return isinstance(init, FunctionType) and not issubclass(function, BaseException) and is_own(function)
+        return is_inlined_class(function)
     if isinstance(function, FunctionType):
         return is_own(function)
-    method = inspect.getattr_static(type(function), "__call__", None)
-    return isinstance(method, FunctionType) and is_own(method)
+    return is_inlined(inspect.getattr_static(type(function), "__call__", None))
 
 
 def name_of(function: Value) -> str:
@@ -365,10 +333,10 @@ def _call_python(
     ):
         return natively.run_on_container(context, function, args, kwargs)
     wrapped = getattr(function, "__wrapped__", None)
-    if isinstance(wrapped, FunctionType) and _is_inlined(wrapped):
+    if is_inlined(wrapped):
         return call(context, wrapped, args, kwargs)
     method = inspect.getattr_static(type(function), "__call__", None)
-    if isinstance(method, FunctionType):
+    if isinstance(method, FunctionType | StagedFunction):
         context.surroundings.attribute(type(function), "__call__", method)
         return call(context, method, (function, *args), kwargs)
     taken = [
@@ -410,7 +378,8 @@ def _call_staged_function(
         context, function.__name__, text.node.args, (args, kwargs), function.defaults, function.kw_defaults
     )
     outer = function.frame
-    return _run(context, _frame(function.__name__, text, names, outer.globals, {}, outer), text.node)
+    frame = _frame(function.__qualname__, text, names, outer.globals, function.closure, outer)
+    return _run(context, frame, text.node)
 
 
 def _frame(

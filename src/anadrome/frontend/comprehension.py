@@ -112,7 +112,16 @@ def clause_frame(frame: Frame, node: Comprehension | Keyed) -> Frame:
     frame.names.update(dict.fromkeys(bound, BOUND_INSIDE))
     names: dict[str, Value] = dict.fromkeys(bound, BOUND_INSIDE)
     own = targets | bound
-    return replace(frame, names=names, local_names=own, closure={}, outer=frame, loop_live=[], assigned={})
+    return replace(
+        frame,
+        names=names,
+        local_names=own,
+        closure={},
+        outer=frame,
+        loop_live=[],
+        assigned={},
+        is_class=False,
+    )
 
 
 def enter(context: Context, frame: Frame, node: Comprehension, target: ast.expr, item: Value) -> None:

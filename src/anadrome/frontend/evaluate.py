@@ -8,7 +8,6 @@ import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -54,7 +53,7 @@ from anadrome.frontend.merge import branch
 from anadrome.frontend.natively import refuse_environment
 from anadrome.frontend.operators import apply_prim, negate, truth
 from anadrome.frontend.overloads import own_method, own_truth, own_unary
-from anadrome.frontend.own import is_own
+from anadrome.frontend.own import is_inlined
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.texts import WAYS, joined, written
 from anadrome.frontend.values import (
@@ -103,9 +102,9 @@ def lookup(context: Context, frame: Frame, name: str) -> Value:
     """What a name stands for: in this call, the functions around it, its module, or among the builtins."""
     scope: Frame | None = frame
     while scope is not None:
-        if name in scope.names:
+        if name in scope.names and (scope is frame or not scope.is_class):
             return context.seen(scope.names[name])
-        if name in scope.local_names:
+        if name in scope.local_names and not scope.is_class:
             return Missing("no value has been assigned yet")
         if name in scope.closure:
             try:
@@ -140,11 +139,13 @@ def mangled(frame: Frame, name: str) -> str:
     """The name of an attribute as Python knows it: in a class C `__x` is `_C__x`."""
     if not name.startswith("__") or name.endswith("__"):
         return name
-    scope = frame
-    while scope.outer is not None:
+    scope: Frame | None = frame
+    while scope is not None:
+        around = scope.name.rpartition(".")[0].rpartition(".")[2]
+        if around not in ("", "<locals>"):
+            return f"_{around.lstrip('_')}{name}"
         scope = scope.outer
-    around = scope.name.rpartition(".")[0].rpartition(".")[2]
-    return name if around in ("", "<locals>") else f"_{around.lstrip('_')}{name}"
+    return name
 
 
 def attribute(context: Context, base: Value, name: str) -> Value:
@@ -166,7 +167,7 @@ def attribute(context: Context, base: Value, name: str) -> Value:
     if isinstance(base, Complex):
         return _complex_attribute(context, base, name)
     getter = _found_from(base, name)
-    if isinstance(getter, property) and isinstance(getter.fget, FunctionType) and is_own(getter.fget):
+    if isinstance(getter, property) and is_inlined(getter.fget):
         context.surroundings.attribute(type(base), name, getter)
         owner: Any = base
         return context.call(getter.fget, owner.__self__ if isinstance(base, super) else owner)

@@ -15,7 +15,7 @@ from anadrome.frontend.complex_numbers.operators import truth as complex_truth
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import GrowingList
 from anadrome.frontend.operators import apply_prim, truth
-from anadrome.frontend.own import is_own
+from anadrome.frontend.own import is_inlined
 from anadrome.frontend.values import Array, Complex, Maybe, Missing, RunText, Scalar, Value, is_staged
 
 BINARY: Mapping[type[ast.operator], str] = {
@@ -55,7 +55,7 @@ ASKED: Mapping[object, tuple[str, ...]] = {
 def own_method(value: Value, name: str) -> FunctionType | None:
     """A special method that the user's class of a value defines."""
     method = getattr(type(value), name, None)
-    return method if isinstance(method, FunctionType) and is_own(method) else None
+    return method if is_inlined(method) else None
 
 
 def own_binary(context: Context, kind: type[ast.operator], left: Value, right: Value) -> Value:

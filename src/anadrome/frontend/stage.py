@@ -18,11 +18,12 @@ from anadrome.errors import Span
 from anadrome.errors.frontend import AnnotationMismatch, MayBeNone, UnsupportedType
 from anadrome.frontend.annotations import Annotation, bind_annotation
 from anadrome.frontend.arrays import atom, describe
-from anadrome.frontend.calls import BoundMethod, StagedFunction, call
+from anadrome.frontend.calls import BoundMethod, call
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.comprehension import generated, made_list
 from anadrome.frontend.context import Context, Evaluators, StagedCall
 from anadrome.frontend.evaluate import attribute, evaluate
+from anadrome.frontend.functions import StagedFunction
 from anadrome.frontend.iterators import source_of
 from anadrome.frontend.restarts import Restage
 from anadrome.frontend.statements import run_block

@@ -33,11 +33,11 @@ import numpy as np
 
 from anadrome.frontend.own import is_native
 from anadrome.frontend.structures import children, is_dataclass_instance
-from anadrome.frontend.values import Array, Complex, Missing, Scalar, Value, is_staged
+from anadrome.frontend.values import Array, Complex, Maybe, Missing, Scalar, Value, is_staged
 
 _ATOMS = frozenset(
     {int, float, bool, complex, str, bytes, type(None), type(Ellipsis), range, slice, type, ModuleType}
-    | {FunctionType, BuiltinFunctionType, np.ufunc, Scalar, Array, Complex, Missing}
+    | {FunctionType, BuiltinFunctionType, np.ufunc, Scalar, Array, Complex, Maybe, Missing}
 )
 """Types of values that hold nothing that can change."""
 

@@ -146,7 +146,7 @@ def _by_own_method(context: Context, value: Value, how: How, spec: str | RunText
 def _is_generated(method: FunctionType) -> bool:
     """Whether `dataclasses` has written a `__repr__`."""
     written_by: Any = getattr(method, "__wrapped__", method)
-    return bool(written_by.__code__.co_filename == "<string>")
+    return isinstance(written_by, FunctionType) and written_by.__code__.co_filename == "<string>"
 
 
 def _as_text(context: Context, value: Value, what: str) -> str | RunText:

@@ -416,3 +416,5 @@ class Frame:
     assigned: dict[str, Span] = field(default_factory=dict)
     block: Scope | None = None
     """The scope that the statement being evaluated stands in."""
+    is_class: bool = False
+    """Whether it is the body of a class, whose names functions in it do not see."""
