@@ -23,6 +23,7 @@ from tests.meaning.cases import (
     printing,
     rows,
     sizes,
+    steppers,
     tables,
     trying,
     views,
@@ -33,7 +34,7 @@ from tests.meaning.thresholds import configurations
 
 FAMILIES = (
     *(in_place, iterators, generators, containers, views, rows, tables, control, objects, numbers, outside),
-    *(everyday, libraries, printing, sizes, trying, walrus, optional, classes),
+    *(everyday, libraries, printing, sizes, trying, walrus, optional, classes, steppers),
 )
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""

@@ -30,6 +30,7 @@ from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.growing import GrowingList, new_list, plain_list
 from anadrome.frontend.iterables import Iterated, RowList, Unrolled, staged_range, unroll
 from anadrome.frontend.iterators import (
+    ADVANCE,
     GeneratorCall,
     LazyGenerator,
     enumerated,
@@ -310,18 +311,34 @@ def _filter(context: Context, function: Value, items: Value) -> Value:
 
 
 def _enumerate(context: Context, iterable: Value, start: Value = 0) -> Value:
-    if isinstance(iterable, GeneratorCall):
+    if _gives_one_by_one(iterable):
         return context.call(python_program.enumerated, iterable, start)
     return enumerated(context, iterable, start)
 
 
+def _gives_one_by_one(value: Value) -> bool:
+    """Whether the items of a value come from a text of the user's, one after the other."""
+    return isinstance(value, GeneratorCall) or own_method(value, "__iter__") is not None
+
+
+def _zip(context: Context, *parts: Value, strict: bool = False) -> Value:
+    if any(map(_gives_one_by_one, parts)) and len(parts) > 1 and not strict:
+        first, *others = parts
+        rest = [other if own_method(other, "__next__") else _iter(context, other) for other in others]
+        return context.call(python_program.zipped_after, ADVANCE, first, *rest)
+    return zipped(context, parts, bool(strict))
+
+
 def _iter(context: Context, value: Value) -> Value:
     method = own_method(value, "__iter__")
-    return iterator_of(context, value if method is None else context.call(method, value))
+    found = value if method is None else context.call(method, value)
+    return found if own_method(found, "__next__") is not None else iterator_of(context, found)
 
 
 def _next(context: Context, value: Value, *default: Value) -> Value:
     method = own_method(value, "__next__")
+    if method is not None and default:
+        return context.call(python_program.next_or, ADVANCE, value, default[0])
     if method is not None:
         return context.call(method, value)
     return next_of(context, value, default)
@@ -414,7 +431,7 @@ BUILTINS: dict[Callable[..., Any], StagedCall] = {
     all: _reduction(ALL),
     math.prod: _product,
     range: staged_range,
-    zip: lambda context, *parts, strict=False: zipped(context, parts, bool(strict)),
+    zip: _zip,
     enumerate: _enumerate,
     reversed: turned,
     map: lambda context, function, *parts: mapped(context, function, parts),

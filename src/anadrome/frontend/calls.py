@@ -44,7 +44,7 @@ from anadrome.frontend.list_methods import COMPARING_METHODS
 from anadrome.frontend.liveness import analyse, assigned_names, captured_names, own_nodes
 from anadrome.frontend.natively import refuse_outside
 from anadrome.frontend.nonlocals import declared, declared_inside
-from anadrome.frontend.overloads import own_asked
+from anadrome.frontend.overloads import own_asked, own_method
 from anadrome.frontend.own import is_inlined, is_own
 from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 from anadrome.frontend.source import FunctionNode, Source
@@ -195,7 +195,7 @@ def _is_runtime(value: Value) -> bool:
         value, LazyGenerator | Iterator | Iterated | GrowingList | RowList | StagedFunction | BoundMethod
     ):
         return True
-    if has_staged(value):
+    if has_staged(value) or own_method(value, "__iter__") is not None:
         return True
     parts = children(value)
     return parts is not None and any(_is_runtime(part) for part in parts)
@@ -352,10 +352,14 @@ def _call_python(
 
 # ---------------------------------------------------------------------------- inline calls
 def call_function(
-    context: Context, function: FunctionType, args: Sequence[Value], kwargs: Mapping[str, Value]
+    context: Context,
+    function: FunctionType,
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value],
+    text: FunctionText | None = None,
 ) -> Value:
-    """Evaluate a Python function's text on values."""
-    text = function_text(context, function)
+    """Evaluate a Python function's text on values, or another text in its place."""
+    text = text or function_text(context, function)
     context.surroundings.function(function)
     names = bind_arguments(
         context,
@@ -449,14 +453,14 @@ def function_text(context: Context, function: FunctionType) -> FunctionText:
     found: FunctionText | None = context.texts.get(code)
     if found is None:
         source, node = context.sources.find(function, context.span)
-        found = context.texts[code] = _analysed(context, source, node)
+        found = context.texts[code] = analysed(context, source, node)
     return found
 
 
 def staged_function(context: Context, frame: Frame, node: ast.FunctionDef | ast.Lambda) -> StagedFunction:
     """The function object a `def` or lambda of the program makes."""
     if node not in context.texts:
-        context.texts[node] = _analysed(context, frame.source, node)
+        context.texts[node] = analysed(context, frame.source, node)
     defaults = [context.evaluate(frame, default) for default in node.args.defaults]
     kw_defaults = {
         arg.arg: context.evaluate(frame, default)
@@ -466,7 +470,8 @@ def staged_function(context: Context, frame: Frame, node: ast.FunctionDef | ast.
     return StagedFunction(context.texts[node], frame, defaults, kw_defaults)
 
 
-def _analysed(context: Context, source: Source, node: FunctionNode) -> FunctionText:
+def analysed(context: Context, source: Source, node: FunctionNode) -> FunctionText:
+    """What is known of a function from its text."""
     body: list[ast.stmt] = [ast.Expr(node.body)] if isinstance(node, ast.Lambda) else node.body
     if isinstance(node, ast.AsyncFunctionDef):
         raise UnsupportedSyntax("an `async` function", source.span(node), "define it with `def`")

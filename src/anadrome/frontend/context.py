@@ -26,6 +26,7 @@ from anadrome.errors.frontend import (
     FrontendError,
     NumberTooLarge,
     StaleMerge,
+    UnsupportedSyntax,
     UnsupportedType,
     WritesArgument,
     WritesThroughView,
@@ -77,6 +78,10 @@ class Evaluators:
     """(context, generator) -> what it has left, to be gone over at once"""
     source: Callable[[Context, Value], Any]
     """(context, value) -> what a `for` takes its items from"""
+    stepped: Callable[[Context, Value], Value]
+    """(context, object of the user's) -> what a `for` over it goes over"""
+    advance: Callable[[Context, Value], Value]
+    """(context, iterator) -> its next item in a tuple, or None behind the last one"""
     attribute: Callable[[Context, Value, str], Value]
     """(context, value, name) -> the attribute"""
 
@@ -127,6 +132,7 @@ class Context:
         self.hazards: list[tuple[tuple[type[BaseException], ...], str, Span | None]] = []
         self.trying: list[tuple[Scope, tuple[type[BaseException], ...]]] = []
         self.handled: list[Exception] = []
+        self.stepping = 0
         self.peeling: list[ast.stmt] = []
         self.list_sites: dict[Cell, Span | None] = {}
         self.widenings = 0
@@ -381,6 +387,12 @@ class Context:
         """Python may raise this here, where the compiled program gives NaN, an infinity or 0."""
         if self.trying:
             self.hazards.append((kinds, what, self.span))
+
+    def refuse_stop(self, what: str) -> None:
+        """Refuse what ends an iterator class where `__next__` calls a function: its own text ends it."""
+        if self.stepping:
+            help = "raise `StopIteration` in `__next__` itself"
+            raise UnsupportedSyntax(f"{what} in a function that `__next__` calls", self.span, help)
 
     def constant(self, value: object, dtype: DType) -> Const:
         """A static number as a constant of a scalar type; refuses one that does not fit."""

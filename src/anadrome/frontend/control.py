@@ -39,7 +39,6 @@ from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.loop_plan import Plan, make_plan
 from anadrome.frontend.loops import after_break, stage_loop
 from anadrome.frontend.merge import branch
-from anadrome.frontend.overloads import own_method
 from anadrome.frontend.sizes import give_range
 from anadrome.frontend.values import (
     BREAK,
@@ -75,9 +74,7 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
     """A `for`: over static items it is repeated now, over a run-time sequence it becomes a loop."""
     context.at(frame, node.iter)
     iterable = context.evaluate(frame, node.iter)
-    method = own_method(iterable, "__iter__")
-    if method is not None and own_method(iterable, "__next__") is None:
-        iterable = context.call(method, iterable)
+    iterable = context.evaluators.stepped(context, iterable)
     if isinstance(iterable, GeneratorCall):
         return run_generator(context, frame, node, iterable)
     if isinstance(iterable, LazyGenerator) and not isinstance(node.iter, ast.GeneratorExp):

@@ -353,7 +353,7 @@ def next_of(context: Context, value: Value, default: Sequence[Value]) -> Value:
         return items[0] if items else default[0]
     extent = sequence.static_extent
     if extent is None or not isinstance(position, int):
-        return _next_at_run_time(context, found, sequence, default)
+        return _next_at_run_time(context, found, default)
     if position >= extent:
         if default:
             return default[0]
@@ -362,11 +362,9 @@ def next_of(context: Context, value: Value, default: Sequence[Value]) -> Value:
     return plain_number(sequence.item(context, i64(position)))
 
 
-def _next_at_run_time(
-    context: Context, found: Iterator, sequence: Iterated, default: Sequence[Value]
-) -> Value:
+def _next_at_run_time(context: Context, found: Iterator, default: Sequence[Value]) -> Value:
+    context.refuse_stop("`next`")
     is_left = has_item(context, found)
-    position = atom(context, found.position, I64)
     if default:
         raise StaticRequired(
             "whether an iterator has an item left, for the default of `next`,",
@@ -374,8 +372,15 @@ def _next_at_run_time(
             "go over it with `for`",
         )
     context.builder.let(Check(atom(context, is_left), "raise", "StopIteration: no item is left"))
+    return _take(context, found)
+
+
+def _take(context: Context, found: Iterator) -> Value:
+    """The next item of an iterator over a run-time sequence, which has one left."""
+    assert found.sequence is not None
+    position = atom(context, found.position, I64)
     found.advance(context, Scalar(context.builder.apply("add", position, i64(1)), is_weak=True))
-    return sequence.item(context, position)
+    return found.sequence.item(context, position)
 
 
 def has_item(context: Context, found: Iterator) -> Value:
@@ -386,6 +391,28 @@ def has_item(context: Context, found: Iterator) -> Value:
         return found.position < extent
     position = atom(context, found.position, I64)
     return Scalar(context.builder.apply("lt", position, found.sequence.extent))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """A function of an iterator in the text of a program."""
+
+    answer: Callable[[Context, Any], Value]
+
+    def __anadrome_stage__(
+        self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]
+    ) -> Value:
+        return self.answer(context, args[0])
+
+
+ADVANCE = Step(lambda context, iterator: context.evaluators.advance(context, iterator))
+"""`ADVANCE(iterator)`: the next item in a tuple of its own, None behind the last one."""
+
+HAS_ITEM = Step(has_item)
+"""`HAS_ITEM(iterator)`: whether an iterator over a run-time sequence has an item left."""
+
+TAKE = Step(_take)
+"""`TAKE(iterator)`: its next item, which it has."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -450,9 +477,8 @@ def source_of(context: Context, value: Value) -> Iterated | Pulled:
             return _of_view(context, value)
         case _:
             pass
-    method = own_method(value, "__iter__")
-    if method is not None and own_method(value, "__next__") is None:
-        return source_of(context, context.call(method, value))
+    if own_method(value, "__iter__") is not None:
+        return source_of(context, context.evaluators.stepped(context, value))
     found = iterate(context, value)
     return found if isinstance(found, Iterated) else (item for item in found)
 

@@ -27,6 +27,7 @@ from anadrome.frontend.functions import StagedFunction
 from anadrome.frontend.iterators import source_of
 from anadrome.frontend.restarts import Restage
 from anadrome.frontend.statements import run_block
+from anadrome.frontend.stepping import advance, stepped
 from anadrome.frontend.structures import children, flatten, has_maybe, is_number
 from anadrome.frontend.surroundings import Watch
 from anadrome.frontend.values import Array, Cell, Complex, RunText, Scalar, ScopeKind, Value, is_staged
@@ -35,7 +36,7 @@ from anadrome.frontend.views import is_contiguous
 RECURSION_LIMIT = 20_000
 """Python's own limit while a function is being staged."""
 
-EVALUATORS = Evaluators(call, evaluate, run_block, generated, source_of, attribute)
+EVALUATORS = Evaluators(call, evaluate, run_block, generated, source_of, stepped, advance, attribute)
 
 
 @dataclass(frozen=True, slots=True)

@@ -412,6 +412,8 @@ def _emit_raise(context: Context, frame: Frame, node: ast.Raise, holds: Atom) ->
     elif node.exc is not None:
         name = ast.unparse(node.exc)
     words = f"{name}: {message}" if message else name or "raise"
+    if name == "StopIteration":
+        context.refuse_stop("`raise StopIteration`")
     context.at(frame, node)
     if holds == FALSE and context.scope.kind is ScopeKind.FUNCTION:
         raise RaisedError.of(words, ["(a run-time value)"] * len(values), context.span)
