@@ -129,6 +129,46 @@ def doubles_now_and_then_unrolled(v):
     return v
 
 
+def halves_on_a_stack(x):
+    stack, total = [x], 0.0
+    while stack:
+        v = stack.pop()
+        total = total + v
+        if v > 1.0:
+            stack.append(0.5 * v)
+            stack.append(0.25 * v)
+    return total
+
+
+def halves_on_an_array(x):
+    stack, depth, total = np.zeros(64), 1, 0.0
+    stack[0] = x
+    while depth > 0:
+        depth -= 1
+        v = stack[depth]
+        total = total + v
+        if v > 1.0:
+            stack[depth] = 0.5 * v
+            depth += 1
+            stack[depth] = 0.25 * v
+            depth += 1
+    return total
+
+
+def grows_by_its_first(x):
+    items = [x]
+    while items[-1] < 20.0:
+        items.append(items[-1] + items[0])
+    return items[-1] + len(items)
+
+
+def grows_by_its_first_in_a_name(x):
+    items, first = [x], x
+    while items[-1] < 20.0:
+        items.append(items[-1] + first)
+    return items[-1] + len(items)
+
+
 def running_totals(x):
     total = 0.0
     totals = [total := total + v for v in x]
@@ -241,6 +281,12 @@ FOLLOWED: dict[str, Followed] = {
     ),
     "array that doubles": Followed(
         doubles_now_and_then, ["`for i in ad.unroll(range(8))`"], doubles_now_and_then_unrolled, (X,)
+    ),
+    "list as a stack": Followed(
+        halves_on_a_stack, ["stack[depth] = v; depth += 1", "depth -= 1"], halves_on_an_array, (5.0,)
+    ),
+    "first item of a list": Followed(
+        grows_by_its_first, ["keep what is read in a name"], grows_by_its_first_in_a_name, (1.5,)
     ),
     "assignment in a comprehension": Followed(
         running_totals, ["write a `for` loop with assignments"], running_totals_in_a_loop, (X,)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tests.derivatives.agreement import agree
-from tests.meaning.cases import classes, optional, steppers, walrus
+from tests.meaning.cases import classes, growth, optional, steppers, walrus
 
 POINTS = np.linspace(1.1, 9.3, 20) + np.random.default_rng(5).uniform(0.0, 0.1, 20)
 
-PROGRAMS = [program for family in (walrus, optional, classes, steppers) for program in family.RIGHT]
+PROGRAMS = [program for family in (walrus, optional, classes, steppers, growth) for program in family.RIGHT]
 WITHOUT_FLOATS = {"in_any", "counts_of_whole_numbers"}
 
 

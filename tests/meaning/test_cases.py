@@ -13,6 +13,7 @@ from tests.meaning.cases import (
     control,
     everyday,
     generators,
+    growth,
     in_place,
     iterators,
     libraries,
@@ -34,7 +35,7 @@ from tests.meaning.thresholds import configurations
 
 FAMILIES = (
     *(in_place, iterators, generators, containers, views, rows, tables, control, objects, numbers, outside),
-    *(everyday, libraries, printing, sizes, trying, walrus, optional, classes, steppers),
+    *(everyday, libraries, printing, sizes, trying, walrus, optional, classes, steppers, growth),
 )
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""

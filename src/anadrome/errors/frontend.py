@@ -372,7 +372,9 @@ class ChangesStructure(FrontendError, TypeError):
 class UnknownRoom(FrontendError, ValueError):
     """A list that grows in a loop of which nothing says beforehand how often it can run."""
 
-    def __init__(self, span: Span | None, scope: object = None, is_read: bool = False) -> None:
+    def __init__(
+        self, span: Span | None, scope: object = None, is_read: bool = False, is_taken: bool = False
+    ) -> None:
         self.scope = scope
         super().__init__(
             "a list grows in a loop by a number of items that is not known before the loop",
@@ -380,7 +382,11 @@ class UnknownRoom(FrontendError, ValueError):
             label="its items are counted before they are stored, and one is read here"
             if is_read
             else "how often is this reached, and how large is an item?",
-            help="keep what is read in a name as well, `last = …; items.append(last)`"
+            help="keep an array that is large enough and how much of it is used: `stack = np.zeros(64)`, "
+            "`stack[depth] = v; depth += 1` and `depth -= 1; v = stack[depth]`"
+            if is_taken
+            else "read the last ones alone, `items[-1]`, or keep what is read in a name as well, "
+            "`first = …; items.append(first)`"
             if is_read
             else "write into an array that is large enough and count, or use a `for` over a range that is "
             "known before the outermost loop",

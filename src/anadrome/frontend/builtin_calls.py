@@ -27,7 +27,7 @@ from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import numpy_type
 from anadrome.frontend.comprehension import list_of, made_list
 from anadrome.frontend.context import Context, StagedCall
-from anadrome.frontend.growing import GrowingList, new_list, plain_list
+from anadrome.frontend.growing import new_list, plain_list
 from anadrome.frontend.iterables import Iterated, RowList, Unrolled, staged_range, unroll
 from anadrome.frontend.iterators import (
     ADVANCE,
@@ -51,6 +51,7 @@ from anadrome.frontend.list_methods import run_time_list
 from anadrome.frontend.operators import apply_prim, compare_name, power, truth
 from anadrome.frontend.overloads import own_method, own_truth
 from anadrome.frontend.reductions import ALL, ANY, GREATEST, LEAST, PRODUCT, SUM, Monoid, reduce_values
+from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sizes import size_value
 from anadrome.frontend.structures import has_staged, is_dataclass_instance
 from anadrome.frontend.texts import print_values, written

@@ -35,7 +35,7 @@ from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.functions import FunctionText, StagedFunction
 from anadrome.frontend.generators import is_generator
-from anadrome.frontend.growing import GrowingList, plain_list
+from anadrome.frontend.growing import plain_list
 from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.iterators import GeneratorCall, Iterator, LazyGenerator, unrolled
 from anadrome.frontend.library import CALLS, METHODS
@@ -47,6 +47,7 @@ from anadrome.frontend.nonlocals import declared, declared_inside
 from anadrome.frontend.overloads import own_asked, own_method
 from anadrome.frontend.own import is_inlined, is_own
 from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
+from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.source import FunctionNode, Source
 from anadrome.frontend.structures import children, flatten, has_staged, has_text
 from anadrome.frontend.substitutes import instead_of

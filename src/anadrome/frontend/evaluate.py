@@ -35,13 +35,7 @@ from anadrome.frontend.comprehension import (
     take_row,
 )
 from anadrome.frontend.context import Context
-from anadrome.frontend.growing import (
-    GrowingList,
-    as_value,
-    get_item,
-    growing_list,
-    new_list,
-)
+from anadrome.frontend.growing import as_value, get_item, growing_list, new_list
 from anadrome.frontend.indexing import take, take_complex
 from anadrome.frontend.iterables import RowList
 from anadrome.frontend.iterators import unrolled
@@ -54,6 +48,7 @@ from anadrome.frontend.natively import refuse_environment
 from anadrome.frontend.operators import apply_prim, negate, truth
 from anadrome.frontend.overloads import own_method, own_truth, own_unary
 from anadrome.frontend.own import is_inlined
+from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.texts import WAYS, joined, written
 from anadrome.frontend.values import (

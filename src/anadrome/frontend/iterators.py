@@ -16,7 +16,7 @@ from anadrome.errors.frontend import StaticCallFailed, StaticRequired, Unsupport
 from anadrome.frontend.arrays import as_array, atom, describe
 from anadrome.frontend.complex_numbers.parts import complex_of
 from anadrome.frontend.context import Context
-from anadrome.frontend.growing import GrowingList, iterated
+from anadrome.frontend.growing import iterated
 from anadrome.frontend.heap import Stateful
 from anadrome.frontend.iterables import (
     Iterated,
@@ -31,6 +31,7 @@ from anadrome.frontend.iterables import (
 )
 from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.overloads import own_method
+from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sizes import agree, clamp_size, least_size
 from anadrome.frontend.values import Array, Complex, Frame, Key, Scalar, Value
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +17,7 @@ from anadrome.frontend.heap import contents
 from anadrome.frontend.liveness import assigned_names, augmented_only, written_names
 from anadrome.frontend.nonlocals import rebound_by_calls
 from anadrome.frontend.restarts import (
+    COUNTED,
     Counted,
     Restart,
     RestartByReference,
@@ -28,6 +28,7 @@ from anadrome.frontend.restarts import (
     RestartResized,
     RestartSteady,
     RestartWidened,
+    RestartWindow,
     RetypeLoop,
     Room,
 )
@@ -100,7 +101,7 @@ class Plan:
                 self.parts.append((holder, key))
             case RestartGrown(owner=owner):
                 self.room[owner] = self.room.get(owner, 0) + 1
-            case RestartWidened():
+            case RestartWidened() | RestartWindow():
                 pass
             case RestartSteady(place=place, step=step):
                 if step is None:
@@ -113,8 +114,8 @@ class Plan:
                 self.fixed.update(fixed)
             case Counted():
                 self.is_counting = False
-                self.room = dict.fromkeys(self.counted, sys.maxsize)
-                self.parts = [part for part in self.parts if part[1] != "count"]
+                self.room = dict.fromkeys(self.counted, COUNTED)
+                self.parts = [part for part in self.parts if part[1] not in ("count", "last")]
             case RestartListed(place=place):
                 self.listed.add(place)
                 if isinstance(place, str) and place not in self.names:

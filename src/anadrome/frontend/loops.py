@@ -33,7 +33,9 @@ from anadrome.frontend.restarts import (
     Counted,
     RestartGrown,
     RestartWidened,
+    RestartWindow,
 )
+from anadrome.frontend.run_time_lists import begin_window
 from anadrome.frontend.values import (
     BREAK,
     CONTINUE,
@@ -92,6 +94,8 @@ def stage_loop(
                     make_counted_room(context, plan.counted, counts)
                 case RestartGrown():
                     make_room(context, stopped)
+                case RestartWindow():
+                    begin_window(context, stopped)
                 case RestartWidened(cell=cell, dtype=dtype):
                     widened = convert(context, cell.var, dtype)
                     assert isinstance(widened, Var)
@@ -169,6 +173,7 @@ class _LoopStage(Carrying):
     def _condition(self, variables: Sequence[Var]) -> tuple[Atom, Scope]:
         context, test = self.context, self.node.test if isinstance(self.node, ast.While) else None
         with context.nested(ScopeKind.CONDITION) as scope:
+            scope.loop = self.scope
             scope.builder.bind(self.index, self.code, *variables)
             if test is None:
                 assert self.trip is not None

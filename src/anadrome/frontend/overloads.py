@@ -13,9 +13,9 @@ from anadrome.errors.frontend import RUN_TEXT, MayBeNone, UnsupportedType
 from anadrome.frontend.arrays import unboxed
 from anadrome.frontend.complex_numbers.operators import truth as complex_truth
 from anadrome.frontend.context import Context
-from anadrome.frontend.growing import GrowingList
 from anadrome.frontend.operators import apply_prim, truth
 from anadrome.frontend.own import is_inlined
+from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.values import Array, Complex, Maybe, Missing, RunText, Scalar, Value, is_staged
 
 BINARY: Mapping[type[ast.operator], str] = {

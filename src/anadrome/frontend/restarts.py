@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -10,6 +11,9 @@ from anadrome.dtypes import DType
 from anadrome.errors import Span
 from anadrome.errors.frontend import FrontendError
 from anadrome.frontend.values import WHOLE, Cell, Holder, Key, Place, Scope
+
+COUNTED = sys.maxsize
+"""The room of a list whose rows were counted: any number of calls may append to it."""
 
 
 class RestartLoop(Exception):
@@ -60,6 +64,17 @@ class RestartGrown(Exception):
         self.owner = owner
         self.row = row
         self.bound = bound
+
+
+class RestartWindow(Exception):
+    """A loop that counts what it appends to a list reads one of its last items: count once more, with these
+    carried beside the list."""
+
+    def __init__(self, scope: Scope, owner: object, back: int) -> None:
+        super().__init__()
+        self.scope = scope
+        self.owner = owner
+        self.back = back
 
 
 class RestartSteady(Exception):
@@ -152,6 +167,7 @@ Restart = (
     | RestartListed
     | RestartOptional
     | RestartGrown
+    | RestartWindow
     | RestartWidened
     | RestartSteady
     | RestartResized
@@ -162,6 +178,6 @@ Restart = (
 
 RESTARTS = (
     *(RestartLoop, RestartByReference, RestartListed, RestartGrown, RestartWidened, RestartSteady),
-    *(RestartResized, RestartOptional, Counted, RetypeLoop),
+    *(RestartResized, RestartOptional, RestartWindow, Counted, RetypeLoop),
 )
 """The classes of these."""

@@ -29,7 +29,6 @@ from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.control import run_for, run_while
 from anadrome.frontend.evaluate import attribute, condition, mangled, subscript
-from anadrome.frontend.growing import GrowingList
 from anadrome.frontend.heap import is_same_object, is_view_of
 from anadrome.frontend.imports import run_import
 from anadrome.frontend.iterators import GeneratorCall, unrolled
@@ -38,6 +37,7 @@ from anadrome.frontend.nonlocals import owner
 from anadrome.frontend.operators import truth
 from anadrome.frontend.overloads import own_method
 from anadrome.frontend.own import is_inlined
+from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.storing import NOT_THERE, check_cast, in_place, part_of, store_item
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.trying import run_try

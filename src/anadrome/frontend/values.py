@@ -96,6 +96,8 @@ class Scope:
     is_counting: bool = False
     counted: dict[object, object] = field(default_factory=dict)
     facts: dict[Atom, bool] = field(default_factory=dict)
+    loop: Scope | None = None
+    """The loop whose condition this is."""
 
     @property
     def depth(self) -> int:
