@@ -12,7 +12,8 @@ import pytest
 import scipy.stats
 
 import anadrome as ad
-from anadrome.errors.frontend import DrawsInParallel, UnsupportedCall
+from anadrome.errors.frontend import UnsupportedCall
+from anadrome.errors.parallel import DrawsInParallel
 
 SEED = 20
 AROUND = np.random.default_rng(7)

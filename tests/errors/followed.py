@@ -16,6 +16,46 @@ import scipy.stats
 from scipy.sparse.linalg import cg, spsolve
 
 import anadrome as ad
+from tests.errors.followed_functions import (
+    Y,
+    adds,
+    adds_in_place,
+    appends,
+    appends_over_a_range,
+    appends_to_a_copy,
+    appends_while_large,
+    collects,
+    collects_in_a_list,
+    counts_up,
+    counts_up_in_integers,
+    doubles_now_and_then,
+    doubles_now_and_then_unrolled,
+    draws_before_a_branch,
+    draws_in_a_branch,
+    draws_rows_first,
+    draws_until_a_break,
+    extends_a_string,
+    grows_by_its_first,
+    grows_by_its_first_in_a_name,
+    halves_on_a_stack,
+    halves_on_an_array,
+    prints_after_rows,
+    prints_in_a_condition,
+    prints_in_a_loop,
+    prints_parts,
+    prints_rows,
+    prints_until,
+    rotates,
+    rotates_complex,
+    running_totals,
+    running_totals_in_a_loop,
+    told,
+    writes,
+    writes_a_copy,
+    writes_a_copy_of_what_is_around,
+    writes_around,
+    writes_while_large,
+)
 
 
 @dataclass(frozen=True)
@@ -33,233 +73,14 @@ class Followed:
 
 
 X = np.linspace(-2.0, 2.0, 20)
-Y = np.linspace(0.5, 3.0, 20)
 Z = np.exp(1j * X)
 A = np.diag(Y) + 0.1
 INTEGERS = np.arange(20)
 SMALL = np.arange(20, dtype=np.uint8)
-TABLE = np.ones(20)
 norm = scipy.stats.norm
 SPARSE = sp.csr_array(np.diag(Y) + np.eye(20, k=1))
 LISTS = SPARSE.tolil()
 RANDOM = np.random.default_rng(0)
-
-
-def told(x):
-    print("told", x)
-    return x
-
-
-def draws_in_a_branch(x):
-    rng = np.random.default_rng(0)
-    return x + rng.random() if x > 0.0 else x
-
-
-def draws_before_a_branch(x):
-    z = np.random.default_rng(0).random()
-    return x + z if x > 0.0 else x
-
-
-def draws_until_a_break(x):
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        x = x + rng.random()
-        if x > 3.0:
-            break
-    return x
-
-
-def draws_rows_first(x):
-    z = np.random.default_rng(0).random(50)
-    for i in range(50):
-        x = x + z[i]
-        if x > 3.0:
-            break
-    return x
-
-
-def prints_rows(x):
-    return ad.vmap(told)(x)
-
-
-def prints_after_rows(x):
-    return told(ad.vmap(lambda v: v)(x))
-
-
-def prints_in_a_condition(x):
-    while told(x) < 10:
-        x = x + 1
-    return x
-
-
-def prints_in_a_loop(x):
-    while True:
-        if told(x) >= 10:
-            break
-        x = x + 1
-    return x
-
-
-def extends_a_string(x):
-    text = ""
-    for v in x:
-        text += f"{v} "
-    print(text)
-    return x
-
-
-def prints_parts(x):
-    for v in x:
-        print(f"{v} ", end="")
-    print()
-    return x
-
-
-def prints_until(x):
-    found = False
-    for v in x:
-        if told(v) > 1:
-            found = True
-            break
-    return found
-
-
-def appends_while_large(v, last):
-    while last > 0.01:
-        last = last * 0.5
-        v = np.append(v, last)
-    return v
-
-
-def appends_over_a_range(v, last):
-    for _ in range(60):
-        if last > 0.01:
-            last = last * 0.5
-            v = np.append(v, last)
-    return v
-
-
-def writes_while_large(v, last):
-    m, v = len(v), np.append(v, np.zeros(60))
-    while last > 0.01:
-        last = last * 0.5
-        v[: m + 1] = np.append(v[:m], last)
-        m = m + 1
-    return v[:m]
-
-
-def doubles_now_and_then(v):
-    for i in range(90):
-        if i % 30 == 0:
-            v = np.concatenate([v, v * i])
-    return v
-
-
-def doubles_now_and_then_unrolled(v):
-    for i in ad.unroll(range(90)):
-        if i % 30 == 0:
-            v = np.concatenate([v, v * i])
-    return v
-
-
-def halves_in_condition(x):
-    while (half := x / 2.0) > 1.0:
-        x = half
-    return x
-
-
-def halves(x):
-    half = x / 2.0
-    while half > 1.0:
-        x = half
-        half = x / 2.0
-    return x
-
-
-def counts_up(x, n):
-    k = 0
-    total = 0.0
-    for _ in range(n):
-        total = total + Y[k]
-        k = k + x
-    return total
-
-
-def counts_up_in_integers(x, n):
-    k = 0
-    total = 0.0
-    for _ in range(n):
-        total = total + Y[k]
-        k = int(k + x)
-    return total
-
-
-def rotates(x, n):
-    for _ in range(n):
-        x = x * 1j
-    return x
-
-
-def rotates_complex(x, n):
-    x = x.astype(complex)
-    for _ in range(n):
-        x = x * 1j
-    return x
-
-
-def writes(x):
-    x[0] = 7.0
-    return x
-
-
-def writes_a_copy(x):
-    y = x.copy()
-    y[0] = 7.0
-    return y
-
-
-def writes_around(x):
-    TABLE[0] = x
-    return TABLE
-
-
-def writes_a_copy_of_what_is_around(x):
-    y = TABLE.copy()
-    y[0] = x
-    return y
-
-
-def adds_in_place(n, x):
-    n = n.copy()
-    n += x
-    return n
-
-
-def adds(n, x):
-    n = n.copy()
-    n = n + x
-    return n
-
-
-def appends(values, x):
-    values.append(x)
-    return values
-
-
-def appends_to_a_copy(values, x):
-    values = list(values)
-    values.append(x)
-    return values
-
-
-def collects(x):
-    table = {i: v for i, v in enumerate(x)}
-    return sum(table.values())
-
-
-def collects_in_a_list(x):
-    table = [v for v in x]
-    return sum(table)
 
 
 FOLLOWED: dict[str, Followed] = {
@@ -275,8 +96,14 @@ FOLLOWED: dict[str, Followed] = {
     "array that doubles": Followed(
         doubles_now_and_then, ["`for i in ad.unroll(range(8))`"], doubles_now_and_then_unrolled, (X,)
     ),
-    "assignment in a condition": Followed(
-        halves_in_condition, ["before the loop, and again at the end of its body"], halves, (9.0,)
+    "list as a stack": Followed(
+        halves_on_a_stack, ["stack[depth] = v; depth += 1", "depth -= 1"], halves_on_an_array, (5.0,)
+    ),
+    "first item of a list": Followed(
+        grows_by_its_first, ["keep what is read in a name"], grows_by_its_first_in_a_name, (1.5,)
+    ),
+    "assignment in a comprehension": Followed(
+        running_totals, ["write a `for` loop with assignments"], running_totals_in_a_loop, (X,)
     ),
     "float index": Followed(counts_up, ["`k = int(...)`"], counts_up_in_integers, (1.5, 3)),
     "complex loop": Followed(rotates, ["`x = x.astype(complex)`"], rotates_complex, (X, 3)),

@@ -147,14 +147,24 @@ def test_grows_as_in_python(program) -> None:
 
 def reads_what_grows(x):
     out = [x]
-    while out[-1] < 100.0:
+    while sum(out) < 100.0:
         out.append(2.0 * out[-1])
     return out[-1]
 
 
-def test_a_list_that_says_how_often_a_while_runs_is_refused() -> None:
+def takes_what_grows(x):
+    out = [x]
+    while out:
+        v = out.pop()
+        if v > 1.0:
+            out.append(0.5 * v)
+    return v
+
+
+@pytest.mark.parametrize("program", [reads_what_grows, takes_what_grows])
+def test_a_while_that_reads_more_of_its_list_than_the_last_items_is_refused(program) -> None:
     with pytest.raises(UnknownRoom) as caught:
-        ad.jit(reads_what_grows)(1.5)
+        ad.jit(program)(1.5)
     assert caught.value.diagnostic.span is not None
 
 

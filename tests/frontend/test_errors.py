@@ -98,7 +98,6 @@ def walrus_in_comprehension(x):
 
 
 def walrus_in_branch(x):
-    y = 1.0
     z = (y := x) if x > 0 else x
     return y, z
 
@@ -142,9 +141,9 @@ def uses_import(x):
 
 def uses_class(x):
     class A:
-        pass
+        a = x
 
-    return x
+    return A.a
 
 
 def uses_global(x):
@@ -238,7 +237,7 @@ def truth_of_array(x):
 CASES = [
     (changes_type, (VECTOR,), frontend.ChangesType),
     (changes_shape, (VECTOR,), frontend.ChangesSize),
-    (string_in_loop, (VECTOR,), frontend.ChangesType),
+    (string_in_loop, (VECTOR,), frontend.MayBeNone),
     (undefined_after_loop, (VECTOR, 3), frontend.Undefined),
     (undefined_after_branch, (1.0,), frontend.Undefined),
     (different_shapes, (VECTOR,), frontend.BranchesDiffer),
@@ -248,15 +247,15 @@ CASES = [
     (augments_argument, (VECTOR,), frontend.WritesArgument),
     (writes_diagonal, (VECTOR,), frontend.ReadOnly),
     (alias_of_argument, (VECTOR, 3.0), frontend.WritesArgument),
-    (walrus_in_comprehension, (VECTOR,), frontend.UnsupportedSyntax),
-    (walrus_in_branch, (1.0,), frontend.UnsupportedSyntax),
+    (walrus_in_comprehension, (VECTOR,), frontend.Undefined),
+    (walrus_in_branch, (1.0,), frontend.Undefined),
     (append_in_loop, (1.0, 7), frontend.StaticRequired),
     (append_to_global, (1.0,), frontend.EscapingMutation),
     (staged_index_of_list, (1.0, 3), frontend.StaticRequired),
     (uses_try, (1.0,), frontend.UnsupportedSyntax),
     (uses_with, (1.0,), frontend.UnsupportedCall),
     (uses_import, (1.0,), frontend.UnsupportedCall),
-    (uses_class, (1.0,), frontend.UnsupportedSyntax),
+    (uses_class, (1.0,), frontend.StaticRequired),
     (uses_global, (1.0,), frontend.UnsupportedSyntax),
     (uses_async, (1.0,), frontend.UnsupportedSyntax),
     (uses_nonlocal, (1.0,), frontend.UnsupportedSyntax),

@@ -12,7 +12,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 
-from anadrome.errors import AnadromeError, frontend
+from anadrome.errors import AnadromeError, frontend, parallel
 from tests.errors.corpus import EXPECTED, NAMES, PROGRAMS
 from tests.meaning.test_cases import NOT_YET, RIGHT, name_of
 
@@ -65,11 +65,11 @@ CONSTRUCTS: tuple[tuple[str, Holds, str], ...] = (
     ("`a, b = …`", _is_unpacking, ""),
     ("`x += …`", _is(ast.AugAssign), ""),
     ("`x: float = …`", _is(ast.AnnAssign), ""),
-    ("`x := …`", _is(ast.NamedExpr), "syntax_walrus_while"),
+    ("`x := …`", _is(ast.NamedExpr), "syntax_walrus_comprehension"),
     ("`a if c else b`", _is(ast.IfExp), ""),
     ("`and`, `or`", _is(ast.BoolOp), ""),
     ("`a < b < c`", _is_chain, ""),
-    ("`[… for …]`", _is(ast.ListComp), "syntax_walrus_comprehension"),
+    ("`[… for …]`", _is(ast.ListComp), ""),
     ("`{… : … for …}`, `{… for …}`", _is(ast.DictComp, ast.SetComp), ""),
     ("`(… for …)`", _is(ast.GeneratorExp), ""),
     ("`a[i:j, k]`", _is(ast.Slice), ""),
@@ -96,7 +96,7 @@ REFUSALS: tuple[type[AnadromeError], ...] = (
     frontend.ReadOnly,
     frontend.EscapingMutation,
     frontend.PrintsInParallel,
-    frontend.DrawsInParallel,
+    parallel.DrawsInParallel,
     frontend.ChangesMerged,
     frontend.StaleMerge,
     frontend.RecursionTooDeep,

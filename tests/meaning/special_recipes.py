@@ -73,7 +73,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "np.isin": ("v i", "np.isin({a}, [1, 2])"),
     "np.unique": ("v i", "np.unique({a})", "np.unique({a}, return_counts=True)"),
     "np.sort": ("v m c k", "np.sort({a})", "np.sort({a}, axis=0)", "np.sort({a}, axis=None)"),
-    "np.argsort": ("m c", "np.argsort({a}, axis=0)"),
+    "np.argsort": ("m", "np.argsort({a}, axis=0)"),
     # -------------------------------------------------------------------- reductions
     "np.sum": ("m q", "np.sum({a}, axis=0)", "np.sum({a}, axis=(0, 1))", "np.sum({a}[:1], axis=0)"),
     "np.max": ("m", "np.max({a}, axis=0)", "np.max({a}, initial=9.0)", "np.max({a}[:1], axis=0)"),
@@ -180,7 +180,7 @@ CALLS: dict[str, tuple[str, ...]] = {
         for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
     },
     ".astype": ("v m", "({a} % 100).astype(np.int64)", "({a} % 100).astype(int)", "{a}.astype(np.float32)"),
-    ".argsort": ("c", "{a}.argsort()"),
+    ".argsort": ("c", "{a}.argsort(kind='stable')"),
     ".searchsorted": ("v i", "np.sort({a}).searchsorted(2.0)", "np.sort(x).searchsorted({a})"),
     ".partition": ("v", "(lambda w: (w.partition(1), w[1])[1])({a}.copy())", "{a}.copy().partition(0)"),
     # -------------------------------------------------------------------- rounding

@@ -8,29 +8,34 @@ from typing import Any
 import pytest
 
 from tests.meaning.cases import (
+    classes,
     containers,
     control,
     everyday,
     generators,
+    growth,
     in_place,
     iterators,
     libraries,
     numbers,
     objects,
+    optional,
     outside,
     printing,
     rows,
     sizes,
+    steppers,
     tables,
     trying,
     views,
+    walrus,
 )
 from tests.meaning.judge import Case, Refused, arguments_of, by_us, judge
 from tests.meaning.thresholds import configurations
 
 FAMILIES = (
     *(in_place, iterators, generators, containers, views, rows, tables, control, objects, numbers, outside),
-    *(everyday, libraries, printing, sizes, trying),
+    *(everyday, libraries, printing, sizes, trying, walrus, optional, classes, steppers, growth),
 )
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""

@@ -27,8 +27,8 @@ from anadrome.errors.api import (
     UnsupportedSparse,
 )
 from anadrome.errors.base import indefinite
-from anadrome.frontend.calls import StagedFunction
 from anadrome.frontend.drawing import GENERATORS
+from anadrome.frontend.functions import StagedFunction
 
 LARGE = -1
 """Stands in a key for a dimension whose size the program does not depend on."""

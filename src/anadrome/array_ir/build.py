@@ -40,7 +40,7 @@ from anadrome.array_ir.nodes import (
     i64,
 )
 from anadrome.array_ir.walk import Renaming
-from anadrome.dtypes import I64, DType
+from anadrome.dtypes import BOOL, I64, DType
 from anadrome.errors import Span
 from anadrome.prims.record import Algebra
 from anadrome.prims.table import PRIMS
@@ -110,7 +110,7 @@ class Builder(Algebra[Atom]):
         targets = tuple(Var(name or _default_name(expr), type_) for type_ in result_types(expr))
         self.lets.append(Let(targets, expr, self.span))
         self._bound.update(targets)
-        if isinstance(expr, Apply) and targets[0].type.dtype is I64:
+        if isinstance(expr, Apply) and targets[0].type.dtype in (I64, BOOL):
             self._definitions[targets[0]] = expr
         return targets
 
@@ -123,7 +123,7 @@ class Builder(Algebra[Atom]):
         """Append a statement as it stands, its targets included."""
         self.lets.append(let)
         self._bound.update(let.targets)
-        if isinstance(let.expr, Apply) and let.targets[0].type.dtype is I64:
+        if isinstance(let.expr, Apply) and let.targets[0].type.dtype in (I64, BOOL):
             self._definitions[let.targets[0]] = let.expr
 
     # ------------------------------------------------------------------ scalars
@@ -145,7 +145,7 @@ class Builder(Algebra[Atom]):
         return affine(atom, self._definitions)
 
     def definition(self, atom: Atom) -> Apply | None:
-        """The operation that an integer is the result of, where this builder knows it."""
+        """The operation that an integer or a bool is the result of, where this builder knows it."""
         found = self._definitions.get(atom) if isinstance(atom, Var) else None
         return found if isinstance(found, Apply) else None
 

@@ -47,6 +47,7 @@ CODES: Mapping[str, str] = {
     "PrintsInParallel": "A136",
     "SparseOperation": "A137",
     "DrawsInParallel": "A138",
+    "MayBeNone": "A139",
     # differentiation
     "NotDifferentiable": "A201",
     "ClosedOver": "A202",

@@ -60,13 +60,6 @@ class UnsupportedArgument(FrontendError, TypeError):
         )
 
 
-class SparseOperation(FrontendError, TypeError):
-    """An operation on a sparse matrix that has no compiled form."""
-
-    def __init__(self, what: str, kind: str, span: Span | None, reason: str, help: str) -> None:
-        super().__init__(f"{what} cannot be compiled", span, label=reason or f"this is a {kind}", help=help)
-
-
 class UnsupportedType(FrontendError, TypeError):
     """A value whose type a compiled program does not support here."""
 
@@ -379,7 +372,9 @@ class ChangesStructure(FrontendError, TypeError):
 class UnknownRoom(FrontendError, ValueError):
     """A list that grows in a loop of which nothing says beforehand how often it can run."""
 
-    def __init__(self, span: Span | None, scope: object = None, is_read: bool = False) -> None:
+    def __init__(
+        self, span: Span | None, scope: object = None, is_read: bool = False, is_taken: bool = False
+    ) -> None:
         self.scope = scope
         super().__init__(
             "a list grows in a loop by a number of items that is not known before the loop",
@@ -387,7 +382,11 @@ class UnknownRoom(FrontendError, ValueError):
             label="its items are counted before they are stored, and one is read here"
             if is_read
             else "how often is this reached, and how large is an item?",
-            help="keep what is read in a name as well, `last = …; items.append(last)`"
+            help="keep an array that is large enough and how much of it is used: `stack = np.zeros(64)`, "
+            "`stack[depth] = v; depth += 1` and `depth -= 1; v = stack[depth]`"
+            if is_taken
+            else "read the last ones alone, `items[-1]`, or keep what is read in a name as well, "
+            "`first = …; items.append(first)`"
             if is_read
             else "write into an array that is large enough and count, or use a `for` over a range that is "
             "known before the outermost loop",
@@ -407,6 +406,20 @@ class BranchesDiffer(FrontendError, TypeError):
             help="use it inside of the branches"
             if RUN_TEXT in self.ways
             else "use the same type and shape in both branches",
+        )
+
+
+class MayBeNone(FrontendError, TypeError):
+    """A value that is None on some of the ways that lead to where it is used, which only the run decides."""
+
+    def __init__(self, span: Span | None, what: str = "this value", help: str = "") -> None:
+        super().__init__(
+            f"{what} may be None here",
+            span,
+            label="only the run knows whether it is None",
+            help=help
+            or "use it where it has been tested, `if v is not None: ...`, or start with a number that says "
+            "so, `np.nan` or `np.inf`",
         )
 
 
@@ -489,18 +502,6 @@ class PrintsInParallel(FrontendError, TypeError):
             span,
             label="these calls run in any order, and several at the same time",
             help="print in a `for` loop, or print what is returned",
-        )
-
-
-class DrawsInParallel(FrontendError, TypeError):
-    """Random numbers drawn in what runs in any order."""
-
-    def __init__(self, name: str, span: Span | None) -> None:
-        super().__init__(
-            f"`{name}` is called where the program has no order",
-            span,
-            label="these calls run in any order, and numbers are drawn in the order of the program",
-            help="draw in a `for` loop, or before: `z = rng.standard_normal(n)`",
         )
 
 

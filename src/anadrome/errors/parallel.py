@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anadrome.errors.api import CallError
-from anadrome.errors.base import indefinite
+from anadrome.errors.base import Span, indefinite
+from anadrome.errors.frontend import FrontendError
 
 
 class UnknownOperator(CallError):
@@ -112,4 +113,16 @@ class CastRefused(CallError):
             f"`{function}`: values of type {values} cannot be stored in an array of {target}",
             help="convert the values or the array first, for example with `.astype(np.float64)`",
             label=f"{values} into {target}",
+        )
+
+
+class DrawsInParallel(FrontendError, TypeError):
+    """Random numbers drawn in what runs in any order."""
+
+    def __init__(self, name: str, span: Span | None) -> None:
+        super().__init__(
+            f"`{name}` is called where the program has no order",
+            span,
+            label="these calls run in any order, and numbers are drawn in the order of the program",
+            help="draw in a `for` loop, or before: `z = rng.standard_normal(n)`",
         )

@@ -4,7 +4,8 @@ transforms."""
 from __future__ import annotations
 
 from anadrome.errors.api import CallError
-from anadrome.errors.base import AnadromeError, Diagnostic
+from anadrome.errors.base import AnadromeError, Diagnostic, Span
+from anadrome.errors.frontend import FrontendError
 
 
 class PatternError(AnadromeError, ValueError):
@@ -78,3 +79,10 @@ class SparseTransformed(CallError):
 
     def __init__(self, transform: str, what: str, help: str) -> None:
         super().__init__(f"`{transform}` cannot {what} a sparse matrix", help=help, label="a sparse matrix")
+
+
+class SparseOperation(FrontendError, TypeError):
+    """An operation on a sparse matrix that has no compiled form."""
+
+    def __init__(self, what: str, kind: str, span: Span | None, reason: str, help: str) -> None:
+        super().__init__(f"{what} cannot be compiled", span, label=reason or f"this is a {kind}", help=help)

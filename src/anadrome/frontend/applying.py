@@ -12,6 +12,7 @@ import numpy as np
 from anadrome.array_ir.nodes import FALSE, TRUE
 from anadrome.errors.frontend import (
     RUN_TEXT,
+    MayBeNone,
     StaticCallFailed,
     UnsupportedSyntax,
     UnsupportedType,
@@ -34,6 +35,7 @@ from anadrome.frontend.texts import WAYS, added, percent
 from anadrome.frontend.values import (
     Array,
     Complex,
+    Maybe,
     RunText,
     Scalar,
     Value,
@@ -88,6 +90,7 @@ RAISING = (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 
 def operate(context: Context, kind: type[ast.operator], left: Value, right: Value) -> Value:
     """`left kind right`; operators of static values are Python's own, save those of the user's classes."""
+    refuse_maybe(context, left, right)
     found = own_binary(context, kind, left, right)
     if found is not NotImplemented:
         return found
@@ -175,6 +178,12 @@ def remember(context: Context, value: Value) -> Value:
 def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
     """`left kind right`; comparisons of static values are Python's own."""
     refuse_environment(context, right)
+    if kind in _AGAINST_NONE and (left is None or right is None):
+        other = right if left is None else left
+        if isinstance(other, Maybe):
+            is_there = other.is_there.atom
+            return Scalar(is_there if _AGAINST_NONE[kind] else context.builder.apply("not", is_there))
+    refuse_maybe(context, left, right)
     if kind in (ast.Is, ast.IsNot):
         return is_same_object(left, right) is (kind is ast.Is)
     left, right = (unboxed(context, plain_list(context, side)) for side in (left, right))
@@ -201,6 +210,21 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
         return _STATIC_COMPARE[kind](left, right)
     except Exception as error:
         raise StaticCallFailed("this comparison", error, context.span) from error
+
+
+_AGAINST_NONE: dict[type[ast.cmpop], bool] = {
+    ast.Is: False,
+    ast.Eq: False,
+    ast.IsNot: True,
+    ast.NotEq: True,
+}
+"""How a value is compared with None -> whether it holds where the value is there."""
+
+
+def refuse_maybe(context: Context, *values: Value) -> None:
+    """Refuse values that may be None where they are used."""
+    if any(isinstance(value, Maybe) for value in values):
+        raise MayBeNone(context.span)
 
 
 def _against_none(context: Context, value: Value, differs: bool) -> Value:

@@ -10,17 +10,19 @@ import numpy as np
 from anadrome.array_ir.nodes import FALSE, Apply, ArrayType, Atom, Const, Size, Var
 from anadrome.dtypes import BOOL, F32, F64, I64, DType
 from anadrome.errors.base import indefinite
-from anadrome.errors.frontend import RUN_TEXT, ComplexRefused, ShapeMismatch, UnsupportedType
+from anadrome.errors.frontend import RUN_TEXT, ComplexRefused, MayBeNone, ShapeMismatch, UnsupportedType
 from anadrome.frontend.context import Context, dtype_of
 from anadrome.frontend.sizes import retype, show_shape
 from anadrome.frontend.sparse_matrices import sparse_help
-from anadrome.frontend.values import Array, Cell, Complex, RunText, Scalar, Staged, Value, is_staged
+from anadrome.frontend.values import Array, Cell, Complex, Maybe, RunText, Scalar, Staged, Value, is_staged
 from anadrome.prims.table import PRIMS
 
 
 def type_of(context: Context, value: Value) -> tuple[DType, bool]:
     """The scalar type of a number or array, and whether it is a Python number that adapts (NEP 50)."""
     match value:
+        case Maybe():
+            raise MayBeNone(context.span)
         case Scalar(is_weak=is_weak):
             return value.dtype, is_weak and value.dtype is not BOOL
         case Array():
@@ -59,6 +61,8 @@ def describe(value: Value) -> str:
             return {"int": "int64", "float": "float64"}.get(type(value).__name__, type(value).__name__)
         case RunText():
             return RUN_TEXT
+        case Maybe():
+            return "a value that may be None"
         case None:
             return "None"
         case str() if len(value) <= 30:
@@ -109,6 +113,8 @@ def convert(context: Context, var: Atom, dtype: DType) -> Atom:
 def as_array(context: Context, value: Value, dtype: DType | None = None) -> Staged:
     """What `np.asarray` makes of a value: staged values as they are, lists as arrays of their rows."""
     match value:
+        case Maybe():
+            raise MayBeNone(context.span)
         case Scalar() | Array():
             if dtype is None or value.dtype is dtype:
                 return value

@@ -27,9 +27,10 @@ from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import numpy_type
 from anadrome.frontend.comprehension import list_of, made_list
 from anadrome.frontend.context import Context, StagedCall
-from anadrome.frontend.growing import GrowingList, new_list, plain_list
+from anadrome.frontend.growing import new_list, plain_list
 from anadrome.frontend.iterables import Iterated, RowList, Unrolled, staged_range, unroll
 from anadrome.frontend.iterators import (
+    ADVANCE,
     GeneratorCall,
     LazyGenerator,
     enumerated,
@@ -50,6 +51,7 @@ from anadrome.frontend.list_methods import run_time_list
 from anadrome.frontend.operators import apply_prim, compare_name, power, truth
 from anadrome.frontend.overloads import own_method, own_truth
 from anadrome.frontend.reductions import ALL, ANY, GREATEST, LEAST, PRODUCT, SUM, Monoid, reduce_values
+from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sizes import size_value
 from anadrome.frontend.sparse_matrices import example
 from anadrome.frontend.sparse_program import Sparse
@@ -312,18 +314,34 @@ def _filter(context: Context, function: Value, items: Value) -> Value:
 
 
 def _enumerate(context: Context, iterable: Value, start: Value = 0) -> Value:
-    if isinstance(iterable, GeneratorCall):
+    if _gives_one_by_one(iterable):
         return context.call(python_program.enumerated, iterable, start)
     return enumerated(context, iterable, start)
 
 
+def _gives_one_by_one(value: Value) -> bool:
+    """Whether the items of a value come from a text of the user's, one after the other."""
+    return isinstance(value, GeneratorCall) or own_method(value, "__iter__") is not None
+
+
+def _zip(context: Context, *parts: Value, strict: bool = False) -> Value:
+    if any(map(_gives_one_by_one, parts)) and len(parts) > 1 and not strict:
+        first, *others = parts
+        rest = [other if own_method(other, "__next__") else _iter(context, other) for other in others]
+        return context.call(python_program.zipped_after, ADVANCE, first, *rest)
+    return zipped(context, parts, bool(strict))
+
+
 def _iter(context: Context, value: Value) -> Value:
     method = own_method(value, "__iter__")
-    return iterator_of(context, value if method is None else context.call(method, value))
+    found = value if method is None else context.call(method, value)
+    return found if own_method(found, "__next__") is not None else iterator_of(context, found)
 
 
 def _next(context: Context, value: Value, *default: Value) -> Value:
     method = own_method(value, "__next__")
+    if method is not None and default:
+        return context.call(python_program.next_or, ADVANCE, value, default[0])
     if method is not None:
         return context.call(method, value)
     return next_of(context, value, default)
@@ -418,7 +436,7 @@ BUILTINS: dict[Callable[..., Any], StagedCall] = {
     all: _reduction(ALL),
     math.prod: _product,
     range: staged_range,
-    zip: lambda context, *parts, strict=False: zipped(context, parts, bool(strict)),
+    zip: _zip,
     enumerate: _enumerate,
     reversed: turned,
     map: lambda context, function, *parts: mapped(context, function, parts),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import functools
 import inspect
 import operator
@@ -16,6 +15,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from anadrome.array_ir.nodes import i64
 from anadrome.errors.base import counted
 from anadrome.errors.frontend import (
     RUN_TEXT,
@@ -26,26 +26,30 @@ from anadrome.errors.frontend import (
     UnsupportedSyntax,
 )
 from anadrome.frontend import natively
+from anadrome.frontend.applying import refuse_maybe
 from anadrome.frontend.arrays import as_array, atom, boxed, describe, unboxed
 from anadrome.frontend.builtin_calls import BUILTINS, DATA_MODEL
+from anadrome.frontend.classes import construct, is_inlined_class
 from anadrome.frontend.complex_numbers.forms import COMPLEX_CALLS, complex_call, complex_method
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.draw_methods import form_of, is_random
+from anadrome.frontend.functions import FunctionText, StagedFunction
 from anadrome.frontend.generators import is_generator
-from anadrome.frontend.growing import GrowingList, plain_list
+from anadrome.frontend.growing import plain_list
 from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.iterators import GeneratorCall, Iterator, LazyGenerator, unrolled
 from anadrome.frontend.library import CALLS, METHODS
 from anadrome.frontend.library.python_program import PROGRAMS
 from anadrome.frontend.library.sparse import FORMS
 from anadrome.frontend.list_methods import COMPARING_METHODS
-from anadrome.frontend.liveness import Liveness, analyse, assigned_names, captured_names, own_nodes
+from anadrome.frontend.liveness import analyse, assigned_names, captured_names, own_nodes
 from anadrome.frontend.natively import refuse_outside
 from anadrome.frontend.nonlocals import declared, declared_inside
-from anadrome.frontend.overloads import own_asked
-from anadrome.frontend.own import is_own
+from anadrome.frontend.overloads import own_asked, own_method
+from anadrome.frontend.own import is_inlined, is_own
 from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
+from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sharing import aliases
 from anadrome.frontend.source import FunctionNode, Source
 from anadrome.frontend.structures import children, flatten, has_staged, has_text
@@ -59,6 +63,7 @@ from anadrome.frontend.values import (
     Complex,
     Exit,
     Frame,
+    Maybe,
     Missing,
     RunText,
     Scalar,
@@ -82,40 +87,10 @@ class BoundMethod:
     owner: Scalar | Array | Complex
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FunctionText:
-    """What is known of a function from its text alone."""
-
-    source: Source
-    node: FunctionNode
-    liveness: Liveness
-    local_names: frozenset[str]
-    nonlocals: frozenset[str]
-    shared: frozenset[str]
-
-
-class StagedFunction:
-    """A function or lambda defined inside the program: its text, its defaults, and the names around it."""
-
-    def __init__(
-        self, text: FunctionText, frame: Frame, defaults: Sequence[Value], kw_defaults: Mapping[str, Value]
-    ):
-        self.text = text
-        self.frame = frame
-        self.defaults = defaults
-        self.kw_defaults = kw_defaults
-        node = text.node
-        self.__name__ = "<lambda>" if isinstance(node, ast.Lambda) else node.name
-        self.__qualname__ = self.__name__
-        self.__doc__ = None
-
-    def __call__(self, *args: object, **kwargs: object) -> object:
-        raise TypeError(f"`{self.__name__}` belongs to a program being compiled; plain Python code called it")
-
-
 # ---------------------------------------------------------------------------- the dispatch
 def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
     """Call any callable of the program on values."""
+    refuse_maybe(context, function)
     stage = getattr(type(function), "__anadrome_stage__", None)
     if stage is not None:
         for value in (*args, *kwargs.values()):
@@ -226,7 +201,7 @@ def _is_runtime(value: Value) -> bool:
         value, LazyGenerator | Iterator | Iterated | GrowingList | RowList | StagedFunction | BoundMethod
     ):
         return True
-    if has_staged(value):
+    if has_staged(value) or own_method(value, "__iter__") is not None:
         return True
     parts = children(value)
     return parts is not None and any(_is_runtime(part) for part in parts)
@@ -244,12 +219,10 @@ def _is_data_model(function: Value) -> bool:
 def _is_inlined(function: Value) -> bool:
     """Whether a callable is the user's own: its calls are evaluated even where every argument is static."""
     if isinstance(function, type):
-        init = vars(function).get("__init__")
-        return isinstance(init, FunctionType) and not issubclass(function, BaseException) and is_own(function)
+        return is_inlined_class(function)
     if isinstance(function, FunctionType):
         return is_own(function)
-    method = inspect.getattr_static(type(function), "__call__", None)
-    return isinstance(method, FunctionType) and is_own(method)
+    return is_inlined(inspect.getattr_static(type(function), "__call__", None))
 
 
 def name_of(function: Value) -> str:
@@ -261,6 +234,7 @@ def run_row(
     context: Context, row: StagedCall, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]
 ) -> Value:
     """Call a compiled form; arguments its signature does not have are refused in the user's words."""
+    refuse_maybe(context, *args, *kwargs.values())
     if name.lstrip(".") not in LOOKING:
         args = [unboxed(context, arg) for arg in args]
         kwargs = {key: arg if key == "out" else unboxed(context, arg) for key, arg in kwargs.items()}
@@ -337,7 +311,7 @@ def _call_python(
     if isinstance(function, FunctionType) and _is_inlined(function):
         return call_function(context, function, args, kwargs)
     if isinstance(function, type):
-        return _construct(context, function, args, kwargs)
+        return construct(context, function, args, kwargs)
     if isinstance(function, BuiltinFunctionType) and isinstance(function.__self__, str):
         return method_of_string(context, function, args, kwargs)
     if isinstance(function, BuiltinFunctionType) and isinstance(
@@ -345,10 +319,10 @@ def _call_python(
     ):
         return natively.run_on_container(context, function, args, kwargs)
     wrapped = getattr(function, "__wrapped__", None)
-    if isinstance(wrapped, FunctionType) and _is_inlined(wrapped):
+    if is_inlined(wrapped):
         return call(context, wrapped, args, kwargs)
     method = inspect.getattr_static(type(function), "__call__", None)
-    if isinstance(method, FunctionType):
+    if isinstance(method, FunctionType | StagedFunction):
         context.surroundings.attribute(type(function), "__call__", method)
         return call(context, method, (function, *args), kwargs)
     taken = [
@@ -362,67 +336,16 @@ def _call_python(
     return _call_static(context, function, None, *plain)
 
 
-def _construct(context: Context, cls: Any, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
-    """Make an object: a dataclass or namedtuple of the arguments, or of a class with a Python `__init__`."""
-    if issubclass(cls, np.generic) and len(args) == 1:
-        scalar = np.dtype(cls)
-        return context.call(np.asarray, args[0], dtype=scalar)
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        return cls(*args, **kwargs)
-    if issubclass(cls, BaseException):
-        return cls(*args, **kwargs)
-    if cls is functools.partial:
-        whole: Any = functools.partial
-        return whole(*args, **kwargs)
-    if cls.__new__ is not object.__new__:
-        raise UnsupportedCall(cls.__name__, context.span)
-    new = object.__new__(cls)
-    context.made(new)
-    if _has_fields(cls):
-        _fill_dataclass(context, cls, new, args, kwargs)
-        return new
-    init = cls.__init__
-    if not isinstance(init, FunctionType):
-        raise UnsupportedCall(cls.__name__, context.span)
-    context.surroundings.attribute(cls, "__init__", init)
-    call_function(context, init, (new, *args), kwargs)
-    return new
-
-
-def _has_fields(cls: type) -> bool:
-    """Whether a class is a dataclass whose `__init__` is the generated one."""
-    init = vars(cls).get("__init__")
-    if init is None or not dataclasses.is_dataclass(cls):
-        return False
-    return bool(init.__code__.co_filename == "<string>")
-
-
-def _fill_dataclass(
-    context: Context, cls: type, new: object, args: Sequence[Value], kwargs: Mapping[str, Value]
-) -> None:
-    try:
-        bound = inspect.signature(cls).bind(*args, **kwargs)
-    except TypeError as error:
-        raise CallMismatch(cls.__name__, str(error), context.span) from None
-    for field in dataclasses.fields(cls):
-        if field.name in bound.arguments:
-            value = bound.arguments[field.name]
-        elif field.default_factory is not dataclasses.MISSING:
-            value = context.call(field.default_factory)
-        else:
-            value = field.default
-        object.__setattr__(new, field.name, value)
-    after = getattr(cls, "__post_init__", None)
-    if after is not None:
-        context.call(after, new)
-
-
 # ---------------------------------------------------------------------------- inline calls
 def call_function(
-    context: Context, function: FunctionType, args: Sequence[Value], kwargs: Mapping[str, Value]
+    context: Context,
+    function: FunctionType,
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value],
+    text: FunctionText | None = None,
 ) -> Value:
-    """Evaluate a Python function's text on values."""
-    text = function_text(context, function)
+    """Evaluate a Python function's text on values, or another text in its place."""
+    text = text or function_text(context, function)
     context.surroundings.function(function)
     names = bind_arguments(
         context,
@@ -445,7 +368,8 @@ def _call_staged_function(
         context, function.__name__, text.node.args, (args, kwargs), function.defaults, function.kw_defaults
     )
     outer = function.frame
-    return _run(context, _frame(function.__name__, text, names, outer.globals, {}, outer), text.node)
+    frame = _frame(function.__qualname__, text, names, outer.globals, function.closure, outer)
+    return _run(context, frame, text.node)
 
 
 def _frame(
@@ -496,6 +420,12 @@ def _result(context: Context, frame: Frame, exit_: Exit) -> Value:
         return exit_.value
     if exit_.kinds == {NEXT} or exit_.value is None:
         return None
+    if len(context.call_names) > 1 and not isinstance(exit_.code, int):  # falling off the end gives None
+        is_there = context.builder.apply("eq", exit_.code, i64(RETURN))
+        if not isinstance(exit_.value, Maybe):
+            return Maybe(Scalar(is_there), exit_.value)
+        both = context.builder.apply("and", is_there, exit_.value.is_there.atom)
+        return Maybe(Scalar(both), exit_.value.value)
     raise UnsupportedSyntax(
         f"`{frame.name}` returns a value on some paths and none on others, which",
         context.span,
@@ -509,14 +439,14 @@ def function_text(context: Context, function: FunctionType) -> FunctionText:
     found: FunctionText | None = context.texts.get(code)
     if found is None:
         source, node = context.sources.find(function, context.span)
-        found = context.texts[code] = _analysed(context, source, node)
+        found = context.texts[code] = analysed(context, source, node)
     return found
 
 
 def staged_function(context: Context, frame: Frame, node: ast.FunctionDef | ast.Lambda) -> StagedFunction:
     """The function object a `def` or lambda of the program makes."""
     if node not in context.texts:
-        context.texts[node] = _analysed(context, frame.source, node)
+        context.texts[node] = analysed(context, frame.source, node)
     defaults = [context.evaluate(frame, default) for default in node.args.defaults]
     kw_defaults = {
         arg.arg: context.evaluate(frame, default)
@@ -526,7 +456,8 @@ def staged_function(context: Context, frame: Frame, node: ast.FunctionDef | ast.
     return StagedFunction(context.texts[node], frame, defaults, kw_defaults)
 
 
-def _analysed(context: Context, source: Source, node: FunctionNode) -> FunctionText:
+def analysed(context: Context, source: Source, node: FunctionNode) -> FunctionText:
+    """What is known of a function from its text."""
     body: list[ast.stmt] = [ast.Expr(node.body)] if isinstance(node, ast.Lambda) else node.body
     if isinstance(node, ast.AsyncFunctionDef):
         raise UnsupportedSyntax("an `async` function", source.span(node), "define it with `def`")

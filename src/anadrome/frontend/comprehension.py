@@ -34,14 +34,15 @@ from anadrome.array_ir.nodes import (
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors.frontend import (
     RUN_TEXT,
-    DrawsInParallel,
     EscapingMutation,
+    MayBeNone,
     PrintsInParallel,
     StaticRequired,
     UnsupportedSyntax,
     UnsupportedType,
     WritesThroughView,
 )
+from anadrome.errors.parallel import DrawsInParallel
 from anadrome.frontend.arrays import as_array, atom, type_of
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
 from anadrome.frontend.context import Context
@@ -70,7 +71,7 @@ from anadrome.frontend.operators import truth
 from anadrome.frontend.overloads import own_truth
 from anadrome.frontend.sharing import aliases
 from anadrome.frontend.sizes import give_range, multiply_sizes
-from anadrome.frontend.structures import flatten, has_text, is_number
+from anadrome.frontend.structures import flatten, has_maybe, has_text, is_number
 from anadrome.frontend.values import (
     BY_ROWS,
     RETURN,
@@ -79,6 +80,7 @@ from anadrome.frontend.values import (
     Exit,
     Fixed,
     Frame,
+    Missing,
     Range,
     Value,
     is_staged,
@@ -98,10 +100,36 @@ def take_row(context: Context, rows: RowList, index: Value) -> Value:
     return rows.rebuild(iter([take(context, column, index) for column in rows.columns]))
 
 
+BOUND_INSIDE = Missing(
+    "`:=` in a comprehension binds it, for the same item alone",
+    "write a `for` loop with assignments where another item or a later statement reads it",
+)
+"""What a name is for whom `:=` in a comprehension has not bound it."""
+
+
 def clause_frame(frame: Frame, node: Comprehension | Keyed) -> Frame:
-    """The scope of a comprehension: its targets are its own."""
-    targets = assigned_names([clause.target for clause in node.generators])
-    return replace(frame, names={}, local_names=targets, closure={}, outer=frame, loop_live=[], assigned={})
+    """The scope of a comprehension: its targets are its own, and so are the names that `:=` binds, which the
+    function around it cannot read afterwards."""
+    targets, bound = assigned_names([clause.target for clause in node.generators]), assigned_names([node])
+    frame.names.update(dict.fromkeys(bound, BOUND_INSIDE))
+    names: dict[str, Value] = dict.fromkeys(bound, BOUND_INSIDE)
+    own = targets | bound
+    return replace(
+        frame,
+        names=names,
+        local_names=own,
+        closure={},
+        outer=frame,
+        loop_live=[],
+        assigned={},
+        is_class=False,
+    )
+
+
+def enter(context: Context, frame: Frame, node: Comprehension, target: ast.expr, item: Value) -> None:
+    """Bind the target of a clause where the items are in no order: nothing is left of another item."""
+    frame.names.update(dict.fromkeys(assigned_names([node]), BOUND_INSIDE))
+    bind_target(context, frame, target, item)
 
 
 def clause_items(context: Context, frame: Frame, clause: ast.comprehension) -> Iterated | Iterable[Value]:
@@ -161,7 +189,7 @@ def generated(context: Context, values: LazyGenerator) -> Value:
     sequence = items
 
     def item(inner: Context, index: Atom) -> Value:
-        bind_target(inner, frame, clause.target, sequence.item(inner, index))
+        enter(inner, frame, node, clause.target, sequence.item(inner, index))
         return inner.evaluate(frame, node.elt)
 
     return Iterated(sequence.extent, item)
@@ -344,7 +372,7 @@ def _parallel_list(context: Context, frame: Frame, node: Comprehension, depth: i
         return _filtered_list(context, frame, node, depth, items)
 
     def element(item: Value) -> Value:
-        bind_target(context, frame, clause.target, item)
+        enter(context, frame, node, clause.target, item)
         return _element(context, frame, node, depth)
 
     return _rows(context, items, element, is_flattened=depth + 1 < len(node.generators))
@@ -390,6 +418,8 @@ def _row(context: Context, value: Value) -> tuple[list[Value], Callable[..., Val
     """The leaves of one item: an inner list becomes a row; a tuple makes several columns."""
     refuse_shared_list(context, value)
     value = plain_list(context, value)
+    if has_maybe(value):
+        raise MayBeNone(context.span, "an item of a run-time list")
     if is_complex(value) or (isinstance(value, list) and value and has_complex(value)):
         return _complex_row(context, value)
     if isinstance(value, list) and value:
@@ -507,7 +537,7 @@ def _filtered_list(context: Context, frame: Frame, node: Comprehension, depth: i
     def tests(inner: Builder, index: Var) -> Sequence[Yield]:
         with context.filling(inner):
             give_range(context, index, i64(0), items.extent)
-            bind_target(context, frame, clause.target, items.item(context, index))
+            enter(context, frame, node, clause.target, items.item(context, index))
             keep = _all_of(context, frame, clause.ifs)
             count = inner.convert(keep, I64)
         return [Stack(keep), Scan("add", (count,), exclusive=True), Reduce("add", (count,))]
@@ -523,7 +553,10 @@ def _filtered_list(context: Context, frame: Frame, node: Comprehension, depth: i
         keep = inner.index(keeps, (index,))
 
         def value() -> Exit:
-            bind_target(context, frame, clause.target, items.item(context, index))
+            enter(context, frame, node, clause.target, items.item(context, index))
+            if assigned_names(clause.ifs):
+                with context.silent():
+                    context.facts.assume(context.scope, _all_of(context, frame, clause.ifs), True)
             rows.append(_row(context, context.evaluate(frame, node.elt)))
             return Exit(RETURN, RETURNED, tuple(rows[0][0]))
 

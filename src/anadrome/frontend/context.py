@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from operator import getitem
 from types import CellType
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -26,10 +26,12 @@ from anadrome.errors.frontend import (
     FrontendError,
     NumberTooLarge,
     StaleMerge,
+    UnsupportedSyntax,
     UnsupportedType,
     WritesArgument,
     WritesThroughView,
 )
+from anadrome.frontend.facts import Facts
 from anadrome.frontend.heap import state_of
 from anadrome.frontend.modes import Mode, Modes
 from anadrome.frontend.own import CALLED_MODULES
@@ -38,7 +40,7 @@ from anadrome.frontend.source import SourceCache
 from anadrome.frontend.sparse_matrices import kind_of, made_of
 from anadrome.frontend.sparse_program import Sparse
 from anadrome.frontend.structures import flatten
-from anadrome.frontend.surroundings import Surroundings
+from anadrome.frontend.surroundings import Surroundings, complex_array, is_complex_passed, is_passed
 from anadrome.frontend.values import (
     BY_ROWS,
     UNKNOWN_LAYOUT,
@@ -51,6 +53,8 @@ from anadrome.frontend.values import (
     Holder,
     Key,
     Magnitude,
+    Maybe,
+    Missing,
     Place,
     Record,
     Scalar,
@@ -81,6 +85,10 @@ class Evaluators:
     """(context, generator) -> what it has left, to be gone over at once"""
     source: Callable[[Context, Value], Any]
     """(context, value) -> what a `for` takes its items from"""
+    stepped: Callable[[Context, Value], Value]
+    """(context, object of the user's) -> what a `for` over it goes over"""
+    advance: Callable[[Context, Value], Value]
+    """(context, iterator) -> its next item in a tuple, or None behind the last one"""
     attribute: Callable[[Context, Value, str], Value]
     """(context, value, name) -> the attribute"""
     spread: Callable[[Context, Cell], bool]
@@ -134,6 +142,7 @@ class Context:
         self.hazards: list[tuple[tuple[type[BaseException], ...], str, Span | None]] = []
         self.trying: list[tuple[Scope, tuple[type[BaseException], ...]]] = []
         self.handled: list[Exception] = []
+        self.stepping = 0
         self.peeling: list[ast.stmt] = []
         self.list_sites: dict[Cell, Span | None] = {}
         self.widenings = 0
@@ -148,6 +157,7 @@ class Context:
         self.draws: list[Any] = []
         self.generators: dict[int, tuple[object, Any]] = {}
         self.inputs: set[Var] = set()
+        self.facts = Facts()
         self.prints = 0
         self.second_tries = 0
         self.is_silent = False
@@ -414,6 +424,12 @@ class Context:
         if self.trying:
             self.hazards.append((kinds, what, self.span))
 
+    def refuse_stop(self, what: str) -> None:
+        """Refuse what ends an iterator class where `__next__` calls a function: its own text ends it."""
+        if self.stepping:
+            help = "raise `StopIteration` in `__next__` itself"
+            raise UnsupportedSyntax(f"{what} in a function that `__next__` calls", self.span, help)
+
     def constant(self, value: object, dtype: DType) -> Const:
         """A static number as a constant of a scalar type; refuses one that does not fit."""
         plain = value.item() if isinstance(value, np.generic) else value
@@ -426,7 +442,9 @@ class Context:
 
     # ------------------------------------------------------------------ surroundings
     def seen(self, value: Value) -> Value:
-        """A static value that a name or an item stands for; a large array becomes an argument."""
+        """A value that a name or an item stands for: one that may be None is what it is known to be here; a
+        large array becomes an argument."""
+        value = self.settled(value, self.scope)
         record = self.records.get(id(value))
         if record is not None and record.stale is not None:
             raise StaleMerge(f"a {type(value).__name__}", record.stale, self.span)
@@ -436,6 +454,18 @@ class Context:
             return self.captured_complex(value)
         self.surroundings.see(value)
         return self.sparse_or_same(value)
+
+    def settled(self, value: Value, scope: Scope) -> Value:
+        """What a value is in a scope that may be None, or a name that may not be bound, where it is known."""
+        maybe = value.there if isinstance(value, Missing) else value
+        if not isinstance(maybe, Maybe):
+            return value
+        is_there = self.facts.knows(scope, maybe.is_there.atom)
+        if is_there is None:
+            return value
+        if is_there:
+            return self.settled(maybe.value, scope)
+        return value if isinstance(value, Missing) else None
 
     def found_in(self, mapping: dict[str, Any], name: str) -> Value:
         """A value that the globals of a module hold now."""
@@ -503,8 +533,8 @@ class Context:
         """A complex NumPy array around the program as two hidden parameters, its parts."""
         key = id(array) if place is None else place
         whole = fetch or (lambda: array)
-        real = self.captured_array(array.real, (key, "real"), lambda: _complex_array(whole()).real)
-        imag = self.captured_array(array.imag, (key, "imag"), lambda: _complex_array(whole()).imag)
+        real = self.captured_array(array.real, (key, "real"), lambda: complex_array(whole()).real)
+        imag = self.captured_array(array.imag, (key, "imag"), lambda: complex_array(whole()).imag)
         return Complex(real, imag)
 
     def sparse_or_same(self, matrix: Any) -> Value:
@@ -566,20 +596,3 @@ def dtype_of(numpy_dtype: object, span: Span | None) -> DType:
     if found is None:
         raise UnsupportedType("the scalar type of an array", str(numpy_dtype), span)
     return found
-
-
-def _complex_array(found: object) -> np.ndarray:
-    """What stands at the place of a complex array now, which must be one still."""
-    if not isinstance(found, np.ndarray) or found.dtype.kind != "c":
-        raise TypeError("no complex array stands there any more")
-    return found
-
-
-def is_complex_passed(value: Value, limit: int) -> TypeGuard[np.ndarray]:
-    """Whether a value around the program is a complex array whose parts are passed to it."""
-    return isinstance(value, np.ndarray) and value.dtype.kind == "c" and value.size > limit
-
-
-def is_passed(value: Value, limit: int) -> TypeGuard[np.ndarray]:
-    """Whether a value around the program is an array that is passed to it rather than written into it."""
-    return isinstance(value, np.ndarray) and value.size > limit and from_numpy(value.dtype) is not None

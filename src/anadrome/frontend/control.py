@@ -22,7 +22,7 @@ from anadrome.errors.frontend import (
 )
 from anadrome.frontend.context import Context
 from anadrome.frontend.evaluate import condition
-from anadrome.frontend.generators import run_generator
+from anadrome.frontend.generators import ends_with, run_generator
 from anadrome.frontend.iterables import Iterated, Unrolled, has_run, plain_number
 from anadrome.frontend.iterators import (
     GeneratorCall,
@@ -36,10 +36,10 @@ from anadrome.frontend.iterators import (
     source_of,
     while_items,
 )
+from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.loop_plan import Plan, make_plan
 from anadrome.frontend.loops import after_break, stage_loop
 from anadrome.frontend.merge import branch
-from anadrome.frontend.overloads import own_method
 from anadrome.frontend.sizes import give_range
 from anadrome.frontend.values import (
     BREAK,
@@ -76,9 +76,7 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
     """A `for`: over static items it is repeated now, over a run-time sequence it becomes a loop."""
     context.at(frame, node.iter)
     iterable = context.evaluate(frame, node.iter)
-    method = own_method(iterable, "__iter__")
-    if method is not None and own_method(iterable, "__next__") is None:
-        iterable = context.call(method, iterable)
+    iterable = context.evaluators.stepped(context, iterable)
     if isinstance(iterable, GeneratorCall):
         return run_generator(context, frame, node, iterable)
     if isinstance(iterable, LazyGenerator) and not isinstance(node.iter, ast.GeneratorExp):
@@ -155,6 +153,11 @@ def _peeled(
     finally:
         frame.loop_live.pop()
         context.peeling.pop()
+
+
+def _may_peel(context: Context, node: ast.For, items: Iterated) -> bool:
+    """Whether the first iteration of a loop may be taken by itself."""
+    return items.checkpoint is None and node not in context.peeling and has_run(context, items)
 
 
 def _known(context: Context, iterable: Value) -> Iterated | Iterable[Value]:
@@ -265,6 +268,7 @@ def _runtime_for(
 
     plan = make_plan(context, frame, node, has_run(context, items))
     plan.checkpoint = items.checkpoint
+    plan.may_be_optional = not _may_peel(context, node, items)
     extent = items.static_extent
     plan.may_resize = extent is None or extent > context.config.static_repeats or plan.checkpoint is not None
     return stage_loop(context, frame, node, plan, items.extent, begin)
@@ -272,12 +276,35 @@ def _runtime_for(
 
 def run_while(context: Context, frame: Frame, node: ast.While) -> Exit:
     """A `while`: a run-time loop, unless its condition depends on static objects alone."""
+    if assigned_names([node.test]):
+        node = _endless(context, frame, node)
     is_endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
     plan = make_plan(context, frame, node, is_endless)
     plan.is_endless = is_endless
     if not isinstance(node.test, ast.Constant) and _is_static_test(context, frame, node, plan):
         return _repeat_while(context, frame, node)
     return stage_loop(context, frame, node, plan, None, lambda index: None)
+
+
+def _endless(context: Context, frame: Frame, node: ast.While) -> ast.While:
+    """A `while` whose condition binds names, with the condition in its body.
+
+    while (v := f(v)) > e: body      while True: if not (v := f(v)) > e: break; body
+    """
+    if any(ends_with(node.orelse, kind) for kind in (ast.Break, ast.Continue)):
+        context.at(frame, node.orelse[0])
+        raise UnsupportedSyntax(
+            "an `else` that breaks or continues, of a `while` whose condition has `:=`,", context.span
+        )
+    leave = ast.If(ast.UnaryOp(ast.Not(), node.test), [*node.orelse, ast.Break()], [])
+    loop = ast.While(ast.Constant(True), [leave, *node.body], [])
+    for part in (leave, leave.test, leave.body[-1], loop, loop.test):
+        ast.copy_location(part, node.test if part is not loop else node)
+    head = frame.live_head.get(node, frozenset())
+    frame.live[loop], frame.live_head[loop] = frame.live[node], head
+    frame.live[leave] = head | assigned_names([node.test])
+    frame.live[leave.body[-1]] = frame.live[node]
+    return loop
 
 
 def _is_static_test(context: Context, frame: Frame, node: ast.While, plan: Plan) -> bool:

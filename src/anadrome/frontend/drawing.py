@@ -16,7 +16,8 @@ import numpy as np
 from anadrome.array_ir.nodes import ArrayType, Atom, Const, Size, Var
 from anadrome.dtypes import F64, I64, DType
 from anadrome.errors import Span
-from anadrome.errors.frontend import DrawsInParallel, UnsupportedCall
+from anadrome.errors.frontend import UnsupportedCall
+from anadrome.errors.parallel import DrawsInParallel
 from anadrome.frontend.arrays import describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.library.common import shape_argument

@@ -7,7 +7,7 @@ import builtins
 import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import FunctionType
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from anadrome.errors.frontend import (
     UnsupportedSyntax,
     UnsupportedType,
 )
-from anadrome.frontend.applying import STATIC_UNARY, compare_two, operate, remember
+from anadrome.frontend.applying import STATIC_UNARY, compare_two, operate, refuse_maybe, remember
 from anadrome.frontend.arrays import as_array, describe, unboxed
 from anadrome.frontend.calls import BoundMethod, staged_function
 from anadrome.frontend.complex_numbers import operators as complex_operators
@@ -36,24 +36,20 @@ from anadrome.frontend.comprehension import (
 )
 from anadrome.frontend.context import Context
 from anadrome.frontend.drawing import refuse_state
-from anadrome.frontend.growing import (
-    GrowingList,
-    as_value,
-    get_item,
-    growing_list,
-    new_list,
-)
+from anadrome.frontend.growing import as_value, get_item, growing_list, new_list
 from anadrome.frontend.indexing import take, take_complex
 from anadrome.frontend.iterables import RowList
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.keyed import evaluate_dict, evaluate_set
 from anadrome.frontend.library import ATTRIBUTES, CALLS, METHODS
 from anadrome.frontend.list_methods import ListMethod, list_attribute
+from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.merge import branch
 from anadrome.frontend.natively import refuse_environment
 from anadrome.frontend.operators import apply_prim, negate, truth
 from anadrome.frontend.overloads import own_method, own_truth, own_unary
-from anadrome.frontend.own import is_own
+from anadrome.frontend.own import is_inlined
+from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.texts import WAYS, joined, written
 from anadrome.frontend.values import (
@@ -102,9 +98,9 @@ def lookup(context: Context, frame: Frame, name: str) -> Value:
     """What a name stands for: in this call, the functions around it, its module, or among the builtins."""
     scope: Frame | None = frame
     while scope is not None:
-        if name in scope.names:
+        if name in scope.names and (scope is frame or not scope.is_class):
             return context.seen(scope.names[name])
-        if name in scope.local_names:
+        if name in scope.local_names and not scope.is_class:
             return Missing("no value has been assigned yet")
         if name in scope.closure:
             try:
@@ -139,15 +135,18 @@ def mangled(frame: Frame, name: str) -> str:
     """The name of an attribute as Python knows it: in a class C `__x` is `_C__x`."""
     if not name.startswith("__") or name.endswith("__"):
         return name
-    scope = frame
-    while scope.outer is not None:
+    scope: Frame | None = frame
+    while scope is not None:
+        around = scope.name.rpartition(".")[0].rpartition(".")[2]
+        if around not in ("", "<locals>"):
+            return f"_{around.lstrip('_')}{name}"
         scope = scope.outer
-    around = scope.name.rpartition(".")[0].rpartition(".")[2]
-    return name if around in ("", "<locals>") else f"_{around.lstrip('_')}{name}"
+    return name
 
 
 def attribute(context: Context, base: Value, name: str) -> Value:
     """`base.name`"""
+    refuse_maybe(context, base)
     if isinstance(base, RunText):
         raise UnsupportedCall(f".{name}", context.span, f"this is {RUN_TEXT}", WAYS)
     if isinstance(base, GrowingList):
@@ -165,7 +164,7 @@ def attribute(context: Context, base: Value, name: str) -> Value:
         return _complex_attribute(context, base, name)
     refuse_state(context, base, name)
     getter = _found_from(base, name)
-    if isinstance(getter, property) and isinstance(getter.fget, FunctionType) and is_own(getter.fget):
+    if isinstance(getter, property) and is_inlined(getter.fget):
         context.surroundings.attribute(type(base), name, getter)
         owner: Any = base
         return context.call(getter.fget, owner.__self__ if isinstance(base, super) else owner)
@@ -197,6 +196,7 @@ def _subscript(context: Context, frame: Frame, node: ast.Subscript) -> Value:
 
 def subscript(context: Context, base: Value, index: Value) -> Value:
     """`base[index]`"""
+    refuse_maybe(context, base, index)
     if isinstance(base, RunText):
         raise UnsupportedType("what is indexed", RUN_TEXT, context.span, WAYS)
     if isinstance(base, Array):
@@ -274,6 +274,7 @@ def _unary(context: Context, frame: Frame, node: ast.UnaryOp) -> Value:
             context.surroundings.truth_of(value)
             return not value
         return Scalar(context.builder.apply("not", truth(context, value)))
+    refuse_maybe(context, value)
     value = unboxed(context, value)
     overloaded = own_unary(context, type(node.op), value)
     if overloaded is not NotImplemented:
@@ -316,24 +317,27 @@ def _short_circuit(
     if len(parts) == 1:
         return first
     asked = first if is_test else own_truth(context, first)
-    if is_staged(asked):
-        _refuse_assignment(context, parts)
-    else:
+    if not is_staged(asked):
         context.surroundings.truth_of(asked)
         goes_on = bool(asked) == is_and
         return _short_circuit(context, frame, is_and, parts[1:], is_test) if goes_on else first
     holds = truth(context, asked)
     rest = lambda: Exit(RETURN, RETURNED, _short_circuit(context, frame, is_and, parts[1:], is_test))  # noqa: E731
     same = lambda: Exit(RETURN, RETURNED, first)  # noqa: E731
-    return _one_of(context, frame, holds, rest if is_and else same, same if is_and else rest)
+    return _one_of(context, frame, holds, (rest, same) if is_and else (same, rest), parts[1:])
 
 
 def _one_of(
-    context: Context, frame: Frame, holds: Atom, then: Callable[[], Exit], other: Callable[[], Exit]
+    context: Context,
+    frame: Frame,
+    holds: Atom,
+    ways: tuple[Callable[[], Exit], Callable[[], Exit]],
+    parts: Sequence[ast.expr],
 ) -> Value:
-    """The value of one of two expressions; refused where they have no common type."""
+    """The value of one of two expressions; refused where they have no common type. A name that one of the
+    parts binds is bound where it is known that this part was evaluated."""
     span = context.span
-    value = branch(context, frame, holds, then, other).value
+    value = branch(context, frame, holds, *ways, live=assigned_names(parts)).value
     if isinstance(value, Missing):
         raise value.error("this expression", span)
     return value
@@ -341,9 +345,18 @@ def _one_of(
 
 def _compare(context: Context, frame: Frame, node: ast.Compare) -> Value:
     """A chain `a < b < c` is `a < b and b < c`."""
-    left = context.evaluate(frame, node.left)
+    return _chain(context, frame, node, 0, context.evaluate(frame, node.left))
+
+
+def _chain(context: Context, frame: Frame, node: ast.Compare, first: int, left: Value) -> Value:
+    """The comparisons of a chain from one on. All are made, save where a later operand binds a name."""
     result: Value = True
-    for kind, operand in zip(node.ops, node.comparators, strict=True):
+    for position in range(first, len(node.ops)):
+        kind, operand = node.ops[position], node.comparators[position]
+        if is_staged(result) and assigned_names(node.comparators[position:]):
+            rest = partial(_chain, context, frame, node, position, left)
+            ways = (lambda: Exit(RETURN, RETURNED, rest()), lambda: Exit(RETURN, RETURNED, False))  # noqa: B023
+            return _one_of(context, frame, truth(context, result), ways, node.comparators[position:])
         prints = context.prints
         right = context.evaluate(frame, operand)
         context.at(frame, node)
@@ -373,14 +386,9 @@ def _conditional(context: Context, frame: Frame, node: ast.IfExp) -> Value:
     holds = truth(context, test)
     if holds in (TRUE, FALSE):
         return context.evaluate(frame, node.body if holds == TRUE else node.orelse)
-    _refuse_assignment(context, (node.body, node.orelse))
-    return _one_of(
-        context,
-        frame,
-        holds,
-        lambda: Exit(RETURN, RETURNED, context.evaluate(frame, node.body)),
-        lambda: Exit(RETURN, RETURNED, context.evaluate(frame, node.orelse)),
-    )
+    parts = (node.body, node.orelse)
+    then, other = (lambda part=part: Exit(RETURN, RETURNED, context.evaluate(frame, part)) for part in parts)
+    return _one_of(context, frame, holds, (then, other), parts)
 
 
 # ---------------------------------------------------------------------------- containers, functions, strings
@@ -472,16 +480,10 @@ def _found_from(base: Value, name: str) -> object:
 def _walrus(context: Context, frame: Frame, node: ast.NamedExpr) -> Value:
     value = context.evaluate(frame, node.value)
     if node.target.id not in frame.local_names:
-        where = "of a `nonlocal` name" if node.target.id in frame.nonlocals else "in a comprehension"
-        raise UnsupportedSyntax(f"`:=` {where}", context.span, "write a `for` loop with assignments")
+        help = "write a statement with an assignment"
+        raise UnsupportedSyntax("`:=` of a `nonlocal` name", context.span, help)
     frame.names[node.target.id] = value
     return value
-
-
-def _refuse_assignment(context: Context, nodes: Sequence[ast.expr]) -> None:
-    """An expression that is evaluated on one way only may not bind a name."""
-    if any(isinstance(inner, ast.NamedExpr) for node in nodes for inner in ast.walk(node)):
-        raise UnsupportedSyntax("`:=` in a part that may not be evaluated", context.span, "assign it before")
 
 
 _CONVERSIONS: dict[int, How] = {-1: "format", 115: "str", 114: "repr", 97: "ascii"}

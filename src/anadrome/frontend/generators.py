@@ -60,7 +60,7 @@ def run_generator(context: Context, frame: Frame, node: ast.For, generator: Gene
     if generator.is_spent:
         return context.evaluators.block(context, frame, node.orelse)
     context.change(generator, "a generator")
-    generator.is_spent, generator.is_left = True, _has(node.body, ast.Break)
+    generator.is_spent, generator.is_left = True, ends_with(node.body, ast.Break)
     is_inner = generator.frame.outer is frame
     key = (node, generator.node, is_inner)
     text: _Text | None = context.texts.get(key)
@@ -211,7 +211,7 @@ class _Maker:
             for part in ast.walk(statement):
                 from_source(part, self.frame.source)
         bound = self._placed(ast.Assign([target], value), place)
-        has_break, has_continue = (_has(body, kind) for kind in (ast.Break, ast.Continue))
+        has_break, has_continue = (ends_with(body, kind) for kind in (ast.Break, ast.Continue))
         if not has_break and not has_continue:
             return [bound, *body]
         leaves = _Breaks(self).block(body) if has_break else body
@@ -309,7 +309,7 @@ class _Breaks:
         return [node]
 
 
-def _has(body: Sequence[ast.stmt], kind: type[ast.Break] | type[ast.Continue]) -> bool:
+def ends_with(body: Sequence[ast.stmt], kind: type[ast.Break] | type[ast.Continue]) -> bool:
     """Whether statements of a loop's body end its iteration so."""
     for node in body:
         if isinstance(node, kind):
@@ -320,7 +320,7 @@ def _has(body: Sequence[ast.stmt], kind: type[ast.Break] | type[ast.Continue]) -
         if not isinstance(node, _LOOP):
             inner += [getattr(node, name, ()) for name in ("body", "finalbody")]
             inner += [one.body for one in (*getattr(node, "cases", ()), *getattr(node, "handlers", ()))]
-        if any(_has(one, kind) for one in inner if one):
+        if any(ends_with(one, kind) for one in inner if one):
             return True
     return False
 

@@ -12,15 +12,10 @@ as long as nobody writes into either; a write into one makes the other unreadabl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from collections.abc import Mapping, Sequence
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import (
-    INDEX_MESSAGE,
     ArrayType,
     Atom,
     Check,
@@ -31,8 +26,9 @@ from anadrome.array_ir.nodes import (
     Yield,
     i64,
 )
-from anadrome.dtypes import I64, DType
+from anadrome.dtypes import I64
 from anadrome.errors.frontend import (
+    MayBeNone,
     StaticCallFailed,
     UnknownRoom,
     UnsupportedType,
@@ -40,17 +36,25 @@ from anadrome.errors.frontend import (
 from anadrome.frontend.arrays import as_array, atom, convert, describe, type_of
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
 from anadrome.frontend.context import Context
-from anadrome.frontend.heap import Stateful
 from anadrome.frontend.indexing import take_inside, take_items, whole
 from anadrome.frontend.iterables import Iterated, RowList, size_of
-from anadrome.frontend.restarts import RestartGrown
+from anadrome.frontend.restarts import COUNTED, RestartGrown
 from anadrome.frontend.rooms import is_outside, put_rows, widened
-from anadrome.frontend.sizes import as_size, is_nonnegative, retype
-from anadrome.frontend.structures import flatten, is_number
+from anadrome.frontend.run_time_lists import (
+    GrowingList,
+    RowType,
+    counting_loop,
+    inside,
+    joint_row,
+    keep_last,
+    recent,
+    refuse_counted,
+)
+from anadrome.frontend.sizes import as_size, retype
+from anadrome.frontend.structures import flatten, has_maybe, is_number
 from anadrome.frontend.values import (
     Array,
     Complex,
-    Key,
     Range,
     Scalar,
     Scope,
@@ -59,41 +63,6 @@ from anadrome.frontend.values import (
     is_staged,
     link,
 )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RowType:
-    """What the rows of a list are: the type of each leaf, if it is a Python number, the row of leaves."""
-
-    types: tuple[ArrayType, ...]
-    weak: tuple[bool, ...]
-    depths: tuple[int, ...]
-    rebuild: Callable[..., Value]
-
-
-class GrowingList(Stateful):
-    """A list of the program whose length is known at run time only."""
-
-    __slots__ = ("columns", "count", "length", "row")
-
-    def __init__(self) -> None:
-        self.columns: tuple[Array, ...] = ()
-        self.length: Value = 0
-        self.count: Value = 0
-        self.row: RowType | None = None
-
-    def __repr__(self) -> str:
-        return "a list"
-
-    def contents(self) -> dict[Key, Value]:
-        """Its length, its arrays, what its rows are, and how many were counted."""
-        return {"length": self.length, "columns": self.columns, "row": self.row, "count": self.count}
-
-    def refill(self, contents: Mapping[Key, Value]) -> None:
-        """Hold other rows."""
-        found: Mapping[Any, Any] = contents
-        self.length, self.columns = found["length"], found["columns"]
-        self.row, self.count = found["row"], found["count"]
 
 
 def growing_list(context: Context, items: Sequence[Value]) -> GrowingList:
@@ -170,6 +139,8 @@ def without_growing(context: Context, value: Value) -> Value:
 def row_of(context: Context, value: Value) -> tuple[list[Value], RowType]:
     """The leaves of a row, and what it is."""
     refuse_shared_list(context, value)
+    if has_maybe(value):
+        raise MayBeNone(context.span, "an item of a run-time list")
     value = list_as_array(context, value)
     if is_complex(value):
         value = complex_of(context, value)
@@ -194,31 +165,6 @@ def refuse_shared_list(context: Context, value: Value) -> None:
         raise UnsupportedType("an item of a run-time list", "a list that was made before", context.span, help)
 
 
-def joint_row(context: Context, old: RowType | None, new: RowType) -> RowType:
-    """What the rows of a list are that has rows of both kinds: numbers of a common type."""
-    if old is None:
-        return new
-    if len(old.types) != len(new.types) or any(
-        one.rank != two.rank for one, two in zip(old.types, new.types, strict=True)
-    ):
-        raise UnsupportedType(
-            "a row of a run-time list", "a row of another structure than before", context.span
-        )
-    types = tuple(
-        ArrayType(_common(one.dtype, two.dtype), one.shape)
-        for one, two in zip(old.types, new.types, strict=True)
-    )
-    weak = tuple(one and two for one, two in zip(old.weak, new.weak, strict=True))
-    return RowType(types, weak, old.depths, old.rebuild)
-
-
-def _common(left: DType, right: DType) -> DType:
-    if left is right:
-        return left
-    found = np.result_type(left.numpy, right.numpy)
-    return left if found == left.numpy else right
-
-
 # ---------------------------------------------------------------------------- room
 def append(context: Context, owner: GrowingList, value: Value) -> None:
     """`list.append(value)`"""
@@ -227,6 +173,7 @@ def append(context: Context, owner: GrowingList, value: Value) -> None:
     joint = joint_row(context, owner.row, row)
     if outermost is not None and outermost.is_counting:
         _count(context, owner, outermost, joint, i64(1))
+        keep_last(context, owner, row.rebuild(iter(leaves)))
         return
     if outermost is None:
         _make_room(context, owner, joint, i64(1))
@@ -251,6 +198,20 @@ def outermost_scope(context: Context, owner: GrowingList) -> Scope | None:
     return found
 
 
+SPARE = 16
+"""Room for so many rows more than were counted: the loop that stores them may round in another way."""
+
+
+def _check_room(context: Context, owner: GrowingList, outermost: Scope, more: Size) -> None:
+    """Where rows were counted: the program checks that there is room for what is stored."""
+    if outermost.room.get(owner) != COUNTED:
+        return
+    builder = context.builder
+    needed = builder.size("add", atom(context, owner.length, I64), more)
+    message = "RuntimeError: a list gets more items than its loop has counted; its end depends on rounding"
+    builder.let(Check(builder.apply("le", needed, owner.columns[0].shape[0]), "raise", message))
+
+
 def _ask_room(context: Context, owner: GrowingList, outermost: Scope, row: RowType, more: Size) -> None:
     """Make sure that the loop or branch has made room for what is appended here, of this type."""
     used = outermost.appended.get(owner, 0)
@@ -259,6 +220,7 @@ def _ask_room(context: Context, owner: GrowingList, outermost: Scope, row: RowTy
     if not fits or used >= outermost.room.get(owner, 0):
         raise RestartGrown(outermost, owner, row, _bound(context, outermost, more))
     outermost.appended[owner] = used + 1
+    _check_room(context, owner, outermost, more)
 
 
 def _count(context: Context, owner: GrowingList, outermost: Scope, row: RowType, more: Size) -> None:
@@ -269,20 +231,15 @@ def _count(context: Context, owner: GrowingList, outermost: Scope, row: RowType,
         setattr(owner, part, _sum(context, getattr(owner, part), more))
 
 
-def refuse_counted(context: Context, owner: GrowingList) -> None:
-    """The rows of a list are not there while they are counted."""
-    record = context.records[id(owner)]
-    if any(scope.is_counting and (record, "count") in scope.carried for scope in context.scopes()):
-        raise UnknownRoom(context.span, is_read=True)
-
-
 def make_counted_room(
     context: Context, counted: Mapping[object, object], counts: Mapping[object, Value]
 ) -> None:
     """Before a loop begins whose rows were counted: room for so many."""
     for owner, row in counted.items():
         assert isinstance(owner, GrowingList) and isinstance(row, RowType)
-        _make_room(context, owner, joint_row(context, owner.row, row), as_size(context, counts[owner]))
+        owner.last = ()
+        more = context.builder.size("add", as_size(context, counts[owner]), i64(SPARE))
+        _make_room(context, owner, joint_row(context, owner.row, row), more)
 
 
 def _bound(context: Context, outermost: Scope, more: Size) -> Size:
@@ -428,25 +385,11 @@ def row_at(context: Context, owner: GrowingList, index: Atom) -> Value:
     return owner.row.rebuild(iter(leaves))
 
 
-def inside(context: Context, owner: GrowingList, index: Value) -> Atom:
-    """An index as a place from 0 on; the program checks that it is inside."""
-    builder, length = context.builder, atom(context, owner.length, I64)
-    found = as_size(context, index)
-    if isinstance(found, Const):
-        place: Atom = found if int(found.value) >= 0 else builder.size("add", length, found)
-    elif is_nonnegative(context, found):
-        place = found
-    else:
-        wrapped = builder.apply("add", found, length)
-        place = builder.select(builder.apply("lt", found, i64(0)), wrapped, found)
-    is_inside = builder.apply("and", builder.apply("ge", place, i64(0)), builder.apply("lt", place, length))
-    builder.let(Check(is_inside, "index", INDEX_MESSAGE, (place, length)))
-    return place
-
-
 def get_item(context: Context, owner: GrowingList, index: Value) -> Value:
     """`list[index]`"""
-    refuse_counted(context, owner)
+    counting = counting_loop(context, owner)
+    if counting is not None:
+        return recent(context, owner, counting, index)
     if not owner.columns:
         raise StaticCallFailed("this index", IndexError("list index out of range"), context.span)
     return row_at(context, owner, inside(context, owner, index))
@@ -494,6 +437,8 @@ def _append_all(context: Context, owner: GrowingList, source: Iterated) -> None:
     outermost = outermost_scope(context, owner)
     joint = joint_row(context, owner.row, rows[0])
     if outermost is not None and outermost.is_counting:
+        if owner.last:
+            raise UnknownRoom(context.span, is_read=True)
         _count(context, owner, outermost, joint, source.extent)
         return
     if outermost is None:

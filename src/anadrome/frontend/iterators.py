@@ -17,7 +17,7 @@ from anadrome.errors.frontend import StaticCallFailed, StaticRequired, Unsupport
 from anadrome.frontend.arrays import as_array, atom, describe
 from anadrome.frontend.complex_numbers.parts import complex_of
 from anadrome.frontend.context import Context
-from anadrome.frontend.growing import GrowingList, iterated
+from anadrome.frontend.growing import iterated
 from anadrome.frontend.heap import Stateful
 from anadrome.frontend.iterables import (
     Iterated,
@@ -32,6 +32,7 @@ from anadrome.frontend.iterables import (
 )
 from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.overloads import own_method
+from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sizes import agree, clamp_size, least_size
 from anadrome.frontend.values import Array, Complex, Frame, Key, Missing, Scalar, Value
 
@@ -378,7 +379,7 @@ def next_of(context: Context, value: Value, default: Sequence[Value]) -> Value:
         return items[0] if items else default[0]
     extent = sequence.static_extent
     if extent is None or not isinstance(position, int):
-        return _next_at_run_time(context, found, sequence, default)
+        return _next_at_run_time(context, found, default)
     if position >= extent:
         if default:
             return default[0]
@@ -387,11 +388,9 @@ def next_of(context: Context, value: Value, default: Sequence[Value]) -> Value:
     return plain_number(sequence.item(context, i64(position)))
 
 
-def _next_at_run_time(
-    context: Context, found: Iterator, sequence: Iterated, default: Sequence[Value]
-) -> Value:
+def _next_at_run_time(context: Context, found: Iterator, default: Sequence[Value]) -> Value:
+    context.refuse_stop("`next`")
     is_left = has_item(context, found)
-    position = atom(context, found.position, I64)
     if default:
         raise StaticRequired(
             "whether an iterator has an item left, for the default of `next`,",
@@ -399,8 +398,15 @@ def _next_at_run_time(
             "go over it with `for`",
         )
     context.builder.let(Check(atom(context, is_left), "raise", "StopIteration: no item is left"))
+    return _take(context, found)
+
+
+def _take(context: Context, found: Iterator) -> Value:
+    """The next item of an iterator over a run-time sequence, which has one left."""
+    assert found.sequence is not None
+    position = atom(context, found.position, I64)
     found.advance(context, Scalar(context.builder.apply("add", position, i64(1)), is_weak=True))
-    return sequence.item(context, position)
+    return found.sequence.item(context, position)
 
 
 def has_item(context: Context, found: Iterator) -> Value:
@@ -414,26 +420,31 @@ def has_item(context: Context, found: Iterator) -> Value:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
-    """A question to an iterator in the text of a program."""
+class Step:
+    """A function of an iterator in the text of a program."""
 
-    answer: Callable[[Context], Value]
+    answer: Callable[[Context, Any], Value]
 
     def __anadrome_stage__(
         self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]
     ) -> Value:
-        return self.answer(context)
+        return self.answer(context, args[0])
+
+
+ADVANCE = Step(lambda context, iterator: context.evaluators.advance(context, iterator))
+"""`ADVANCE(iterator)`: the next item in a tuple of its own, None behind the last one."""
+
+HAS_ITEM = Step(has_item)
+"""`HAS_ITEM(iterator)`: whether an iterator over a run-time sequence has an item left."""
+
+TAKE = Step(_take)
+"""`TAKE(iterator)`: its next item, which it has."""
 
 
 def while_items(frame: Frame, node: ast.For, iterator: Iterator) -> ast.While:
     """The text of a loop that takes the next item of an iterator while there is one."""
-    asks, takes = (
-        _call_of(node.iter, _Asked(answer))
-        for answer in (
-            lambda context: has_item(context, iterator),
-            lambda context: next_of(context, iterator, ()),
-        )
-    )
+    taken = Step(lambda context, found: next_of(context, found, ()))
+    asks, takes = (_call_of(node.iter, step, iterator) for step in (HAS_ITEM, taken))
     take = ast.copy_location(ast.Assign([node.target], takes), node.iter)
     loop = ast.copy_location(ast.While(asks, [take, *node.body], node.orelse), node)
     frame.live[loop] = frame.live[node]
@@ -444,9 +455,10 @@ def while_items(frame: Frame, node: ast.For, iterator: Iterator) -> ast.While:
     return loop
 
 
-def _call_of(place: ast.expr, asked: _Asked) -> ast.expr:
-    constant: Any = ast.Constant
-    return ast.copy_location(ast.Call(ast.copy_location(constant(asked), place), [], []), place)
+def _call_of(place: ast.expr, step: Step, iterator: Iterator) -> ast.expr:
+    made: Any = ast.Constant
+    function, argument = (ast.copy_location(made(one), place) for one in (step, iterator))
+    return ast.copy_location(ast.Call(function, [argument], []), place)
 
 
 def source_of(context: Context, value: Value) -> Iterated | Pulled:
@@ -475,9 +487,8 @@ def source_of(context: Context, value: Value) -> Iterated | Pulled:
             return _of_view(context, value)
         case _:
             pass
-    method = own_method(value, "__iter__")
-    if method is not None and own_method(value, "__next__") is None:
-        return source_of(context, context.call(method, value))
+    if own_method(value, "__iter__") is not None:
+        return source_of(context, context.evaluators.stepped(context, value))
     found = iterate(context, value)
     return found if isinstance(found, Iterated) else (item for item in found)
 

@@ -13,17 +13,9 @@ from anadrome.array_ir.nodes import Check
 from anadrome.errors.frontend import NoAttribute, UnsupportedCall
 from anadrome.frontend.arrays import atom
 from anadrome.frontend.context import Context
-from anadrome.frontend.growing import (
-    GrowingList,
-    append,
-    extend,
-    growing_list,
-    inside,
-    plain_list,
-    refuse_counted,
-    row_at,
-)
+from anadrome.frontend.growing import append, extend, growing_list, plain_list, row_at
 from anadrome.frontend.restarts import Restage
+from anadrome.frontend.run_time_lists import GrowingList, inside, refuse_counted
 from anadrome.frontend.structures import flatten
 from anadrome.frontend.values import Array, Scalar, Value, is_staged
 
@@ -31,7 +23,7 @@ from anadrome.frontend.values import Array, Scalar, Value, is_staged
 def _pop(context: Context, owner: GrowingList, index: Value = -1) -> Value:
     if not isinstance(index, int) or index != -1:
         raise UnsupportedCall(".pop", context.span, "of a run-time list the last item alone can be taken")
-    refuse_counted(context, owner)
+    refuse_counted(context, owner, is_taken=True)
     last = inside(context, owner, -1)
     leaves, rebuild = flatten(row_at(context, owner, last), is_staged)
     values = [context.wrap(context.read(leaf)) if isinstance(leaf, Array) else leaf for leaf in leaves]

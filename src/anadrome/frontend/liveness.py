@@ -138,8 +138,9 @@ def _statement(found: Liveness, node: ast.stmt, after: Names, targets: _Targets,
             return after | reads(value) | {name}
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             return after | reads(node)
-        case _:
-            return (after - (assigned_names([node]) - captured)) | reads(node)
+        case _:  # a part of an expression may bind a name and need not be evaluated
+            parts = {one.target.id for one in ast.walk(node) if isinstance(one, ast.NamedExpr)}
+            return (after - (assigned_names([node]) - captured - parts)) | reads(node)
 
 
 def _loop(

@@ -26,11 +26,13 @@ from anadrome.frontend.growing import is_list, list_as_array
 from anadrome.frontend.heap import Stateful, contents, describe_part, is_same_object, refill
 from anadrome.frontend.iterables import size_of
 from anadrome.frontend.loop_plan import LoopNode, Part, Plan, held_in, leaves_of
+from anadrome.frontend.optional import placeholder_of
 from anadrome.frontend.resizing import Resizing, begins
 from anadrome.frontend.restarts import (
     RestartAsValue,
     RestartByReference,
     RestartListed,
+    RestartOptional,
     RestartResized,
     RestartSteady,
     RestartStrided,
@@ -50,6 +52,7 @@ from anadrome.frontend.values import (
     Exit,
     Frame,
     Key,
+    Maybe,
     Missing,
     Place,
     Record,
@@ -188,7 +191,7 @@ class Carrying:
 
     def _merge(self, made: Value, sources: Sequence[Value], place: Place | None = None) -> None:
         """The containers of a rebuilt value stand for those of its sources."""
-        if not isinstance(made, tuple | Complex) and children(made) is not None:
+        if not isinstance(made, tuple | Complex | Maybe) and children(made) is not None:
             self.context.merged(made, sources, place)
         each = [children(source) or () for source in sources]
         for position, part in enumerate(children(made) or ()):
@@ -202,7 +205,14 @@ class Carrying:
             value = value if self.context.is_made(value) else staged_surroundings(self.context, value)
         if place in self.plan.listed:
             value = list_as_array(self.context, value)
-        return complex_of(self.context, value) if place in self.plan.complex_places else value
+        if place in self.plan.complex_places:
+            value = complex_of(self.context, value)
+        return self._optional(place, value)
+
+    def _optional(self, place: Place, value: Value) -> Value:
+        """What a place holds that is None in some iterations; any other value as it is."""
+        found = self.plan.optional.get(place)
+        return value if found is None else found.optional(self.context, value)
 
     def _set(self, place: Place, value: Value) -> None:
         """Let a carried place hold a value."""
@@ -229,7 +239,7 @@ class Carrying:
             return self._steady_part(carried, value, exit_)
         if not carried.variables:
             return self._kept_part(carried, value)
-        value = lifted(context, value)
+        value = self._optional(place, lifted(context, value))
         if isinstance(value, Complex) and not value.shape and is_python_number(before):
             raise RetypeLoop(self.scope, (place, 0), None)
         if isinstance(before, Complex) and not before.shape and is_python_number(value):
@@ -238,6 +248,7 @@ class Carrying:
             raise value.error(name, self._places(carried)[0])
         if not is_same_structure(before, value):
             self._exchanges_list(place, before, value)
+            self._becomes_optional(place, before, value)
             raise self._changes(carried, describe(before), describe(value))
         leaves = [
             self._like(start, leaf) for start, leaf in zip(carried.start, leaves_of(value)[0], strict=True)
@@ -272,6 +283,14 @@ class Carrying:
         if place not in self.plan.listed and is_list(before) and is_list(after):
             raise RestartListed(self.scope, place)
 
+    def _becomes_optional(self, place: Place, before: Value, after: Value) -> None:
+        """Where a value is None before an iteration or after it: stage the loop with whether it is there."""
+        if not self.plan.may_be_optional or place in self.plan.optional or isinstance(before, Maybe):
+            return
+        found = placeholder_of(self.context, self.scope, before, after)
+        if found is not None:
+            raise RestartOptional(self.scope, place, found)
+
     def _like(self, start: Value, leaf: Value) -> Value:
         """The end of an iteration as an array of no dimensions, or as a number, as it was before the loop."""
         if isinstance(start, Array) and not start.shape and not isinstance(leaf, Array):
@@ -302,6 +321,7 @@ class Carrying:
         if not is_same and leaves_of(before)[0] and self.plan.may_turn(place):
             raise RestartByReference(self.scope, place)
         if not is_same:
+            self._becomes_optional(place, before, value)
             raise self._changes(carried, describe(before), describe(value))
         return Part([], [], [], lambda results: self._set(place, before))
 
@@ -494,6 +514,7 @@ class Carrying:
             is_read = name in frame.live_head.get(self.node, frozenset()) and name in self.names_before
             if is_read and not isinstance(old, Missing):
                 self._exchanges_list(name, old, new)
+                self._becomes_optional(name, old, new)
                 self.before[name] = old
                 raise self._changes(
                     Carried(name, name, [], [], [], [], next, old), describe(old), describe(new)

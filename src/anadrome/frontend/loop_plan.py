@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from anadrome.array_ir.nodes import Atom, Checkpoint, Var
 from anadrome.dtypes import DType
@@ -17,6 +17,7 @@ from anadrome.frontend.heap import contents
 from anadrome.frontend.liveness import assigned_names, augmented_only, written_names
 from anadrome.frontend.nonlocals import rebound_by_calls
 from anadrome.frontend.restarts import (
+    COUNTED,
     Counted,
     Restart,
     RestartAsValue,
@@ -24,10 +25,12 @@ from anadrome.frontend.restarts import (
     RestartGrown,
     RestartListed,
     RestartLoop,
+    RestartOptional,
     RestartResized,
     RestartSteady,
     RestartStrided,
     RestartWidened,
+    RestartWindow,
     RetypeLoop,
     Room,
 )
@@ -74,6 +77,9 @@ class Plan:
     """Lists that are exchanged for lists of other lengths, which are carried as arrays."""
     strided: set[Place] = field(default_factory=set)
     """Arrays whose layout in memory differs from iteration to iteration."""
+    optional: dict[Place, Any] = field(default_factory=dict)
+    """What is None in some iterations, and its placeholder."""
+    may_be_optional: bool = True
     turned: set[Place] = field(default_factory=set)
     same: set[Place] = field(default_factory=set)
     """Places that hold one array in every iteration, as far as is known."""
@@ -103,7 +109,7 @@ class Plan:
                 self.parts.append((holder, key))
             case RestartGrown(owner=owner):
                 self.room[owner] = self.room.get(owner, 0) + 1
-            case RestartWidened():
+            case RestartWidened() | RestartWindow():
                 pass
             case RestartSteady(place=place, step=step):
                 if step is None:
@@ -116,8 +122,8 @@ class Plan:
                 self.fixed.update(fixed)
             case Counted():
                 self.is_counting = False
-                self.room = dict.fromkeys(self.counted, sys.maxsize)
-                self.parts = [part for part in self.parts if part[1] != "count"]
+                self.room = dict.fromkeys(self.counted, COUNTED)
+                self.parts = [part for part in self.parts if part[1] not in ("count", "last")]
             case RestartListed(place=place):
                 self.listed.add(place)
                 if isinstance(place, str) and place not in self.names:
@@ -126,6 +132,10 @@ class Plan:
                 self.same.discard(place)
             case RestartStrided(place=place):
                 self.strided.add(place)
+            case RestartOptional(place=place, placeholder=placeholder):
+                self.optional[place] = placeholder
+                if isinstance(place, str) and place not in self.names:
+                    self.names.append(place)
             case RestartByReference(place=place):
                 self.turned.add(place)
             case RetypeLoop():

@@ -30,7 +30,9 @@ from anadrome.frontend.restarts import (
     Counted,
     RestartGrown,
     RestartWidened,
+    RestartWindow,
 )
+from anadrome.frontend.run_time_lists import begin_window
 from anadrome.frontend.sharing import Turn, Turns
 from anadrome.frontend.values import (
     BREAK,
@@ -95,6 +97,8 @@ def stage_loop(
                     make_counted_room(context, plan.counted, counts)
                 case RestartGrown():
                     make_room(context, stopped)
+                case RestartWindow():
+                    begin_window(context, stopped)
                 case RestartWidened(cell=cell, dtype=dtype):
                     widened = convert(context, cell.var, dtype)
                     assert isinstance(widened, Var)
@@ -132,6 +136,7 @@ class _LoopStage(Carrying):
         for one in carried:
             self._set(one.place, one.value)
         test, test_body = self._condition(variables)
+        context.facts.assume(self.scope, test, True)
         with context.reopened(self.scope):
             exit_ = self._body()
             self._refuse_new_parts(contents_before)
@@ -177,13 +182,11 @@ class _LoopStage(Carrying):
     def _condition(self, variables: Sequence[Var]) -> tuple[Atom, Scope]:
         context, test = self.context, self.node.test if isinstance(self.node, ast.While) else None
         with context.nested(ScopeKind.CONDITION) as scope:
+            scope.loop = self.scope
             scope.builder.bind(self.index, self.code, *variables)
             if test is None:
                 assert self.trip is not None
                 return context.builder.apply("lt", self.index, self.trip), scope
-            if any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(test)):
-                help = "assign before the loop, and again at the end of its body"
-                raise UnsupportedSyntax("`:=` in the condition of a run-time `while`", context.span, help)
             self.resizing.enter_condition()
             value = condition(context, self.frame, test)
             self.resizing.leave_condition()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from anadrome.array_ir.affine import Affine
-from anadrome.array_ir.nodes import ArrayType, Atom, Const, Size, Var, i64
+from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Const, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, I64
 from anadrome.errors.frontend import RUN_TEXT, BranchesDiffer, FrontendError, UnsupportedType
 from anadrome.frontend.arrays import atom, describe, promote, type_of, variable_of
@@ -33,7 +33,7 @@ from anadrome.frontend.overloads import own_method
 from anadrome.frontend.restarts import RestartGrown
 from anadrome.frontend.rooms import ceilings, differ, first_rows, is_outside, largest, sources
 from anadrome.frontend.sizes import is_same_size
-from anadrome.frontend.structures import children, is_number
+from anadrome.frontend.structures import children, is_number, maybe
 from anadrome.frontend.values import (
     BREAK,
     RETURN,
@@ -44,6 +44,7 @@ from anadrome.frontend.values import (
     Frame,
     Holder,
     Key,
+    Maybe,
     Missing,
     Record,
     RunText,
@@ -78,7 +79,7 @@ def branch(
     """Evaluate both ways of a run-time condition into bodies of their own and merge what they leave."""
     span = context.span
     before = dict(frame.names)
-    first, second = _both_ways(context, frame, then, other)
+    first, second = _both_ways(context, frame, condition, then, other)
     frame.names = before
     context.span = span
     joining = Joining(context, condition, first, second)
@@ -117,7 +118,7 @@ def _differs(cell: Cell, first: Way, second: Way) -> bool:
 
 
 def _both_ways(
-    context: Context, frame: Frame, then: Callable[[], Exit], other: Callable[[], Exit]
+    context: Context, frame: Frame, condition: Atom, then: Callable[[], Exit], other: Callable[[], Exit]
 ) -> tuple[Way, Way]:
     """Both ways evaluated, each from what is before the branch; again where a list had no room for one."""
     before = dict(frame.names)
@@ -125,9 +126,9 @@ def _both_ways(
     while True:
         opened: list[Scope] = []
         try:
-            first = _walk(context, frame, then, rooms[0], opened)
+            first = _walk(context, frame, (condition, True), then, rooms[0], opened)
             frame.names = dict(before)
-            return first, _walk(context, frame, other, rooms[1], opened)
+            return first, _walk(context, frame, (condition, False), other, rooms[1], opened)
         except RestartGrown as stopped:
             frame.names = dict(before)
             if stopped.scope not in opened:
@@ -138,12 +139,18 @@ def _both_ways(
 
 
 def _walk(
-    context: Context, frame: Frame, way: Callable[[], Exit], room: dict[object, int], opened: list[Scope]
+    context: Context,
+    frame: Frame,
+    known: tuple[Atom, bool],
+    way: Callable[[], Exit],
+    room: dict[object, int],
+    opened: list[Scope],
 ) -> Way:
     states: dict[Holder, State] = {}
     with context.nested(ScopeKind.BRANCH) as scope:
         opened.append(scope)
         scope.room = room
+        context.facts.assume(scope, *known)
         try:
             exit_ = way()
             states = {holder: state_of(holder) for holder in scope.before}
@@ -196,6 +203,16 @@ class Joining:
                 self.context.made(merged)
             else:
                 self.context.merged(merged, (one, two))
+
+    @property
+    def is_expression(self) -> bool:
+        """Whether the ways are parts of an expression, of which one gives its value."""
+        return self.first.is_over and self.second.is_over
+
+    def is_over_alone(self, is_first: bool) -> bool:
+        """Whether nothing comes after one of the ways, and something after the other."""
+        own, other = (self.first, self.second) if is_first else (self.second, self.first)
+        return own.is_over and not other.is_over
 
     def is_bound_inside(self, value: Value) -> bool:
         """Whether a value, or a part of it, exists on one of the ways only."""
@@ -266,9 +283,11 @@ def _parts_after(way: Way, record: Record, now: dict[Key, Value]) -> dict[Key, V
 
 def _join_name(joining: Joining, what: str, one: Value, two: Value) -> Join:
     """A name read only where one way led takes that way's type; one without a common type is unusable."""
+    one = joining.context.settled(one, joining.first.scope)
+    two = joining.context.settled(two, joining.second.scope)
     if isinstance(one, Missing) or isinstance(two, Missing):
         found = two if isinstance(one, Missing) else one
-        is_unreached = joining.first.is_over if isinstance(one, Missing) else joining.second.is_over
+        is_unreached = joining.is_over_alone(isinstance(one, Missing))
         if isinstance(found, Missing) or not is_unreached:
             missing = one if isinstance(one, Missing) else two
             assert isinstance(missing, Missing)
@@ -286,8 +305,13 @@ def _join_name(joining: Joining, what: str, one: Value, two: Value) -> Join:
 
 
 def _join_broken(joining: Joining, what: str, missing: Missing, one: Value, two: Value) -> Join:
-    """A name without a value, and what it is on the ways that leave a loop by `break`, zeros on the other."""
-    plain = replace(missing, at_break=None)
+    """A name without a value; what it is on the ways that leave a loop by `break`, zeros on the other; and
+    what it is where a part of an expression has bound it."""
+    plain = replace(missing, at_break=None, there=None)
+    bound = [value.there if isinstance(value, Missing) else value for value in (one, two)]
+    unbound = sum(value is None for value in bound)
+    if not unbound or (unbound == 1 and joining.is_expression):
+        return _join_bound(joining, what, plain, *bound)
     ways = ((joining.first, one), (joining.second, two))
     values = [value_at_break(value) for way, value in ways if BREAK in way.exit.kinds]
     if not values or any(value is None for value in values):
@@ -301,11 +325,30 @@ def _join_broken(joining: Joining, what: str, missing: Missing, one: Value, two:
     return lambda results: replace(plain, at_break=made(results))
 
 
+def _join_bound(joining: Joining, what: str, plain: Missing, one: Value, two: Value) -> Join:
+    """A name that is bound on some ways only, and what it is where one of these is known to be taken."""
+    mark = len(joining.slots)
+    try:
+        made = _join_optional(joining, what, one, two)
+    except FrontendError:
+        del joining.slots[mark:]
+        return lambda _: plain
+
+    def finish(results: Iterator[Value]) -> Value:
+        found = made(results)
+        return replace(plain, there=found) if isinstance(found, Maybe) else plain
+
+    return finish
+
+
 def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
     """One value for two: adds the slots it needs and gives what makes the value of the slots' results."""
     context, first, second = joining.context, joining.first, joining.second
+    one, two = context.settled(one, first.scope), context.settled(two, second.scope)
     if one is two and not joining.is_bound_inside(one):
         return lambda _: one
+    if isinstance(one, Maybe | None) or isinstance(two, Maybe | None):
+        return _join_optional(joining, what, one, two)
     pair = (one, two)
     one, two = staged_surroundings(context, one), staged_surroundings(context, two)
     if isinstance(one, Complex) is not isinstance(two, Complex):
@@ -328,6 +371,39 @@ def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
         ways = (describe(one), describe(two))
         return lambda _: Missing(f"{what} is {ways[0]} on one way and {ways[1]} on the other", "", ways)
     raise BranchesDiffer(what, describe(one), describe(two), context.span)
+
+
+def _join_optional(joining: Joining, what: str, one: Value, two: Value) -> Join:
+    """A value that is None on one way, or may be: whether it is there, and what it is then."""
+    values = [value.value if isinstance(value, Maybe) else value for value in (one, two) if value is not None]
+    if not values:
+        return lambda _: None
+    join_flag = _join_flags(joining, *(_is_there(value) for value in (one, two)))
+    join_value = join(joining, what, values[0], values[-1])
+
+    def finish(results: Iterator[Value]) -> Value:
+        is_there, value = join_flag(results), join_value(results)
+        return value if isinstance(value, Missing) else maybe(is_there, value)
+
+    return finish
+
+
+def _is_there(value: Value) -> Scalar:
+    return value.is_there if isinstance(value, Maybe) else Scalar(FALSE if value is None else TRUE)
+
+
+def _join_flags(joining: Joining, one: Scalar, two: Scalar) -> Join:
+    """Whether a value is there; where it is on one way alone, this is the condition of the branch."""
+    condition = joining.condition
+    if one.atom == two.atom:
+        return lambda _: one
+    if (one.atom, two.atom) == (TRUE, FALSE):
+        return lambda _: Scalar(condition)
+    if (one.atom, two.atom) == (FALSE, TRUE):
+        found = Scalar(joining.context.builder.apply("not", condition))
+        return lambda _: found
+    joining.slots.append(Slot(one, two, ArrayType(BOOL), False))
+    return next
 
 
 Text = str | RunText

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
-from anadrome.errors.frontend import RUN_TEXT, UnsupportedType
+from anadrome.errors.frontend import RUN_TEXT, MayBeNone, UnsupportedType
 from anadrome.frontend.arrays import unboxed
 from anadrome.frontend.complex_numbers.operators import truth as complex_truth
 from anadrome.frontend.context import Context
-from anadrome.frontend.growing import GrowingList
-from anadrome.frontend.operators import apply_prim
-from anadrome.frontend.own import is_own
-from anadrome.frontend.values import Array, Complex, Missing, RunText, Value, is_staged
+from anadrome.frontend.operators import apply_prim, truth
+from anadrome.frontend.own import is_inlined
+from anadrome.frontend.run_time_lists import GrowingList
+from anadrome.frontend.values import Array, Complex, Maybe, Missing, RunText, Scalar, Value, is_staged
 
 BINARY: Mapping[type[ast.operator], str] = {
     ast.Add: "add",
@@ -56,7 +56,7 @@ ASKED: Mapping[object, tuple[str, ...]] = {
 def own_method(value: Value, name: str) -> FunctionType | None:
     """A special method that the user's class of a value defines."""
     method = getattr(type(value), name, None)
-    return method if isinstance(method, FunctionType) and is_own(method) else None
+    return method if is_inlined(method) else None
 
 
 def own_binary(context: Context, kind: type[ast.operator], left: Value, right: Value) -> Value:
@@ -106,11 +106,25 @@ def own_truth(context: Context, value: Value) -> Value:
         return complex_truth(context, value)
     if isinstance(value, RunText):
         raise UnsupportedType("a condition", RUN_TEXT, context.span, "ask for the numbers in it")
+    if isinstance(value, Maybe):
+        return _truth_where_there(context, value)
     value = unboxed(context, value)
     if isinstance(value, GrowingList):
         return value.length if isinstance(value.length, int) else apply_prim(context, "gt", value.length, 0)
     method = own_asked(bool, value)
     return value if method is None else context.call(method, value)
+
+
+def _truth_where_there(context: Context, value: Maybe) -> Value:
+    """Whether a value that may be None is there, and true."""
+    if own_asked(bool, value.value) is not None:
+        raise MayBeNone(context.span)
+    inner = own_truth(context, value.value)
+    if is_staged(inner):
+        is_true = truth(context, inner)
+        return Scalar(context.builder.apply("and", value.is_there.atom, is_true))
+    context.surroundings.truth_of(inner)
+    return value.is_there if inner else False
 
 
 def own_asked(function: Value, value: Value) -> FunctionType | None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 from types import FunctionType, ModuleType
+from typing import TypeGuard
+
+from anadrome.frontend.functions import StagedFunction
 
 NATIVE_MODULES = frozenset({*sys.stdlib_module_names, "numpy", "scipy", "anadrome"})
 """Functions of these packages run as they are where all arguments are static."""
@@ -23,7 +26,7 @@ CALLED_MODULES = frozenset({name for name in PROGRAM_MODULES if name.startswith(
 """Those whose programs stand for functions that a user calls: their errors name the line of the call."""
 
 
-def is_own(found: FunctionType | type | ModuleType) -> bool:
+def is_own(found: FunctionType | StagedFunction | type | ModuleType) -> bool:
     """Whether a function, class or module is the user's."""
     name = found.__name__ if isinstance(found, ModuleType) else found.__module__
     module = name or ""
@@ -32,6 +35,11 @@ def is_own(found: FunctionType | type | ModuleType) -> bool:
     # an example in a docstring bears the name of the module it stands in
     code = getattr(found, "__code__", None)
     return code is not None and code.co_filename.startswith("<doctest ")
+
+
+def is_inlined(found: object) -> TypeGuard[FunctionType]:
+    """Whether a value is a function of the user's, whose text is evaluated where it is called."""
+    return isinstance(found, FunctionType | StagedFunction) and is_own(found)
 
 
 def is_native(found: FunctionType | type | ModuleType) -> bool:

@@ -17,7 +17,6 @@ from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, Const, Reduce, Var, Yield, i64
 from anadrome.dtypes import BOOL, I64, DType
 from anadrome.errors.frontend import (
-    DrawsInParallel,
     EscapingMutation,
     PrintsInParallel,
     StaticCallFailed,
@@ -26,11 +25,12 @@ from anadrome.errors.frontend import (
     UnsupportedType,
     WritesThroughView,
 )
+from anadrome.errors.parallel import DrawsInParallel
 from anadrome.frontend.arrays import atom, describe, promote, type_of
 from anadrome.frontend.complex_numbers.operators import binary as complex_binary
 from anadrome.frontend.complex_numbers.pairs import pair_product
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex
-from anadrome.frontend.comprehension import bind_target, clause_frame, evaluate_list, short_items, spend
+from anadrome.frontend.comprehension import clause_frame, enter, evaluate_list, short_items, spend
 from anadrome.frontend.context import Context
 from anadrome.frontend.generators import all_items
 from anadrome.frontend.iterables import Iterated
@@ -146,7 +146,7 @@ def _clause(context: Context, frame: Frame, node: ast.GeneratorExp, depth: int, 
     items = short_items(context, context.evaluate(frame, clause.iter))
 
     def partial(item: Value) -> Partial:
-        bind_target(context, frame, clause.target, item)
+        enter(context, frame, node, clause.target, item)
         return _filtered(context, frame, clause.ifs, monoid, inner)
 
     def inner() -> Partial:

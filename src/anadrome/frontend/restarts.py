@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -10,6 +11,9 @@ from anadrome.dtypes import DType
 from anadrome.errors import Span
 from anadrome.errors.frontend import FrontendError
 from anadrome.frontend.values import WHOLE, Cell, Holder, Key, Place, Scope
+
+COUNTED = sys.maxsize
+"""The room of a list whose rows were counted: any number of calls may append to it."""
 
 
 class RestartLoop(Exception):
@@ -58,6 +62,17 @@ class RestartStrided(Exception):
         self.place = place
 
 
+class RestartOptional(Exception):
+    """What a loop carries is None in some iterations: stage the loop with whether it is there, and a
+    placeholder where it is not."""
+
+    def __init__(self, scope: Scope, place: Place, placeholder: object) -> None:
+        super().__init__()
+        self.scope = scope
+        self.place = place
+        self.placeholder = placeholder
+
+
 class RestartGrown(Exception):
     """A loop or branch appends to a list that has no room for it: make room, and stage it once more."""
 
@@ -67,6 +82,17 @@ class RestartGrown(Exception):
         self.owner = owner
         self.row = row
         self.bound = bound
+
+
+class RestartWindow(Exception):
+    """A loop that counts what it appends to a list reads one of its last items: count once more, with these
+    carried beside the list."""
+
+    def __init__(self, scope: Scope, owner: object, back: int) -> None:
+        super().__init__()
+        self.scope = scope
+        self.owner = owner
+        self.back = back
 
 
 class RestartSteady(Exception):
@@ -159,7 +185,9 @@ Restart = (
     | RestartAsValue
     | RestartListed
     | RestartStrided
+    | RestartOptional
     | RestartGrown
+    | RestartWindow
     | RestartWidened
     | RestartSteady
     | RestartResized
@@ -170,6 +198,6 @@ Restart = (
 
 RESTARTS = (
     *(RestartLoop, RestartByReference, RestartAsValue, RestartListed, RestartGrown, RestartWidened),
-    *(RestartSteady, RestartResized, RestartStrided, Counted, RetypeLoop),
+    *(RestartSteady, RestartResized, RestartStrided, RestartOptional, RestartWindow, Counted, RetypeLoop),
 )
 """The classes of these."""

@@ -15,20 +15,22 @@ from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Function, Size, Var,
 from anadrome.config import Config
 from anadrome.dtypes import I64, DType
 from anadrome.errors import Span
-from anadrome.errors.frontend import AnnotationMismatch, UnsupportedType
+from anadrome.errors.frontend import AnnotationMismatch, MayBeNone, UnsupportedType
 from anadrome.frontend.annotations import Annotation, bind_annotation
 from anadrome.frontend.arrays import atom, describe
-from anadrome.frontend.calls import BoundMethod, StagedFunction, call
+from anadrome.frontend.calls import BoundMethod, call
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.comprehension import generated, made_list
 from anadrome.frontend.context import Context, Evaluators, StagedCall
 from anadrome.frontend.drawing import Draw, GeneratorSpec, Passed, stand_in
 from anadrome.frontend.evaluate import attribute, evaluate
+from anadrome.frontend.functions import StagedFunction
 from anadrome.frontend.iterators import source_of
 from anadrome.frontend.restarts import Restage
 from anadrome.frontend.sharing import spread
 from anadrome.frontend.statements import run_block
-from anadrome.frontend.structures import children, flatten, is_number
+from anadrome.frontend.stepping import advance, stepped
+from anadrome.frontend.structures import children, flatten, has_maybe, is_number
 from anadrome.frontend.surroundings import Watch
 from anadrome.frontend.values import (
     BY_ROWS,
@@ -47,7 +49,7 @@ from anadrome.frontend.views import layout_of
 RECURSION_LIMIT = 20_000
 """Python's own limit while a function is being staged."""
 
-EVALUATORS = Evaluators(call, evaluate, run_block, generated, source_of, attribute, spread)
+EVALUATORS = Evaluators(call, evaluate, run_block, generated, source_of, stepped, advance, attribute, spread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +270,9 @@ def _results(
 ) -> tuple[list[Value], Callable[[Iterator[Value]], Value], tuple[bool, ...]]:
     """The leaves of a result: numbers known while compiling are results as well."""
     result = made_list(context, result)
+    if has_maybe(result):
+        help = "return a number that says so, such as `np.nan`, or a flag beside it"
+        raise MayBeNone(context.span, "a result of a compiled function", help)
     result = staged_surroundings(context, result)
     leaves, rebuild = flatten(result, lambda leaf: is_staged(leaf) or is_number(leaf))
     weak = tuple(

@@ -8,7 +8,6 @@ import inspect
 import warnings
 from collections import deque
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -25,11 +24,11 @@ from anadrome.errors.frontend import (
 from anadrome.errors.runtime import AssertionFailed, RaisedError
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.calls import staged_function
+from anadrome.frontend.classes import make_class
 from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.control import run_for, run_while
 from anadrome.frontend.evaluate import attribute, condition, mangled, subscript
-from anadrome.frontend.growing import GrowingList
 from anadrome.frontend.heap import is_same_object, is_view_of
 from anadrome.frontend.imports import run_import
 from anadrome.frontend.iterators import GeneratorCall, unrolled
@@ -37,7 +36,8 @@ from anadrome.frontend.merge import branch
 from anadrome.frontend.nonlocals import owner
 from anadrome.frontend.operators import truth
 from anadrome.frontend.overloads import own_method
-from anadrome.frontend.own import is_own
+from anadrome.frontend.own import is_inlined
+from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.storing import NOT_THERE, in_place, part_of, store_item
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.trying import run_try
@@ -95,7 +95,6 @@ def _what(node: ast.stmt) -> str:
 
 
 _WORDS: dict[type[ast.stmt], str] = {
-    ast.ClassDef: "class",
     ast.AsyncFor: "async for",
     ast.AsyncWith: "async with",
     ast.AsyncFunctionDef: "async def",
@@ -104,7 +103,6 @@ _WORDS: dict[type[ast.stmt], str] = {
 
 
 _HELP: dict[type[ast.stmt], str] = {
-    ast.ClassDef: "define the class outside",
     ast.Match: "take patterns without `*rest`, mappings and positions of classes, or write it with `if`",
 }
 
@@ -241,7 +239,7 @@ def store_attribute(context: Context, base: Value, name: str, value: Value) -> N
         store_item(context, getattr(base, name), Ellipsis, value)
         return
     setter = inspect.getattr_static(type(base), name, None)
-    if isinstance(setter, property) and isinstance(setter.fset, FunctionType) and is_own(setter.fset):
+    if isinstance(setter, property) and is_inlined(setter.fset):
         context.call(setter.fset, base, value)
         return
     method = own_method(base, "__setattr__")
@@ -333,6 +331,10 @@ def _function(context: Context, frame: Frame, node: ast.FunctionDef) -> None:
     owner(context, frame, node.name).names[node.name] = value
 
 
+def _class(context: Context, frame: Frame, node: ast.ClassDef) -> None:
+    owner(context, frame, node.name).names[node.name] = make_class(context, frame, node)
+
+
 def _delete(context: Context, frame: Frame, node: ast.Delete) -> None:
     for target in node.targets:
         match target:
@@ -380,6 +382,7 @@ def _assert(context: Context, frame: Frame, node: ast.Assert) -> Exit:
     if holds == FALSE and context.scope.kind is ScopeKind.FUNCTION:
         raise AssertionFailed(_static_words(message, values), context.span)
     context.builder.let(Check(holds, "assert", message, tuple(values)))
+    context.facts.assume(context.scope, holds, True)
     return FALLS_THROUGH
 
 
@@ -407,10 +410,13 @@ def _emit_raise(context: Context, frame: Frame, node: ast.Raise, holds: Atom) ->
     elif node.exc is not None:
         name = ast.unparse(node.exc)
     words = f"{name}: {message}" if message else name or "raise"
+    if name == "StopIteration":
+        context.refuse_stop("`raise StopIteration`")
     context.at(frame, node)
     if holds == FALSE and context.scope.kind is ScopeKind.FUNCTION:
         raise RaisedError.of(words, ["(a run-time value)"] * len(values), context.span)
     context.builder.let(Check(holds, "raise", words, tuple(values)))
+    context.facts.assume(context.scope, holds, True)
 
 
 def _message(context: Context, frame: Frame, node: ast.expr) -> tuple[str, Sequence[Atom]]:
@@ -460,6 +466,7 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Context, Frame, Any], Exit | None]] =
     ast.Nonlocal: lambda context, frame, node: None,
     ast.Global: _global,
     ast.FunctionDef: _function,
+    ast.ClassDef: _class,
     ast.Delete: _delete,
     ast.Import: run_import,
     ast.ImportFrom: run_import,

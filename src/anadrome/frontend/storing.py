@@ -23,10 +23,11 @@ from anadrome.frontend.arrays import describe, promote
 from anadrome.frontend.complex_numbers.parts import has_complex, is_complex
 from anadrome.frontend.complex_numbers.storing import put_complex
 from anadrome.frontend.context import Context
-from anadrome.frontend.growing import GrowingList, set_item
+from anadrome.frontend.growing import set_item
 from anadrome.frontend.heap import contents, part_key
 from anadrome.frontend.list_methods import ListMethod
 from anadrome.frontend.overloads import BINARY, own_method
+from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import Array, Complex, Key, Scalar, Value, is_numpy_array, is_staged
 from anadrome.frontend.writing import put

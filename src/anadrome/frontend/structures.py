@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from anadrome.array_ir.build import number
+from anadrome.array_ir.nodes import Const
 from anadrome.frontend.sparse_matrices import made_of, parts_of
 from anadrome.frontend.sparse_program import Sparse
-from anadrome.frontend.values import Complex, RunText, Scalar, Value, is_staged
+from anadrome.frontend.values import Complex, Maybe, RunText, Scalar, Value, is_staged
 
 Rebuild = Callable[[Iterator[Value]], Value]
 """Takes as many leaves as were found and gives the container again."""
@@ -42,7 +43,10 @@ def children(value: Value) -> list[Value] | None:
     if isinstance(value, Complex):
         return [value.real, value.imag]
     if isinstance(value, Sparse):
-        return list(parts_of(value, type(value)))
+        is_made = hasattr(value, "data")  # its `__init__` has run
+        return list(parts_of(value, type(value))) if is_made else []
+    if isinstance(value, Maybe):
+        return [value.is_there, value.value]
     if is_dataclass_instance(value) and type(value).__module__.partition(".")[0] != "anadrome":
         return [getattr(value, field.name) for field in dataclasses.fields(value)]  # type: ignore[arg-type]
     return None
@@ -60,10 +64,24 @@ def with_children(value: Any, parts: list[Value]) -> Value:
         return joined(*parts)
     if isinstance(value, Sparse):
         return made_of(type(value), parts)
+    if isinstance(value, Maybe):
+        return maybe(*parts)
     new = object.__new__(type(value))
     for field, part in zip(dataclasses.fields(value), parts, strict=True):
         object.__setattr__(new, field.name, part)
     return new
+
+
+def maybe(is_there: Any, value: Value) -> Value:
+    """A value that may be None; the value itself, or None, where that is known."""
+    if isinstance(is_there.atom, Const):
+        return value if is_there.atom.value else None
+    return Maybe(is_there, value)
+
+
+def has_maybe(value: Value) -> bool:
+    """Whether a value may be None, or is a container with one that may be somewhere in it."""
+    return isinstance(value, Maybe) or any(map(has_maybe, children(value) or ()))
 
 
 def joined(real: Any, imag: Any) -> Any:

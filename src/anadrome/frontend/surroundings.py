@@ -27,17 +27,18 @@ from types import (
     MethodWrapperType,
     ModuleType,
 )
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
+from anadrome.dtypes import from_numpy
 from anadrome.frontend.own import is_native
 from anadrome.frontend.structures import children, is_dataclass_instance
-from anadrome.frontend.values import Array, Complex, Missing, Scalar, Value, is_staged
+from anadrome.frontend.values import Array, Complex, Maybe, Missing, Scalar, Value, is_staged
 
 _ATOMS = frozenset(
     {int, float, bool, complex, str, bytes, type(None), type(Ellipsis), range, slice, type, ModuleType}
-    | {FunctionType, BuiltinFunctionType, np.ufunc, Scalar, Array, Complex, Missing}
+    | {FunctionType, BuiltinFunctionType, np.ufunc, Scalar, Array, Complex, Maybe, Missing}
 )
 """Types of values that hold nothing that can change."""
 
@@ -413,3 +414,20 @@ def is_same(seen: object, now: object) -> bool:
     if not is_native(type(seen)) or type(seen).__eq__ is object.__eq__ or type(seen).__hash__ is None:
         return False
     return bool(seen == now)
+
+
+def complex_array(found: object) -> np.ndarray:
+    """What stands at the place of a complex array now, which must be one still."""
+    if not isinstance(found, np.ndarray) or found.dtype.kind != "c":
+        raise TypeError("no complex array stands there any more")
+    return found
+
+
+def is_complex_passed(value: Value, limit: int) -> TypeGuard[np.ndarray]:
+    """Whether a value around the program is a complex array whose parts are passed to it."""
+    return isinstance(value, np.ndarray) and value.dtype.kind == "c" and value.size > limit
+
+
+def is_passed(value: Value, limit: int) -> TypeGuard[np.ndarray]:
+    """Whether a value around the program is an array that is passed to it rather than written into it."""
+    return isinstance(value, np.ndarray) and value.size > limit and from_numpy(value.dtype) is not None

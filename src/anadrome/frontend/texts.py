@@ -31,11 +31,11 @@ from anadrome.errors.frontend import (
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.complex_numbers.parts import numpy_type
 from anadrome.frontend.context import Context
-from anadrome.frontend.growing import GrowingList
 from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.overloads import own_method
 from anadrome.frontend.own import is_own
+from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.structures import children, has_staged, is_dataclass_instance
 from anadrome.frontend.values import (
     Array,
@@ -146,7 +146,7 @@ def _by_own_method(context: Context, value: Value, how: How, spec: str | RunText
 def _is_generated(method: FunctionType) -> bool:
     """Whether `dataclasses` has written a `__repr__`."""
     written_by: Any = getattr(method, "__wrapped__", method)
-    return bool(written_by.__code__.co_filename == "<string>")
+    return isinstance(written_by, FunctionType) and written_by.__code__.co_filename == "<string>"
 
 
 def _as_text(context: Context, value: Value, what: str) -> str | RunText:

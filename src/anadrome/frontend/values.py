@@ -78,7 +78,7 @@ class Scope:
     function, `remaining` those that may differentiate a rule. `trip` is how often a counted loop runs and
     `index` the number of the iteration. `room` says of a growing list how many of the calls that append to it
     have room in it, `appended` how many there were. A loop that `is_counting` stores no rows: `counted` is
-    what they are.
+    what they are. `facts` are the conditions that are known here.
     """
 
     kind: ScopeKind
@@ -96,6 +96,9 @@ class Scope:
     appended: dict[object, int] = field(default_factory=dict)
     is_counting: bool = False
     counted: dict[object, object] = field(default_factory=dict)
+    facts: dict[Atom, bool] = field(default_factory=dict)
+    loop: Scope | None = None
+    """The loop whose condition this is."""
 
     @property
     def depth(self) -> int:
@@ -362,17 +365,31 @@ def is_numpy_array(value: object) -> TypeGuard[Array | Complex]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Maybe(_NotNative):
+    """A value that is None where `is_there` does not hold, which only the run decides. Where it is None the
+    value is zeros, which nothing reads."""
+
+    is_there: Scalar
+    value: Value
+
+    __str__ = __repr__ = __format__ = _NotNative._refuse
+    __eq__, __hash__ = object.__eq__, object.__hash__  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Missing:
     """What a name stands for where it has no value that can be used: reading it raises `reason`.
 
     `differs` holds what it is on either way of a branch, where these do not go together. `at_break` is what
-    it is where the block is left by `break`, if it has a value on every way that leads there.
+    it is where the block is left by `break`, if it has a value on every way that leads there. `there` is what
+    it is where a part of an expression has bound it.
     """
 
     reason: str
     help: str = ""
     differs: tuple[str, str] | None = None
     at_break: Value = None
+    there: Maybe | None = None
 
     def error(self, name: str, span: Span | None) -> FrontendError:
         """What reading the name says."""
@@ -433,3 +450,5 @@ class Frame:
     assigned: dict[str, Span] = field(default_factory=dict)
     block: Scope | None = None
     """The scope that the statement being evaluated stands in."""
+    is_class: bool = False
+    """Whether it is the body of a class, whose names functions in it do not see."""

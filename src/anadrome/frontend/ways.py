@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Apply, ArrayType, Atom, If, Let, Var
+from anadrome.dtypes import BOOL
 from anadrome.frontend.arrays import atom, boxed
 from anadrome.frontend.context import Context
 from anadrome.frontend.rooms import widened
@@ -79,6 +80,9 @@ def emit(context: Context, condition: Atom, first: Way, second: Way, slots: Sequ
     else:
         expr = If(condition, first.scope.builder.body(then), second.scope.builder.body(other))
         atoms = list(context.builder.let(expr))
+        for slot, result, a, b in zip(slots, atoms, then, other, strict=True):
+            if slot.type == ArrayType(BOOL):
+                context.facts.chosen(result, (condition, a, b))
     results = [_result(context, slot, one) for slot, one in zip(slots, atoms, strict=True)]
     versions = [
         Version(value, (slot.then, slot.other), _is_exact(slot, value))

@@ -1,8 +1,8 @@
-"""A list that grows in a `while` which it ends itself."""
+"""A list that grows in a `while` which reads all of it."""
 
 def program(x):
     times = [x]
-    while times[-1] < 5.0:
+    while sum(times) < 50.0:
         times.append(2.0 * times[-1])
     return times
 

@@ -1,10 +1,10 @@
-"""class"""
+"""An attribute of a class that only the run knows."""
 
 def program(x):
     class Point:
-        pass
+        start = x * 2.0
 
-    return x
+    return Point.start
 
 
 ARGUMENTS = (1.0,)

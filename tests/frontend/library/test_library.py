@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from anadrome.frontend.complex_numbers import cosine, fourier
-from anadrome.frontend.library import CALLS, METHODS
+from anadrome.frontend.library import CALLS, METHODS, sparse
 from tests.derivatives.selection_rows import SELECTIONS, VALUES
 from tests.frontend.library import (
     algebra_cases,
@@ -56,6 +56,7 @@ def test_symbolic_sizes(one: Case) -> None:
 
 def test_every_row_has_a_case() -> None:
     exercised = {key for one in ALL_CASES for key in one.keys}
+    exercised |= set(sparse.CALLS)  # tests/frontend/test_sparse_matrices.py calls these
     missing = [function for function in (*CALLS, *fourier.CALLS, *cosine.CALLS) if function not in exercised]
     names = {
         f"np.{'linalg.' if 'linalg' in function.__module__ else ''}{function.__name__}"

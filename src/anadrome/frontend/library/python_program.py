@@ -57,6 +57,39 @@ def enumerated(items: Any, place: Any) -> Any:
         place += 1
 
 
+def iterated(advance: Any, iterator: Any) -> Any:
+    """The items of an iterator class."""
+    while True:
+        found = advance(iterator)
+        if found is None:
+            return
+        yield found[0]
+
+
+def taken(has_item: Any, take: Any, iterator: Any) -> Any:
+    """The next item of an iterator in a tuple of its own, None behind the last one."""
+    return (take(iterator),) if has_item(iterator) else None
+
+
+def next_or(advance: Any, iterator: Any, default: Any) -> Any:
+    """next with a default"""
+    found = advance(iterator)
+    return default if found is None else found[0]
+
+
+def zipped_after(advance: Any, first: Any, *others: Any) -> Any:
+    """zip of what is gone over in a loop and of iterators."""
+    if not others:
+        for item in first:
+            yield (item,)
+    else:
+        for row in zipped_after(advance, first, *others[:-1]):
+            found = advance(others[-1])
+            if found is None:
+                return
+            yield *row, found[0]
+
+
 # ---------------------------------------------------------------------------- by a key
 def sorted_by(items: Any, key: Any, reverse: Any) -> Any:
     """sorted with a `key` of numbers: equal ones keep their order, also in reverse."""

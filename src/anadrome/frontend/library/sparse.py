@@ -10,7 +10,8 @@ import scipy.sparse.linalg
 
 from anadrome.array_ir.nodes import ArrayType, Library, Size, Var, i64
 from anadrome.dtypes import F64, I64
-from anadrome.errors.frontend import SparseOperation, UnsupportedArgument
+from anadrome.errors.frontend import UnsupportedArgument
+from anadrome.errors.sparse import SparseOperation
 from anadrome.frontend.arrays import describe, promote
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import array_var, plain, require, shape_argument, static_flag
