@@ -420,7 +420,6 @@ LARGE = np.arange(30) * 1j
 REFUSED = (
     Refused("ordered", lambda: ad.jit(_ordered)(1j), ComplexRefused, "does not support complex numbers"),
     Refused("stored_in_a_real_array", lambda: ad.jit(_into_a_real_array)(1j), ComplexRefused),
-    Refused("sorted", lambda: ad.jit(lambda z: np.sort(z))(LARGE), ComplexRefused),
     Refused("orthogonal_factors", lambda: ad.jit(lambda z: np.linalg.qr(z))(np.eye(3) * 1j), ComplexRefused),
     Refused("as_a_float", lambda: ad.jit(lambda z: float(z))(1j), ComplexRefused),
     Refused("real_and_complex_array", lambda: ad.jit(_array_on_one_way)(1j, np.ones(20)), BranchesDiffer),

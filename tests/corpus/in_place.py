@@ -400,11 +400,15 @@ PROGRAMS = (
 )
 
 
-def _says_how_often(x):
-    kept = [x]
-    while kept[-1] < 50.0:
-        kept.append(2.0 * kept[-1])
-    return sum(kept)
+def _walks_a_tree(x):
+    left, total = [x], 0.0
+    while left:
+        value = left.pop()
+        total += value
+        if value > 1.0:
+            left.append(0.5 * value)
+            left.append(0.25 * value)
+    return total
 
 
 def _writes_argument(a):
@@ -415,5 +419,5 @@ def _writes_argument(a):
 
 REFUSED = (
     Refused("writes_an_argument", lambda: ad.grad(_writes_argument)(np.ones(20)), WritesArgument),
-    Refused("list_that_says_how_often", lambda: ad.grad(_says_how_often)(1.5), UnknownRoom),
+    Refused("stack_that_says_how_often", lambda: ad.grad(_walks_a_tree)(5.5), UnknownRoom),
 )

@@ -274,7 +274,7 @@ PROGRAMS = (
 REFUSED = (
     Refused(
         "drawing_random_numbers",
-        lambda: ad.grad(lambda x: x * np.random.default_rng().normal())(2.0),
+        lambda: ad.grad(lambda x: x * np.random.normal())(2.0),
         UnsupportedCall,
     ),
 )

@@ -45,7 +45,7 @@ UNARY: dict[str, str] = {
         np.int8 np.int16 np.int32 np.int64 np.uint8 np.uint16 np.uint32 np.uint64
         np.invert np.absolute np.sign np.square np.floor np.logical_not np.positive np.isnan np.conjugate
     """,
-    "v m i c": "np.argsort({a},kind='stable')",
+    "v m i": "np.argsort({a},kind='stable')",
     "c k": """
         np.absolute np.cos np.sin np.tan np.tanh np.arctan np.arcsinh np.exp np.expm1 np.exp2 np.sinh np.cosh
         np.square np.negative np.positive np.sign np.isnan np.isinf np.isfinite np.logical_not np.conjugate

@@ -73,7 +73,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "np.isin": ("v i", "np.isin({a}, [1, 2])"),
     "np.unique": ("v i", "np.unique({a})", "np.unique({a}, return_counts=True)"),
     "np.sort": ("v m c k", "np.sort({a})", "np.sort({a}, axis=0)", "np.sort({a}, axis=None)"),
-    "np.argsort": ("m", "np.argsort({a}, axis=0)"),
+    "np.argsort": ("m c", "np.argsort({a}, axis=0, kind='stable')"),
     # -------------------------------------------------------------------- reductions
     "np.sum": ("m q", "np.sum({a}, axis=0)", "np.sum({a}, axis=(0, 1))", "np.sum({a}[:1], axis=0)"),
     "np.max": ("m", "np.max({a}, axis=0)", "np.max({a}, initial=9.0)", "np.max({a}[:1], axis=0)"),

@@ -18,6 +18,8 @@ GENERATORS: dict[str, tuple[Callable[[int], Program], int, int]] = {
 """What makes the program of a number, how many programs are the sample, and how many the long search."""
 CHUNK = 100
 """Programs of one test: its failure counts them, and shows the first."""
+MOST_REFUSED = 15
+"""Of the programs of one test no more are refused; of all of them it is one in twenty."""
 CONFIGURATIONS = configurations()
 
 Chunk = tuple[str, int]
@@ -44,6 +46,9 @@ def assert_right(chunk: Chunk, configuration: str = "default") -> None:
     failures = [found for found in judged if found.is_failure]
     if failures:
         pytest.fail(f"{len(failures)} of {CHUNK} programs fail, with {config}\n\n{failures[0]}")
+    refused = [found for found in judged if found.verdict == "refused"]
+    if configuration == "default" and len(refused) > MOST_REFUSED:
+        pytest.fail(f"{len(refused)} of {CHUNK} programs are refused\n\n{refused[0]}")
 
 
 @pytest.mark.parametrize("chunk", chunks(is_sample=True), ids=name_of)
