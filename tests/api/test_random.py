@@ -26,6 +26,8 @@ def generator() -> np.random.Generator:
 def same_state(one: Any, two: Any) -> bool:
     if isinstance(one, random.Random):
         return bool(one.getstate() == two.getstate())
+    if isinstance(one, np.random.RandomState):
+        return str(one.get_state(legacy=False)) == str(two.get_state(legacy=False))
     return bool(one.bit_generator.state == two.bit_generator.state)
 
 
@@ -418,23 +420,14 @@ def test_what_runs_more_than_once() -> None:
 @pytest.mark.parametrize(
     ("program", "words"),
     [
-        (
-            lambda x: np.random.randn(3) * x,
-            r"`rng = np.random.default_rng\(0\)`, and call `rng.standard_normal",
-        ),
-        (lambda x: np.random.rand() * x, r"`rng = np.random.default_rng\(0\)`, and call `rng.random"),
-        (lambda x: np.random.randint(5) * x, r"call `rng.integers"),
-        (lambda x: np.random.normal(x), r"call `rng.normal"),
-        (lambda x: np.random.seed(0), r"pass a generator as an argument, `rng = np.random.default_rng\(0\)`"),
-        (lambda x: random.random() * x, r"`rng = random.Random\(0\)`, and call `rng.random"),
-        (lambda x: random.gauss(0.0, x), r"`rng = random.Random\(0\)`, and call `rng.gauss"),
+        (lambda x: np.random.seed(0), "seed it outside"),
+        (lambda x: random.seed(0), "seed it outside"),
         (lambda x: AROUND.multivariate_normal(x, x), "np.linalg.cholesky"),
         (lambda x: generator().spawn(1), "make the generators outside"),
         (lambda x: generator().bit_generator.state, "read it outside"),
         (lambda x: AROUND.bit_generator.random_raw(), "read it outside"),
         (lambda x: AROUND.shuffle([1.0, x]), "no array"),
         (lambda x: np.random.Generator(np.random.PCG64(3)).random() * x, "made once, while compiling"),
-        (lambda x: np.random.RandomState(3), "made once, while compiling"),
         (lambda x: copy.deepcopy(AROUND).random() * x, "drawn once, while compiling"),
         (lambda x: scipy.stats.norm.rvs(size=3) * x, "drawn once, while compiling"),
         (lambda x: scipy.stats.norm.rvs(size=3, random_state=AROUND) * x, "drawn once, while compiling"),
@@ -475,3 +468,65 @@ def test_who_looks_draws_nothing() -> None:
     rng = generator()
     ad.explain(ad.grad(walk), 0.7, 50, rng)
     assert same_state(rng, generator())
+
+
+# ---------------------------------------------------------------------------- the old interface
+def old_generator() -> np.random.RandomState:
+    return np.random.RandomState(SEED)
+
+
+def of_the_old_interface(x, rng):
+    whole = rng.randint(0, 9, size=4)
+    noise = rng.normal(x, 2.0, size=3) + rng.uniform(0.0, x) + rng.exponential(x, 3) + rng.laplace(x)
+    chosen, order = rng.choice(7, 3, replace=False), rng.permutation(5)
+    total = rng.rand() + rng.gamma(2.0, x) + rng.poisson(3.0) + rng.lognormal(0.1, x)
+    for i in range(4):
+        total += rng.random_sample() * x + rng.standard_normal() * i
+    shuffled = np.array([x, 2.0 * x, 3.0, 4.0])
+    rng.shuffle(shuffled)
+    return x * rng.randn(4, 3) + total + noise, whole, chosen * order[:3], shuffled
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_the_old_interface(part: int) -> None:
+    assert_alike(lambda x, rng: of_the_old_interface(x, rng)[part], 1.7, make=old_generator)
+
+
+@pytest.mark.parametrize("name", sorted({*PLAIN} & {*dir(np.random.RandomState)}))
+def test_every_method_of_the_old_interface(name: str) -> None:
+    given = PLAIN[name]
+    assert_alike(lambda rng: getattr(rng, name)(*given, size=5), make=old_generator, is_exact=True)
+
+
+def of_the_modules(x):
+    return np.sum(np.random.randn(4) * x) + random.random() * x + random.gauss(0.0, x) + np.random.ranf()
+
+
+def test_functions_of_the_modules_draw_from_their_state() -> None:
+    before = np.random.get_state(), random.getstate()
+    try:
+        found: list[list[Any]] = []
+        for function in (of_the_modules, ad.jit(of_the_modules)):
+            np.random.seed(SEED)
+            random.seed(SEED)
+            found.append([function(2.0), function(2.0), np.random.rand(), random.random()])
+        np.testing.assert_allclose(found[1], found[0], rtol=1e-14)
+        assert found[1][0] != found[1][1]
+        np.random.seed(SEED)
+        random.seed(SEED)
+        slope = ad.grad(of_the_modules)(2.0)
+        np.random.seed(SEED)
+        random.seed(SEED)
+        value, other = of_the_modules(2.0), np.random.RandomState(SEED)
+        other.randn(4)
+        np.testing.assert_allclose(2.0 * slope, value - other.random_sample(), rtol=1e-13)
+    finally:
+        np.random.set_state(before[0])
+        random.setstate(before[1])
+
+
+def test_an_old_generator_made_inside() -> None:
+    def drawn(x):
+        return np.random.RandomState(5).randn(3) * x
+
+    np.testing.assert_array_equal(ad.jit(drawn)(2.0), drawn(2.0))

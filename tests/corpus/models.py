@@ -273,8 +273,8 @@ PROGRAMS = (
 
 REFUSED = (
     Refused(
-        "drawing_random_numbers",
-        lambda: ad.grad(lambda x: x * np.random.normal())(2.0),
+        "seeding_random_numbers",
+        lambda: ad.grad(lambda x: np.random.seed(0) or x * np.random.normal())(2.0),
         UnsupportedCall,
     ),
 )

@@ -320,8 +320,8 @@ FOLLOWED: dict[str, Followed] = {
         (X,),
     ),
     "random numbers": Followed(
-        lambda n: np.random.normal(size=n),
-        ["pass a generator as an argument, `rng = np.random.default_rng(0)`, and call `rng.normal(…)`"],
+        lambda n: np.random.seed(0) or np.random.normal(size=n),
+        ["seed it outside, before the call, or make a generator: `rng = np.random.default_rng(0)`"],
         lambda n: np.random.default_rng(0).normal(size=n),
         (3,),
     ),

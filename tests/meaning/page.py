@@ -109,7 +109,7 @@ By name (`scipy.stats.norm.logpdf(x, loc, scale)`), or with their parameters
 
 DRAWING_HEAD = """### Random numbers
 
-Of a generator `rng` ([python.md](python.md)); functions of `np.random` and `random` themselves are refused.
+Of a generator `rng` ([python.md](python.md)), or the functions of `np.random` and `random` of the same name.
 """
 
 MODULES: tuple[tuple[str, str, ModuleType], ...] = (
@@ -194,6 +194,11 @@ def page_name(name: str) -> str:
 
 def _draws() -> str:
     rows = [(f"`rng.{name}`", "np.random.Generator", DRAWN.get(name, "–")) for name in sorted(draws.METHODS)]
+    rows += [
+        (f"`rng.{name}`", "np.random.RandomState", DRAWN.get(name, "–"))
+        for name in sorted(draws.OLD_METHODS)
+        if name not in draws.METHODS
+    ]
     rows += [
         (f"`rng.{name}`", "random.Random", DRAWN.get(name, "–")) for name in sorted(draws.PYTHON_METHODS)
     ]

@@ -13,17 +13,20 @@ import numpy as np
 
 from anadrome.array_ir.nodes import Check
 from anadrome.dtypes import F64, I64, DType
-from anadrome.errors import Span
 from anadrome.errors.frontend import ShapeMismatch, UnsupportedCall
 from anadrome.frontend.arrays import describe
 from anadrome.frontend.context import Context, StagedCall
-from anadrome.frontend.drawing import GENERATORS, GLOBAL, Seeded, known, raw, stand_in
+from anadrome.frontend.drawing import GENERATORS, STATES, Seeded, known, raw, stand_in
 from anadrome.frontend.library.common import optional_dtype
 from anadrome.frontend.sizes import agree, show_shape, size_value
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import Array, Scalar, ScopeKind, Value, is_staged
 
-MAKERS = (np.random.default_rng, random.Random)
+MAKERS = (np.random.default_rng, np.random.RandomState, random.Random)
+
+OLD_STATE = getattr(np.random.rand, "__self__", None)
+"""What the functions of `np.random` draw from."""
+
 UNBOUND = (np.random.seed, np.random.ranf, np.random.sample)
 """Functions of the old interface that are no methods of its state."""
 
@@ -31,7 +34,7 @@ UNBOUND = (np.random.seed, np.random.ranf, np.random.sample)
 # ---------------------------------------------------------------------------- which form
 def is_random(function: Value) -> bool:
     """Whether a function draws from a generator, makes one, or belongs to one."""
-    if isinstance(getattr(function, "__self__", None), (*GENERATORS, *GLOBAL)):
+    if isinstance(getattr(function, "__self__", None), (*GENERATORS, *STATES)):
         return True
     return any(function is one for one in (*MAKERS, *UNBOUND))
 
@@ -42,11 +45,16 @@ def form_of(context: Context, function: Any) -> StagedCall:
         return default_rng
     if function is random.Random:
         return _python_generator
+    if function is np.random.RandomState:
+        return _old_generator
     owner, name = getattr(function, "__self__", None), str(function.__name__)
-    is_python = owner is getattr(random.random, "__self__", None)
-    if owner is None or isinstance(owner, GLOBAL) or is_python:
-        raise UnsupportedCall(*_global_words(context, name, is_python))
-    table = METHODS if isinstance(owner, np.random.Generator) else PYTHON_METHODS
+    if function in (np.random.ranf, np.random.sample):
+        owner, name = OLD_STATE, "random_sample"
+    if name == "seed":
+        raise UnsupportedCall(
+            name, context.span, "the numbers are drawn before the program runs", REFUSED["seed"]
+        )
+    table = next((table for kind, table in TABLES.items() if isinstance(owner, kind)), {})
     if name not in table:
         help = REFUSED.get(
             name, "draw the numbers outside the compiled function and pass them as an argument"
@@ -57,31 +65,6 @@ def form_of(context: Context, function: Any) -> StagedCall:
 
 def _bound(form: StagedCall, owner: object, context: Context, *args: Value, **kwargs: Value) -> Value:
     return form(context, owner, *args, **kwargs)
-
-
-def _global_words(context: Context, name: str, is_python: bool) -> tuple[str, Span | None, str, str]:
-    """Why numbers are not drawn from the state of a module, and what to write."""
-    made = "random.Random(0)" if is_python else "np.random.default_rng(0)"
-    method = name if is_python else MODERN.get(name, name)
-    called = f", and call `rng.{method}(…)`" if method in (PYTHON_METHODS if is_python else METHODS) else ""
-    return (
-        f"{'random' if is_python else 'np.random'}.{name}",
-        context.span,
-        "it draws from a state that all of the process shares",
-        f"pass a generator as an argument, `rng = {made}`{called}",
-    )
-
-
-MODERN: Mapping[str, str] = {
-    "rand": "random",
-    "random_sample": "random",
-    "ranf": "random",
-    "sample": "random",
-    "randn": "standard_normal",
-    "randint": "integers",
-    "random_integers": "integers",
-}
-"""A function of the old interface of `np.random` -> the method of a generator that does its work."""
 
 
 # ---------------------------------------------------------------------------- generators made inside
@@ -97,11 +80,16 @@ def _python_generator(context: Context, x: Value = None) -> Value:
     return _seeded(context, random.Random, "random.Random", x)
 
 
+def _old_generator(context: Context, seed: Value = None) -> Value:
+    """`np.random.RandomState(seed)`"""
+    return _seeded(context, np.random.RandomState, "np.random.RandomState", seed)
+
+
 def _seeded(context: Context, make: Callable[..., object], name: str, seed: Value) -> Value:
     if context.scope.kind not in (ScopeKind.FUNCTION, ScopeKind.OPEN):
         help = "make the generator before it"
         raise UnsupportedCall(name, context.span, f"it is made in {context.scope.kind.value}", help)
-    kind = random.Random if make is random.Random else np.random.Generator
+    kind: Any = np.random.Generator if make is np.random.default_rng else make
     return stand_in(context, Seeded(make, (known(context, name, seed),)), kind)
 
 
@@ -242,6 +230,24 @@ def _choice(
     return places if _is_number(a) else context.call(np.take, a, places, axis=axis)
 
 
+def _old_choice(
+    context: Context, rng: object, a: Value, size: Value = None, replace: Value = True, p: Value = None
+) -> Value:
+    """`choice` of the old interface, whose method takes no axis"""
+    named = {"replace": replace, "p": p}
+    places = raw(context, rng, "choice", (_count(context, "choice", a, 0),), size, I64, named, is_weak=False)
+    return places if _is_number(a) else context.call(np.take, a, places)
+
+
+def _of_sizes(method: str) -> StagedCall:
+    """A method of the old interface that is given the sizes one by one."""
+
+    def form(context: Context, rng: object, *sizes: Value) -> Value:
+        return raw(context, rng, method, (), sizes or None)
+
+    return form
+
+
 def _permutation(context: Context, rng: object, x: Value, axis: Value = 0) -> Value:
     """`x[order]`"""
     count = _count(context, "permutation", x, axis)
@@ -318,6 +324,18 @@ METHODS: Mapping[str, StagedCall] = {
 """A method of NumPy's generators -> its compiled form: (context, generator, *args, **kwargs)."""
 
 
+OLD_METHODS: Mapping[str, StagedCall] = {
+    **{name: form for name, form in METHODS.items() if hasattr(np.random.RandomState, name)},
+    "rand": _of_sizes("random_sample"),
+    "randn": _of_sizes("standard_normal"),
+    "random": _plain("random_sample"),
+    "random_sample": _plain("random_sample"),
+    "randint": _plain("randint", "low", "high", dtype=I64),
+    "choice": _old_choice,
+}
+"""A method of the old generators, and a function of `np.random` -> its compiled form."""
+
+
 # ---------------------------------------------------------------------------- Python's own
 def _python(method: str, dtype: DType = F64) -> StagedCall:
     """A method of `random.Random` whose parameters are known before the program runs."""
@@ -369,7 +387,15 @@ PYTHON_METHODS: Mapping[str, StagedCall] = {
 }
 """A method of `random.Random` -> its compiled form."""
 
+TABLES: Mapping[type, Mapping[str, StagedCall]] = {
+    np.random.Generator: METHODS,
+    np.random.RandomState: OLD_METHODS,
+    random.Random: PYTHON_METHODS,
+}
+"""A type of generators -> the compiled forms of its methods."""
+
 REFUSED: Mapping[str, str] = {
+    "seed": "seed it outside, before the call, or make a generator: `rng = np.random.default_rng(0)`",
     "multivariate_normal": "write `mean + np.linalg.cholesky(cov) @ rng.standard_normal(len(mean))`: it is "
     "differentiated by both; the numbers are others, for NumPy takes another root of the covariance",
     "dirichlet": "write `g = rng.standard_gamma(alpha, size=len(alpha))` outside, and pass `g / g.sum()`",

@@ -25,10 +25,10 @@ from anadrome.frontend.sizes import as_size, size_value
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import Scalar, Scope, ScopeKind, Value, is_staged
 
-GENERATORS = (np.random.Generator, random.Random)
+GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 """What draws are made from; of one such type an argument is no static value."""
 
-GLOBAL = (np.random.RandomState, np.random.BitGenerator, np.random.SeedSequence)
+STATES = (np.random.BitGenerator, np.random.SeedSequence)
 """What holds random state that programs do not draw from."""
 
 
@@ -82,16 +82,16 @@ class Draw:
     is_numpy: bool
 
 
-def stand_in(context: Context, source: Source, kind: type) -> object:
+def stand_in(context: Context, source: Source, kind: Any) -> object:
     """An object that stands for a generator while the program is staged."""
-    found: Any = random.Random(0) if issubclass(kind, random.Random) else np.random.default_rng(0)
+    found: Any = np.random.default_rng(0) if issubclass(kind, np.random.Generator) else kind(0)
     context.generators[id(found)] = (found, source)
     return found
 
 
 def refuse_state(context: Context, base: Value, name: str) -> None:
     """Refuse to read what a generator holds, which is another thing in each call."""
-    if isinstance(base, (*GENERATORS, *GLOBAL)) and not callable(getattr(type(base), name, None)):
+    if isinstance(base, (*GENERATORS, *STATES)) and not callable(getattr(type(base), name, None)):
         raise UnsupportedCall(
             f"the attribute `{name}` of a generator",
             context.span,

@@ -20,7 +20,7 @@ import numpy as np
 from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedCall, WritesArgument
 from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
-from anadrome.frontend.drawing import GENERATORS, GLOBAL
+from anadrome.frontend.drawing import GENERATORS, STATES
 from anadrome.frontend.heap import contents, is_container, refill
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.list_methods import COMPARING_METHODS
@@ -69,7 +69,7 @@ def refuse_outside(
             "it would be asked once, while compiling",
             "call it outside and pass the result as an argument",
         )
-    is_drawn = any(isinstance(one, (*GENERATORS, *GLOBAL)) for one in (owner, *args, *kwargs.values()))
+    is_drawn = any(isinstance(one, (*GENERATORS, *STATES)) for one in (owner, *args, *kwargs.values()))
     if is_drawn or name == "rvs":
         raise UnsupportedCall(
             name,
@@ -101,7 +101,7 @@ def run(
             raise WritesArgument(context.span) from None
         raise StaticCallFailed(f"`{name}`", error, context.span) from error
     follow(context, objects, before, name)
-    if isinstance(result, (*GENERATORS, *GLOBAL)) and not any(result is one for one in given):
+    if isinstance(result, (*GENERATORS, *STATES)) and not any(result is one for one in given):
         reason = "the generator would be made once, while compiling"
         help = (
             "make it with `np.random.default_rng(seed)` or `random.Random(seed)`, or pass it as an argument"
