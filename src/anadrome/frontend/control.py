@@ -17,6 +17,7 @@ from anadrome.errors.frontend import (
     FrontendError,
     StaticRequired,
     StaticTypeError,
+    UnknownRoom,
     UnsupportedSyntax,
     WritesThroughView,
 )
@@ -283,7 +284,18 @@ def run_while(context: Context, frame: Frame, node: ast.While) -> Exit:
     plan.is_endless = is_endless
     if not isinstance(node.test, ast.Constant) and _is_static_test(context, frame, node, plan):
         return _repeat_while(context, frame, node)
-    return stage_loop(context, frame, node, plan, None, lambda index: None)
+    try:
+        return stage_loop(context, frame, node, plan, None, lambda index: None)
+    except (*REPEATED_INSTEAD, UnknownRoom) as error:
+        if is_endless or not _begins_known(context, frame, node):
+            raise
+        return _repeat_while(context, frame, node, error)
+
+
+def _begins_known(context: Context, frame: Frame, node: ast.While) -> bool:
+    """Whether the condition is known when the loop begins: a counter that only the program changes, say."""
+    with context.nested(ScopeKind.CONDITION):
+        return not is_staged(condition(context, frame, node.test))
 
 
 def _endless(context: Context, frame: Frame, node: ast.While) -> ast.While:
@@ -316,9 +328,15 @@ def _is_static_test(context: Context, frame: Frame, node: ast.While, plan: Plan)
         return not is_staged(condition(context, frame, node.test))
 
 
-def _repeat_while(context: Context, frame: Frame, node: ast.While) -> Exit:
-    for _ in range(STATIC_ITERATIONS):
+def _repeat_while(
+    context: Context, frame: Frame, node: ast.While, refusal: FrontendError | None = None
+) -> Exit:
+    """Iterations one after the other, as long as the condition is known. `refusal`: why this is no run-time
+    loop; then there may be few iterations, and their number is known."""
+    for _ in range(STATIC_ITERATIONS if refusal is None else context.config.static_repeats):
         test = condition(context, frame, node.test)
+        if is_staged(test) and refusal is not None:
+            raise refusal
         if is_staged(test):  # from here on the run decides
             plan = make_plan(context, frame, node, runs=False)
             return stage_loop(context, frame, node, plan, None, lambda index: None)
@@ -334,6 +352,8 @@ def _repeat_while(context: Context, frame: Frame, node: ast.While) -> Exit:
         if exit_.code == RETURN:
             return exit_
     context.at(frame, node.test)
+    if refusal is not None:
+        raise refusal
     raise UnsupportedSyntax(
         f"a `while` of more than {STATIC_ITERATIONS} iterations whose condition is known while compiling",
         context.span,

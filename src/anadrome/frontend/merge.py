@@ -20,6 +20,7 @@ from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import make_room
 from anadrome.frontend.heap import (
+    attributes,
     contents,
     describe_part,
     is_alike,
@@ -60,12 +61,6 @@ from anadrome.frontend.values import (
     value_at_break,
 )
 from anadrome.frontend.ways import Slot, Way, emit
-
-CHEAP = frozenset(
-    {"add", "sub", "mul", "neg", "min", "max", "abs", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not"}
-    | {"select", "to_i64", "to_f64", "to_f32", "to_bool"}
-)
-"""Operations that may be computed on both ways: cheap, never failing, with finite partials."""
 
 
 def branch(
@@ -359,7 +354,7 @@ def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
         if one is two or (isinstance(one, str) and isinstance(two, str) and one == two):
             return _left(joining, what, one)
         return _chosen(joining, what, one, two)
-    mine, theirs = (members(value, context.is_made(value)) for value in (one, two))
+    mine, theirs = _members(context, one, two), _members(context, two, one)
     if mine is not None and theirs is not None and is_alike(one, two):
         with joining.entered(one, two):
             joins = [join(joining, what, a, b) for a, b in zip(mine, theirs, strict=True)]
@@ -404,6 +399,15 @@ def _join_flags(joining: Joining, one: Scalar, two: Scalar) -> Join:
         return lambda _: found
     joining.slots.append(Slot(one, two, ArrayType(BOOL), False))
     return next
+
+
+def _members(context: Context, value: Value, other: Value) -> list[Value] | None:
+    """The parts of an object that is joined with another: of an instance around the program as well, where
+    the program made the other one, of the same class."""
+    is_beside = not context.is_made(value) and context.is_made(other) and type(value) is type(other)
+    if is_beside and children(value) is None and getattr(value, "__dict__", None):
+        return [context.attribute_of(value, name) for name in attributes(value)]
+    return members(value, context.is_made(value))
 
 
 Text = str | RunText

@@ -401,7 +401,24 @@ def unpacked_arguments(x, n):
     return scaled(*[x, 2.0], c=1.0)
 
 
+def counted_by_a_while(x, n):
+    items = [1.0]
+    j = 1
+    while j <= 3:
+        saved = 0.0
+        r = 0
+        while r < j:
+            part = items[r] * x[r % 3]
+            items[r] = saved + part
+            saved = 0.5 * part
+            r += 1
+        items.append(saved)
+        j += 1
+    return items
+
+
 RIGHT = (
+    counted_by_a_while,
     *(asserted, annotated, under_errstate, keyed_comprehensions, unpacked_arguments),
     *(same_value_on_both_ways, same_text_on_both_ways, same_function_on_both_ways, same_array_on_both_ways),
     *(same_value_in_every_iteration, integer_or_float, writing_in_one_way, branch_in_loop),

@@ -333,7 +333,32 @@ def adam_in_run_time_loop(x, n):
     return w, state["m"], state["v"], state["t"]
 
 
+class Spot:
+    def __init__(self, a, b):
+        self.a = a
+        self.b = b
+
+    def moved(self, by):
+        return Spot(self.a + by, self.b + by)
+
+
+ORIGIN = Spot(0.5, 1.5)
+
+
+def an_object_from_outside_on_one_way(x, n):
+    spot = ORIGIN if x[0] > 2.0 else Spot(x[0], x[1])
+    total = 0.0
+    for i in range(n):
+        if x[i] > 2.0:
+            other = spot.moved(x[i])
+        else:
+            other = ORIGIN
+        total += other.a * spot.b
+    return spot.a, spot.moved(1.0).b, total
+
+
 RIGHT = (
+    an_object_from_outside_on_one_way,
     *(attribute_is_the_array, attribute_rebound, two_names_of_an_object, method_writes),
     *(method_writes_in_loop, number_attribute_in_loop, number_attribute_in_branch, objects_in_a_list),
     *(one_object_twice_in_a_list, new_object_by_method, property_is_asked_each_time),
