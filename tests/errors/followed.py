@@ -373,7 +373,10 @@ FOLLOWED: dict[str, Followed] = {
         lambda S, x: (S @ S) @ x, ["`A @ (B @ x)`"], lambda S, x: S @ (S @ x), (SPARSE, X)
     ),
     "sparse sum": Followed(
-        lambda S, T, x: (S + T) @ x, ["`A @ x + B @ x`"], lambda S, T, x: S @ x + T @ x, (SPARSE, SPARSE, X)
+        lambda S, T, x: (S + T) @ x,
+        ["`A.tocsr()`"],
+        lambda S, T, x: (S.tocsr() + T.tocsr()) @ x,
+        (SPARSE.tocoo(), SPARSE.tocoo(), X),
     ),
     "sparse quotient": Followed(
         lambda S, x: S / x, ["`A.multiply(1 / b)`"], lambda S, x: S.multiply(1 / x).toarray(), (SPARSE, Y)

@@ -419,3 +419,30 @@ def test_factors_stay_in_their_scope() -> None:
 
     with pytest.raises(frontend.FrontendError):
         ad.jit(program)(regular(sp.csc_array), np.ones(30))
+
+
+@pytest.mark.parametrize("family", ["array", "matrix"])
+@pytest.mark.parametrize("formats", [("csr", "csr"), ("csr", "csc"), ("csc", "csr"), ("csc", "csc")])
+def test_sums_of_matrices_with_places_of_their_own(formats: tuple[str, str], family: str) -> None:
+    random = np.random.default_rng(3)
+    drawn = [sp.random_array((9, 7), density=0.3, rng=random) for _ in formats]
+    one, two = (getattr(sp, f"{name}_{family}")(matrix) for name, matrix in zip(formats, drawn, strict=True))
+
+    def sums(A: Any, B: Any) -> Any:
+        return A + B, A - 2.0 * B, (B + A).nnz
+
+    wanted, found = sums(one, two), ad.jit(sums)(one, two)
+    for ours, theirs in zip(found[:2], wanted[:2], strict=True):
+        assert type(ours) is type(theirs)
+        np.testing.assert_allclose(ours.toarray(), theirs.toarray(), rtol=1e-14)
+        np.testing.assert_array_equal(ours.indices, theirs.indices)
+        np.testing.assert_array_equal(ours.indptr, theirs.indptr)
+    assert found[2] == wanted[2]
+    x = np.linspace(0.5, 2.0, 7)
+    left, right = ad.grad(lambda A, B: np.sum(((A + B) @ x) ** 2), argnums=(0, 1))(one, two)
+    slopes = np.outer(2.0 * ((one + two) @ x), x)
+    for gradient, matrix in ((left, one), (right, two)):
+        assert type(gradient) is type(matrix)
+        np.testing.assert_allclose(gradient.toarray(), slopes * (matrix.toarray() != 0.0), rtol=1e-13)
+    with pytest.raises(ValueError, match="inconsistent shapes"):
+        ad.jit(sums)(one, two.T)

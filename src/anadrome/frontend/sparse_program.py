@@ -216,24 +216,33 @@ class Sparse:
         return (-self)._plus(other, 1)
 
     def _plus(self, other: Any, sign: Any) -> Any:
-        help = "the places must be those of one matrix, as in `A + 2 * A`; or add products: `A @ x + B @ x`"
         if isinstance(other, SPARSE):
-            if (
-                type(self) is not type(other)  # type: ignore[comparison-overlap]
-                or self._first is not other._first
-                or self._second is not other._second
-            ):
-                return refuse(self, "the sum of two sparse matrices", "their places may differ", help)
-            if self.format == "coo":
+            matrix: Any = other
+            if self.format == "coo" or matrix.format == "coo":
                 return refuse(
-                    self, "the sum of two matrices in COO format", "", "convert them first: `A.tocsr()`"
+                    self, "the sum of matrices in COO format", "", "convert them first: `A.tocsr()`"
                 )
-            return self._like(self.data + sign * other.data)
+            if self.shape[0] != matrix.shape[0] or self.shape[1] != matrix.shape[1]:
+                raise ValueError("inconsistent shapes")
+            is_alike = type(self) is type(matrix)
+            if is_alike and self._first is matrix._first and self._second is matrix._second:
+                return self._like(self.data + sign * matrix.data)
+            return self._with(matrix, sign)
         if np.ndim(other) == 0:
             return refuse(
                 self, "a sparse matrix plus a number", "it would not be sparse", "use `A.toarray()`"
             )
         return self._plus_dense(other, sign)
+
+    def _with(self, other: Any, sign: Any) -> Any:
+        """The sum, with the places of both."""
+        mine, theirs = self._entries(), other._entries()
+        data = np.concatenate([self.data, sign * other.data])
+        row, column = (np.concatenate([mine[place], theirs[place]]) for place in (0, 1))
+        rows, columns = self.shape
+        if self.format == "csc":
+            return self._csc(*summed(data, column, row, columns, rows), rows, columns)
+        return self._csr(*summed(data, row, column, rows, columns), rows, columns)
 
     def _plus_dense(self, other: Any, sign: Any) -> Any:
         rows, columns = self.shape

@@ -1,4 +1,4 @@
-"""The sum of two sparse matrices whose places may differ."""
+"""The sum of sparse matrices that are entries in any order."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -8,4 +8,4 @@ def program(A, B, x):
     return (A + B) @ x
 
 
-ARGUMENTS = (sp.csr_array(np.eye(20)), sp.csr_array(np.eye(20)), np.ones(20))
+ARGUMENTS = (sp.coo_array(np.eye(20)), sp.coo_array(np.eye(20)), np.ones(20))
