@@ -258,6 +258,7 @@ WARNINGS = (DeprecationWarning, RuntimeWarning)
 OF_A_NUMBER = (
     *(f"AttributeError: '{kind}' object has no attribute" for kind in ("int", "float", "bool")),
     *("ValueError: math domain error", "OverflowError: math range error"),
+    *("OverflowError: cannot convert float infinity", "ValueError: cannot convert float NaN"),
 )
 """What Python says of its own numbers, which have NumPy's methods and NumPy's values (docs/python.md)."""
 

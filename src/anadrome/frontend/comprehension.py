@@ -471,6 +471,7 @@ def _column(
         base = Array(leaf.cell)
         whole = view_of(context, base, base.shape, lambda _, at: list(at), layout_of(base))
         return Array(whole.cell, whole.view, depth)
+    wrapped.cell.has_twins = bool(outer)
     link(wrapped.cell, outer)
     view = leaf.view
     if view is not None and not view.is_writable:

@@ -311,6 +311,8 @@ class Context:
 
     def forget(self, cell: Cell) -> None:
         """Make an array unreadable, which the statement at hand may have changed or not."""
+        self.tick += 1
+        cell.last_forgotten = self.tick
         cell.poisoned = self.span
         self.poisonings.append(cell)
 

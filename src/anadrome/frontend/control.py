@@ -57,7 +57,7 @@ from anadrome.frontend.values import (
     value_at_break,
 )
 
-STATIC_ITERATIONS = 10_000
+STATIC_ITERATIONS = 1_000
 """A `while` whose condition is known while compiling is repeated at most this often."""
 REPEATED_INSTEAD = (
     ChangesMerged,

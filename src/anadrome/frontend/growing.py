@@ -54,6 +54,7 @@ from anadrome.frontend.sizes import as_size, retype
 from anadrome.frontend.structures import flatten, has_maybe, is_number
 from anadrome.frontend.values import (
     Array,
+    Cell,
     Complex,
     Range,
     Scalar,
@@ -63,6 +64,7 @@ from anadrome.frontend.values import (
     is_staged,
     link,
 )
+from anadrome.frontend.writing import RAGGED
 
 
 def growing_list(context: Context, items: Sequence[Value]) -> GrowingList:
@@ -279,7 +281,8 @@ def _make_room(context: Context, owner: GrowingList, row: RowType, more: Size) -
         made = context.wrap(_copied(context, old[position], target) if old else context.builder.zeros(target))
         assert isinstance(made, Array)
         if old:
-            link(made.cell, old[position].cell.partners)
+            link(made.cell, (old[position].cell, *old[position].cell.partners))
+            made.cell.has_twins = old[position].cell.has_twins
         columns.append(Array(made.cell, None, 1 + row.depths[position]))
     context.change(owner, "a list", "columns")
     owner.columns, owner.row = tuple(columns), row
@@ -301,10 +304,16 @@ def _store(
         put_row(context, column, place, leaf, is_new)
 
 
-RAGGED = (
-    "a list of rows of {0} and of {1} items, whose size only the run knows, is not supported: "
-    "make the rows of one size"
-)
+def _is_twin(context: Context, column: Cell, row: Cell) -> bool:
+    """Whether an array that becomes a row may be one already, or become one once more."""
+    if row is column or row in column.partners or row.has_twins:
+        return True
+    for scope in context.scopes():
+        if scope is row.home:
+            return False
+        if scope.kind is ScopeKind.LOOP:
+            return True
+    return False
 
 
 def put_row(context: Context, column: Array, place: Atom, leaf: Value, is_new: bool) -> None:
@@ -316,6 +325,7 @@ def put_row(context: Context, column: Array, place: Atom, leaf: Value, is_new: b
         stored = retype(context, stored, row, "a row of a list", RAGGED)
     context.write(column.cell, context.builder.update(base, (place,), stored), is_new=is_new)
     if isinstance(leaf, Array):
+        column.cell.has_twins |= _is_twin(context, column.cell, leaf.cell)
         link(column.cell, (leaf.cell, *leaf.cell.partners))
         column.cell.exchanges += not is_new
 
@@ -362,7 +372,9 @@ def iterated(context: Context, owner: GrowingList) -> Iterated:
     before = owner.length
 
     def item(inner: Context, index: Atom) -> Value:
-        if owner.length is not before and not (isinstance(before, int) and owner.length == before):
+        if owner.length is not before and not (
+            isinstance(before, int) and isinstance(owner.length, int) and owner.length == before
+        ):
             raise UnsupportedType(
                 "what a loop goes over",
                 "a list that the loop changes",
@@ -425,17 +437,18 @@ def extend(context: Context, owner: GrowingList, values: Value) -> None:
 
 def _append_all(context: Context, owner: GrowingList, source: Iterated) -> None:
     """Append the items of a run-time sequence, all at once."""
-    rows: list[RowType] = []
+    rows: list[tuple[Sequence[Value], RowType]] = []
 
     def taken(inner: Builder, index: Var) -> Sequence[Yield]:
         with context.filling(inner):
             leaves, row = row_of(context, source.item(context, index))
-            rows.append(row)
+            rows.append((leaves, row))
             return [Stack(atom(context, leaf)) for leaf in leaves]
 
     found = context.builder.parfor(source.extent, taken)
     outermost = outermost_scope(context, owner)
-    joint = joint_row(context, owner.row, rows[0])
+    leaves, row = rows[0]
+    joint = joint_row(context, owner.row, row)
     if outermost is not None and outermost.is_counting:
         if owner.last:
             raise UnknownRoom(context.span, is_read=True)
@@ -446,11 +459,14 @@ def _append_all(context: Context, owner: GrowingList, source: Iterated) -> None:
     else:
         _ask_room(context, owner, outermost, joint, source.extent)
     length = atom(context, owner.length, I64)
-    for column, new in zip(owner.columns, found, strict=True):
+    for column, new, leaf in zip(owner.columns, found, leaves, strict=True):
         base = context.read(Array(column.cell))
         stored = convert(context, new, base.type.dtype)
         assert isinstance(stored, Var)
         result = put_rows(context.builder, base, stored, length)
         context.write(column.cell, result, is_new=True)
+        if isinstance(leaf, Array):
+            column.cell.has_twins |= leaf.cell.has_twins or leaf.cell is column.cell
+            link(column.cell, (leaf.cell, *leaf.cell.partners))
     context.change(owner, "a list, by `extend`,", "length")
     owner.length = _sum(context, owner.length, source.extent)

@@ -291,7 +291,9 @@ def turned(context: Context, part: Value) -> Iterator:
         raise StaticCallFailed("`reversed`", TypeError(f"{describe(part)} has no order"), context.span)
     items = source_of(context, part)
     if not isinstance(items, Iterated):
-        return made_iterator(context, None, _backwards(part) if isinstance(part, list) else list(items)[::-1])
+        return made_iterator(
+            context, None, _backwards(part, len(part)) if isinstance(part, list) else list(items)[::-1]
+        )
     last = context.builder.size("sub", items.extent, i64(1))
     whole = Iterated(
         items.extent,
@@ -302,9 +304,9 @@ def turned(context: Context, part: Value) -> Iterator:
     return made_iterator(context, whole)
 
 
-def _backwards(items: list[Value]) -> Pulled:
-    """The items of a list from the last one on, as the list is when each is asked for."""
-    for position in range(len(items) - 1, -1, -1):
+def _backwards(items: list[Value], length: int) -> Pulled:
+    """The items of a list that had this length, from the last on, as it is when each is asked for."""
+    for position in range(length - 1, -1, -1):
         if position < len(items):
             yield items[position]
 

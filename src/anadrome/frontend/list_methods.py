@@ -17,7 +17,7 @@ from anadrome.frontend.growing import append, extend, growing_list, plain_list, 
 from anadrome.frontend.restarts import Restage
 from anadrome.frontend.run_time_lists import GrowingList, inside, refuse_counted
 from anadrome.frontend.structures import flatten
-from anadrome.frontend.values import Array, Scalar, Value, is_staged
+from anadrome.frontend.values import Array, Scalar, Value, is_staged, link
 
 
 def _pop(context: Context, owner: GrowingList, index: Value = -1) -> Value:
@@ -43,6 +43,9 @@ def _copy(context: Context, owner: GrowingList) -> Value:
     refuse_counted(context, owner)
     made.length, made.row = owner.length, owner.row
     copies = [context.wrap(context.read(column)) for column in owner.columns]
+    for one, column in zip(copies, owner.columns, strict=True):
+        if isinstance(one, Array) and len(one.shape) > 1:  # the rows are those of the list
+            link(one.cell, (column.cell, *column.cell.partners))
     made.columns = tuple(
         Array(one.cell, None, column.list_depth)
         for one, column in zip(copies, owner.columns, strict=True)

@@ -393,7 +393,8 @@ class Carrying:
                 if root not in cell.partners:
                     self._meets_outer(cell, root)
         for pair in turns.together - turns.started:
-            if any(cells[position].last_written > self.scope.tick for position in pair):
+            changes = [max(cells[place].last_written, cells[place].last_forgotten) for place in pair]
+            if max(changes) > self.scope.tick:
                 raise self._shared_write()
 
     def _meets_outer(self, cell: Cell, root: Cell) -> None:

@@ -115,7 +115,7 @@ class _LoopStage(Carrying):
         """Stage body and condition, emit the loop, and say how it ends."""
         context, span = self.context, self.context.span
         for cell in self.plan.cells:
-            context.write(cell, cell.var)  # whatever is around the loop must know that it writes here
+            context.hold(cell, cell.var)  # whatever is around the loop must know that it writes here
         for record, key in self.plan.parts:
             context.change(record.owner, describe_part(record, key), key)
         cells, records = list(self.plan.cells), list(dict.fromkeys(record for record, _ in self.plan.parts))

@@ -269,6 +269,10 @@ def _is_told(one: Version, other: Version, way: int) -> bool:
 
 
 # ---------------------------------------------------------------------------- what a write does to others
+MOST_PASSED = 64
+"""To so many other arrays a write is passed on; what is beyond is not known any more."""
+
+
 class _Unknown(Exception):
     """An array that a write would have to be passed through is not known any more."""
 
@@ -276,18 +280,21 @@ class _Unknown(Exception):
 def spread(context: Context, cell: Cell) -> bool:
     """Pass a write on to all that may be the same array by choices; False where one of them is not known."""
     try:
-        _spread(context, cell, (cell,), {})
+        _spread(context, cell, (cell,), {}, [])
     except _Unknown:
         return False
     return True
 
 
-def _spread(context: Context, cell: Cell, path: tuple[Cell, ...], known: dict[Atom, bool]) -> None:
+def _spread(
+    context: Context, cell: Cell, path: tuple[Cell, ...], known: dict[Atom, bool], passed: list[Cell]
+) -> None:
     for choice, holds, version, option in _edges(context, cell):
         target = option.cell if version is cell else version
         if target in path or known.get(choice.condition, holds) is not holds:
             continue
-        if target.poisoned is not None:
+        passed.append(target)
+        if target.poisoned is not None or len(passed) > MOST_PASSED:
             raise _Unknown
         assert isinstance(target.var.type, ArrayType)
         with context.nested(ScopeKind.BRANCH) as scope:
@@ -296,7 +303,7 @@ def _spread(context: Context, cell: Cell, path: tuple[Cell, ...], known: dict[At
         kept = context.builder.child().body((target.var,))
         ways = (body, kept) if holds else (kept, body)
         context.hold(target, context.builder.let_one(If(choice.condition, *ways)))
-        _spread(context, target, (*path, target), {**known, choice.condition: holds})
+        _spread(context, target, (*path, target), {**known, choice.condition: holds}, passed)
 
 
 def _edges(context: Context, cell: Cell) -> Iterator[tuple[Choice, bool, Cell, Array]]:

@@ -289,8 +289,9 @@ def _augmented(context: Context, frame: Frame, node: ast.AugAssign) -> None:
             context.at(frame, target)
             old = subscript(context, base, index)
             new = _operated(context, frame, node, old)
-            is_written = (
-                is_same_object(new, old) and isinstance(base, Array | Complex) and is_view_of(new, base)
+            is_row = isinstance(base, GrowingList) and isinstance(new, Array | Complex)
+            is_written = is_same_object(new, old) and (
+                is_row or (isinstance(base, Array | Complex) and is_view_of(new, base))
             )
             if not is_written:
                 store_item(context, base, index, new)

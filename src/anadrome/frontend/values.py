@@ -132,7 +132,8 @@ class Cell:
     whether choices say how: then a write is passed on to them. Otherwise writing one makes the others
     unreadable (`poisoned`); it is refused where one belongs to the caller. `versions` are those in whose
     choices this one stands.
-    `last_read` and `last_written` are ticks, which tell what a loop has read and written so far.
+    `last_read`, `last_written` and `last_forgotten` are ticks, which tell what a loop has read so far, what
+    it has written, and what it has written by another name perhaps.
     """
 
     var: Var
@@ -144,9 +145,12 @@ class Cell:
     poisoned: Span | None = None
     last_read: int = 0
     last_written: int = 0
+    last_forgotten: int = 0
     layout: Layout = field(default_factory=lambda: BY_ROWS)
     exchanges: int = 0
     """How often a row of a list, which other names may hold, was exchanged for another."""
+    has_twins: bool = False
+    """Whether two rows of a list may be one array, which a write into one of them would change in both."""
 
 
 @dataclass(slots=True, eq=False)

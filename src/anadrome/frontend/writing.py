@@ -40,9 +40,17 @@ from anadrome.frontend.sizes import agree, multiply_sizes, show_shape
 from anadrome.frontend.values import Array, Fixed, Range, Value
 from anadrome.frontend.views import place_of, range_index, unraveled
 
+RAGGED = (
+    "a list of rows of {0} and of {1} items, whose size only the run knows, is not supported: "
+    "make the rows of one size"
+)
+
 
 def put(context: Context, array: Array, index: Value, value: Value) -> None:
     """`array[index] = value`"""
+    if array.cell.has_twins and not array.list_depth:
+        help = "make a new array for each item, `[a.copy() for _ in range(n)]`"
+        raise WritesThroughView("two items of this list may be one array", context.span, help)
     if array.list_depth:
         _fit_list(context, array, index, value)
     if is_mask(index) and _put_number(context, array, index, value):
@@ -91,7 +99,7 @@ def _check_item(context: Context, array: Array, value: Value) -> None:
         )
     words = (show_shape(given), show_shape(wanted))
     for left, right in zip(given, wanted, strict=True):
-        agree(context, left, right, "an item of a run-time list", words)
+        agree(context, left, right, "an item of a run-time list", words, RAGGED)
 
 
 def _variable(found: Atom) -> Var:

@@ -359,7 +359,15 @@ def generator_begun_in_a_branch(x, n):
     return first, list(it)
 
 
+def reversed_before_the_list_grows(x, n):
+    items = [x[0], 2.0]
+    it = reversed(items)
+    items += [3.0]
+    return list(it)
+
+
 RIGHT = (
+    *(reversed_before_the_list_grows,),
     *(generator_twice, generator_of_list_twice, generator_of_range_twice, zip_twice, map_twice),
     *(enumerate_twice, reversed_twice, reversed_array_twice, loop_twice, zip_loop_twice),
     *(resumed_after_break, two_names, in_a_function, as_attribute, late_source, late_name),

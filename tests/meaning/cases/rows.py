@@ -226,7 +226,75 @@ def rows_in_an_object(x, n):
     return y, d["rows"][1]
 
 
+def one_array_in_every_row(x, n):
+    m = x.copy()
+    rows = [m for i in range(n)]
+    rows[1] += 1.0
+    return m, rows[0]
+
+
+def one_array_in_every_row_of_a_list_that_grows(x, n):
+    m = x.copy()
+    rows = [m for i in range(n)]
+    rows.append(x * 2)
+    rows[1] += 1.0
+    return m, rows[0]
+
+
+def one_array_appended_again_and_again(x, n):
+    m = x.copy()
+    rows = []
+    for i in range(n):
+        rows.append(m)
+    rows[1] += 1.0
+    return rows[0]
+
+
+def a_row_appended_once_more(x, n):
+    rows = [x * i for i in range(n)]
+    rows.append(rows[0])
+    rows[0] += 1.0
+    return rows[-1]
+
+
+def a_row_held_while_its_list_grows(x, n):
+    rows = [x * i for i in range(n)]
+    row = rows[0]
+    rows.append(x)
+    row += 1.0
+    return rows[0]
+
+
+def a_copy_of_a_list_holds_the_same_rows(x, n):
+    rows = []
+    for i in range(n):
+        rows.append(x * i)
+    others = rows.copy()
+    others[0] += 1.0
+    return rows[0]
+
+
+def array_written_after_its_list_has_grown(x, n):
+    m = x.copy()
+    rows = [m for i in range(n)]
+    rows.append(x * 2)
+    m += 1.0
+    return rows[0]
+
+
+def rows_of_their_own_are_written(x, n):
+    rows = []
+    for i in range(n):
+        row = np.zeros(3)
+        rows.append(row)
+    rows[1] += 1.0
+    for i in range(n):
+        rows[i] += x[i]
+    return rows[0] + rows[1], sum(row[0] for row in rows)
+
+
 RIGHT = (
+    *(rows_of_their_own_are_written,),
     *(list_then_row_written, list_then_array_written, list_then_whole_array_written),
     *(comprehension_then_row_written, comprehension_then_array_written, indexed_then_row_written),
     *(indexed_then_array_written, columns, slices, copies_of_rows, new_rows, loop_over_rows),
@@ -235,6 +303,15 @@ RIGHT = (
     *(rows_in_an_object,),
 )
 EITHER = (
+    *(
+        one_array_in_every_row,
+        one_array_in_every_row_of_a_list_that_grows,
+        one_array_appended_again_and_again,
+        a_row_appended_once_more,
+        a_row_held_while_its_list_grows,
+        a_copy_of_a_list_holds_the_same_rows,
+        array_written_after_its_list_has_grown,
+    ),
     *(indexed_in_reverse, row_replaced, rows_sorted_by_hand, one_row_n_times, same_row_in_comprehension),
     *(appended_rows, appended_rows_are_written),
 )
