@@ -248,7 +248,7 @@ def _doubled(x):
 
 
 def _until_small(x):
-    values, last = x * 1.0, 1.0
+    values, last = x * 1.0, x[0]
     while last > 1e-3:
         last = last * 0.5
         values = np.append(values, last)
