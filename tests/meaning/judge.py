@@ -262,8 +262,8 @@ OF_A_NUMBER = (
 )
 """What Python says of its own numbers, which have NumPy's methods and NumPy's values (docs/python.md)."""
 
-ONLY_THE_RUN_KNOWS = "whose size only the run knows"
-"""A refusal that can only be made while the program runs."""
+ONLY_THE_RUN_KNOWS = ("whose size only the run knows", "changes its size inside the loop")
+"""Refusals that can only be made while the program runs."""
 
 
 class Endless(BaseException):
@@ -334,7 +334,7 @@ def by_us(function: Callable[..., Any], args: list[Any], config: Config) -> Run:
     except Endless:
         return Broken(f"no end in {MOST_SECONDS} seconds")
     except RuntimeCheckError as error:
-        if ONLY_THE_RUN_KNOWS in str(error):
+        if any(words in str(error) for words in ONLY_THE_RUN_KNOWS):
             return Refused(type(error).__name__, error.code, str(error))
         return Raised(f"{type(error).__name__}: {error}", text.getvalue())
     except AnadromeError as error:
