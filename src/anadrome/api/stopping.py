@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from anadrome.api import pytree
 from anadrome.api.opened import like, staged_leaf
 from anadrome.array_ir.build import Builder
@@ -27,7 +29,9 @@ def stop_leaf(context: Context, leaf: Value) -> Value:
         return leaf
     if not isinstance(staged, Array):
         return like(context, context.builder.apply("stop_gradient", atom(context, staged)), staged)
-    return view_of(context, staged, staged.shape, lambda _, at: list(at), layout_of(staged), read=_stopped)
+    found = view_of(context, staged, staged.shape, lambda _, at: list(at), layout_of(staged), read=_stopped)
+    assert found.view is not None
+    return Array(found.cell, replace(found.view, stands_for=staged), found.list_depth)
 
 
 def _stopped(builder: Builder, source: Var) -> Var:

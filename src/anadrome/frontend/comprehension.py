@@ -430,6 +430,11 @@ def _row(context: Context, value: Value) -> tuple[list[Value], Callable[..., Val
     if isinstance(value, RowList):
         raise _NotStackable
     leaves, rebuild = flatten(value, lambda leaf: is_staged(leaf) or is_number(leaf))
+    scopes = list(context.scopes())
+    for leaf in leaves:
+        if isinstance(leaf, Array) and not leaf.shape and leaf.cell.home in scopes[1:]:
+            kind, help = "an array of no dimensions that others hold", "take the number, `float(a)`"
+            raise UnsupportedType("an item of a run-time list", kind, context.span, help)
     if has_text(value):
         help = "print one after the other in a `for` loop, or make the strings outside"
         raise UnsupportedType("an item of a run-time list", RUN_TEXT, context.span, help)

@@ -59,10 +59,17 @@ def is_container(value: object) -> bool:
 def is_same_object(left: Value, right: Value) -> bool:
     """Whether two values are one object; an array is one with each name of it, and no view is its base."""
     if isinstance(left, Array) and isinstance(right, Array):
-        return left.cell is right.cell and left.view is right.view
+        one, two = _itself(left), _itself(right)
+        return one.cell is two.cell and one.view is two.view
     if isinstance(left, Complex) and isinstance(right, Complex):
         return is_same_object(left.real, right.real) and is_same_object(left.imag, right.imag)
     return left is right
+
+
+def _itself(array: Array) -> Array:
+    while array.view is not None and array.view.stands_for is not None:
+        array = array.view.stands_for
+    return array
 
 
 def is_view_of(value: Value, base: Value) -> bool:

@@ -262,6 +262,8 @@ class View:
     layout: Layout = field(default_factory=lambda: BY_ROWS)
     born: int = 0
     """How often a row had been exchanged when the view was made."""
+    stands_for: Array | None = None
+    """The array that Python has in its place: the same object."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
