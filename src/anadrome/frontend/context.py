@@ -522,9 +522,8 @@ class Context:
             root = list(self.scopes())[-1]
             root.builder.bind(var)
             self.is_narrow = self.is_narrow or dtype not in (BOOL, I64, F64)
-            layout = (
-                BY_ROWS if array.ndim < 2 else UNKNOWN_LAYOUT
-            )  # another array may stand at its place at the next call
+            # another array may stand at its place at the next call
+            layout = BY_ROWS if array.ndim < 2 else UNKNOWN_LAYOUT
             value = Array(Cell(var, root, is_argument=True, layout=layout))
             found = self.captured[key] = Captured(key, array, fetch or (lambda: array), value)
         return found.value

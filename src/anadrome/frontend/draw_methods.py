@@ -332,6 +332,8 @@ OLD_METHODS: Mapping[str, StagedCall] = {
     "random_sample": _plain("random_sample"),
     "randint": _plain("randint", "low", "high", dtype=I64),
     "choice": _old_choice,
+    "permutation": lambda context, rng, x: _permutation(context, rng, x),
+    "shuffle": lambda context, rng, x: _shuffle(context, rng, x),
 }
 """A method of the old generators, and a function of `np.random` -> its compiled form."""
 

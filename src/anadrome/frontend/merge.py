@@ -503,7 +503,7 @@ def _join_leaves(joining: Joining, what: str, one: Value, two: Value) -> Join:
     kinds = {type_of(context, value)[0] is BOOL for value in (one, two)}
     context.widenings += len({type_of(context, value)[0].is_float for value in (one, two)}) > 1
     shapes = [value.shape if isinstance(value, Array) else () for value in (one, two)]
-    is_numpys = any(type_of(context, value)[0].is_integer and _is_numpys(value) for value in (one, two))
+    is_numpys = any(type_of(context, value)[0].is_integer and _keeps_type(value) for value in (one, two))
     if len(kinds) > 1 or len(shapes[0]) != len(shapes[1]) or (dtype.is_float and is_numpys):
         raise BranchesDiffer(what, describe(one), describe(two), context.span)
     room = _room(joining, *(shape[0] for shape in shapes)) if shapes[0] else None
@@ -520,7 +520,7 @@ def _join_leaves(joining: Joining, what: str, one: Value, two: Value) -> Join:
     return lambda results: _counted(context, next(results), next(results), room)
 
 
-def _is_numpys(value: Value) -> bool:
+def _keeps_type(value: Value) -> bool:
     """Whether a number or array keeps its type in NumPy; a whole number of Python's may become a float."""
     return isinstance(value, Array | np.generic) or (isinstance(value, Scalar) and not value.is_weak)
 
