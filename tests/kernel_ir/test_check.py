@@ -9,7 +9,7 @@ from anadrome.kernel_ir.nodes import Alloc, Buffer, Function, Let, Load, Output,
 from anadrome.kernel_ir.text import parse
 
 BROKEN = {
-    "offset": ("x[0.5] = 1.0", "an offset has type f64"),
+    "index": ("x[0.5] = 1.0", "an index has type f64"),
     "stored type": ("alloc a: f64 global [n] a[0] = 1", "what is stored in a has type i64"),
     "parameter": ("x[0] = 1.0", "the parameter x is written"),
     "view of a parameter": ("view v = x [1] v[0] = 1.0", "the parameter v is written"),
@@ -83,8 +83,62 @@ def test_names_are_bound_once():
 def test_a_buffer_bound_in_a_branch_is_not_returned():
     a = Buffer("a", F64)
     with pytest.raises(IRError, match="used where it has no storage"):
-        check(Function("f", (), (), (Output(Load(a, i64(0)), F64),)))
+        check(Function("f", (), (), (Output(Load(a, (i64(0),)), F64),)))
 
 
 def test_local_buffers_may_hold_nothing():
     check(Function("f", (), (Alloc(Buffer("a", F64, Space.LOCAL), i64(0)),), ()))
+
+
+AT = "at gx gy gz, bx bw bz, ix iy iz, tx ty tz, bytes"
+BROKEN_KERNELS = {
+    "heap": ("alloc a: f64 global [n]", "allocates the global buffer a"),
+    "shared in a branch": ("if true { alloc s: f64 shared [4] }", "the shared buffer s is bound inside of"),
+    "local in a branch": ("if true { alloc s: f64 local [n] }", "is not constant"),
+    "workers": ("for i in 0 .. n threads { }", "a loop of worker threads in a kernel"),
+    "print": ("print 0: n", "Print in a kernel"),
+    "free": ("alloc a: f64 local [1] free a", "Free in a kernel"),
+    "dimensions": ("x[1] = 1.0", "x has 2 dimensions, not 1"),
+    "dimensions of a load": ("let v: f64 = x[1, 2, 3]", "x has 2 dimensions, not 3"),
+    "barrier": ("barrier: max true", "no barrier `max`"),
+    "predicate": ("barrier: count 1 -> c: i64", "a predicate has type i64"),
+    "count": ("barrier: count true -> c: bool", "the result c has type bool"),
+    "shuffle without a lane": ("warp up 1, 2.0 -> v: f64", "a shuffle has a lane"),
+    "vote with a lane": ("warp any 1, true, 2 -> v: bool", "another warp operation none"),
+    "vote of a number": ("warp any 1, 2.0 -> v: bool", "a vote has type f64"),
+    "ballot": ("warp ballot 1, true -> v: bool", "the result v has type bool, not i64"),
+    "mask": ("warp sync 1.0", "a mask has type f64"),
+    "bits of a float": ("atomic and x[0, 0] = 1.0", "no atomic `and` of f64"),
+    "compare": ("atomic compare x[0, 0] = 1.0", "an atomic `compare` expects a value"),
+    "old value": ("atomic add x[0, 0] = 1.0 -> o: i64", "the result o has type i64"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_KERNELS)
+def test_a_broken_rule_of_kernels_is_named(name):
+    body, message = BROKEN_KERNELS[name]
+    kernel = f"kernel k(n: i64, x: f64 buffer [n, 3]) {AT} {{ {body} }}"
+    fn = parse(f"{kernel} fn f() {{ alloc a: f64 global [9] launch k [1,1,1] [1,1,1] [0] (3, a) return }}")
+    with pytest.raises(IRError, match=message):
+        check(fn)
+
+
+BROKEN_LAUNCHES = {
+    "extent": ("launch k [1,1.0,1] [1,1,1] [0] (a, b)", "an extent of a launch has type f64"),
+    "arity": ("launch k [1,1,1] [1,1,1] [0] (a)", "k takes 2 arguments, got 1"),
+    "a value": ("launch k [1,1,1] [1,1,1] [0] (a, 1.0)", "the argument y of k is a buffer"),
+    "parameter": ("launch k [1,1,1] [1,1,1] [0] (a, x)", "the parameter x is written"),
+    "twice": ("launch k [1,1,1] [1,1,1] [0] (b, b)", "the argument y of k is written, and given twice"),
+    "barrier": ("barrier", "Barrier in a host program"),
+    "shared": ("alloc s: f64 shared [4]", "in a host program"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_LAUNCHES)
+def test_launches_are_checked(name):
+    body, message = BROKEN_LAUNCHES[name]
+    kernel = f"kernel k(x: f64 buffer, y: f64 buffer) {AT} {{ y[tx] = x[tx] }}"
+    allocs = "alloc a: f64 global [9] alloc b: f64 global [9]"
+    fn = parse(f"{kernel} fn f(x: f64 buffer) {{ {allocs} {body} return }}")
+    with pytest.raises(IRError, match=message):
+        check(fn)

@@ -55,6 +55,37 @@ def test_text_round_trips():
     assert show(parse(EVERYTHING)) == EVERYTHING
 
 
+KERNEL = """\
+kernel axpy(n: i64, a: f64, x: f64 buffer [n], y: f64 buffer [n, 4] by [8, 2])
+at gx gy gz, bx bw bz, ix iy iz, tx ty tz, bytes {
+  alloc s: f64 shared [4, 5] [20]
+  alloc d: i64 shared [truncdiv(bytes, 8)]
+  let i: i64 = add(mul(ix, bx), tx)
+  if lt(i, n) {
+    y[i, 0] = add(y[i, 1], mul(a, x[i]))
+    atomic add y[i, 2] = 2.0 -> o: f64
+    atomic compare y[i, 2] = 2.0 if o
+  }
+  barrier
+  barrier: count lt(i, n) -> c: i64
+  warp sync 255
+  warp up 4294967295, a, 1 -> w: f64
+  warp any 1, true -> b: bool
+  fence
+}
+failure index "bad"
+fn main(m: i64, u: f64 buffer) {
+  alloc v: f64 global [m]
+  launch axpy [4, 1, 1] [128, 1, 1] [0] (m, 2.0, u, v)
+  return v as f64 [m]
+}
+"""
+
+
+def test_the_text_of_kernels_round_trips():
+    assert show(parse(KERNEL)) == KERNEL
+
+
 @pytest.mark.parametrize(
     ("value", "dtype", "text"),
     [

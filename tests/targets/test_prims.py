@@ -52,8 +52,8 @@ def mapped(prim, types):
     n, i = Var("n", I64), Var("i", I64)
     inputs = [Buffer(f"x{k}", dtype) for k, dtype in enumerate(types)]
     out = Buffer("out", prim.types(types))
-    value = Compute(prim, tuple(Load(x, i) for x in inputs))
-    body = (Alloc(out, n), For(i, i64(0), n, (Store(out, i, value),), Binding.LANES))
+    value = Compute(prim, tuple(Load(x, (i,)) for x in inputs))
+    body = (Alloc(out, n), For(i, i64(0), n, (Store(out, (i,), value),), Binding.LANES))
     fn = Function(f"map_{prim.name}", (*inputs, n), body, (Output(out, out.dtype, (n,)),))
     check(fn)
     return compile_cpu(fn, Config(cache=False))

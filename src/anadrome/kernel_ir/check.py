@@ -7,7 +7,10 @@ What it holds to:
 * parameters are only read; a LOCAL buffer has a constant size of at most `LOCAL_BYTES`;
 * what is freed, swapped or returned was allocated in the function, on the heap; nothing is used after it was
   freed in the same body; what a THREADS loop found outside it neither frees nor swaps;
-* calls fit the table of routines, checks the table of failures, results their buffers.
+* calls fit the table of routines, checks the table of failures, results their buffers;
+* what threads do together (barriers, warps, fences) and shared memory stand in kernels alone; what a host
+  program does (calls, printing, worker threads, memory on the heap) does not stand in a kernel. A kernel's
+  shared memory, and local memory whose size is not constant, is bound outside of branches and loops.
 """
 
 from __future__ import annotations
@@ -19,6 +22,9 @@ from anadrome.dtypes import BOOL, I64, DType
 from anadrome.errors.ir import IRError
 from anadrome.errors.runtime import FAILURES
 from anadrome.kernel_ir.nodes import (
+    ATOMICS,
+    BARRIERS,
+    WARPS,
     Alloc,
     Atomic,
     Barrier,
@@ -30,11 +36,14 @@ from anadrome.kernel_ir.nodes import (
     Const,
     Copy,
     Expr,
+    Fence,
     Fill,
     For,
     Free,
     Function,
     If,
+    Kernel,
+    Launch,
     Let,
     Load,
     Output,
@@ -46,31 +55,47 @@ from anadrome.kernel_ir.nodes import (
     Swap,
     Var,
     View,
+    Warp,
     While,
     Workers,
 )
 from anadrome.kernel_ir.routines import ROUTINES
+from anadrome.kernel_ir.walk import kernels, written
 from anadrome.printing import Message
 
 LOCAL_BYTES = 1 << 16
 """The largest LOCAL buffer: it stands on a thread's stack."""
 
 
+APART = (Barrier, Warp, Fence, Free, View, Swap, Call, Print, Launch)
+"""Statements that stand either in kernels or in host programs: the first three in kernels."""
+
+
 def check(fn: Function) -> None:
-    """Raise `IRError` where the function breaks a rule."""
-    _Checker(fn).function()
+    """Raise `IRError` where the function or a kernel that it launches breaks a rule."""
+    for kernel in kernels(fn):
+        check_kernel(kernel)
+    _Checker(fn).function(fn)
+
+
+def check_kernel(kernel: Kernel) -> None:
+    """Raise `IRError` where the kernel breaks a rule."""
+    _Checker(kernel).kernel(kernel)
 
 
 class _Checker:
-    """The walk over one function: what is in scope, and how buffers came to be."""
+    """The walk over one function or kernel: what is in scope, and how buffers came to be."""
 
-    def __init__(self, fn: Function) -> None:
+    def __init__(self, fn: Function | Kernel) -> None:
         self.fn = fn
+        self.messages = fn.messages if isinstance(fn, Function) else ()
+        self.is_kernel = isinstance(fn, Kernel)
+        self._depth = 0
         self._vars: set[Var] = set()
         self._buffers: set[Buffer] = set()
         self._ever: set[Var | Buffer] = set()
         self._params = {param for param in fn.params if isinstance(param, Buffer)}
-        self._read_only = set(self._params)
+        self._read_only = set() if self.is_kernel else set(self._params)
         self._heap: set[Buffer] = set()
         self._shared: set[Buffer] = set()
         """Heap buffers that a THREADS loop around found outside."""
@@ -78,18 +103,30 @@ class _Checker:
 
     def fail(self, rule: str) -> IRError:
         """The error for a broken rule."""
-        return IRError(rule, f"in kernel function {self.fn.name}")
+        return IRError(rule, f"in {'kernel' if self.is_kernel else 'kernel function'} {self.fn.name}")
 
     # ------------------------------------------------------------------ function
-    def function(self) -> None:
+    def function(self, fn: Function) -> None:
         """Parameters, body, results, failures."""
+        self._whole()
+        returned: set[Buffer] = set()
+        for output in fn.outputs:
+            self._output(output, returned)
+
+    def kernel(self, kernel: Kernel) -> None:
+        """Parameters, geometry, body, failures."""
+        for var in kernel.geometry.variables:
+            self._expect(var.dtype, I64, f"{var} of the geometry")
+            self._bind(var)
+        self._whole()
+
+    def _whole(self) -> None:
         for param in self.fn.params:
             self._bind(param)
+        for param in self._params:
+            self._layout(param)
         for stmt in self.fn.body:
             self.statement(stmt)
-        returned: set[Buffer] = set()
-        for output in self.fn.outputs:
-            self._output(output, returned)
         for failure in self.fn.failures:
             if failure.error not in FAILURES:
                 raise self.fail(f"`{failure.error}` is no failure")
@@ -144,15 +181,20 @@ class _Checker:
     def body(self, body: Iterable[Stmt], *bound: Var) -> None:
         """A body in a scope of its own. What it frees stays freed."""
         vars_, buffers = set(self._vars), set(self._buffers)
+        self._depth += 1
         for var in bound:
             self._bind(var)
         for stmt in body:
             self.statement(stmt)
+        self._depth -= 1
         self._vars = vars_
         self._buffers &= buffers
 
     def statement(self, stmt: Stmt) -> None:
         """One statement."""
+        if self.is_kernel is not isinstance(stmt, Barrier | Warp | Fence) and isinstance(stmt, APART):
+            where = "a kernel" if self.is_kernel else "a host program"
+            raise self.fail(f"{type(stmt).__name__} in {where}")
         match stmt:
             case Let(var=var, value=value):
                 self._expect(self.expr(value), var.dtype, f"the value of {var}")
@@ -169,12 +211,10 @@ class _Checker:
                 self._own(first, "swapped")
                 self._own(second, "swapped")
                 self._expect(first.dtype, second.dtype, f"the swapped {first}")
-            case Store(buffer=buffer, offset=offset, value=value):
-                self._store(buffer, offset, value)
-            case Atomic(operation=operation, buffer=buffer, offset=offset, value=value):
-                self._store(buffer, offset, value)
-                if operation not in ("add", "min", "max"):
-                    raise self.fail(f"no atomic `{operation}`")
+            case Store(buffer=buffer, indices=indices, value=value):
+                self._store(buffer, indices, value)
+            case Atomic():
+                self._atomic(stmt)
             case Fill(buffer=buffer, size=size, value=value):
                 self._index(size, "a size")
                 self._expect(self.expr(value), self._write(buffer).dtype, f"what fills {buffer}")
@@ -202,20 +242,108 @@ class _Checker:
             case Call():
                 self._call(stmt)
             case Barrier():
+                self._barrier(stmt)
+            case Warp():
+                self._warp(stmt)
+            case Launch():
+                self._launch(stmt)
+            case Fence():
                 pass
             case _:
                 assert_never(stmt)
 
-    def _store(self, buffer: Buffer, offset: Expr, value: Expr) -> None:
-        self._index(offset, "an offset")
+    def _atomic(self, stmt: Atomic) -> None:
+        self._store(stmt.buffer, stmt.indices, stmt.value)
+        if stmt.operation not in ATOMICS:
+            raise self.fail(f"no atomic `{stmt.operation}`")
+        if (stmt.expected is not None) is not (stmt.operation == "compare"):
+            raise self.fail("an atomic `compare` expects a value, the others none")
+        if stmt.expected is not None:
+            self._expect(self.expr(stmt.expected), stmt.buffer.dtype, "what is expected")
+        if stmt.operation in ("and", "or", "xor") and stmt.buffer.dtype.is_float:
+            raise self.fail(f"no atomic `{stmt.operation}` of {stmt.buffer.dtype}")
+        self._result(stmt.old, stmt.buffer.dtype)
+
+    def _barrier(self, stmt: Barrier) -> None:
+        if stmt.operation not in BARRIERS:
+            raise self.fail(f"no barrier `{stmt.operation}`")
+        if (stmt.predicate is not None) is not bool(stmt.operation):
+            raise self.fail("a barrier with an operation has a predicate, another one none")
+        if stmt.predicate is not None:
+            self._expect(self.expr(stmt.predicate), BOOL, "a predicate")
+        self._result(stmt.result, I64 if stmt.operation == "count" else BOOL)
+
+    def _warp(self, stmt: Warp) -> None:
+        if stmt.operation not in WARPS:
+            raise self.fail(f"no warp operation `{stmt.operation}`")
+        self._index(stmt.mask, "a mask")
+        takes_lane = stmt.operation in ("shuffle", "up", "down", "xor")
+        if (stmt.value is not None) is (stmt.operation == "sync"):
+            raise self.fail("a warp operation but `sync` has a value")
+        if (stmt.lane is not None) is not takes_lane:
+            raise self.fail("a shuffle has a lane, another warp operation none")
+        dtype = BOOL if stmt.value is None else self.expr(stmt.value)
+        if stmt.lane is not None:
+            self._index(stmt.lane, "a lane")
+        elif stmt.value is not None:
+            self._expect(dtype, BOOL, "a vote")
+        self._result(stmt.result, I64 if stmt.operation == "ballot" else dtype)
+
+    def _result(self, var: Var | None, dtype: DType) -> None:
+        if var is not None:
+            self._expect(var.dtype, dtype, f"the result {var}")
+            self._bind(var)
+
+    def _launch(self, stmt: Launch) -> None:
+        for extent in (*stmt.grid, *stmt.block, stmt.shared):
+            self._index(extent, "an extent of a launch")
+        params = stmt.kernel.params
+        if len(params) != len(stmt.args):
+            raise self.fail(f"{stmt.kernel.name} takes {len(params)} arguments, got {len(stmt.args)}")
+        changed: set[Buffer] = set()
+        for param, given in zip(params, stmt.args, strict=True):
+            what = f"the argument {param} of {stmt.kernel.name}"
+            if isinstance(given, Buffer) is not isinstance(param, Buffer):
+                raise self.fail(f"{what} is {'a buffer' if isinstance(param, Buffer) else 'a value'}")
+            if not isinstance(given, Buffer):
+                self._expect(self.expr(given), param.dtype, what)
+                continue
+            is_written = param in written(stmt.kernel)
+            self._expect((self._write(given) if is_written else self._use(given)).dtype, param.dtype, what)
+            if given in changed or (is_written and stmt.args.count(given) > 1):
+                raise self.fail(f"{what} is written, and given twice")
+            changed |= {given} if is_written else set()
+
+    def _layout(self, buffer: Buffer) -> None:
+        """The dimensions of a buffer are numbers in scope."""
+        for size in (*buffer.shape, *buffer.strides):
+            self._index(size, f"a dimension of {buffer}")
+        if buffer.strides and len(buffer.strides) != len(buffer.shape):
+            raise self.fail(f"{buffer} has not as many strides as dimensions")
+
+    def _element(self, buffer: Buffer, indices: tuple[Expr, ...]) -> None:
+        for index in indices:
+            self._index(index, "an index")
+        if len(indices) != buffer.rank:
+            raise self.fail(f"{buffer} has {buffer.rank} dimensions, not {len(indices)}")
+
+    def _store(self, buffer: Buffer, indices: tuple[Expr, ...], value: Expr) -> None:
+        self._element(buffer, indices)
         self._expect(self.expr(value), self._write(buffer).dtype, f"what is stored in {buffer}")
 
     def _alloc(self, stmt: Alloc) -> None:
         buffer = stmt.buffer
         self._index(stmt.size, "a size")
+        self._layout(buffer)
         self._bind(buffer)
         if buffer.space is Space.GLOBAL:
+            if self.is_kernel:
+                raise self.fail(f"the kernel allocates the global buffer {buffer}")
             self._heap.add(buffer)
+            return
+        if buffer.space is Space.SHARED and (not self.is_kernel or self._depth):
+            raise self.fail(f"the shared buffer {buffer} is bound inside of a branch, or in a host program")
+        if self.is_kernel and not self._depth:
             return
         if not isinstance(stmt.size, Const):
             raise self.fail(f"the size of the {buffer.space.value} buffer {buffer} is not constant")
@@ -224,6 +352,8 @@ class _Checker:
 
     def _view(self, buffer: Buffer, base: Buffer) -> None:
         self._expect(buffer.dtype, base.dtype, f"the view {buffer}")
+        if buffer.rank > 1 or base.rank > 1:
+            raise self.fail(f"the view {buffer} is of several dimensions")
         if buffer.space is not base.space:
             raise self.fail(f"the view {buffer} is in another space than {base}")
         self._bind(buffer)
@@ -236,6 +366,8 @@ class _Checker:
         self._expect(stmt.index.dtype, I64, f"the index {stmt.index}")
         shared = self._shared
         if stmt.binding is Binding.THREADS:
+            if self.is_kernel:
+                raise self.fail("a loop of worker threads in a kernel")
             self._shared = shared | self._heap
         is_parallel = self._is_parallel
         self._is_parallel = is_parallel or stmt.binding is not Binding.SEQUENTIAL
@@ -244,18 +376,20 @@ class _Checker:
 
     def _while(self, prelude: tuple[Stmt, ...], condition: Expr, body: tuple[Stmt, ...]) -> None:
         vars_, buffers = set(self._vars), set(self._buffers)
+        self._depth += 1
         for stmt in prelude:
             self.statement(stmt)
         self._expect(self.expr(condition), BOOL, "a condition")
         for stmt in body:
             self.statement(stmt)
+        self._depth -= 1
         self._vars = vars_
         self._buffers &= buffers
 
     def _print(self, stmt: Print) -> None:
-        if not 0 <= stmt.code < len(self.fn.messages):
+        if not 0 <= stmt.code < len(self.messages):
             raise self.fail(f"print {stmt.code} has no message")
-        if Message.decoded(self.fn.messages[stmt.code]).text.places() != set(range(len(stmt.values))):
+        if Message.decoded(self.messages[stmt.code]).text.places() != set(range(len(stmt.values))):
             raise self.fail(f"the message of print {stmt.code} does not hold every value")
         if self._is_parallel:
             raise self.fail("a loop that prints is sequential")
@@ -299,9 +433,9 @@ class _Checker:
                 if result is None:
                     raise self.fail(f"{prim.name} is not defined on ({', '.join(map(str, types))})")
                 return result
-            case Load(buffer=buffer, offset=offset):
-                self._index(offset, "an offset")
-                return self._use(buffer).dtype
+            case Load(buffer=buffer, indices=indices):
+                self._element(self._use(buffer), indices)
+                return buffer.dtype
             case Workers():
                 return I64
             case _:

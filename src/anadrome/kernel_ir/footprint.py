@@ -56,7 +56,7 @@ from anadrome.kernel_ir.open_numbers import (
     known,
 )
 from anadrome.kernel_ir.sizing import deciding, is_heap, names_of, readable
-from anadrome.kernel_ir.walk import bodies, buffers, expressions, statements
+from anadrome.kernel_ir.walk import bodies, buffers, expressions, offset_of, statements
 
 LONGEST_RUN = 300_000
 """Statements of loops that are run to learn a size; what takes more has bounds only."""
@@ -162,9 +162,9 @@ class _Run:
                 return value
             case Workers():
                 return self.workers
-            case Load(buffer=buffer, offset=offset):
+            case Load(buffer=buffer, indices=indices):
                 elements = self.elements.get(buffer) if buffer in self.followed else None
-                place = known(self.value(offset)) if elements else None
+                place = known(self.value(offset_of(buffer, indices))) if elements else None
                 found = None if elements is None or place is None else elements.get(int(place))
                 return anything(buffer.dtype, ELEMENT) if found is None else found
             case Compute(prim=prim, args=args):
@@ -219,8 +219,8 @@ class _Run:
     def write(self, stmt: Store | Fill | Copy | Swap) -> None:
         """A statement that changes elements of buffers that are followed."""
         match stmt:
-            case Store(buffer=buffer, offset=offset, value=value) if buffer in self.followed:
-                self.put(buffer, known(self.value(offset)), self.value(value))
+            case Store(buffer=buffer, indices=indices, value=value) if buffer in self.followed:
+                self.put(buffer, known(self.value(offset_of(buffer, indices))), self.value(value))
             case Fill(buffer=buffer, size=size, value=value) if buffer in self.followed:
                 count, filled = known(self.value(size)), self.value(value)
                 self.put_all(buffer, None if count is None else [filled] * int(count))
@@ -318,7 +318,7 @@ class _Run:
     def is_fill(self, stmt: For, first: int, last: int) -> bool:
         """Whether the loop only writes one value at places in a row, which is done here."""
         match stmt.body:
-            case (Store(buffer=buffer, offset=offset, value=value),):
+            case (Store(buffer=buffer, indices=(offset,), value=value),):
                 pass
             case _:
                 return False

@@ -30,11 +30,13 @@ from anadrome.kernel_ir.nodes import (
     Const,
     Copy,
     Expr,
+    Fence,
     Fill,
     For,
     Free,
     Function,
     If,
+    Launch,
     Let,
     Load,
     Print,
@@ -45,6 +47,7 @@ from anadrome.kernel_ir.nodes import (
     Swap,
     Var,
     View,
+    Warp,
     While,
     Workers,
 )
@@ -196,11 +199,11 @@ class _Machine:
         match stmt:
             case Let(var=var, value=value):
                 self.vars[var] = self.expr(value)
-            case Store(buffer=buffer, offset=offset, value=value):
-                elements, at = self._at(buffer, self.integer(offset), 1, stmt, "write")
+            case Store(buffer=buffer, indices=indices, value=value):
+                elements, at = self._at(buffer, self._offset(buffer, indices), 1, stmt, "write")
                 elements[at] = self.expr(value)
-            case Atomic(operation=operation, buffer=buffer, offset=offset, value=value):
-                elements, at = self._at(buffer, self.integer(offset), 1, stmt, "atomic")
+            case Atomic(operation=operation, buffer=buffer, indices=indices, value=value):
+                elements, at = self._at(buffer, self._offset(buffer, indices), 1, stmt, "atomic")
                 elements[at] = _ATOMICS[operation](elements[at], self.expr(value))
             case If(condition=condition, then=then, other=other):
                 self.body(then if self.expr(condition) else other)
@@ -214,8 +217,10 @@ class _Machine:
             case Check(condition=condition):
                 if not self.expr(condition):
                     self._check_failed(stmt)
-            case Barrier():
-                raise self.fail("a barrier outside a GPU block", stmt)
+            case Barrier() | Warp() | Fence():
+                raise self.fail("what threads of a block do together stands in a kernel", stmt)
+            case Launch():
+                raise self.fail("launches are not interpreted yet", stmt)
             case Print(code=code, values=values):
                 shown = [self._shown(value, stmt) for value in values]
                 Message.decoded(self.fn.messages[code]).write(shown)
@@ -302,6 +307,16 @@ class _Machine:
         """The value of an i64 expression."""
         return int(self.expr(expr))
 
+    def _offset(self, buffer: Buffer, indices: Sequence[Expr]) -> int:
+        """Where an element is, counted from the first one of its buffer."""
+        found = [self.integer(index) for index in indices]
+        if buffer.strides:
+            return sum(one * self.integer(step) for one, step in zip(found, buffer.strides, strict=True))
+        total = found[0]
+        for index, size in zip(found[1:], buffer.shape[1:], strict=True):
+            total = total * self.integer(size) + index
+        return total
+
     def expr(self, expr: Expr) -> Any:
         """The value of an expression, a NumPy scalar."""
         match expr:
@@ -312,8 +327,8 @@ class _Machine:
             case Compute(prim=prim, args=args):
                 values = [self.expr(arg) for arg in args]
                 return prim.numpy(*values)
-            case Load(buffer=buffer, offset=offset):
-                elements, at = self._at(buffer, self.integer(offset), 1, buffer, "read")
+            case Load(buffer=buffer, indices=indices):
+                elements, at = self._at(buffer, self._offset(buffer, indices), 1, buffer, "read")
                 return elements[at]
             case Workers():
                 return np.int64(self.workers)

@@ -1,18 +1,26 @@
-"""The nodes of the kernel IR: buffers, expressions, statements, functions.
+"""The nodes of the kernel IR: buffers, expressions, statements, functions, kernels.
 
-Memory is explicit: a `Buffer` is a run of elements of one scalar type, addressed by one i64 offset in
-elements. Scalars are bound once by `Let`; a mutable scalar is a local buffer of one element, which the
+Memory is explicit: a `Buffer` holds elements of one scalar type, addressed by one i64 index for each of its
+dimensions. Scalars are bound once by `Let`; a mutable scalar is a local buffer of one element, which the
 emitter turns into a register. Nodes never change and never compare structurally.
+
+A `Function` is a host program. A `Kernel` is what each thread of a grid does (SPMD); a host program runs it
+by `Launch`. `Barrier`, `Warp` and `Fence` stand in kernels alone.
 """
 
 from __future__ import annotations
 
 import enum
+from typing import TypeVar
 
 from anadrome.dtypes import I64, DType
 from anadrome.errors import Span
 from anadrome.prims.node import node
 from anadrome.prims.record import Prim
+
+Item = TypeVar("Item")
+Triple = tuple[Item, Item, Item]
+"""One thing for each of the directions x, y, z."""
 
 
 class Space(enum.Enum):
@@ -24,10 +32,8 @@ class Space(enum.Enum):
 
 
 class Binding(enum.Enum):
-    """What runs the iterations of a `For`: GPU grid or block, worker threads, SIMD lanes, or one thread."""
+    """What runs the iterations of a `For`: worker threads, SIMD lanes, or one thread."""
 
-    GRID = "grid"
-    BLOCK = "block"
     THREADS = "threads"
     LANES = "lanes"
     SEQUENTIAL = "sequential"
@@ -64,10 +70,10 @@ class Compute:
 
 @node
 class Load:
-    """The element of a buffer at an offset that is known to be inside."""
+    """The element of a buffer at indices that are known to be inside, one for each dimension."""
 
     buffer: Buffer
-    offset: Expr
+    indices: tuple[Expr, ...]
 
 
 @node
@@ -81,11 +87,22 @@ Expr = Var | Const | Compute | Load | Workers
 # ---------------------------------------------------------------------------- buffers
 @node
 class Buffer:
-    """A run of elements of one type. Two different buffers never overlap, except through `View`."""
+    """Elements of one type. Two different buffers never overlap, except through `View`.
+
+    Without a `shape` it is a run of elements with one index. With one it has several dimensions, whose
+    elements lie `strides` apart (in elements); without strides they lie row-major.
+    """
 
     name: str
     dtype: DType
     space: Space = Space.GLOBAL
+    shape: tuple[Expr, ...] = ()
+    strides: tuple[Expr, ...] = ()
+
+    @property
+    def rank(self) -> int:
+        """How many indices an element has."""
+        return len(self.shape) or 1
 
     def __repr__(self) -> str:
         return self.name
@@ -94,18 +111,21 @@ class Buffer:
 # ---------------------------------------------------------------------------- statements
 @node
 class Let:
-    """Bind a scalar."""
+    """Bind a scalar. `span`, here and below: the source place that says so."""
 
     var: Var
     value: Expr
+    span: Span | None = None
 
 
 @node
 class Alloc:
     """Give a buffer storage of `size` elements, uninitialised, until `Free` or the end of the call.
 
-    LOCAL buffers have a constant size and live in registers or on the stack. GLOBAL ones are on the heap;
-    where memory runs out the call ends in an error. `span` is the source place that asks for it.
+    LOCAL buffers have a constant size and live in registers or on the stack; in a kernel they are the
+    thread's own, and the size may be any that is the same for all threads. SHARED ones are a block's, and
+    stand in no branch or loop of a kernel. GLOBAL ones are on the heap of a host program; where memory runs
+    out the call ends in an error. `span` is the source place that asks for it.
     """
 
     buffer: Buffer
@@ -122,7 +142,7 @@ class Free:
 
 @node
 class View:
-    """Let `buffer` name the part of `base` that begins at an offset (in elements)."""
+    """Let `buffer` name the part of `base`, a run of elements, that begins at an offset (in elements)."""
 
     buffer: Buffer
     base: Buffer
@@ -139,21 +159,33 @@ class Swap:
 
 @node
 class Store:
-    """Put a value at an offset that is known to be inside."""
+    """Put a value at indices that are known to be inside."""
 
     buffer: Buffer
-    offset: Expr
+    indices: tuple[Expr, ...]
     value: Expr
+    span: Span | None = None
+
+
+ATOMICS = ("add", "sub", "min", "max", "and", "or", "xor", "exchange", "compare")
+"""The operations of `Atomic`."""
 
 
 @node
 class Atomic:
-    """Combine a value into an element as one indivisible operation ("add", "min", "max")."""
+    """Combine a value into an element as one indivisible operation; `old` is bound to what was there before.
+
+    "compare" puts the value where the element equals `expected`, else leaves it. A min or max in which NaN
+    meets a number keeps the number.
+    """
 
     operation: str
     buffer: Buffer
-    offset: Expr
+    indices: tuple[Expr, ...]
     value: Expr
+    old: Var | None = None
+    expected: Expr | None = None
+    span: Span | None = None
 
 
 @node
@@ -248,7 +280,61 @@ class Call:
 
 @node
 class Barrier:
-    """Wait for every thread of the block."""
+    """Wait for every thread of the block: what any of them wrote before is seen by all after.
+
+    With an operation `result` is bound to what the predicates of the block's threads come to: how many hold
+    ("count", an i64), whether all do ("and") or any ("or").
+    """
+
+    operation: str = ""
+    predicate: Expr | None = None
+    result: Var | None = None
+    span: Span | None = None
+
+
+BARRIERS = ("", "count", "and", "or")
+"""The operations of `Barrier`."""
+
+WARP = 32
+"""The threads of a warp: neighbours in the block, x running fastest."""
+
+WARPS = ("sync", "shuffle", "up", "down", "xor", "ballot", "any", "all")
+"""The operations of `Warp`."""
+
+
+@node
+class Warp:
+    """What the threads of a warp that `mask` names (bit k is lane k) do together.
+
+    `result` is bound to the `value` that another lane brought: lane `lane` ("shuffle"), so many lanes below
+    ("up") or above ("down"), or at the own number xor `lane`; a thread for which there is no such lane keeps
+    its own. "ballot" gives the mask of the lanes whose value holds, "any" and "all" whether they do. "sync"
+    only waits.
+    """
+
+    operation: str
+    mask: Expr
+    value: Expr | None = None
+    lane: Expr | None = None
+    result: Var | None = None
+    span: Span | None = None
+
+
+@node
+class Fence:
+    """What the thread wrote before is seen by others before what it writes after."""
+
+
+@node
+class Launch:
+    """Run a kernel for every thread of a grid, three extents each, with so many bytes of dynamic shared
+    memory. Arguments stand in the order of the kernel's parameters; two written buffers never overlap."""
+
+    kernel: Kernel
+    grid: Triple[Expr]
+    block: Triple[Expr]
+    shared: Expr
+    args: tuple[Buffer | Expr, ...]
 
 
 Stmt = (
@@ -268,6 +354,9 @@ Stmt = (
     | Print
     | Call
     | Barrier
+    | Warp
+    | Fence
+    | Launch
 )
 
 
@@ -302,6 +391,34 @@ class Function:
     failures: tuple[Failure, ...] = ()
     messages: tuple[str, ...] = ()
     """What it prints: lines of `printing.Message`."""
+
+
+@node
+class Geometry:
+    """What tells the threads of a launch apart, three i64 each (x, y, z), and the bytes of its dynamic shared
+    memory."""
+
+    grid: Triple[Var]
+    block: Triple[Var]
+    block_index: Triple[Var]
+    thread_index: Triple[Var]
+    shared: Var
+
+    @property
+    def variables(self) -> tuple[Var, ...]:
+        """All of them."""
+        return (*self.grid, *self.block, *self.block_index, *self.thread_index, self.shared)
+
+
+@node
+class Kernel:
+    """What one thread of a grid does. Buffers that come in may be written."""
+
+    name: str
+    params: tuple[Var | Buffer, ...]
+    geometry: Geometry
+    body: tuple[Stmt, ...]
+    failures: tuple[Failure, ...] = ()
 
 
 def i64(value: int) -> Const:

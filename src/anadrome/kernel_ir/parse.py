@@ -23,11 +23,15 @@ from anadrome.kernel_ir.nodes import (
     Copy,
     Expr,
     Failure,
+    Fence,
     Fill,
     For,
     Free,
     Function,
+    Geometry,
     If,
+    Kernel,
+    Launch,
     Let,
     Load,
     Output,
@@ -37,8 +41,10 @@ from anadrome.kernel_ir.nodes import (
     Stmt,
     Store,
     Swap,
+    Triple,
     Var,
     View,
+    Warp,
     While,
     Workers,
 )
@@ -47,9 +53,9 @@ from anadrome.prims.table import PRIMS
 _STATEMENTS = (
     *("let", "alloc", "free", "view", "swap", "atomic", "fill", "copy", "call", "barrier"),
     *("if", "else", "for", "while", "test", "check", "return", "failure"),
-    *("print", "shown", "message"),
+    *("print", "shown", "message", "warp", "fence", "launch"),
 )
-_WORDS = ("fn", "in", "at", "as", "true", "false", "workers", "inf", "nan", "buffer")
+_WORDS = ("fn", "kernel", "by", "in", "at", "as", "true", "false", "workers", "inf", "nan", "buffer")
 RESERVED = frozenset({*_STATEMENTS, *_WORDS, *BY_NAME, *PRIMS})
 """Words that are no names of variables or buffers."""
 
@@ -59,7 +65,7 @@ _TOKEN = re.compile(
       | (?P<string>"(?:[^"\\]|\\.)*")
       | (?P<number>-?(?:\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+|\d+|inf\b|nan\b))
       | (?P<word>[A-Za-z_]\w*)
-      | (?P<mark>\.\.|[()\[\]{},:=~])""",
+      | (?P<mark>\.\.|->|[()\[\]{},:=~])""",
     re.VERBOSE,
 )
 
@@ -98,6 +104,7 @@ class Parser:
         self._position = 0
         self._vars: dict[str, Var] = {}
         self._buffers: dict[str, Buffer] = {}
+        self._kernels: dict[str, Kernel] = {}
 
     # ------------------------------------------------------------------ tokens
     @property
@@ -160,6 +167,9 @@ class Parser:
     # ------------------------------------------------------------------ function
     def function(self) -> Function:
         """The whole text as a function."""
+        while self._accept("kernel"):
+            name = self._word("the kernel's name")
+            self._kernels[name] = self._kernel(name)
         self._expect("fn")
         name = self._word("the function's name")
         self._expect("(")
@@ -171,28 +181,60 @@ class Parser:
         outputs: tuple[Output, ...] = ()
         if not self._accept("}"):
             outputs = self._list(self._output, "}")
-        failures: list[Failure] = []
-        while self._accept("failure"):
-            failures.append(self._failure())
+        failures = self._failures()
         messages: list[str] = []
         while self._accept("message"):
             messages.append(self._string())
         if self._token.kind != "end":
             raise self._fail("the end of the text")
-        return Function(name, params, tuple(body), outputs, tuple(failures), tuple(messages))
+        return Function(name, params, tuple(body), outputs, failures, tuple(messages))
+
+    def _kernel(self, name: str) -> Kernel:
+        self._expect("(")
+        params = self._list(self._param, ")")
+        self._expect("at")
+        grid, block = self._variables(), self._variables()
+        block_index, thread_index = self._variables(), self._variables()
+        shared = self._new_var(self._word("a variable"), I64)
+        geometry = Geometry(grid, block, block_index, thread_index, shared)
+        return Kernel(name, params, geometry, self._block(), self._failures())
+
+    def _variables(self) -> Triple[Var]:
+        x, y, z = (self._new_var(self._word("a variable"), I64) for _ in range(3))
+        self._expect(",")
+        return x, y, z
+
+    def _failures(self) -> tuple[Failure, ...]:
+        failures: list[Failure] = []
+        while self._accept("failure"):
+            failures.append(self._failure())
+        return tuple(failures)
 
     def _param(self) -> Var | Buffer:
         name = self._word("a parameter")
         self._expect(":")
         dtype = self._dtype()
-        return self._new_buffer(name, dtype) if self._accept("buffer") else self._new_var(name, dtype)
+        if not self._accept("buffer"):
+            return self._new_var(name, dtype)
+        return self._new_buffer(name, dtype, Space.GLOBAL, *self._layout())
+
+    def _layout(self) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
+        shape = self._exprs() if self._token.text == "[" else ()
+        return shape, self._exprs() if self._accept("by") else ()
 
     def _new_var(self, name: str, dtype: DType) -> Var:
         self._vars[name] = var = Var(name, dtype)
         return var
 
-    def _new_buffer(self, name: str, dtype: DType, space: Space = Space.GLOBAL) -> Buffer:
-        self._buffers[name] = buffer = Buffer(name, dtype, space)
+    def _new_buffer(
+        self,
+        name: str,
+        dtype: DType,
+        space: Space = Space.GLOBAL,
+        shape: tuple[Expr, ...] = (),
+        strides: tuple[Expr, ...] = (),
+    ) -> Buffer:
+        self._buffers[name] = buffer = Buffer(name, dtype, space, shape, strides)
         return buffer
 
     def _output(self) -> Output:
@@ -234,10 +276,11 @@ class Parser:
                 return Swap(first, self._buffer())
             case "atomic":
                 operation = self._word("an operation")
-                buffer, offset, value = self._assignment(self._buffer())
-                return Atomic(operation, buffer, offset, value)
+                buffer, indices, value = self._assignment(self._buffer())
+                expected = self._expr() if self._accept("if") else None
+                return Atomic(operation, buffer, indices, value, self._result(), expected)
             case "fill":
-                buffer, size, value = self._assignment(self._buffer())
+                buffer, (size, *_), value = self._assignment(self._buffer())
                 return Fill(buffer, size, value)
             case "copy":
                 return self._copy()
@@ -259,13 +302,47 @@ class Parser:
                 self._expect("(")
                 return Call(routine, self._list(self._argument, ")"))
             case "barrier":
-                return Barrier()
+                if not self._accept(":"):
+                    return Barrier()
+                return Barrier(self._word("an operation"), self._expr(), self._result())
+            case "warp":
+                return self._warp()
+            case "fence":
+                return Fence()
+            case "launch":
+                return self._launch()
             case _ if word in self._buffers:
-                buffer, offset, value = self._assignment(self._buffers[word])
-                return Store(buffer, offset, value)
+                buffer, indices, value = self._assignment(self._buffers[word])
+                return Store(buffer, indices, value)
             case _:
                 self._position -= 1
                 raise self._fail("a statement")
+
+    def _result(self) -> Var | None:
+        if not self._accept("->"):
+            return None
+        name = self._word("a variable")
+        self._expect(":")
+        return self._new_var(name, self._dtype())
+
+    def _warp(self) -> Warp:
+        operation = self._word("an operation")
+        parts: list[Expr | None] = [self._expr()]
+        while self._accept(","):
+            parts.append(self._expr())
+        mask, value, lane = (*parts, None, None)[:3]
+        if mask is None or len(parts) > 3:
+            raise self._fail("a mask, a value and a lane")
+        return Warp(operation, mask, value, lane, self._result())
+
+    def _launch(self) -> Launch:
+        kernel = self._row(self._kernels, "a kernel")
+        grid, block, shared = self._exprs(), self._exprs(), self._exprs()
+        if (len(grid), len(block), len(shared)) != (3, 3, 1):
+            raise self._fail("three extents of the grid, three of a block, and the bytes of shared memory")
+        self._expect("(")
+        args = self._list(self._argument, ")")
+        return Launch(kernel, (grid[0], grid[1], grid[2]), (block[0], block[1], block[2]), shared[0], args)
 
     def _let(self) -> Let:
         name = self._word("a variable")
@@ -280,10 +357,10 @@ class Parser:
         self._expect(":")
         dtype = self._dtype()
         space = self._row({space.value: space for space in Space}, "a memory space")
-        self._expect("[")
-        size = self._expr()
-        self._expect("]")
-        return Alloc(self._new_buffer(name, dtype, space), size)
+        first, strides = self._layout()
+        shape = first if self._token.text == "[" else ()
+        (size,) = self._exprs() if shape else first
+        return Alloc(self._new_buffer(name, dtype, space, shape, strides), size)
 
     def _view(self) -> View:
         name = self._word("a buffer")
@@ -302,10 +379,8 @@ class Parser:
         self._expect("=")
         return Copy(target, self._buffer(), size)
 
-    def _assignment(self, buffer: Buffer) -> tuple[Buffer, Expr, Expr]:
-        self._expect("[")
-        inside = self._expr()
-        self._expect("]")
+    def _assignment(self, buffer: Buffer) -> tuple[Buffer, tuple[Expr, ...], Expr]:
+        inside = self._exprs()
         self._expect("=")
         return buffer, inside, self._expr()
 
@@ -355,6 +430,10 @@ class Parser:
             return self._buffers[token.text]
         return self._expr()
 
+    def _exprs(self) -> tuple[Expr, ...]:
+        self._expect("[")
+        return self._list(self._expr, "]")
+
     def _expr(self) -> Expr:
         if self._token.kind == "number":
             return self._number(self._take("number", "a number"))
@@ -367,10 +446,7 @@ class Parser:
             case _ if word in self._vars:
                 return self._vars[word]
             case _ if word in self._buffers:
-                self._expect("[")
-                offset = self._expr()
-                self._expect("]")
-                return Load(self._buffers[word], offset)
+                return Load(self._buffers[word], self._exprs())
             case _ if word in PRIMS:
                 is_reassociable = self._accept("~")
                 self._expect("(")

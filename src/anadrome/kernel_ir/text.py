@@ -14,6 +14,22 @@
 What is printed has a number as well: `print 0: v, shown x [n]` writes `message "…"`, which stands behind the
 failures.
 
+A kernel stands before the function that launches it. Its parameters have the shapes of their buffers; `at`
+names the variables of its `Geometry`: grid, block, block index, thread index, bytes of shared memory.
+
+    kernel axpy(n: i64, a: f64, x: f64 buffer [n], y: f64 buffer [n])
+    at gx gy gz, bx by bz, ix iy iz, tx ty tz, bytes {
+      let i: i64 = add(mul(ix, bx), tx)
+      if lt(i, n) {
+        y[i] = add(y[i], mul(a, x[i]))
+      }
+    }
+    fn main(n: i64, x: f64 buffer) {
+      alloc y: f64 global [n]
+      launch axpy [blocks, 1, 1] [128, 1, 1] [0] (n, 2.0, x, y)
+      return y as f64 [n]
+    }
+
 An operation that may be reordered is marked `add~`. Numbers are i64 or f64 by their look, or say their type:
 `1:i32`, `0.5:f32`. A name that is taken already gets a number.
 """
@@ -37,11 +53,14 @@ from anadrome.kernel_ir.nodes import (
     Copy,
     Expr,
     Failure,
+    Fence,
     Fill,
     For,
     Free,
     Function,
     If,
+    Kernel,
+    Launch,
     Let,
     Load,
     Output,
@@ -52,10 +71,12 @@ from anadrome.kernel_ir.nodes import (
     Swap,
     Var,
     View,
+    Warp,
     While,
     Workers,
 )
 from anadrome.kernel_ir.parse import RESERVED, Parser
+from anadrome.kernel_ir.walk import kernels
 
 __all__ = ["parse", "show"]
 
@@ -76,6 +97,7 @@ class _Printer:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.depth = 0
+        self.kernel_names: dict[Kernel, str] = {}
         self._names: dict[Var | Buffer, str] = {}
         self._taken: set[str] = set(RESERVED)
 
@@ -84,13 +106,15 @@ class _Printer:
         found = self._names.get(item)
         if found is None:
             base = re.sub(r"\W", "_", item.name) or "v"
-            base = base if not base[0].isdigit() else f"v{base}"
-            found, count = base, 0
-            while found in self._taken:
-                count += 1
-                found = f"{base}_{count}"
-            self._taken.add(found)
-            self._names[item] = found
+            found = self._names[item] = self._free(base if not base[0].isdigit() else f"v{base}")
+        return found
+
+    def _free(self, base: str) -> str:
+        found, count = base, 0
+        while found in self._taken:
+            count += 1
+            found = f"{base}_{count}"
+        self._taken.add(found)
         return found
 
     def line(self, text: str) -> None:
@@ -100,6 +124,8 @@ class _Printer:
     # ------------------------------------------------------------------ function
     def function(self, fn: Function) -> str:
         """The whole text."""
+        for kernel in kernels(fn):
+            self.kernel(kernel)
         params = ", ".join(self._param(param) for param in fn.params)
         self.line(f"fn {re.sub(r'[^0-9A-Za-z_]', '_', fn.name) or 'f'}({params}) {{")
         self.body(fn.body)
@@ -113,9 +139,28 @@ class _Printer:
             self.line(f"message {_quoted(message)}")
         return "\n".join(self.lines) + "\n"
 
+    def kernel(self, kernel: Kernel) -> None:
+        """A kernel that the function launches."""
+        name = self.kernel_names[kernel] = self._free(re.sub(r"\W", "_", kernel.name) or "k")
+        params = ", ".join(self._param(param) for param in kernel.params)
+        where = kernel.geometry
+        triples = (where.grid, where.block, where.block_index, where.thread_index)
+        names = [" ".join(self.name(var) for var in triple) for triple in triples]
+        self.line(f"kernel {name}({params})")
+        self.line(f"at {', '.join(names)}, {self.name(where.shared)} {{")
+        self.body(kernel.body)
+        self.line("}")
+        for failure in kernel.failures:
+            self.line(_failure(failure))
+
     def _param(self, param: Var | Buffer) -> str:
-        suffix = " buffer" if isinstance(param, Buffer) else ""
+        suffix = f" buffer{self._layout(param)}" if isinstance(param, Buffer) else ""
         return f"{self.name(param)}: {param.dtype.name}{suffix}"
+
+    def _layout(self, buffer: Buffer) -> str:
+        """The dimensions of a buffer, and its strides where it has them."""
+        strides = f" by {self.exprs(buffer.strides)}" if buffer.strides else ""
+        return f" {self.exprs(buffer.shape)}{strides}" if buffer.shape else ""
 
     def _output(self, output: Output) -> str:
         value = self.name(output.value) if isinstance(output.value, Buffer) else self.expr(output.value)
@@ -167,13 +212,16 @@ class _Printer:
         | Check
         | Print
         | Call
-        | Barrier,
+        | Barrier
+        | Warp
+        | Fence
+        | Launch,
     ) -> str:
         match stmt:
             case Let(var=var, value=value):
                 return f"let {self.name(var)}: {var.dtype.name} = {self.expr(value)}"
             case Alloc(buffer=buffer, size=size):
-                kind = f"{buffer.dtype.name} {buffer.space.value}"
+                kind = f"{buffer.dtype.name} {buffer.space.value}{self._layout(buffer)}"
                 return f"alloc {self.name(buffer)}: {kind} [{self.expr(size)}]"
             case Free(buffer=buffer):
                 return f"free {self.name(buffer)}"
@@ -181,10 +229,12 @@ class _Printer:
                 return f"view {self.name(buffer)} = {self.name(base)} [{self.expr(offset)}]"
             case Swap(first=first, second=second):
                 return f"swap {self.name(first)}, {self.name(second)}"
-            case Store(buffer=buffer, offset=offset, value=value):
-                return f"{self.name(buffer)}[{self.expr(offset)}] = {self.expr(value)}"
-            case Atomic(operation=operation, buffer=buffer, offset=offset, value=value):
-                return f"atomic {operation} {self.name(buffer)}[{self.expr(offset)}] = {self.expr(value)}"
+            case Store(buffer=buffer, indices=indices, value=value):
+                return f"{self.name(buffer)}{self.exprs(indices)} = {self.expr(value)}"
+            case Atomic(operation=operation, buffer=buffer, indices=indices, value=value):
+                text = f"atomic {operation} {self.name(buffer)}{self.exprs(indices)} = {self.expr(value)}"
+                expected = "" if stmt.expected is None else f" if {self.expr(stmt.expected)}"
+                return text + expected + self._result(stmt.old)
             case Fill(buffer=buffer, size=size, value=value):
                 return f"fill {self.name(buffer)} [{self.expr(size)}] = {self.expr(value)}"
             case Copy(target=target, source=source, size=size):
@@ -195,10 +245,24 @@ class _Printer:
                 return f"print {code}:{''.join(f' {self._shown(value)},' for value in values)}".rstrip(",")
             case Call(routine=routine, args=args):
                 return f"call {routine}(" + ", ".join(self._argument(arg) for arg in args) + ")"
-            case Barrier():
-                return "barrier"
+            case Barrier(operation=operation, predicate=predicate, result=result):
+                if predicate is None:
+                    return "barrier"
+                return f"barrier: {operation} {self.expr(predicate)}{self._result(result)}"
+            case Warp(operation=operation, mask=mask, value=value, lane=lane, result=result):
+                parts = ", ".join(self.expr(part) for part in (mask, value, lane) if part is not None)
+                return f"warp {operation} {parts}{self._result(result)}"
+            case Fence():
+                return "fence"
+            case Launch(kernel=kernel, grid=grid, block=block, shared=shared, args=args):
+                given = ", ".join(self._argument(arg) for arg in args)
+                extents = f"{self.exprs(grid)} {self.exprs(block)} [{self.expr(shared)}]"
+                return f"launch {self.kernel_names[kernel]} {extents} ({given})"
             case _:
                 assert_never(stmt)
+
+    def _result(self, var: Var | None) -> str:
+        return "" if var is None else f" -> {self.name(var)}: {var.dtype.name}"
 
     def _shown(self, value: Expr | Shown) -> str:
         if not isinstance(value, Shown):
@@ -209,6 +273,10 @@ class _Printer:
         return self.name(arg) if isinstance(arg, Buffer) else self.expr(arg)
 
     # ------------------------------------------------------------------ expressions
+    def exprs(self, exprs: Iterable[Expr]) -> str:
+        """Expressions in brackets."""
+        return f"[{', '.join(self.expr(expr) for expr in exprs)}]"
+
     def expr(self, expr: Expr) -> str:
         """An expression on one line."""
         match expr:
@@ -219,8 +287,8 @@ class _Printer:
             case Compute(prim=prim, args=args, is_reassociable=is_reassociable):
                 mark = "~" if is_reassociable else ""
                 return f"{prim.name}{mark}({', '.join(self.expr(arg) for arg in args)})"
-            case Load(buffer=buffer, offset=offset):
-                return f"{self.name(buffer)}[{self.expr(offset)}]"
+            case Load(buffer=buffer, indices=indices):
+                return f"{self.name(buffer)}{self.exprs(indices)}"
             case Workers():
                 return "workers"
             case _:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
@@ -17,11 +18,14 @@ from anadrome.kernel_ir.nodes import (
     Const,
     Copy,
     Expr,
+    Fence,
     Fill,
     For,
     Free,
     Function,
     If,
+    Kernel,
+    Launch,
     Let,
     Load,
     Print,
@@ -31,9 +35,11 @@ from anadrome.kernel_ir.nodes import (
     Swap,
     Var,
     View,
+    Warp,
     While,
     Workers,
 )
+from anadrome.prims.table import PRIMS
 
 
 def bodies(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
@@ -47,7 +53,7 @@ def bodies(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
             return (prelude, body)
         case Let() | Alloc() | Free() | View() | Swap() | Store() | Atomic() | Fill() | Copy():
             return ()
-        case Check() | Print() | Call() | Barrier():
+        case Check() | Print() | Call() | Barrier() | Warp() | Fence() | Launch():
             return ()
         case _:
             assert_never(stmt)
@@ -62,8 +68,10 @@ def expressions(stmt: Stmt) -> tuple[Expr, ...]:
             return (size,)
         case View(offset=offset):
             return (offset,)
-        case Store(offset=offset, value=value) | Atomic(offset=offset, value=value):
-            return (offset, value)
+        case Store(indices=indices, value=value):
+            return (*indices, value)
+        case Atomic(indices=indices, value=value, expected=expected):
+            return (*indices, value) if expected is None else (*indices, value, expected)
         case Fill(size=size, value=value):
             return (size, value)
         case If(condition=condition) | While(condition=condition):
@@ -77,7 +85,13 @@ def expressions(stmt: Stmt) -> tuple[Expr, ...]:
             return tuple(expr for part in parts for expr in part)
         case Call(args=args):
             return tuple(arg for arg in args if not isinstance(arg, Buffer))
-        case Free() | Swap() | Barrier():
+        case Launch(grid=grid, block=block, shared=shared, args=args):
+            return (*grid, *block, shared, *(arg for arg in args if not isinstance(arg, Buffer)))
+        case Barrier(predicate=predicate):
+            return () if predicate is None else (predicate,)
+        case Warp(mask=mask, value=value, lane=lane):
+            return tuple(part for part in (mask, value, lane) if part is not None)
+        case Free() | Swap() | Fence():
             return ()
         case _:
             assert_never(stmt)
@@ -96,14 +110,25 @@ def buffers(stmt: Stmt) -> tuple[Buffer, ...]:
             return (first, second)
         case Copy(target=target, source=source):
             return (target, source)
-        case Call(args=args):
+        case Call(args=args) | Launch(args=args):
             return tuple(arg for arg in args if isinstance(arg, Buffer))
         case Print(values=values):
             return tuple(value.buffer for value in values if isinstance(value, Shown))
-        case Let() | If() | For() | While() | Check() | Barrier():
+        case Let() | If() | For() | While() | Check() | Barrier() | Warp() | Fence():
             return ()
         case _:
             assert_never(stmt)
+
+
+def bound(stmt: Stmt) -> Var | None:
+    """The variable that a statement binds, if it binds one."""
+    match stmt:
+        case Let(var=var) | For(index=var):
+            return var
+        case Atomic(old=result) | Barrier(result=result) | Warp(result=result):
+            return result
+        case _:
+            return None
 
 
 def subexpressions(expr: Expr) -> Iterator[Expr]:
@@ -113,12 +138,33 @@ def subexpressions(expr: Expr) -> Iterator[Expr]:
         case Compute(args=args):
             for arg in args:
                 yield from subexpressions(arg)
-        case Load(offset=offset):
-            yield from subexpressions(offset)
+        case Load(indices=indices):
+            for index in indices:
+                yield from subexpressions(index)
         case Var() | Const() | Workers():
             pass
         case _:
             assert_never(expr)
+
+
+def offset_of(buffer: Buffer, indices: tuple[Expr, ...]) -> Expr:
+    """Where an element is, counted from the first one of its buffer: Σ_k i_k·s_k, or without strides
+    ((i_0·n_1 + i_1)·n_2 + …)"""
+    if buffer.strides:
+        terms = [_product(index, step) for index, step in zip(indices, buffer.strides, strict=True)]
+        return functools.reduce(_sum, terms)
+    total = indices[0]
+    for index, size in zip(indices[1:], buffer.shape[1:], strict=True):
+        total = _sum(_product(total, size), index)
+    return total
+
+
+def _sum(left: Expr, right: Expr) -> Expr:
+    return Compute(PRIMS["add"], (left, right))
+
+
+def _product(left: Expr, right: Expr) -> Expr:
+    return Compute(PRIMS["mul"], (left, right))
 
 
 def statements(body: Iterable[Stmt]) -> Iterator[Stmt]:
@@ -144,9 +190,10 @@ class Names:
             case Compute(args=args):
                 for arg in args:
                     self.add_expr(arg)
-            case Load(buffer=buffer, offset=offset):
+            case Load(buffer=buffer, indices=indices):
                 self.buffers.setdefault(buffer)
-                self.add_expr(offset)
+                for index in indices:
+                    self.add_expr(index)
             case Const() | Workers():
                 pass
             case _:
@@ -155,22 +202,20 @@ class Names:
 
 def free_names(body: Iterable[Stmt]) -> Names:
     """The variables and buffers a body uses that it does not bind itself."""
-    used, bound = Names(), Names()
+    used, inside = Names(), Names()
     for stmt in statements(body):
-        match stmt:
-            case Let(var=var) | For(index=var):
-                bound.vars.setdefault(var)
-            case Alloc(buffer=buffer) | View(buffer=buffer):
-                bound.buffers.setdefault(buffer)
-            case _:
-                pass
+        var = bound(stmt)
+        if var is not None:
+            inside.vars.setdefault(var)
+        if isinstance(stmt, Alloc | View):
+            inside.buffers.setdefault(stmt.buffer)
         for expr in expressions(stmt):
             used.add_expr(expr)
         for buffer in buffers(stmt):
             used.buffers.setdefault(buffer)
     return Names(
-        {var: None for var in used.vars if var not in bound.vars},
-        {buffer: None for buffer in used.buffers if buffer not in bound.buffers},
+        {var: None for var in used.vars if var not in inside.vars},
+        {buffer: None for buffer in used.buffers if buffer not in inside.buffers},
     )
 
 
@@ -181,3 +226,15 @@ def swapped_buffers(fn: Function) -> set[Buffer]:
         if isinstance(stmt, Swap):
             found |= {stmt.first, stmt.second}
     return found
+
+
+def written(kernel: Kernel) -> tuple[Buffer, ...]:
+    """The parameters whose elements a kernel may change, in their order."""
+    stores = {stmt.buffer for stmt in statements(kernel.body) if isinstance(stmt, Store | Atomic)}
+    return tuple(param for param in kernel.params if isinstance(param, Buffer) and param in stores)
+
+
+def kernels(fn: Function) -> tuple[Kernel, ...]:
+    """The kernels that a host program launches, each once, in order."""
+    launches = (stmt for stmt in statements(fn.body) if isinstance(stmt, Launch))
+    return tuple(dict.fromkeys(launch.kernel for launch in launches))

@@ -134,7 +134,7 @@ def write(low: Lowering, located: Located, value: Value) -> None:
     if isinstance(value, Place | Filled | Delivered):
         low.deliver(value, Destination(place))
     else:
-        low.emit.emit(kernel_ir.Store(place.buffer, place.offset, value))
+        low.emit.emit(kernel_ir.Store(place.buffer, (place.offset,), value))
 
 
 def combine(low: Lowering, located: Located, value: Value, operator: str) -> None:
@@ -150,5 +150,5 @@ def combine(low: Lowering, located: Located, value: Value, operator: str) -> Non
     if isinstance(value, Place | Filled):
         low.deliver(value, Destination(place, operator))
     else:
-        old = kernel_ir.Load(place.buffer, place.offset)
-        low.emit.emit(kernel_ir.Store(place.buffer, place.offset, fold(operator, old, value)))
+        old = kernel_ir.Load(place.buffer, (place.offset,))
+        low.emit.emit(kernel_ir.Store(place.buffer, (place.offset,), fold(operator, old, value)))

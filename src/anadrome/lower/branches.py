@@ -51,7 +51,7 @@ def _branch(
     with low.emit.open("branch") as block:
         values = low.run(body, body.results, destinations, is_repeating=False)
         for position, cell in cells.items():
-            low.emit.emit(kernel_ir.Store(cell, ZERO, number(values[position])))
+            low.emit.emit(kernel_ir.Store(cell, (ZERO,), number(values[position])))
     return tuple(block.stmts), values
 
 

@@ -125,12 +125,12 @@ class Emitter:
         """A mutable scalar: a local buffer of one element."""
         buffer = Buffer(name, dtype, Space.LOCAL)
         self.emit(kernel_ir.Alloc(buffer, ONE))
-        self.emit(kernel_ir.Store(buffer, ZERO, start))
+        self.emit(kernel_ir.Store(buffer, (ZERO,), start))
         return buffer
 
     def load(self, name: str, buffer: Buffer, offset: Expr = ZERO) -> Expr:
         """Bind an element."""
-        return self.let(name, buffer.dtype, kernel_ir.Load(buffer, offset))
+        return self.let(name, buffer.dtype, kernel_ir.Load(buffer, (offset,)))
 
     def depth(self, expr: Expr) -> int:
         """The depth of the innermost block an expression depends on."""
@@ -172,7 +172,7 @@ class Emitter:
 
     def copy(self, target: Place, source: Place) -> None:
         """target[k] = source[k]"""
-        self.each(target, lambda k: kernel_ir.Load(source.buffer, add(source.offset, k)))
+        self.each(target, lambda k: kernel_ir.Load(source.buffer, (add(source.offset, k),)))
 
     def call(self, routine: str, args: tuple[Buffer | Expr, ...]) -> None:
         """Call a routine."""
@@ -187,10 +187,10 @@ class Emitter:
         """target[k] = target[k] ⊕ source[k]"""
 
         def combined(k: Expr) -> Expr:
-            old = kernel_ir.Load(target.buffer, add(target.offset, k))
+            old = kernel_ir.Load(target.buffer, (add(target.offset, k),))
             if isinstance(source, Filled):
                 return fold(operator, old, source.value)
-            return fold(operator, old, kernel_ir.Load(source.buffer, add(source.offset, k)))
+            return fold(operator, old, kernel_ir.Load(source.buffer, (add(source.offset, k),)))
 
         self.each(target, combined)
 
@@ -200,10 +200,10 @@ class Emitter:
         if isinstance(size, kernel_ir.Const) and int(size.value) <= UNROLLED_COPY:
             for k in range(int(size.value)):
                 offset = kernel_ir.i64(k)
-                self.emit(kernel_ir.Store(target.buffer, add(target.offset, offset), value(offset)))
+                self.emit(kernel_ir.Store(target.buffer, (add(target.offset, offset),), value(offset)))
             return
         with self.loop("k", ZERO, size, is_map=True) as index:
-            self.emit(kernel_ir.Store(target.buffer, add(target.offset, index), value(index)))
+            self.emit(kernel_ir.Store(target.buffer, (add(target.offset, index),), value(index)))
 
 
 def is_small(shape: tuple[Expr, ...]) -> bool:

@@ -64,7 +64,7 @@ def _checked(
     status = Buffer("status", I64, Space.LOCAL)
     low.emit.emit(kernel_ir.Alloc(status, ONE))
     low.emit.call(name, (*buffers, status, *values))
-    exists = compute("eq", kernel_ir.Load(status, ZERO), ZERO)
+    exists = compute("eq", kernel_ir.Load(status, (ZERO,)), ZERO)
     low.emit.emit(kernel_ir.Check(exists, low.failure(row.error, row.failure, span)))
     low.emit.mark_check()
 
@@ -119,8 +119,8 @@ def _product_loops(
     with low.emit.loop("i", ZERO, rows) as i, low.emit.loop("k", ZERO, inner) as k:
         factor = low.emit.load("l", left.buffer, left.element((k, i) if turned[0] else (i, k)))
         with low.emit.loop("j", ZERO, columns, is_map=True) as j:
-            other = kernel_ir.Load(right.buffer, right.element((j, k) if turned[1] else (k, j)))
+            other = kernel_ir.Load(right.buffer, (right.element((j, k) if turned[1] else (k, j)),))
             offset = place.element((i, j))
-            old = kernel_ir.Load(place.buffer, offset)
+            old = kernel_ir.Load(place.buffer, (offset,))
             term = compute("mul", factor, other)
-            low.emit.emit(kernel_ir.Store(place.buffer, offset, fold("add", old, term)))
+            low.emit.emit(kernel_ir.Store(place.buffer, (offset,), fold("add", old, term)))

@@ -100,7 +100,7 @@ def _iteration(
     values = [_settled(low, slot, value) for slot, value in zip(slots, results, strict=True)]
     for slot, value in zip(slots, values, strict=True):
         if slot.cell is not None:
-            low.emit.emit(kernel_ir.Store(slot.cell, ZERO, number(value)))
+            low.emit.emit(kernel_ir.Store(slot.cell, (ZERO,), number(value)))
         elif slot.state is not None:
             _advance(low, slot.state, slot.following, value)
 

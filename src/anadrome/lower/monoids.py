@@ -70,8 +70,8 @@ def advance(
     if isinstance(operator, str):
         (state,), (value,) = states, right
         if state.cell is not None:
-            old = kernel_ir.Load(state.cell, ZERO)
-            low.emit.emit(kernel_ir.Store(state.cell, ZERO, fold(operator, old, number(value))))
+            old = kernel_ir.Load(state.cell, (ZERO,))
+            low.emit.emit(kernel_ir.Store(state.cell, (ZERO,), fold(operator, old, number(value))))
         else:
             assert state.place is not None
             low.deliver(value, Destination(state.place, operator))
@@ -80,7 +80,7 @@ def advance(
     values = apply_operator(low, operator, current(low, states), right, destinations)
     for state, value in zip(states, values, strict=True):
         if state.cell is not None:
-            low.emit.emit(kernel_ir.Store(state.cell, ZERO, number(value)))
+            low.emit.emit(kernel_ir.Store(state.cell, (ZERO,), number(value)))
         elif state.place is not None and state.following is not None:
             low.emit.copy(state.place, state.following)
 

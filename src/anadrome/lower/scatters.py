@@ -22,7 +22,7 @@ def open_array(low: Lowering, let: array_ir.Let, init: array_ir.Var, target: arr
     if not is_scalar(init):
         return low.take_over(let, init, target)
     place = low.allocate(init)
-    low.emit.emit(kernel_ir.Store(place.buffer, place.offset, low.scalar(init)))
+    low.emit.emit(kernel_ir.Store(place.buffer, (place.offset,), low.scalar(init)))
     return place
 
 
@@ -128,7 +128,7 @@ class AccumulateLambdaSink(Sink):
             old = self.low.emit.load("old", self.place.buffer, place)
             value = self.low.emit.load("partial", partial.buffer, add(partial.offset, k))
             (new,) = apply_operator(self.low, self.operator, [old], [value])
-            self.low.emit.emit(kernel_ir.Store(self.place.buffer, place, number(new)))
+            self.low.emit.emit(kernel_ir.Store(self.place.buffer, (place,), number(new)))
 
 
 @dataclass(slots=True, eq=False)

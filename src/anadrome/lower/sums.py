@@ -34,7 +34,7 @@ def _open(low: Lowering, let: array_ir.Let, init: array_ir.Var, target: array_ir
     """Where the contributions go, and what the finished sum is."""
     if is_scalar(init):
         place = low.allocate(init)
-        low.emit.emit(kernel_ir.Store(place.buffer, place.offset, low.scalar(init)))
+        low.emit.emit(kernel_ir.Store(place.buffer, (place.offset,), low.scalar(init)))
         return place, place
     start = low.array(init)
     found = low.reserve(target)

@@ -118,19 +118,19 @@ class ReduceScalarSink(Sink):
         self._combine(self.low.scalar(self.value))
 
     def _combine(self, value: Expr) -> None:
-        old = kernel_ir.Load(self._cell, ZERO)
-        self.low.emit.emit(kernel_ir.Store(self._cell, ZERO, fold(self.operator, old, value)))
+        old = kernel_ir.Load(self._cell, (ZERO,))
+        self.low.emit.emit(kernel_ir.Store(self._cell, (ZERO,), fold(self.operator, old, value)))
 
     def leave(self, worker: Expr | None) -> None:
         if worker is not None:
-            value = kernel_ir.Load(self._cell, ZERO)
-            self.low.emit.emit(kernel_ir.Store(self._partials.buffer, multiply(worker, CACHE_LINE), value))
+            value = kernel_ir.Load(self._cell, (ZERO,))
+            self.low.emit.emit(kernel_ir.Store(self._partials.buffer, (multiply(worker, CACHE_LINE),), value))
 
     def close(self) -> None:
         if self.workers is not None:
             self.enter(None)
             with self.low.emit.loop("t", ZERO, self.workers) as worker:
-                self._combine(kernel_ir.Load(self._partials.buffer, multiply(worker, CACHE_LINE)))
+                self._combine(kernel_ir.Load(self._partials.buffer, (multiply(worker, CACHE_LINE),)))
         self.low.bind(self.targets[0], self.low.emit.load(self.targets[0].name, self._cell))
 
 

@@ -23,10 +23,12 @@ from anadrome.kernel_ir.nodes import (
     Check,
     Const,
     Copy,
+    Fence,
     Fill,
     For,
     Free,
     If,
+    Launch,
     Let,
     Print,
     Space,
@@ -34,6 +36,7 @@ from anadrome.kernel_ir.nodes import (
     Store,
     Swap,
     View,
+    Warp,
     While,
 )
 from anadrome.kernel_ir.walk import bodies
@@ -207,7 +210,7 @@ def may_vectorise(body: Iterable[Stmt]) -> bool:
             case For(lo=Const(value=lo), hi=Const(value=hi), body=inner):
                 if hi - lo > SMALL_LOOP or not may_vectorise(inner):
                     return False
-            case For() | While() | Print() | Call() | Barrier() | Swap():
+            case For() | While() | Print() | Call() | Swap() | Barrier() | Warp() | Fence() | Launch():
                 return False
             case Alloc(buffer=buffer):
                 if buffer.space is not Space.LOCAL:

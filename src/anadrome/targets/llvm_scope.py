@@ -12,7 +12,7 @@ from typing import assert_never
 from anadrome.dtypes import I64, DType
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, Function, Load, Space, Var, Workers
-from anadrome.kernel_ir.walk import swapped_buffers
+from anadrome.kernel_ir.walk import offset_of, swapped_buffers
 from anadrome.prims.record import Prim
 from anadrome.targets.llvm_scalars import CONTRACT, REASSOCIATE, convert, emit_scalar
 from anadrome.targets.llvm_text import FunctionText, ModuleText, Value, literal, memory_type
@@ -184,8 +184,8 @@ class Scope:
                 return emit_scalar(
                     self.text, prim, [value for value, _ in pairs], types, result, flags
                 ), result
-            case Load(buffer=buffer, offset=offset):
-                return self.load(buffer, self.expr(offset)), buffer.dtype
+            case Load(buffer=buffer, indices=indices):
+                return self.load(buffer, self.expr(offset_of(buffer, indices))), buffer.dtype
             case Workers():
                 return self.workers, I64
             case _:

@@ -17,10 +17,12 @@ from anadrome.kernel_ir.nodes import (
     Const,
     Copy,
     Expr,
+    Fence,
     Fill,
     For,
     Free,
     If,
+    Launch,
     Let,
     Print,
     Space,
@@ -28,8 +30,10 @@ from anadrome.kernel_ir.nodes import (
     Store,
     Swap,
     View,
+    Warp,
     While,
 )
+from anadrome.kernel_ir.walk import offset_of
 from anadrome.targets.llvm_calls import emit_call
 from anadrome.targets.llvm_checks import emit_check, fail_unless
 from anadrome.targets.llvm_loops import emit_for, emit_while
@@ -51,8 +55,8 @@ def emit_statement(scope: Scope, stmt: Stmt) -> None:
     match stmt:
         case Let(var=var, value=value):
             scope.bind(var, scope.expr(value))
-        case Store(buffer=buffer, offset=offset, value=value):
-            scope.store(buffer, scope.expr(offset), scope.expr(value))
+        case Store(buffer=buffer, indices=indices, value=value):
+            scope.store(buffer, scope.expr(offset_of(buffer, indices)), scope.expr(value))
         case For():
             emit_for(scope, stmt, emit_body)
         case If():
@@ -79,8 +83,8 @@ def emit_statement(scope: Scope, stmt: Stmt) -> None:
             _emit_atomic(scope, stmt)
         case Call():
             emit_call(scope, stmt)
-        case Barrier():
-            raise IRError("a barrier outside a GPU block")
+        case Barrier() | Warp() | Fence() | Launch():
+            raise IRError("a launch that was not scheduled")
         case _:
             assert_never(stmt)
 
@@ -229,7 +233,7 @@ def _emit_atomic(scope: Scope, stmt: Atomic) -> None:
     if operation is None:
         raise IRError(f"no atomic `{stmt.operation}` on {dtype}")
     value = scope.expr(stmt.value)
-    address = scope.address(stmt.buffer, scope.expr(stmt.offset))
+    address = scope.address(stmt.buffer, scope.expr(offset_of(stmt.buffer, stmt.indices)))
     scope.text.value(
         f"atomicrmw {operation} ptr {address}, {dtype.llvm} {value} monotonic, align {dtype.bytes}"
     )

@@ -21,7 +21,7 @@ from anadrome.kernel_ir.nodes import (
     View,
     Workers,
 )
-from anadrome.kernel_ir.walk import bodies, expressions, subexpressions
+from anadrome.kernel_ir.walk import bodies, expressions, offset_of, subexpressions
 
 CLAMPS = ("min", "max", "select")
 """Operations that hold an index between bounds."""
@@ -70,8 +70,8 @@ class _Strides:
                     self.scalars[var] = self.factor(value)
                     if self.is_clamped(value):
                         self.clamped.add(var)
-                case Store(buffer=buffer, offset=offset):
-                    self.goes(buffer, offset)
+                case Store(buffer=buffer, indices=indices):
+                    self.goes(buffer, offset_of(buffer, indices))
                 case View(buffer=buffer, base=base, offset=offset):
                     self.views[buffer] = self.views.get(base, 0) + self.factor(offset)
                 case _:
@@ -82,8 +82,9 @@ class _Strides:
     def reads(self, expr: Expr) -> None:
         """Take a load into account."""
         if isinstance(expr, Load):
-            self.widest = max(self.widest, abs(self.views.get(expr.buffer, 0) + self.factor(expr.offset)))
-            self.goes(expr.buffer, expr.offset)
+            offset = offset_of(expr.buffer, expr.indices)
+            self.widest = max(self.widest, abs(self.views.get(expr.buffer, 0) + self.factor(offset)))
+            self.goes(expr.buffer, offset)
 
     def goes(self, buffer: Buffer, offset: Expr) -> None:
         """Take a load or store into account."""

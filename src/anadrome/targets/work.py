@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
+from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
@@ -18,10 +19,12 @@ from anadrome.kernel_ir.nodes import (
     Const,
     Copy,
     Expr,
+    Fence,
     Fill,
     For,
     Free,
     If,
+    Launch,
     Let,
     Load,
     Print,
@@ -30,6 +33,7 @@ from anadrome.kernel_ir.nodes import (
     Swap,
     Var,
     View,
+    Warp,
     While,
     Workers,
 )
@@ -97,7 +101,8 @@ def is_cheap_pass(loop: For) -> bool:
         if isinstance(part, Load)
     ]
     read = {stmt.var for stmt in inside if isinstance(stmt, Let) and _has_load(stmt.value)}
-    if any(part in read or isinstance(part, Load) for load in loads for part in subexpressions(load.offset)):
+    places = (part for load in loads for index in load.indices for part in subexpressions(index))
+    if any(part in read or isinstance(part, Load) for part in places):
         return False
     loaded = {load.buffer for load in loads}
     waits = loop.binding is not Binding.LANES and any(
@@ -134,8 +139,10 @@ def _inside(stmt: Stmt) -> Work:
             return work_of(then) + work_of(other)
         case Alloc() | Free():
             return Work(_MEMORY)
-        case Let() | View() | Swap() | Store() | Atomic() | Check() | Barrier():
+        case Let() | View() | Swap() | Store() | Atomic() | Check():
             return Work(0)
+        case Barrier() | Warp() | Fence() | Launch():
+            raise IRError("a launch that was not scheduled")
         case _:
             assert_never(stmt)
 
@@ -146,7 +153,7 @@ def _operations(expr: Expr) -> int:
             return 0
         case Compute(prim=prim, args=args):
             return prim.cost + sum(map(_operations, args))
-        case Load(offset=offset):
-            return 1 + _operations(offset)
+        case Load(buffer=buffer, indices=indices):
+            return 1 + sum(map(_operations, indices)) + 2 * (buffer.rank - 1)
         case _:
             assert_never(expr)
