@@ -110,6 +110,7 @@ CODES: Mapping[str, str] = {
     "BudgetExceeded": "A510",
     "NonFinite": "A511",
     "NotDecomposed": "A512",
+    "BarrierDivergence": "A513",
     # this machine
     "MissingFunction": "A601",
     "MissingTransforms": "A602",

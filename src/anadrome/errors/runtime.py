@@ -200,6 +200,16 @@ class NonFinite(RuntimeCheckError, FloatingPointError):
     help = "keep the operands inside the domain of the operation, in branches that are not taken as well"
 
 
+class BarrierDivergence(RuntimeCheckError, RuntimeError):
+    """A barrier that some threads of a block reach and others do not."""
+
+    label = "threads of one block part here"
+    help = (
+        "let all threads of a block reach each barrier: move it out of the branch or loop, or make the "
+        "condition the same for all of them"
+    )
+
+
 FAILURES: dict[str, type[RuntimeCheckError]] = {
     "index": IndexOutOfBounds,
     "size": SizeMismatch,
@@ -212,5 +222,6 @@ FAILURES: dict[str, type[RuntimeCheckError]] = {
     "memory": OutOfMemory,
     "nonfinite": NonFinite,
     "budget": BudgetExceeded,
+    "divergence": BarrierDivergence,
 }
 """Check.error and Failure.error -> the class that is raised."""
