@@ -1,0 +1,1 @@
+"""Derivatives of kernels: kernel IR to kernel IR (Enzyme on GPUs, SC21)."""

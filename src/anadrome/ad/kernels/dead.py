@@ -1,0 +1,125 @@
+"""Leaving out what a derived kernel does for nothing: stores that nothing reads, values that nothing uses.
+
+A statement is kept if what it writes is a result, is read by what is kept, or decides whether something kept
+runs. A barrier is kept where shared memory, or memory of the launch that is also written, is still read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from anadrome.kernel_ir.nodes import (
+    Alloc,
+    Atomic,
+    Barrier,
+    Buffer,
+    Check,
+    Expr,
+    Fence,
+    For,
+    If,
+    Kernel,
+    Load,
+    Space,
+    Stmt,
+    Store,
+    Var,
+    Warp,
+    While,
+)
+from anadrome.kernel_ir.walk import bodies, bound, expressions, statements, subexpressions
+
+
+def remove_dead(kernel: Kernel, results: Iterable[Buffer]) -> Kernel:
+    """The kernel without what its `results`, parameters that it writes, do not depend on. Parameters stay."""
+    live = _Live(set(results))
+    live.settle(kernel.body)
+    if any(live.is_exchanged(stmt) for stmt in statements(kernel.body)):
+        live.is_ordered = True
+        live.settle(kernel.body)
+    return replace(kernel, body=_kept(kernel.body, live.kept))
+
+
+@dataclass(slots=True)
+class _Live:
+    """The buffers whose elements are wanted, the variables that are used, the statements that are kept; those
+    buffers that are read; whether threads must wait for one another."""
+
+    buffers: set[Buffer]
+    vars: set[Var] = field(default_factory=set)
+    kept: set[Stmt] = field(default_factory=set)
+    read: set[Buffer] = field(default_factory=set)
+    is_ordered: bool = False
+
+    def settle(self, body: tuple[Stmt, ...]) -> None:
+        """Look at the whole body until nothing more is found."""
+        before = (-1, -1)
+        while before != (len(self.buffers), len(self.kept)):
+            before = len(self.buffers), len(self.kept)
+            self.body(body)
+
+    def body(self, body: tuple[Stmt, ...]) -> None:
+        """Look at statements from the last to the first."""
+        for stmt in reversed(body):
+            for inner in reversed(bodies(stmt)):
+                self.body(inner)
+            if stmt not in self.kept and self.is_alive(stmt):
+                self.keep(stmt)
+
+    def is_alive(self, stmt: Stmt) -> bool:
+        """Whether a statement does something for what is alive."""
+        match stmt:
+            case Store(buffer=buffer) | Alloc(buffer=buffer):
+                return buffer in self.buffers
+            case Atomic(buffer=buffer, old=old):
+                return buffer in self.buffers or old in self.vars
+            case Check():
+                return True
+            case If() | For() | While():
+                return any(one in self.kept for inner in bodies(stmt) for one in inner)
+            case Fence() | Barrier(operation="") | Warp(operation="sync"):
+                return self.is_ordered
+            case _:
+                return bound(stmt) in self.vars
+
+    def keep(self, stmt: Stmt) -> None:
+        """A statement stays, and what it reads is alive."""
+        self.kept.add(stmt)
+        layout = (*stmt.buffer.shape, *stmt.buffer.strides) if isinstance(stmt, Alloc) else ()
+        for expr in (*expressions(stmt), *layout):
+            for part in subexpressions(expr):
+                self.use(part)
+        if isinstance(stmt, Atomic) and stmt.old in self.vars:
+            self.buffers.add(stmt.buffer)
+            self.read.add(stmt.buffer)
+
+    def use(self, part: Expr) -> None:
+        """An expression is computed."""
+        if isinstance(part, Var):
+            self.vars.add(part)
+        elif isinstance(part, Load):
+            self.buffers.add(part.buffer)
+            self.read.add(part.buffer)
+
+    def is_exchanged(self, stmt: Stmt) -> bool:
+        """Whether other threads of the kernel may read what a statement writes."""
+        if stmt not in self.kept or not isinstance(stmt, Store | Atomic):
+            return False
+        return stmt.buffer.space is not Space.LOCAL and stmt.buffer in self.read
+
+
+def _kept(body: tuple[Stmt, ...], kept: set[Stmt]) -> tuple[Stmt, ...]:
+    return tuple(_inside(stmt, kept) for stmt in body if stmt in kept)
+
+
+def _inside(stmt: Stmt, kept: set[Stmt]) -> Stmt:
+    match stmt:
+        case If(condition=condition, then=then, other=other):
+            return If(condition, _kept(then, kept), _kept(other, kept))
+        case For(body=body):
+            return replace(stmt, body=_kept(body, kept))
+        case While(prelude=prelude, condition=condition, body=body):
+            return While(_kept(prelude, kept), condition, _kept(body, kept))
+        case _:
+            return stmt

@@ -1,0 +1,211 @@
+"""The door: the kernels that compute the derivatives of a kernel, and what their launches are given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from anadrome.ad.kernels.activity import Activity, activity
+from anadrome.ad.kernels.dead import remove_dead
+from anadrome.ad.kernels.emitter import Atom, Emitter, atom_of
+from anadrome.ad.kernels.normal import Normal, normal
+from anadrome.ad.kernels.own import own_buffers
+from anadrome.ad.kernels.places import Loop, Places
+from anadrome.ad.kernels.residuals import Plan, Residual, plan
+from anadrome.ad.kernels.reverse import Reverse, clear
+from anadrome.ad.kernels.sweeps import Primal
+from anadrome.dtypes import I64
+from anadrome.kernel_ir.nodes import (
+    Alloc,
+    Atomic,
+    Barrier,
+    Buffer,
+    Compute,
+    Geometry,
+    Kernel,
+    Let,
+    Space,
+    Stmt,
+    Var,
+    i64,
+)
+from anadrome.kernel_ir.walk import free_names, statements
+
+Kind = Literal["original", "shadow", "room", "counts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a parameter of a derived kernel is given: the argument at a position of the original launch, the
+    shadow of that argument, how often its counted loop number `position` runs at most, or all such counts."""
+
+    kind: Kind
+    position: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Derived:
+    """A kernel made of another, and where its arguments come from."""
+
+    kernel: Kernel
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reversed:
+    """The kernel of the return sweep. `counter` is launched before it where loops are counted: it writes how
+    often each of the `rooms` counted loops runs in one thread at most."""
+
+    sweep: Derived
+    counter: Derived | None = None
+    rooms: int = 0
+    residuals: tuple[Residual, ...] = ()
+
+
+def reverse_kernel(
+    kernel: Kernel, inputs: Sequence[int], outputs: Sequence[int], ones: frozenset[Var] = frozenset()
+) -> Reversed:
+    """The reverse mode of a kernel. `inputs` are positions of the float parameters whose adjoints are wanted,
+    `outputs` those of written buffers whose results have one; `ones` are extents of its geometry that are 1.
+    Raises `NotDifferentiable` with the line where a construct has no rule.
+    """
+    found = normal(kernel, ones)
+    places = Places.find(found.kernel)
+    params = found.kernel.params
+    active = activity(found.kernel, [params[i] for i in inputs], [params[i] for i in outputs])
+    trial = _sweep(found, places, active, None, {})
+    used = set(free_names(trial.body(remove=True)).vars)
+    chosen = plan(found, places, [var for var, name in trial.primal.names.items() if name in used])
+    rooms = {loop: Var("room", I64) for loop in chosen.counted}
+    final = _sweep(found, places, active, chosen, rooms)
+    counter = _counter(found, places, chosen) if rooms else None
+    return Reversed(final.derived(), counter, len(rooms), chosen.residuals)
+
+
+@dataclass(slots=True)
+class _Written:
+    """A derived kernel as it was written: its parts."""
+
+    normal: Normal
+    primal: Primal
+    emitter: Emitter
+    shadows: dict[int, Buffer]
+    rooms: dict[Loop, Var] = field(default_factory=dict)
+
+    def whole(self) -> Kernel:
+        """The kernel, with every parameter that it may have."""
+        old = self.normal.kernel
+        params = (*old.params, *self.shadows.values(), *self.rooms.values())
+        name = f"{old.name}_vjp"
+        kernel = Kernel(name, params, old.geometry, self.emitter.stmts, old.failures)
+        return remove_dead(kernel, self.shadows.values())
+
+    def body(self, *, remove: bool) -> tuple[Stmt, ...]:
+        """What is left of the statements."""
+        return self.whole().body if remove else self.emitter.stmts
+
+    def derived(self) -> Derived:
+        """The kernel with the parameters that it uses."""
+        kernel = self.whole()
+        sources = [Source("original", position) for position in range(len(self.normal.kernel.params))]
+        sources += [Source("shadow", position) for position in self.shadows]
+        sources += [Source("room", number) for number in range(len(self.rooms))]
+        return trimmed(kernel, sources)
+
+
+def trimmed(kernel: Kernel, sources: Sequence[Source]) -> Derived:
+    """The kernel without buffers that it does not use."""
+    used = free_names(kernel.body).buffers
+    kept = [
+        (param, source)
+        for param, source in zip(kernel.params, sources, strict=True)
+        if isinstance(param, Var) or param in used
+    ]
+    params = tuple(param for param, _ in kept)
+    return Derived(
+        Kernel(kernel.name, params, kernel.geometry, kernel.body, kernel.failures),
+        tuple(source for _, source in kept),
+    )
+
+
+def _sweep(
+    found: Normal, places: Places, active: Activity, chosen: Plan | None, rooms: dict[Loop, Var]
+) -> _Written:
+    """Both sweeps in one kernel; without a plan with names in the place of primal values."""
+    kernel, emitter = found.kernel, Emitter()
+    primal = Primal(places, emitter, chosen, rooms=rooms)
+    shadows, totals, numbered = _param_shadows(kernel, active)
+    primal.forward(kernel.body)
+    _shared_shadows(kernel, active, emitter, shadows)
+    chosen_values = (stmt for stmt in statements(kernel.body) if isinstance(stmt, Let))
+    is_masked = any(
+        isinstance(stmt.value, Compute) and stmt.value.prim.name == "select" and stmt.var in active
+        for stmt in chosen_values
+    )
+    own = own_buffers(found, places)
+    Reverse(found, places, active, emitter, primal, shadows, totals, own, is_masked).sweep()
+    return _Written(found, primal, emitter, numbered, rooms)
+
+
+def _param_shadows(
+    kernel: Kernel, active: Activity
+) -> tuple[dict[Buffer, Buffer], dict[Var, Buffer], dict[int, Buffer]]:
+    """The shadows of buffers that come in, the totals of scalars, and both by position."""
+    shadows: dict[Buffer, Buffer] = {}
+    totals: dict[Var, Buffer] = {}
+    numbered: dict[int, Buffer] = {}
+    for position, param in enumerate(kernel.params):
+        if param not in active:
+            continue
+        if isinstance(param, Buffer):
+            new = Buffer(f"{param.name}_adj", param.dtype, param.space, param.shape, param.strides)
+            shadows[param] = numbered[position] = new
+        else:
+            totals[param] = numbered[position] = Buffer(f"{param.name}_adj", param.dtype)
+    return shadows, totals, numbered
+
+
+def _shared_shadows(
+    kernel: Kernel, active: Activity, emitter: Emitter, shadows: dict[Buffer, Buffer]
+) -> None:
+    """Shadows of shared memory, zeroed by all threads of the block, and a barrier behind."""
+    opened = False
+    for stmt in kernel.body:
+        if not isinstance(stmt, Alloc) or stmt.buffer.space is not Space.SHARED or stmt.buffer not in active:
+            continue
+        buffer = stmt.buffer
+        shadow = Buffer(f"{buffer.name}_adj", buffer.dtype, buffer.space, buffer.shape, buffer.strides)
+        shadows[buffer] = shadow
+        emitter.emit(Alloc(shadow, stmt.size))
+        thread, threads = thread_number(emitter, kernel.geometry)
+        clear(emitter, shadow, atom_of(stmt.size), thread, threads)
+        opened = True
+    if opened:
+        emitter.emit(Barrier())
+
+
+def thread_number(emitter: Emitter, where: Geometry) -> tuple[Atom, Atom]:
+    """The number of a thread in its block, x running fastest, and how many there are."""
+    x, y, z = where.thread_index
+    width, height, depth = where.block
+    row = emitter.add(y, emitter.mul(height, z))
+    number = emitter.add(x, emitter.mul(width, row))
+    return number, emitter.mul(width, emitter.mul(height, depth))
+
+
+def _counter(found: Normal, places: Places, chosen: Plan) -> Derived:
+    """The kernel that finds how often counted loops run: counts[k] = the most of any thread."""
+    kernel, emitter = found.kernel, Emitter()
+    only = Plan(counted=chosen.counted)
+    primal = Primal(places, emitter, only)
+    primal.forward(kernel.body)
+    counts = Buffer("counts", I64)
+    for number, loop in enumerate(chosen.counted):
+        count = emitter.cell_value(primal.counts[loop])
+        emitter.emit(Atomic("max", counts, (i64(number),), count))
+    whole = Kernel(
+        f"{kernel.name}_count", (*kernel.params, counts), kernel.geometry, emitter.stmts, kernel.failures
+    )
+    sources = [Source("original", position) for position in range(len(kernel.params))]
+    return trimmed(remove_dead(whole, (counts,)), [*sources, Source("counts", 0)])

@@ -1,0 +1,172 @@
+"""The two sweeps of a derived kernel as far as primal values go: what the forward one keeps, and how the
+return sweep has it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from anadrome.ad.kernels.emitter import Atom, Emitter, atom_of
+from anadrome.ad.kernels.places import Loop, Places
+from anadrome.ad.kernels.residuals import Plan, runs
+from anadrome.dtypes import I64
+from anadrome.kernel_ir.nodes import (
+    Alloc,
+    Buffer,
+    Compute,
+    For,
+    If,
+    Let,
+    Load,
+    Space,
+    Stmt,
+    Var,
+    While,
+    i64,
+)
+from anadrome.kernel_ir.walk import bound, statements
+
+
+@dataclass(slots=True)
+class Primal:
+    """The names of primal values in the return sweep, and what the sweeps need to have them.
+
+    Without a `plan` it only gives names: those that are used in the end are what the sweep needs.
+    """
+
+    places: Places
+    emitter: Emitter
+    plan: Plan | None = None
+    names: dict[Var, Atom] = field(default_factory=dict)
+    rooms: Mapping[Loop, Var] = field(default_factory=dict)
+    """How many runs a counted loop may have in one thread: parameters of the kernel."""
+    entries: dict[Var, Buffer] = field(default_factory=dict)
+    counts: dict[Loop, Buffer] = field(default_factory=dict)
+    numbers: dict[Loop, Atom] = field(default_factory=dict)
+    trips: dict[Loop, Atom] = field(default_factory=dict)
+
+    # ------------------------------------------------------------------ names
+    def value(self, atom: Atom) -> Atom:
+        """A primal value as the return sweep knows it."""
+        if not isinstance(atom, Var) or self.places.is_at_top(atom):
+            return atom
+        found = self.names.get(atom)
+        if found is None:
+            found = self.names[atom] = Var(atom.name, atom.dtype)
+        return found
+
+    def values(self, atoms: Iterable[Atom]) -> tuple[Atom, ...]:
+        """Several of them."""
+        return tuple(self.value(atom) for atom in atoms)
+
+    # ------------------------------------------------------------------ the forward sweep
+    def forward(self, body: tuple[Stmt, ...]) -> None:
+        """Emit the forward sweep of the whole kernel."""
+        for loop in self.plan.counted if self.plan else ():
+            self.counts[loop] = self.emitter.cell("runs", I64, i64(0))
+        for stmt in body:
+            self._prepare(stmt)
+            self._forward(stmt)
+
+    def _prepare(self, stmt: Stmt) -> None:
+        """Before a statement of the kernel: the entries of what is kept inside it."""
+        for inner in statements((stmt,)):
+            var = bound(inner)
+            if var is None or not self._is_kept(var):
+                continue
+            place = self.places.of[inner]
+            size: Atom = i64(1)
+            counted = runs(self.places, var)
+            start = place.loops.index(counted[0]) + 1 if counted else 0
+            for loop in place.loops[start:]:
+                size = self.emitter.mul(size, self._trip(loop))
+            if counted:
+                size = self.emitter.mul(self.rooms[counted[0]], size)
+            buffer = self.entries[var] = Buffer(f"{var.name}_kept", var.dtype, Space.LOCAL)
+            self.emitter.emit(Alloc(buffer, size))
+
+    def _is_kept(self, var: Var) -> bool:
+        return self.plan is not None and var in self.plan.kept
+
+    def _trip(self, loop: Loop) -> Atom:
+        if loop not in self.trips:
+            assert isinstance(loop, For)
+            extent = self.emitter.sub(atom_of(loop.hi), atom_of(loop.lo))
+            self.trips[loop] = self.emitter.apply("max", extent, i64(0))
+        return self.trips[loop]
+
+    def _forward(self, stmt: Stmt) -> None:
+        emitter = self.emitter
+        match stmt:
+            case If(condition=condition, then=then, other=other):
+                emitter.emit(If(condition, self._inner(then), self._inner(other)))
+            case For(index=index, body=body):
+                emitter.emit(replace(stmt, body=self._inner(body, stmt, index)))
+            case While(prelude=prelude, condition=condition, body=body):
+                emitter.emit(While(prelude, condition, self._inner(body, stmt)))
+            case _:
+                emitter.emit(stmt)
+                if isinstance(stmt, Let) and isinstance(stmt.value, Compute):
+                    emitter.remember(stmt.var, stmt.value)
+        var = bound(stmt)
+        if var is not None and self._is_kept(var):
+            emitter.store(self.entries[var], (self._frame(var),), var)
+
+    def _inner(
+        self, body: tuple[Stmt, ...], loop: Loop | None = None, index: Var | None = None
+    ) -> tuple[Stmt, ...]:
+        with self.emitter.open() as block:
+            if loop is not None:
+                self._enter(loop, index, is_return=False)
+            for stmt in body:
+                self._forward(stmt)
+        return tuple(block.stmts)
+
+    # ------------------------------------------------------------------ frames
+    def _enter(self, loop: Loop, index: Atom | None, *, is_return: bool) -> None:
+        """At the start of a run of a loop's body: the number of the run."""
+        emitter, zero = self.emitter, (i64(0),)
+        if loop in self.counts:
+            count: Atom = emitter.cell_value(self.counts[loop])
+            number = emitter.sub(count, i64(1)) if is_return else count
+            emitter.store(self.counts[loop], zero, number if is_return else emitter.add(count, i64(1)))
+            self.numbers[loop] = number
+        elif loop in self.trips:
+            assert isinstance(loop, For) and index is not None
+            number = emitter.sub(index, atom_of(loop.lo))
+            around = self.places.of[loop].loops
+            if around and (around[-1] in self.trips or around[-1] in self.counts):
+                number = emitter.add(emitter.mul(self.numbers[around[-1]], self.trips[loop]), number)
+            self.numbers[loop] = number
+
+    def _frame(self, var: Var) -> Atom:
+        place = self.places.place(var)
+        loops = () if place is None else place.loops
+        return self.numbers[loops[-1]] if loops else i64(0)
+
+    # ------------------------------------------------------------------ the return sweep
+    def enter(self, scope: tuple[Stmt, int] | None, index: Atom | None = None) -> None:
+        """At the start of the return sweep of a body: the number of its run, and the values bound in it."""
+        if scope is not None:
+            stmt = scope[0]
+            if isinstance(stmt, For | While):
+                self._enter(stmt, index, is_return=True)
+            if isinstance(stmt, For) and index is not None:
+                self.names[stmt.index] = index
+        for var in self.plan.scopes.get(scope, ()) if self.plan else ():
+            if self._is_kept(var):
+                self.names[var] = self.emitter.load(self.entries[var], (self._frame(var),), var.name)
+            else:
+                self.names[var] = self._again(var)
+
+    def _again(self, var: Var) -> Atom:
+        stmt = self.places.binders[var]
+        assert isinstance(stmt, Let)
+        match stmt.value:
+            case Compute(prim=prim, args=args, is_reassociable=is_reassociable):
+                values = self.values(map(atom_of, args))
+                return self.emitter.compute(prim, values, var.name, is_reassociable)
+            case Load(buffer=buffer, indices=indices):
+                return self.emitter.load(buffer, self.values(map(atom_of, indices)), var.name)
+            case _:
+                raise AssertionError("only operations and loads are done again")
