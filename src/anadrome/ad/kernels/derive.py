@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from anadrome.ad.kernels.activity import Activity, activity
 from anadrome.ad.kernels.dead import remove_dead
-from anadrome.ad.kernels.emitter import Atom, Emitter, atom_of
+from anadrome.ad.kernels.emitter import Emitter, atom_of
+from anadrome.ad.kernels.forward import Forward
 from anadrome.ad.kernels.normal import Normal, normal
 from anadrome.ad.kernels.own import own_buffers
 from anadrome.ad.kernels.places import Loop, Places
 from anadrome.ad.kernels.residuals import Plan, Residual, plan
 from anadrome.ad.kernels.reverse import Reverse, clear
 from anadrome.ad.kernels.sweeps import Primal
+from anadrome.ad.kernels.warps import thread_number
 from anadrome.dtypes import I64
 from anadrome.kernel_ir.nodes import (
     Alloc,
@@ -22,7 +24,6 @@ from anadrome.kernel_ir.nodes import (
     Barrier,
     Buffer,
     Compute,
-    Geometry,
     Kernel,
     Let,
     Space,
@@ -30,7 +31,7 @@ from anadrome.kernel_ir.nodes import (
     Var,
     i64,
 )
-from anadrome.kernel_ir.walk import free_names, statements
+from anadrome.kernel_ir.walk import free_names, statements, written
 
 Kind = Literal["original", "shadow", "room", "counts"]
 
@@ -81,6 +82,29 @@ def reverse_kernel(
     final = _sweep(found, places, active, chosen, rooms)
     counter = _counter(found, places, chosen) if rooms else None
     return Reversed(final.derived(), counter, len(rooms), chosen.residuals)
+
+
+def forward_kernel(kernel: Kernel, inputs: Sequence[int], outputs: Sequence[int]) -> Derived:
+    """The forward mode of a kernel. `inputs` are positions of the float parameters that have a tangent,
+    `outputs` those of written float buffers. Every buffer among both has a tangent buffer, which holds the
+    tangents of what is there before, and after; a scalar has a tangent.
+    Raises `NotDifferentiable` with the line where a construct has no rule.
+    """
+    found = normal(kernel).kernel
+    active = activity(found, [found.params[i] for i in inputs], [found.params[i] for i in outputs])
+    sweep = Forward(active, Emitter(), {})
+    tangents: dict[int, Var | Buffer] = {}
+    for position, param in enumerate(found.params):
+        if isinstance(param, Buffer) and param in active:
+            sweep.shadows[param] = tangents[position] = replace(param, name=f"{param.name}_tan")
+        elif isinstance(param, Var) and param in active:
+            sweep.tangents[param] = tangents[position] = Var(f"{param.name}_tan", param.dtype)
+    sweep.body(found.body)
+    params = (*found.params, *tangents.values())
+    whole = Kernel(f"{found.name}_jvp", params, found.geometry, sweep.emitter.stmts, found.failures)
+    results = (*written(found), *(one for one in tangents.values() if isinstance(one, Buffer)))
+    sources = [Source("original", position) for position in range(len(found.params))]
+    return trimmed(remove_dead(whole, results), [*sources, *(Source("shadow", one) for one in tangents)])
 
 
 @dataclass(slots=True)
@@ -183,15 +207,6 @@ def _shared_shadows(
         opened = True
     if opened:
         emitter.emit(Barrier())
-
-
-def thread_number(emitter: Emitter, where: Geometry) -> tuple[Atom, Atom]:
-    """The number of a thread in its block, x running fastest, and how many there are."""
-    x, y, z = where.thread_index
-    width, height, depth = where.block
-    row = emitter.add(y, emitter.mul(height, z))
-    number = emitter.add(x, emitter.mul(width, row))
-    return number, emitter.mul(width, emitter.mul(height, depth))
 
 
 def _counter(found: Normal, places: Places, chosen: Plan) -> Derived:

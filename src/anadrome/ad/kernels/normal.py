@@ -45,7 +45,7 @@ from anadrome.kernel_ir.nodes import (
     While,
     i64,
 )
-from anadrome.kernel_ir.walk import statements
+from anadrome.kernel_ir.walk import bound, free_names, statements
 
 _Element = tuple[Buffer, tuple[object, ...]]
 """A buffer and the keys of its indices."""
@@ -269,17 +269,22 @@ class _Normaliser(Copier):
         self.emitter.emit(Warp(stmt.operation, mask, value, lane, result, stmt.span))
 
     def loop(self, stmt: While) -> None:
-        """A loop that counts how often it runs."""
+        """A loop that counts how often it runs. What its body reads of its prelude it computes again."""
         emitter = self.emitter
         if not all(isinstance(inner, Let | Alloc | Store | If | For) for inner in statements(stmt.prelude)):
             raise IRError("the condition of a loop does more than compute")
         count = emitter.cell("count", I64, i64(0))
         self.forget_written(stmt)
-        before = dict(self.elements)
+        before = self.elements
         with emitter.open() as prelude:
+            self.elements = dict(before)
             self.body(stmt.prelude)
             test = self.atom(stmt.condition)
+        bound_before = {bound(inner) for inner in statements(stmt.prelude)}
         with emitter.open() as body:
+            self.elements = dict(before)
+            if not bound_before.isdisjoint(free_names(stmt.body).vars):
+                self.body(stmt.prelude)
             self.body(stmt.body)
             emitter.store(count, (i64(0),), emitter.add(emitter.cell_value(count), i64(1)))
         loop = While(tuple(prelude.stmts), test, tuple(body.stmts))

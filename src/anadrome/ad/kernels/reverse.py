@@ -7,6 +7,7 @@ With x̄ the shadow of a buffer x and v̄ the adjoint of a variable v, backwards
     x[i] = v               v̄ += x̄[i]; x̄[i] = 0
     atomic add x[i] = v    v̄ += x̄[i]
     barrier                barrier
+    r = shuffle v          what the lanes that got v bring back (`warps`)
     if, for, while         the same branch; the iterations from the last to the first
 
 Shadows of the launch's arrays begin as the adjoints of what the launch made of them, and end as those of what
@@ -21,9 +22,11 @@ from dataclasses import dataclass, field
 
 from anadrome.ad.kernels.activity import Activity
 from anadrome.ad.kernels.emitter import Atom, Emitter, atom_of, atoms_of, is_number, zero
+from anadrome.ad.kernels.forward import chain_product
 from anadrome.ad.kernels.normal import Normal
 from anadrome.ad.kernels.places import Places
 from anadrome.ad.kernels.sweeps import Primal
+from anadrome.ad.kernels.warps import reverse_shuffle
 from anadrome.dtypes import I64
 from anadrome.errors import Span
 from anadrome.errors.ad import NotDifferentiable
@@ -34,7 +37,6 @@ from anadrome.kernel_ir.nodes import (
     Buffer,
     Check,
     Compute,
-    Const,
     Expr,
     Fence,
     For,
@@ -227,17 +229,7 @@ class Reverse:
         partials = prim.partials(self.emitter, self.primal.values(args), self.primal.value(var))
         for arg, partial in zip(args, partials, strict=True):
             if partial is not None and arg in self.active:
-                self.add(arg, self._product(prim.facts, adjoint, partial))
-
-    def _product(self, facts: frozenset[str], adjoint: Atom, partial: Atom) -> Atom:
-        """adjoint · partial, where a zero adjoint stays zero at a pole, or in a side that was not taken."""
-        emitter = self.emitter
-        product = emitter.neg(adjoint) if _is_minus_one(partial) else emitter.mul(adjoint, partial)
-        if isinstance(partial, Const) or not (self.is_masked or "pole" in facts):
-            return product
-        nothing = zero(adjoint.dtype)
-        is_lost = emitter.apply("and", emitter.apply("eq", adjoint, nothing), emitter.apply("isnan", product))
-        return emitter.select(is_lost, nothing, product)
+                self.add(arg, chain_product(self.emitter, prim.facts, adjoint, partial, self.is_masked))
 
     # ------------------------------------------------------------------ memory
     def _add_to(self, buffer: Buffer, at: Sequence[Atom], value: Atom) -> None:
@@ -257,7 +249,10 @@ class Reverse:
     def _warp(self, stmt: Warp) -> None:
         if stmt.result is None or stmt.result not in self.active:
             return
-        raise NotDifferentiable(f"the warp operation `{stmt.operation}`", stmt.span)
+        mask, lane = self.primal.values((atom_of(stmt.mask), atom_of(stmt.lane)))
+        adjoint = self.sums[-1].pop(stmt.result, None) or zero(stmt.result.dtype)
+        where = self.normal.kernel.geometry
+        self.add(stmt.value, reverse_shuffle(self.emitter, where, stmt.operation, mask, lane, adjoint))
 
 
 def clear(emitter: Emitter, buffer: Buffer, size: Atom, first: Atom = START, step: Atom = STEP) -> None:
@@ -272,11 +267,8 @@ def clear(emitter: Emitter, buffer: Buffer, size: Atom, first: Atom = START, ste
         element = emitter.add(first, emitter.mul(index, step))
         at: list[Atom] = []
         for extent in reversed(atoms_of(buffer.shape[1:])):
-            at.insert(0, emitter.apply("rem", element, extent))
-            element = emitter.apply("truncdiv", element, extent)
+            quotient = emitter.apply("truncdiv", element, extent)
+            at.insert(0, emitter.sub(element, emitter.mul(quotient, extent)))
+            element = quotient
         emitter.store(buffer, (element, *at), nothing)
     emitter.emit(For(index, i64(0), emitter.apply("truncdiv", rest, step), tuple(block.stmts)))
-
-
-def _is_minus_one(atom: Atom) -> bool:
-    return isinstance(atom, Const) and atom.value == -1.0
