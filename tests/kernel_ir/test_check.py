@@ -109,6 +109,7 @@ BROKEN_KERNELS = {
     "ballot": ("warp ballot 1, true -> v: bool", "the result v has type bool, not i64"),
     "mask": ("warp sync 1.0", "a mask has type f64"),
     "bits of a float": ("atomic and x[0, 0] = 1.0", "no atomic `and` of f64"),
+    "sum of bools": ("alloc s: bool shared [1] atomic add s[0] = true", "no atomic `add` of bool"),
     "compare": ("atomic compare x[0, 0] = 1.0", "an atomic `compare` expects a value"),
     "old value": ("atomic add x[0, 0] = 1.0 -> o: i64", "the result o has type i64"),
 }
