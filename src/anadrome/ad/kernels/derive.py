@@ -8,13 +8,13 @@ from typing import Literal
 
 from anadrome.ad.kernels.activity import Activity, activity
 from anadrome.ad.kernels.dead import remove_dead
-from anadrome.ad.kernels.emitter import Emitter, atom_of
+from anadrome.ad.kernels.emitter import Emitter, atom_of, zero
 from anadrome.ad.kernels.forward import Forward
 from anadrome.ad.kernels.normal import Normal, normal
 from anadrome.ad.kernels.own import own_buffers
 from anadrome.ad.kernels.places import Loop, Places
 from anadrome.ad.kernels.residuals import Plan, Residual, plan
-from anadrome.ad.kernels.reverse import Reverse, clear
+from anadrome.ad.kernels.reverse import Reverse
 from anadrome.ad.kernels.sweeps import Primal
 from anadrome.ad.kernels.warps import thread_number
 from anadrome.dtypes import I64
@@ -203,7 +203,7 @@ def _shared_shadows(
         shadows[buffer] = shadow
         emitter.emit(Alloc(shadow, stmt.size))
         thread, threads = thread_number(emitter, kernel.geometry)
-        clear(emitter, shadow, atom_of(stmt.size), thread, threads)
+        emitter.fill(shadow, atom_of(stmt.size), zero(buffer.dtype), thread, threads)
         opened = True
     if opened:
         emitter.emit(Barrier())

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from anadrome.dtypes import BOOL, DType
+from anadrome.dtypes import BOOL, I64, DType
 from anadrome.errors import Span
 from anadrome.errors.ir import IRError
-from anadrome.kernel_ir.nodes import Alloc, Buffer, Compute, Const, Let, Load, Space, Stmt, Store, Var, i64
+from anadrome.kernel_ir.nodes import (
+    Alloc,
+    Buffer,
+    Compute,
+    Const,
+    For,
+    Let,
+    Load,
+    Space,
+    Stmt,
+    Store,
+    Var,
+    i64,
+)
 from anadrome.prims.record import Algebra, Prim
 from anadrome.prims.table import PRIMS
 
@@ -19,6 +32,7 @@ Atom = Var | Const
 """A variable or a constant: what the operands of a kernel in normal form are."""
 
 _Key = tuple[object, ...]
+FIRST, STEP = i64(0), i64(1)
 
 
 @dataclass(slots=True)
@@ -110,6 +124,41 @@ class Emitter(Algebra[Atom]):
     def cell_value(self, cell: Buffer) -> Var:
         """What a mutable scalar holds."""
         return self.load(cell, (i64(0),))
+
+    def each(
+        self,
+        buffer: Buffer,
+        size: Atom,
+        value: Callable[[tuple[Atom, ...]], Atom],
+        start: Atom = FIRST,
+        step: Atom = STEP,
+    ) -> None:
+        """Put values into the elements start, start + step, … of the first `size` ones, row-major."""
+        if is_number(size, 1) and is_number(step, 1):
+            at: tuple[Atom, ...] = (i64(0),) * buffer.rank
+            self.store(buffer, at, value(at))
+            return
+        rest = self.sub(self.add(size, self.sub(step, i64(1))), start)
+        index = Var("k", I64)
+        with self.open() as block:
+            at = self.indices(buffer, self.add(start, self.mul(index, step)))
+            self.store(buffer, at, value(at))
+        self.emit(For(index, i64(0), self.apply("truncdiv", rest, step), tuple(block.stmts)))
+
+    def fill(
+        self, buffer: Buffer, size: Atom, value: Atom, start: Atom | None = None, step: Atom | None = None
+    ) -> None:
+        """Put one value into the elements start, start + step, … of the first `size` ones."""
+        self.each(buffer, size, lambda _: value, start or i64(0), step or i64(1))
+
+    def indices(self, buffer: Buffer, place: Atom) -> tuple[Atom, ...]:
+        """The indices of an element, of its place in row-major order."""
+        found: list[Atom] = []
+        for extent in reversed(atoms_of(buffer.shape[1:])):
+            quotient = self.apply("truncdiv", place, extent)
+            found.insert(0, self.sub(place, self.mul(quotient, extent)))
+            place = quotient
+        return (place, *found)
 
 
 def atom_of(expr: object) -> Atom:

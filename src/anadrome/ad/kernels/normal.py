@@ -28,8 +28,10 @@ from anadrome.kernel_ir.nodes import (
     Check,
     Compute,
     Const,
+    Copy,
     Expr,
     Fence,
+    Fill,
     For,
     Geometry,
     If,
@@ -233,6 +235,12 @@ class _Normaliser(Copier):
                 emitter.emit(Barrier(operation, asked, self.fresh_or_none(result), span))
             case Warp():
                 self.warp(stmt)
+            case Fill(buffer=buffer, size=size, value=value):
+                target = self.buffers[buffer]
+                self.emitter.fill(target, self.atom(size), self.atom(value))
+                self.forget(target)
+            case Copy(target=buffer, source=source, size=size):
+                self.copy(self.buffers[buffer], self.buffers[source], self.atom(size))
             case Fence():
                 self.forget_shared()
                 emitter.emit(stmt)
@@ -244,6 +252,13 @@ class _Normaliser(Copier):
         self.forget(buffer)
         self.elements[buffer, tuple(map(key_of, indices))] = value
         self.emitter.store(buffer, indices, value)
+
+    def copy(self, target: Buffer, source: Buffer, size: Atom) -> None:
+        """Copy elements between buffers of the same dimensions."""
+        if target.rank != source.rank:
+            raise IRError("a copy between buffers of other dimensions")
+        self.emitter.each(target, size, lambda at: self.emitter.load(source, at))
+        self.forget(target)
 
     def atomic(self, stmt: Atomic) -> None:
         """An atomic operation; a difference is a sum."""

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from anadrome.ad.kernels.activity import Activity
-from anadrome.ad.kernels.emitter import Atom, Emitter, atom_of, atoms_of, is_number, zero
+from anadrome.ad.kernels.emitter import Atom, Emitter, atom_of, atoms_of, zero
 from anadrome.ad.kernels.forward import chain_product
 from anadrome.ad.kernels.normal import Normal
 from anadrome.ad.kernels.places import Places
@@ -53,8 +53,7 @@ from anadrome.kernel_ir.nodes import (
 )
 from anadrome.kernel_ir.walk import bodies, bound, buffers, free_names, statements
 
-START, STEP = i64(0), i64(1)
-ZERO = (START,)
+ZERO = (i64(0),)
 
 
 @dataclass(slots=True)
@@ -140,7 +139,7 @@ class Reverse:
         shadow = self.shadows[buffer] = Buffer(f"{buffer.name}_adj", buffer.dtype, buffer.space, *layout)
         size = self.primal.value(atom_of(stmt.size))
         self.emitter.emit(Alloc(shadow, size))
-        clear(self.emitter, shadow, size)
+        self.emitter.fill(shadow, size, zero(buffer.dtype))
 
     # ------------------------------------------------------------------ statements
     def statement(self, stmt: Stmt) -> None:
@@ -172,7 +171,8 @@ class Reverse:
     def _matters(self, stmt: Stmt) -> bool:
         """Whether the return sweep has something to do inside a statement."""
         return any(
-            isinstance(inner, Barrier) or any(one in self.active for one in (bound(inner), *buffers(inner)))
+            isinstance(inner, Barrier | Warp)
+            or any(one in self.active for one in (bound(inner), *buffers(inner)))
             for inner in statements((stmt,))
         )
 
@@ -247,28 +247,11 @@ class Reverse:
         self.add(stmt.value, self.emitter.load(self.shadows[stmt.buffer], at))
 
     def _warp(self, stmt: Warp) -> None:
+        if stmt.operation == "sync":
+            self.emitter.emit(Warp("sync", self.primal.value(atom_of(stmt.mask)), span=stmt.span))
         if stmt.result is None or stmt.result not in self.active:
             return
         mask, lane = self.primal.values((atom_of(stmt.mask), atom_of(stmt.lane)))
         adjoint = self.sums[-1].pop(stmt.result, None) or zero(stmt.result.dtype)
         where = self.normal.kernel.geometry
         self.add(stmt.value, reverse_shuffle(self.emitter, where, stmt.operation, mask, lane, adjoint))
-
-
-def clear(emitter: Emitter, buffer: Buffer, size: Atom, first: Atom = START, step: Atom = STEP) -> None:
-    """Zero the elements first, first + step, … of a buffer of so many elements, whatever its dimensions."""
-    nothing = zero(buffer.dtype)
-    if is_number(size, 1):
-        emitter.store(buffer, [i64(0)] * buffer.rank, nothing)
-        return
-    rest = emitter.sub(emitter.add(size, emitter.sub(step, i64(1))), first)
-    index = Var("k", I64)
-    with emitter.open() as block:
-        element = emitter.add(first, emitter.mul(index, step))
-        at: list[Atom] = []
-        for extent in reversed(atoms_of(buffer.shape[1:])):
-            quotient = emitter.apply("truncdiv", element, extent)
-            at.insert(0, emitter.sub(element, emitter.mul(quotient, extent)))
-            element = quotient
-        emitter.store(buffer, (element, *at), nothing)
-    emitter.emit(For(index, i64(0), emitter.apply("truncdiv", rest, step), tuple(block.stmts)))
