@@ -122,9 +122,8 @@ FLOATS = [
 ]
 
 
-@pytest.mark.parametrize("name", FLOATS)
-def test_both_modes_are_the_differences_of_the_kernel(name):
-    case, args, random = launched(name)
+def _compare(case: Launched, args: list[Any], random: np.random.Generator) -> None:
+    """Differences, forward and reverse mode of a launch agree in a random direction."""
     direction = drawn(random, args, case.inputs)
     weights = drawn(random, args, case.outputs)
     step = 1e-6
@@ -139,6 +138,27 @@ def test_both_modes_are_the_differences_of_the_kernel(name):
     backward = dot(case.vjp(args, weights), direction)
     assert forward == pytest.approx(difference, rel=1e-6, abs=1e-6)
     assert backward == pytest.approx(forward, rel=1e-11, abs=1e-11)
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_both_modes_are_the_differences_of_the_kernel(name):
+    case, args, random = launched(name)
+    _compare(case, args, random)
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_the_derivative_of_the_derivative(name):
+    """The kernel of the return sweep is a kernel: both modes of it are its differences."""
+    case, args, random = launched(name)
+    found = reverse_kernel(case.kernel, case.inputs, case.outputs, case.ones)
+    rooms: Any = np.zeros(max(1, found.rooms), dtype=np.int64)
+    if found.counter is not None:
+        rooms = case.derived(found.counter, args, {}, rooms)[0]
+    shadows = {k: np.atleast_1d(one) for k, one in drawn(random, args, case.inputs).items()}
+    given = {"original": args, "shadow": shadows, "room": rooms.tolist()}
+    inner = [given[source.kind][source.position] for source in found.sweep.sources]
+    again = Launched.of(found.sweep.kernel, case.program)
+    _compare(again, inner, random)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
