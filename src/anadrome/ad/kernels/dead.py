@@ -1,7 +1,7 @@
 """Leaving out what a derived kernel does for nothing: stores that nothing reads, values that nothing uses.
 
 A statement is kept if what it writes is a result, is read by what is kept, or decides whether something kept
-runs. A barrier is kept where shared memory, or memory of the launch that is also written, is still read.
+runs. Barriers are kept where threads read what others may have written, one between two uses of such memory.
 """
 
 from __future__ import annotations
@@ -28,17 +28,23 @@ from anadrome.kernel_ir.nodes import (
     Warp,
     While,
 )
-from anadrome.kernel_ir.walk import bodies, bound, expressions, statements, subexpressions
+from anadrome.kernel_ir.walk import bodies, bound, expressions, free_names, subexpressions
 
 
 def remove_dead(kernel: Kernel, results: Iterable[Buffer]) -> Kernel:
     """The kernel without what its `results`, parameters that it writes, do not depend on. Parameters stay."""
     live = _Live(set(results))
     live.settle(kernel.body)
-    if any(live.is_exchanged(stmt) for stmt in statements(kernel.body)):
+    written = {
+        stmt.buffer
+        for stmt in live.kept
+        if isinstance(stmt, Store | Atomic) and stmt.buffer.space is not Space.LOCAL
+    }
+    exchanged = written & live.read
+    if exchanged:
         live.is_ordered = True
         live.settle(kernel.body)
-    return replace(kernel, body=_kept(kernel.body, live.kept))
+    return replace(kernel, body=_ordered(_kept(kernel.body, live.kept), exchanged))
 
 
 @dataclass(slots=True)
@@ -102,12 +108,6 @@ class _Live:
             self.buffers.add(part.buffer)
             self.read.add(part.buffer)
 
-    def is_exchanged(self, stmt: Stmt) -> bool:
-        """Whether other threads of the kernel may read what a statement writes."""
-        if stmt not in self.kept or not isinstance(stmt, Store | Atomic):
-            return False
-        return stmt.buffer.space is not Space.LOCAL and stmt.buffer in self.read
-
 
 def _kept(body: tuple[Stmt, ...], kept: set[Stmt]) -> tuple[Stmt, ...]:
     return tuple(_inside(stmt, kept) for stmt in body if stmt in kept)
@@ -123,3 +123,23 @@ def _inside(stmt: Stmt, kept: set[Stmt]) -> Stmt:
             return While(_kept(prelude, kept), condition, _kept(body, kept))
         case _:
             return stmt
+
+
+def _ordered(body: tuple[Stmt, ...], exchanged: set[Buffer]) -> tuple[Stmt, ...]:
+    """The body of a kernel without barriers before or after which no memory is used that threads exchange."""
+    found: list[Stmt] = []
+    last = max((place for place, stmt in enumerate(body) if _uses(stmt, exchanged)), default=-1)
+    is_used = False
+    for place, stmt in enumerate(body):
+        if isinstance(stmt, Barrier) and not stmt.operation:
+            if is_used and place < last:
+                found.append(stmt)
+            is_used = False
+            continue
+        is_used = is_used or _uses(stmt, exchanged)
+        found.append(stmt)
+    return tuple(found)
+
+
+def _uses(stmt: Stmt, exchanged: set[Buffer]) -> bool:
+    return not exchanged.isdisjoint(free_names((stmt,)).buffers)

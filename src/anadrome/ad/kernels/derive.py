@@ -160,8 +160,22 @@ def _sweep(
     kernel, emitter = found.kernel, Emitter()
     primal = Primal(places, emitter, chosen, rooms=rooms)
     shadows, totals, numbered = _param_shadows(kernel, active)
-    primal.forward(kernel.body)
-    _shared_shadows(kernel, active, emitter, shadows)
+    is_zeroed = True
+    for stmt in kernel.body:
+        primal.forward(stmt)
+        match stmt:
+            case Alloc(buffer=buffer, size=size) if buffer.space is Space.SHARED and buffer in active:
+                shadow = shadows[buffer] = replace(buffer, name=f"{buffer.name}_adj")
+                emitter.emit(Alloc(shadow, size))
+                thread, threads = thread_number(emitter, kernel.geometry)
+                emitter.fill(shadow, atom_of(size), zero(buffer.dtype), thread, threads)
+                is_zeroed = False
+            case Barrier():
+                is_zeroed = True
+            case _:
+                pass
+    if not is_zeroed:
+        emitter.emit(Barrier())
     chosen_values = (stmt for stmt in statements(kernel.body) if isinstance(stmt, Let))
     is_masked = any(
         isinstance(stmt.value, Compute) and stmt.value.prim.name == "select" and stmt.var in active
@@ -190,31 +204,13 @@ def _param_shadows(
     return shadows, totals, numbered
 
 
-def _shared_shadows(
-    kernel: Kernel, active: Activity, emitter: Emitter, shadows: dict[Buffer, Buffer]
-) -> None:
-    """Shadows of shared memory, zeroed by all threads of the block, and a barrier behind."""
-    opened = False
-    for stmt in kernel.body:
-        if not isinstance(stmt, Alloc) or stmt.buffer.space is not Space.SHARED or stmt.buffer not in active:
-            continue
-        buffer = stmt.buffer
-        shadow = Buffer(f"{buffer.name}_adj", buffer.dtype, buffer.space, buffer.shape, buffer.strides)
-        shadows[buffer] = shadow
-        emitter.emit(Alloc(shadow, stmt.size))
-        thread, threads = thread_number(emitter, kernel.geometry)
-        emitter.fill(shadow, atom_of(stmt.size), zero(buffer.dtype), thread, threads)
-        opened = True
-    if opened:
-        emitter.emit(Barrier())
-
-
 def _counter(found: Normal, places: Places, chosen: Plan) -> Derived:
     """The kernel that finds how often counted loops run: counts[k] = the most of any thread."""
     kernel, emitter = found.kernel, Emitter()
     only = Plan(counted=chosen.counted)
     primal = Primal(places, emitter, only)
-    primal.forward(kernel.body)
+    for stmt in kernel.body:
+        primal.forward(stmt)
     counts = Buffer("counts", I64)
     for number, loop in enumerate(chosen.counted):
         count = emitter.cell_value(primal.counts[loop])

@@ -60,13 +60,14 @@ class Primal:
         return tuple(self.value(atom) for atom in atoms)
 
     # ------------------------------------------------------------------ the forward sweep
-    def forward(self, body: tuple[Stmt, ...]) -> None:
-        """Emit the forward sweep of the whole kernel."""
+    def __post_init__(self) -> None:
         for loop in self.plan.counted if self.plan else ():
             self.counts[loop] = self.emitter.cell("runs", I64, i64(0))
-        for stmt in body:
-            self._prepare(stmt)
-            self._forward(stmt)
+
+    def forward(self, stmt: Stmt) -> None:
+        """Emit the forward sweep of a statement of the kernel itself."""
+        self._prepare(stmt)
+        self._forward(stmt)
 
     def _prepare(self, stmt: Stmt) -> None:
         """Before a statement of the kernel: the entries of what is kept inside it."""
