@@ -109,6 +109,7 @@ BROKEN_KERNELS = {
     "ballot": ("warp ballot 1, true -> v: bool", "the result v has type bool, not i64"),
     "mask": ("warp sync 1.0", "a mask has type f64"),
     "bits of a float": ("atomic and x[0, 0] = 1.0", "no atomic `and` of f64"),
+    "sum of bools": ("alloc s: bool shared [1] atomic add s[0] = true", "no atomic `add` of bool"),
     "compare": ("atomic compare x[0, 0] = 1.0", "an atomic `compare` expects a value"),
     "old value": ("atomic add x[0, 0] = 1.0 -> o: i64", "the result o has type i64"),
 }
@@ -132,6 +133,16 @@ BROKEN_LAUNCHES = {
     "barrier": ("barrier", "Barrier in a host program"),
     "shared": ("alloc s: f64 shared [4]", "in a host program"),
 }
+
+
+@pytest.mark.parametrize(
+    "write", ["y[tx] = 1.0", "atomic add y[0] = 1.0", "fill y [2] = 0.0", "copy y [2] = x"]
+)
+def test_every_write_of_a_kernel_counts(write):
+    kernel = f"kernel k(x: f64 buffer, y: f64 buffer) {AT} {{ {write} }}"
+    fn = parse(f"{kernel} fn f(x: f64 buffer) {{ launch k [1,1,1] [1,1,1] [0] (x, x) return }}")
+    with pytest.raises(IRError, match="the parameter x is written"):
+        check(fn)
 
 
 @pytest.mark.parametrize("name", BROKEN_LAUNCHES)

@@ -128,6 +128,9 @@ CODES: Mapping[str, str] = {
     "NonFinite": "A511",
     "NotDecomposed": "A512",
     "BarrierDivergence": "A513",
+    "DataRace": "A514",
+    "UninitialisedRead": "A515",
+    "InactiveLane": "A516",
     # this machine
     "MissingFunction": "A601",
     "MissingTransforms": "A602",

@@ -11,16 +11,28 @@ from numpy.linalg import LinAlgError
 from anadrome.errors.base import AnadromeError, Diagnostic, Span
 
 
+def in_thread(message: str, count: int) -> str:
+    """The words of a check in a kernel, whose own values are `count`: six more values follow them, the index
+    of the block (x, y, z) and that of the thread in it.
+
+    >>> in_thread("index {0} is out of bounds", 1).format(9, 2, 0, 0, 31, 0, 0)
+    'index 9 is out of bounds, in block (2, 0, 0), thread (31, 0, 0)'
+    """
+    places = [f"{{{number}}}" for number in range(count, count + 6)]
+    return f"{message}, in block ({', '.join(places[:3])}), thread ({', '.join(places[3:])})"
+
+
 class RuntimeCheckError(AnadromeError):
     """The base class of the errors that a compiled program reports."""
 
     label = ""
     help = ""
 
-    def __init__(self, message: str, span: Span | None = None, label: str = "") -> None:
-        super().__init__(
-            Diagnostic(f"error: {message}", span, label=label or (self.label if span else ""), help=self.help)
-        )
+    def __init__(
+        self, message: str, span: Span | None = None, label: str = "", notes: tuple[str, ...] = ()
+    ) -> None:
+        words = label or (self.label if span else "")
+        super().__init__(Diagnostic(f"error: {message}", span, label=words, notes=notes, help=self.help))
 
     def at(self, span: Span | None, label: str = "") -> Self:
         """Let the error point at a place, with the label of its class."""
@@ -46,8 +58,8 @@ class IndexOutOfBounds(RuntimeCheckError, IndexError):
         has been counted by the time it is checked."""
         error = super().of(message, values, span)
         match values:
-            case (int(index), int(size)) if index < 0:
-                error.as_written = message.format(index - size, size)
+            case (int(index), int(size), *place) if index < 0:
+                error.as_written = message.format(index - size, size, *place)
         return error
 
     def at(self, span: Span | None, label: str = "") -> Self:

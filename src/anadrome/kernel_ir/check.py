@@ -262,6 +262,8 @@ class _Checker:
             self._expect(self.expr(stmt.expected), stmt.buffer.dtype, "what is expected")
         if stmt.operation in ("and", "or", "xor") and stmt.buffer.dtype.is_float:
             raise self.fail(f"no atomic `{stmt.operation}` of {stmt.buffer.dtype}")
+        if stmt.operation in ("add", "sub") and stmt.buffer.dtype is BOOL:
+            raise self.fail(f"no atomic `{stmt.operation}` of bool")
         self._result(stmt.old, stmt.buffer.dtype)
 
     def _barrier(self, stmt: Barrier) -> None:

@@ -3,77 +3,46 @@
 Buffers are flat NumPy arrays. An element outside its buffer, a use of freed memory, or a conflict between
 two iterations of one parallel loop raises `IRError` that names the statement. Two iterations conflict where
 one writes an element of a GLOBAL buffer from outside the loop and another reads or writes it; atomic
-operations conflict with everything but atomic operations.
+operations conflict with everything but atomic operations. Launches are run by `interp_kernel`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 import numpy as np
 
 from anadrome.dtypes import I64
-from anadrome.errors.ir import IRError
-from anadrome.errors.runtime import FAILURES, OutOfMemory
+from anadrome.errors.runtime import FAILURES
+from anadrome.kernel_ir.interp_kernel import Schedule, launch
+from anadrome.kernel_ir.interp_machine import Failed, Machine, Place, Special, Storage
 from anadrome.kernel_ir.interp_routines import run_routine
 from anadrome.kernel_ir.nodes import (
-    Alloc,
-    Atomic,
     Barrier,
     Binding,
     Buffer,
     Call,
     Check,
-    Compute,
-    Const,
-    Copy,
     Expr,
     Fence,
-    Fill,
     For,
     Free,
     Function,
-    If,
+    Kernel,
     Launch,
-    Let,
-    Load,
     Print,
     Shown,
     Space,
     Stmt,
-    Store,
     Swap,
-    Var,
+    Triple,
     View,
     Warp,
-    While,
-    Workers,
 )
 from anadrome.kernel_ir.routines import ROUTINES
 from anadrome.printing import Message
-
-_ATOMICS = {"add": np.add, "min": np.minimum, "max": np.maximum}
-_LARGEST = 1 << 28
-"""Elements of one buffer; more is taken for memory that the machine does not have."""
-
-
-@dataclass(slots=True)
-class _Storage:
-    """The elements of one allocation."""
-
-    elements: Any
-    space: Space
-    is_freed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a buffer is: an allocation and where in it the buffer begins."""
-
-    storage: _Storage
-    start: int = 0
 
 
 @dataclass(slots=True)
@@ -87,50 +56,74 @@ class _Parallel:
     """Identities of the allocations made inside the current iteration."""
 
 
-class _Failed(Exception):
-    """A check does not hold: the class of errors.runtime that the call raises."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__(error)
-        self.error = error
-
-
-def run(fn: Function, args: Sequence[object], workers: int = 3) -> list[Any]:
+def run(
+    fn: Function, args: Sequence[object], workers: int = 3, seed: int | None = None, judge: bool = True
+) -> list[Any]:
     """The outputs of a function on arrays and scalars, in the order of its parameters.
 
     Array arguments of any shape are read in row-major order; array results have the shape their output
     says. A check that fails raises its class of `errors.runtime` at once.
+
+    Blocks and threads of launches run in order; with a `seed`, in a random order that the seed determines,
+    several blocks at a time. `judge` says whether data races, reads of memory that no thread wrote and reads
+    of lanes that take no part are found: they raise the classes of `errors.kernels`.
     """
-    machine = _Machine(fn, workers)
+    host = _Host(fn, workers, Schedule(seed), judge)
     for param, value in zip(fn.params, args, strict=True):
         if isinstance(param, Buffer):
             flat = np.array(value, dtype=param.dtype.numpy).reshape(-1)
-            machine.places[param] = _Place(_Storage(flat, Space.GLOBAL))
+            host.places[param] = Place(Storage(flat, Space.GLOBAL))
         else:
-            machine.vars[param] = param.dtype.numpy.type(value)
+            host.vars[param] = param.dtype.numpy.type(value)
     try:
         with np.errstate(all="ignore"):
-            machine.body(fn.body)
-            return machine.outputs()
-    except _Failed as failed:
+            host.body(fn.body)
+            return host.outputs()
+    except Failed as failed:
         raise failed.error from None
 
 
-class _Machine:
-    """The state of one run."""
+def run_kernel(
+    kernel: Kernel,
+    grid: Triple[int],
+    block: Triple[int],
+    shared: int,
+    args: Sequence[object],
+    seed: int | None = None,
+    judge: bool = True,
+) -> list[Any]:
+    """The arrays that one launch of a kernel was given, as they are after it; those given stay as they are.
 
-    def __init__(self, fn: Function, workers: int) -> None:
-        self.fn = fn
+    `args` are arrays and scalars in the order of the parameters. The rest is as for `run`.
+    """
+    arrays: list[Any] = []
+    bound: list[Any] = []
+    for param, value in zip(kernel.params, args, strict=True):
+        if isinstance(param, Buffer):
+            arrays.append(np.array(value, dtype=param.dtype.numpy, order="C"))
+            bound.append(Place(Storage(arrays[-1].reshape(-1), Space.GLOBAL)))
+        else:
+            bound.append(param.dtype.numpy.type(value))
+    try:
+        with np.errstate(all="ignore"):
+            launch(kernel, grid, block, shared, bound, Schedule(seed), judge)
+    except Failed as failed:
+        raise failed.error from None
+    return arrays
+
+
+class _Host(Machine):
+    """The state of one run of a host program."""
+
+    fn: Function
+
+    def __init__(self, fn: Function, workers: int, schedule: Schedule, judge: bool) -> None:
+        super().__init__(fn)
         self.workers = workers
-        self.vars: dict[Var, Any] = {}
-        self.places: dict[Buffer, _Place] = {}
+        self.schedule = schedule
+        self.judge = judge
         self.parallel: list[_Parallel] = []
-        self.alive: list[_Storage] = []
-
-    def fail(self, rule: str, stmt: Stmt | Buffer) -> IRError:
-        """The error that names a statement."""
-        what = stmt.name if isinstance(stmt, Buffer) else type(stmt).__name__
-        return IRError(rule, f"at {what} in kernel function {self.fn.name}")
+        self.alive: list[Storage] = []
 
     def outputs(self) -> list[Any]:
         """The results, arrays in their shapes."""
@@ -140,7 +133,7 @@ class _Machine:
                 results.append(self.expr(output.value))
                 continue
             shape = tuple(int(self.expr(size)) for size in output.shape)
-            place = self._place(output.value)
+            place = self.place(output.value)
             count = int(np.prod(shape, dtype=np.int64))
             if place.start + count > len(place.storage.elements):
                 raise self.fail(f"a result of {shape} is larger than its buffer", output.value)
@@ -148,30 +141,13 @@ class _Machine:
         return results
 
     # ------------------------------------------------------------------ memory
-    def _place(self, buffer: Buffer) -> _Place:
-        place = self.places.get(buffer)
-        if place is None:
-            raise self.fail(f"the buffer {buffer} has no storage", buffer)
-        if place.storage.is_freed:
-            raise self.fail(f"the buffer {buffer} is used after it was freed", buffer)
-        return place
-
-    def _at(
-        self, buffer: Buffer, offset: int, count: int, stmt: Stmt | Buffer, access: str
-    ) -> tuple[Any, int]:
-        """The array and index of `count` elements, after looking if they exist and who else has them."""
-        place = self._place(buffer)
-        elements = place.storage.elements
-        start = place.start + offset
-        if count > 0 and (offset < 0 or start + count > len(elements)):
-            size, stop = len(elements) - place.start, offset + count
-            raise self.fail(f"{access} of {buffer}[{offset}:{stop}], which has {size} elements", stmt)
-        if self.parallel and place.storage.space is Space.GLOBAL:
+    def watch(self, storage: Storage, start: int, count: int, buffer: Buffer, access: str) -> None:
+        """Find conflicts between iterations of the loops around."""
+        if storage.space is Space.GLOBAL:
             for index in range(start, start + count):
-                self._touch(place.storage, index, buffer, access)
-        return elements, start
+                self._touch(storage, index, buffer, access)
 
-    def _touch(self, storage: _Storage, index: int, buffer: Buffer, access: str) -> None:
+    def _touch(self, storage: Storage, index: int, buffer: Buffer, access: str) -> None:
         for loop in self.parallel:
             if id(storage) in loop.own:
                 continue
@@ -188,106 +164,73 @@ class _Machine:
             if before is None or before[1] == "read" or access == "write":
                 loop.touched[key] = (loop.iteration, access)
 
-    # ------------------------------------------------------------------ statements
-    def body(self, body: Iterable[Stmt]) -> None:
-        """Statements in order."""
-        for stmt in body:
-            self.statement(stmt)
+    def alloc(self, buffer: Buffer, size: int) -> Storage:
+        """New storage for a buffer, which belongs to the iterations around."""
+        storage = super().alloc(buffer, size)
+        self.alive.append(storage)
+        for loop in self.parallel:
+            loop.own.add(id(storage))
+        return storage
 
-    def statement(self, stmt: Stmt) -> None:
-        """One statement."""
+    # ------------------------------------------------------------------ statements
+    def special(self, stmt: Special) -> None:
+        """What only host programs do."""
         match stmt:
-            case Let(var=var, value=value):
-                self.vars[var] = self.expr(value)
-            case Store(buffer=buffer, indices=indices, value=value):
-                elements, at = self._at(buffer, self._offset(buffer, indices), 1, stmt, "write")
-                elements[at] = self.expr(value)
-            case Atomic(operation=operation, buffer=buffer, indices=indices, value=value):
-                elements, at = self._at(buffer, self._offset(buffer, indices), 1, stmt, "atomic")
-                elements[at] = _ATOMICS[operation](elements[at], self.expr(value))
-            case If(condition=condition, then=then, other=other):
-                self.body(then if self.expr(condition) else other)
-            case For():
-                self._for(stmt)
-            case While(prelude=prelude, condition=condition, body=body):
-                self.body(prelude)
-                while self.expr(condition):
-                    self.body(body)
-                    self.body(prelude)
-            case Check(condition=condition):
-                if not self.expr(condition):
-                    self._check_failed(stmt)
-            case Barrier() | Warp() | Fence():
-                raise self.fail("what threads of a block do together stands in a kernel", stmt)
-            case Launch():
-                raise self.fail("launches are not interpreted yet", stmt)
+            case Free(buffer=buffer):
+                self.place(buffer).storage.is_freed = True
+            case View(buffer=buffer, base=base, offset=offset):
+                place = self.place(base)
+                self.places[buffer] = Place(place.storage, place.start + self.integer(offset))
+            case Swap(first=first, second=second):
+                self.places[first], self.places[second] = self.place(second), self.place(first)
             case Print(code=code, values=values):
                 shown = [self._shown(value, stmt) for value in values]
                 Message.decoded(self.fn.messages[code]).write(shown)
             case Call():
                 self._call(stmt)
-            case Alloc() | Free() | View() | Swap() | Fill() | Copy():
-                self._memory(stmt)
+            case Launch():
+                self._launch(stmt)
+            case Barrier() | Warp() | Fence():
+                raise self.fail("what threads of a block do together stands in a kernel", stmt)
             case _:
                 assert_never(stmt)
 
-    def _memory(self, stmt: Alloc | Free | View | Swap | Fill | Copy) -> None:
-        match stmt:
-            case Alloc(buffer=buffer, size=size):
-                self._alloc(buffer, self.integer(size))
-            case Free(buffer=buffer):
-                self._place(buffer).storage.is_freed = True
-            case View(buffer=buffer, base=base, offset=offset):
-                place = self._place(base)
-                self.places[buffer] = _Place(place.storage, place.start + self.integer(offset))
-            case Swap(first=first, second=second):
-                self.places[first], self.places[second] = self._place(second), self._place(first)
-            case Fill(buffer=buffer, size=size, value=value):
-                count = max(0, self.integer(size))
-                elements, at = self._at(buffer, 0, count, stmt, "write")
-                elements[at : at + count] = self.expr(value)
-            case Copy(target=target, source=source, size=size):
-                count = max(0, self.integer(size))
-                read, from_ = self._at(source, 0, count, stmt, "read")
-                written, to = self._at(target, 0, count, stmt, "write")
-                written[to : to + count] = read[from_ : from_ + count].copy()
-
-    def _alloc(self, buffer: Buffer, size: int) -> None:
-        if not 0 <= size <= _LARGEST:
-            raise _Failed(OutOfMemory(f"{self.fn.name} needs memory for {size} elements"))
-        storage = _Storage(_garbage(size, buffer), buffer.space)
-        self.places[buffer] = _Place(storage)
-        self.alive.append(storage)
-        for loop in self.parallel:
-            loop.own.add(id(storage))
-
-    def _for(self, stmt: For) -> None:
-        lo, hi = self.integer(stmt.lo), self.integer(stmt.hi)
+    def loop(self, stmt: For) -> None:
+        """A counted loop; where it is parallel, conflicts of its iterations are found."""
         if stmt.binding is Binding.SEQUENTIAL:
-            for index in range(lo, hi):
-                self.vars[stmt.index] = np.int64(index)
-                self.body(stmt.body)
+            super().loop(stmt)
             return
+        lo, hi = self.integer(stmt.lo), self.integer(stmt.hi)
         loop = _Parallel(len(self.parallel))
         self.parallel.append(loop)
+        self.is_watched = True
         for index in range(lo, hi):
             loop.iteration = index
             loop.own.clear()
             self.vars[stmt.index] = np.int64(index)
             self.body(stmt.body)
         self.parallel.pop()
+        self.is_watched = bool(self.parallel)
 
-    def _check_failed(self, stmt: Check) -> None:
+    def check_failed(self, stmt: Check) -> Failed:
+        """The error of a check that does not hold."""
         failure = self.fn.failures[stmt.code]
         values = [self.expr(value).item() for value in stmt.values]
-        raise _Failed(FAILURES[failure.error].of(failure.message, values, failure.span))
+        return Failed(FAILURES[failure.error].of(failure.message, values, failure.span))
+
+    def _launch(self, stmt: Launch) -> None:
+        given = [self.place(arg) if isinstance(arg, Buffer) else self.expr(arg) for arg in stmt.args]
+        gx, gy, gz = (self.integer(extent) for extent in stmt.grid)
+        bx, by, bz = (self.integer(extent) for extent in stmt.block)
+        shared = self.integer(stmt.shared)
+        launch(stmt.kernel, (gx, gy, gz), (bx, by, bz), shared, given, self.schedule, self.judge)
 
     def _shown(self, value: Expr | Shown, stmt: Stmt) -> Any:
         if not isinstance(value, Shown):
             return self.expr(value)
         shape = [self.integer(size) for size in value.shape]
         count = int(np.prod(shape, dtype=np.int64))
-        elements, at = self._at(value.buffer, 0, count, stmt, "read")
+        elements, at = self.at(value.buffer, 0, count, stmt, "read")
         return elements[at : at + count].reshape(shape)
 
     def _call(self, stmt: Call) -> None:
@@ -295,49 +238,9 @@ class _Machine:
         given: list[Any] = []
         for argument, value in zip(row.arguments, stmt.args, strict=True):
             if isinstance(value, Buffer):
-                place = self._place(value)
+                place = self.place(value)
                 given.append(place.storage.elements[place.start :])
             else:
                 scalar = self.expr(value)
                 given.append(bool(scalar) if argument.dtype is not I64 else int(scalar))
         run_routine(row, given)
-
-    # ------------------------------------------------------------------ expressions
-    def integer(self, expr: Expr) -> int:
-        """The value of an i64 expression."""
-        return int(self.expr(expr))
-
-    def _offset(self, buffer: Buffer, indices: Sequence[Expr]) -> int:
-        """Where an element is, counted from the first one of its buffer."""
-        found = [self.integer(index) for index in indices]
-        if buffer.strides:
-            return sum(one * self.integer(step) for one, step in zip(found, buffer.strides, strict=True))
-        total = found[0]
-        for index, size in zip(found[1:], buffer.shape[1:], strict=True):
-            total = total * self.integer(size) + index
-        return total
-
-    def expr(self, expr: Expr) -> Any:
-        """The value of an expression, a NumPy scalar."""
-        match expr:
-            case Var():
-                return self.vars[expr]
-            case Const(value=value, dtype=dtype):
-                return dtype.numpy.type(value)
-            case Compute(prim=prim, args=args):
-                values = [self.expr(arg) for arg in args]
-                return prim.numpy(*values)
-            case Load(buffer=buffer, indices=indices):
-                elements, at = self._at(buffer, self._offset(buffer, indices), 1, buffer, "read")
-                return elements[at]
-            case Workers():
-                return np.int64(self.workers)
-            case _:
-                assert_never(expr)
-
-
-def _garbage(size: int, buffer: Buffer) -> Any:
-    """Uninitialised memory that shows: NaN, or a number nobody would write."""
-    if buffer.dtype.is_float:
-        return np.full(size, np.nan, dtype=buffer.dtype.numpy)
-    return np.full(size, 1 if buffer.dtype.bits == 1 else 85, dtype=buffer.dtype.numpy)
