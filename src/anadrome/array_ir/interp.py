@@ -24,6 +24,7 @@ A violated promise of the program (a proved index outside, a size that does not 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
@@ -298,10 +299,10 @@ class _Machine:
     def launch(self, expr: Launch) -> list[Value]:
         """What a kernel leaves in the arrays that it writes, which are copied. The work counted is that of
         the threads, each of as many operations as its kernel has statements."""
-        extents = self.atoms((*expr.grid, *expr.block, expr.shared))
+        extents = [self.integer(extent) for extent in (*expr.grid, *expr.block, expr.shared)]
         args = self.atoms(expr.args)
         found = run_launch(expr.kernel, extents, args)
-        threads = int(np.prod([int(extent) for extent in extents[:6]]))
+        threads = math.prod(extents[:6])
         self.work.apply(expr.kernel.name, sum(1 for _ in statements(expr.kernel.body)), threads)
         for arg in args:
             if np.ndim(arg):

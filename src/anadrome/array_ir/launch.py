@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -11,22 +10,9 @@ import numpy as np
 from anadrome.array_ir.nodes import ArrayType, Collective, Launch, Type
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors.ir import IRError
-from anadrome.kernel_ir.interp import run
-from anadrome.kernel_ir.nodes import (
-    Alloc,
-    Buffer,
-    Compute,
-    Copy,
-    Expr,
-    Function,
-    Kernel,
-    Output,
-    Stmt,
-    Var,
-)
-from anadrome.kernel_ir.nodes import Launch as KernelLaunch
+from anadrome.kernel_ir.interp import run_kernel
+from anadrome.kernel_ir.nodes import Buffer, Kernel, Var
 from anadrome.kernel_ir.walk import written
-from anadrome.prims.table import PRIMS
 
 Size = TypeVar("Size")
 
@@ -52,48 +38,15 @@ def sizes_of(kernel: Kernel, shapes: Sequence[tuple[Size, ...]]) -> list[Size]:
     return [found[size] for size in kernel.params[: len(kernel.params) - len(shapes)]]
 
 
-def run_launch(kernel: Kernel, extents: Sequence[object], args: Sequence[Any]) -> list[np.ndarray]:
+def run_launch(kernel: Kernel, extents: Sequence[int], args: Sequence[Any]) -> list[np.ndarray]:
     """What a kernel leaves in copies of the arrays that it writes; `extents` are the grid, the block, and the
-    bytes of shared memory."""
+    bytes of shared memory. Races between its threads raise the classes of `errors.kernels`."""
     shapes = [np.shape(arg) for arg in args]
-    places = written_places(kernel, len(args))
-    given = (*extents, *sizes_of(kernel, shapes), *args)
-    found = run(host_program(kernel, len(args)), given)
-    return [np.reshape(array, shapes[place]) for place, array in zip(places, found, strict=True)]
-
-
-def host_program(kernel: Kernel, count: int) -> Function:
-    """A host program that copies the arrays a kernel writes, launches it, and gives the copies."""
-    extents = [Var(name, I64) for name in ("gx", "gy", "gz", "bx", "by", "bz", "bytes")]
-    places = {place + len(kernel.params) - count for place in written_places(kernel, count)}
-    params: list[Var | Buffer] = []
-    args: list[Var | Buffer] = []
-    body: list[Stmt] = []
-    outputs: list[Output] = []
-    for place, param in enumerate(kernel.params):
-        if isinstance(param, Var):
-            params.append(Var(param.name, param.dtype))
-            args.append(params[-1])
-            continue
-        given = Buffer(param.name, param.dtype)
-        params.append(given)
-        args.append(given)
-        if place in places:
-            shape = tuple(_value_of(size, kernel, params) for size in param.shape)
-            size = functools.reduce(lambda one, two: Compute(PRIMS["mul"], (one, two)), shape)
-            copy = args[-1] = Buffer(param.name, param.dtype)
-            body += [Alloc(copy, size), Copy(copy, given, size)]
-            outputs.append(Output(copy, param.dtype, shape))
     gx, gy, gz, bx, by, bz, shared = extents
-    launch = KernelLaunch(kernel, (gx, gy, gz), (bx, by, bz), shared, tuple(args))
-    return Function(kernel.name, (*extents, *params), (*body, launch), tuple(outputs))
-
-
-def _value_of(size: Expr, kernel: Kernel, params: Sequence[Var | Buffer]) -> Expr:
-    """A size of a kernel's buffers, by the parameters of the host program."""
-    found = params[kernel.params.index(size)] if isinstance(size, Var) else size
-    assert not isinstance(found, Buffer)
-    return found
+    given = (*sizes_of(kernel, shapes), *args)
+    arrays = run_kernel(kernel, (gx, gy, gz), (bx, by, bz), shared, given)
+    params = [param for param in kernel.params if isinstance(param, Buffer)]
+    return [arrays[params.index(param)] for param in written(kernel)]
 
 
 def launch_types(expr: Launch) -> tuple[Type, ...]:
