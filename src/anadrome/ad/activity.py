@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
+from anadrome.array_ir.launch import written_places
 from anadrome.array_ir.nodes import (
     Accumulate,
     AddTo,
@@ -17,12 +18,14 @@ from anadrome.array_ir.nodes import (
     Body,
     Carry,
     Check,
+    Collective,
     Custom,
     Expr,
     Full,
     If,
     Index,
     Lambda,
+    Launch,
     Let,
     Library,
     Literal,
@@ -87,6 +90,12 @@ def _results(expr: Expr, varied: set[Var]) -> list[bool]:
             return [_any(row.read(args), varied)] * len(row.results)
         case Check() | Print():
             return []
+        case Launch(args=args):
+            is_varied = _any(args, varied)
+            places = written_places(expr.kernel, len(args))
+            return [is_varied and args[place].type.dtype.is_float for place in places]
+        case Collective():
+            raise AssertionError("threads stand in kernels alone")
         case Custom():
             return _custom(expr, varied)
         case If(then=then, other=other):

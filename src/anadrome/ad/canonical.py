@@ -35,6 +35,7 @@ from anadrome.array_ir.nodes import (
     Bounds,
     Carry,
     Check,
+    Collective,
     Const,
     Custom,
     Expr,
@@ -42,6 +43,7 @@ from anadrome.array_ir.nodes import (
     Function,
     If,
     Index,
+    Launch,
     Let,
     Library,
     Literal,
@@ -139,6 +141,8 @@ class _Rewriter:
             case Custom(primal=primal) if not expr.has_rule:
                 return Custom((), (), self.nested(builder, primal))
             case Apply() | Full() | Literal() | Reshape() | Check() | Print() | Custom() | Library():
+                return renaming.expr(expr)
+            case Launch() | Collective():
                 return renaming.expr(expr)
             case ParFor():
                 raise AssertionError("parfors are rewritten as statements")

@@ -30,12 +30,14 @@ from anadrome.array_ir.nodes import (
     Body,
     Carry,
     Check,
+    Collective,
     Custom,
     Expr,
     Full,
     Function,
     If,
     Index,
+    Launch,
     Let,
     Library,
     Literal,
@@ -58,6 +60,7 @@ from anadrome.array_ir.nodes import (
 )
 from anadrome.array_ir.walk import Renaming
 from anadrome.errors import Span
+from anadrome.errors.ad import NotDifferentiable
 
 _Combine = Callable[[Builder, Sequence[Atom]], Atom]
 
@@ -160,6 +163,8 @@ class _Forward:
                 self.custom(builder, let, expr)
             case Library():
                 self.library(builder, let, expr)
+            case Launch():
+                raise NotDifferentiable("a kernel", let.span)
             case _:
                 builder.emit(self.renaming.let(let))
                 (target,) = let.targets
@@ -190,6 +195,8 @@ class _Forward:
                 return builder.add_to(sums, renaming.atoms(indices), row, bounds)
             case Check() | Print() | ParFor() | Loop() | If() | WithSum() | Custom() | Library():
                 raise AssertionError("handled as a statement")
+            case Launch() | Collective():
+                raise AssertionError("a launch is a statement, and threads stand in kernels alone")
             case _:
                 assert_never(expr)
 

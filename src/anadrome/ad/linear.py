@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import assert_never
 
+from anadrome.array_ir.launch import written_places
 from anadrome.array_ir.nodes import (
     Accumulate,
     AddTo,
@@ -24,12 +25,14 @@ from anadrome.array_ir.nodes import (
     Body,
     Carry,
     Check,
+    Collective,
     Const,
     Custom,
     Expr,
     Full,
     If,
     Index,
+    Launch,
     Let,
     Library,
     Literal,
@@ -143,6 +146,10 @@ class _Degrees:
                 return [self.library(row, args)] * len(row.results)
             case Check() | Print():
                 return []
+            case Launch(kernel=kernel, args=args):
+                return [OTHER] * len(written_places(kernel, len(args)))
+            case Collective():
+                raise AssertionError("threads stand in kernels alone")
             case ParFor():
                 return self.parfor(expr)
             case Loop():

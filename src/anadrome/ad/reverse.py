@@ -44,12 +44,14 @@ from anadrome.array_ir.nodes import (
     Body,
     Bounds,
     Check,
+    Collective,
     Custom,
     Expr,
     Full,
     Function,
     If,
     Index,
+    Launch,
     Let,
     Library,
     Literal,
@@ -66,6 +68,7 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.walk import Renaming, all_lets
 from anadrome.config import Mixed as Mode
 from anadrome.dtypes import I64
+from anadrome.errors.ad import NotDifferentiable
 from anadrome.prims.record import Prim
 
 
@@ -261,6 +264,9 @@ def _statement(scope: Scope, let: Let, residuals: Residuals) -> None:
                 _whole(scope, let, expr, adjoints)
         case Check() | Print():
             pass
+        case Launch() | Collective():
+            if any(scope.take(target) is not None for target in let.targets):
+                raise NotDifferentiable("a kernel", let.span)
         case _:
             assert_never(expr)
 

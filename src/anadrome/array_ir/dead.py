@@ -33,6 +33,7 @@ from anadrome.array_ir.nodes import (
     Bounds,
     Carry,
     Check,
+    Collective,
     Const,
     Custom,
     Expr,
@@ -41,6 +42,7 @@ from anadrome.array_ir.nodes import (
     If,
     Index,
     Lambda,
+    Launch,
     Let,
     Library,
     Literal,
@@ -147,6 +149,10 @@ class _Needs:
             case Print(values=values):
                 self.need(let, *values)
                 self.root(let, around)
+            case Launch() | Collective():
+                self.simple(let, expr, around)
+                if has_effect(expr):
+                    self.root(let, around)
             case AddTo(token=token):
                 self.simple(let, expr, around)
                 self.linear(token, let.targets[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from anadrome.array_ir.launch import collective_types, launch_types
 from anadrome.array_ir.library import library_types
 from anadrome.array_ir.nodes import (
     NAMED_OPERATORS,
@@ -16,6 +17,7 @@ from anadrome.array_ir.nodes import (
     Body,
     Carry,
     Check,
+    Collective,
     Custom,
     Expr,
     Full,
@@ -23,6 +25,7 @@ from anadrome.array_ir.nodes import (
     Index,
     JvpRule,
     Lambda,
+    Launch,
     Library,
     Literal,
     Loop,
@@ -106,6 +109,10 @@ def result_types(expr: Expr) -> tuple[Type, ...]:
             return _custom(expr)
         case Library(operation=operation, args=args, attributes=attributes):
             return _library(operation, args, attributes)
+        case Launch():
+            return launch_types(expr)
+        case Collective():
+            return collective_types(expr)
         case _:
             assert_never(expr)
 

@@ -16,6 +16,7 @@ last use:
 | `stack` | one write per element; an array made in the iteration is built in its place: nothing more |
 | `reduce`, `scan` | one operation per element combined, or the work of the lambda; `scan` one write as well |
 | an iteration of a loop or parfor | one iteration |
+| a launch | its threads times the statements of the kernel; arrays given read, arrays it writes written |
 | a library call | the operations of the usual algorithm, its arguments read, its results written |
 
 A violated promise of the program (a proved index outside, a size that does not agree) is an `IRError`.
@@ -23,6 +24,7 @@ A violated promise of the program (a proved index outside, a size that does not 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
@@ -31,6 +33,7 @@ import numpy.typing as npt
 
 from anadrome.array_ir.interp_last_uses import Environment, LastUses, last_uses, take
 from anadrome.array_ir.interp_work import Outcome, Work
+from anadrome.array_ir.launch import run_launch
 from anadrome.array_ir.library import run_library
 from anadrome.array_ir.nodes import (
     Accumulate,
@@ -41,6 +44,7 @@ from anadrome.array_ir.nodes import (
     Bounds,
     Carry,
     Check,
+    Collective,
     Custom,
     Expr,
     Full,
@@ -48,6 +52,7 @@ from anadrome.array_ir.nodes import (
     If,
     Index,
     Lambda,
+    Launch,
     Let,
     Library,
     Literal,
@@ -75,6 +80,7 @@ from anadrome.dtypes import ALL
 from anadrome.errors import Span
 from anadrome.errors.ir import IRError
 from anadrome.errors.runtime import FAILURES, IndexOutOfBounds, SizeMismatch
+from anadrome.kernel_ir.walk import statements
 from anadrome.library.table import LIBRARY
 from anadrome.prims.table import PRIMS
 from anadrome.printing import Message
@@ -235,6 +241,10 @@ class _Machine:
                 return []
             case Library(operation=operation, args=args, attributes=attributes):
                 return self.library(let, operation, self.atoms(args), attributes)
+            case Launch():
+                return self.launch(expr)
+            case Collective():
+                raise self.fail(f"what threads do together ({expr.operation}) outside of a kernel")
             case _:
                 return [self.array(expr, movable)]
 
@@ -285,6 +295,21 @@ class _Machine:
             self.work.write(result)
             found.append(result if result.ndim else result[()])
         return found
+
+    def launch(self, expr: Launch) -> list[Value]:
+        """What a kernel leaves in the arrays that it writes, which are copied. The work counted is that of
+        the threads, each of as many operations as its kernel has statements."""
+        extents = [self.integer(extent) for extent in (*expr.grid, *expr.block, expr.shared)]
+        args = self.atoms(expr.args)
+        found = run_launch(expr.kernel, extents, args)
+        threads = math.prod(extents[:6])
+        self.work.apply(expr.kernel.name, sum(1 for _ in statements(expr.kernel.body)), threads)
+        for arg in args:
+            if np.ndim(arg):
+                self.work.read(np.asarray(arg))
+        for array in found:
+            self.work.write(array)
+        return list(found)
 
     # ------------------------------------------------------------------ places
     def place(self, array: Value, indices: Sequence[Atom], bounds: Bounds) -> tuple[Value, ...] | None:

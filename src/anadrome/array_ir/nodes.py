@@ -15,6 +15,7 @@ from typing import Literal as OneOf
 from anadrome.dtypes import ALL as DTYPES
 from anadrome.dtypes import BOOL, I64, DType
 from anadrome.errors import Span
+from anadrome.kernel_ir.nodes import Kernel
 from anadrome.prims.node import node
 from anadrome.prims.record import Prim
 
@@ -348,6 +349,45 @@ class Library:
     attributes: tuple[bool | int, ...] = ()
 
 
+@node
+class Launch:
+    """Run a kernel for every thread of a grid: three extents each, and the bytes of dynamic shared memory.
+
+    `args` stand in the order of the kernel's parameters, without those before them that are sizes: the
+    dimensions of its buffers, which the arrays given bring. Results are the arrays that the kernel writes
+    (`kernel_ir.walk.written`), as they are after it.
+    """
+
+    kernel: Kernel
+    grid: tuple[Atom, Atom, Atom]
+    block: tuple[Atom, Atom, Atom]
+    shared: Atom
+    args: tuple[Atom, ...]
+
+
+@node
+class Collective:
+    """What a thread of a kernel does together with others, or to memory that others see. It stands only in
+    the function of what one thread does, before that becomes a `Kernel`.
+
+    Each of `arrays` is such memory, and given anew: as it is after the operation. Results are the value of
+    the operation, if it has one, then the arrays.
+
+    * "shared": new memory of the block, of type `memory`; of the dynamic part `args` are the bytes.
+    * "atomic" and an operation of `kernel_ir.nodes.ATOMICS`: on the element of the one array; `args` are its
+      indices, the value, and what "compare" expects; the value of it is the element before.
+    * "barrier", alone or with one of `kernel_ir.nodes.BARRIERS`: `args` are its predicate.
+    * "warp" and one of `kernel_ir.nodes.WARPS`: `args` are the mask, the value and the lane.
+    * "fence".
+    """
+
+    operation: str
+    arrays: tuple[Var, ...] = ()
+    args: tuple[Atom, ...] = ()
+    bounds: Bounds = Bounds.PROVED
+    memory: ArrayType | None = None
+
+
 Expr = (
     Apply
     | Index
@@ -364,6 +404,8 @@ Expr = (
     | Print
     | Custom
     | Library
+    | Launch
+    | Collective
 )
 
 

@@ -34,12 +34,14 @@ from anadrome.array_ir.nodes import (
     Atom,
     Body,
     Check,
+    Collective,
     Custom,
     Expr,
     Full,
     Function,
     If,
     Index,
+    Launch,
     Let,
     Library,
     Literal,
@@ -73,6 +75,7 @@ from anadrome.array_ir.pattern_values import (
 )
 from anadrome.array_ir.pattern_yields import indices_of, parfor, written
 from anadrome.errors import AnadromeError
+from anadrome.errors.sparse import PatternKernel
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,6 +177,8 @@ def _statement(state: State, let: Let, lanes: Lanes) -> None:
                     state.bind(target, state.value(atom, lanes))
         case Check() | Print():
             pass
+        case Launch() | Collective():
+            raise PatternKernel(let.span)
         case _:
             (target,) = let.targets
             state.bind(target, _simple(state, target, expr, lanes))
@@ -204,6 +209,8 @@ def _simple(state: State, target: Var, expr: Expr, lanes: Lanes) -> Value:
             sums.pending.add(*contribution(where, contiguous(state.block(value, lanes)).store))
             return sums
         case Check() | Print() | ParFor() | Loop() | If() | WithSum() | Library() | Custom():
+            raise AssertionError("handled as a statement")
+        case Launch() | Collective():
             raise AssertionError("handled as a statement")
         case _:
             assert_never(expr)

@@ -21,6 +21,7 @@ from anadrome.array_ir.nodes import (
     Body,
     Carry,
     Check,
+    Collective,
     Custom,
     Expr,
     Full,
@@ -28,6 +29,7 @@ from anadrome.array_ir.nodes import (
     If,
     Index,
     Lambda,
+    Launch,
     Let,
     Library,
     Literal,
@@ -47,7 +49,7 @@ from anadrome.array_ir.nodes import (
     Yield,
     yield_slices,
 )
-from anadrome.array_ir.walk import bodies, type_sizes
+from anadrome.array_ir.walk import bodies, operands, type_sizes
 from anadrome.dtypes import BOOL
 
 
@@ -181,7 +183,7 @@ def _deciding(let: Let, inexact: set[Var]) -> list[Atom]:
             found += [] if condition is None else condition.results
         case If(condition=condition):
             found.append(condition)
-        case Literal() | Library() | WithSum() | Check() | Print() | Custom():
+        case Literal() | Library() | WithSum() | Check() | Print() | Custom() | Launch() | Collective():
             pass
         case _:
             assert_never(let.expr)
@@ -248,6 +250,9 @@ def _let(flow: Flow, targets: tuple[Var, ...], expr: Expr) -> None:
                 flow.feed(target, (result,))
         case Check() | Print():
             pass
+        case Launch() | Collective():
+            for target in targets:
+                flow.feed(target, operands(expr))
         case _:
             assert_never(expr)
 

@@ -20,6 +20,8 @@
                | "check" atom ERROR STRING {atom}                 check ok index "outside: {0}" i
                | "print" STRING {atom}                            a line of `printing.Message`
                | "custom" inits block ["jvp" names block] ["vjp" names block names block]
+               | "launch" KERNEL list list atom "(" [atom {"," atom}] ")"   grid, block, shared bytes
+               | "thread" OPERATION "(" names ")" list ["?"] ["of" type]   what threads do together
                | "call" OPERATION "(" atom {"," atom} {"," NAME "=" atom} ")"
     wish       = ["swept"] ["blocks"] ("checkpoint" ("all" | "sqrt" | "log" | INTEGER) ["memory" INTEGER]
                            | "memory" INTEGER)
@@ -39,6 +41,8 @@
     atom       = NAME | constant
     constant   = "true" | "false" | INTEGER [":" DTYPE] | FLOAT [":" DTYPE]
 
+Kernels that a function launches stand before it, as `kernel_ir.text` has them.
+
 A number without a type is i64, or f64 where it has a point, an exponent, or is `nan` or `inf`. A name in a
 parameter's type that is no parameter is an implicit size. Types of everything else follow; spans are not
 written. `#` starts a comment. The printer gives every variable a name of its own:
@@ -56,7 +60,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from anadrome.array_ir.nodes import (
@@ -69,6 +73,7 @@ from anadrome.array_ir.nodes import (
     Carry,
     Check,
     Checkpoint,
+    Collective,
     Const,
     Custom,
     Expr,
@@ -77,6 +82,7 @@ from anadrome.array_ir.nodes import (
     If,
     Index,
     Lambda,
+    Launch,
     Let,
     Library,
     Literal,
@@ -97,7 +103,10 @@ from anadrome.array_ir.nodes import (
     Yield,
 )
 from anadrome.array_ir.text_parse import BOUNDS, RESERVED, parse
+from anadrome.array_ir.walk import all_lets
 from anadrome.dtypes import BOOL, F64, I64
+from anadrome.kernel_ir.nodes import Kernel
+from anadrome.kernel_ir.text import show_kernels
 from anadrome.library.table import LIBRARY
 
 __all__ = ["parse", "show", "show_body", "show_constant", "show_type"]
@@ -107,13 +116,16 @@ _MARKS = {bounds: mark for mark, bounds in BOUNDS.items()}
 
 def show(fn: Function) -> str:
     """The text of a function; `parse` of it shows the same."""
-    printer = _Printer()
+    kernels, printed = show_kernels(
+        let.expr.kernel for let in all_lets(fn.body) if isinstance(let.expr, Launch)
+    )
+    printer = _Printer(kernels=printed)
     names = [printer.name(param) for param in fn.params]
     params = [f"{name}: {printer.type(param.type)}" for name, param in zip(names, fn.params, strict=True)]
     printer.body(fn.body)
     types = ", ".join(printer.type(atom.type) for atom in fn.body.results) or "()"
     lines = (f"fn {_identifier(fn.name)}({', '.join(params)}) -> {types} {{", *printer.lines, "}")
-    return "\n".join(lines) + "\n"
+    return kernels + "\n".join(lines) + "\n"
 
 
 def show_body(body: Body) -> str:
@@ -147,8 +159,9 @@ def _identifier(name: str) -> str:
 class _Printer:
     """One printing: the lines so far, and the names given."""
 
-    def __init__(self, indent: str = "  ") -> None:
+    def __init__(self, indent: str = "  ", kernels: Mapping[Kernel, str] | None = None) -> None:
         self.lines: list[str] = []
+        self.kernels = kernels or {}
         self.indent = indent
         self._names: dict[Var, str] = {}
         self._used: set[str] = set(RESERVED)
@@ -255,6 +268,12 @@ class _Printer:
             self.lines.append(f"{head} for {self.name(expr.index)} < {self.atom(expr.trip)} {{")
         self.nested(expr.body)
 
+    def collective(self, expr: Collective) -> str:
+        """What threads do together."""
+        memory = "" if expr.memory is None else f" of {self.type(expr.memory)}"
+        args = f"[{self.listed(expr.args)}]{_MARKS[expr.bounds]}"
+        return f"thread {expr.operation} ({self.listed(expr.arrays)}) {args}{memory}"
+
     def custom(self, head: str, expr: Custom) -> None:
         """The lines of a primal and of its rules."""
         self.lines.append(f"{head}custom {self.inits(expr.params, expr.args)} {{")
@@ -294,6 +313,12 @@ class _Printer:
                 names = LIBRARY[operation].attributes
                 given = [f"{name}={_attribute(value)}" for name, value in zip(names, attributes, strict=True)]
                 return f"call {operation}({', '.join([*map(self.atom, args), *given])})"
+            case Launch(kernel=kernel, grid=grid, block=block, shared=shared, args=args):
+                name = self.kernels.get(kernel, kernel.name)
+                extents = f"[{self.listed(grid)}] [{self.listed(block)}] {self.atom(shared)}"
+                return f"launch {name} {extents} ({self.listed(args)})"
+            case Collective():
+                return self.collective(expr)
             case ParFor() | Loop() | If() | WithSum() | Custom():
                 raise AssertionError(f"{type(expr).__name__} holds bodies")
             case _:

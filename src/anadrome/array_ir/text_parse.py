@@ -50,6 +50,7 @@ from anadrome.array_ir.nodes import (
     Yield,
 )
 from anadrome.array_ir.text_parse_custom import parse_custom
+from anadrome.array_ir.text_parse_kernels import parse_collective, parse_launch, split_kernels
 from anadrome.dtypes import BY_NAME, I64, DType
 from anadrome.errors.ir import IRSyntaxError
 from anadrome.library.table import LIBRARY
@@ -88,7 +89,7 @@ class _RawType(NamedTuple):
 
 def parse(text: str) -> Function:
     """The function a text describes; raises `IRSyntaxError`, or `IRError` where a type rule is broken."""
-    parser = _Parser(_tokens(text))
+    parser = _Parser(text)
     fn = parser.function()
     parser.skip_ends()
     parser.expect("end of text", kind="eof")
@@ -111,8 +112,9 @@ def _tokens(text: str) -> list[_Token]:
 class _Parser:
     """One parsing: the tokens, where it is, and the variables in scope."""
 
-    def __init__(self, tokens: list[_Token]) -> None:
-        self.tokens = tokens
+    def __init__(self, text: str) -> None:
+        self.kernels, rest = split_kernels(text)
+        self.tokens = _tokens(rest)
         self.position = 0
         self.scope: dict[str, Var] = {}
 
@@ -456,10 +458,6 @@ class _Parser:
         body, tokens = self.block(bound)
         return WithSum(arrays, tokens, body)
 
-    def custom(self) -> Expr:
-        """After `custom`."""
-        return parse_custom(self)
-
     def add_to(self) -> Expr:
         """After `add_to`."""
         token, indices, bounds = self.at()
@@ -579,7 +577,9 @@ _EXPRESSIONS: Mapping[str, Callable[[_Parser], Expr]] = {
     "loop": _Parser.loop,
     "if": _Parser.branch,
     "with_sum": _Parser.with_sum,
-    "custom": _Parser.custom,
+    "custom": parse_custom,
+    "launch": parse_launch,
+    "thread": parse_collective,
     "add_to": _Parser.add_to,
     "check": _Parser.check,
     "print": _Parser.print,

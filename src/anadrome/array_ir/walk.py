@@ -15,6 +15,7 @@ from anadrome.array_ir.nodes import (
     Body,
     Carry,
     Check,
+    Collective,
     Custom,
     Expr,
     Full,
@@ -23,6 +24,7 @@ from anadrome.array_ir.nodes import (
     Index,
     JvpRule,
     Lambda,
+    Launch,
     Let,
     Library,
     Literal,
@@ -75,6 +77,10 @@ def operands(expr: Expr) -> tuple[Atom, ...]:
             return (condition, *values)
         case Print(values=values):
             return values
+        case Launch(grid=grid, block=block, shared=shared, args=args):
+            return (*grid, *block, shared, *args)
+        case Collective(arrays=arrays, args=args, memory=memory):
+            return (*arrays, *args, *(() if memory is None else memory.shape))
         case _:
             assert_never(expr)
 
@@ -137,6 +143,8 @@ def bodies(expr: Expr) -> tuple[tuple[tuple[Var, ...], Body], ...]:
             | Check()
             | Print()
             | Library()
+            | Launch()
+            | Collective()
         ):
             return ()
         case _:
@@ -386,12 +394,24 @@ def map_operands(expr: Expr, change: Callable[[Atom], Atom]) -> Expr:
             return Print(message, many(values))
         case Library(operation=operation, args=args, attributes=attributes):
             return Library(operation, many(args), attributes)
+        case Launch(kernel, grid, block, shared, args):
+            extents = many((*grid, *block))
+            return Launch(kernel, _triple(extents[:3]), _triple(extents[3:]), change(shared), many(args))
+        case Collective(operation, arrays, args, bounds, memory):
+            if memory is not None:
+                memory = ArrayType(memory.dtype, many(memory.shape))
+            return Collective(operation, tuple(map(array, arrays)), many(args), bounds, memory)
         case ParFor() | Loop() | If() | WithSum():
             raise TypeError(f"{type(expr).__name__} holds bodies; rename it instead")
         case Custom():
             raise TypeError("a custom primal holds bodies; rename it instead")
         case _:
             assert_never(expr)
+
+
+def _triple(atoms: tuple[Atom, ...]) -> tuple[Atom, Atom, Atom]:
+    x, y, z = atoms
+    return x, y, z
 
 
 def map_bodies(expr: Expr, change: Callable[[Body], Body]) -> Expr:
@@ -426,6 +446,8 @@ def map_bodies(expr: Expr, change: Callable[[Body], Body]) -> Expr:
             | Check()
             | Print()
             | Library()
+            | Launch()
+            | Collective()
         ):
             return expr
         case _:
@@ -446,6 +468,10 @@ def has_effect(expr: Expr) -> bool:
     match expr:
         case Check() | Print():
             return True
+        case Launch(kernel=kernel):
+            return bool(kernel.failures)
+        case Collective(operation=operation):
+            return operation != "shared"
         case Index(bounds=bounds) | Update(bounds=bounds) | AddTo(bounds=bounds):
             return bounds.value == "checked"
         case ParFor(yields=yields) if any(_is_checked(item) for item in yields):

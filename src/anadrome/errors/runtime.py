@@ -222,6 +222,16 @@ class BarrierDivergence(RuntimeCheckError, RuntimeError):
     )
 
 
+class LaunchSize(RuntimeCheckError, ValueError):
+    """A grid or block with too few or too many threads, or too much shared memory."""
+
+    label = "this launch"
+    help = (
+        "a block has 1 to 1024 threads, at most 64 of them in z; a grid has at least one block, at most "
+        "2147483647 in x and 65535 in y and z"
+    )
+
+
 FAILURES: dict[str, type[RuntimeCheckError]] = {
     "index": IndexOutOfBounds,
     "size": SizeMismatch,
@@ -235,5 +245,6 @@ FAILURES: dict[str, type[RuntimeCheckError]] = {
     "nonfinite": NonFinite,
     "budget": BudgetExceeded,
     "divergence": BarrierDivergence,
+    "launch": LaunchSize,
 }
 """Check.error and Failure.error -> the class that is raised."""

@@ -40,6 +40,20 @@ class PatternTooLarge(PatternError):
         )
 
 
+class PatternKernel(PatternError, NotImplementedError):
+    """A kernel, which may write any element of its arrays from any other one."""
+
+    def __init__(self, span: Span | None) -> None:
+        super().__init__(
+            Diagnostic(
+                "error: the pattern of a sparse derivative is not found through a kernel",
+                span,
+                label="this kernel may let every element depend on every other one",
+                help="use the dense derivative, or write the kernel as array loops",
+            )
+        )
+
+
 class SparseInside(CallError):
     """A sparse derivative inside a compiled function, which has no sparse matrices."""
 

@@ -158,10 +158,9 @@ class Context:
         self.generators: dict[int, tuple[object, Any]] = {}
         self.inputs: set[Var] = set()
         self.facts = Facts()
-        self.prints = 0
-        self.second_tries = 0
-        self.is_silent = False
-        self.unprintable = ""
+        self.prints, self.second_tries = 0, 0
+        self.is_silent, self.unprintable = False, ""
+        self.thread: Any = None
 
     # ------------------------------------------------------------------ where we are
     @property
@@ -404,13 +403,15 @@ class Context:
             if scope is holder.home:
                 return
             match scope.kind:
+                case ScopeKind.FUNCTION:
+                    pass
                 case ScopeKind.BRANCH:
                     if holder not in scope.before:
                         scope.before[holder] = state_of(holder)
                 case ScopeKind.LOOP:
                     if (holder, key) not in scope.carried and (holder, WHOLE) not in scope.carried:
                         raise RestartLoop(scope, holder, key)
-                case ScopeKind.PARFOR | ScopeKind.CONDITION | ScopeKind.OPEN | ScopeKind.RULE:
+                case _:
                     if isinstance(holder, Record):
                         raise EscapingMutation(what, scope.kind.value, self.span)
                     raise WritesThroughView(
@@ -418,8 +419,6 @@ class Context:
                         self.span,
                         "use a `for` loop, or return the values and write them outside",
                     )
-                case ScopeKind.FUNCTION:
-                    pass
 
     def may_raise(self, what: str, *kinds: type[BaseException]) -> None:
         """Python may raise this here, where the compiled program gives NaN, an infinity or 0."""
@@ -454,6 +453,8 @@ class Context:
             return self.captured_array(value)
         if is_complex_passed(value, self.config.literal_limit):
             return self.captured_complex(value)
+        if hasattr(type(value), "__anadrome_value__"):  # it means something in kernels alone
+            return type(value).__anadrome_value__(value, self)  # type: ignore[attr-defined]
         self.surroundings.see(value)
         return self.sparse_or_same(value)
 

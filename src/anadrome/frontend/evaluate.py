@@ -212,6 +212,10 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
     method = own_method(base, "__getitem__")
     if method is not None:
         return context.call(method, base, index)
+    as_item = getattr(type(base), "__anadrome_item__", None)
+    if as_item is not None:
+        found: Value = as_item(base, context, index)
+        return found
     if isinstance(base, Scalar | Complex):
         raise UnsupportedType(
             "the base of an index", describe(base), context.span, "use an array, a list or a tuple"

@@ -157,10 +157,14 @@ def _is_at_least_zero(context: Context, form: Affine) -> bool:
 
 
 def is_size(context: Context, var: Var) -> bool:
-    """Whether a variable is known not to be negative: as a size, or as the quotient of one."""
+    """Whether a variable is known not to be negative: as a size, a product of those, or a quotient."""
     definition = context.builder.definition(var)
-    if var in context.nonnegative or definition is None or definition.prim.name != "floordiv":
+    if var in context.nonnegative or definition is None:
         return var in context.nonnegative
+    if definition.prim.name == "mul":
+        return all(is_nonnegative(context, factor) for factor in definition.args)
+    if definition.prim.name != "floordiv":
+        return False
     dividend, divisor = definition.args
     return isinstance(divisor, Const) and int(divisor.value) > 0 and is_nonnegative(context, dividend)
 

@@ -66,6 +66,7 @@ class ScopeKind(enum.Enum):
     PARFOR = "a comprehension"
     OPEN = "a function that is being transformed"
     RULE = "a function with a derivative of its own"
+    KERNEL = "a kernel"
 
 
 @dataclass(slots=True, eq=False)

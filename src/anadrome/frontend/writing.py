@@ -69,7 +69,8 @@ def put(context: Context, array: Array, index: Value, value: Value) -> None:
     cell = array.cell
     base = context.read(Array(cell))
     stored = atom(context, value, base.type.dtype)
-    context.write(cell, _replaced(context, base, found, stored))
+    is_shared = context.thread is not None and context.thread.holds(cell)
+    context.write(cell, _replaced(context, base, found, stored, is_shared))
     if array.list_depth and stored.type.shape:
         cell.exchanges += 1
         context.keep_copy(value, cell)
@@ -112,7 +113,7 @@ def _put_elements(context: Context, array: Array, found: Sequence[Selector], val
     place, base = place_of(array), context.read(Array(array.cell))
     assert place is not None
     stored = atom(context, value, base.type.dtype)
-    _check_inside(context, array, found)
+    check_inside(context, array, found)
     taken = _elements_taken(context, found)
     _check_value(context, stored, taken.shape)
     axes = [item for item in found if not isinstance(item, NewAxis)]
@@ -147,7 +148,7 @@ def _elements_taken(context: Context, found: Sequence[Selector]) -> Gathering:
     return Gathering(shape, at_selectors(found), Bounds.PROVED)
 
 
-def _check_inside(context: Context, array: Array, found: Sequence[Selector]) -> None:
+def check_inside(context: Context, array: Array, found: Sequence[Selector]) -> None:
     """An index outside of a view may be inside its base: it is checked against the view."""
     sizes = iter(array.shape)
     for item in found:
@@ -185,9 +186,12 @@ def _put_number(context: Context, array: Array, index: Value, value: Value) -> b
 
 
 # ---------------------------------------------------------------------------- the array with places replaced
-def _replaced(context: Context, base: Var, found: Sequence[Selector], value: Atom) -> Var:
+def _replaced(
+    context: Context, base: Var, found: Sequence[Selector], value: Atom, is_shared: bool = False
+) -> Var:
+    """The array with places replaced; one that other threads see is written where it is, even whole."""
     taken = list(found)
-    while taken and isinstance(taken[-1], Range) and taken[-1].is_whole:
+    while len(taken) > is_shared and isinstance(taken[-1], Range) and taken[-1].is_whole:
         taken.pop()
     if any(isinstance(item, Gather) for item in taken):
         return _scatter_gathered(context, base, taken, value)

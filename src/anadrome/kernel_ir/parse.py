@@ -165,11 +165,16 @@ class Parser:
         return self._row(self._buffers, "a buffer")
 
     # ------------------------------------------------------------------ function
-    def function(self) -> Function:
-        """The whole text as a function."""
+    def kernels(self) -> dict[str, Kernel]:
+        """The kernels that come next, by name."""
         while self._accept("kernel"):
             name = self._word("the kernel's name")
             self._kernels[name] = self._kernel(name)
+        return self._kernels
+
+    def function(self) -> Function:
+        """The whole text as a function."""
+        self.kernels()
         self._expect("fn")
         name = self._word("the function's name")
         self._expect("(")

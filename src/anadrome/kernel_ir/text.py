@@ -78,7 +78,7 @@ from anadrome.kernel_ir.nodes import (
 from anadrome.kernel_ir.parse import RESERVED, Parser
 from anadrome.kernel_ir.walk import kernels
 
-__all__ = ["parse", "show"]
+__all__ = ["parse", "parse_kernels", "show", "show_kernels"]
 
 
 def parse(text: str) -> Function:
@@ -89,6 +89,19 @@ def parse(text: str) -> Function:
 def show(fn: Function) -> str:
     """The text of a function."""
     return _Printer().function(fn)
+
+
+def show_kernels(kernels: Iterable[Kernel]) -> tuple[str, dict[Kernel, str]]:
+    """The text of kernels, and the names they have in it; each once."""
+    printer = _Printer()
+    for kernel in dict.fromkeys(kernels):
+        printer.kernel(kernel)
+    return "".join(f"{line}\n" for line in printer.lines), printer.kernel_names
+
+
+def parse_kernels(text: str) -> dict[str, Kernel]:
+    """The kernels that a text spells, by name."""
+    return Parser(text).kernels()
 
 
 class _Printer:

@@ -33,7 +33,9 @@ def locate(
 
 def bound(low: Lowering, place: Place) -> Place:
     """The place with its offset in a variable, for a row that is read or written many times."""
-    return Place(place.storage, low.emit.let("row", I64, place.offset), place.shape)
+    offset = low.emit.let("row", I64, place.offset)
+    prefix = tuple(low.emit.let("row", I64, index) for index in place.prefix)
+    return Place(place.storage, offset, place.shape, prefix)
 
 
 def _locate(
@@ -134,7 +136,7 @@ def write(low: Lowering, located: Located, value: Value) -> None:
     if isinstance(value, Place | Filled | Delivered):
         low.deliver(value, Destination(place))
     else:
-        low.emit.emit(kernel_ir.Store(place.buffer, (place.offset,), value))
+        low.emit.emit(kernel_ir.Store(place.buffer, place.at(), value))
 
 
 def combine(low: Lowering, located: Located, value: Value, operator: str) -> None:
@@ -150,5 +152,5 @@ def combine(low: Lowering, located: Located, value: Value, operator: str) -> Non
     if isinstance(value, Place | Filled):
         low.deliver(value, Destination(place, operator))
     else:
-        old = kernel_ir.Load(place.buffer, (place.offset,))
-        low.emit.emit(kernel_ir.Store(place.buffer, (place.offset,), fold(operator, old, value)))
+        old = kernel_ir.Load(place.buffer, place.at())
+        low.emit.emit(kernel_ir.Store(place.buffer, place.at(), fold(operator, old, value)))

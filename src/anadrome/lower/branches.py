@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir.nodes import SumType
+from anadrome.errors.kernels_launch import KernelCopy
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Buffer, Space, Stmt
 from anadrome.lower.arithmetic import ONE, ZERO
-from anadrome.lower.lowering import Lowering, is_scalar, number
+from anadrome.lower.lowering import Lowering, is_pinned, is_scalar, number
 from anadrome.lower.origin import origin
 from anadrome.lower.values import Delivered, Destination, Place, Storage, Value
 
@@ -60,6 +61,13 @@ def _destination(
 ) -> Destination:
     target = let.targets[position]
     updated = _updated(low, expr, position)
+    if updated is not None and is_pinned(updated):
+        low.offer(target)
+        return Destination(updated)
+    for body in (expr.then, expr.other):
+        first = origin(low.live.facts, body, body.results[position])
+        if first is not None and is_pinned(low.env.get(first)):
+            raise KernelCopy(first.name, let.span)
     if updated is not None and updated.storage.root not in taken:
         found = low.reserve(target)
         if found is None or (found.operator is None and found.place.is_at(updated)):

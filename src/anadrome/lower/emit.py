@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from anadrome.dtypes import I64, DType
 from anadrome.errors import Span
+from anadrome.errors.kernels_launch import KernelArray
 from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.check import LOCAL_BYTES
 from anadrome.kernel_ir.nodes import Binding, Buffer, Expr, Space, Stmt, Var
-from anadrome.lower.arithmetic import ONE, ZERO, add, product
+from anadrome.lower.arithmetic import ONE, ZERO, product
 from anadrome.lower.values import Filled, Place, Storage, capacity
 from anadrome.prims.table import PRIMS
 
@@ -46,7 +48,8 @@ class Block:
 class Emitter:
     """Appends statements to the innermost open block."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_kernel: bool = False) -> None:
+        self.is_kernel = is_kernel
         self.block = Block("function", 0)
         self.span: Span | None = None
         self._depths: dict[Var, int] = {}
@@ -68,8 +71,25 @@ class Emitter:
         outer.has_loop |= inner.has_loop or inner.kind == "loop"
 
     def emit(self, stmt: Stmt) -> None:
-        """Append a statement."""
+        """Append a statement, in a kernel with the source place that says so."""
+        if self.is_kernel and isinstance(stmt, kernel_ir.Let | kernel_ir.Store) and stmt.span is None:
+            stmt = replace(stmt, span=self.span)
         self.block.stmts.append(stmt)
+
+    def at_start(self, alloc: kernel_ir.Alloc) -> None:
+        """Put memory at the start of the outermost block, before all that may use it."""
+        block = self.block
+        while block.parent is not None:
+            block = block.parent
+        place = next(
+            (at for at, stmt in enumerate(block.stmts) if not isinstance(stmt, kernel_ir.Alloc)),
+            len(block.stmts),
+        )
+        block.stmts.insert(place, alloc)
+
+    def know(self, var: Var) -> None:
+        """A variable that another statement than `Let` binds here."""
+        self._depths[var] = self.block.depth
 
     def mark_check(self) -> None:
         """The open block holds a check, so that it is no map of LANES."""
@@ -105,7 +125,9 @@ class Emitter:
         with self.open("threads" if binding is Binding.THREADS else "loop") as block:
             self._depths[index] = block.depth
             yield index
-        if is_map and not (block.is_shared or block.has_check or block.has_loop or block.owned):
+        if is_map and not (
+            self.is_kernel or block.is_shared or block.has_check or block.has_loop or block.owned
+        ):
             binding = Binding.LANES
         self.emit(kernel_ir.For(index, lo, hi, tuple(block.stmts), binding))
 
@@ -132,6 +154,10 @@ class Emitter:
         """Bind an element."""
         return self.let(name, buffer.dtype, kernel_ir.Load(buffer, (offset,)))
 
+    def element(self, name: str, place: Place, offset: Expr = ZERO) -> Expr:
+        """Bind the element of an array that stands at an offset."""
+        return self.let(name, place.dtype, kernel_ir.Load(place.buffer, place.at(offset)))
+
     def depth(self, expr: Expr) -> int:
         """The depth of the innermost block an expression depends on."""
         match expr:
@@ -148,7 +174,11 @@ class Emitter:
     def allocate(self, name: str, dtype: DType, shape: tuple[Expr, ...], *, is_shared: bool = False) -> Place:
         """An array without a value. `is_shared`: threads opened later read it, so it is never local."""
         size = capacity(shape)
-        if is_small(shape) and not is_shared:
+        if self.is_kernel:
+            bytes_ = int(size.value) * dtype.bytes if isinstance(size, kernel_ir.Const) else None
+            if bytes_ is None or bytes_ > LOCAL_BYTES:
+                raise KernelArray(self.span)
+        if self.is_kernel or (is_small(shape) and not is_shared):
             buffer = Buffer(name, dtype, Space.LOCAL)
             self.emit(kernel_ir.Alloc(buffer, size))
             return Place(Storage(buffer, is_whole=True), ZERO, shape)
@@ -172,12 +202,18 @@ class Emitter:
 
     def copy(self, target: Place, source: Place) -> None:
         """target[k] = source[k]"""
-        self.each(target, lambda k: kernel_ir.Load(source.buffer, (add(source.offset, k),)))
+        self.each(target, lambda k: kernel_ir.Load(source.buffer, source.at(k)))
 
     def call(self, routine: str, args: tuple[Buffer | Expr, ...]) -> None:
         """Call a routine."""
         self.emit(kernel_ir.Call(routine, args))
         self.block.has_loop = True
+
+    def launch(self, launch: kernel_ir.Launch) -> None:
+        """Launch a kernel: what is around it is no map, and checks of its threads are looked at behind it."""
+        self.emit(launch)
+        self.block.has_loop = True
+        self.mark_check()
 
     def fill(self, target: Place, value: Expr) -> None:
         """target[k] = value"""
@@ -187,10 +223,10 @@ class Emitter:
         """target[k] = target[k] ⊕ source[k]"""
 
         def combined(k: Expr) -> Expr:
-            old = kernel_ir.Load(target.buffer, (add(target.offset, k),))
+            old = kernel_ir.Load(target.buffer, target.at(k))
             if isinstance(source, Filled):
                 return fold(operator, old, source.value)
-            return fold(operator, old, kernel_ir.Load(source.buffer, (add(source.offset, k),)))
+            return fold(operator, old, kernel_ir.Load(source.buffer, source.at(k)))
 
         self.each(target, combined)
 
@@ -200,10 +236,10 @@ class Emitter:
         if isinstance(size, kernel_ir.Const) and int(size.value) <= UNROLLED_COPY:
             for k in range(int(size.value)):
                 offset = kernel_ir.i64(k)
-                self.emit(kernel_ir.Store(target.buffer, (add(target.offset, offset),), value(offset)))
+                self.emit(kernel_ir.Store(target.buffer, target.at(offset), value(offset)))
             return
         with self.loop("k", ZERO, size, is_map=True) as index:
-            self.emit(kernel_ir.Store(target.buffer, (add(target.offset, index),), value(index)))
+            self.emit(kernel_ir.Store(target.buffer, target.at(index), value(index)))
 
 
 def is_small(shape: tuple[Expr, ...]) -> bool:

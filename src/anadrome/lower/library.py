@@ -39,7 +39,7 @@ def lower_library(low: Lowering, let: array_ir.Let, expr: array_ir.Library) -> N
         _checked(low, let.span, name, buffers, values, row)
     for target, place in zip(let.targets, places, strict=True):
         if is_scalar(target):
-            low.bind(target, low.emit.load(target.name, place.buffer, place.offset))
+            low.bind(target, low.emit.element(target.name, place))
         else:
             low.bind(target, place)
 

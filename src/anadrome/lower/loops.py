@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir.nodes import SumType
 from anadrome.dtypes import BOOL
+from anadrome.errors.kernels_launch import KernelCopy
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Buffer, Space
 from anadrome.lower.arithmetic import ZERO
-from anadrome.lower.lowering import Lowering, is_scalar, number
+from anadrome.lower.lowering import Lowering, is_pinned, is_scalar, number
 from anadrome.lower.origin import is_updated_in_place
 from anadrome.lower.values import Destination, Place, Value
 
@@ -55,6 +56,8 @@ def _slot(low: Lowering, let: array_ir.Let, expr: array_ir.Loop, position: int) 
     assert isinstance(init, array_ir.Var)
     if is_updated_in_place(low.live.facts, expr, position):
         return Slot(carried, state=low.take_over(let, init, target))
+    if is_pinned(low.value(init)):
+        raise KernelCopy(init.name, let.span)
     following = low.allocate(target)
     return Slot(carried, state=_front(low, let, init, target, following), following=following)
 

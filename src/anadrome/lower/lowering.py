@@ -21,6 +21,7 @@ from anadrome.array_ir.walk import operands
 from anadrome.config import Config
 from anadrome.dtypes import DType
 from anadrome.errors import Span
+from anadrome.errors.kernels_launch import KernelCopy
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Expr
 from anadrome.lower.emit import Emitter
@@ -45,10 +46,16 @@ class Lowering:
     """Lowers one function; the rules of the constructs are functions that take this."""
 
     def __init__(
-        self, fn: array_ir.Function, config: Config, statement: StatementRule, supply: SupplyRule
+        self,
+        fn: array_ir.Function,
+        config: Config,
+        statement: StatementRule,
+        supply: SupplyRule,
+        *,
+        is_kernel: bool = False,
     ) -> None:
         self.config = config
-        self.emit = Emitter()
+        self.emit = Emitter(is_kernel)
         self.live = Liveness(Knowledge(fn))
         self.env: dict[array_ir.Var, Value] = {}
         self.failures: dict[tuple[str, str, Span | None], int] = {}
@@ -150,6 +157,12 @@ class Lowering:
         """The elements of an operand in memory that the statement may overwrite, for its result `target`:
         where they are, if nobody needs the operand any more; else in a copy."""
         old = self.array(var)
+        if is_pinned(old):
+            assert isinstance(old, Place)
+            if not self.live.is_consumable(var, old.storage, let):
+                raise KernelCopy(old.buffer.name, let.span or self.emit.span)
+            self.offer(target, var)
+            return old
         if isinstance(old, Place) and self.live.is_consumable(var, old.storage, let):
             found = self.reserve(target)
             if found is None or found.operator is not None or found.place.is_at(old):
@@ -275,6 +288,11 @@ class Lowering:
 
 SupplyRule = Callable[[Lowering, array_ir.Var, array_ir.Let], Destination | None]
 """Where the consumer of an array has a place for it, if it has one."""
+
+
+def is_pinned(value: Value | None) -> bool:
+    """Whether a value lies in memory that a kernel shares, and cannot lie elsewhere."""
+    return isinstance(value, Place) and value.storage.is_pinned
 
 
 def is_scalar(atom: array_ir.Atom) -> bool:

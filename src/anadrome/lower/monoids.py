@@ -137,7 +137,7 @@ class ReduceLambdaSink(Sink):
             self.low.bind(target, value)
 
     def _partial(self, place: Place) -> Value:
-        return place if place.shape else self.low.emit.load("partial", place.buffer, place.offset)
+        return place if place.shape else self.low.emit.element("partial", place)
 
 
 @dataclass(slots=True, eq=False)

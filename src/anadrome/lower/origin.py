@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anadrome.array_ir import nodes as array_ir
+from anadrome.array_ir.launch import written_places
 from anadrome.array_ir.nodes import yield_slices
 from anadrome.lower.memory import Facts
 
@@ -34,6 +35,12 @@ def predecessor(facts: Facts, let: array_ir.Let, position: int) -> array_ir.Var 
             start = init[position]
             is_kept = isinstance(start, array_ir.Var) and is_updated_in_place(facts, let.expr, position)
             return start if is_kept and isinstance(start, array_ir.Var) else None
+        case array_ir.Collective(arrays=arrays):
+            behind = len(arrays) - (len(let.targets) - position)
+            return arrays[behind] if behind >= 0 else None
+        case array_ir.Launch(kernel=kernel, args=args):
+            found = args[written_places(kernel, len(args))[position]]
+            return found if isinstance(found, array_ir.Var) else None
         case array_ir.WithSum(init=init):
             return init[position] if position < len(init) else None
         case array_ir.ParFor(yields=yields):

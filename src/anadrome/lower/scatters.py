@@ -9,7 +9,7 @@ from anadrome.array_ir.nodes import Bounds
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Expr
 from anadrome.lower.access import bound, combine, locate, write
-from anadrome.lower.arithmetic import ZERO, add, product
+from anadrome.lower.arithmetic import ZERO, product
 from anadrome.lower.lowering import Located, Lowering, is_scalar, is_zero, number
 from anadrome.lower.monoids import apply_operator
 from anadrome.lower.sums import token_place
@@ -22,13 +22,13 @@ def open_array(low: Lowering, let: array_ir.Let, init: array_ir.Var, target: arr
     if not is_scalar(init):
         return low.take_over(let, init, target)
     place = low.allocate(init)
-    low.emit.emit(kernel_ir.Store(place.buffer, (place.offset,), low.scalar(init)))
+    low.emit.emit(kernel_ir.Store(place.buffer, place.at(), low.scalar(init)))
     return place
 
 
 def finished(low: Lowering, target: array_ir.Var, place: Place) -> Value:
     """What such memory is in the end: the array, or the scalar in it."""
-    return low.emit.load(target.name, place.buffer, place.offset) if is_scalar(target) else place
+    return low.emit.element(target.name, place) if is_scalar(target) else place
 
 
 @dataclass(slots=True, eq=False)
@@ -109,7 +109,7 @@ class AccumulateLambdaSink(Sink):
 
     def _combine(self, row: Place) -> None:
         value = self.low.value(self.item.value)
-        old: Value = row if row.shape else self.low.emit.load("old", row.buffer, row.offset)
+        old: Value = row if row.shape else self.low.emit.element("old", row)
         (new,) = apply_operator(self.low, self.operator, [old], [value])
         if isinstance(new, Place) and not new.is_at(row):
             new = self.low.moved(new)
@@ -124,11 +124,10 @@ class AccumulateLambdaSink(Sink):
     def _join(self, partial: Place) -> None:
         """place[k] = place[k] ⊕ partial[k]"""
         with self.low.emit.loop("k", ZERO, product(self.place.shape)) as k:
-            place = add(self.place.offset, k)
-            old = self.low.emit.load("old", self.place.buffer, place)
-            value = self.low.emit.load("partial", partial.buffer, add(partial.offset, k))
+            old = self.low.emit.element("old", self.place, k)
+            value = self.low.emit.element("partial", partial, k)
             (new,) = apply_operator(self.low, self.operator, [old], [value])
-            self.low.emit.emit(kernel_ir.Store(self.place.buffer, (place,), number(new)))
+            self.low.emit.emit(kernel_ir.Store(self.place.buffer, self.place.at(k), number(new)))
 
 
 @dataclass(slots=True, eq=False)

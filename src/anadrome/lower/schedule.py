@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir.nodes import yield_slices
+from anadrome.array_ir.walk import all_lets
 from anadrome.dtypes import BOOL, I64
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Expr, Workers, i64
@@ -34,8 +35,10 @@ LIBRARY_COST = 1000
 
 def workers(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> Expr | None:
     """How many workers a parfor is given (an i64 variable of at least 1), or None for a plain loop."""
-    if low.config.workers == 1 or low.is_in_parfor or not low.emit.is_host:
+    if low.config.workers == 1 or low.is_in_parfor or not low.emit.is_host or low.emit.is_kernel:
         return None
+    if any(isinstance(found.expr, array_ir.Launch) for found in all_lets(expr.body)):
+        return None  # the threads of the launch are given to the workers instead
     if not all(_is_splittable(low, item) for item in expr.yields):
         return None
     work = multiply(low.scalar(expr.extent), _body_cost(low, expr.body))
@@ -83,7 +86,7 @@ def _body_cost(low: Lowering, body: array_ir.Body) -> Expr:
                 fixed += 1
             case array_ir.Full() | array_ir.Literal() | array_ir.Update() | array_ir.AddTo():
                 fixed += 2
-            case array_ir.Library():
+            case array_ir.Library() | array_ir.Launch() | array_ir.Collective():
                 fixed += LIBRARY_COST
             case array_ir.Custom(primal=inner):
                 total = add(total, _body_cost(low, inner))

@@ -10,6 +10,8 @@ from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Expr, i64
 from anadrome.lower.access import check, check_filled, locate, write
 from anadrome.lower.branches import lower_if
+from anadrome.lower.collective import lower_collective
+from anadrome.lower.launch import lower_launch
 from anadrome.lower.library import buffer_of, lower_library
 from anadrome.lower.loops import lower_loop
 from anadrome.lower.lowering import Located, Lowering, is_scalar
@@ -53,6 +55,10 @@ def lower_statement(low: Lowering, let: array_ir.Let) -> None:
             _print(low, let.expr)
         case array_ir.Library():
             lower_library(low, let, let.expr)
+        case array_ir.Launch():
+            lower_launch(low, let, let.expr)
+        case array_ir.Collective():
+            lower_collective(low, let, let.expr)
         case _:
             assert_never(let.expr)
 
@@ -83,7 +89,7 @@ def _index(low: Lowering, let: array_ir.Let, expr: array_ir.Index) -> Value:
     found = locate(low, array, expr.indices, expr.bounds, let.span).place
     if found.shape:
         return low.moved(found) if low.live.is_in_the_way(target, expr.array) else found
-    return low.emit.load(target.name, found.buffer, found.offset)
+    return low.emit.element(target.name, found)
 
 
 def _literal(low: Lowering, target: array_ir.Var, elements: tuple[array_ir.Atom, ...]) -> Value:
@@ -110,7 +116,7 @@ def _reshape(low: Lowering, target: array_ir.Var, array: array_ir.Var, shape: tu
     match value:
         case Place():
             if not shape:
-                return low.emit.load(target.name, value.buffer, value.offset)
+                return low.emit.element(target.name, value)
             return value.reshaped(shape)
         case Filled(value=element):
             return Filled(element, shape) if shape else element

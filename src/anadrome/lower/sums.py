@@ -25,7 +25,7 @@ def lower_with_sum(low: Lowering, let: array_ir.Let, expr: array_ir.WithSum) -> 
     )
     for target, (place, value) in zip(let.targets, opened, strict=False):
         is_number = is_scalar(target)
-        low.bind(target, low.emit.load(target.name, place.buffer, place.offset) if is_number else value)
+        low.bind(target, low.emit.element(target.name, place) if is_number else value)
     for target, result in zip(further, values[count:], strict=True):
         low.bind(target, result)
 
@@ -34,7 +34,7 @@ def _open(low: Lowering, let: array_ir.Let, init: array_ir.Var, target: array_ir
     """Where the contributions go, and what the finished sum is."""
     if is_scalar(init):
         place = low.allocate(init)
-        low.emit.emit(kernel_ir.Store(place.buffer, (place.offset,), low.scalar(init)))
+        low.emit.emit(kernel_ir.Store(place.buffer, place.at(), low.scalar(init)))
         return place, place
     start = low.array(init)
     found = low.reserve(target)

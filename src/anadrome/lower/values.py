@@ -19,7 +19,7 @@ from anadrome.array_ir import nodes as array_ir
 from anadrome.dtypes import DType
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Buffer, Expr
-from anadrome.lower.arithmetic import ZERO, add, at_least, multiply, product
+from anadrome.lower.arithmetic import ONE, ZERO, add, at_least, compute, is_constant, multiply, product
 
 
 @dataclass(slots=True, eq=False)
@@ -27,19 +27,21 @@ class Storage:
     """A region of a buffer that one value owns.
 
     `is_owned`: this call allocated it, so it may be written. `is_whole`: it is all of its buffer, so the
-    buffer may be exchanged with another (`Swap`) or handed to the caller.
+    buffer may be exchanged with another (`Swap`) or handed to the caller. `is_pinned`: every version of the
+    value is in this memory, which others see (a kernel's), so it cannot lie elsewhere.
     """
 
     buffer: Buffer
     is_owned: bool = True
     is_whole: bool = False
+    is_pinned: bool = False
     parent: Storage | None = None
     referrers: list[array_ir.Var] = field(default_factory=list)
     children: list[Storage] = field(default_factory=list)
 
     def part(self) -> Storage:
         """A region inside this one that a value is about to own."""
-        child = Storage(self.buffer, self.is_owned, False, self)
+        child = Storage(self.buffer, self.is_owned, False, self.is_pinned, self)
         self.children.append(child)
         return child
 
@@ -67,11 +69,13 @@ class Storage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """A row-major array in memory: it begins `offset` elements into the buffer of its storage."""
+    """A row-major array in memory: it begins `offset` elements into the row of its buffer at `prefix`, which
+    is the whole buffer where that has no shape."""
 
     storage: Storage
     offset: Expr
     shape: tuple[Expr, ...]
+    prefix: tuple[Expr, ...] = ()
 
     @property
     def buffer(self) -> Buffer:
@@ -97,21 +101,47 @@ class Place:
             total = add(multiply(total, self.shape[position]) if position else ZERO, index)
         return add(self.offset, multiply(total, product(self.shape[len(indices) :])))
 
+    def at(self, offset: Expr = ZERO) -> tuple[Expr, ...]:
+        """The indices in the buffer of the element that stands at this offset, in row-major order."""
+        return (*self.prefix, *unraveled(add(self.offset, offset), self._rest))
+
+    @property
+    def _rest(self) -> tuple[Expr, ...]:
+        """The dimensions of the buffer that the prefix leaves; None of a run of elements."""
+        return self.buffer.shape[len(self.prefix) :] if self.buffer.shape else (ONE,)
+
     def row(self, indices: tuple[Expr, ...]) -> Place:
         """The row at these indices, as a view of the same storage."""
-        return Place(self.storage, self.element(indices), self.shape[len(indices) :])
+        inner = self.shape[len(indices) :]
+        if self.buffer.shape and is_constant(self.offset, 0) and same_all(self.shape, self._rest):
+            return Place(self.storage, ZERO, inner, (*self.prefix, *indices))
+        return Place(self.storage, self.element(indices), inner, self.prefix)
 
     def reshaped(self, shape: tuple[Expr, ...]) -> Place:
         """The same elements under another shape."""
-        return Place(self.storage, self.offset, shape)
+        return Place(self.storage, self.offset, shape, self.prefix)
 
     def part(self) -> Place:
         """The same place as a region of its own, for a value about to be built there."""
-        return Place(self.storage.part(), self.offset, self.shape)
+        return Place(self.storage.part(), self.offset, self.shape, self.prefix)
 
     def is_at(self, other: Place) -> bool:
         """Whether both begin at the same element, as far as can be seen."""
-        return self.buffer is other.buffer and same(self.offset, other.offset)
+        is_alike = self.buffer is other.buffer and same_all(self.prefix, other.prefix)
+        return is_alike and same(self.offset, other.offset)
+
+
+def unraveled(offset: Expr, shape: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The indices of the element that stands at an offset of an array of this shape."""
+    if len(shape) < 2:
+        return (offset,) * len(shape)
+    below = product(shape[1:])
+    return (compute("truncdiv", offset, below), *unraveled(compute("mod", offset, below), shape[1:]))
+
+
+def same_all(left: tuple[Expr, ...], right: tuple[Expr, ...]) -> bool:
+    """Whether expressions are surely the same numbers, one by one."""
+    return len(left) == len(right) and all(map(same, left, right))
 
 
 def same(left: Expr, right: Expr) -> bool:

@@ -42,6 +42,7 @@ from anadrome.array_ir.nodes import (
     Body,
     Bounds,
     Check,
+    Collective,
     Const,
     Custom,
     Expr,
@@ -49,6 +50,7 @@ from anadrome.array_ir.nodes import (
     Function,
     If,
     Index,
+    Launch,
     Let,
     Library,
     Literal,
@@ -150,7 +152,7 @@ class Hoister:
     def stays(self, let: Let) -> bool:
         """Whether a statement keeps its body: accumulators are linear, arrays to change are made afresh, and
         each iteration prints."""
-        if isinstance(let.expr, Full | Update | AddTo | Check) or prints(let.expr):
+        if isinstance(let.expr, Full | Update | AddTo | Check | Launch | Collective) or prints(let.expr):
             return True
         return any(isinstance(target.type, SumType) for target in let.targets)
 
@@ -162,6 +164,8 @@ class Hoister:
             case Library(operation=operation):
                 return not LIBRARY[operation].is_total
             case Check() | Print() | Update() | AddTo() | Loop(condition=Body()) | Custom():
+                return True
+            case Launch() | Collective():
                 return True
             case ParFor(yields=yields):
                 return any(_is_bounded(item) for item in yields)
@@ -236,6 +240,8 @@ class Hoister:
                 | Check()
                 | Print()
                 | Library()
+                | Launch()
+                | Collective()
             ):
                 return expr
             case _:

@@ -18,12 +18,14 @@ from anadrome.array_ir.nodes import (
     Body,
     Carry,
     Check,
+    Collective,
     Const,
     Custom,
     Expr,
     Full,
     If,
     Index,
+    Launch,
     Library,
     Literal,
     Loop,
@@ -97,6 +99,8 @@ def _expr(expr: Expr, inner: Numbers) -> Hashable:
             return ("Check", _atom(condition, inner))
         case Print():
             return ("Print", expr)  # two are two
+        case Launch() | Collective():
+            return (expr,)  # two are two
         case Library(operation=operation, args=args, attributes=attributes):
             return ("Library", operation, _atoms(args, inner), attributes)
         case ParFor(index=index, extent=extent, body=body, yields=yields):

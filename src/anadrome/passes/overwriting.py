@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from anadrome.array_ir.launch import written_places
 from anadrome.array_ir.nodes import (
     Accumulate,
     Atom,
     Body,
+    Collective,
     Expr,
+    Launch,
     Let,
     Loop,
     ParFor,
@@ -22,7 +25,7 @@ from anadrome.array_ir.nodes import (
     Var,
     WithSum,
 )
-from anadrome.array_ir.walk import bodies, let_variables
+from anadrome.array_ir.walk import all_lets, bodies, let_variables
 
 Reads = Callable[[Let], Iterable[Var]]
 """The variables that a statement reads, as `let_variables` says; a pass that asks often may remember them."""
@@ -32,6 +35,16 @@ def overwriting(body: Body) -> dict[Let, tuple[Var, ...]]:
     """The arrays that each statement overwrites, in this body and those nested in it."""
     found: dict[Let, tuple[Var, ...]] = {}
     _collect(body, (), found)
+    return found
+
+
+def overwriting_at_once(body: Body) -> dict[Let, tuple[Var, ...]]:
+    """The same of what a thread of a kernel does: no array of it can be copied, so each lives on as what is
+    made of it wherever that is made."""
+    found: dict[Let, tuple[Var, ...]] = {}
+    for let in all_lets(body):
+        written = (atom for atom in _written(let.expr) if isinstance(atom, Var) and atom.type.shape)
+        found[let] = tuple(written)
     return found
 
 
@@ -82,5 +95,9 @@ def _written(expr: Expr) -> tuple[Atom, ...]:
             return init
         case ParFor(yields=yields):
             return tuple(item.init for item in yields if isinstance(item, Scatter | Accumulate))
+        case Launch(kernel=kernel, args=args):
+            return tuple(args[place] for place in written_places(kernel, len(args)))
+        case Collective(arrays=arrays):
+            return arrays
         case _:
             return ()

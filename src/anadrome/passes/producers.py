@@ -29,6 +29,7 @@ from anadrome.array_ir.nodes import (
     Body,
     Bounds,
     Check,
+    Collective,
     Const,
     Custom,
     Expr,
@@ -36,6 +37,7 @@ from anadrome.array_ir.nodes import (
     Function,
     If,
     Index,
+    Launch,
     Let,
     Library,
     Literal,
@@ -349,6 +351,8 @@ def _price(expr: Expr) -> int | None:
             | Check()
             | Print()
             | Library()
+            | Launch()
+            | Collective()
             | Custom()
         ):
             return None

@@ -49,6 +49,7 @@ from anadrome.array_ir.nodes import (
     Bounds,
     Carry,
     Check,
+    Collective,
     Const,
     Custom,
     Expr,
@@ -56,6 +57,7 @@ from anadrome.array_ir.nodes import (
     Function,
     If,
     Index,
+    Launch,
     Let,
     Library,
     Literal,
@@ -186,7 +188,7 @@ class _Prover:
                 if depth == 0:
                     ranges.learn_condition(condition, True)
                 return Let((), expr, let.span)
-            case Full() | Literal() | Reshape() | Print() | Library():
+            case Full() | Literal() | Reshape() | Print() | Library() | Launch() | Collective():
                 new: Expr = expr
             case Index(array=array, indices=indices, bounds=bounds):
                 new = Index(array, indices, self.bounds(array, indices, bounds))

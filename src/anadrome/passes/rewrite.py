@@ -18,6 +18,7 @@ from anadrome.array_ir.nodes import (
     Body,
     Carry,
     Check,
+    Collective,
     Custom,
     Expr,
     Full,
@@ -25,6 +26,7 @@ from anadrome.array_ir.nodes import (
     Index,
     JvpRule,
     Lambda,
+    Launch,
     Let,
     Library,
     Literal,
@@ -137,6 +139,8 @@ class Substitution:
             case Index(array=array, indices=indices, bounds=bounds):
                 return Index(self.variable(array), self.atoms(indices), bounds)
             case Update() | Full() | Literal() | Reshape() | AddTo() | Check() | Print() | Library():
+                return map_operands(expr, self.atom)
+            case Launch() | Collective():
                 return map_operands(expr, self.atom)
             case _:
                 assert_never(expr)

@@ -44,6 +44,7 @@ from anadrome.array_ir.nodes import (
     Bounds,
     Carry,
     Check,
+    Collective,
     Const,
     Custom,
     Expr,
@@ -52,6 +53,7 @@ from anadrome.array_ir.nodes import (
     If,
     Index,
     Lambda,
+    Launch,
     Let,
     Library,
     Literal,
@@ -206,6 +208,9 @@ class _Scalarizer(Substitution):
             case Library(operation, args, attributes) if LIBRARY[operation].plain == "product":
                 self.product(let, Library(operation, self.atoms(args), attributes))
             case Apply() | Reshape() | WithSum() | AddTo() | Check() | Print() | Custom() | Library():
+                changed = self.expr(expr, self.body)
+                self.emit(self.all_bound(let.targets), changed)
+            case Launch() | Collective():
                 changed = self.expr(expr, self.body)
                 self.emit(self.all_bound(let.targets), changed)
             case _:

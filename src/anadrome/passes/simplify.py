@@ -42,6 +42,7 @@ from anadrome.array_ir.nodes import (
     Atom,
     Body,
     Check,
+    Collective,
     Const,
     Custom,
     Expr,
@@ -49,6 +50,7 @@ from anadrome.array_ir.nodes import (
     Function,
     If,
     Index,
+    Launch,
     Let,
     Library,
     Literal,
@@ -73,7 +75,7 @@ from anadrome.errors import Span
 from anadrome.passes.algebra import Context, simplify_apply
 from anadrome.passes.forwarding import forward_index, row_of_stack
 from anadrome.passes.identity import expression_key
-from anadrome.passes.overwriting import overwriting
+from anadrome.passes.overwriting import overwriting, overwriting_at_once
 from anadrome.passes.rewrite import Substitution
 from anadrome.prims.table import PRIMS
 
@@ -81,6 +83,12 @@ from anadrome.prims.table import PRIMS
 def simplify(fn: Function, config: Config) -> Function:
     """The function with what can be known of it at compile time used, and without what is then dead."""
     walk = _Simplifier(overwriting(fn.body))
+    return remove_dead(Function(fn.name, fn.params, walk.body(fn.body)))
+
+
+def simplify_thread(fn: Function, config: Config) -> Function:
+    """The same for what a thread of a kernel does, whose memory lowering cannot copy."""
+    walk = _Simplifier(overwriting_at_once(fn.body))
     return remove_dead(Function(fn.name, fn.params, walk.body(fn.body)))
 
 
@@ -141,7 +149,7 @@ class _Simplifier:
                 self.check(let, expr)
             case WithSum(tokens=(), body=body):
                 self.inline(let, body)
-            case Print():
+            case Print() | Launch() | Collective():
                 self.emit(let, self.known.expr(expr, self.body))
             case Update() | Full() | Literal() | Reshape() | WithSum() | AddTo() | Custom() | Library():
                 self.emit(let, self.known.expr(expr, self.body))
