@@ -16,11 +16,13 @@ from anadrome.ad.alone import forward_lone, is_lone
 from anadrome.ad.arrays import chain_product, element, move_first_axis
 from anadrome.ad.canonical import canonical
 from anadrome.ad.custom import every_direction, floats, forward_custom, hold_closed
+from anadrome.ad.launch import forward_launch, renamed
 from anadrome.ad.library import forward_library
 from anadrome.ad.partials import partials_of
 from anadrome.ad.reverse import vjp
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.dead import remove_dead
+from anadrome.array_ir.launch import written_places
 from anadrome.array_ir.nodes import (
     Accumulate,
     AddTo,
@@ -60,7 +62,6 @@ from anadrome.array_ir.nodes import (
 )
 from anadrome.array_ir.walk import Renaming
 from anadrome.errors import Span
-from anadrome.errors.ad import NotDifferentiable
 
 _Combine = Callable[[Builder, Sequence[Atom]], Atom]
 
@@ -164,7 +165,7 @@ class _Forward:
             case Library():
                 self.library(builder, let, expr)
             case Launch():
-                raise NotDifferentiable("a kernel", let.span)
+                self.launch(builder, let, expr)
             case _:
                 builder.emit(self.renaming.let(let))
                 (target,) = let.targets
@@ -266,6 +267,25 @@ class _Forward:
         given = [tangent for tangent in known if tangent is not None]
         tangents = every_direction(builder, push, given, self.directions)
         self.tangents.update(zip(let.targets, tangents, strict=True))
+
+    def launch(self, builder: Builder, let: Let, expr: Launch) -> None:
+        """A launch, direction by direction."""
+        builder.emit(self.renaming.let(let))
+        call = renamed(expr, self.renaming.atoms)
+        known = [self.tangent(arg) for arg in expr.args]
+        places = written_places(expr.kernel, len(expr.args))
+        varied = {
+            place: target for place, target in zip(places, let.targets, strict=True) if target in self.varied
+        }
+
+        def push(inner: Builder, given: Sequence[Atom]) -> tuple[Atom, ...]:
+            parts = iter(given)
+            tangents = [None if tangent is None else next(parts) for tangent in known]
+            return forward_launch(inner, call, tangents, tuple(varied))
+
+        given = [tangent for tangent in known if tangent is not None]
+        tangents = every_direction(builder, push, given, self.directions)
+        self.tangents.update(zip(varied.values(), tangents, strict=True))
 
     def custom(self, builder: Builder, let: Let, expr: Custom) -> None:
         """What the rule of a primal says; without a rule the primal itself, whose values are used at once."""

@@ -22,6 +22,7 @@ from anadrome.ad.canonical import canonical
 from anadrome.ad.checkpoint import forward_checkpointed, is_checkpointed, reverse_checkpointed
 from anadrome.ad.custom import reverse_custom, run_custom
 from anadrome.ad.keep import inner_variables, keeping
+from anadrome.ad.launch import reverse_launch
 from anadrome.ad.library import reverse_library
 from anadrome.ad.loop import forward_loop, reverse_loop
 from anadrome.ad.masked import masked_variables
@@ -68,7 +69,6 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.walk import Renaming, all_lets
 from anadrome.config import Mixed as Mode
 from anadrome.dtypes import I64
-from anadrome.errors.ad import NotDifferentiable
 from anadrome.prims.record import Prim
 
 
@@ -264,9 +264,10 @@ def _statement(scope: Scope, let: Let, residuals: Residuals) -> None:
                 _whole(scope, let, expr, adjoints)
         case Check() | Print():
             pass
-        case Launch() | Collective():
-            if any(scope.take(target) is not None for target in let.targets):
-                raise NotDifferentiable("a kernel", let.span)
+        case Launch():
+            reverse_launch(scope, let, expr)
+        case Collective():
+            raise AssertionError("threads stand in kernels alone")
         case _:
             assert_never(expr)
 

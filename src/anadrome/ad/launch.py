@@ -1,0 +1,173 @@
+"""Derivatives of launches: launches of kernels that are made of the launched one.
+
+    y = launch K(x)              y_tan = launch K_jvp(x, x_tan, y_tan)
+                                 x_adj = launch K_vjp(x, 0, y_adj)
+
+What a launch writes goes in as it is before and comes out as it is after: primal arrays, tangents and shadows
+alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from anadrome.ad.kernels.derive import Derived, forward_kernel, reverse_kernel
+from anadrome.ad.scope import Scope
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.launch import sizes_of, written_places
+from anadrome.array_ir.nodes import ArrayType, Atom, Const, Launch, Let, Var, i64
+from anadrome.dtypes import I64
+from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.nodes import Buffer, Kernel
+from anadrome.kernel_ir.walk import written
+
+
+def reverse_launch(scope: Scope, let: Let, expr: Launch) -> None:
+    """The adjoint of each argument that carries derivatives."""
+    kernel, builder = expr.kernel, scope.builder
+    call = renamed(expr, scope.renaming.atoms)
+    outputs = _outputs(expr, let, scope.varied)
+    seeds = {position: scope.take(target) for position, target in outputs.items()}
+    if all(seed is None for seed in seeds.values()):
+        return
+    first = len(kernel.params) - len(expr.args)
+    inputs = [
+        first + place
+        for place, arg in enumerate(expr.args)
+        if isinstance(arg, Var) and arg in scope.varied and arg.type.dtype.is_float
+    ]
+    found = reverse_kernel(kernel, inputs, list(outputs), _ones(call))
+    rooms: list[Atom] = []
+    if found.counter is not None:
+        (counts,) = launch(builder, call, found.counter, {}, [builder.full((i64(found.rooms),), i64(0))])
+        rooms = [builder.index(counts, (i64(number),)) for number in range(found.rooms)]
+    shadows: dict[int, Atom] = {}
+    for source in found.sweep.sources:
+        if source.kind == "shadow":
+            shadows[source.position] = _seed(scope, expr, seeds, source.position - first, first)
+    results = launch(builder, call, found.sweep, shadows, rooms)
+    after = dict(zip(_changed(found.sweep, "shadow"), results, strict=True))
+    for position in inputs:
+        adjoint = after.get(position, seeds.get(position))
+        arg = expr.args[position - first]
+        if adjoint is None:
+            continue
+        if not arg.type.shape and position in after:
+            assert isinstance(adjoint, Var)
+            adjoint = builder.index(adjoint, (i64(0),))
+        scope.contribute_whole(arg, adjoint)
+
+
+def _seed(scope: Scope, expr: Launch, seeds: Mapping[int, Atom | None], place: int, first: int) -> Atom:
+    """The shadow of an argument before the return sweep: the adjoint of what became of it, or zeros; that of
+    an array which is only read may begin as the adjoint that it has already."""
+    arg, position = expr.args[place], first + place
+    seed = seeds.get(position)
+    if seed is not None:
+        return seed
+    if not arg.type.shape:
+        return scope.builder.full((i64(1),), scope.builder.constant(0.0, arg))
+    assert isinstance(arg, Var)
+    if position not in seeds and arg in scope.varied and arg not in scope.tokens:
+        return scope.take_or_zero(arg)
+    return scope.builder.zeros(scope.type_of(arg))
+
+
+def forward_launch(
+    builder: Builder, expr: Launch, tangents: Sequence[Atom | None], outputs: Sequence[int]
+) -> tuple[Atom, ...]:
+    """The tangents of the arrays at these places of the arguments, after the launch. `expr` is in the new
+    program, each of its arguments has its tangent or None."""
+    first = len(expr.kernel.params) - len(expr.args)
+    inputs = [first + place for place, tangent in enumerate(tangents) if tangent is not None]
+    found = forward_kernel(expr.kernel, inputs, [first + place for place in outputs])
+    shadows: dict[int, Atom] = {}
+    for source in found.sources:
+        if source.kind == "shadow":
+            place = source.position - first
+            tangent = tangents[place]
+            shadows[source.position] = _zeros(builder, expr.args[place]) if tangent is None else tangent
+    results = launch(builder, expr, found, shadows, ())
+    after = dict(zip(_changed(found, "shadow"), results, strict=True))
+    return tuple(
+        after.get(first + place) or shadows.get(first + place) or _zeros(builder, expr.args[place])
+        for place in outputs
+    )
+
+
+def _zeros(builder: Builder, atom: Atom) -> Atom:
+    assert isinstance(atom.type, ArrayType)
+    return builder.zeros(atom.type)
+
+
+def renamed(expr: Launch, atoms: Callable[[tuple[Atom, ...]], tuple[Atom, ...]]) -> Launch:
+    """A launch of the program that is differentiated, in the new one."""
+    gx, gy, gz, bx, by, bz, shared = atoms((*expr.grid, *expr.block, expr.shared))
+    return Launch(expr.kernel, (gx, gy, gz), (bx, by, bz), shared, atoms(expr.args))
+
+
+def _outputs(expr: Launch, let: Let, varied: set[Var]) -> dict[int, Var]:
+    """Positions of written parameters that carry derivatives -> the result."""
+    first = len(expr.kernel.params) - len(expr.args)
+    places = written_places(expr.kernel, len(expr.args))
+    return {
+        first + place: target for place, target in zip(places, let.targets, strict=True) if target in varied
+    }
+
+
+def _ones(expr: Launch) -> frozenset[kernel_ir.Var]:
+    """The extents of a launch that are 1."""
+    where = expr.kernel.geometry
+    extents = zip((*where.grid, *where.block), (*expr.grid, *expr.block), strict=True)
+    return frozenset(var for var, extent in extents if isinstance(extent, Const) and extent.value == 1)
+
+
+def _changed(found: Derived, kind: str) -> list[int]:
+    """The positions that the written parameters of a derived kernel of this kind stand for."""
+    sources = dict(zip(found.kernel.params, found.sources, strict=True))
+    return [sources[param].position for param in written(found.kernel) if sources[param].kind == kind]
+
+
+def launch(
+    builder: Builder, expr: Launch, found: Derived, shadows: Mapping[int, Atom], rooms: Sequence[Atom]
+) -> list[Var]:
+    """Launch a derived kernel where the original one is; the shadows and counts that it writes, after it.
+
+    `rooms` are what counted loops need, or the one array that is to hold it."""
+    original = (
+        *sizes_of(expr.kernel, [arg.type.shape for arg in expr.args if isinstance(arg.type, ArrayType)]),
+        *expr.args,
+    )
+    given: list[Atom] = []
+    for source in found.sources:
+        match source.kind:
+            case "original":
+                given.append(original[source.position])
+            case "shadow":
+                given.append(shadows[source.position])
+            case "room" | "counts":
+                given.append(rooms[source.position])
+    kernel, args = _arranged(found.kernel, given)
+    results = builder.let(Launch(kernel, expr.grid, expr.block, expr.shared, args))
+    sources = dict(zip(found.kernel.params, found.sources, strict=True))
+    pairs = zip(written(kernel), results, strict=True)
+    return [result for param, result in pairs if sources[param].kind != "original"]
+
+
+def _arranged(kernel: Kernel, given: Sequence[Atom]) -> tuple[Kernel, tuple[Atom, ...]]:
+    """The kernel with the sizes that its arrays bring before its other parameters, and the rest of the
+    arguments."""
+    brought = {
+        size
+        for param in kernel.params
+        if isinstance(param, Buffer)
+        for size in param.shape
+        if isinstance(size, kernel_ir.Var)
+    }
+    pairs = list(zip(kernel.params, given, strict=True))
+    sizes = [param for param, _ in pairs if param in brought and isinstance(param, kernel_ir.Var)]
+    rest = [(param, value) for param, value in pairs if param not in brought]
+    assert all(size.dtype is I64 for size in sizes)
+    params = (*sizes, *(param for param, _ in rest))
+    arranged = Kernel(kernel.name, params, kernel.geometry, kernel.body, kernel.failures)
+    return arranged, tuple(value for _, value in rest)
