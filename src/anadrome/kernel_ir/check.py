@@ -260,6 +260,10 @@ class _Checker:
             raise self.fail("an atomic `compare` expects a value, the others none")
         if stmt.expected is not None:
             self._expect(self.expr(stmt.expected), stmt.buffer.dtype, "what is expected")
+        for number, (buffer, put) in enumerate(stmt.beside):
+            self._store(buffer, stmt.indices, put)
+            if stmt.operation not in ("min", "max") or (number == 0 and buffer.dtype is not I64):
+                raise self.fail("a min or max puts something beside itself, the key (an i64) first")
         if stmt.operation in ("and", "or", "xor") and stmt.buffer.dtype.is_float:
             raise self.fail(f"no atomic `{stmt.operation}` of {stmt.buffer.dtype}")
         if stmt.operation in ("add", "sub") and stmt.buffer.dtype is BOOL:

@@ -211,12 +211,26 @@ class Machine(abc.ABC):
         expected = None if stmt.expected is None else self.expr(stmt.expected)
         elements, at = self.at(stmt.buffer, self.offset(stmt.buffer, stmt.indices), 1, stmt, "atomic")
         old = elements[at]
+        if stmt.beside:
+            self._put_beside(stmt, old, value)
         if stmt.operation != "compare":
             elements[at] = _ATOMICS[stmt.operation](old, value)
         elif old == expected:
             elements[at] = value
         if stmt.old is not None:
             self.vars[stmt.old] = old
+
+    def _put_beside(self, stmt: Atomic, old: Any, value: Any) -> None:
+        """Where the value of a min or max takes the place of the element, put what stands beside it."""
+        puts = [self.expr(put) for _, put in stmt.beside]
+        places = [
+            self.at(buffer, self.offset(buffer, stmt.indices), 1, stmt, "atomic") for buffer, _ in stmt.beside
+        ]
+        (keys, at), *_ = places
+        is_nearer = value < old if stmt.operation == "min" else value > old
+        if is_nearer or (np.isnan(old) and not np.isnan(value)) or (value == old and puts[0] < keys[at]):
+            for (elements, place), put in zip(places, puts, strict=True):
+                elements[place] = put
 
     # ------------------------------------------------------------------ expressions
     def integer(self, expr: Expr) -> int:

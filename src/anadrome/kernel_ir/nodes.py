@@ -178,6 +178,9 @@ class Atomic:
 
     "compare" puts the value where the element equals `expected`, else leaves it. A min or max in which NaN
     meets a number keeps the number.
+
+    `beside`, of a min or max: what else is put, at the same indices of other buffers, where the value takes
+    the place of the element. The first of these are keys (i64): of equal values the smallest key wins.
     """
 
     operation: str
@@ -187,6 +190,7 @@ class Atomic:
     old: Var | None = None
     expected: Expr | None = None
     span: Span | None = None
+    beside: tuple[tuple[Buffer, Expr], ...] = ()
 
 
 @node

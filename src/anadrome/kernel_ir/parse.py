@@ -55,7 +55,7 @@ _STATEMENTS = (
     *("if", "else", "for", "while", "test", "check", "return", "failure"),
     *("print", "shown", "message", "warp", "fence", "launch"),
 )
-_WORDS = ("fn", "kernel", "by", "in", "at", "as", "true", "false", "workers", "inf", "nan", "buffer")
+_WORDS = ("fn", "kernel", "by", "with", "in", "at", "as", "true", "false", "workers", "inf", "nan", "buffer")
 RESERVED = frozenset({*_STATEMENTS, *_WORDS, *BY_NAME, *PRIMS})
 """Words that are no names of variables or buffers."""
 
@@ -284,7 +284,9 @@ class Parser:
                 buffer, indices, value = self._assignment(self._buffer())
                 takes_expected = operation == "compare" and self._accept("if")
                 expected = self._expr() if takes_expected else None
-                return Atomic(operation, buffer, indices, value, self._result(), expected)
+                beside = self._beside()
+                old = self._result()
+                return Atomic(operation, buffer, indices, value, old, expected, beside=beside)
             case "fill":
                 buffer, (size, *_), value = self._assignment(self._buffer())
                 return Fill(buffer, size, value)
@@ -323,6 +325,14 @@ class Parser:
             case _:
                 self._position -= 1
                 raise self._fail("a statement")
+
+    def _beside(self) -> tuple[tuple[Buffer, Expr], ...]:
+        found: list[tuple[Buffer, Expr]] = []
+        while self._accept("," if found else "with"):
+            buffer = self._buffer()
+            self._expect("=")
+            found.append((buffer, self._expr()))
+        return tuple(found)
 
     def _result(self) -> Var | None:
         if not self._accept("->"):

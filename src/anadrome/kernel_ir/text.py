@@ -248,7 +248,8 @@ class _Printer:
             case Atomic(operation=operation, buffer=buffer, indices=indices, value=value):
                 text = f"atomic {operation} {self.name(buffer)}{self.exprs(indices)} = {self.expr(value)}"
                 expected = "" if stmt.expected is None else f" if {self.expr(stmt.expected)}"
-                return text + expected + self._result(stmt.old)
+                beside = ", ".join(f"{self.name(more)} = {self.expr(put)}" for more, put in stmt.beside)
+                return text + expected + (f" with {beside}" if beside else "") + self._result(stmt.old)
             case Fill(buffer=buffer, size=size, value=value):
                 return f"fill {self.name(buffer)} [{self.expr(size)}] = {self.expr(value)}"
             case Copy(target=target, source=source, size=size):

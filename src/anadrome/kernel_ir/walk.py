@@ -70,8 +70,9 @@ def expressions(stmt: Stmt) -> tuple[Expr, ...]:
             return (offset,)
         case Store(indices=indices, value=value):
             return (*indices, value)
-        case Atomic(indices=indices, value=value, expected=expected):
-            return (*indices, value) if expected is None else (*indices, value, expected)
+        case Atomic(indices=indices, value=value, expected=expected, beside=beside):
+            also = tuple(more for _, more in beside)
+            return (*indices, value, *also) if expected is None else (*indices, value, expected, *also)
         case Fill(size=size, value=value):
             return (size, value)
         case If(condition=condition) | While(condition=condition):
@@ -100,8 +101,10 @@ def expressions(stmt: Stmt) -> tuple[Expr, ...]:
 def buffers(stmt: Stmt) -> tuple[Buffer, ...]:
     """The buffers a statement names itself, loads and the statements inside excluded."""
     match stmt:
-        case Alloc(buffer=buffer) | Free(buffer=buffer) | Store(buffer=buffer) | Atomic(buffer=buffer):
+        case Alloc(buffer=buffer) | Free(buffer=buffer) | Store(buffer=buffer):
             return (buffer,)
+        case Atomic(buffer=buffer, beside=beside):
+            return (buffer, *(more for more, _ in beside))
         case Fill(buffer=buffer):
             return (buffer,)
         case View(buffer=buffer, base=base):
@@ -118,6 +121,17 @@ def buffers(stmt: Stmt) -> tuple[Buffer, ...]:
             return ()
         case _:
             assert_never(stmt)
+
+
+def changes(stmt: Stmt) -> tuple[Buffer, ...]:
+    """The buffers whose elements a statement of a kernel may change itself."""
+    match stmt:
+        case Store(buffer=buffer) | Fill(buffer=buffer) | Copy(target=buffer):
+            return (buffer,)
+        case Atomic():
+            return buffers(stmt)
+        case _:
+            return ()
 
 
 def bound(stmt: Stmt) -> Var | None:
@@ -230,13 +244,7 @@ def swapped_buffers(fn: Function) -> set[Buffer]:
 
 def written(kernel: Kernel) -> tuple[Buffer, ...]:
     """The parameters whose elements a kernel may change, in their order."""
-    changed: set[Buffer] = set()
-    for stmt in statements(kernel.body):
-        match stmt:
-            case Store(buffer=buffer) | Atomic(buffer=buffer) | Fill(buffer=buffer) | Copy(target=buffer):
-                changed.add(buffer)
-            case _:
-                pass
+    changed = {buffer for stmt in statements(kernel.body) for buffer in changes(stmt)}
     return tuple(param for param in kernel.params if isinstance(param, Buffer) and param in changed)
 
 

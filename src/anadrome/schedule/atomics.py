@@ -31,8 +31,10 @@ After:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from anadrome.dtypes import BOOL, I64, DType
-from anadrome.kernel_ir.nodes import Atomic, Buffer, Compute, Const, Expr, Let, Load, Stmt, Store, Var
+from anadrome.kernel_ir.nodes import Atomic, Buffer, Compute, Const, Expr, If, Let, Load, Stmt, Store, Var
 from anadrome.schedule.arithmetic import compute
 
 _INTEGERS = {"and": "bitand", "or": "bitor", "xor": "bitxor"}
@@ -40,7 +42,12 @@ _NEARER = {"min": "lt", "max": "gt"}
 
 
 def plain(
-    stmt: Atomic, buffer: Buffer, indices: tuple[Expr, ...], value: Expr, expected: Expr | None
+    stmt: Atomic,
+    buffer: Buffer,
+    indices: tuple[Expr, ...],
+    value: Expr,
+    expected: Expr | None,
+    beside: Sequence[tuple[Buffer, tuple[Expr, ...], Expr]] = (),
 ) -> tuple[list[Stmt], Var]:
     """The statements of an atomic operation on an element that no other thread touches in the meantime, and
     the variable that holds what was there before."""
@@ -58,8 +65,23 @@ def plain(
     wanted = None if expected is None else let("expected", buffer.dtype, expected)
     old = Var("old" if stmt.old is None else stmt.old.name, buffer.dtype)
     body.append(Let(old, Load(buffer, places)))
+    if beside:
+        puts = tuple((more, (at, let("put", more.dtype, put))) for more, at, put in beside)
+        keys, (at, key) = puts[0]
+        smaller = compute("lt", key, Load(keys, at))
+        wins = compute(
+            "or", _takes(stmt.operation, old, given), compute("and", compute("eq", given, old), smaller)
+        )
+        stores = tuple(Store(more, at, put, stmt.span) for more, (at, put) in puts)
+        body.append(If(wins, stores))
     body.append(Store(buffer, places, combined(stmt.operation, old, given, wanted), stmt.span))
     return body, old
+
+
+def _takes(operation: str, old: Var, value: Expr) -> Compute:
+    """Whether the value of a min or max takes the place of the element."""
+    nearer = compute(_NEARER[operation], value, old)
+    return compute("or", nearer, compute("isnan", old)) if old.dtype.is_float else nearer
 
 
 def combined(operation: str, old: Var, value: Expr, expected: Expr | None = None) -> Expr:
@@ -71,9 +93,7 @@ def combined(operation: str, old: Var, value: Expr, expected: Expr | None = None
             assert expected is not None
             return compute("select", compute("eq", old, expected), value, old)
         case "min" | "max" if old.dtype.is_float:
-            nearer = compute(_NEARER[operation], value, old)
-            wins: Compute = compute("or", nearer, compute("isnan", old))
-            return compute("select", wins, value, old)
+            return compute("select", _takes(operation, old, value), value, old)
         case "and" | "or" | "xor" if old.dtype is not BOOL:
             return compute(_INTEGERS[operation], old, value)
         case _:

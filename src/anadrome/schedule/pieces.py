@@ -38,7 +38,7 @@ from anadrome.kernel_ir.nodes import (
     Warp,
     While,
 )
-from anadrome.kernel_ir.walk import bound, free_names, statements
+from anadrome.kernel_ir.walk import bound, changes, free_names, statements
 from anadrome.schedule.arithmetic import ZERO, known
 from anadrome.schedule.atomics import plain
 from anadrome.schedule.names import Names, Place
@@ -87,8 +87,8 @@ def _matters(site: Site, stmt: Stmt) -> bool:
     """Whether another piece, or anybody after the launch, sees what a statement does."""
     for inner in statements((stmt,)):
         match inner:
-            case Store(buffer=buffer) | Atomic(buffer=buffer) | Fill(buffer=buffer) | Copy(target=buffer):
-                if buffer.space is not Space.LOCAL or site.is_kept(buffer):
+            case Store() | Atomic() | Fill() | Copy():
+                if any(buffer.space is not Space.LOCAL or site.is_kept(buffer) for buffer in changes(inner)):
                     return True
             case Check():
                 return True
@@ -184,7 +184,8 @@ class _Writer:
         if stmt.buffer in self.site.indivisible:
             body.append(Atomic(stmt.operation, buffer, indices, value, span=stmt.span))
             return
-        done, old = plain(stmt, buffer, indices, value, expected)
+        beside = [(*names.element(more, stmt.indices), names.expr(put)) for more, put in stmt.beside]
+        done, old = plain(stmt, buffer, indices, value, expected, beside)
         body += done
         if stmt.old is not None:
             self._bind(stmt.old, old, body)

@@ -173,7 +173,10 @@ def _uses(kernel: Kernel) -> dict[Buffer, _Uses]:
         match stmt:
             case Atomic(buffer=buffer, operation=operation, old=old) if buffer in uses:
                 uses[buffer].operations.add(operation)
-                uses[buffer].is_read |= old in read
+                uses[buffer].is_read |= old in read or bool(stmt.beside)
+                for more, _ in stmt.beside:
+                    if more in uses:
+                        uses[more].is_read = True
             case Store(buffer=buffer) | Fill(buffer=buffer) if buffer in uses:
                 uses[buffer].is_read = True
             case Copy(target=target, source=source):

@@ -28,18 +28,15 @@ from anadrome.kernel_ir.nodes import (
     Warp,
     While,
 )
-from anadrome.kernel_ir.walk import bodies, bound, expressions, free_names, subexpressions
+from anadrome.kernel_ir.walk import bodies, bound, changes, expressions, free_names, subexpressions
 
 
 def remove_dead(kernel: Kernel, results: Iterable[Buffer]) -> Kernel:
     """The kernel without what its `results`, parameters that it writes, do not depend on. Parameters stay."""
     live = _Live(set(results))
     live.settle(kernel.body)
-    written = {
-        stmt.buffer
-        for stmt in live.kept
-        if isinstance(stmt, Store | Atomic) and stmt.buffer.space is not Space.LOCAL
-    }
+    changed = {buffer for stmt in live.kept for buffer in changes(stmt)}
+    written = {buffer for buffer in changed if buffer.space is not Space.LOCAL}
     exchanged = written & live.read
     if exchanged:
         live.is_ordered = True
@@ -78,8 +75,8 @@ class _Live:
         match stmt:
             case Store(buffer=buffer) | Alloc(buffer=buffer):
                 return buffer in self.buffers
-            case Atomic(buffer=buffer, old=old):
-                return buffer in self.buffers or old in self.vars
+            case Atomic(old=old):
+                return old in self.vars or not self.buffers.isdisjoint(changes(stmt))
             case Check():
                 return True
             case If() | For() | While():
@@ -96,8 +93,8 @@ class _Live:
         for expr in (*expressions(stmt), *layout):
             for part in subexpressions(expr):
                 self.use(part)
-        if isinstance(stmt, Atomic) and stmt.old in self.vars:
-            self.buffers.add(stmt.buffer)
+        if isinstance(stmt, Atomic) and (stmt.old in self.vars or stmt.beside):
+            self.buffers.update(changes(stmt))
             self.read.add(stmt.buffer)
 
     def use(self, part: Expr) -> None:

@@ -200,7 +200,7 @@ def _param_shadows(
             new = Buffer(f"{param.name}_adj", param.dtype, param.space, param.shape, param.strides)
             shadows[param] = numbered[position] = new
         else:
-            totals[param] = numbered[position] = Buffer(f"{param.name}_adj", param.dtype)
+            totals[param] = numbered[position] = Buffer(f"{param.name}_adj", param.dtype, shape=(i64(1),))
     return shadows, totals, numbered
 
 

@@ -47,7 +47,7 @@ from anadrome.kernel_ir.nodes import (
     While,
     i64,
 )
-from anadrome.kernel_ir.walk import bound, free_names, statements
+from anadrome.kernel_ir.walk import bound, changes, free_names, statements
 
 _Element = tuple[Buffer, tuple[object, ...]]
 """A buffer and the keys of its indices."""
@@ -185,9 +185,8 @@ class _Normaliser(Copier):
     def forget_written(self, stmt: Stmt) -> None:
         """What a statement with others inside may write is not known any more."""
         for inner in statements((stmt,)):
-            if isinstance(inner, Store | Atomic) and inner.buffer in self.buffers:
-                self.forget(self.buffers[inner.buffer])
-            elif isinstance(inner, Barrier | Warp | Fence):
+            self.forget(*(self.buffers[one] for one in changes(inner) if one in self.buffers))
+            if isinstance(inner, Barrier | Warp | Fence):
                 self.forget_shared()
 
     def forget_shared(self) -> None:
@@ -271,8 +270,9 @@ class _Normaliser(Copier):
         if operation == "sub" and value.dtype.is_float:
             operation, value = "add", emitter.neg(value)
         old = self.fresh_or_none(stmt.old)
-        self.forget(buffer)
-        emitter.emit(Atomic(operation, buffer, indices, value, old, expected, stmt.span))
+        beside = tuple((self.buffers[more], self.atom(put)) for more, put in stmt.beside)
+        self.forget(buffer, *(more for more, _ in beside))
+        emitter.emit(Atomic(operation, buffer, indices, value, old, expected, stmt.span, beside))
 
     def warp(self, stmt: Warp) -> None:
         """An operation of a warp."""

@@ -23,11 +23,10 @@ from anadrome.kernel_ir.nodes import (
     Load,
     Space,
     Stmt,
-    Store,
     Var,
     While,
 )
-from anadrome.kernel_ir.walk import bodies, bound
+from anadrome.kernel_ir.walk import bodies, bound, changes
 
 Loop = For | While
 
@@ -80,10 +79,9 @@ class Places:
             match stmt:
                 case Alloc(buffer=buffer):
                     self.homes[buffer] = stmt
-                case Store(buffer=buffer) | Atomic(buffer=buffer):
-                    self.writers.setdefault(buffer, []).append(stmt)
                 case _:
-                    pass
+                    for buffer in changes(stmt):
+                        self.writers.setdefault(buffer, []).append(stmt)
             for number, inner in enumerate(bodies(stmt)):
                 self._body(inner, (*around, stmt), number)
 
