@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 from anadrome.api.signature import parameter_names
+from anadrome.array_ir.check import check as check_array
 from anadrome.array_ir.launch import written_places
 from anadrome.array_ir.nodes import Atom, Check, Const, Launch, Var, i64
 from anadrome.config import Config
 from anadrome.dtypes import I64
+from anadrome.errors.base import counted
 from anadrome.errors.frontend import WritesArgument
 from anadrome.errors.kernels_launch import (
     KernelRefused,
@@ -27,11 +29,13 @@ from anadrome.frontend.sharing import may_share
 from anadrome.frontend.structures import is_number
 from anadrome.frontend.values import Array, Fixed, Scalar, Value
 from anadrome.frontend.writing import put
+from anadrome.kernel_ir.check import check_kernel
 from anadrome.kernel_ir.nodes import Alloc, Buffer, Kernel, Space
 from anadrome.kernel_ir.nodes import Const as KernelConst
 from anadrome.kernel_ir.walk import statements
 from anadrome.lower.kernel import lower_kernel
 from anadrome.passes.inline import inline
+from anadrome.passes.prove import prove_thread
 from anadrome.passes.simplify import simplify_thread
 
 
@@ -99,12 +103,12 @@ def extents_of(context: Context, kernel: str, configuration: Value) -> Extents:
 def _extents(kernel: str, configuration: Any, integer: Callable[[Any], Value]) -> Extents:
     parts = configuration if isinstance(configuration, tuple) else (configuration,)
     if not 2 <= len(parts) <= 4:
-        raise UnsuitableLaunch(kernel, f"{len(parts)} parts instead of 2 to 4")
+        raise UnsuitableLaunch(kernel, f"{counted(len(parts), 'part')} instead of 2 to 4")
 
     def triple(given: Any) -> tuple[Value, Value, Value]:
         sizes = given if isinstance(given, tuple | list) else (given,)
         if not 1 <= len(sizes) <= 3:
-            raise UnsuitableLaunch(kernel, f"{len(sizes)} directions instead of 1 to 3")
+            raise UnsuitableLaunch(kernel, f"{counted(len(sizes), 'direction')} instead of 1 to 3")
         x, y, z = (*map(integer, sizes), *(integer(1) for _ in range(3 - len(sizes))))
         return x, y, z
 
@@ -214,7 +218,19 @@ def stage_launch(
 def compiled(thread: StagedThread, wishes: Wishes, config: Config) -> Kernel:
     """The kernel of what one thread does."""
     config = replace(config, checks=config.checks and wishes.checks)
-    return lower_kernel(simplify_thread(inline(thread.function, config), config), config)
+    fn = thread.function
+    for run in THREAD_PIPELINE:
+        fn = run(fn, config)
+        if config.verify:
+            check_array(fn)
+    node = lower_kernel(fn, config)
+    if config.verify:
+        check_kernel(node)
+    return node
+
+
+THREAD_PIPELINE = (inline, simplify_thread, prove_thread, simplify_thread)
+"""The passes over what one thread does, in order: those that move nothing past what threads do together."""
 
 
 def _check_written(
