@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir import text as array_text
@@ -40,6 +40,7 @@ from anadrome.passes.release import release
 from anadrome.passes.scalarize import scalarize
 from anadrome.passes.simplify import simplify
 from anadrome.passes.tighten import tighten
+from anadrome.schedule.cpu import schedule_cpu
 from anadrome.targets.cpu import compile_cpu
 from anadrome.targets.cpu_call import Executable
 
@@ -78,8 +79,9 @@ PREPARATION: tuple[tuple[str, Pass], ...] = (
 drops no adjoint, an array of which a part is read only that part's, and what a loop need not do again is
 differentiated once."""
 
-STAGES = ("array", *(name for name, _ in PIPELINE), "kernel")
-"""The stages a recorder is shown: the program as it came, after each pass, and lowered."""
+STAGES = ("array", *(name for name, _ in PIPELINE), "kernel", "schedule")
+"""The stages a recorder is shown: the program as it came, after each pass, lowered, and with loops in the
+place of launches."""
 
 
 class Collector:
@@ -221,8 +223,12 @@ def compile_function(
     """The function as machine code."""
     times = statistics or Statistics()
     lowered = lower_function(fn, config, times, record)
+    with times.timing("schedule"):
+        scheduled = schedule_cpu(lowered, config)
+    is_new = scheduled is not lowered
+    _finished("schedule", scheduled, config if is_new else replace(config, verify=False), record)
     with times.timing("machine"):
-        return compile_cpu(lowered, config)
+        return compile_cpu(scheduled, config)
 
 
 def show_program(program: Program) -> str:

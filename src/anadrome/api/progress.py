@@ -29,6 +29,7 @@ STAGES: Mapping[str, str] = {
     "anadrome.ad.": "differentiation",
     "anadrome.passes.": "pass",
     "anadrome.lower.": "lowering",
+    "anadrome.schedule.": "scheduling",
     "anadrome.targets.": "LLVM",
     "anadrome.array_ir.pattern": "sparsity pattern",
     "anadrome.api.colouring": "colouring",

@@ -20,8 +20,9 @@ MACHINE_STAGES: dict[str, Callable[[str, Machine], str]] = {
 }
 """The stages after the kernel IR, from the module's text."""
 
-ALIASES = {"optimised": STAGES[-2], "optimized": STAGES[-2]}
-KNOWN_STAGES = (*STAGES[:-1], "optimised", STAGES[-1], *MACHINE_STAGES)
+LAST_PASS = STAGES.index("kernel")
+ALIASES = {"optimised": STAGES[LAST_PASS - 1], "optimized": STAGES[LAST_PASS - 1]}
+KNOWN_STAGES = (*STAGES[:LAST_PASS], "optimised", *STAGES[LAST_PASS:], *MACHINE_STAGES)
 
 
 @door
@@ -29,8 +30,8 @@ def show(function: Callable[..., Any], *args: Any, stage: str = "optimised", **k
     """The program that `function(*args, **kwargs)` runs, as text.
 
     Stages, in order: `array` (as the front end and differentiation made it), each pass of
-    `compile.PIPELINE` by its name, `optimised` (after all of them), `kernel` (loops and memory), `llvm`,
-    `llvm-optimised` and `asm`.
+    `compile.PIPELINE` by its name, `optimised` (after all of them), `kernel` (loops and memory),
+    `schedule` (kernels as loops), `llvm`, `llvm-optimised` and `asm`.
 
     >>> import anadrome as ad
     >>> def square(x):

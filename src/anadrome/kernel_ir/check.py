@@ -354,8 +354,7 @@ class _Checker:
 
     def _view(self, buffer: Buffer, base: Buffer) -> None:
         self._expect(buffer.dtype, base.dtype, f"the view {buffer}")
-        if buffer.rank > 1 or base.rank > 1:
-            raise self.fail(f"the view {buffer} is of several dimensions")
+        self._layout(buffer)
         if buffer.space is not base.space:
             raise self.fail(f"the view {buffer} is in another space than {base}")
         self._bind(buffer)

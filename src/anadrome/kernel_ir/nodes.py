@@ -142,7 +142,8 @@ class Free:
 
 @node
 class View:
-    """Let `buffer` name the part of `base`, a run of elements, that begins at an offset (in elements)."""
+    """Let `buffer` name the part of `base` that begins at an offset, in elements of the storage whatever the
+    dimensions of `base` are; `buffer` may have others."""
 
     buffer: Buffer
     base: Buffer

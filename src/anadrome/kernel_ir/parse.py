@@ -370,12 +370,13 @@ class Parser:
 
     def _view(self) -> View:
         name = self._word("a buffer")
+        layout = self._layout()
         self._expect("=")
         base = self._buffer()
         self._expect("[")
         offset = self._expr()
         self._expect("]")
-        return View(self._new_buffer(name, base.dtype, base.space), base, offset)
+        return View(self._new_buffer(name, base.dtype, base.space, *layout), base, offset)
 
     def _copy(self) -> Copy:
         target = self._buffer()

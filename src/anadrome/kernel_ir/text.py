@@ -239,7 +239,8 @@ class _Printer:
             case Free(buffer=buffer):
                 return f"free {self.name(buffer)}"
             case View(buffer=buffer, base=base, offset=offset):
-                return f"view {self.name(buffer)} = {self.name(base)} [{self.expr(offset)}]"
+                where = f"{self.name(base)} [{self.expr(offset)}]"
+                return f"view {self.name(buffer)}{self._layout(buffer)} = {where}"
             case Swap(first=first, second=second):
                 return f"swap {self.name(first)}, {self.name(second)}"
             case Store(buffer=buffer, indices=indices, value=value):

@@ -153,7 +153,8 @@ def _emit_view(scope: Scope, stmt: View) -> None:
     root = scope.text.value(f"load ptr, ptr {base.slot}") if base.is_swapped else base.root
     offset = scope.expr(stmt.offset)
     if base.offset:
-        offset = scope.text.value(f"add nsw i64 {base.offset}, {offset}")
+        offset = base.offset if offset == "0" else scope.text.value(f"add nsw i64 {base.offset}, {offset}")
+    offset = "" if offset == "0" else offset
     scope.places[stmt.buffer] = Place(root, offset, may_alias=base.may_alias)
 
 
