@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -90,16 +91,15 @@ def after(kernel: Kernel, configuration: object, *args: Any) -> list[np.ndarray]
 
 def launched(kernel: Kernel, configuration: object, args: tuple[Any, ...], count: int) -> list[np.ndarray]:
     """What a launch from plain Python writes into copies of the arrays that it is given."""
-    leaves, structure = flatten(args)
-    given = [leaf.copy() if isinstance(leaf, np.ndarray) else leaf for leaf in leaves]
-    kernel[configuration](*unflatten(structure, given))
+    copies = copy.deepcopy(args)
+    kernel[configuration](*copies)
+    given = leaves_of(copies)
     program = launch_program(kernel, configuration, *args)
     (launch,) = [let.expr for let in program.body.lets if isinstance(let.expr, array_ir.Launch)]
-    written = [
-        program.params.index(launch.args[place]) for place in written_places(launch.kernel, len(launch.args))
-    ]
+    places = written_places(launch.kernel, len(launch.args))
+    written = [program.params.index(launch.args[place]) for place in places]
     assert len(written) == count
-    for place, leaf in enumerate(leaves):
+    for place, leaf in enumerate(leaves_of(args)):
         if place + EXTENTS not in written and isinstance(leaf, np.ndarray):
             np.testing.assert_array_equal(given[place], leaf)
     return [given[place - EXTENTS] for place in written]

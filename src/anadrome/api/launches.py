@@ -162,14 +162,18 @@ def _limits(extents: Extents, how: Any) -> Iterator[tuple[Any, str, tuple[Any, .
     blocks = [how.within(size, limit) for size, limit in zip((gx, gy, gz), BLOCKS, strict=True)]
     yield (
         how.both(how.both(blocks[0], blocks[1]), blocks[2]),
-        "a grid of {0} × {1} × {2} blocks",
+        "cannot launch a grid of {0} × {1} × {2} blocks",
         (gx, gy, gz),
     )
     sizes = [how.within(size, limit) for size, limit in ((bx, THREADS), (by, THREADS), (bz, DEEP))]
     whole = how.within(how.product((bx, by, bz)), THREADS)
     fits = how.both(how.both(how.both(sizes[0], sizes[1]), sizes[2]), whole)
-    yield fits, "a block of {0} × {1} × {2} threads", (bx, by, bz)
-    yield how.within(extents.shared, BYTES, 0), "{0} bytes of shared memory", (extents.shared,)
+    yield fits, "cannot launch blocks of {0} × {1} × {2} threads", (bx, by, bz)
+    yield (
+        how.within(extents.shared, BYTES, 0),
+        "cannot launch with {0} bytes of dynamic shared memory",
+        (extents.shared,),
+    )
 
 
 # ---------------------------------------------------------------------------- launches
@@ -273,7 +277,7 @@ def _check_extents(context: Context, kernel: Launched, node: Kernel, sizes: Sequ
     if static > limit:
         raise SharedTooLarge(kernel.__name__, static, limit).at(context.span)
     fits = context.builder.apply("le", shared, i64(limit - static))
-    message = f"{{0}} bytes of dynamic shared memory, where {limit - static} of {limit} are left"
+    message = f"cannot launch with {{0}} bytes of dynamic shared memory: {limit - static} of {limit} are left"
     limits.append((fits, message, (shared,)))
     for condition, message, values in limits:
         if not isinstance(condition, Const):
