@@ -46,13 +46,13 @@ def program_of(
 
 def launch_program(kernel: Kernel, configuration: object, *args: object) -> array_ir.Function:
     """The array program that a launch from plain Python is."""
-    return program_of(kernel._launched, plain_extents(kernel.__name__, configuration), *args)[0]
+    return program_of(kernel.launched, plain_extents(kernel.__name__, configuration), *args)[0]
 
 
 def kernel_node(kernel: Kernel, configuration: object, *args: object) -> KernelNode:
     """The kernel that is compiled for a launch."""
     program = launch_program(kernel, configuration, *args)
-    (found,) = kernels(lower(optimise(program, kernel._launched.options.config), ad.Config(threads=1)))
+    (found,) = kernels(lower(optimise(program, kernel.launched.options.config), ad.Config(threads=1)))
     return found
 
 
@@ -82,7 +82,7 @@ def after(kernel: Kernel, configuration: object, *args: Any) -> list[np.ndarray]
     Every interpreter agrees on it, and so does the compiled launch.
     """
     extents = plain_extents(kernel.__name__, configuration)
-    program, around = program_of(kernel._launched, extents, *args)
+    program, around = program_of(kernel.launched, extents, *args)
     ways = interpreted(program, [*leaves_of((extents, *args)), *around])
     ways.append(launched(kernel, configuration, args, len(ways[0])))
     _agree(ways)

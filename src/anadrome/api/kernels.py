@@ -90,8 +90,16 @@ class Kernel:
     def __init__(self, function: Callable[..., None], wishes: Wishes, options: Options) -> None:
         self.python = function
         self.wishes = wishes
-        self._launched = LaunchProgram(self, options)
+        self._options = options
+        self._program: LaunchProgram | None = None
         functools.update_wrapper(self, function, updated=())
+
+    @property
+    def launched(self) -> LaunchProgram:
+        """What a launch from plain Python runs, made when it is first asked for."""
+        if self._program is None:
+            self._program = LaunchProgram(self, self._options)
+        return self._program
 
     def __repr__(self) -> str:
         return f"kernel({getattr(self.python, '__qualname__', self.python)!s})"
@@ -129,7 +137,7 @@ class Launcher:
     @door
     def __call__(self, *args: object, **kwargs: object) -> None:
         """Launch it from plain Python."""
-        self.kernel._launched(self.extents, *args, **kwargs)
+        self.kernel.launched(self.extents, *args, **kwargs)
 
     def __anadrome_stage__(
         self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]
@@ -209,7 +217,9 @@ def _copied(context: Context, leaf: Value) -> Value:
 def _check_outputs(kernel: str, leaves: Sequence[Any], names: Sequence[str], written: Sequence[int]) -> None:
     for place in written:
         leaf, name = leaves[place], names[place]
-        whole = leaf.base if isinstance(leaf.base, np.ndarray) and leaf.base.dtype.kind == "c" else leaf
+        base = leaf.base if isinstance(leaf.base, np.ndarray) else leaf
+        is_part = base.dtype.kind == "c" and base.shape == leaf.shape  # of complex numbers: real or imaginary
+        whole = base if is_part else leaf
         if not leaf.flags.writeable:
             raise UnsuitableOutput(kernel, name, "read-only")
         if not whole.flags.c_contiguous:

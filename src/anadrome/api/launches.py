@@ -169,11 +169,8 @@ def _limits(extents: Extents, how: Any) -> Iterator[tuple[Any, str, tuple[Any, .
     whole = how.within(how.product((bx, by, bz)), THREADS)
     fits = how.both(how.both(how.both(sizes[0], sizes[1]), sizes[2]), whole)
     yield fits, "cannot launch blocks of {0} × {1} × {2} threads", (bx, by, bz)
-    yield (
-        how.within(extents.shared, BYTES, 0),
-        "cannot launch with {0} bytes of dynamic shared memory",
-        (extents.shared,),
-    )
+    message = "cannot launch with {0} bytes of dynamic shared memory"
+    yield how.within(extents.shared, BYTES, 0), message, (extents.shared,)
 
 
 # ---------------------------------------------------------------------------- launches
