@@ -12,6 +12,8 @@ from anadrome.kernel_ir.nodes import Alloc
 from anadrome.kernel_ir.text import parse
 from anadrome.kernel_ir.walk import statements
 
+pytestmark = pytest.mark.usefixtures("several_workers_pay")
+
 
 def reduction(block: str) -> str:
     """The sum of each block, by halving."""
@@ -262,7 +264,7 @@ fn main(n: i64) {{
         ("if lt(tx, 3) { barrier }", "(3, 0, 0)"),
         ("let i: i64 = add(mul(ty, 4), tx)\n if ne(i, 6) { x[0] = 1.0 } else { barrier }", "(2, 1, 0)"),
         ("for k in 0 .. add(1, ty) sequential { barrier }", "(0, 1, 0)"),
-        ("alloc c: i64 local [1]\n c[0] = tx\n while { } test lt(c[0], 3) { barrier\n c[0] = 3 }", "(3, 0, 0)"),
+        ("alloc c: i64 local [1]\n c[0] = tx\n while { } test lt(c[0], 3) {barrier\n c[0] = 3}", "(3, 0, 0)"),
     ],
 )  # fmt: skip
 def test_divergent_barriers_are_refused(body: str, thread: str) -> None:
@@ -285,3 +287,34 @@ def test_memory_is_allocated_once_for_a_worker_and_freed() -> None:
     outer = [stmt.buffer.name for stmt in fn.body if isinstance(stmt, Alloc)]
     inner = [stmt.buffer.name for stmt in statements(fn.body) if isinstance(stmt, Alloc)]
     assert "s" in outer and inner.count("s") == 1
+
+
+def test_fills_and_copies_of_arrays_that_live_across_barriers() -> None:
+    text = f"""
+kernel k(x: f64 buffer [4, 4], y: f64 buffer [16, 4])
+{AT} {{
+  alloc a: f64 local [4]
+  alloc b: f64 local [2, 2] [4]
+  alloc c: f64 local [4]
+  fill a [4] = to_f64(tx)
+  fill c [4] = 7.0
+  copy c [2] = x
+  barrier
+  copy b [4] = c
+  a[0] = b[1, 0]
+  barrier
+  for k in 0 .. 4 sequential {{
+    y[tx, k] = add(mul(a[k], 100.0), b[truncdiv(k, 2), bitand(k, 1)])
+  }}
+}}
+fn main(x: f64 buffer) {{
+  alloc y: f64 global [64]
+  launch k [1, 1, 1] [16, 1, 1] [0] (x, y)
+  return y as f64 [16, 4]
+}}
+"""
+    x = np.arange(1.0, 17.0)
+    (found,) = results(text, x)
+    expected = np.repeat(np.arange(16.0)[:, None], 4, axis=1)
+    expected[:, 0] = 7.0
+    np.testing.assert_array_equal(found, expected * 100 + np.array([1.0, 2.0, 7.0, 7.0]))

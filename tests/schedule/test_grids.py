@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from launching import AT, results
 
+pytestmark = pytest.mark.usefixtures("several_workers_pay")
+
 AXPY = f"""
 kernel axpy(n: i64, a: f64, x: f64 buffer [n], y: f64 buffer [n])
 {AT} {{

@@ -72,6 +72,7 @@ from anadrome.kernel_ir.nodes import (
 from anadrome.kernel_ir.walk import statements
 from anadrome.schedule.arithmetic import ONE, ZERO, add, compute, divide, known, multiply, subtract
 from anadrome.schedule.names import Names
+from anadrome.schedule.narrow import narrow
 from anadrome.schedule.pieces import Written, write
 from anadrome.schedule.plan import Branch, Item, Loop, Meeting, Piece, Repeat
 from anadrome.schedule.site import Site
@@ -124,9 +125,12 @@ class Block:
         stmts, binding = written.body, written.binding
         if not stmts:
             return
+        geometry = site.plan.kernel.geometry.variables
+        known_here = (inner.vars.get(var) for var in geometry)
+        where = {place for place in known_here if isinstance(place, Var)}
         for index, extent in zip(indices, site.block, strict=True):
             if index is not None:
-                stmts = [For(index, ZERO, extent, tuple(stmts), binding)]
+                stmts = narrow(For(index, ZERO, extent, tuple(stmts), binding), where)
                 binding = Binding.SEQUENTIAL
         body += stmts
 

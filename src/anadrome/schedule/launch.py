@@ -24,6 +24,7 @@ from anadrome.schedule.failures import Failures
 from anadrome.schedule.names import Names, Place
 from anadrome.schedule.plan import Plan, plan_of
 from anadrome.schedule.site import Site
+from anadrome.schedule.workers import emit_workers
 
 
 def emit_launch(launch: Launch, failures: Failures, workers: int, body: list[Stmt]) -> None:
@@ -36,16 +37,22 @@ def emit_launch(launch: Launch, failures: Failures, workers: int, body: list[Stm
     names.vars[where.shared] = _named("bytes", launch.shared, body)
     threads = _named("threads", product(block), body)
     blocks = _named("blocks", product(grid), body)
-    del workers
-    site = Site(
-        plan,
-        names,
-        block,
-        threads,
-        code=lambda code, count: failures.of_kernel(launch.kernel, code, count),
-        divergence=lambda barrier: failures.divergence(barrier.span),
-    )
-    _emit_blocks(site, grid, (ZERO, blocks), body)
+
+    def emit(
+        inner: Names, indivisible: frozenset[Buffer], part: tuple[Expr, Expr], stmts: list[Stmt]
+    ) -> None:
+        site = Site(
+            plan,
+            inner.inner(),
+            block,
+            threads,
+            code=lambda code, count: failures.of_kernel(launch.kernel, code, count),
+            divergence=lambda barrier: failures.divergence(barrier.span),
+            indivisible=indivisible,
+        )
+        _emit_blocks(site, grid, part, stmts)
+
+    emit_workers(launch.kernel, names, workers, blocks, threads, emit, body)
 
 
 def _named(name: str, value: Expr, body: list[Stmt]) -> Expr:

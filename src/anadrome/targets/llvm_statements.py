@@ -217,12 +217,12 @@ def _emit_copy(scope: Scope, stmt: Copy) -> None:
 
 _ATOMICS = {
     ("add", "float"): "fadd",
-    ("min", "float"): "fminimum",
-    ("max", "float"): "fmaximum",
-    ("add", "int"): "add",
+    ("sub", "float"): "fsub",
+    ("min", "float"): "fmin",
+    ("max", "float"): "fmax",
+    **{(name, kind): name for name in ("add", "sub", "and", "or", "xor") for kind in ("int", "uint")},
     ("min", "int"): "min",
     ("max", "int"): "max",
-    ("add", "uint"): "add",
     ("min", "uint"): "umin",
     ("max", "uint"): "umax",
 }
@@ -231,7 +231,7 @@ _ATOMICS = {
 def _emit_atomic(scope: Scope, stmt: Atomic) -> None:
     dtype = stmt.buffer.dtype
     operation = _ATOMICS.get((stmt.operation, dtype.kind))
-    if operation is None:
+    if operation is None or stmt.old is not None:
         raise IRError(f"no atomic `{stmt.operation}` on {dtype}")
     value = scope.expr(stmt.value)
     address = scope.address(stmt.buffer, scope.expr(offset_of(stmt.buffer, stmt.indices)))
