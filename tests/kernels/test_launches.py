@@ -197,6 +197,44 @@ def test_a_launch_whose_arrays_nobody_reads_goes():
     assert launches(unread, np.ones(50)) == 0
 
 
+@ad.kernel
+def looks(x):
+    if x[ad.grid(1)] > 1e300:
+        return
+
+
+def test_a_launch_that_fails_stays():
+    def unread(x):
+        looks[2, 32](x)
+        y = np.zeros(40)
+        scale[1, 64](1.0, y)
+        return np.sum(x)
+
+    assert launches(unread, np.ones(64)) == 1
+    assert launches(unread, np.ones(50)) == 1
+    of_program(unread, np.ones(64))
+    with pytest.raises(IndexError, match="index 50 is out of range"):
+        ad.jit(unread)(np.ones(50))
+
+
+def test_barriers_stay():
+    @ad.kernel
+    def kernel(x):
+        ad.syncthreads()
+        if ad.threadIdx.x == 0:
+            x[0] = 1.0
+        ad.syncthreads()
+        ad.syncthreads_count(x[0] > 0.0)
+        ad.syncwarp()
+        ad.threadfence()
+
+    node = kernel_node(kernel, (1, 32), np.zeros(1))
+    kept = [type(stmt).__name__ for stmt in statements(node.body)]
+    assert [name for name in kept if name in ("Barrier", "Warp", "Fence")] == [
+        *("Barrier", "Barrier", "Barrier", "Warp", "Fence")
+    ]
+
+
 def test_old_values_stay():
     def before_and_after(x):
         y = x + 1.0
@@ -266,6 +304,52 @@ def test_a_kernel_made_in_the_function():
     x = RANDOM.random(size=50)
     (found,) = of_program(program, x, 3)
     np.testing.assert_allclose(found, x**3, rtol=1e-13)
+
+
+@pytest.mark.parametrize("size", [0, 1, 16, 17])
+def test_small_and_empty_arrays(size):
+    def program(x):
+        y = x + 1.0
+        scale[1, 32](2.0, y)
+        return y
+
+    x = RANDOM.normal(size=size)
+    (found,) = of_program(program, x)
+    np.testing.assert_array_equal(found, 2.0 * (x + 1.0))
+    found = after(scale, (1, 32), 3.0, x)
+    assert len(found) == min(size, 1)  # nothing is written where there is nothing
+    for one in found:
+        np.testing.assert_array_equal(one, 3.0 * x)
+
+
+def test_a_list_is_not_written():
+    def program(n):
+        y = [1.0 for _ in range(n)]
+        scale[1, 32](2.0, y)
+        return y
+
+    with pytest.raises(TypeError, match="what a kernel writes cannot be a list"):
+        ad.jit(program)(5)
+
+
+def test_an_array_of_no_dimensions_is_a_number():
+    def program(x):
+        y = np.ones(len(x))
+        scale[1, 32](np.array(x[0]), y)
+        return y
+
+    (found,) = of_program(program, np.array([4.0, 5.0]))
+    np.testing.assert_array_equal(found, 4.0)
+
+
+def test_arguments_that_do_not_carry_derivatives():
+    def program(x):
+        y = np.zeros(len(x))
+        add[1, 64](ad.stop_gradient(x), ad.stop_gradient(x), y)
+        return np.sum(y * x)
+
+    x = RANDOM.normal(size=50)
+    np.testing.assert_array_equal(ad.grad(program)(x), 2.0 * x)
 
 
 # ---------------------------------------------------------------------------- derivatives

@@ -137,7 +137,7 @@ class Launcher:
     @door
     def __call__(self, *args: object, **kwargs: object) -> None:
         """Launch it from plain Python."""
-        self.kernel.launched(self.extents, *args, **kwargs)
+        self.kernel.launched(self.extents, *args, **kwargs)  # type: ignore[operator]
 
     def __anadrome_stage__(
         self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]

@@ -14,7 +14,7 @@ from anadrome.array_ir.nodes import Atom, Check, Const, Launch, Var, i64
 from anadrome.config import Config
 from anadrome.dtypes import I64
 from anadrome.errors.base import counted
-from anadrome.errors.frontend import WritesArgument
+from anadrome.errors.frontend import UnsupportedType, WritesArgument
 from anadrome.errors.kernels_launch import (
     KernelRefused,
     SameArrayTwice,
@@ -241,6 +241,9 @@ def _check_written(
     own = arguments[place]
     if own.array is None or own.array.cell.is_argument:
         raise WritesArgument(context.span)
+    if own.array.list_depth:
+        help = "make it an array before the launch: `x = np.array(x)`"
+        raise UnsupportedType("what a kernel writes", "a list", context.span, help)
     if kernel.wishes.out is not None and own.name not in kernel.wishes.out:
         help = f"name it: `out=({', '.join(map(repr, (*kernel.wishes.out, own.name)))})`"
         raise KernelRefused(f"writing `{own.name}`, which `out` does not name,", context.span, help)

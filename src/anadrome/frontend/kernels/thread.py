@@ -15,7 +15,7 @@ from anadrome.array_ir.nodes import ArrayType, Atom, Body, Function, Var
 from anadrome.array_ir.walk import free_variables
 from anadrome.dtypes import I64
 from anadrome.errors.kernels_launch import KernelOnly, KernelRefused, KernelReturns
-from anadrome.frontend.arrays import as_array, atom, describe
+from anadrome.frontend.arrays import as_array, atom, describe, unboxed
 from anadrome.frontend.context import Context
 from anadrome.frontend.iterators import GeneratorCall
 from anadrome.frontend.kernels.waiting import refuse_waiting
@@ -117,7 +117,7 @@ def _entered(context: Context, thread: Thread, found: list[Argument], name: str,
     """An argument as it is in the thread: its numbers and arrays are parameters."""
 
     def parameter(leaf: Value) -> Value:
-        value = as_array(context, leaf)
+        value = as_array(context, unboxed(context, leaf))
         outside = atom(context, value)
         param = Var(name, outside.type)
         thread.scope.builder.bind(param)
