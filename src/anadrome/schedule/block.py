@@ -74,7 +74,7 @@ from anadrome.schedule.arithmetic import ONE, ZERO, add, compute, divide, known,
 from anadrome.schedule.names import Names
 from anadrome.schedule.narrow import narrow
 from anadrome.schedule.pieces import Written, write
-from anadrome.schedule.plan import Branch, Item, Loop, Meeting, Piece, Repeat
+from anadrome.schedule.plan import Branch, Item, Loop, Meeting, Once, Piece, Repeat
 from anadrome.schedule.site import Site
 from anadrome.schedule.warps import Warps
 
@@ -98,6 +98,8 @@ class Block:
                     Warps(self.site).piece(item, names, body)
                 case Meeting():
                     self._barrier(item, names, body)
+                case Once(stmt=stmt):
+                    self.site.once(stmt, names, body)
                 case Branch():
                     self._branch(item, names, body)
                 case Loop():
