@@ -215,8 +215,8 @@ def _counter(found: Normal, places: Places, chosen: Plan) -> Derived:
     for number, loop in enumerate(chosen.counted):
         count = emitter.cell_value(primal.counts[loop])
         emitter.emit(Atomic("max", counts, (i64(number),), count))
-    whole = Kernel(
-        f"{kernel.name}_count", (*kernel.params, counts), kernel.geometry, emitter.stmts, kernel.failures
-    )
+    name, params = f"{kernel.name}_count", (*kernel.params, counts)
+    whole = Kernel(name, params, kernel.geometry, emitter.stmts, kernel.failures)
+    own = normal(whole).kernel  # names of its own: both kernels are in one program
     sources = [Source("original", position) for position in range(len(kernel.params))]
-    return trimmed(remove_dead(whole, (counts,)), [*sources, Source("counts", 0)])
+    return trimmed(remove_dead(own, written(own)), [*sources, Source("counts", 0)])
