@@ -237,4 +237,26 @@ CASES: dict[str, Program] = {
         grid=(4, 2, 1),
         block=(2, 3, 1),
     ),
+    "the largest of all": case(
+        "n: i64; x: f64 buffer [n]; y: f64 buffer; z: f64 buffer",
+        _each("let v: f64 = mul(x[i], x[i]) atomic max y[0] = v atomic min z[mod(i, 2)] = sin(v)"),
+        *(10, zeros(10), zeros(1), zeros(2)),
+    ),
+    "extrema in loops": case(
+        "n: i64; m: i64; x: f64 buffer [n, m]; y: f64 buffer [m]; w: f64 buffer [n]",
+        _each("""for k in 0 .. m sequential {
+          let v: f64 = mul(x[i, k], w[i])
+          if gt(v, 0.2) { atomic max y[mod(mul(k, 2), m)] = v }
+        }"""),
+        *(7, 5, zeros(7, 5), zeros(5), zeros(7)),
+    ),
+    "the largest of each block": case(
+        "x: f64 buffer; y: f64 buffer",
+        f"""alloc s: f64 shared [2] {INDEX} if lt(tx, 2) {{ s[tx] = -inf }} barrier
+        let v: f64 = mul(x[i], x[i])
+        atomic max s[mod(tx, 2)] = v
+        barrier
+        y[i] = div(exp(sub(v, s[0])), s[1])""",
+        *(zeros(12), zeros(12)),
+    ),
 }

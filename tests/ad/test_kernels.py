@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anadrome.ad.kernels.derive import Derived, forward_kernel, reverse_kernel
+from anadrome.ad.kernels.derive import Derived, Reversed, forward_kernel, reverse_kernel
 from anadrome.kernel_ir.check import check_kernel
 from anadrome.kernel_ir.interp import run_kernel
 from anadrome.kernel_ir.nodes import Buffer, Kernel
@@ -58,32 +58,53 @@ class Launched:
         after = self.run(self.kernel, args)
         return {k: after[k] for k in self.outputs}
 
-    def derived(self, found: Derived, args: list[Any], shadows: dict[int, Any], rooms: Any) -> dict[int, Any]:
-        """The shadows after a launch of a derived kernel."""
-        given = {"original": args, "shadow": shadows, "room": rooms, "counts": [rooms]}
+    def derived(
+        self, found: Derived, args: list[Any], shadows: dict[int, Any], rooms: Any, winners: Any = None
+    ) -> dict[int, Any]:
+        """The shadows after a launch of a derived kernel, or what else it makes."""
+        given = {
+            "original": args,
+            "shadow": shadows,
+            "room": rooms,
+            "counts": [rooms],
+            "winners": winners or {},
+        }
         after = self.run(found.kernel, [given[source.kind][source.position] for source in found.sources])
-        kinds = {"shadow", "counts"}
+        kinds = {"counts"} & {source.kind for source in found.sources}
+        kinds = kinds or ({"shadow"} & {source.kind for source in found.sources}) or {"winners"}
         return {
             source.position: after[k]
             for k, source in enumerate(found.sources)
             if source.kind in kinds and k in after
         }
 
+    def nobody(self, args: list[Any]) -> dict[int, Any]:
+        """Nobody has won anything yet."""
+        return {k: np.full(np.shape(arg), -1) for k, arg in enumerate(args)}
+
     def jvp(self, args: list[Any], tangents: dict[int, Any]) -> dict[int, Any]:
         """The tangents of the outputs."""
         found = forward_kernel(self.kernel, self.inputs, self.outputs)
         every = {k: tangents.get(k, np.zeros(np.shape(args[k]))) for k in {*self.inputs, *self.outputs}}
-        after = self.derived(found, args, every, ())
+        after = self.derived(found, args, every, (), self.nobody(args))
         return {k: after.get(k, np.zeros(np.shape(args[k]))) for k in self.outputs}
+
+    def before(self, found: Reversed, args: list[Any]) -> tuple[list[int], dict[int, Any]]:
+        """What is found before the return sweep: counts of loops, and winners."""
+        winners = self.nobody(args)
+        if found.judge is not None:
+            winners = self.derived(found.judge, args, {}, (), winners)
+        rooms: Any = np.zeros(max(1, found.rooms), dtype=np.int64)
+        if found.counter is not None:
+            rooms = self.derived(found.counter, args, {}, rooms, winners)[0]
+        return rooms.tolist(), winners
 
     def vjp(self, args: list[Any], cotangents: dict[int, Any]) -> dict[int, Any]:
         """The adjoints of the inputs."""
         found = reverse_kernel(self.kernel, self.inputs, self.outputs, self.ones)
-        rooms: Any = np.zeros(max(1, found.rooms), dtype=np.int64)
-        if found.counter is not None:
-            rooms = self.derived(found.counter, args, {}, rooms)[0]
+        rooms, winners = self.before(found, args)
         every = {k: np.atleast_1d(cotangents.get(k, np.zeros(np.shape(args[k])))) for k in self.inputs}
-        after = {**every, **self.derived(found.sweep, args, every, rooms.tolist())}
+        after = {**every, **self.derived(found.sweep, args, every, rooms, winners)}
         return {k: np.reshape(after[k], np.shape(args[k])) for k in self.inputs}
 
 
@@ -112,7 +133,7 @@ def drawn(random: np.random.Generator, args: list[Any], positions: list[int]) ->
 
 
 REFUSED = {
-    "atomics of floats that meet NaN": "no derivative rule for the atomic `max` of a float",
+    "atomics of floats that meet NaN": "of an element that is read before it or written after it",
     "a maximum by compare and swap": "no derivative rule for the atomic `compare` of a float",
 }
 FLOATS = [
@@ -151,11 +172,9 @@ def test_the_derivative_of_the_derivative(name):
     """The kernel of the return sweep is a kernel: both modes of it are its differences."""
     case, args, random = launched(name)
     found = reverse_kernel(case.kernel, case.inputs, case.outputs, case.ones)
-    rooms: Any = np.zeros(max(1, found.rooms), dtype=np.int64)
-    if found.counter is not None:
-        rooms = case.derived(found.counter, args, {}, rooms)[0]
+    rooms, winners = case.before(found, args)
     shadows = {k: np.atleast_1d(one) for k, one in drawn(random, args, case.inputs).items()}
-    given = {"original": args, "shadow": shadows, "room": rooms.tolist()}
+    given = {"original": args, "shadow": shadows, "room": rooms, "winners": winners}
     inner = [given[source.kind][source.position] for source in found.sweep.sources]
     again = Launched.of(found.sweep.kernel, case.program)
     _compare(again, inner, random)

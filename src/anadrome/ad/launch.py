@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from anadrome.ad.kernels.derive import Derived, forward_kernel, reverse_kernel
+from anadrome.ad.kernels.derive import Derived, Kind, forward_kernel, reverse_kernel
 from anadrome.ad.scope import Scope
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.launch import sizes_of, written_places
@@ -38,21 +38,28 @@ def reverse_launch(scope: Scope, let: Let, expr: Launch) -> None:
     ]
     found = reverse_kernel(kernel, inputs, list(outputs), _ones(call))
     rooms: list[Atom] = []
+    winners: dict[int, Atom] = {}
+    if found.judge is not None:
+        before = {"winners": _nobody(builder, call, found.judge)}
+        finals = launch(builder, call, found.judge, before)
+        winners = {place: one for (_, place), one in zip(_changed(found.judge), finals, strict=True)}
     if found.counter is not None:
-        (counts,) = launch(builder, call, found.counter, {}, [builder.full((i64(found.rooms),), i64(0))])
+        none = {0: builder.full((i64(found.rooms),), i64(0))}
+        (counts,) = launch(builder, call, found.counter, {"counts": none, "winners": winners})
         rooms = [builder.index(counts, (i64(number),)) for number in range(found.rooms)]
     shadows: dict[int, Atom] = {}
     for source in found.sweep.sources:
         if source.kind == "shadow":
             shadows[source.position] = _seed(scope, expr, seeds, source.position - first, first)
-    results = launch(builder, call, found.sweep, shadows, rooms)
-    after = dict(zip(_changed(found.sweep, "shadow"), results, strict=True))
+    given = {"shadow": shadows, "room": dict(enumerate(rooms)), "winners": winners}
+    results = launch(builder, call, found.sweep, given)
+    after = dict(zip(_changed(found.sweep), results, strict=True))
     for position in inputs:
-        adjoint = after.get(position, seeds.get(position))
+        adjoint = after.get(("shadow", position), seeds.get(position))
         arg = expr.args[position - first]
         if adjoint is None:
             continue
-        if not arg.type.shape and position in after:
+        if not arg.type.shape and ("shadow", position) in after:
             assert isinstance(adjoint, Var)
             adjoint = builder.index(adjoint, (i64(0),))
         scope.contribute_whole(arg, adjoint)
@@ -87,10 +94,12 @@ def forward_launch(
             place = source.position - first
             tangent = tangents[place]
             shadows[source.position] = _zeros(builder, expr.args[place]) if tangent is None else tangent
-    results = launch(builder, expr, found, shadows, ())
-    after = dict(zip(_changed(found, "shadow"), results, strict=True))
+    given = {"shadow": shadows, "winners": _nobody(builder, expr, found)}
+    after = dict(zip(_changed(found), launch(builder, expr, found, given), strict=True))
     return tuple(
-        after.get(first + place) or shadows.get(first + place) or _zeros(builder, expr.args[place])
+        after.get(("shadow", first + place))
+        or shadows.get(first + place)
+        or _zeros(builder, expr.args[place])
         for place in outputs
     )
 
@@ -122,31 +131,32 @@ def _ones(expr: Launch) -> frozenset[kernel_ir.Var]:
     return frozenset(var for var, extent in extents if isinstance(extent, Const) and extent.value == 1)
 
 
-def _changed(found: Derived, kind: str) -> list[int]:
-    """The positions that the written parameters of a derived kernel of this kind stand for."""
+def _nobody(builder: Builder, expr: Launch, found: Derived) -> dict[int, Atom]:
+    """Arrays in which nobody has won yet, for those that a derived kernel takes."""
+    first = len(expr.kernel.params) - len(expr.args)
+    positions = [source.position for source in found.sources if source.kind == "winners"]
+    return {position: builder.full(expr.args[position - first].type.shape, i64(-1)) for position in positions}
+
+
+def _changed(found: Derived) -> list[tuple[Kind, int]]:
+    """What the parameters stand for that a derived kernel writes, but for the original arguments."""
     sources = dict(zip(found.kernel.params, found.sources, strict=True))
-    return [sources[param].position for param in written(found.kernel) if sources[param].kind == kind]
+    pairs = [(sources[param].kind, sources[param].position) for param in written(found.kernel)]
+    return [(kind, position) for kind, position in pairs if kind != "original"]
 
 
 def launch(
-    builder: Builder, expr: Launch, found: Derived, shadows: Mapping[int, Atom], rooms: Sequence[Atom]
+    builder: Builder, expr: Launch, found: Derived, more: Mapping[str, Mapping[int, Atom]]
 ) -> list[Var]:
-    """Launch a derived kernel where the original one is; the shadows and counts that it writes, after it.
-
-    `rooms` are what counted loops need, or the one array that is to hold it."""
+    """Launch a derived kernel where the original one is; what it writes but original arguments, after it."""
     original = (
         *sizes_of(expr.kernel, [arg.type.shape for arg in expr.args if isinstance(arg.type, ArrayType)]),
         *expr.args,
     )
-    given: list[Atom] = []
-    for source in found.sources:
-        match source.kind:
-            case "original":
-                given.append(original[source.position])
-            case "shadow":
-                given.append(shadows[source.position])
-            case "room" | "counts":
-                given.append(rooms[source.position])
+    given = [
+        original[source.position] if source.kind == "original" else more[source.kind][source.position]
+        for source in found.sources
+    ]
     kernel, args = _arranged(found.kernel, given)
     results = builder.let(Launch(kernel, expr.grid, expr.block, expr.shared, args))
     sources = dict(zip(found.kernel.params, found.sources, strict=True))

@@ -63,8 +63,10 @@ def flows_of(stmt: Stmt) -> tuple[Flow, ...]:
             return _flow(args, var)
         case Store(buffer=buffer, value=value):
             return _flow((value,), buffer)
-        case Atomic(buffer=buffer, value=value, old=old):
+        case Atomic(buffer=buffer, value=value, old=old, beside=beside):
             into = _flow((value,), buffer)
+            for more, put in beside:
+                into = (*into, *_flow((put,), more))
             return into if old is None else (*into, *_flow((buffer,), old))
         case Warp(value=value, result=result) if result is not None and value is not None:
             return _flow((value,), result)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -10,13 +10,14 @@ from anadrome.ad.kernels.activity import Activity, activity
 from anadrome.ad.kernels.dead import remove_dead
 from anadrome.ad.kernels.emitter import Emitter, atom_of, zero
 from anadrome.ad.kernels.forward import Forward
-from anadrome.ad.kernels.normal import Normal, normal
+from anadrome.ad.kernels.normal import normal
 from anadrome.ad.kernels.own import own_buffers
 from anadrome.ad.kernels.places import Loop, Places
 from anadrome.ad.kernels.residuals import Plan, Residual, plan
 from anadrome.ad.kernels.reverse import Reverse
 from anadrome.ad.kernels.sweeps import Primal
 from anadrome.ad.kernels.warps import thread_number
+from anadrome.ad.kernels.winners import Contest, contest, contested, refuse_reuse
 from anadrome.dtypes import I64
 from anadrome.kernel_ir.nodes import (
     Alloc,
@@ -27,19 +28,19 @@ from anadrome.kernel_ir.nodes import (
     Kernel,
     Let,
     Space,
-    Stmt,
     Var,
     i64,
 )
 from anadrome.kernel_ir.walk import free_names, statements, written
 
-Kind = Literal["original", "shadow", "room", "counts"]
+Kind = Literal["original", "shadow", "room", "counts", "winners"]
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """What a parameter of a derived kernel is given: the argument at a position of the original launch, the
-    shadow of that argument, how often its counted loop number `position` runs at most, or all such counts."""
+    shadow of that argument, who won its elements, how often its counted loop number `position` runs at most,
+    or all such counts."""
 
     kind: Kind
     position: int
@@ -56,9 +57,11 @@ class Derived:
 @dataclass(frozen=True, slots=True, eq=False)
 class Reversed:
     """The kernel of the return sweep. `counter` is launched before it where loops are counted: it writes how
-    often each of the `rooms` counted loops runs in one thread at most."""
+    often each of the `rooms` counted loops runs in one thread at most. `judge` is launched before it where
+    threads compete for elements: it writes who won, into arrays that begin as -1."""
 
     sweep: Derived
+    judge: Derived | None = None
     counter: Derived | None = None
     rooms: int = 0
     residuals: tuple[Residual, ...] = ()
@@ -71,17 +74,37 @@ def reverse_kernel(
     `outputs` those of written buffers whose results have one; `ones` are extents of its geometry that are 1.
     Raises `NotDifferentiable` with the line where a construct has no rule.
     """
-    found = normal(kernel, ones)
+    source = normal(kernel, ones)
+    params = source.kernel.params
+    active = activity(source.kernel, [params[i] for i in inputs], [params[i] for i in outputs])
+    races = contested(source.kernel, active)
+    refuse_reuse(Places.find(source.kernel), races)
+    keyed = contest(source, races)
+    found = keyed.known
     places = Places.find(found.kernel)
-    params = found.kernel.params
-    active = activity(found.kernel, [params[i] for i in inputs], [params[i] for i in outputs])
-    trial = _sweep(found, places, active, None, {})
-    used = set(free_names(trial.body(remove=True)).vars)
+    trial = _sweep(keyed, places, active, None, {})
+    used = set(free_names(trial.whole().body).vars)
     chosen = plan(found, places, [var for var, name in trial.primal.names.items() if name in used])
     rooms = {loop: Var("room", I64) for loop in chosen.counted}
-    final = _sweep(found, places, active, chosen, rooms)
-    counter = _counter(found, places, chosen) if rooms else None
-    return Reversed(final.derived(), counter, len(rooms), chosen.residuals)
+    final = _sweep(keyed, places, active, chosen, rooms)
+    counter = _counter(keyed, places, chosen) if rooms else None
+    return Reversed(final.derived(), judge_of(keyed), counter, len(rooms), chosen.residuals)
+
+
+def judge_of(found: Contest) -> Derived | None:
+    """The kernel that finds who won the elements of the launch's arrays, if threads compete for any."""
+    if not found.given:
+        return None
+    whole = _named_anew(found.finding.kernel, found.given.values())
+    return trimmed(replace(whole, name=f"{whole.name}_winners"), sources_of(found))
+
+
+def sources_of(found: Contest) -> list[Source]:
+    """Where the parameters of a kernel with keys come from."""
+    params = found.known.kernel.params
+    count = len(params) - len(found.given)
+    winners = [Source("winners", params.index(buffer)) for buffer in found.given]
+    return [*(Source("original", position) for position in range(count)), *winners]
 
 
 def forward_kernel(kernel: Kernel, inputs: Sequence[int], outputs: Sequence[int]) -> Derived:
@@ -90,8 +113,11 @@ def forward_kernel(kernel: Kernel, inputs: Sequence[int], outputs: Sequence[int]
     tangents of what is there before, and after; a scalar has a tangent.
     Raises `NotDifferentiable` with the line where a construct has no rule.
     """
-    found = normal(kernel).kernel
-    active = activity(found, [found.params[i] for i in inputs], [found.params[i] for i in outputs])
+    source = normal(kernel)
+    params = source.kernel.params
+    active = activity(source.kernel, [params[i] for i in inputs], [params[i] for i in outputs])
+    keyed = contest(source, contested(source.kernel, active))
+    found = keyed.finding.kernel
     sweep = Forward(active, Emitter(), {})
     tangents: dict[int, Var | Buffer] = {}
     for position, param in enumerate(found.params):
@@ -100,18 +126,18 @@ def forward_kernel(kernel: Kernel, inputs: Sequence[int], outputs: Sequence[int]
         elif isinstance(param, Var) and param in active:
             sweep.tangents[param] = tangents[position] = Var(f"{param.name}_tan", param.dtype)
     sweep.body(found.body)
-    params = (*found.params, *tangents.values())
-    whole = Kernel(f"{found.name}_jvp", params, found.geometry, sweep.emitter.stmts, found.failures)
+    every = (*found.params, *tangents.values())
+    whole = Kernel(f"{found.name}_jvp", every, found.geometry, sweep.emitter.stmts, found.failures)
     results = (*written(found), *(one for one in tangents.values() if isinstance(one, Buffer)))
-    sources = [Source("original", position) for position in range(len(found.params))]
-    return trimmed(remove_dead(whole, results), [*sources, *(Source("shadow", one) for one in tangents)])
+    sources = [*sources_of(keyed), *(Source("shadow", one) for one in tangents)]
+    return trimmed(remove_dead(whole, results), sources)
 
 
 @dataclass(slots=True)
 class _Written:
     """A derived kernel as it was written: its parts."""
 
-    normal: Normal
+    contest: Contest
     primal: Primal
     emitter: Emitter
     shadows: dict[int, Buffer]
@@ -119,20 +145,16 @@ class _Written:
 
     def whole(self) -> Kernel:
         """The kernel, with every parameter that it may have."""
-        old = self.normal.kernel
+        old = self.contest.known.kernel
         params = (*old.params, *self.shadows.values(), *self.rooms.values())
         name = f"{old.name}_vjp"
         kernel = Kernel(name, params, old.geometry, self.emitter.stmts, old.failures)
         return remove_dead(kernel, self.shadows.values())
 
-    def body(self, *, remove: bool) -> tuple[Stmt, ...]:
-        """What is left of the statements."""
-        return self.whole().body if remove else self.emitter.stmts
-
     def derived(self) -> Derived:
         """The kernel with the parameters that it uses."""
         kernel = self.whole()
-        sources = [Source("original", position) for position in range(len(self.normal.kernel.params))]
+        sources = sources_of(self.contest)
         sources += [Source("shadow", position) for position in self.shadows]
         sources += [Source("room", number) for number in range(len(self.rooms))]
         return trimmed(kernel, sources)
@@ -154,9 +176,10 @@ def trimmed(kernel: Kernel, sources: Sequence[Source]) -> Derived:
 
 
 def _sweep(
-    found: Normal, places: Places, active: Activity, chosen: Plan | None, rooms: dict[Loop, Var]
+    source: Contest, places: Places, active: Activity, chosen: Plan | None, rooms: dict[Loop, Var]
 ) -> _Written:
     """Both sweeps in one kernel; without a plan with names in the place of primal values."""
+    found = source.known
     kernel, emitter = found.kernel, Emitter()
     primal = Primal(places, emitter, chosen, rooms=rooms)
     shadows, totals, numbered = _param_shadows(kernel, active)
@@ -182,8 +205,9 @@ def _sweep(
         for stmt in chosen_values
     )
     own = own_buffers(found, places)
-    Reverse(found, places, active, emitter, primal, shadows, totals, own, is_masked).sweep()
-    return _Written(found, primal, emitter, numbered, rooms)
+    keys = source.keys
+    Reverse(found, places, active, emitter, primal, shadows, totals, own, is_masked, keys).sweep()
+    return _Written(source, primal, emitter, numbered, rooms)
 
 
 def _param_shadows(
@@ -204,9 +228,9 @@ def _param_shadows(
     return shadows, totals, numbered
 
 
-def _counter(found: Normal, places: Places, chosen: Plan) -> Derived:
+def _counter(source: Contest, places: Places, chosen: Plan) -> Derived:
     """The kernel that finds how often counted loops run: counts[k] = the most of any thread."""
-    kernel, emitter = found.kernel, Emitter()
+    kernel, emitter = source.known.kernel, Emitter()
     only = Plan(counted=chosen.counted)
     primal = Primal(places, emitter, only)
     for stmt in kernel.body:
@@ -215,8 +239,15 @@ def _counter(found: Normal, places: Places, chosen: Plan) -> Derived:
     for number, loop in enumerate(chosen.counted):
         count = emitter.cell_value(primal.counts[loop])
         emitter.emit(Atomic("max", counts, (i64(number),), count))
-    name, params = f"{kernel.name}_count", (*kernel.params, counts)
-    whole = Kernel(name, params, kernel.geometry, emitter.stmts, kernel.failures)
-    own = normal(whole).kernel  # names of its own: both kernels are in one program
-    sources = [Source("original", position) for position in range(len(kernel.params))]
-    return trimmed(remove_dead(own, written(own)), [*sources, Source("counts", 0)])
+    whole = Kernel(
+        f"{kernel.name}_count", (*kernel.params, counts), kernel.geometry, emitter.stmts, kernel.failures
+    )
+    return trimmed(_named_anew(whole, (counts,)), [*sources_of(source), Source("counts", 0)])
+
+
+def _named_anew(kernel: Kernel, results: Iterable[Buffer]) -> Kernel:
+    """What the results need of a kernel, under names of its own: it stands beside the kernel of the return
+    sweep in one program."""
+    whole = normal(kernel).kernel
+    own = dict(zip(kernel.params, whole.params, strict=True))
+    return remove_dead(whole, [one for result in results if isinstance(one := own[result], Buffer)])

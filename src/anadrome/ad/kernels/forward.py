@@ -4,6 +4,7 @@
     let v = x[i]           v_tan = x_tan[i]
     x[i] = v               x_tan[i] = v_tan
     atomic add x[i] = v    atomic add x_tan[i] = v_tan
+    atomic max x[i] = v    atomic max x[i] = v with x_tan[i] = v_tan (`winners`)
     r = shuffle v          r_tan = shuffle v_tan
 
 Branches, loops and barriers are those of the kernel.
@@ -80,6 +81,14 @@ class Forward:
                 emitter.emit(stmt)
                 if var in self.active:
                     self._let(var, value)
+            case Atomic(operation="min" | "max", buffer=buffer, beside=beside) if beside:
+                pairs = ((buffer, stmt.value), *beside)
+                tangents = tuple(
+                    (self.shadows[one], self.tangent_or_zero(value))
+                    for one, value in pairs
+                    if one in self.shadows
+                )
+                emitter.emit(replace(stmt, beside=(*beside, *tangents)))
             case _:
                 emitter.emit(stmt)
                 self._effect(stmt)
@@ -93,14 +102,10 @@ class Forward:
                 emitter.emit(Alloc(shadow, size))
             case Store(buffer=buffer, indices=indices, value=value) if buffer in self.shadows:
                 emitter.store(self.shadows[buffer], atoms_of(indices), self.tangent_or_zero(value))
-            case Atomic(operation="add", buffer=buffer, indices=indices, value=value) if (
-                buffer in self.shadows
-            ):
+            case Atomic(operation="add", buffer=buffer, value=value) if buffer in self.shadows:
                 tangent = self.tangent(value)
                 if tangent is not None:
-                    emitter.emit(Atomic("add", self.shadows[buffer], indices, tangent, span=stmt.span))
-            case Atomic(buffer=buffer) if buffer in self.shadows:
-                raise NotDifferentiable(f"the atomic `{stmt.operation}` of a float", stmt.span)
+                    emitter.emit(Atomic("add", self.shadows[buffer], stmt.indices, tangent, span=stmt.span))
             case Warp(value=value, result=result) if result in self.active and value is not None:
                 assert result is not None
                 tangent = Var(f"{result.name}_tan", result.dtype)

@@ -6,6 +6,7 @@ With x̄ the shadow of a buffer x and v̄ the adjoint of a variable v, backwards
     let v = x[i]           x̄[i] += v̄, atomic unless the element is the thread's own
     x[i] = v               v̄ += x̄[i]; x̄[i] = 0
     atomic add x[i] = v    v̄ += x̄[i]
+    atomic max x[i] = v    if the thread won: v̄ += x̄[i]; x̄[i] = 0 (`winners`)
     barrier                barrier
     r = shuffle v          what the lanes that got v bring back (`warps`)
     if, for, while         the same branch; the iterations from the last to the first
@@ -74,6 +75,7 @@ class Reverse:
     totals: Mapping[Var, Buffer]
     own: frozenset[Buffer]
     is_masked: bool
+    keys: Mapping[Stmt, tuple[Buffer, Var]]
     sums: list[dict[Var, Atom]] = field(default_factory=lambda: [{}])
     cells: dict[Var, Buffer] = field(default_factory=dict)
 
@@ -154,7 +156,7 @@ class Reverse:
                 adjoint = self.emitter.load(self.shadows[buffer], at)
                 self.emitter.store(self.shadows[buffer], at, zero(buffer.dtype))
                 self.add(value, adjoint)
-            case Atomic(buffer=buffer) if buffer in self.shadows:
+            case Atomic() if any(one in self.shadows for one in buffers(stmt)):
                 self._atomic(stmt)
             case Warp():
                 self._warp(stmt)
@@ -241,10 +243,23 @@ class Reverse:
             self.emitter.emit(Atomic("add", shadow, tuple(at), value, span=self.emitter.span))
 
     def _atomic(self, stmt: Atomic) -> None:
-        at = self.primal.values(atoms_of(stmt.indices))
-        if stmt.operation != "add":
-            raise NotDifferentiable(f"the atomic `{stmt.operation}` of a float", stmt.span)
-        self.add(stmt.value, self.emitter.load(self.shadows[stmt.buffer], at))
+        emitter, at = self.emitter, self.primal.values(atoms_of(stmt.indices))
+        if stmt.operation == "add":
+            self.add(stmt.value, emitter.load(self.shadows[stmt.buffer], at))
+            return
+        winners, key = self.keys[stmt]
+        has_won = emitter.apply("eq", emitter.load(winners, at), self.primal.value(key))
+        pairs = [(stmt.buffer, stmt.value), *stmt.beside]
+        for buffer, value in pairs:
+            if buffer not in self.shadows:
+                continue
+            shadow, nothing = self.shadows[buffer], zero(buffer.dtype)
+            prize = emitter.cell("prize", buffer.dtype, nothing)
+            with emitter.open() as block:
+                emitter.store(prize, ZERO, emitter.load(shadow, at))
+                emitter.store(shadow, at, nothing)
+            emitter.emit(If(has_won, tuple(block.stmts)))
+            self.add(value, emitter.cell_value(prize))
 
     def _warp(self, stmt: Warp) -> None:
         if stmt.operation == "sync":
