@@ -15,6 +15,7 @@ import pytest
 ACTIVE = {
     "axpy": (0, 1, 2),
     "product": (0, 1),
+    "reduction": (0,),
     "transpose": (0, 1),
 }
 """Program -> the arguments that its `value_and_gradient` has adjoints of."""
