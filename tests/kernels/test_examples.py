@@ -16,6 +16,7 @@ ACTIVE = {
     "axpy": (0, 1, 2),
     "product": (0, 1),
     "reduction": (0,),
+    "scan": (0, 1),
     "transpose": (0, 1),
 }
 """Program -> the arguments that its `value_and_gradient` has adjoints of."""
