@@ -14,6 +14,7 @@ import pytest
 
 ACTIVE = {
     "axpy": (0, 1, 2),
+    "histogram": (0, 1),
     "product": (0, 1),
     "reduction": (0,),
     "scan": (0, 1),
