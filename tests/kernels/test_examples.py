@@ -18,6 +18,7 @@ ACTIVE = {
     "product": (0, 1),
     "reduction": (0,),
     "scan": (0, 1),
+    "stencil": (0, 1, 2),
     "transpose": (0, 1),
 }
 """Program -> the arguments that its `value_and_gradient` has adjoints of."""
