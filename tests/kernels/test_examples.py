@@ -15,6 +15,7 @@ import pytest
 ACTIVE = {
     "axpy": (0, 1, 2),
     "histogram": (0, 1),
+    "nbody": (0, 1, 2),
     "product": (0, 1),
     "reduction": (0,),
     "scan": (0, 1),
