@@ -14,6 +14,7 @@ import pytest
 
 ACTIVE = {
     "axpy": (0, 1, 2),
+    "bitonic": (0, 1),
     "histogram": (0, 1),
     "nbody": (0, 1, 2),
     "product": (0, 1),
