@@ -18,6 +18,7 @@ ACTIVE = {
     "histogram": (0, 1),
     "nbody": (0, 1, 2),
     "product": (0, 1),
+    "raymarch": (0,),
     "reduction": (0,),
     "scan": (0, 1),
     "stencil": (0, 1, 2),
