@@ -21,6 +21,7 @@ ACTIVE = {
     "raymarch": (0,),
     "reduction": (0,),
     "scan": (0, 1),
+    "softmax": (0,),
     "stencil": (0, 1, 2),
     "transpose": (0, 1),
 }
