@@ -16,6 +16,7 @@ ACTIVE = {
     "attention": (0, 1, 2, 3),
     "axpy": (0, 1, 2),
     "bitonic": (0, 1),
+    "bundle": (0, 1, 2),
     "histogram": (0, 1),
     "nbody": (0, 1, 2),
     "product": (0, 1),
