@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 import anadrome as ad
@@ -44,3 +46,31 @@ def test_kernels_of_one_derivative_share_no_names():
         for kernel in (found.sweep.kernel, found.counter.kernel)
     ]
     assert names[0] and names[1] and names[0].isdisjoint(names[1])
+
+
+@ad.kernel
+def rooted(x, y):
+    i = ad.grid(1)
+    if i < len(x):
+        v = x[i]
+        while v > 2.0:
+            v = math.sqrt(v) * math.cos(v)
+        y[i] = v
+
+
+def test_loops_that_are_counted():
+    def loss(x):
+        y = np.zeros(len(x))
+        rooted[1, 32](x, y)
+        return np.sum(y**2)
+
+    def plain(x):
+        total = 0.0
+        for v in x:
+            while v > 2.0:
+                v = math.sqrt(v) * math.cos(v)
+            total += v**2
+        return total
+
+    x = np.linspace(1.0, 400.0, 20)
+    np.testing.assert_allclose(ad.grad(loss)(x), ad.grad(plain)(x), rtol=1e-13)

@@ -235,7 +235,7 @@ def _counter(source: Contest, places: Places, chosen: Plan) -> Derived:
     primal = Primal(places, emitter, only)
     for stmt in kernel.body:
         primal.forward(stmt)
-    counts = Buffer("counts", I64)
+    counts = Buffer("counts", I64, shape=(i64(len(chosen.counted)),))
     for number, loop in enumerate(chosen.counted):
         count = emitter.cell_value(primal.counts[loop])
         emitter.emit(Atomic("max", counts, (i64(number),), count))
