@@ -20,6 +20,7 @@ from anadrome.kernel_ir.nodes import (
     For,
     If,
     Kernel,
+    Let,
     Load,
     Space,
     Stmt,
@@ -128,14 +129,47 @@ def _ordered(body: tuple[Stmt, ...], exchanged: set[Buffer]) -> tuple[Stmt, ...]
     last = max((place for place, stmt in enumerate(body) if _uses(stmt, exchanged)), default=-1)
     is_used = False
     for place, stmt in enumerate(body):
-        if isinstance(stmt, Barrier) and not stmt.operation:
+        if _only_waits(stmt):
             if is_used and place < last:
-                found.append(stmt)
+                found.append(Barrier())
             is_used = False
             continue
         is_used = is_used or _uses(stmt, exchanged)
-        found.append(stmt)
+        found.append(_once(stmt))
     return tuple(found)
+
+
+def _only_waits(stmt: Stmt) -> bool:
+    """Whether a statement is barriers and nothing else, perhaps in a loop."""
+    match stmt:
+        case Barrier(operation=operation):
+            return not operation
+        case For(body=body) | While(body=body):
+            return all(isinstance(inner, Let) or _only_waits(inner) for inner in body)
+        case _:
+            return False
+
+
+def _once(stmt: Stmt) -> Stmt:
+    """A statement with one barrier where there are several in a row inside it."""
+
+    def single(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        pairs = zip((None, *body), body, strict=False)
+        return tuple(_once(one) for before, one in pairs if not (_is_plain(before) and _is_plain(one)))
+
+    match stmt:
+        case If(condition=condition, then=then, other=other):
+            return If(condition, single(then), single(other))
+        case For(body=body):
+            return replace(stmt, body=single(body))
+        case While(prelude=prelude, condition=condition, body=body):
+            return While(prelude, condition, single(body))
+        case _:
+            return stmt
+
+
+def _is_plain(stmt: Stmt | None) -> bool:
+    return isinstance(stmt, Barrier) and not stmt.operation
 
 
 def _uses(stmt: Stmt, exchanged: set[Buffer]) -> bool:

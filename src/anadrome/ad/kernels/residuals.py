@@ -2,6 +2,7 @@
 
     top level     values outside of loops and branches are simply there: both sweeps are one kernel
     recomputed    from operands that are there, where the return sweep enters the scope of the value
+    rebuilt       with the memory that it is an element of, which a loop writes anew in each run (`rebuilt`)
     kept          stored by the forward sweep; which ones a minimum cut decides (`cut`)
 
 A kept value has one entry for each run of its scope, at the number of the run: the combined index of the
@@ -17,12 +18,13 @@ from dataclasses import dataclass, field
 from anadrome.ad.kernels.cut import kept_values
 from anadrome.ad.kernels.normal import Normal
 from anadrome.ad.kernels.places import Loop, Places
-from anadrome.kernel_ir.nodes import Compute, For, Let, Load, Stmt, Var
+from anadrome.ad.kernels.rebuilt import Rebuilt, find_rebuilt, is_rebuilt
+from anadrome.kernel_ir.nodes import Buffer, Compute, Expr, For, Let, Load, Stmt, Var
 
 
 @dataclass(frozen=True, slots=True)
 class Residual:
-    """How one value is had again: `kept` or `recomputed`, why, and the bytes of one entry."""
+    """How one value is had again: `kept`, `recomputed` or `rebuilt`, why, and the bytes of one entry."""
 
     name: str
     how: str
@@ -34,24 +36,48 @@ class Residual:
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     """The values that the return sweep binds anew, scope by scope in the order of the forward sweep; which of
-    them are kept; the loops whose runs are counted, in the order of the forward sweep."""
+    them are kept; the loops whose runs are counted, in the order of the forward sweep; the memory that loops
+    write anew."""
 
     scopes: Mapping[tuple[Stmt, int] | None, tuple[Var, ...]] = field(default_factory=dict)
     kept: frozenset[Var] = frozenset()
     counted: tuple[Loop, ...] = ()
+    rebuilt: Mapping[Buffer, Rebuilt] = field(default_factory=dict)
     residuals: tuple[Residual, ...] = ()
 
 
-def operands(places: Places, var: Var) -> list[Var]:
-    """The operands of a value that must be had again where it is recomputed."""
-    stmt = places.binders[var]
-    assert isinstance(stmt, Let)
-    match stmt.value:
-        case Compute(args=args) | Load(indices=args):
-            found = [arg for arg in args if isinstance(arg, Var)]
-        case _:
-            found = []
-    return [arg for arg in found if not (places.is_at_top(arg) or places.is_index(arg))]
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """What values are recomputed from."""
+
+    places: Places
+    buffers: Mapping[Buffer, Rebuilt]
+
+    def rebuilt(self, var: Var) -> Rebuilt | None:
+        """The memory that a value is read of, if it must be written anew for it."""
+        stmt = self.places.binders.get(var)
+        if not isinstance(stmt, Let) or not isinstance(stmt.value, Load) or self.places.is_recomputable(var):
+            return None
+        found = self.buffers.get(stmt.value.buffer)
+        return found if found is not None and is_rebuilt(self.places, found, stmt) else None
+
+    def is_recomputable(self, var: Var) -> bool:
+        """Whether a value can be had again from its operands."""
+        return self.places.is_recomputable(var) or self.rebuilt(var) is not None
+
+    def operands(self, var: Var) -> list[Var]:
+        """The operands of a value that must be had again where it is recomputed."""
+        stmt = self.places.binders[var]
+        assert isinstance(stmt, Let)
+        found: list[Expr] = []
+        if isinstance(stmt.value, Compute):
+            found += stmt.value.args
+        elif isinstance(stmt.value, Load):
+            found += stmt.value.indices
+            memory = self.rebuilt(var)
+            found += () if memory is None else memory.values(self.places)
+        names = [one for one in found if isinstance(one, Var)]
+        return [one for one in names if not (self.places.is_at_top(one) or self.places.is_index(one))]
 
 
 def plan(normal: Normal, places: Places, needed: Iterable[Var]) -> Plan:
@@ -62,24 +88,29 @@ def plan(normal: Normal, places: Places, needed: Iterable[Var]) -> Plan:
         place = places.place(var)
         return 0 if place is None else len(place.loops)
 
-    def inner(var: Var) -> list[Var]:
-        return operands(places, var)
-
-    kept = kept_values(wanted, inner, places.is_recomputable, depth)
+    sources = _Sources(places, find_rebuilt(places))
+    kept = kept_values(wanted, sources.operands, sources.is_recomputable, depth)
     bound: set[Var] = set()
+    rebuilt: dict[Buffer, Rebuilt] = {}
     pending = list(wanted)
     while pending:
         var = pending.pop()
-        if var not in bound:
-            bound.add(var)
-            pending.extend(() if var in kept else inner(var))
+        if var in bound:
+            continue
+        bound.add(var)
+        if var not in kept:
+            pending.extend(sources.operands(var))
+            memory = sources.rebuilt(var)
+            if memory is not None:
+                rebuilt[memory.buffer] = memory
     in_order = sorted(bound, key=lambda var: places.of[places.binders[var]].order)
     counted = tuple(dict.fromkeys(loop for var in in_order if var in kept for loop in runs(places, var)))
     scopes: dict[tuple[Stmt, int] | None, list[Var]] = {}
     for var in in_order:
         scopes.setdefault(places.scope(var), []).append(var)
-    residuals = tuple(_residual(places, var, var in kept, depth(var)) for var in in_order)
-    return Plan({key: tuple(vars_) for key, vars_ in scopes.items()}, frozenset(kept), counted, residuals)
+    residuals = tuple(_residual(sources, var, var in kept, depth(var)) for var in in_order)
+    bodies = {key: tuple(vars_) for key, vars_ in scopes.items()}
+    return Plan(bodies, frozenset(kept), counted, rebuilt, residuals)
 
 
 def is_static(places: Places, loop: Loop) -> bool:
@@ -96,9 +127,12 @@ def runs(places: Places, var: Var) -> tuple[Loop, ...]:
     return (dynamic[-1],) if dynamic else ()
 
 
-def _residual(places: Places, var: Var, is_kept: bool, depth: int) -> Residual:
+def _residual(sources: _Sources, var: Var, is_kept: bool, depth: int) -> Residual:
+    memory = sources.rebuilt(var)
     if is_kept:
-        reason = "" if places.is_recomputable(var) else places.reason(var)
+        reason = "" if sources.is_recomputable(var) else sources.places.reason(var)
         why = reason or "fewer bytes than what it is computed from"
         return Residual(var.name, "kept", why, var.dtype.bytes, depth)
+    if memory is not None:
+        return Residual(var.name, "rebuilt", f"each run of a loop writes `{memory.buffer.name}`", 0, depth)
     return Residual(var.name, "recomputed", "nothing overwrites its operands", 0, depth)

@@ -12,6 +12,7 @@ from anadrome.ad.kernels.residuals import Plan, runs
 from anadrome.dtypes import I64
 from anadrome.kernel_ir.nodes import (
     Alloc,
+    Barrier,
     Buffer,
     Compute,
     For,
@@ -20,6 +21,7 @@ from anadrome.kernel_ir.nodes import (
     Load,
     Space,
     Stmt,
+    Store,
     Var,
     While,
     i64,
@@ -41,6 +43,7 @@ class Primal:
     rooms: Mapping[Loop, Var] = field(default_factory=dict)
     """How many runs a counted loop may have in one thread: parameters of the kernel."""
     entries: dict[Var, Buffer] = field(default_factory=dict)
+    again: dict[Buffer, Buffer] = field(default_factory=dict)
     counts: dict[Loop, Buffer] = field(default_factory=dict)
     numbers: dict[Loop, Atom] = field(default_factory=dict)
     trips: dict[Loop, Atom] = field(default_factory=dict)
@@ -68,6 +71,9 @@ class Primal:
         """Emit the forward sweep of a statement of the kernel itself."""
         self._prepare(stmt)
         self._forward(stmt)
+        if isinstance(stmt, Alloc) and self.plan is not None and stmt.buffer in self.plan.rebuilt:
+            again = self.again[stmt.buffer] = replace(stmt.buffer, name=f"{stmt.buffer.name}_again")
+            self.emitter.emit(Alloc(again, stmt.size))
 
     def _prepare(self, stmt: Stmt) -> None:
         """Before a statement of the kernel: the entries of what is kept inside it."""
@@ -154,11 +160,63 @@ class Primal:
                 self._enter(stmt, index, is_return=True)
             if isinstance(stmt, For) and index is not None:
                 self.names[stmt.index] = index
-        for var in self.plan.scopes.get(scope, ()) if self.plan else ():
-            if self._is_kept(var):
-                self.names[var] = self.emitter.load(self.entries[var], (self._frame(var),), var.name)
-            else:
-                self.names[var] = self._again(var)
+        if self.plan is None:
+            return
+        of = self.places.of
+        steps: list[tuple[int, Var | Stmt]] = [
+            (of[self.places.binders[var]].order, var) for var in self.plan.scopes.get(scope, ())
+        ]
+        built = [one for one in self.plan.rebuilt.values() if scope is not None and one.loop is scope[0]]
+        writing = {self._outermost(store, one.loop) for one in built for store in one.stores}
+        last = max((of[stmt].order for stmt in writing), default=-1)
+        steps += [(of[stmt].order, stmt) for stmt in writing]
+        for order, step in sorted(steps, key=lambda pair: pair[0]):
+            if isinstance(step, Var):
+                self._bind(step)
+                continue
+            self._rebuild(step)
+            if order == last and any(one.buffer.space is Space.SHARED for one in built):
+                self.emitter.emit(Barrier())
+
+    def _bind(self, var: Var) -> None:
+        """Have a value again in the open block."""
+        if self._is_kept(var):
+            self.names[var] = self.emitter.load(self.entries[var], (self._frame(var),), var.name)
+        else:
+            self.names[var] = self._again(var)
+
+    def _outermost(self, stmt: Stmt, loop: Loop) -> Stmt:
+        """The statement of a loop's own body that a statement stands in."""
+        around = (*self.places.of[stmt].around, stmt)
+        return around[around.index(loop) + 1]
+
+    def _rebuild(self, stmt: Stmt) -> None:
+        """Write memory anew: what a statement in the body of the loop, or inside it, writes there."""
+        emitter = self.emitter
+        assert self.plan is not None
+        match stmt:
+            case Store(buffer=buffer, indices=indices, value=value) if buffer in self.again:
+                at = self.values(map(atom_of, indices))
+                emitter.store(self.again[buffer], at, self.value(atom_of(value)))
+            case If(condition=condition, then=then, other=other):
+                test = self.value(atom_of(condition))
+                emitter.emit(If(test, self._rebuilt_body(then), self._rebuilt_body(other)))
+            case For(index=index, lo=lo, hi=hi, body=body):
+                new = self.names[index] = Var(index.name, I64)
+                inner = self._rebuilt_body(body, stmt)
+                emitter.emit(For(new, self.value(atom_of(lo)), self.value(atom_of(hi)), inner))
+            case Let(var=var) if any(var in bound_ for bound_ in self.plan.scopes.values()):
+                self._bind(var)
+            case _:
+                pass
+
+    def _rebuilt_body(self, body: tuple[Stmt, ...], loop: For | None = None) -> tuple[Stmt, ...]:
+        with self.emitter.open() as block:
+            if loop is not None:
+                self._enter(loop, self.names[loop.index], is_return=False)
+            for stmt in body:
+                self._rebuild(stmt)
+        return tuple(block.stmts)
 
     def _again(self, var: Var) -> Atom:
         stmt = self.places.binders[var]
@@ -168,6 +226,7 @@ class Primal:
                 values = self.values(map(atom_of, args))
                 return self.emitter.compute(prim, values, var.name, is_reassociable)
             case Load(buffer=buffer, indices=indices):
-                return self.emitter.load(buffer, self.values(map(atom_of, indices)), var.name)
+                source = buffer if self.places.is_recomputable(var) else self.again[buffer]
+                return self.emitter.load(source, self.values(map(atom_of, indices)), var.name)
             case _:
                 raise AssertionError("only operations and loads are done again")

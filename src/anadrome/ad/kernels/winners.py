@@ -4,8 +4,8 @@
                                atomic max b[i] = v with winners[i] = key
 
 Winners begin as -1, which is what was there before. The smallest key of those that bring the extremum stays:
-the lowest thread wins, and in it the first operation. In the return sweep the winner gets the whole adjoint of
-the element.
+the lowest thread wins, and in it the first operation. In the return sweep the winner gets the whole adjoint
+of the element.
 
 The elements of shared memory must therefore not be written after the operations, nor read before them; those
 of the launch must not be touched in any other way. Their winners are known when all blocks have finished, so
