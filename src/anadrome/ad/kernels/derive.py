@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -95,7 +95,7 @@ def judge_of(found: Contest) -> Derived | None:
     """The kernel that finds who won the elements of the launch's arrays, if threads compete for any."""
     if not found.given:
         return None
-    whole = remove_dead(found.finding.kernel, found.given.values())
+    whole = _named_anew(found.finding.kernel, found.given.values())
     return trimmed(replace(whole, name=f"{whole.name}_winners"), sources_of(found))
 
 
@@ -242,4 +242,12 @@ def _counter(source: Contest, places: Places, chosen: Plan) -> Derived:
     whole = Kernel(
         f"{kernel.name}_count", (*kernel.params, counts), kernel.geometry, emitter.stmts, kernel.failures
     )
-    return trimmed(remove_dead(whole, (counts,)), [*sources_of(source), Source("counts", 0)])
+    return trimmed(_named_anew(whole, (counts,)), [*sources_of(source), Source("counts", 0)])
+
+
+def _named_anew(kernel: Kernel, results: Iterable[Buffer]) -> Kernel:
+    """What the results need of a kernel, under names of its own: it stands beside the kernel of the return
+    sweep in one program."""
+    whole = normal(kernel).kernel
+    own = dict(zip(kernel.params, whole.params, strict=True))
+    return remove_dead(whole, [one for result in results if isinstance(one := own[result], Buffer)])
