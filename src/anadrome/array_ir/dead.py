@@ -152,7 +152,7 @@ class _Needs:
             case Launch() | Collective():
                 self.simple(let, expr, around)
                 if has_effect(expr):
-                    self.root(let, around)
+                    self.root(let.targets[0] if let.targets else let, around)
             case AddTo(token=token):
                 self.simple(let, expr, around)
                 self.linear(token, let.targets[0])
@@ -174,6 +174,9 @@ class _Needs:
 
     def simple(self, let: Let, expr: Expr, around: Node | None) -> None:
         """A statement without bodies."""
+        if not let.targets:
+            self.need(let, *operands(expr))
+            return
         first = let.targets[0]
         self.edges[first] = [*operands(expr), *first.type.shape]  # nothing else has named it before
         for target in let.targets[1:]:
