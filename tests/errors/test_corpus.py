@@ -19,6 +19,8 @@ SPANLESS = {
     "annotation_malformed",
     "grad_no_function",
     "jvp_no_tuple",
+    "kernel_call",
+    "kernel_size_block",
     "settings_threads",
     "source_exec",
     "sparse_auxiliary",

@@ -64,6 +64,12 @@ class Model:
 
 pick = ad.jit(picks, config=ad.Config())
 
+
+@ad.kernel(config=ad.Config())
+def doubled(x):
+    x[ad.grid(1)] *= 2.0
+
+
 DOORS: dict[str, Callable[[], object]] = {
     "jit": lambda: ad.jit(square)("a", 2),
     "jit of no function": lambda: ad.jit(5),
@@ -119,6 +125,33 @@ DOORS: dict[str, Callable[[], object]] = {
     "explain": lambda: ad.explain(square, "a"),
     "show": lambda: ad.show(square, 2.0, stage="some"),
     "Config": lambda: ad.Config(threads=-1),
+    "kernel": lambda: ad.kernel(shared_limit=-1),
+    "kernel called": lambda: doubled(X),
+    "kernel without threads": lambda: doubled[0, 1](X),
+    "kernel launched": lambda: doubled[1, 40](X.copy()),
+    "kernel on a list": lambda: doubled[1, 1]([1.0, 2.0]),
+    "place of a thread": lambda: ad.threadIdx.x,
+    "laneid": lambda: int(ad.laneid),
+    "grid": lambda: ad.grid(1),
+    "gridsize": lambda: ad.gridsize(2),
+    "shared": lambda: ad.shared.array(3, np.float64),
+    "local": lambda: ad.local.array(3, np.float64),
+    "atomic": lambda: ad.atomic.add(X, 0, 1.0),
+    "atomic cas": lambda: ad.atomic.cas(X, 0, 1.0, 2.0),
+    "atomic compare_and_swap": lambda: ad.atomic.compare_and_swap(X, 1.0, 2.0),
+    "syncthreads": lambda: ad.syncthreads(),
+    "syncthreads_count": lambda: ad.syncthreads_count(True),
+    "syncthreads_and": lambda: ad.syncthreads_and(True),
+    "syncthreads_or": lambda: ad.syncthreads_or(True),
+    "syncwarp": lambda: ad.syncwarp(),
+    "shfl_sync": lambda: ad.shfl_sync(1, 2.0, 0),
+    "shfl_up_sync": lambda: ad.shfl_up_sync(1, 2.0, 0),
+    "shfl_down_sync": lambda: ad.shfl_down_sync(1, 2.0, 0),
+    "shfl_xor_sync": lambda: ad.shfl_xor_sync(1, 2.0, 0),
+    "ballot_sync": lambda: ad.ballot_sync(1, True),
+    "any_sync": lambda: ad.any_sync(1, True),
+    "all_sync": lambda: ad.all_sync(1, True),
+    "threadfence": lambda: ad.threadfence(),
 }
 
 

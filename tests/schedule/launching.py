@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from anadrome.kernel_ir.check import check
 from anadrome.kernel_ir.interp import run
 from anadrome.kernel_ir.nodes import Buffer, Function
 from anadrome.kernel_ir.text import parse, show
+from anadrome.schedule import workers as sharing
 from anadrome.schedule.cpu import schedule_cpu
 from anadrome.targets.cpu import compile_cpu
 from anadrome.targets.cpu_call import Executable
@@ -35,6 +37,13 @@ def scheduled(text: str, workers: int = 1) -> Function:
     return found
 
 
+@functools.cache
+def _program(text: str, workers: int, least_work: int) -> tuple[Function, Executable]:
+    """The scheduled program and its machine code, where `least_work` pays for several workers."""
+    fn = scheduled(text, workers)
+    return fn, compile_cpu(fn, config(workers))
+
+
 def compiled(text: str, workers: int = 1) -> Executable:
     """Machine code of a program with launches."""
     return compile_cpu(scheduled(text, workers), config(workers))
@@ -55,9 +64,8 @@ def results(text: str, *args: Any) -> list[Any]:
     written = parse(text)
     expected = run(written, prepared(written, args))
     for workers in WORKERS:
-        fn = scheduled(text, workers)
+        fn, executable = _program(text, workers, sharing.LEAST_WORK)
         given = prepared(fn, args)
-        executable = compile_cpu(fn, config(workers))
         first, second = executable(given), executable(given)
         for one, other in zip(first, second, strict=True):
             np.testing.assert_array_equal(one, other)

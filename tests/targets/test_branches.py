@@ -46,6 +46,7 @@ NO_BRANCH = "let v: bool = ge(i, 3)\n out[i] = select(v, x[i], 0.0)"
         (loop("out[i] = 0.0\n if and(lt(i, 5), gt(x[i], 2.0)) { out[i] = x[i] }"), False),
         (loop("out[i] = 0.0\n if gt(to_f64(i), 2.5) { out[i] = x[i] }"), False),
         (loop("for j in 0 .. i sequential { out[i] = x[j] }"), False),
+        (loop("for j in 0 .. min(8, sub(n, i)) sequential { out[i] = x[j] }"), True),
         (loop(ON_DATA, "0 .. n", "for t in 0 .. 2 threads { }"), True),
     ],
 )

@@ -10,16 +10,40 @@ alike.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from anadrome.ad.kernels.derive import Derived, Kind, forward_kernel, reverse_kernel
+from anadrome.ad.kernels.residuals import Residual
 from anadrome.ad.scope import Scope
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.launch import sizes_of, written_places
 from anadrome.array_ir.nodes import ArrayType, Atom, Const, Launch, Let, Var, i64
 from anadrome.dtypes import I64
+from anadrome.errors import Span
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Buffer, Kernel
 from anadrome.kernel_ir.walk import written
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSweep:
+    """What the return sweep of a launch has of the values of its kernel, and how (`ad.kernels.residuals`)."""
+
+    kernel: str
+    span: Span | None
+    residuals: tuple[Residual, ...]
+
+    @property
+    def kept(self) -> tuple[Residual, ...]:
+        """The values that each thread keeps."""
+        return tuple(one for one in self.residuals if one.how == "kept")
+
+    @property
+    def bytes_per_thread(self) -> int | None:
+        """What a thread keeps; None where only a launch knows."""
+        sizes = [one.bytes_per_thread for one in self.kept]
+        known = [size for size in sizes if size is not None]
+        return sum(known) if len(known) == len(sizes) else None
 
 
 def reverse_launch(scope: Scope, let: Let, expr: Launch) -> None:
@@ -37,6 +61,7 @@ def reverse_launch(scope: Scope, let: Let, expr: Launch) -> None:
         if isinstance(arg, Var) and arg in scope.varied and arg.type.dtype.is_float
     ]
     found = reverse_kernel(kernel, inputs, list(outputs), _ones(call))
+    scope.notes.append(KernelSweep(kernel.name, let.span, found.residuals))
     rooms: list[Atom] = []
     winners: dict[int, Atom] = {}
     if found.judge is not None:

@@ -27,7 +27,6 @@ from anadrome.ad.library import reverse_library
 from anadrome.ad.loop import forward_loop, reverse_loop
 from anadrome.ad.masked import masked_variables
 from anadrome.ad.mixed import mixed
-from anadrome.ad.mixed_choice import Choice
 from anadrome.ad.parfor import gathered, reverse_parfor
 from anadrome.ad.partials import partials_of
 from anadrome.ad.regular import irregular_arrays
@@ -73,7 +72,7 @@ from anadrome.prims.record import Prim
 
 
 def vjp(
-    fn: Function, active: Sequence[bool], mode: Mode = "auto", notes: list[Choice] | None = None
+    fn: Function, active: Sequence[bool], mode: Mode = "auto", notes: list[object] | None = None
 ) -> Function:
     """The vector-Jacobian product of `fn` with respect to its active parameters.
 
@@ -95,6 +94,7 @@ def vjp(
     definitions = {let.targets[0]: let.expr for let in all_lets(source.body) if isinstance(let.expr, Apply)}
     varied = varied_variables(source.body, wanted) - settled.settled
     scope = Scope(builder, renaming, varied, definitions, masked_variables(source.body))
+    scope.notes = scope.notes if notes is None else notes
     residuals = _forward(scope, source.body, False, {})
     results = renaming.atoms(source.body.results)
     known = {*renaming.atoms(source.sizes), *params}

@@ -85,6 +85,8 @@ class Scope:
     plans: dict[Loop, LoopPlan] = field(default_factory=dict)
     trail: Trail | None = None
     is_in_loop: bool = False
+    notes: list[object] = field(default_factory=list)
+    """What rules have to say of the program, for `explain`."""
 
     def nested(self, builder: Builder, tokens: Mapping[Var, Var]) -> Scope:
         """The scope of a body nested here, with accumulators open around it."""
@@ -99,6 +101,7 @@ class Scope:
             snapshots=self.snapshots,
             plans=self.plans,
             is_in_loop=self.is_in_loop,
+            notes=self.notes,
         )
 
     def contribute(self, atom: Atom, term: Term) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from anadrome.errors.kernels_launch import KernelOnly
-from anadrome.errors.tracebacks import end_at_call
+from anadrome.errors.tracebacks import door
 from anadrome.frontend.context import Context
 from anadrome.frontend.kernels import together
 from anadrome.frontend.values import Value
@@ -18,11 +18,7 @@ FULL_MASK = together.FULL_MASK
 
 
 def _refuse(name: str) -> NoReturn:
-    try:
-        raise KernelOnly(name)
-    except KernelOnly as error:
-        end_at_call(error)
-        raise
+    raise KernelOnly(name)
 
 
 # ---------------------------------------------------------------------------- where a thread is
@@ -40,16 +36,19 @@ class Directions:
         return together.directions(context, self._name)
 
     @property
+    @door
     def x(self) -> int:
         """The number in the direction x, which runs fastest."""
         _refuse(self._name)
 
     @property
+    @door
     def y(self) -> int:
         """The number in the direction y."""
         _refuse(self._name)
 
     @property
+    @door
     def z(self) -> int:
         """The number in the direction z."""
         _refuse(self._name)
@@ -69,6 +68,7 @@ class Lane:
         """The number of the thread that is being staged."""
         return together.lane(context)
 
+    @door
     def __index__(self) -> int:
         """Outside of kernels there is none."""
         _refuse("laneid")

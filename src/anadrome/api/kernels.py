@@ -24,7 +24,7 @@ from anadrome.errors.kernels_launch import (
     SameArrayTwice,
     UnsuitableOutput,
 )
-from anadrome.errors.tracebacks import end_at_call
+from anadrome.errors.tracebacks import door
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Array, Cell, Value
 from anadrome.frontend.verbs import Verb
@@ -69,11 +69,11 @@ def kernel(
     >>> y
     array([ 1., 11., 21., 31., 41.])
     """
-    if function is None:
-        return functools.partial(kernel, checks=checks, shared_limit=shared_limit, out=out, config=config)
     if type(shared_limit) is not int or shared_limit < 0:
         help = "the bytes that a block of the device has: `shared_limit=96 * 1024`"
         raise SettingMismatch("kernel", "shared_limit", "a number of bytes", shared_limit, help)
+    if function is None:
+        return functools.partial(kernel, checks=checks, shared_limit=shared_limit, out=out, config=config)
     names = (out,) if isinstance(out, str) else out
     own = parameter_names(function)
     for name in names or ():
@@ -90,27 +90,29 @@ class Kernel:
     def __init__(self, function: Callable[..., None], wishes: Wishes, options: Options) -> None:
         self.python = function
         self.wishes = wishes
-        self._launched = LaunchProgram(self, options)
+        self._options = options
+        self._program: LaunchProgram | None = None
         functools.update_wrapper(self, function, updated=())
+
+    @property
+    def launched(self) -> LaunchProgram:
+        """What a launch from plain Python runs, made when it is first asked for."""
+        if self._program is None:
+            self._program = LaunchProgram(self, self._options)
+        return self._program
 
     def __repr__(self) -> str:
         return f"kernel({getattr(self.python, '__qualname__', self.python)!s})"
 
+    @door
     def __getitem__(self, configuration: object) -> Launcher:
         """The kernel with a launch configuration, to be called on arguments."""
-        try:
-            return Launcher(self, plain_extents(self.__name__, configuration))
-        except BaseException as error:
-            end_at_call(error)
-            raise
+        return Launcher(self, plain_extents(self.__name__, configuration))
 
+    @door
     def __call__(self, *args: object, **kwargs: object) -> None:
         """A kernel is launched, and not called: raises `LaunchNeeded`."""
-        try:
-            raise LaunchNeeded(self.__name__)
-        except LaunchNeeded as error:
-            end_at_call(error)
-            raise
+        raise LaunchNeeded(self.__name__)
 
     __name__: str
 
@@ -132,13 +134,10 @@ class Launcher:
     kernel: Kernel
     extents: Extents
 
+    @door
     def __call__(self, *args: object, **kwargs: object) -> None:
         """Launch it from plain Python."""
-        try:
-            self.kernel._launched(self.extents, *args, **kwargs)
-        except BaseException as error:
-            end_at_call(error)
-            raise
+        self.kernel.launched(self.extents, *args, **kwargs)  # type: ignore[operator]
 
     def __anadrome_stage__(
         self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]
@@ -218,7 +217,9 @@ def _copied(context: Context, leaf: Value) -> Value:
 def _check_outputs(kernel: str, leaves: Sequence[Any], names: Sequence[str], written: Sequence[int]) -> None:
     for place in written:
         leaf, name = leaves[place], names[place]
-        whole = leaf.base if isinstance(leaf.base, np.ndarray) and leaf.base.dtype.kind == "c" else leaf
+        base = leaf.base if isinstance(leaf.base, np.ndarray) else leaf
+        is_part = base.dtype.kind == "c" and base.shape == leaf.shape  # of complex numbers: real or imaginary
+        whole = base if is_part else leaf
         if not leaf.flags.writeable:
             raise UnsuitableOutput(kernel, name, "read-only")
         if not whole.flags.c_contiguous:

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 from anadrome.api.signature import parameter_names
+from anadrome.array_ir.check import check as check_array
 from anadrome.array_ir.launch import written_places
 from anadrome.array_ir.nodes import Atom, Check, Const, Launch, Var, i64
 from anadrome.config import Config
 from anadrome.dtypes import I64
-from anadrome.errors.frontend import WritesArgument
+from anadrome.errors.base import counted
+from anadrome.errors.frontend import UnsupportedType, WritesArgument
 from anadrome.errors.kernels_launch import (
     KernelRefused,
     SameArrayTwice,
@@ -27,11 +29,13 @@ from anadrome.frontend.sharing import may_share
 from anadrome.frontend.structures import is_number
 from anadrome.frontend.values import Array, Fixed, Scalar, Value
 from anadrome.frontend.writing import put
+from anadrome.kernel_ir.check import check_kernel
 from anadrome.kernel_ir.nodes import Alloc, Buffer, Kernel, Space
 from anadrome.kernel_ir.nodes import Const as KernelConst
 from anadrome.kernel_ir.walk import statements
 from anadrome.lower.kernel import lower_kernel
 from anadrome.passes.inline import inline
+from anadrome.passes.prove import prove_thread
 from anadrome.passes.simplify import simplify_thread
 
 
@@ -99,12 +103,12 @@ def extents_of(context: Context, kernel: str, configuration: Value) -> Extents:
 def _extents(kernel: str, configuration: Any, integer: Callable[[Any], Value]) -> Extents:
     parts = configuration if isinstance(configuration, tuple) else (configuration,)
     if not 2 <= len(parts) <= 4:
-        raise UnsuitableLaunch(kernel, f"{len(parts)} parts instead of 2 to 4")
+        raise UnsuitableLaunch(kernel, f"{counted(len(parts), 'part')} instead of 2 to 4")
 
     def triple(given: Any) -> tuple[Value, Value, Value]:
         sizes = given if isinstance(given, tuple | list) else (given,)
         if not 1 <= len(sizes) <= 3:
-            raise UnsuitableLaunch(kernel, f"{len(sizes)} directions instead of 1 to 3")
+            raise UnsuitableLaunch(kernel, f"{counted(len(sizes), 'direction')} instead of 1 to 3")
         x, y, z = (*map(integer, sizes), *(integer(1) for _ in range(3 - len(sizes))))
         return x, y, z
 
@@ -158,14 +162,15 @@ def _limits(extents: Extents, how: Any) -> Iterator[tuple[Any, str, tuple[Any, .
     blocks = [how.within(size, limit) for size, limit in zip((gx, gy, gz), BLOCKS, strict=True)]
     yield (
         how.both(how.both(blocks[0], blocks[1]), blocks[2]),
-        "a grid of {0} × {1} × {2} blocks",
+        "cannot launch a grid of {0} × {1} × {2} blocks",
         (gx, gy, gz),
     )
     sizes = [how.within(size, limit) for size, limit in ((bx, THREADS), (by, THREADS), (bz, DEEP))]
     whole = how.within(how.product((bx, by, bz)), THREADS)
     fits = how.both(how.both(how.both(sizes[0], sizes[1]), sizes[2]), whole)
-    yield fits, "a block of {0} × {1} × {2} threads", (bx, by, bz)
-    yield how.within(extents.shared, BYTES, 0), "{0} bytes of shared memory", (extents.shared,)
+    yield fits, "cannot launch blocks of {0} × {1} × {2} threads", (bx, by, bz)
+    message = "cannot launch with {0} bytes of dynamic shared memory"
+    yield how.within(extents.shared, BYTES, 0), message, (extents.shared,)
 
 
 # ---------------------------------------------------------------------------- launches
@@ -214,7 +219,19 @@ def stage_launch(
 def compiled(thread: StagedThread, wishes: Wishes, config: Config) -> Kernel:
     """The kernel of what one thread does."""
     config = replace(config, checks=config.checks and wishes.checks)
-    return lower_kernel(simplify_thread(inline(thread.function, config), config), config)
+    fn = thread.function
+    for run in THREAD_PIPELINE:
+        fn = run(fn, config)
+        if config.verify:
+            check_array(fn)
+    node = lower_kernel(fn, config)
+    if config.verify:
+        check_kernel(node)
+    return node
+
+
+THREAD_PIPELINE = (inline, simplify_thread, prove_thread, simplify_thread)
+"""The passes over what one thread does, in order: those that move nothing past what threads do together."""
 
 
 def _check_written(
@@ -224,6 +241,9 @@ def _check_written(
     own = arguments[place]
     if own.array is None or own.array.cell.is_argument:
         raise WritesArgument(context.span)
+    if own.array.list_depth:
+        help = "make it an array before the launch: `x = np.array(x)`"
+        raise UnsupportedType("what a kernel writes", "a list", context.span, help)
     if kernel.wishes.out is not None and own.name not in kernel.wishes.out:
         help = f"name it: `out=({', '.join(map(repr, (*kernel.wishes.out, own.name)))})`"
         raise KernelRefused(f"writing `{own.name}`, which `out` does not name,", context.span, help)
@@ -257,7 +277,7 @@ def _check_extents(context: Context, kernel: Launched, node: Kernel, sizes: Sequ
     if static > limit:
         raise SharedTooLarge(kernel.__name__, static, limit).at(context.span)
     fits = context.builder.apply("le", shared, i64(limit - static))
-    message = f"{{0}} bytes of dynamic shared memory, where {limit - static} of {limit} are left"
+    message = f"cannot launch with {{0}} bytes of dynamic shared memory: {limit - static} of {limit} are left"
     limits.append((fits, message, (shared,)))
     for condition, message, values in limits:
         if not isinstance(condition, Const):

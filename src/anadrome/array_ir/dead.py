@@ -150,7 +150,10 @@ class _Needs:
                 self.need(let, *values)
                 self.root(let, around)
             case Launch() | Collective():
-                self.simple(let, expr, around)
+                if let.targets:
+                    self.simple(let, expr, around)
+                else:
+                    self.need(let, *operands(expr))
                 if has_effect(expr):
                     self.root(let.targets[0] if let.targets else let, around)
             case AddTo(token=token):

@@ -16,6 +16,11 @@ from anadrome.kernel_ir.walk import written
 
 Size = TypeVar("Size")
 
+DIRECTIONS = ("gridDim", "blockDim", "blockIdx", "threadIdx")
+GEOMETRY = (*(f"{name}_{axis}" for name in DIRECTIONS for axis in "xyz"), "shared_bytes")
+"""The first parameters of what one thread does, which tell it apart: the extents of the grid and of a block,
+which block and which thread it is, and the bytes of dynamic shared memory."""
+
 
 def written_places(kernel: Kernel, count: int) -> tuple[int, ...]:
     """Which of a launch's arguments, `count` of them, the kernel writes."""

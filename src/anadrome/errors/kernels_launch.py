@@ -81,18 +81,6 @@ class UnsuitableOutput(CallError, ValueError):
         )
 
 
-class UnsuitableKernelArgument(CallError, TypeError):
-    """An argument of a launch of a type that no kernel takes."""
-
-    def __init__(self, kernel: str, name: str, got: str) -> None:
-        super().__init__(
-            f"`{kernel}`: `{name}` cannot be {got}",
-            help="pass numbers, NumPy arrays, and tuples, lists and dicts of these; an array that is written "
-            "must be a NumPy array",
-            label=f"`{name}` is {got}",
-        )
-
-
 class KernelReturns(FrontendError, TypeError):
     """A kernel that returns a value."""
 

@@ -228,7 +228,8 @@ class LaunchSize(RuntimeCheckError, ValueError):
     label = "this launch"
     help = (
         "a block has 1 to 1024 threads, at most 64 of them in z; a grid has at least one block, at most "
-        "2147483647 in x and 65535 in y and z"
+        "2147483647 in x and 65535 in y and z. Shared memory beyond 48 KB is declared: "
+        "`@ad.kernel(shared_limit=…)`"
     )
 
 

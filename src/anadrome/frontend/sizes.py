@@ -162,7 +162,7 @@ def is_size(context: Context, var: Var) -> bool:
     if var in context.nonnegative or definition is None:
         return var in context.nonnegative
     if definition.prim.name == "mul":
-        return all(is_nonnegative(context, factor) for factor in definition.args)
+        return all(factor in context.nonnegative for factor in definition.args)
     if definition.prim.name != "floordiv":
         return False
     dividend, divisor = definition.args

@@ -54,13 +54,13 @@ def store_item(context: Context, base: Value, index: Value, value: Value) -> Non
         return
     if isinstance(base, np.ndarray):
         raise WritesArgument(context.span)
+    if is_staged(base) or isinstance(base, Complex) or not hasattr(base, "__setitem__"):
+        raise UnsupportedType("what is written by index", describe(base), context.span, "write into an array")
     if has_staged(index):
         help = "make it an array with np.array"
         context.grows(
             base, StaticRequired(f"the index of {indefinite(type(base).__name__)}", context.span, help)
         )
-    if is_staged(base) or isinstance(base, Complex) or not hasattr(base, "__setitem__"):
-        raise UnsupportedType("what is written by index", describe(base), context.span, "write into an array")
     key = part_key(base, index)
     if part_of(context, base, key) is value:
         return

@@ -8,7 +8,7 @@ from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Buffer, Expr, Space, Var, i64
 from anadrome.lower.access import locate
 from anadrome.lower.arithmetic import ZERO, compute, product
-from anadrome.lower.lowering import Lowering
+from anadrome.lower.lowering import Lowering, is_pinned
 from anadrome.lower.values import Place, Storage
 
 
@@ -45,9 +45,9 @@ def lower_collective(low: Lowering, let: array_ir.Let, expr: array_ir.Collective
 def _kept(low: Lowering, let: array_ir.Let, array: array_ir.Var) -> Place:
     """Where an array is, which nobody reads any more as it was."""
     place = low.array(array)
-    assert isinstance(place, Place)
-    if not low.live.is_consumable(array, place.storage, let):
-        raise KernelCopy(place.buffer.name, let.span)
+    is_there = isinstance(place, Place) and is_pinned(place)
+    if not isinstance(place, Place) or not is_there or not low.live.is_consumable(array, place.storage, let):
+        raise KernelCopy(array.name, let.span)
     return place
 
 

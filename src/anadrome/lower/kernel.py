@@ -1,28 +1,22 @@
-"""What one thread does as a `Kernel`: every version of the memory that threads share is one buffer.
-
-The function's first parameters are what tells a thread apart: the extents of the grid and of a block, which
-block and which thread this is, and the bytes of dynamic shared memory.
-"""
+"""What one thread does as a `Kernel`: every version of the memory that threads share is one buffer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from anadrome.array_ir import nodes as array_ir
+from anadrome.array_ir.launch import GEOMETRY
 from anadrome.array_ir.walk import all_lets
 from anadrome.config import Config
 from anadrome.dtypes import I64
-from anadrome.errors.kernels_launch import KernelRefused
+from anadrome.errors.kernels_launch import KernelCopy, KernelRefused
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Buffer, Geometry, Kernel, Triple, Var
 from anadrome.lower.arithmetic import ZERO
 from anadrome.lower.destinations import supply
-from anadrome.lower.lowering import Lowering, is_scalar
+from anadrome.lower.lowering import Lowering, is_pinned, is_scalar
 from anadrome.lower.statements import lower_statement
 from anadrome.lower.values import Place, Storage
-
-GEOMETRY = 13
-"""How many parameters tell a thread apart."""
 
 
 def lower_kernel(fn: array_ir.Function, config: Config) -> Kernel:
@@ -34,7 +28,7 @@ def lower_kernel(fn: array_ir.Function, config: Config) -> Kernel:
     """
     _refuse(fn)
     low = Lowering(fn, config, lower_statement, supply, is_kernel=True)
-    where, given = fn.params[:GEOMETRY], fn.params[GEOMETRY:]
+    where, given = fn.params[: len(GEOMETRY)], fn.params[len(GEOMETRY) :]
     geometry = _geometry(where)
     params: list[Var | Buffer] = []
     with low.live.enter(fn.body, fn.body.results, is_repeating=False) as frame:
@@ -49,8 +43,18 @@ def lower_kernel(fn: array_ir.Function, config: Config) -> Kernel:
         for position, let in enumerate(fn.body.lets):
             frame.position = position
             low.lower(let)
+        frame.position = len(fn.body.lets)
+        _check_results(low, fn)
     failures = tuple(kernel_ir.Failure(*words) for words in low.failures)
     return Kernel(fn.name, tuple(params), geometry, tuple(low.emit.block.stmts), failures)
+
+
+def _check_results(low: Lowering, fn: array_ir.Function) -> None:
+    """What an array is in the end lies where the array does: nothing else is written."""
+    made = {target: let.span for let in all_lets(fn.body) for target in let.targets}
+    for atom in fn.body.results:
+        if isinstance(atom, array_ir.Var) and not is_pinned(low.env[atom]):
+            raise KernelCopy(atom.name, made.get(atom))
 
 
 def _geometry(params: tuple[array_ir.Var, ...]) -> Geometry:

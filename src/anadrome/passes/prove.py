@@ -37,6 +37,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import assert_never
 
+from anadrome.array_ir.launch import GEOMETRY
 from anadrome.array_ir.nodes import (
     FALSE,
     TRUE,
@@ -86,6 +87,19 @@ def prove(fn: Function, config: Config) -> Function:
     walk = _Prover()
     walk.ranges.learn_sizes(param.type for param in fn.params)
     return Function(fn.name, fn.params, walk.body(fn.body, 0))
+
+
+def prove_thread(fn: Function, config: Config) -> Function:
+    """The same for what a thread of a kernel does, of which is known where in its grid and block it is.
+
+    A thread goes on behind a check that fails, as an iteration of a loop does.
+    """
+    walk = _Prover()
+    where = fn.params[: len(GEOMETRY)]
+    walk.ranges.learn_sizes((*(param.type for param in fn.params), ArrayType(I64, where)))
+    for index, extent in zip(where[6:12], where[:6], strict=True):
+        walk.ranges.learn_below(index, extent)
+    return Function(fn.name, fn.params, walk.body(fn.body, 1))
 
 
 class _Prover:

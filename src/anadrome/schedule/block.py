@@ -71,9 +71,12 @@ from anadrome.kernel_ir.nodes import (
 )
 from anadrome.kernel_ir.walk import statements
 from anadrome.schedule.arithmetic import ONE, ZERO, add, compute, divide, known, multiply, subtract
+from anadrome.schedule.bounds import all_of
+from anadrome.schedule.checks import hoist_checks
 from anadrome.schedule.names import Names
+from anadrome.schedule.narrow import narrow
 from anadrome.schedule.pieces import Written, write
-from anadrome.schedule.plan import Branch, Item, Loop, Meeting, Piece, Repeat
+from anadrome.schedule.plan import Branch, Item, Loop, Meeting, Once, Piece, Repeat
 from anadrome.schedule.site import Site
 from anadrome.schedule.warps import Warps
 
@@ -97,6 +100,8 @@ class Block:
                     Warps(self.site).piece(item, names, body)
                 case Meeting():
                     self._barrier(item, names, body)
+                case Once(stmt=stmt):
+                    self.site.once(stmt, names, body)
                 case Branch():
                     self._branch(item, names, body)
                 case Loop():
@@ -121,12 +126,19 @@ class Block:
         width, height, _ = site.block
         inner.later[site.own] = lambda _, __: add(multiply(add(multiply(z, height), y), width), x)
         written = build(inner)
-        stmts, binding = written.body, written.binding
+        stmts = written.body
+        binding = Binding.SEQUENTIAL if written.is_sequential else Binding.LANES
         if not stmts:
             return
+        geometry = site.plan.kernel.geometry.variables
+        known_here = (inner.vars.get(var) for var in geometry)
+        where = {place for place in known_here if isinstance(place, Var)}
         for index, extent in zip(indices, site.block, strict=True):
             if index is not None:
-                stmts = [For(index, ZERO, extent, tuple(stmts), binding)]
+                narrowed = narrow(For(index, ZERO, extent, tuple(stmts), binding), where)
+                stmts = [*narrowed.before, *hoist_checks(narrowed.loop, where)]
+                if narrowed.around:
+                    stmts = [If(all_of(narrowed.around), tuple(stmts))]
                 binding = Binding.SEQUENTIAL
         body += stmts
 

@@ -5,6 +5,10 @@ A *piece* is a run of statements without a barrier. Branches and loops that hold
 what they ask (a condition, bounds) is bound in the piece before. A piece that holds warp operations is split
 at these in the same way, for the lanes of a warp.
 
+What is the same for all threads of a block by its form, and needs no formula, is done *once*: floats computed
+from parameters, elements of arrays that the kernel does not write, and mutable numbers (`half` in a loop that
+halves it) that are only ever set to such values where all threads are.
+
 A value that is whole numbers or bools computed from parameters and from where the thread is, cheaply, is
 *recomputed* wherever it is needed (`Plan.formulas`), so it need not be kept from one piece to the next.
 Floats are kept: the same formula may be rounded differently in two places.
@@ -16,15 +20,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from anadrome.dtypes import I64, DType
+from anadrome.dtypes import BOOL, I64, DType
+from anadrome.kernel_ir.check import LOCAL_BYTES
 from anadrome.kernel_ir.nodes import (
     Alloc,
+    Atomic,
     Barrier,
     Buffer,
     Compute,
     Const,
+    Copy,
     Expr,
     Fence,
+    Fill,
     For,
     If,
     Kernel,
@@ -32,12 +40,13 @@ from anadrome.kernel_ir.nodes import (
     Load,
     Space,
     Stmt,
+    Store,
     Var,
     Warp,
     While,
     Workers,
 )
-from anadrome.kernel_ir.walk import bound, free_names, statements
+from anadrome.kernel_ir.walk import bodies, bound, buffers, free_names, statements, written
 
 CHEAP = 24
 """Scalar operations up to which a formula is computed again instead of kept."""
@@ -94,7 +103,14 @@ class Repeat:
     body: list[Item]
 
 
-Item = Piece | Meeting | Branch | Loop | Repeat
+@dataclass(slots=True, eq=False)
+class Once:
+    """What is done once for all threads that run together."""
+
+    stmt: Let | Alloc | Store
+
+
+Item = Piece | Meeting | Branch | Loop | Repeat | Once
 
 
 @dataclass(slots=True)
@@ -108,6 +124,10 @@ class Plan:
     """What is recomputed, in the order in which it is bound."""
     uniform: set[Var] = field(default_factory=set)
     """What is the same for all threads of a block (in a warp: of the warp), and can be computed for them."""
+    read_only: set[Buffer] = field(default_factory=set)
+    """Arrays of the launch that the kernel does not write."""
+    cells: set[Buffer] = field(default_factory=set)
+    """Arrays of a thread that are the same for all, and are there once."""
     kept: set[Var | Buffer] = field(default_factory=set)
     """What has an element for each thread of the block."""
     kept_in_warps: set[Var | Buffer] = field(default_factory=set)
@@ -115,18 +135,69 @@ class Plan:
 
 
 def plan_of(kernel: Kernel) -> Plan:
-    """The parts of a kernel."""
+    """The parts of a kernel. Mutable numbers are taken to be the same for all threads until one is set to
+    something else; then the plan is made anew without it."""
+    cells, varying = cells_of(kernel), Varying()
+    while True:
+        before = len(varying)
+        plan = _attempt(kernel, cells, varying)
+        if len(varying) == before:
+            return plan
+
+
+Varying = set[Buffer | While]
+"""Mutable numbers that are not the same for all threads, and loops that some lanes leave before others."""
+
+
+def _attempt(kernel: Kernel, cells: Cells, varying: Varying) -> Plan:
+    """A plan by what is known to vary, to which it adds."""
     plan = Plan(kernel)
     where = kernel.geometry
     params = (param for param in kernel.params if isinstance(param, Var))
     plan.uniform = {*params, *where.grid, *where.block, *where.block_index, where.shared}
-    plan.items = _Splitter(plan, Barrier).items(kernel.body)
+    plan.read_only = {param for param in kernel.params if isinstance(param, Buffer)} - set(written(kernel))
+    plan.items = _Splitter(plan, Barrier, cells.of_blocks - varying, varying).items(kernel.body)
     plan.kept = _kept(plan, plan.items)
     for piece in pieces(plan.items):
         if holds(piece.stmts, Warp):
-            piece.inner = _Splitter(plan, Warp).items(piece.stmts)
+            piece.inner = _Splitter(plan, Warp, cells.of_warps - varying, varying).items(piece.stmts)
             plan.kept_in_warps |= _kept(plan, piece.inner) - plan.kept
+    varying |= cells.of_warps & plan.kept
     return plan
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Arrays of a thread that are set only where all threads of a block, or all lanes of a warp, may be."""
+
+    of_blocks: set[Buffer]
+    of_warps: set[Buffer]
+
+
+def cells_of(kernel: Kernel) -> Cells:
+    """Those there are in a kernel."""
+    if not holds(kernel.body, Barrier) and not holds(kernel.body, Warp):
+        return Cells(set(), set())
+    levels: dict[Buffer, int] = {}
+    _note_writes(kernel.body, 0, levels)
+    return Cells(
+        {buffer for buffer, level in levels.items() if level == 0},
+        {buffer for buffer, level in levels.items() if level == 1},
+    )
+
+
+def _note_writes(stmts: Iterable[Stmt], level: int, levels: dict[Buffer, int]) -> None:
+    """Who writes each array of a thread: the block (0), a warp (1) or some thread (2)."""
+    for stmt in stmts:
+        match stmt:
+            case Store(buffer=buffer) if buffer.space is Space.LOCAL:
+                levels[buffer] = max(level, levels.get(buffer, 0))
+            case Atomic() | Fill() | Copy():
+                levels.update(dict.fromkeys(buffers(stmt), 2))
+            case _:
+                inner = level if holds((stmt,), Barrier) else max(level, 1) if holds((stmt,), Warp) else 2
+                for body in bodies(stmt):
+                    _note_writes(body, inner, levels)
 
 
 def holds(stmts: Iterable[Stmt], marker: Marker) -> bool:
@@ -140,7 +211,7 @@ def pieces(items: Iterable[Item]) -> Iterable[Piece]:
         match item:
             case Piece():
                 yield item
-            case Meeting():
+            case Meeting() | Once():
                 pass
             case Branch(then=then, other=other):
                 yield from pieces((*then, *other))
@@ -156,7 +227,7 @@ def _asked(items: Iterable[Item]) -> Iterable[Expr | None]:
     """What meetings, branches and loops ask of each thread."""
     for item in items:
         match item:
-            case Piece():
+            case Piece() | Once():
                 pass
             case Meeting(value=value, mask=mask, lane=lane):
                 yield from (value, mask, lane)
@@ -177,7 +248,7 @@ def _results(items: Iterable[Item]) -> Iterable[Var]:
     """What meetings bind, and loops around them."""
     for item in items:
         match item:
-            case Piece():
+            case Piece() | Once():
                 pass
             case Meeting(stmt=stmt):
                 if stmt.result is not None:
@@ -208,15 +279,21 @@ def _kept(plan: Plan, items: list[Item]) -> set[Var | Buffer]:
         names = free_names(piece.stmts)
         used: set[Var | Buffer] = {*names.vars, *names.buffers}
         found |= {name for name in used if name in home and home[name] is not piece}
-    return found - plan.formulas.keys() - plan.uniform
+    return found - plan.formulas.keys() - plan.uniform - plan.cells
 
 
 class _Splitter:
     """Splits statements at one kind of meeting."""
 
-    def __init__(self, plan: Plan, marker: Marker) -> None:
+    def __init__(self, plan: Plan, marker: Marker, cells: set[Buffer], varying: Varying) -> None:
         self.plan = plan
         self.marker = marker
+        self.varying = varying
+        self.has_meetings = holds(plan.kernel.body, Barrier) or holds(plan.kernel.body, Warp)
+        self.is_guarded = False
+        """Whether only some lanes may be here."""
+        plan.cells |= cells
+        self._cells = cells
 
     def items(self, stmts: Iterable[Stmt]) -> list[Item]:
         """The parts of a list of statements."""
@@ -235,63 +312,103 @@ class _Splitter:
                 case Alloc(buffer=buffer) if buffer.space is Space.SHARED:
                     self.plan.shared.append(stmt)
                 case Barrier() | Warp() if isinstance(stmt, self.marker):
-                    meeting = self._meeting(stmt, current)
+                    meeting = self._meeting(stmt, current, found)
                     flush()
                     found.append(meeting)
                 case If() | For() | While() if holds((stmt,), self.marker):
-                    item = self._control(stmt, current, flush)
+                    item = self._control(stmt, current, found)
+                    flush()
                     found.append(item)
+                case Let() | Alloc() | Store() if self._is_once(stmt):
+                    if isinstance(stmt, Store) and stmt.buffer in free_names(current).buffers:
+                        flush()
+                    found.append(Once(stmt))
                 case _:
                     self._learn(stmt)
                     current.append(stmt)
         flush()
         return found
 
-    def _meeting(self, stmt: Barrier | Warp, current: list[Stmt]) -> Meeting:
+    def _is_once(self, stmt: Let | Alloc | Store) -> bool:
+        """Whether a statement is done once for all threads that run together."""
+        match stmt:
+            case Let(var=var, value=value):
+                self._learn(stmt)
+                if var in self.plan.formulas or not self.has_meetings or not self.is_uniform(value):
+                    return False
+                if self.is_guarded and free_names((stmt,)).buffers:
+                    return False
+                self.plan.uniform.add(var)
+                return True
+            case Alloc(buffer=buffer, size=size):
+                is_fixed = isinstance(size, Const) and size.value * buffer.dtype.bytes <= LOCAL_BYTES
+                if buffer in self._cells and not is_fixed:
+                    self.varying.add(buffer)
+                return buffer in self._cells
+            case Store(buffer=buffer, indices=indices, value=value):
+                if buffer not in self._cells:
+                    return False
+                if self.is_guarded or not all(map(self.is_uniform, (*indices, value))):
+                    self.varying.add(buffer)
+                return True
+
+    def _meeting(self, stmt: Barrier | Warp, current: list[Stmt], found: list[Item]) -> Meeting:
         match stmt:
             case Barrier(predicate=predicate, result=result):
                 if result is not None:
                     self.plan.uniform.add(result)
-                return Meeting(stmt, self._bound("predicate", predicate, current))
+                asked = predicate and self._bound("predicate", predicate, current, found)
+                return Meeting(stmt, asked)
             case Warp(mask=mask, value=value, lane=lane):
                 return Meeting(
                     stmt,
-                    self._bound("value", value, current),
-                    self._bound("mask", mask, current),
-                    self._bound("lane", lane, current),
+                    value and self._bound("value", value, current, found),
+                    self._bound("mask", mask, current, found),
+                    lane and self._bound("lane", lane, current, found),
                 )
 
-    def _control(self, stmt: If | For | While, current: list[Stmt], flush: object) -> Item:
-        assert callable(flush)
+    def _control(self, stmt: If | For | While, current: list[Stmt], found: list[Item]) -> Item:
+        was_guarded = self.is_guarded
+        item: Item
         match stmt:
             case If(condition=condition, then=then, other=other):
-                asked = self._bound("condition", condition, current)
-                assert asked is not None
-                flush()
-                return Branch(stmt, asked, self.items(then), self.items(other))
+                asked = self._bound("condition", condition, current, found)
+                self._guard(asked)
+                item = Branch(stmt, asked, self.items(then), self.items(other))
             case For(index=index, lo=lo, hi=hi, body=body):
-                first, last = self._bound("lo", lo, current), self._bound("hi", hi, current)
-                assert first is not None and last is not None
-                flush()
+                first = self._bound("lo", lo, current, found)
+                last = self._bound("hi", hi, current, found)
                 if self.marker is Barrier or (self.is_uniform(first) and self.is_uniform(last)):
                     self.plan.uniform.add(index)
-                return Loop(stmt, first, last, self.items(body))
+                self._guard(first, last)
+                item = Loop(stmt, first, last, self.items(body))
             case While(prelude=prelude, condition=condition, body=body):
-                flush()
-                ends: list[Stmt] = []
-                asked = self._bound("condition", condition, ends)
-                assert asked is not None
-                return Repeat(stmt, self.items((*prelude, *ends)), asked, self.items(body))
+                self.is_guarded |= stmt in self.varying
+                ends = Let(Var("condition", BOOL), condition)
+                asked = ends.var
+                before = self.items((*prelude, ends))
+                if self._guard(asked):
+                    self.varying.add(stmt)
+                item = Repeat(stmt, before, asked, self.items(body))
+        self.is_guarded = was_guarded
+        return item
 
-    def _bound(self, name: str, expr: Expr | None, current: list[Stmt]) -> Expr | None:
-        """An expression as a variable or a constant, bound in the piece that is being filled."""
-        if expr is None or isinstance(expr, Var | Const):
+    def _guard(self, *asked: Expr) -> bool:
+        """Enter what only some lanes may do, where what is asked may differ; whether it may."""
+        differs = self.marker is Warp and not all(map(self.is_uniform, asked))
+        self.is_guarded |= differs
+        return differs
+
+    def _bound(self, name: str, expr: Expr, current: list[Stmt], found: list[Item]) -> Expr:
+        """An expression as a variable or a constant, bound once or in the piece that is being filled."""
+        if isinstance(expr, Var | Const):
             return expr
-        var = Var(name, dtype_of(expr))
-        let = Let(var, expr)
-        self._learn(let)
-        current.append(let)
-        return var
+        let = Let(Var(name, dtype_of(expr)), expr)
+        if self._is_once(let):
+            found.append(Once(let))
+        else:
+            current.append(let)
+        return let.var
 
     def _learn(self, stmt: Stmt) -> None:
         """See whether what a statement binds can be recomputed."""
@@ -333,7 +450,10 @@ class _Splitter:
                 return True
             case Compute(args=args):
                 return all(map(self.is_uniform, args))
-            case Load() | Workers():
+            case Load(buffer=buffer, indices=indices):
+                is_same = buffer in self.plan.cells or buffer in self.plan.read_only
+                return is_same and all(map(self.is_uniform, indices))
+            case Workers():
                 return False
             case _:
                 assert_never(expr)

@@ -133,6 +133,20 @@ class Site:
             self.elements[var] = self.of_worker(held, self.threads) if is_of_block else self.of_lanes(held)
         return self.elements[var], self.own if is_of_block else self.lane
 
+    def once(self, stmt: Let | Alloc | Store, names: Names, body: list[Stmt]) -> None:
+        """What is done once for all threads that run together."""
+        for var in free_names((stmt,)).vars:
+            self.need(var, names, body)
+        match stmt:
+            case Let(var=var, value=value):
+                names.vars[var] = self.let(var, names.expr(value), body)
+            case Alloc(buffer=buffer, size=size):
+                made = names.layout(buffer)
+                body.append(Alloc(made, size, stmt.span))
+                names.buffers[buffer] = Place(made)
+            case Store(buffer=buffer, indices=indices, value=value):
+                body.append(Store(*names.element(buffer, indices), names.expr(value), stmt.span))
+
     # ------------------------------------------------------------------ buffers
     def have(self, buffer: Buffer, names: Names, body: list[Stmt]) -> None:
         """Have a buffer known that a piece uses and another one allocates."""

@@ -85,7 +85,7 @@ from anadrome.schedule.arithmetic import (
 )
 from anadrome.schedule.names import Names
 from anadrome.schedule.pieces import Written, write
-from anadrome.schedule.plan import Branch, Item, Loop, Meeting, Piece, Repeat, dtype_of
+from anadrome.schedule.plan import Branch, Item, Loop, Meeting, Once, Piece, Repeat, dtype_of
 from anadrome.schedule.site import Site
 
 Build = Callable[[Names], Written]
@@ -129,6 +129,8 @@ class Warps:
                     self._each(partial(write, self.site, item.stmts), names, body)
                 case Meeting():
                     self._operation(item, names, body)
+                case Once(stmt=stmt):
+                    self.site.once(stmt, names, body)
                 case Branch():
                     self._branch(item, names, body)
                 case Loop():

@@ -11,7 +11,7 @@ LLVM 22 vectorises a wrong program out of a right one where three things meet (n
 
 Loops that are told where they are by conditions, or run as far as another loop says, are therefore vectorised
 without masks (`WITHOUT_MASKS`). Conditions on data are no danger, for they say nothing of the iteration; nor
-is `i < n` with a size that only the run knows, from which no constant follows.
+is `i < n` with a size that only the run knows, from which no constant follows, nor a loop up to `n - i`.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class _Search:
                 pass
             case For(index=index, lo=lo, hi=hi):
                 self.placed.add(index)
-                if self._is_placed(lo) or self._is_placed(hi):  # LLVM unrolls it to branches
+                if self._says_where(lo) or self._says_where(hi):  # LLVM unrolls it to branches
                     self.has_branch = self.asks_places = True
             case If():
                 self.has_branch = self.has_branch or in_loop
@@ -96,6 +96,11 @@ class _Search:
             return not any(map(self._is_open, expr.args))
         is_call = bool(prim.libm or prim.intrinsic or prim.special)
         return not (is_call or prim.name in SMOOTH or prim.converts_to is not None)
+
+    def _says_where(self, bound: Expr) -> bool:
+        """Whether the end of a loop tells where another one is; not where a number takes part that only the
+        run knows, as in the last part of an array."""
+        return self._is_placed(bound) and not self._is_open(bound)
 
     def _is_open(self, expr: Expr) -> bool:
         """Whether a number takes part in an expression that only the run knows. Elements do not count:

@@ -9,6 +9,8 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from anadrome.ad.kernels.residuals import Residual
+from anadrome.ad.launch import KernelSweep
 from anadrome.ad.mixed_choice import Choice
 from anadrome.ad.schedule import repeats
 from anadrome.api.call import Compiled
@@ -51,7 +53,7 @@ class Sweep:
     is_counted: bool = False
 
 
-Note = Sweep | Choice | Holding
+Note = Sweep | Choice | KernelSweep | Holding
 """What `explain` has to say of a line."""
 
 
@@ -86,6 +88,11 @@ class Explanation:
         return tuple(note for note in self.notes if isinstance(note, Choice))
 
     @property
+    def kernels(self) -> tuple[KernelSweep, ...]:
+        """The launches that are reversed: which values of the kernel are kept, and which recomputed."""
+        return tuple(note for note in self.notes if isinstance(note, KernelSweep))
+
+    @property
     def holdings(self) -> tuple[Holding, ...]:
         """What is held when most is held, the largest first."""
         return tuple(note for note in self.notes if isinstance(note, Holding))
@@ -106,7 +113,7 @@ class Explanation:
             lines += [f"    {name} is {_bounded(count)}" for name, count in self.counts.items()]
         if self.measured is not None:
             lines.append(f"measured: {show_bytes(self.measured)}")
-        shown: tuple[Note, ...] = (*self.sweeps, *self.bodies, *self.holdings[:LISTED])
+        shown: tuple[Note, ...] = (*self.sweeps, *self.bodies, *self.kernels, *self.holdings[:LISTED])
         lines += [_words(note) for note in shown]
         rest = self.holdings[LISTED:]
         if rest:
@@ -139,14 +146,14 @@ def explain(function: Callable[..., Any], *args: Any, measure: bool = False, **k
     _, leaves, arrays = compiled.program(args, kwargs)
     values = program.arguments(leaves, arrays, is_looking=True)
     optimised = [fn for fn in recorded.values() if isinstance(fn, array_ir.Function)][-1]
-    kernel = recorded["kernel"]
+    kernel = recorded["schedule"]
     assert isinstance(kernel, kernel_ir.Function)
     pairs = zip(kernel.params, values, strict=True)
     scalars = {param: _number(value) for param, value in pairs if isinstance(param, kernel_ir.Var)}
     found = footprint(kernel, scalars, compiled.options.config.workers)
     sizes = _Sizes(optimised, values, compiled.options.config)
     sweeps = tuple(_sweeps(sizes))
-    bodies = tuple(note for note in program.staged.notes if isinstance(note, Choice))
+    bodies = tuple(note for note in program.staged.notes if isinstance(note, Choice | KernelSweep))
     notes: tuple[Note, ...] = (*sweeps, *bodies, *found.holdings)
     predicted = found.least if found.peak is None else found.peak
     explained = Explanation(
@@ -298,11 +305,29 @@ def _words(note: Note) -> str:
             why = "as asked" if is_forced else "the cheapest"
             body = f"body of {inputs} {'input' if inputs == 1 else 'inputs'} ({where})"
             return f"  {body}: {mode}, {why} of {ways} operations an element"
+        case KernelSweep(kernel=kernel):
+            held = note.bytes_per_thread
+            size = "what only a launch knows" if held is None else show_bytes(held)
+            lines = [f"  return sweep of the kernel `{kernel}` ({where}): each thread keeps {size}"]
+            listed = sorted(note.residuals, key=lambda value: value.how != "kept")
+            lines += map(_residual, listed[:LISTED])
+            rest = len(listed) - LISTED
+            return "\n".join([*lines, *([f"      and {rest} more"] if rest > 0 else [])])
         case Holding(name=name, bytes=held, is_open=is_open):
             size = show_bytes(held) if held else "?"
             return f"  {'≤ ' * (is_open and held > 0) + size:>12}  {name} ({where})"
         case _:
             assert_never(note)
+
+
+def _residual(value: Residual) -> str:
+    """A line of a kernel's plan."""
+    where = f", line {value.span.line}" if value.span is not None else ""
+    size = ""
+    if value.how == "kept":
+        runs = "" if value.entries == 1 else " in each run of its loops"
+        size = f", {show_bytes(value.bytes)}{runs}"
+    return f"      {value.name}{where}: {value.how}{size}; {value.reason}"
 
 
 def _bounded(count: Count) -> str:

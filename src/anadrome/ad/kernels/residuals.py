@@ -19,18 +19,29 @@ from anadrome.ad.kernels.cut import kept_values
 from anadrome.ad.kernels.normal import Normal
 from anadrome.ad.kernels.places import Loop, Places
 from anadrome.ad.kernels.rebuilt import Rebuilt, find_rebuilt, is_rebuilt
-from anadrome.kernel_ir.nodes import Buffer, Compute, Expr, For, Let, Load, Stmt, Var
+from anadrome.errors import Span
+from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, For, Let, Load, Stmt, Var
 
 
 @dataclass(frozen=True, slots=True)
 class Residual:
-    """How one value is had again: `kept`, `recomputed` or `rebuilt`, why, and the bytes of one entry."""
+    """How one value is had again: `kept`, `recomputed` or `rebuilt`, and why.
+
+    A kept value takes `bytes` for each of its `entries`, one for each run of the loops around it: None where
+    only a launch knows how many. `span` is the source place that computes it.
+    """
 
     name: str
     how: str
     reason: str
-    bytes: int
-    depth: int
+    bytes: int = 0
+    entries: int | None = 1
+    span: Span | None = None
+
+    @property
+    def bytes_per_thread(self) -> int | None:
+        """What one thread keeps of it; None where only a launch knows."""
+        return None if self.entries is None else self.bytes * self.entries
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +119,7 @@ def plan(normal: Normal, places: Places, needed: Iterable[Var]) -> Plan:
     scopes: dict[tuple[Stmt, int] | None, list[Var]] = {}
     for var in in_order:
         scopes.setdefault(places.scope(var), []).append(var)
-    residuals = tuple(_residual(sources, var, var in kept, depth(var)) for var in in_order)
+    residuals = tuple(_residual(sources, var, var in kept) for var in in_order)
     bodies = {key: tuple(vars_) for key, vars_ in scopes.items()}
     return Plan(bodies, frozenset(kept), counted, rebuilt, residuals)
 
@@ -127,12 +138,26 @@ def runs(places: Places, var: Var) -> tuple[Loop, ...]:
     return (dynamic[-1],) if dynamic else ()
 
 
-def _residual(sources: _Sources, var: Var, is_kept: bool, depth: int) -> Residual:
-    memory = sources.rebuilt(var)
+def _residual(sources: _Sources, var: Var, is_kept: bool) -> Residual:
+    memory, stmt = sources.rebuilt(var), sources.places.binders[var]
+    span = getattr(stmt, "span", None)
     if is_kept:
         reason = "" if sources.is_recomputable(var) else sources.places.reason(var)
         why = reason or "fewer bytes than what it is computed from"
-        return Residual(var.name, "kept", why, var.dtype.bytes, depth)
+        entries: int | None = 1
+        for loop in sources.places.of[stmt].loops:
+            trip = _trip_count(loop)
+            entries = None if entries is None or trip is None else entries * trip
+        return Residual(var.name, "kept", why, var.dtype.bytes, entries, span)
     if memory is not None:
-        return Residual(var.name, "rebuilt", f"each run of a loop writes `{memory.buffer.name}`", 0, depth)
-    return Residual(var.name, "recomputed", "nothing overwrites its operands", 0, depth)
+        return Residual(var.name, "rebuilt", f"each run of a loop writes `{memory.buffer.name}`", span=span)
+    return Residual(var.name, "recomputed", "nothing overwrites its operands", span=span)
+
+
+def _trip_count(loop: Loop) -> int | None:
+    """How often a loop runs, if that is a constant."""
+    match loop:
+        case For(lo=Const(value=lo), hi=Const(value=hi)):
+            return max(int(hi) - int(lo), 0)
+        case _:
+            return None

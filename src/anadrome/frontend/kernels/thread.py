@@ -10,19 +10,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from anadrome.array_ir.launch import GEOMETRY
 from anadrome.array_ir.nodes import ArrayType, Atom, Body, Function, Var
 from anadrome.array_ir.walk import free_variables
 from anadrome.dtypes import I64
 from anadrome.errors.kernels_launch import KernelOnly, KernelRefused, KernelReturns
-from anadrome.frontend.arrays import as_array, atom, describe
+from anadrome.frontend.arrays import as_array, atom, describe, unboxed
 from anadrome.frontend.context import Context
 from anadrome.frontend.iterators import GeneratorCall
 from anadrome.frontend.kernels.waiting import refuse_waiting
 from anadrome.frontend.structures import flatten, is_number
 from anadrome.frontend.values import Array, Cell, Scalar, Scope, ScopeKind, Value, is_staged
-
-NAMES = tuple(f"{name}_{axis}" for name in ("gridDim", "blockDim", "blockIdx", "threadIdx") for axis in "xyz")
-"""What tells a thread apart; the bytes of dynamic shared memory stand behind them."""
 
 
 @dataclass(slots=True, eq=False)
@@ -32,7 +30,6 @@ class Thread:
     name: str
     scope: Scope
     where: dict[str, Var]
-    shared_bytes: Var
     cells: list[Cell] = field(default_factory=list)
     has_dynamic: bool = False
 
@@ -87,9 +84,8 @@ def stage_thread(
         help = "launch one kernel after the other, from the function around"
         raise KernelRefused("a launch", context.span, help)
     with context.nested(ScopeKind.KERNEL) as scope:
-        where = {one: Var(one, ArrayType(I64)) for one in NAMES}
-        thread = Thread(name, scope, where, Var("shared_bytes", ArrayType(I64)))
-        geometry = (*where.values(), thread.shared_bytes)
+        where = {one: Var(one, ArrayType(I64)) for one in GEOMETRY}
+        thread, geometry = Thread(name, scope, where), tuple(where.values())
         scope.builder.bind(*geometry)
         context.nonnegative.update(geometry)
         found: list[Argument] = []
@@ -108,7 +104,7 @@ def stage_thread(
 
 @contextmanager
 def _staging(context: Context, thread: Thread) -> Iterator[None]:
-    reason = "a kernel"
+    reason = "the threads of a kernel run in any order"
     context.thread = thread
     try:
         with context.unprinted(reason):
@@ -121,7 +117,7 @@ def _entered(context: Context, thread: Thread, found: list[Argument], name: str,
     """An argument as it is in the thread: its numbers and arrays are parameters."""
 
     def parameter(leaf: Value) -> Value:
-        value = as_array(context, leaf)
+        value = as_array(context, unboxed(context, leaf))
         outside = atom(context, value)
         param = Var(name, outside.type)
         thread.scope.builder.bind(param)

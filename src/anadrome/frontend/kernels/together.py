@@ -11,7 +11,7 @@ import numpy as np
 from anadrome.array_ir.nodes import ArrayType, Atom, Bounds, Collective, Var, i64
 from anadrome.dtypes import BOOL, I64, DType, from_numpy
 from anadrome.errors.frontend import UnsupportedType
-from anadrome.errors.kernels_launch import KernelMemory, KernelRefused, UnsuitableAtomic
+from anadrome.errors.kernels_launch import KernelCopy, KernelMemory, KernelRefused, UnsuitableAtomic
 from anadrome.frontend.arrays import as_array, atom, describe, type_of, unboxed
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import compose, selectors
@@ -102,12 +102,9 @@ def _dynamic(context: Context, thread: Thread, kind: DType) -> Value:
         raise KernelMemory("shared.array", reason, context.span)
     thread.has_dynamic = True
     builder = context.builder
-    size = builder.size("floordiv", thread.shared_bytes, i64(kind.bytes))
-    return _made(
-        context,
-        thread,
-        Collective("shared", args=(thread.shared_bytes,), memory=ArrayType(kind, (size,))),
-    )
+    bytes_ = thread.where["shared_bytes"]
+    memory = ArrayType(kind, (builder.size("floordiv", bytes_, i64(kind.bytes)),))
+    return _made(context, thread, Collective("shared", args=(bytes_,), memory=memory))
 
 
 def _made(context: Context, thread: Thread, expr: Collective) -> Value:
@@ -249,6 +246,9 @@ def _together(
     _refuse_parallel(context, name)
     scopes = list(context.scopes())
     cells = [cell for cell in thread.cells if is_seen and cell.home in scopes]
+    for cell in cells:
+        if cell.poisoned is not None:
+            raise KernelCopy(cell.var.name, cell.poisoned)
     arrays = tuple(context.read(Array(cell)) for cell in cells)
     results = context.builder.let(Collective(operation, arrays, args))
     for cell, var in zip(cells, results[len(results) - len(cells) :], strict=True):
