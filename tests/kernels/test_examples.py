@@ -22,6 +22,7 @@ ACTIVE = {
     "product": (0, 1),
     "raymarch": (0,),
     "reduction": (0,),
+    "rsbench": (0,),
     "scan": (0, 1),
     "softmax": (0,),
     "stencil": (0, 1, 2),
