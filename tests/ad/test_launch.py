@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 
 import anadrome as ad
 from anadrome.ad.kernels.derive import reverse_kernel
-from anadrome.kernel_ir.nodes import Buffer
-from anadrome.kernel_ir.walk import bound, statements
+from anadrome.kernel_ir.nodes import Buffer, Check
+from anadrome.kernel_ir.walk import bound, kernels, statements
+from anadrome.lower.function import lower
 from tests.ad.test_kernels import launched
+from tests.kernels.launching import program_of
 
 
 @ad.kernel
@@ -74,3 +77,37 @@ def test_loops_that_are_counted():
 
     x = np.linspace(1.0, 400.0, 20)
     np.testing.assert_allclose(ad.grad(loss)(x), ad.grad(plain)(x), rtol=1e-13)
+
+
+@ad.kernel
+def gathered(x, at, y):
+    i = ad.grid(1)
+    if i < len(at):
+        k = 0
+        while x[at[i]] > k:
+            k += 1
+        y[i] = k * x[at[i]]
+
+
+def sum_of_gathered(x, at):
+    y = np.zeros(len(at))
+    gathered[1, 8](x, at, y)
+    return np.sum(y)
+
+
+def test_derivatives_check_nothing_again():
+    x, at = np.array([0.5, 2.5, 1.5]), np.array([2, 0, 1, 2])
+    program, _ = program_of(ad.grad(sum_of_gathered), x, at)
+    found = kernels(lower(program, ad.Config(threads=1)))
+    checked = {
+        kernel.name for kernel in found if any(isinstance(stmt, Check) for stmt in statements(kernel.body))
+    }
+    assert {kernel.name for kernel in found} == {"gathered", "gathered_vjp"}
+    assert checked == {"gathered"}
+    np.testing.assert_array_equal(ad.grad(sum_of_gathered)(x, at), [1.0, 3.0, 4.0])
+
+
+@pytest.mark.parametrize("mode", [ad.grad, ad.jacfwd])
+def test_an_index_that_is_out_of_range_is_found_by_the_launch_itself(mode):
+    with pytest.raises(IndexError, match="index 3 is out of range for a dimension of size 3"):
+        mode(sum_of_gathered)(np.ones(3), np.array([2, 0, 3]))

@@ -475,3 +475,46 @@ def test_parts_of_one_array_that_do_not_overlap():
     x = RANDOM.normal(size=50)
     (found,) = of_program(ping_pong, x)
     np.testing.assert_array_equal(found, [x, 2.0 * x])
+
+
+@ad.kernel
+def reading(x):
+    v = x[ad.grid(1)]
+    ad.syncthreads_count(v > 0)
+
+
+@ad.kernel
+def unguarded(x, y):
+    i = ad.grid(1)
+    y[i] = x[i]
+
+
+@pytest.mark.parametrize("launched", [lambda x: reading[1, 8](x), lambda x: unguarded[1, 8](x, x.copy())])
+def test_launches_that_may_fail_stay_although_nobody_reads_their_results(launched):
+    def program(x):
+        launched(x)
+        return np.sum(x)
+
+    with pytest.raises(IndexError):
+        ad.jit(program)(np.ones(3))
+
+
+@ad.kernel
+def added_to_both(x, y, z):
+    i = ad.grid(1)
+    if i < len(x):
+        y[i] += x[i]
+        z[i] -= x[i]
+
+
+def copies_of_one(x):
+    y, z = x.copy(), x.copy()
+    added_to_both[1, 8](x, y, z)
+    return np.sum(y * x) + np.sum(z)
+
+
+def test_an_array_and_copies_of_it_which_are_written():
+    x = RANDOM.normal(size=5)
+    (found,) = of_program(copies_of_one, x)
+    np.testing.assert_allclose(found, 2.0 * np.sum(x**2), rtol=1e-13)
+    np.testing.assert_allclose(ad.grad(copies_of_one)(x), 4.0 * x, rtol=1e-13)

@@ -177,6 +177,9 @@ class _Needs:
 
     def simple(self, let: Let, expr: Expr, around: Node | None) -> None:
         """A statement without bodies."""
+        if not let.targets:
+            self.need(let, *operands(expr))
+            return
         first = let.targets[0]
         self.edges[first] = [*operands(expr), *first.type.shape]  # nothing else has named it before
         for target in let.targets[1:]:

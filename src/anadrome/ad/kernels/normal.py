@@ -9,6 +9,8 @@
 * The same pure operation is done once in a scope, and the same element loaded once until something may have
   written it; what the thread itself has stored need not be loaded.
 * Directions in which a launch has one thread alone are constants.
+* What is checked holds, and is not checked again: the kernel itself is launched before its derivatives are,
+  and the program ends there if it fails.
 * A `While` counts its iterations, so that a sweep can go back over them; its prelude only computes.
 """
 
@@ -17,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from anadrome.ad.kernels.emitter import Atom, Emitter, key_of
-from anadrome.dtypes import I64
+from anadrome.ad.kernels.emitter import Atom, Emitter, key_of, number
+from anadrome.dtypes import BOOL, I64
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import (
     Alloc,
@@ -51,6 +53,7 @@ from anadrome.kernel_ir.walk import bound, changes, free_names, statements
 
 _Element = tuple[Buffer, tuple[object, ...]]
 """A buffer and the keys of its indices."""
+TRUE = number(True, BOOL)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,6 +149,7 @@ class _Normaliser(Copier):
         self.ones = ones
         self.trips: dict[While, Var] = {}
         self.elements: dict[_Element, Atom] = {}
+        self.held: frozenset[Atom] = frozenset()
 
     def run(self) -> Normal:
         """The whole kernel."""
@@ -161,7 +165,7 @@ class _Normaliser(Copier):
                 self.names[extent], self.names[index] = i64(1), i64(0)
         params = copied_params(self, old.params)
         self.body(old.body)
-        kernel = Kernel(old.name, params, geometry, self.emitter.stmts, old.failures)
+        kernel = Kernel(old.name, params, geometry, self.emitter.stmts)
         return Normal(kernel, self.trips, frozenset(alone))
 
     def body(self, body: Iterable[Stmt]) -> None:
@@ -171,11 +175,16 @@ class _Normaliser(Copier):
 
     def inner(self, body: Iterable[Stmt]) -> tuple[Stmt, ...]:
         """Statements in a scope of their own."""
-        before = dict(self.elements)
+        before, held = dict(self.elements), self.held
         with self.emitter.open() as block:
             self.body(body)
-        self.elements = before
+        self.elements, self.held = before, held
         return tuple(block.stmts)
+
+    def atom(self, expr: Expr, name: str = "") -> Atom:
+        """The value of an expression; a condition that was checked holds."""
+        found = super().atom(expr, name)
+        return TRUE if found in self.held else found
 
     # ------------------------------------------------------------------ what elements are known to be
     def forget(self, *buffers: Buffer) -> None:
@@ -226,8 +235,8 @@ class _Normaliser(Copier):
                 emitter.emit(For(new, first, end, self.inner(body), binding))
             case While():
                 self.loop(stmt)
-            case Check(condition=condition, code=code, values=values):
-                emitter.emit(Check(self.atom(condition), code, self.atoms(values)))
+            case Check(condition=condition):
+                self.held |= {self.atom(condition)}
             case Barrier(operation=operation, predicate=predicate, result=result, span=span):
                 asked = None if predicate is None else self.atom(predicate)
                 self.forget_shared()
@@ -286,23 +295,25 @@ class _Normaliser(Copier):
     def loop(self, stmt: While) -> None:
         """A loop that counts how often it runs. What its body reads of its prelude it computes again."""
         emitter = self.emitter
-        if not all(isinstance(inner, Let | Alloc | Store | If | For) for inner in statements(stmt.prelude)):
+        if not all(
+            isinstance(inner, Let | Alloc | Store | If | For | Check) for inner in statements(stmt.prelude)
+        ):
             raise IRError("the condition of a loop does more than compute")
         count = emitter.cell("count", I64, i64(0))
         self.forget_written(stmt)
-        before = self.elements
+        before, held = self.elements, self.held
         with emitter.open() as prelude:
             self.elements = dict(before)
             self.body(stmt.prelude)
             test = self.atom(stmt.condition)
         bound_before = {bound(inner) for inner in statements(stmt.prelude)}
         with emitter.open() as body:
-            self.elements = dict(before)
+            self.elements, self.held = dict(before), held
             if not bound_before.isdisjoint(free_names(stmt.body).vars):
                 self.body(stmt.prelude)
             self.body(stmt.body)
             emitter.store(count, (i64(0),), emitter.add(emitter.cell_value(count), i64(1)))
         loop = While(tuple(prelude.stmts), test, tuple(body.stmts))
         emitter.emit(loop)
-        self.elements = before
+        self.elements, self.held = before, held
         self.trips[loop] = emitter.cell_value(count)
