@@ -96,8 +96,8 @@ _SCALAR: dict[str, Callable[[Any], Any]] = {dtype.name: dtype.numpy.type for dty
 
 
 def run(fn: Function, args: Sequence[object], seed: int | None = None) -> Outcome:
-    """The results of a function on arguments, and the work. With a seed the threads of launches run in a random
-    order that the seed determines.
+    """The results of a function on arguments, and the work. With a seed the threads of launches run in a
+    random order that the seed determines.
 
     A checked index outside, a failed check, sizes that disagree raise the classes of `errors.runtime`;
     arguments of another type than the parameters' and broken promises raise `IRError`.
@@ -133,6 +133,7 @@ class _Machine:
         self.env: Environment = {}
         self.work = Work()
         self.span: Span | None = None
+        self.seed: int | None = None
         self.plans: dict[Body, LastUses] = {}
 
     def fail(self, rule: str) -> IRError:
