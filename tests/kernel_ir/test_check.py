@@ -135,6 +135,16 @@ BROKEN_LAUNCHES = {
 }
 
 
+@pytest.mark.parametrize(
+    "write", ["y[tx] = 1.0", "atomic add y[0] = 1.0", "fill y [2] = 0.0", "copy y [2] = x"]
+)
+def test_every_write_of_a_kernel_counts(write):
+    kernel = f"kernel k(x: f64 buffer, y: f64 buffer) {AT} {{ {write} }}"
+    fn = parse(f"{kernel} fn f(x: f64 buffer) {{ launch k [1,1,1] [1,1,1] [0] (x, x) return }}")
+    with pytest.raises(IRError, match="the parameter x is written"):
+        check(fn)
+
+
 @pytest.mark.parametrize("name", BROKEN_LAUNCHES)
 def test_launches_are_checked(name):
     body, message = BROKEN_LAUNCHES[name]

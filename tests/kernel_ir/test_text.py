@@ -66,6 +66,9 @@ at gx gy gz, bx bw bz, ix iy iz, tx ty tz, bytes {
     y[i, 0] = add(y[i, 1], mul(a, x[i]))
     atomic add y[i, 2] = 2.0 -> o: f64
     atomic compare y[i, 2] = 2.0 if o
+    atomic add y[i, 3] = 2.0
+    if true {
+    }
   }
   barrier
   barrier: count lt(i, n) -> c: i64

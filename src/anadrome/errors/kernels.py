@@ -55,10 +55,11 @@ _RACE_OF_BLOCKS = (
 class UninitialisedRead(RuntimeCheckError, RuntimeError):
     """An element of shared or local memory that is read before anything was written there."""
 
-    help = "write the element first; where another thread writes it, put a barrier (`syncthreads`) between"
-
     def __init__(self, kernel: str, element: str, space: str, access: Access) -> None:
         self.access = access
+        self.help = "write the element before it is read, on every way that leads there"
+        if space == "shared":
+            self.help += "; its memory begins anew in each block"
         super().__init__(
             f"the kernel `{kernel}` reads `{element}` of {space} memory, which nothing has written",
             access.span,
@@ -91,7 +92,11 @@ def divergence(
     """The error of threads of one block that do not meet: groups that wait at a barrier each, and threads
     that have finished."""
     span, threads = groups[0]
-    notes = [f"{_listed(group)} at a barrier{_place(place)}" for place, group in groups[1:]]
+    notes = []
+    for place, group in groups[1:]:
+        is_same = place is not None and place == span
+        where = "in another iteration of a loop around it" if is_same else f"at a barrier{_place(place)}"
+        notes.append(f"{_listed(group)} {where}")
     if finished:
         notes.append(f"{_listed(finished, finished=True)}")
     return BarrierDivergence(

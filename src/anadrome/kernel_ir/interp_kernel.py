@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from anadrome.errors.ir import IRError
-from anadrome.errors.kernels import InactiveLane, Index, divergence
+from anadrome.errors.kernels import InactiveLane, Index, UninitialisedRead, divergence
 from anadrome.kernel_ir.interp_machine import Failed, Place
 from anadrome.kernel_ir.interp_races import Judge, Stand
 from anadrome.kernel_ir.interp_thread import Thread, stepped
-from anadrome.kernel_ir.interp_warps import fault, results
+from anadrome.kernel_ir.interp_warps import Brought, fault, results
 from anadrome.kernel_ir.nodes import WARP, Barrier, Buffer, Kernel, Triple, Var, Warp
 from anadrome.kernel_ir.walk import statements
 
@@ -146,6 +146,9 @@ class _Block:
         self.threads = [self._thread(linear) for linear in range(count)]
         self.warps = [_Warp(self.threads[first : first + WARP]) for first in range(0, count, WARP)]
         self.ready = list(self.threads)
+        self.unwritten: Failed | None = None
+        """The first read of what nothing had written. A thread that writes it in the same stretch between
+        barriers races with it, and that is the better error: the other threads run on until they wait."""
 
     def _thread(self, linear: int) -> Thread:
         grid, index = self.grid, _position(linear, self.grid.block)
@@ -165,6 +168,11 @@ class _Block:
             thread.waits = stop
         except StopIteration:
             thread.is_finished = True
+        except Failed as failed:
+            if not isinstance(failed.error, UninitialisedRead):
+                raise
+            self.unwritten = self.unwritten or failed
+            thread.is_finished = True
         if thread.waits is None and not thread.is_finished:
             self.ready.append(thread)
             return False
@@ -178,7 +186,7 @@ class _Block:
     def _release_warp(self, warp: _Warp) -> None:
         """Let the lanes that are least far do their warp operation, if any waits in one."""
         waiting = [thread for thread in warp.threads if isinstance(thread.waits, Warp)]
-        if not waiting:
+        if not waiting or self.unwritten is not None:
             return
         path = min(thread.path for thread in waiting)
         group = [thread for thread in waiting if thread.path == path]
@@ -198,20 +206,26 @@ class _Block:
         brought = {thread.stand.lane: thread.brought for thread in threads}
         given = results(stmt, mask, brought, size)
         for thread in threads:
-            wrong = (
-                fault(stmt, mask, thread.stand.lane, brought, size) if self.grid.judge is not None else None
-            )
-            if wrong is not None:
-                access = thread.stand.access("executes", stmt.span)
-                raise Failed(InactiveLane(self.grid.kernel.name, wrong, access))
+            if self.grid.judge is not None:
+                self._judge_lane(stmt, mask, thread, brought, size)
             if stmt.result is not None:
                 thread.vars[stmt.result] = given[thread.stand.lane]
         if stmt.operation == "sync" and self.grid.judge is not None:
             self.grid.judge.sync([thread.stand for thread in threads])
 
+    def _judge_lane(
+        self, stmt: Warp, mask: int, thread: Thread, brought: dict[int, Brought], size: int
+    ) -> None:
+        wrong = fault(stmt, mask, thread.stand.lane, brought, size)
+        if wrong is not None:
+            access = thread.stand.access("executes", stmt.span)
+            raise Failed(InactiveLane(self.grid.kernel.name, wrong, access))
+
     # ------------------------------------------------------------------ barriers
     def _is_finished_at_barrier(self) -> bool:
         """Let all threads pass the barrier at which they wait; whether they have finished instead."""
+        if self.unwritten is not None:
+            raise self.unwritten
         finished = [thread for thread in self.threads if thread.is_finished]
         if len(finished) == len(self.threads):
             if self.grid.judge is not None:

@@ -126,8 +126,13 @@ class Judge:
         return None
 
     def _keep(self, kept: list[_Touch], now: _Touch) -> None:
-        """Add an access to those of its kind. Left out is one for which no later access is ordered after all
-        that is kept, and what every later access that is ordered after the new one is ordered after."""
+        """Add an access to those of its kind, as far as it can matter.
+
+        Two accesses of different blocks are enough: every later access is unordered with one of them. So are
+        two of different threads since the last barrier of their block (of different warps, where warps
+        synchronise): until the next barrier every access is unordered with one of them. Accesses before that
+        barrier, and earlier ones of the same thread, are ordered before what is kept.
+        """
         if not kept:
             kept.append(now)
             return

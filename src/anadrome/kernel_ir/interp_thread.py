@@ -185,14 +185,13 @@ class Thread(Machine):
         """Find reads of what nothing has written, and data races."""
         assert self.judge is not None
         span = getattr(self._now, "span", None)
+        if storage.space is not Space.LOCAL:
+            for index in range(start, start + count):
+                race = self.judge.touch(storage, index, self.stand, access, span)
+                if race is not None:
+                    raise Failed(DataRace(self.fn.name, self._element(buffer, index, count), *race))
         if storage.written is not None:
             self._initialised(storage, start, count, buffer, access)
-        if storage.space is Space.LOCAL:
-            return
-        for index in range(start, start + count):
-            race = self.judge.touch(storage, index, self.stand, access, span)
-            if race is not None:
-                raise Failed(DataRace(self.fn.name, self._element(buffer, index, count), *race))
 
     def _initialised(self, storage: Storage, start: int, count: int, buffer: Buffer, access: str) -> None:
         assert storage.written is not None

@@ -277,7 +277,8 @@ class Parser:
             case "atomic":
                 operation = self._word("an operation")
                 buffer, indices, value = self._assignment(self._buffer())
-                expected = self._expr() if self._accept("if") else None
+                takes_expected = operation == "compare" and self._accept("if")
+                expected = self._expr() if takes_expected else None
                 return Atomic(operation, buffer, indices, value, self._result(), expected)
             case "fill":
                 buffer, (size, *_), value = self._assignment(self._buffer())

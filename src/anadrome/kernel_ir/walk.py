@@ -230,8 +230,14 @@ def swapped_buffers(fn: Function) -> set[Buffer]:
 
 def written(kernel: Kernel) -> tuple[Buffer, ...]:
     """The parameters whose elements a kernel may change, in their order."""
-    stores = {stmt.buffer for stmt in statements(kernel.body) if isinstance(stmt, Store | Atomic)}
-    return tuple(param for param in kernel.params if isinstance(param, Buffer) and param in stores)
+    changed: set[Buffer] = set()
+    for stmt in statements(kernel.body):
+        match stmt:
+            case Store(buffer=buffer) | Atomic(buffer=buffer) | Fill(buffer=buffer) | Copy(target=buffer):
+                changed.add(buffer)
+            case _:
+                pass
+    return tuple(param for param in kernel.params if isinstance(param, Buffer) and param in changed)
 
 
 def kernels(fn: Function) -> tuple[Kernel, ...]:
