@@ -205,8 +205,8 @@ def _sweep(
         for stmt in chosen_values
     )
     own = own_buffers(found, places)
-    keys = source.keys
-    Reverse(found, places, active, emitter, primal, shadows, totals, own, is_masked, keys).sweep()
+    prizes = source.prizes
+    Reverse(found, places, active, emitter, primal, shadows, totals, own, is_masked, prizes).sweep()
     return _Written(source, primal, emitter, numbered, rooms)
 
 
