@@ -230,7 +230,7 @@ def _without(body: tuple[Stmt, ...], given: set[Buffer], changed: dict[Stmt, Stm
             case While(prelude=prelude, condition=condition, body=inner):
                 new = While(prelude, condition, _without(inner, given, changed))
             case Atomic(buffer=buffer) if buffer in given:
-                new = replace(stmt, beside=())
+                new = replace(stmt, beside=stmt.beside[1:])
             case _:
                 new = stmt
         changed[stmt] = new
