@@ -12,7 +12,7 @@ from anadrome.kernel_ir.text import parse, show
 from anadrome.schedule.cpu import schedule_cpu
 from tests.passes.documented import example
 
-WORKERS = {"cpu": 1, "atomics": 1, "block": 1, "warps": 1, "workers": 2, "narrow": 1}
+WORKERS = {"cpu": 1, "atomics": 1, "block": 1, "warps": 1, "workers": 2, "narrow": 1, "checks": 1}
 """Rewrite -> the workers of its example."""
 
 

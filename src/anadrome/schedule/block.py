@@ -71,6 +71,8 @@ from anadrome.kernel_ir.nodes import (
 )
 from anadrome.kernel_ir.walk import statements
 from anadrome.schedule.arithmetic import ONE, ZERO, add, compute, divide, known, multiply, subtract
+from anadrome.schedule.bounds import all_of
+from anadrome.schedule.checks import hoist_checks
 from anadrome.schedule.names import Names
 from anadrome.schedule.narrow import narrow
 from anadrome.schedule.pieces import Written, write
@@ -124,7 +126,8 @@ class Block:
         width, height, _ = site.block
         inner.later[site.own] = lambda _, __: add(multiply(add(multiply(z, height), y), width), x)
         written = build(inner)
-        stmts, binding = written.body, written.binding
+        stmts = written.body
+        binding = Binding.SEQUENTIAL if written.is_sequential else Binding.LANES
         if not stmts:
             return
         geometry = site.plan.kernel.geometry.variables
@@ -132,13 +135,18 @@ class Block:
         where = {place for place in known_here if isinstance(place, Var)}
         for index, extent in zip(indices, site.block, strict=True):
             if index is not None:
-                stmts = narrow(For(index, ZERO, extent, tuple(stmts), binding), where)
+                narrowed = narrow(For(index, ZERO, extent, tuple(stmts), binding), where)
+                stmts = [*narrowed.before, *hoist_checks(narrowed.loop, where)]
+                if narrowed.around:
+                    stmts = [If(all_of(narrowed.around), tuple(stmts))]
                 binding = Binding.SEQUENTIAL
         body += stmts
 
     def _place_of(self, thread: Expr) -> tuple[Expr, Expr, Expr]:
         """Where the thread of a number is in its block."""
-        width, height, _ = self.site.block
+        width, height, depth = self.site.block
+        if known(height) == 1 and known(depth) == 1:
+            return thread, ZERO, ZERO
         row, layer = divide(thread, width), divide(thread, multiply(width, height))
         return (
             subtract(thread, multiply(row, width)),

@@ -48,15 +48,16 @@ from anadrome.schedule.site import Site
 @dataclass(slots=True)
 class Written:
     """What one thread does in a piece, and whether threads must do so one after the other: where there are
-    loops or checks, or they meet at one element."""
+    loops, or they meet at one element. So they must where a check is left."""
 
     body: list[Stmt] = field(default_factory=list)
     is_sequential: bool = False
 
     @property
     def binding(self) -> Binding:
-        """What runs the threads."""
-        return Binding.SEQUENTIAL if self.is_sequential else Binding.LANES
+        """What runs the threads, by what is left of checks."""
+        has_checks = any(isinstance(stmt, Check) for stmt in statements(self.body))
+        return Binding.SEQUENTIAL if self.is_sequential or has_checks else Binding.LANES
 
 
 def write(site: Site, stmts: Iterable[Stmt], names: Names) -> Written:
@@ -147,7 +148,6 @@ class _Writer:
                 where = self.site.plan.kernel.geometry
                 shown = names.exprs((*values, *where.block_index, *where.thread_index))
                 body.append(Check(names.expr(condition), self.site.code(code, len(values)), shown))
-                self.found.is_sequential = True
             case Fence():
                 pass
             case Barrier() | Warp() | Free() | View() | Swap() | Call() | Print() | Launch():

@@ -139,7 +139,7 @@ def explain(function: Callable[..., Any], *args: Any, measure: bool = False, **k
     _, leaves, arrays = compiled.program(args, kwargs)
     values = program.arguments(leaves, arrays, is_looking=True)
     optimised = [fn for fn in recorded.values() if isinstance(fn, array_ir.Function)][-1]
-    kernel = recorded["kernel"]
+    kernel = recorded["schedule"]
     assert isinstance(kernel, kernel_ir.Function)
     pairs = zip(kernel.params, values, strict=True)
     scalars = {param: _number(value) for param, value in pairs if isinstance(param, kernel_ir.Var)}
