@@ -430,15 +430,11 @@ def _shuffle(name: str, operation: str, words: str, example: str) -> Verb[..., A
 shfl_sync = _shuffle(
     "shfl_sync", "shuffle", "The value that the thread of this lane brings", "[10, 10, 10, 10]"
 )
-shfl_up_sync = _shuffle(
-    "shfl_up_sync", "up", "The value of the thread so far below", "[ 0,  0, 10, 20]"
-)
+shfl_up_sync = _shuffle("shfl_up_sync", "up", "The value of the thread so far below", "[ 0,  0, 10, 20]")
 shfl_down_sync = _shuffle(
     "shfl_down_sync", "down", "The value of the thread so far above", "[10, 20, 30, 30]"
 )
-shfl_xor_sync = _shuffle(
-    "shfl_xor_sync", "xor", "The value of the lane xor `lane`", "[10,  0, 30, 20]"
-)
+shfl_xor_sync = _shuffle("shfl_xor_sync", "xor", "The value of the lane xor `lane`", "[10,  0, 30, 20]")
 
 
 @verb(lambda context, mask, predicate: together.vote(context, "ballot_sync", "ballot", mask, predicate))
