@@ -6,10 +6,12 @@ The first execution has checked and contributed already; both would be wrong or 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from anadrome.array_ir.dead import live_body
-from anadrome.array_ir.nodes import Atom, Body, Check, Let, SumType
+from anadrome.array_ir.nodes import Atom, Body, Check, Launch, Let, SumType
 from anadrome.array_ir.walk import map_bodies
+from anadrome.kernel_ir.walk import without_checks
 
 
 def repeated(body: Body, wanted: Sequence[Atom] | None = None) -> Body:
@@ -22,6 +24,9 @@ def repeated(body: Body, wanted: Sequence[Atom] | None = None) -> Body:
 
 
 def _statement(let: Let) -> Let:
+    if isinstance(let.expr, Launch):
+        kernel = without_checks(let.expr.kernel)
+        return let if kernel is let.expr.kernel else replace(let, expr=replace(let.expr, kernel=kernel))
     expr = map_bodies(let.expr, _body)
     return let if expr is let.expr else Let(let.targets, expr, let.span)
 
