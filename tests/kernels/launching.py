@@ -110,7 +110,7 @@ def launched(kernel: Kernel, configuration: object, args: tuple[Any, ...], count
 
 
 def _agree(ways: list[list[Any]]) -> None:
-    """Interpreters agree in every bit, compiled code but for the last ones: it contracts products and sums."""
+    """Interpreters agree in every bit, compiled code but for the last ones: it contracts products."""
     for other in ways[1:-1]:
         for one, two in zip(ways[0], other, strict=True):
             np.testing.assert_array_equal(one, two)
