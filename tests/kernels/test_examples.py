@@ -18,6 +18,7 @@ ACTIVE = {
     "bitonic": (0, 1),
     "bundle": (0, 1, 2),
     "histogram": (0, 1),
+    "lbm": (0,),
     "nbody": (0, 1, 2),
     "product": (0, 1),
     "raymarch": (0,),
