@@ -17,6 +17,7 @@ ACTIVE = {
     "axpy": (0, 1, 2),
     "bitonic": (0, 1),
     "bundle": (0, 1, 2),
+    "dg": (0, 1, 2),
     "histogram": (0, 1),
     "lbm": (0,),
     "lulesh": (0,),
