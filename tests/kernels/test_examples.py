@@ -19,6 +19,7 @@ ACTIVE = {
     "bundle": (0, 1, 2),
     "dg": (0, 1, 2),
     "histogram": (0, 1),
+    "hmlstm": (0, 1, 2, 3),
     "lbm": (0,),
     "lulesh": (0,),
     "nbody": (0, 1, 2),
