@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 ACTIVE = {
+    "arity": (0,),
     "attention": (0, 1, 2, 3),
     "axpy": (0, 1, 2),
     "bitonic": (0, 1),
