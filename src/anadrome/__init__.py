@@ -70,6 +70,7 @@ from anadrome.frontend.annotations import i64_ as i64
 from anadrome.frontend.iterables import unroll
 from anadrome.frontend.ranges import range
 from anadrome.tools.check_grads import check_grads
+from anadrome.tools.check_kernel import check_kernel
 from anadrome.tools.explain import explain
 from anadrome.tools.trace_nan import trace_nan
 
@@ -139,6 +140,7 @@ __all__ = [
     "threadfence",
     # looking into them
     "check_grads",
+    "check_kernel",
     "trace_nan",
     "explain",
     "show",

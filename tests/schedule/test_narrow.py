@@ -119,3 +119,18 @@ fn main(n: i64, threads: i64, blocks: i64, x: f64 buffer) {{
 """
     code = optimised_text(compiled(text).llvm_text, this_machine())
     assert "x double>" in code and "masked" not in code
+
+
+def test_numbers_that_are_computed_in_many_steps() -> None:
+    """Each step takes the one before twice, so that written out they would be 2^40 operations."""
+
+    def steps(name: str) -> str:
+        shown = (f"bitxor({name}{k - 1}, shl({name}{k - 1}, {k % 5}))" for k in range(1, 41))
+        return "\n".join(f"let {name}{k}: i64 = {step}" for k, step in enumerate(shown, 1))
+
+    before = f"let h0: i64 = add(i, 1)\n{steps('h')}\nlet g0: i64 = m\n{steps('g')}"
+    (found,) = results(guarded("and(gt(h40, 100), gt(g40, 5))", before), 0, 3, np.arange(360))
+    h, g = np.indices((20, 18))[1] + 1, np.full((20, 18), 3)
+    for k in range(1, 41):
+        h, g = h ^ (h << (k % 5)), g ^ (g << (k % 5))
+    np.testing.assert_array_equal(found >= 0, (h > 100) & (g > 5))

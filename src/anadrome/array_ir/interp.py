@@ -95,13 +95,15 @@ Sink = tuple[Callable[[int], None], Callable[[], list[Value]]]
 _SCALAR: dict[str, Callable[[Any], Any]] = {dtype.name: dtype.numpy.type for dtype in ALL}
 
 
-def run(fn: Function, args: Sequence[object]) -> Outcome:
-    """The results of a function on arguments, and the work.
+def run(fn: Function, args: Sequence[object], seed: int | None = None) -> Outcome:
+    """The results of a function on arguments, and the work. With a seed the threads of launches run in a
+    random order that the seed determines.
 
     A checked index outside, a failed check, sizes that disagree raise the classes of `errors.runtime`;
     arguments of another type than the parameters' and broken promises raise `IRError`.
     """
     machine = _Machine(Knowledge(fn))
+    machine.seed = seed
     if len(args) != len(fn.params):
         raise IRError(f"{fn.name} takes {len(fn.params)} arguments, got {len(args)}")
     for param, arg in zip(fn.params, args, strict=True):
@@ -131,6 +133,7 @@ class _Machine:
         self.env: Environment = {}
         self.work = Work()
         self.span: Span | None = None
+        self.seed: int | None = None
         self.plans: dict[Body, LastUses] = {}
 
     def fail(self, rule: str) -> IRError:
@@ -301,7 +304,7 @@ class _Machine:
         the threads, each of as many operations as its kernel has statements."""
         extents = [self.integer(extent) for extent in (*expr.grid, *expr.block, expr.shared)]
         args = self.atoms(expr.args)
-        found = run_launch(expr.kernel, extents, args)
+        found = run_launch(expr.kernel, extents, args, self.seed)
         threads = math.prod(extents[:6])
         self.work.apply(expr.kernel.name, sum(1 for _ in statements(expr.kernel.body)), threads)
         for arg in args:

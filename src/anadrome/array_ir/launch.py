@@ -43,13 +43,15 @@ def sizes_of(kernel: Kernel, shapes: Sequence[tuple[Size, ...]]) -> list[Size]:
     return [found[size] for size in kernel.params[: len(kernel.params) - len(shapes)]]
 
 
-def run_launch(kernel: Kernel, extents: Sequence[int], args: Sequence[Any]) -> list[np.ndarray]:
+def run_launch(
+    kernel: Kernel, extents: Sequence[int], args: Sequence[Any], seed: int | None = None
+) -> list[np.ndarray]:
     """What a kernel leaves in copies of the arrays that it writes; `extents` are the grid, the block, and the
     bytes of shared memory. Races between its threads raise the classes of `errors.kernels`."""
     shapes = [np.shape(arg) for arg in args]
     gx, gy, gz, bx, by, bz, shared = extents
     given = (*sizes_of(kernel, shapes), *args)
-    arrays = run_kernel(kernel, (gx, gy, gz), (bx, by, bz), shared, given)
+    arrays = run_kernel(kernel, (gx, gy, gz), (bx, by, bz), shared, given, seed)
     params = [param for param in kernel.params if isinstance(param, Buffer)]
     return [arrays[params.index(param)] for param in written(kernel)]
 

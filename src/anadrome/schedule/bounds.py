@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from anadrome.dtypes import BOOL, I64
 from anadrome.kernel_ir.nodes import Compute, Const, Expr, For, Let, Load, Stmt, Var, Workers, i64
+from anadrome.kernel_ir.walk import subexpressions
 from anadrome.schedule.arithmetic import ONE, ZERO, add, compute, greatest, known, least, multiply, subtract
 from anadrome.schedule.plan import dtype_of
 
@@ -18,6 +19,9 @@ FAR = 1 << 62
 """Numbers are held between -FAR and FAR before places, which are smaller, are subtracted from them."""
 SMALL = 1 << 31
 """Constants up to here are places."""
+
+MOST = 64
+"""Operations of an expression that is computed before the loop as well."""
 
 _TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq"}
 """Comparison -> the same with its arguments exchanged."""
@@ -61,6 +65,8 @@ class Bounds:
     is_checked: bool = False
     """Whether the conditions hold a number between sizes of memory, so that a sum that leaves i64 fails
     them."""
+    sizes: dict[Var, int] = field(default_factory=dict)
+    """How large the values are with all that they are computed from."""
     before: list[Stmt] = field(default_factory=list)
     around: list[Expr] = field(default_factory=list)
     inside: list[Expr] = field(default_factory=list)
@@ -69,10 +75,21 @@ class Bounds:
     def of(loop: For, lets: Sequence[Stmt], places: Collection[Var], *, is_checked: bool = False) -> Bounds:
         """The bounds of a loop, with what is bound in it."""
         values = {stmt.var: stmt.value for stmt in lets if isinstance(stmt, Let)}
-        return Bounds(loop.index, values, places, loop.lo, loop.hi, is_checked)
+        bounds = Bounds(loop.index, values, places, loop.lo, loop.hi, is_checked)
+        for var, value in values.items():
+            bounds.sizes[var] = bounds._size(value)
+        return bounds
+
+    def _size(self, expr: Expr) -> int:
+        """The operations of an expression, as often as they are written."""
+        parts = (self.sizes.get(part, 1) if isinstance(part, Var) else 1 for part in subexpressions(expr))
+        return min(sum(parts), MOST + 1)
 
     def take_all(self, condition: Expr) -> None:
         """Take all that a condition asks."""
+        if self._size(condition) > MOST:
+            self.inside.append(condition)
+            return
         for part in conjuncts(condition, self.values):
             self.take(part)
 
@@ -152,7 +169,9 @@ class Bounds:
         return self.at(expr, None)
 
     def at(self, expr: Expr, index: Expr | None) -> Expr | None:
-        """An expression as it is before the loop, for one value of the index."""
+        """An expression as it is before the loop, for one value of the index; None where it is too large."""
+        if self._size(expr) > MOST:
+            return None
         match expr:
             case Var() if expr is self.index:
                 return index
