@@ -6,10 +6,6 @@ from anadrome.errors.codes import CODES
 from tests.errors.catalogue import BASES, PAGE, ROOMS, classes_of, examples, page
 
 WITHOUT_PROGRAM = {
-    "BarrierDivergence",  # kernels are written in the IR's text so far: tests/kernel_ir/test_kernel_faults.py
-    "DataRace",
-    "InactiveLane",
-    "UninitialisedRead",
     "GradientMismatch",  # check_grads finds a bug of ours
     "IRError",
     "IRSyntaxError",

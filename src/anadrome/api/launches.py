@@ -21,7 +21,7 @@ from anadrome.errors.kernels_launch import (
     SharedTooLarge,
     UnsuitableLaunch,
 )
-from anadrome.errors.runtime import LaunchSize
+from anadrome.errors.runtime import ContestedWrite, LaunchSize
 from anadrome.frontend.arrays import atom, describe, type_of, unboxed
 from anadrome.frontend.context import Context
 from anadrome.frontend.kernels.thread import Argument, StagedThread, stage_thread
@@ -30,6 +30,7 @@ from anadrome.frontend.structures import is_number
 from anadrome.frontend.values import Array, Fixed, Scalar, Value
 from anadrome.frontend.writing import put
 from anadrome.kernel_ir.check import check_kernel
+from anadrome.kernel_ir.contested import contested_writes, unwritten_reads
 from anadrome.kernel_ir.nodes import Alloc, Buffer, Kernel, Space
 from anadrome.kernel_ir.nodes import Const as KernelConst
 from anadrome.kernel_ir.walk import statements
@@ -209,6 +210,7 @@ def stage_launch(
         _check_written(context, kernel, arguments, place, args)
     sizes = [atom(context, one) for one in (*extents.grid, *extents.block, extents.shared)]
     _check_extents(context, kernel, node, sizes)
+    _refuse_races(context, node, sizes)
     outside = tuple(one.outside for one in arguments)
     gx, gy, gz, bx, by, bz, shared = sizes
     results = context.builder.let(Launch(node, (gx, gy, gz), (bx, by, bz), shared, outside))
@@ -285,6 +287,28 @@ def _check_extents(context: Context, kernel: Launched, node: Kernel, sizes: Sequ
         elif not condition.value:
             shown = [value.value if isinstance(value, Const) else "?" for value in values]
             raise LaunchSize.of(message, shown, context.span)
+
+
+def _refuse_races(context: Context, node: Kernel, sizes: Sequence[Atom]) -> None:
+    """Refuse what is wrong with several threads, as the text of the kernel shows: shared memory that nobody
+    writes, elements that all threads write."""
+    for stmt, buffer in unwritten_reads(node):
+        help = "write it before, and put `ad.syncthreads()` between the two"
+        what = f"reading `{buffer.name}`, shared memory that the kernel never writes,"
+        raise KernelRefused(what, getattr(stmt, "span", None) or context.span, help)
+    how = _Staged(context)
+    grid, block = how.product(sizes[:3]), how.product(sizes[3:6])
+    for found in contested_writes(node):
+        span, context.span = context.span, found.store.span or context.span
+        one = how.within(block, 1)
+        one = how.both(one, how.within(grid, 1)) if found.by_grid else one
+        element = f"one element of `{found.store.buffer.name}`"
+        message = f"threads of `{node.name}` write {element} in no order: a data race"
+        if not isinstance(one, Const):
+            context.builder.let(Check(one, "contested", message))
+        elif not one.value:
+            raise ContestedWrite(message, context.span)
+        context.span = span
 
 
 def _static_bytes(kernel: Kernel) -> int:

@@ -127,6 +127,7 @@ CODES: Mapping[str, str] = {
     "NonFinite": "A511",
     "NotDecomposed": "A512",
     "BarrierDivergence": "A513",
+    "ContestedWrite": "A517",
     "DataRace": "A514",
     "UninitialisedRead": "A515",
     "InactiveLane": "A516",

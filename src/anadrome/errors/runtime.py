@@ -233,6 +233,13 @@ class LaunchSize(RuntimeCheckError, ValueError):
     )
 
 
+class ContestedWrite(RuntimeCheckError, RuntimeError):
+    """Every thread of a launch, or of a block, writes one element."""
+
+    label = "every thread writes this element"
+    help = "let one thread write it, `if ad.grid(1) == 0:`, or combine what they bring, `ad.atomic.add`"
+
+
 FAILURES: dict[str, type[RuntimeCheckError]] = {
     "index": IndexOutOfBounds,
     "size": SizeMismatch,
@@ -246,6 +253,7 @@ FAILURES: dict[str, type[RuntimeCheckError]] = {
     "nonfinite": NonFinite,
     "budget": BudgetExceeded,
     "divergence": BarrierDivergence,
+    "contested": ContestedWrite,
     "launch": LaunchSize,
 }
 """Check.error and Failure.error -> the class that is raised."""

@@ -144,7 +144,9 @@ class Block:
 
     def _place_of(self, thread: Expr) -> tuple[Expr, Expr, Expr]:
         """Where the thread of a number is in its block."""
-        width, height, _ = self.site.block
+        width, height, depth = self.site.block
+        if known(height) == 1 and known(depth) == 1:
+            return thread, ZERO, ZERO
         row, layer = divide(thread, width), divide(thread, multiply(width, height))
         return (
             subtract(thread, multiply(row, width)),
