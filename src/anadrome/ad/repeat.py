@@ -6,9 +6,11 @@ The first execution has checked and contributed already; both would be wrong or 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from anadrome.ad.kernels.normal import normal
 from anadrome.array_ir.dead import live_body
-from anadrome.array_ir.nodes import Atom, Body, Check, Let, SumType
+from anadrome.array_ir.nodes import Atom, Body, Check, Launch, Let, SumType
 from anadrome.array_ir.walk import map_bodies
 
 
@@ -23,6 +25,8 @@ def repeated(body: Body, wanted: Sequence[Atom] | None = None) -> Body:
 
 def _statement(let: Let) -> Let:
     expr = map_bodies(let.expr, _body)
+    if isinstance(expr, Launch) and expr.kernel.failures:
+        expr = replace(expr, kernel=normal(expr.kernel).kernel)
     return let if expr is let.expr else Let(let.targets, expr, let.span)
 
 
