@@ -50,6 +50,10 @@ SAMPLED = {
     "derivatives/test_splines.py::test_cubic_splines": 4,
     "gradbench/test_gradbench_programs.py::test_derivative_against_complex_step": 4,
     "gradbench/test_gradbench_programs.py::test_derivative_against_forward_mode": 3,
+    "kernels/test_corpus.py::test_first_order": 2,
+    "kernels/test_corpus.py::test_no_races": 3,
+    "kernels/test_corpus.py::test_second_order": 5,
+    "kernels/test_corpus.py::test_values": 2,
     "meaning/test_cases.py::test_thresholds_change_no_meaning": 4,
 }
 """Tests that take long over a long table: each run takes one row of so many, `make fuzz` takes all."""

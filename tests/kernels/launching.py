@@ -67,13 +67,17 @@ def interpreted(program: array_ir.Function, leaves: list[Any]) -> list[list[Any]
     check_kernel(lowered)
     text = kernel_text.show(lowered)
     assert kernel_text.show(kernel_text.parse(text)) == text
+    found.append(kernel_interp.run(lowered, with_sizes(program, leaves), workers=1))
+    return found
+
+
+def with_sizes(program: array_ir.Function, leaves: list[Any]) -> list[Any]:
+    """The arguments of a lowered program: the sizes of its arrays before them."""
     sizes: dict[object, int] = {}
     for param, leaf in zip(program.params, leaves, strict=True):
         for size, got in zip(param.type.shape, np.shape(leaf), strict=True):
             sizes.setdefault(size, got)
-    given = [*(sizes[size] for size in program.sizes), *leaves]
-    found.append(kernel_interp.run(lowered, given, workers=1))
-    return found
+    return [*(sizes[size] for size in program.sizes), *leaves]
 
 
 def after(kernel: Kernel, configuration: object, *args: Any) -> list[np.ndarray]:

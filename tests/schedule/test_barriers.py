@@ -318,3 +318,26 @@ fn main(x: f64 buffer) {{
     expected = np.repeat(np.arange(16.0)[:, None], 4, axis=1)
     expected[:, 0] = 7.0
     np.testing.assert_array_equal(found, expected * 100 + np.array([1.0, 2.0, 7.0, 7.0]))
+
+
+def test_shared_memory_of_a_size_that_the_kernel_computes() -> None:
+    text = f"""
+kernel reverse(x: f64 buffer, y: f64 buffer)
+{AT} {{
+  let n: i64 = truncdiv(bytes, 8)
+  let wide: i64 = add(n, 1)
+  alloc s: f64 shared [2, wide] [mul(2, wide)]
+  let i: i64 = add(mul(ix, bx), tx)
+  s[1, tx] = x[i]
+  barrier
+  y[i] = s[1, sub(sub(n, 1), tx)]
+}}
+fn main(x: f64 buffer) {{
+  alloc y: f64 global [15]
+  launch reverse [3, 1, 1] [5, 1, 1] [40] (x, y)
+  return y as f64 [15]
+}}
+"""
+    x = np.arange(15.0)
+    (found,) = results(text, x)
+    np.testing.assert_array_equal(found, x.reshape(3, 5)[:, ::-1].reshape(-1))

@@ -269,8 +269,11 @@ class _Forward:
         self.tangents.update(zip(let.targets, tangents, strict=True))
 
     def launch(self, builder: Builder, let: Let, expr: Launch) -> None:
-        """A launch, direction by direction."""
-        builder.emit(self.renaming.let(let))
+        """A launch: of a kernel that does both with one direction; else of the kernel itself, and of that of
+        the tangents direction by direction."""
+        is_whole = self.directions is None
+        if not is_whole:
+            builder.emit(self.renaming.let(let))
         call = renamed(expr, self.renaming.atoms)
         known = [self.tangent(arg) for arg in expr.args]
         places = written_places(expr.kernel, len(expr.args))
@@ -281,7 +284,12 @@ class _Forward:
         def push(inner: Builder, given: Sequence[Atom]) -> tuple[Atom, ...]:
             parts = iter(given)
             tangents = [None if tangent is None else next(parts) for tangent in known]
-            return forward_launch(inner, call, tangents, tuple(varied))
+            primal, moved = forward_launch(inner, call, tangents, tuple(varied), is_whole=is_whole)
+            if is_whole:
+                self.renaming.mapping.update(
+                    {target: primal[place] for place, target in zip(places, let.targets, strict=True)}
+                )
+            return moved
 
         given = [tangent for tangent in known if tangent is not None]
         tangents = every_direction(builder, push, given, self.directions)

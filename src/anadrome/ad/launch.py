@@ -67,10 +67,12 @@ def reverse_launch(scope: Scope, let: Let, expr: Launch) -> None:
     if found.judge is not None:
         before = {"winners": _nobody(builder, call, found.judge)}
         finals = launch(builder, call, found.judge, before)
-        winners = {place: one for (_, place), one in zip(_changed(found.judge), finals, strict=True)}
+        pairs = zip(_changed(found.judge), finals, strict=True)
+        winners = {place: one for (kind, place), one in pairs if kind == "winners"}
     if found.counter is not None:
         none = {0: builder.full((i64(found.rooms),), i64(0))}
-        (counts,) = launch(builder, call, found.counter, {"counts": none, "winners": winners})
+        results = launch(builder, call, found.counter, {"counts": none, "winners": winners})
+        counts = dict(zip(_changed(found.counter), results, strict=True))["counts", 0]
         rooms = [builder.index(counts, (i64(number),)) for number in range(found.rooms)]
     shadows: dict[int, Atom] = {}
     for source in found.sweep.sources:
@@ -106,13 +108,19 @@ def _seed(scope: Scope, expr: Launch, seeds: Mapping[int, Atom | None], place: i
 
 
 def forward_launch(
-    builder: Builder, expr: Launch, tangents: Sequence[Atom | None], outputs: Sequence[int]
-) -> tuple[Atom, ...]:
+    builder: Builder,
+    expr: Launch,
+    tangents: Sequence[Atom | None],
+    outputs: Sequence[int],
+    *,
+    is_whole: bool,
+) -> tuple[dict[int, Var], tuple[Atom, ...]]:
     """The tangents of the arrays at these places of the arguments, after the launch. `expr` is in the new
-    program, each of its arguments has its tangent or None."""
+    program, each of its arguments has its tangent or None. `is_whole`: also the arrays that it writes, by
+    place."""
     first = len(expr.kernel.params) - len(expr.args)
     inputs = [first + place for place, tangent in enumerate(tangents) if tangent is not None]
-    found = forward_kernel(expr.kernel, inputs, [first + place for place in outputs])
+    found = forward_kernel(expr.kernel, inputs, [first + place for place in outputs], is_whole=is_whole)
     shadows: dict[int, Atom] = {}
     for source in found.sources:
         if source.kind == "shadow":
@@ -121,12 +129,13 @@ def forward_launch(
             shadows[source.position] = _zeros(builder, expr.args[place]) if tangent is None else tangent
     given = {"shadow": shadows, "winners": _nobody(builder, expr, found)}
     after = dict(zip(_changed(found), launch(builder, expr, found, given), strict=True))
-    return tuple(
+    moved = tuple(
         after.get(("shadow", first + place))
         or shadows.get(first + place)
         or _zeros(builder, expr.args[place])
         for place in outputs
     )
+    return {place - first: var for (kind, place), var in after.items() if kind == "original"}, moved
 
 
 def _zeros(builder: Builder, atom: Atom) -> Atom:
@@ -164,16 +173,15 @@ def _nobody(builder: Builder, expr: Launch, found: Derived) -> dict[int, Atom]:
 
 
 def _changed(found: Derived) -> list[tuple[Kind, int]]:
-    """What the parameters stand for that a derived kernel writes, but for the original arguments."""
+    """What the parameters stand for that a derived kernel writes."""
     sources = dict(zip(found.kernel.params, found.sources, strict=True))
-    pairs = [(sources[param].kind, sources[param].position) for param in written(found.kernel)]
-    return [(kind, position) for kind, position in pairs if kind != "original"]
+    return [(sources[param].kind, sources[param].position) for param in written(found.kernel)]
 
 
 def launch(
     builder: Builder, expr: Launch, found: Derived, more: Mapping[str, Mapping[int, Atom]]
 ) -> list[Var]:
-    """Launch a derived kernel where the original one is; what it writes but original arguments, after it."""
+    """Launch a derived kernel where the original one is; what it writes, after it."""
     original = (
         *sizes_of(expr.kernel, [arg.type.shape for arg in expr.args if isinstance(arg.type, ArrayType)]),
         *expr.args,
@@ -183,10 +191,14 @@ def launch(
         for source in found.sources
     ]
     kernel, args = _arranged(found.kernel, given)
-    results = builder.let(Launch(kernel, expr.grid, expr.block, expr.shared, args))
-    sources = dict(zip(found.kernel.params, found.sources, strict=True))
-    pairs = zip(written(kernel), results, strict=True)
-    return [result for param, result in pairs if sources[param].kind != "original"]
+    by_param = dict(
+        zip(
+            written(kernel),
+            builder.let(Launch(kernel, expr.grid, expr.block, expr.shared, args)),
+            strict=True,
+        )
+    )
+    return [by_param[param] for param in written(found.kernel)]
 
 
 def _arranged(kernel: Kernel, given: Sequence[Atom]) -> tuple[Kernel, tuple[Atom, ...]]:

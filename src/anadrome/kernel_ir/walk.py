@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from anadrome.kernel_ir.nodes import (
@@ -246,6 +246,28 @@ def written(kernel: Kernel) -> tuple[Buffer, ...]:
     """The parameters whose elements a kernel may change, in their order."""
     changed = {buffer for stmt in statements(kernel.body) for buffer in changes(stmt)}
     return tuple(param for param in kernel.params if isinstance(param, Buffer) and param in changed)
+
+
+def without_checks(kernel: Kernel) -> Kernel:
+    """The kernel without its checks, for a launch whose checks hold."""
+    return replace(kernel, body=_unchecked(kernel.body), failures=()) if kernel.failures else kernel
+
+
+def _unchecked(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    found: list[Stmt] = []
+    for stmt in body:
+        match stmt:
+            case Check():
+                pass
+            case If(condition=condition, then=then, other=other):
+                found.append(If(condition, _unchecked(then), _unchecked(other)))
+            case For(body=inner):
+                found.append(replace(stmt, body=_unchecked(inner)))
+            case While(prelude=prelude, condition=condition, body=inner):
+                found.append(While(_unchecked(prelude), condition, _unchecked(inner)))
+            case _:
+                found.append(stmt)
+    return tuple(found)
 
 
 def kernels(fn: Function) -> tuple[Kernel, ...]:

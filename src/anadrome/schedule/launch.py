@@ -102,7 +102,7 @@ def _emit_blocks(site: Site, grid: Triple[Expr], part: tuple[Expr, Expr], body: 
     plan, index = site.plan, Var("block", I64)
     for shared in plan.shared:
         size = site.outside(shared.size, f"the size of {shared.buffer}")
-        made = site.names.layout(shared.buffer)
+        made = _laid_out(site, shared.buffer)
         site.names.buffers[shared.buffer] = Place(site.of_worker(made, size))
     names, stmts = site.names.inner(), list[Stmt]()
     _block_index(plan, grid, index, names, stmts)
@@ -111,6 +111,14 @@ def _emit_blocks(site: Site, grid: Triple[Expr], part: tuple[Expr, Expr], body: 
     body.append(For(index, *part, tuple(stmts)))
     taken = (stmt.buffer for stmt in site.memory if isinstance(stmt, Alloc))
     body += [Free(buffer) for buffer in taken if buffer.space is Space.GLOBAL]
+
+
+def _laid_out(site: Site, buffer: Buffer) -> Buffer:
+    """A buffer laid out as shared memory of the kernel, whose dimensions it may have computed."""
+    what = f"the shape of {buffer}"
+    shape = tuple(site.outside(size, what) for size in buffer.shape)
+    strides = tuple(site.outside(step, what) for step in buffer.strides)
+    return Buffer(buffer.name, buffer.dtype, buffer.space, shape, strides)
 
 
 def _block_index(plan: Plan, grid: Triple[Expr], index: Var, names: Names, body: list[Stmt]) -> None:

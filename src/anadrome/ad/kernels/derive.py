@@ -31,7 +31,7 @@ from anadrome.kernel_ir.nodes import (
     Var,
     i64,
 )
-from anadrome.kernel_ir.walk import free_names, statements, written
+from anadrome.kernel_ir.walk import free_names, statements, without_checks, written
 
 Kind = Literal["original", "shadow", "room", "counts", "winners"]
 
@@ -70,11 +70,13 @@ class Reversed:
 def reverse_kernel(
     kernel: Kernel, inputs: Sequence[int], outputs: Sequence[int], ones: frozenset[Var] = frozenset()
 ) -> Reversed:
-    """The reverse mode of a kernel. `inputs` are positions of the float parameters whose adjoints are wanted,
+    """The reverse mode of a kernel, whose checks have been made by a launch of it.
+
+    `inputs` are positions of the float parameters whose adjoints are wanted,
     `outputs` those of written buffers whose results have one; `ones` are extents of its geometry that are 1.
     Raises `NotDifferentiable` with the line where a construct has no rule.
     """
-    source = normal(kernel, ones)
+    source = normal(without_checks(kernel), ones)
     params = source.kernel.params
     active = activity(source.kernel, [params[i] for i in inputs], [params[i] for i in outputs])
     races = contested(source.kernel, active)
@@ -107,13 +109,16 @@ def sources_of(found: Contest) -> list[Source]:
     return [*(Source("original", position) for position in range(count)), *winners]
 
 
-def forward_kernel(kernel: Kernel, inputs: Sequence[int], outputs: Sequence[int]) -> Derived:
+def forward_kernel(
+    kernel: Kernel, inputs: Sequence[int], outputs: Sequence[int], *, is_whole: bool = True
+) -> Derived:
     """The forward mode of a kernel. `inputs` are positions of the float parameters that have a tangent,
     `outputs` those of written float buffers. Every buffer among both has a tangent buffer, which holds the
-    tangents of what is there before, and after; a scalar has a tangent.
+    tangents of what is there before, and after; a scalar has a tangent. `is_whole`: it does what the kernel
+    does as well, checks included; else a launch of the kernel has done that.
     Raises `NotDifferentiable` with the line where a construct has no rule.
     """
-    source = normal(kernel)
+    source = normal(kernel if is_whole else without_checks(kernel))
     params = source.kernel.params
     active = activity(source.kernel, [params[i] for i in inputs], [params[i] for i in outputs])
     keyed = contest(source, contested(source.kernel, active))
@@ -128,7 +133,8 @@ def forward_kernel(kernel: Kernel, inputs: Sequence[int], outputs: Sequence[int]
     sweep.body(found.body)
     every = (*found.params, *tangents.values())
     whole = Kernel(f"{found.name}_jvp", every, found.geometry, sweep.emitter.stmts, found.failures)
-    results = (*written(found), *(one for one in tangents.values() if isinstance(one, Buffer)))
+    primal = written(source.kernel) if is_whole else ()
+    results = (*primal, *(one for one in tangents.values() if isinstance(one, Buffer)))
     sources = [*sources_of(keyed), *(Source("shadow", one) for one in tangents)]
     return trimmed(remove_dead(whole, results), sources)
 
@@ -205,8 +211,8 @@ def _sweep(
         for stmt in chosen_values
     )
     own = own_buffers(found, places)
-    keys = source.keys
-    Reverse(found, places, active, emitter, primal, shadows, totals, own, is_masked, keys).sweep()
+    prizes = source.prizes
+    Reverse(found, places, active, emitter, primal, shadows, totals, own, is_masked, prizes).sweep()
     return _Written(source, primal, emitter, numbered, rooms)
 
 

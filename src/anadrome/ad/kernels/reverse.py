@@ -28,6 +28,7 @@ from anadrome.ad.kernels.normal import Normal
 from anadrome.ad.kernels.places import Places
 from anadrome.ad.kernels.sweeps import Primal
 from anadrome.ad.kernels.warps import reverse_shuffle
+from anadrome.ad.kernels.winners import Prize
 from anadrome.dtypes import I64
 from anadrome.errors import Span
 from anadrome.errors.ad import NotDifferentiable
@@ -75,7 +76,7 @@ class Reverse:
     totals: Mapping[Var, Buffer]
     own: frozenset[Buffer]
     is_masked: bool
-    keys: Mapping[Stmt, tuple[Buffer, Var]]
+    prizes: Mapping[Stmt, Prize]
     sums: list[dict[Var, Atom]] = field(default_factory=lambda: [{}])
     cells: dict[Var, Buffer] = field(default_factory=dict)
 
@@ -156,7 +157,7 @@ class Reverse:
                 adjoint = self.emitter.load(self.shadows[buffer], at)
                 self.emitter.store(self.shadows[buffer], at, zero(buffer.dtype))
                 self.add(value, adjoint)
-            case Atomic() if any(one in self.shadows for one in buffers(stmt)):
+            case Atomic() if stmt in self.prizes or stmt.buffer in self.shadows:
                 self._atomic(stmt)
             case Warp():
                 self._warp(stmt)
@@ -247,19 +248,18 @@ class Reverse:
         if stmt.operation == "add":
             self.add(stmt.value, emitter.load(self.shadows[stmt.buffer], at))
             return
-        winners, key = self.keys[stmt]
-        has_won = emitter.apply("eq", emitter.load(winners, at), self.primal.value(key))
-        pairs = [(stmt.buffer, stmt.value), *stmt.beside]
-        for buffer, value in pairs:
+        prize = self.prizes[stmt]
+        has_won = emitter.apply("eq", emitter.load(prize.winners, at), self.primal.value(prize.key))
+        for buffer, value in prize.puts:
             if buffer not in self.shadows:
                 continue
             shadow, nothing = self.shadows[buffer], zero(buffer.dtype)
-            prize = emitter.cell("prize", buffer.dtype, nothing)
+            won = emitter.cell("won", buffer.dtype, nothing)
             with emitter.open() as block:
-                emitter.store(prize, ZERO, emitter.load(shadow, at))
+                emitter.store(won, ZERO, emitter.load(shadow, at))
                 emitter.store(shadow, at, nothing)
             emitter.emit(If(has_won, tuple(block.stmts)))
-            self.add(value, emitter.cell_value(prize))
+            self.add(value, emitter.cell_value(won))
 
     def _warp(self, stmt: Warp) -> None:
         if stmt.operation == "sync":

@@ -28,6 +28,7 @@ from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
     Buffer,
+    Expr,
     For,
     Geometry,
     If,
@@ -46,28 +47,40 @@ TURNS = 1 << 24
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Prize:
+    """An operation that threads compete in: who won, its own key, and what the winner has put where."""
+
+    winners: Buffer
+    key: Var
+    puts: tuple[tuple[Buffer, Expr], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Contest:
     """A kernel whose minima and maxima say who wins them.
 
     `finding` does so for all of them, `known` for those of shared memory, since those of the launch's arrays
-    are known by then: both are the same kernel but for that. `keys` are the winners and the key of each such
-    operation of `known`; `given` are the winners that come in, by the array that they are for.
+    are known by then: both are the same kernel but for that. `prizes` are those of each such operation of
+    `known`; `given` are the winners that come in, by the array that they are for.
     """
 
     finding: Normal
     known: Normal
-    keys: Mapping[Stmt, tuple[Buffer, Var]]
+    prizes: Mapping[Stmt, Prize]
     given: Mapping[Buffer, Buffer]
 
 
 def contested(kernel: Kernel, active: Activity) -> tuple[Buffer, ...]:
-    """The buffers whose derivatives go to winners."""
+    """The buffers of which a minimum or maximum has derivatives that go to winners: its own, or those of what
+    it puts beside."""
     found = (
         stmt.buffer
         for stmt in statements(kernel.body)
-        if isinstance(stmt, Atomic) and stmt.operation in ("min", "max")
+        if isinstance(stmt, Atomic)
+        and stmt.operation in ("min", "max")
+        and any(buffer in active for buffer in changes(stmt))
     )
-    return tuple(dict.fromkeys(buffer for buffer in found if buffer in active))
+    return tuple(dict.fromkeys(found))
 
 
 def refuse_reuse(places: Places, buffers: Iterable[Buffer]) -> None:
@@ -129,8 +142,8 @@ def contest(normal: Normal, buffers: Sequence[Buffer]) -> Contest:
         kernel=replace(kernel, body=without),
         trips={changed[loop]: trip for loop, trip in finding.trips.items()},  # type: ignore[misc]
     )
-    keys = {changed[stmt]: key for stmt, key in writer.keys.items()}
-    return Contest(finding, known, keys, given)
+    prizes = {changed[stmt]: prize for stmt, prize in writer.prizes.items()}
+    return Contest(finding, known, prizes, given)
 
 
 @dataclass(slots=True)
@@ -140,7 +153,7 @@ class _Writer:
     where: Geometry
     winners: dict[Buffer, Buffer]
     emitter: Emitter = field(default_factory=Emitter)
-    keys: dict[Stmt, tuple[Buffer, Var]] = field(default_factory=dict)
+    prizes: dict[Stmt, Prize] = field(default_factory=dict)
     loops: dict[Stmt, Stmt] = field(default_factory=dict)
     turn: Buffer = field(default_factory=lambda: Buffer("turn", I64, Space.LOCAL))
 
@@ -201,7 +214,7 @@ class _Writer:
             self.emitter.store(self.turn, (i64(0),), self.emitter.add(key, i64(1)))
         new = replace(stmt, beside=((winners, key), *stmt.beside[1:]))
         self.emitter.emit(new)
-        self.keys[new] = winners, key
+        self.prizes[new] = Prize(winners, key, ((stmt.buffer, stmt.value), *stmt.beside[1:]))
 
 
 def _without(body: tuple[Stmt, ...], given: set[Buffer], changed: dict[Stmt, Stmt]) -> tuple[Stmt, ...]:
@@ -217,7 +230,7 @@ def _without(body: tuple[Stmt, ...], given: set[Buffer], changed: dict[Stmt, Stm
             case While(prelude=prelude, condition=condition, body=inner):
                 new = While(prelude, condition, _without(inner, given, changed))
             case Atomic(buffer=buffer) if buffer in given:
-                new = replace(stmt, beside=())
+                new = replace(stmt, beside=stmt.beside[1:])
             case _:
                 new = stmt
         changed[stmt] = new
