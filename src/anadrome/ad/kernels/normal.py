@@ -66,9 +66,10 @@ class Normal:
     alone: frozenset[Var] = frozenset()
 
 
-def normal(kernel: Kernel, ones: frozenset[Var] = frozenset()) -> Normal:
-    """The kernel in normal form, with names of its own. `ones` are extents of its geometry that are 1."""
-    return _Normaliser(kernel, ones).run()
+def normal(kernel: Kernel, ones: frozenset[Var] = frozenset(), *, keeps_checks: bool = False) -> Normal:
+    """The kernel in normal form, with names of its own. `ones` are extents of its geometry that are 1. Checks
+    are kept, or are known to hold, since a launch of the kernel has made them."""
+    return _Normaliser(kernel, ones, keeps_checks).run()
 
 
 @dataclass
@@ -143,13 +144,14 @@ def copied_params(copier: Copier, params: Iterable[Var | Buffer]) -> tuple[Var |
 class _Normaliser(Copier):
     """The walk over one kernel."""
 
-    def __init__(self, kernel: Kernel, ones: frozenset[Var]) -> None:
+    def __init__(self, kernel: Kernel, ones: frozenset[Var], keeps_checks: bool) -> None:
         super().__init__()
         self.kernel = kernel
         self.ones = ones
         self.trips: dict[While, Var] = {}
         self.elements: dict[_Element, Atom] = {}
         self.held: frozenset[Atom] = frozenset()
+        self.failures = kernel.failures if keeps_checks else ()
 
     def run(self) -> Normal:
         """The whole kernel."""
@@ -165,7 +167,7 @@ class _Normaliser(Copier):
                 self.names[extent], self.names[index] = i64(1), i64(0)
         params = copied_params(self, old.params)
         self.body(old.body)
-        kernel = Kernel(old.name, params, geometry, self.emitter.stmts)
+        kernel = Kernel(old.name, params, geometry, self.emitter.stmts, self.failures)
         return Normal(kernel, self.trips, frozenset(alone))
 
     def body(self, body: Iterable[Stmt]) -> None:
@@ -235,6 +237,8 @@ class _Normaliser(Copier):
                 emitter.emit(For(new, first, end, self.inner(body), binding))
             case While():
                 self.loop(stmt)
+            case Check(condition=condition, code=code, values=values) if self.failures:
+                emitter.emit(Check(self.atom(condition), code, self.atoms(values)))
             case Check(condition=condition):
                 self.held |= {self.atom(condition)}
             case Barrier(operation=operation, predicate=predicate, result=result, span=span):
