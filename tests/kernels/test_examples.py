@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import anadrome as ad
+
 ACTIVE = {
     "arity": (0,),
     "attention": (0, 1, 2, 3),
@@ -72,3 +74,17 @@ def test_main_prints_finite_numbers(name: str, capsys: pytest.CaptureFixture[str
     assert re.search(r"\d", words)
     assert not re.search(r"\b(nan|inf)\b", words)
     assert all(float(error) < 1e-9 for error in re.findall(r"largest error\D*([\d.]+e[+-]\d+)", words))
+
+
+@pytest.mark.parametrize("name", ["bundle", "lbm", "nbody", "xsbench"])
+def test_several_workers(name: str) -> None:
+    program = importlib.import_module(name)
+    args = program.sample(np.random.default_rng(3))
+    config = ad.Config(threads=3, verify=True)
+    loss = ad.jit(program.loss.python, config=config)
+    value, found = ad.value_and_grad(loss, argnums=ACTIVE[name])(*args)
+    expected, adjoints = program.value_and_gradient(*args)
+    np.testing.assert_allclose(value, expected, rtol=1e-13)
+    one, other = (adjoints, found) if len(ACTIVE[name]) > 1 else ((adjoints,), found)
+    for left, right in zip(one, other, strict=True):
+        np.testing.assert_allclose(right, left, rtol=1e-12, atol=1e-12 * np.max(np.abs(left)))
