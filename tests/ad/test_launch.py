@@ -110,7 +110,12 @@ def test_derivatives_check_nothing_again():
     np.testing.assert_array_equal(ad.grad(sum_of_gathered)(x, at), [1.0, 3.0, 4.0])
 
 
-@pytest.mark.parametrize("mode", [ad.grad, ad.jacfwd])
+def jvp(function):
+    """One direction forward."""
+    return lambda x, at: ad.jvp(lambda x: function(x, at), (x,), (np.ones(len(x)),))
+
+
+@pytest.mark.parametrize("mode", [ad.grad, ad.jacfwd, jvp])
 def test_an_index_that_is_out_of_range_is_found_by_the_launch_itself(mode):
     with pytest.raises(IndexError, match="index 3 is out of range for a dimension of size 3"):
         mode(sum_of_gathered)(np.ones(3), np.array([2, 0, 3]))
