@@ -16,8 +16,8 @@ from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Buffer, Space
 from anadrome.lower.arithmetic import ZERO
 from anadrome.lower.lowering import Lowering, is_pinned, is_scalar, number
-from anadrome.lower.origin import is_updated_in_place
-from anadrome.lower.values import Destination, Place, Value
+from anadrome.lower.origin import is_updated_in_place, is_written_by_rows
+from anadrome.lower.values import Destination, Filled, Place, Value
 
 
 @dataclass(slots=True, eq=False)
@@ -55,6 +55,8 @@ def _slot(low: Lowering, let: array_ir.Let, expr: array_ir.Loop, position: int) 
         return Slot(carried, cell=low.emit.cell(carried.name, carried.type.dtype, low.scalar(init)))
     assert isinstance(init, array_ir.Var)
     if is_updated_in_place(low.live.facts, expr, position):
+        if isinstance(low.array(init), Filled) and is_written_by_rows(expr, position):
+            return Slot(carried, state=low.destination(target))
         return Slot(carried, state=low.take_over(let, init, target))
     if is_pinned(low.value(init)):
         raise KernelCopy(init.name, let.span)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir.launch import written_places
-from anadrome.array_ir.nodes import yield_slices
+from anadrome.array_ir.nodes import Bounds, yield_slices
+from anadrome.array_ir.walk import let_variables
 from anadrome.lower.memory import Facts
 
 
@@ -63,3 +64,22 @@ def _yield_init(yields: tuple[array_ir.Yield, ...], position: int) -> array_ir.V
                 case _:
                     return None
     return None
+
+
+def is_written_by_rows(loop: array_ir.Loop, position: int) -> bool:
+    """Whether a loop writes every row of an array that it carries, the row i in iteration i, and reads none:
+    then nobody sees what the array held before. The stacks of what a return sweep needs are such arrays."""
+    carried, result = loop.carried[position], loop.body.results[position]
+    if loop.index is None or not carried.type.shape or carried.type.shape[0] is not loop.trip:
+        return False
+    readers = [let for let in loop.body.lets if carried in let_variables(let)]
+    if len(readers) != 1 or carried in loop.body.results:
+        return False
+    (let,) = readers
+    match let.expr:
+        case array_ir.Update(array=array, indices=(index,), value=value, bounds=Bounds.PROVED):
+            return (
+                array is carried and index is loop.index and value is not carried and let.targets[0] is result
+            )
+        case _:
+            return False

@@ -11,7 +11,7 @@ from anadrome.ad.kernels.dead import remove_dead
 from anadrome.ad.kernels.emitter import Emitter, atom_of, zero
 from anadrome.ad.kernels.forward import Forward
 from anadrome.ad.kernels.normal import normal
-from anadrome.ad.kernels.own import own_buffers
+from anadrome.ad.kernels.own import own_buffers, written_once
 from anadrome.ad.kernels.places import Loop, Places
 from anadrome.ad.kernels.residuals import Plan, Residual, plan
 from anadrome.ad.kernels.reverse import Reverse
@@ -72,8 +72,8 @@ def reverse_kernel(
 ) -> Reversed:
     """The reverse mode of a kernel, whose checks have been made by a launch of it.
 
-    `inputs` are positions of the float parameters whose adjoints are wanted,
-    `outputs` those of written buffers whose results have one; `ones` are extents of its geometry that are 1.
+    `inputs` are positions of the float parameters whose adjoints are wanted, `outputs` those of written
+    buffers whose results have one; `ones` are extents of its geometry that are 1.
     Raises `NotDifferentiable` with the line where a construct has no rule.
     """
     source = normal(kernel, ones, is_checked=True)
@@ -84,11 +84,13 @@ def reverse_kernel(
     keyed = contest(source, races)
     found = keyed.known
     places = Places.find(found.kernel)
-    trial = _sweep(keyed, places, active, None, {})
+    asked = {params[i] for i in inputs}
+    kept = frozenset(buffer for buffer in written_once(found, places) if buffer not in asked)
+    trial = _sweep(keyed, places, active, kept, None, {})
     used = set(free_names(trial.whole().body).vars)
     chosen = plan(found, places, [var for var, name in trial.primal.names.items() if name in used])
     rooms = {loop: Var("room", I64) for loop in chosen.counted}
-    final = _sweep(keyed, places, active, chosen, rooms)
+    final = _sweep(keyed, places, active, kept, chosen, rooms)
     counter = _counter(keyed, places, chosen) if rooms else None
     return Reversed(final.derived(), judge_of(keyed), counter, len(rooms), chosen.residuals)
 
@@ -182,9 +184,15 @@ def trimmed(kernel: Kernel, sources: Sequence[Source]) -> Derived:
 
 
 def _sweep(
-    source: Contest, places: Places, active: Activity, chosen: Plan | None, rooms: dict[Loop, Var]
+    source: Contest,
+    places: Places,
+    active: Activity,
+    kept: frozenset[Buffer],
+    chosen: Plan | None,
+    rooms: dict[Loop, Var],
 ) -> _Written:
-    """Both sweeps in one kernel; without a plan with names in the place of primal values."""
+    """Both sweeps in one kernel; without a plan with names in the place of primal values. Shadows of `kept`
+    are read alone."""
     found = source.known
     kernel, emitter = found.kernel, Emitter()
     primal = Primal(places, emitter, chosen, rooms=rooms)
@@ -212,7 +220,7 @@ def _sweep(
     )
     own = own_buffers(found, places)
     prizes = source.prizes
-    Reverse(found, places, active, emitter, primal, shadows, totals, own, is_masked, prizes).sweep()
+    Reverse(found, places, active, emitter, primal, shadows, totals, own, kept, is_masked, prizes).sweep()
     return _Written(source, primal, emitter, numbered, rooms)
 
 

@@ -1,8 +1,8 @@
-"""Which buffers every thread touches in elements of its own only, as far as can be proved.
+"""Which buffers every thread touches in elements of its own only, or writes once, as far as can be proved.
 
-In some dimensions all accesses to the buffer have the same index, and these indices tell the thread. An index
-is a sum of products; without what is the same for all threads, and without multiples of block · grid (the
-strides of a loop over a grid), it tells
+The indices of each access tell the thread, and accesses with other indices are apart: in some dimension they
+are the same for all threads, and differ by a constant. An index is a sum of products; without what is the
+same for all threads, and without multiples of block · grid (the strides of a loop over a grid), it tells
 
     c·thread + c·block·extent     the thread in the grid, in this direction
     c·thread                      the thread in its block
@@ -13,18 +13,57 @@ Directions in which there is one thread only need not be told; in shared memory 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from anadrome.ad.kernels.normal import Normal
 from anadrome.ad.kernels.places import Places
-from anadrome.kernel_ir.nodes import Atomic, Buffer, Compute, Const, Expr, Let, Load, Space, Store, Var
+from anadrome.kernel_ir.nodes import (
+    Atomic,
+    Barrier,
+    Buffer,
+    Compute,
+    Const,
+    Expr,
+    Let,
+    Load,
+    Space,
+    Stmt,
+    Store,
+    Var,
+    Warp,
+)
 from anadrome.kernel_ir.walk import expressions, statements, subexpressions
 
 Product = tuple[Var, ...]
 """Factors, ordered by identity."""
 Sum = Mapping[Product, int]
 """Products with their factors that are constant."""
+
+
+def written_once(normal: Normal, places: Places) -> frozenset[Buffer]:
+    """The buffers of the launch of which every element is written once at most, and nothing else is done.
+
+    So it is where no barrier lets a second thread write it, and no thread writes it twice: its stores stand
+    in no loop, and either in different branches or at indices that differ by a constant.
+    """
+    stmts = list(statements(normal.kernel.body))
+    if any(isinstance(stmt, Barrier | Warp) for stmt in stmts):
+        return frozenset()
+    read = {
+        part.buffer
+        for stmt in stmts
+        for expr in expressions(stmt)
+        for part in subexpressions(expr)
+        if isinstance(part, Load)
+    }
+    search = _Search(normal, places)
+    return frozenset(
+        buffer
+        for buffer, writes in places.writers.items()
+        if buffer.space is Space.GLOBAL and buffer not in read and search.are_apart(writes)
+    )
 
 
 def own_buffers(normal: Normal, places: Places) -> frozenset[Buffer]:
@@ -46,18 +85,46 @@ class _Search:
     normal: Normal
     places: Places
 
+    def are_apart(self, writes: Sequence[Stmt]) -> bool:
+        """Whether no two of these statements, run once by a thread, write one element."""
+        stores = [write for write in writes if isinstance(write, Store)]
+        if len(stores) < len(writes) or any(self.places.of[store].loops for store in stores):
+            return False
+        return all(self.is_apart(one, two) for one, two in combinations(stores, 2))
+
+    def is_apart(self, one: Store, two: Store) -> bool:
+        """Whether two stores stand in different branches, or differ by a constant in an index."""
+        if self.places.are_in_other_branches(one, two):
+            return True
+        pairs = zip(one.indices, two.indices, strict=True)
+        return any(_are_apart(self.sum(a), self.sum(b)) for a, b in pairs)
+
     def is_own(self, buffer: Buffer, accesses: list[tuple[Expr, ...]]) -> bool:
-        """Whether indices that all accesses share tell the thread."""
+        """Whether the indices of each access tell the thread, and accesses with others are apart."""
+        groups: list[tuple[Sum, ...]] = []
+        for access in accesses:
+            sums = tuple(map(self.sum, access))
+            if sums not in groups:
+                groups.append(sums)
         where = self.normal.kernel.geometry
         wanted = set(where.thread_index)
         if buffer.space is Space.GLOBAL:
             wanted |= set(where.block_index)
         wanted -= self.normal.alone
-        for components in zip(*accesses, strict=True):
-            first, *others = [self.sum(component) for component in components]
-            if all(other == first for other in others):
-                wanted -= self.told(first)
-        return not wanted
+        if not all(wanted <= set().union(*map(self.told, sums)) for sums in groups):
+            return False
+        return all(self.are_other(*two) for two in combinations(groups, 2))
+
+    def are_other(self, one: tuple[Sum, ...], two: tuple[Sum, ...]) -> bool:
+        """Whether an index that is the same for all threads keeps the accesses of all of them apart."""
+        return any(
+            _are_apart(here, there) and self.is_uniform(here) and self.is_uniform(there)
+            for here, there in zip(one, two, strict=True)
+        )
+
+    def is_uniform(self, index: Sum) -> bool:
+        """Whether an index is the same for all threads."""
+        return all(self.places.is_uniform(var) for product in index for var in product)
 
     def told(self, index: Sum) -> set[Var]:
         """The places of the geometry that an index tells."""
@@ -100,6 +167,11 @@ class _Search:
                 return _times(self.sum(left), self.sum(right))
             case _:
                 return {(var,): 1}
+
+
+def _are_apart(one: Sum, two: Sum) -> bool:
+    """Whether two sums differ by a constant that is not 0."""
+    return set(_total([(one, 1), (two, -1)])) == {()}
 
 
 def _product(factors: Iterable[Var]) -> Product:

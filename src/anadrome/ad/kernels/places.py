@@ -18,6 +18,7 @@ from anadrome.kernel_ir.nodes import (
     Const,
     Expr,
     For,
+    If,
     Kernel,
     Let,
     Load,
@@ -99,6 +100,18 @@ class Places:
         """The body that a statement stands in."""
         place = self.of[stmt]
         return (place.around[-1], place.branch) if place.around else None
+
+    def are_in_other_branches(self, one: Stmt, two: Stmt) -> bool:
+        """Whether a run of the thread that reaches one statement does not reach the other."""
+        pairs = zip(self._way(one), self._way(two), strict=False)
+        return any(isinstance(a, If) and a is b and this != that for (a, this), (b, that) in pairs)
+
+    def _way(self, stmt: Stmt) -> list[tuple[Stmt, int]]:
+        """The statements around a statement, each with the body that leads to it."""
+        around = self.of[stmt].around
+        return [
+            (outer, self.of[inner].branch) for outer, inner in zip(around, (*around[1:], stmt), strict=True)
+        ]
 
     def is_at_top(self, var: Var) -> bool:
         """Whether a variable is bound outside of all loops and branches."""

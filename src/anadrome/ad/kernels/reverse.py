@@ -4,7 +4,7 @@ With x̄ the shadow of a buffer x and v̄ the adjoint of a variable v, backwards
 
     let v = f(a, …)        ā += ∂f/∂a · v̄
     let v = x[i]           x̄[i] += v̄, atomic unless the element is the thread's own
-    x[i] = v               v̄ += x̄[i]; x̄[i] = 0
+    x[i] = v               v̄ += x̄[i]; x̄[i] = 0, unless nothing reads it again
     atomic add x[i] = v    v̄ += x̄[i]
     atomic max x[i] = v    if the thread won: v̄ += x̄[i]; x̄[i] = 0 (`winners`)
     barrier                barrier
@@ -63,7 +63,8 @@ class Reverse:
     """One return sweep being written.
 
     `shadows` are those of the launch's buffers, `totals` the adjoints of its scalars, summed over threads.
-    The elements of `own` shadows belong to one thread each. Adjoints of variables are sums in the block in
+    The elements of `own` shadows belong to one thread each; those of `kept` ones are read once, and nobody
+    asks for them afterwards. Adjoints of variables are sums in the block in
     which they are made (`sums`), and cells while a statement with blocks inside adds to them.
     """
 
@@ -75,6 +76,7 @@ class Reverse:
     shadows: dict[Buffer, Buffer]
     totals: Mapping[Var, Buffer]
     own: frozenset[Buffer]
+    kept: frozenset[Buffer]
     is_masked: bool
     prizes: Mapping[Stmt, Prize]
     sums: list[dict[Var, Atom]] = field(default_factory=lambda: [{}])
@@ -155,7 +157,8 @@ class Reverse:
             case Store(buffer=buffer, indices=indices, value=value) if buffer in self.shadows:
                 at = self.primal.values(atoms_of(indices))
                 adjoint = self.emitter.load(self.shadows[buffer], at)
-                self.emitter.store(self.shadows[buffer], at, zero(buffer.dtype))
+                if buffer not in self.kept:
+                    self.emitter.store(self.shadows[buffer], at, zero(buffer.dtype))
                 self.add(value, adjoint)
             case Atomic() if stmt in self.prizes or stmt.buffer in self.shadows:
                 self._atomic(stmt)
