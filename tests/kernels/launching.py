@@ -110,12 +110,14 @@ def launched(kernel: Kernel, configuration: object, args: tuple[Any, ...], count
 
 
 def _agree(ways: list[list[Any]]) -> None:
-    """Interpreters agree in every bit, compiled code but for the last ones."""
+    """Interpreters agree in every bit, compiled code but for the last ones: it contracts products."""
     for other in ways[1:-1]:
         for one, two in zip(ways[0], other, strict=True):
             np.testing.assert_array_equal(one, two)
     for one, two in zip(ways[0], ways[-1], strict=True):
-        np.testing.assert_allclose(two, one, rtol=1e-12, atol=1e-14)
+        is_single = np.asarray(one).dtype == np.float32
+        rtol, atol = (2e-6, 1e-7) if is_single else (1e-12, 1e-14)
+        np.testing.assert_allclose(two, one, rtol=rtol, atol=atol)
 
 
 def of_program(function: Callable[..., Any], *args: Any) -> list[Any]:
