@@ -54,6 +54,7 @@ SAMPLED = {
     "kernels/test_corpus.py::test_no_races": 3,
     "kernels/test_corpus.py::test_second_order": 5,
     "kernels/test_corpus.py::test_values": 2,
+    "kernels/test_public_faults.py::test_right_in_second_order": 4,
     "meaning/test_cases.py::test_thresholds_change_no_meaning": 4,
 }
 """Tests that take long over a long table: each run takes one row of so many, `make fuzz` takes all."""

@@ -26,7 +26,7 @@ def repeated(body: Body, wanted: Sequence[Atom] | None = None) -> Body:
 def _statement(let: Let) -> Let:
     expr = map_bodies(let.expr, _body)
     if isinstance(expr, Launch) and expr.kernel.failures:
-        expr = replace(expr, kernel=normal(expr.kernel).kernel)
+        expr = replace(expr, kernel=normal(expr.kernel, is_checked=True).kernel)
     return let if expr is let.expr else Let(let.targets, expr, let.span)
 
 

@@ -76,7 +76,7 @@ def reverse_kernel(
     `outputs` those of written buffers whose results have one; `ones` are extents of its geometry that are 1.
     Raises `NotDifferentiable` with the line where a construct has no rule.
     """
-    source = normal(kernel, ones)
+    source = normal(kernel, ones, is_checked=True)
     params = source.kernel.params
     active = activity(source.kernel, [params[i] for i in inputs], [params[i] for i in outputs])
     races = contested(source.kernel, active)
@@ -118,7 +118,7 @@ def forward_kernel(
     does as well, checks included; else a launch of the kernel has done that.
     Raises `NotDifferentiable` with the line where a construct has no rule.
     """
-    source = normal(kernel, keeps_checks=is_whole)
+    source = normal(kernel, is_checked=not is_whole)
     params = source.kernel.params
     active = activity(source.kernel, [params[i] for i in inputs], [params[i] for i in outputs])
     keyed = contest(source, contested(source.kernel, active))

@@ -83,6 +83,13 @@ def contested(kernel: Kernel, active: Activity) -> tuple[Buffer, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def keyless(kernel: Kernel, buffers: Iterable[Buffer]) -> tuple[Buffer, ...]:
+    """Those of the buffers whose minima and maxima say to nobody yet who wins: a kernel that forward mode has
+    made, or one that finds winners, does."""
+    keyed = {stmt.buffer for stmt in statements(kernel.body) if isinstance(stmt, Atomic) and stmt.beside}
+    return tuple(buffer for buffer in buffers if buffer not in keyed)
+
+
 def refuse_reuse(places: Places, buffers: Iterable[Buffer]) -> None:
     """Refuse elements whose winner at the end of the kernel is not the one that their readers saw."""
     for buffer in buffers:
