@@ -144,3 +144,29 @@ def test_a_launch_in_a_loop_runs_once_for_each_iteration():
     launches = [let.expr.kernel for let in all_lets(optimise(program, ad.Config()).body) if is_launch(let)]
     assert [kernel.name for kernel in launches] == ["unguarded", "unguarded_vjp"]
     np.testing.assert_allclose(ad.grad(loss)(x, 5), 2.0 * 4.0**5 * x, rtol=1e-14)
+
+
+@ad.kernel
+def squared(x, y):
+    i = ad.grid(1)
+    y[i] = x[i] * x[i]
+
+
+def test_a_launch_whose_result_the_return_sweep_needs_is_launched_again():
+    def loss(x, n):
+        for _ in range(n):
+            y = np.zeros(len(x))
+            unguarded[1, 3](2.0, x, y)
+            z = np.zeros(len(x))
+            squared[1, 3](y, z)
+            x = np.sin(z)
+        return np.sum(x)
+
+    def plain(x, n):
+        for _ in range(n):
+            x = np.sin((2.0 * x) ** 2)
+        return np.sum(x)
+
+    x = np.array([1.0, -2.0, 3.0])
+    found = ad.grad(ad.jit(loss, config=ad.Config(verify=True)))(x, 4)
+    np.testing.assert_allclose(found, ad.grad(plain)(x, 4), rtol=1e-12)
