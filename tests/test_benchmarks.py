@@ -35,6 +35,15 @@ def test_all_twelve_are_there() -> None:
     assert [case.name for case in CASES] == names.split()
 
 
+def test_kernels_beside_array_programs() -> None:
+    command = [sys.executable, str(ROOT / "benchmarks" / "kernels.py"), "--small", "--rounds", "1", "--json"]
+    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert list(found) == ["rsbench", "xsbench", "lbm"]
+    for program in found.values():
+        assert all(0.0 < seconds < 1.0 for seconds in program["seconds"].values())
+        assert program["ratios"]["gradient / value, kernel"] > 0.0
+
+
 def test_pairs_and_memory() -> None:
     times = paired(lambda: time.sleep(1e-3), lambda: time.sleep(3e-3), seconds=0.05)
     assert 1.5 < times.ratio < 6.0

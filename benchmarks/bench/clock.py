@@ -37,11 +37,7 @@ def paired(first: Call, second: Call, seconds: float = 1.0, least: int = 7) -> P
 
 def in_turn(calls: Mapping[str, Call], base: str, clock: Clock, rounds: int = 25) -> dict[str, Paired]:
     """Time several calls of one kind in turn, forwards and backwards, each beside the one called `base`."""
-    repeats = repeats_for(calls[base], 4e-3)
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for turn in range(rounds):
-        for name in list(calls)[:: 1 if turn % 2 else -1]:
-            times[name].append(duration(calls[name], repeats, clock))
+    times = times_in_turn(calls, rounds, clock, repeats_for(calls[base], 4e-3))
     median = statistics.median
     return {
         name: Paired(
@@ -51,6 +47,17 @@ def in_turn(calls: Mapping[str, Call], base: str, clock: Clock, rounds: int = 25
         )
         for name, found in times.items()
     }
+
+
+def times_in_turn(
+    calls: Mapping[str, Call], rounds: int, clock: Clock = time.perf_counter, repeats: int = 1
+) -> dict[str, list[float]]:
+    """The time of each call in each round, in seconds: every other round goes through them backwards."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for turn in range(rounds):
+        for name in list(calls)[:: 1 if turn % 2 else -1]:
+            times[name].append(duration(calls[name], repeats, clock))
+    return times
 
 
 def duration(call: Call, repeats: int = 1, clock: Clock = time.perf_counter) -> float:

@@ -63,6 +63,45 @@ CASES: dict[str, Program] = {
         y[i] = p[0]"""),
         *(7, zeros(7), zeros(7)),
     ),
+    "a choice in each run of a ragged loop": case(
+        "n: i64; x: f64 buffer [n]; y: f64 buffer [n]",
+        _each("""alloc p: f64 local [1] p[0] = 0.0
+        for k in 0 .. i sequential {
+          alloc m: f64 local [1]
+          if gt(x[k], 0.7) { m[0] = sin(x[k]) } else {
+            alloc w: f64 local [1]
+            if gt(x[k], 0.5) { w[0] = exp(x[k]) } else { w[0] = mul(x[k], x[i]) }
+            m[0] = mul(w[0], w[0])
+          }
+          p[0] = add(p[0], mul(m[0], m[0]))
+        }
+        y[i] = p[0]"""),
+        *(9, zeros(9), zeros(9)),
+    ),
+    "an array of each run of a ragged loop": case(
+        "n: i64; x: f64 buffer [n]; y: f64 buffer [n]",
+        _each("""alloc p: f64 local [1] p[0] = 0.0
+        for k in 0 .. i sequential {
+          alloc m: f64 local [3]
+          for j in 0 .. 3 sequential { m[j] = mul(x[k], x[j]) }
+          for j in 0 .. 3 sequential { p[0] = add(p[0], mul(m[j], m[mod(add(i, j), 3)])) }
+        }
+        y[i] = p[0]"""),
+        *(9, zeros(9), zeros(9)),
+    ),
+    "an array that a loop changes in each run": case(
+        "n: i64; x: f64 buffer [n]; y: f64 buffer [n]",
+        _each("""alloc p: f64 local [1] p[0] = 0.0
+        for k in 0 .. i sequential {
+          alloc m: f64 local [1]
+          m[0] = x[k]
+          for j in 0 .. 3 sequential { let w: f64 = m[0] m[0] = mul(w, sin(w)) }
+          if gt(m[0], 0.3) { m[0] = mul(m[0], m[0]) }
+          p[0] = add(p[0], mul(m[0], m[0]))
+        }
+        y[i] = p[0]"""),
+        *(7, zeros(7), zeros(7)),
+    ),
     "a loop until it is small": case(
         "n: i64; x: f64 buffer [n]; y: f64 buffer [n]",
         _each("""alloc p: f64 local [1] p[0] = x[i]

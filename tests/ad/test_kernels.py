@@ -196,3 +196,13 @@ def test_what_has_no_rule_is_refused(name):
     case, _, _ = launched(name)
     with pytest.raises(NotImplementedError, match=REFUSED[name]):
         reverse_kernel(case.kernel, case.inputs, case.outputs)
+
+
+@pytest.mark.parametrize(
+    "name", ["a choice in each run of a ragged loop", "an array of each run of a ragged loop"]
+)
+def test_what_a_body_writes_anew_is_not_kept(name):
+    case, _, _ = launched(name)
+    found = reverse_kernel(case.kernel, case.inputs, case.outputs, case.ones)
+    assert {one.how for one in found.residuals} == {"recomputed", "rebuilt"}
+    assert found.rooms == 0

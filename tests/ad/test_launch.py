@@ -9,6 +9,9 @@ import pytest
 
 import anadrome as ad
 from anadrome.ad.kernels.derive import reverse_kernel
+from anadrome.array_ir.nodes import Launch
+from anadrome.array_ir.walk import all_lets
+from anadrome.compile import optimise
 from anadrome.kernel_ir.nodes import Buffer, Check
 from anadrome.kernel_ir.walk import bound, kernels, statements
 from anadrome.lower.function import lower
@@ -107,7 +110,37 @@ def test_derivatives_check_nothing_again():
     np.testing.assert_array_equal(ad.grad(sum_of_gathered)(x, at), [1.0, 3.0, 4.0])
 
 
-@pytest.mark.parametrize("mode", [ad.grad, ad.jacfwd])
+def jvp(function):
+    """One direction forward."""
+    return lambda x, at: ad.jvp(lambda x: function(x, at), (x,), (np.ones(len(x)),))
+
+
+@pytest.mark.parametrize("mode", [ad.grad, ad.jacfwd, jvp])
 def test_an_index_that_is_out_of_range_is_found_by_the_launch_itself(mode):
     with pytest.raises(IndexError, match="index 3 is out of range for a dimension of size 3"):
         mode(sum_of_gathered)(np.ones(3), np.array([2, 0, 3]))
+
+
+@ad.kernel
+def unguarded(a, x, y):
+    i = ad.grid(1)
+    y[i] = a * x[i]
+
+
+def is_launch(let):
+    return isinstance(let.expr, Launch)
+
+
+def test_a_launch_in_a_loop_runs_once_for_each_iteration():
+    def loss(x, n):
+        for _ in range(n):
+            y = np.zeros(len(x))
+            unguarded[1, 3](2.0, x, y)
+            x = y
+        return np.sum(x**2)
+
+    x = np.array([1.0, -2.0, 3.0])
+    program, _ = program_of(ad.grad(loss), x, 5)
+    launches = [let.expr.kernel for let in all_lets(optimise(program, ad.Config()).body) if is_launch(let)]
+    assert [kernel.name for kernel in launches] == ["unguarded", "unguarded_vjp"]
+    np.testing.assert_allclose(ad.grad(loss)(x, 5), 2.0 * 4.0**5 * x, rtol=1e-14)

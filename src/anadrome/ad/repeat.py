@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from anadrome.ad.kernels.normal import normal
 from anadrome.array_ir.dead import live_body
 from anadrome.array_ir.nodes import Atom, Body, Check, Launch, Let, SumType
 from anadrome.array_ir.walk import map_bodies
-from anadrome.kernel_ir.walk import without_checks
 
 
 def repeated(body: Body, wanted: Sequence[Atom] | None = None) -> Body:
@@ -24,10 +24,9 @@ def repeated(body: Body, wanted: Sequence[Atom] | None = None) -> Body:
 
 
 def _statement(let: Let) -> Let:
-    if isinstance(let.expr, Launch):
-        kernel = without_checks(let.expr.kernel)
-        return let if kernel is let.expr.kernel else replace(let, expr=replace(let.expr, kernel=kernel))
     expr = map_bodies(let.expr, _body)
+    if isinstance(expr, Launch) and expr.kernel.failures:
+        expr = replace(expr, kernel=normal(expr.kernel, is_checked=True).kernel)
     return let if expr is let.expr else Let(let.targets, expr, let.span)
 
 

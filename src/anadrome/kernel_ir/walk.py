@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from anadrome.kernel_ir.nodes import (
@@ -205,13 +205,20 @@ class Names:
                 for arg in args:
                     self.add_expr(arg)
             case Load(buffer=buffer, indices=indices):
-                self.buffers.setdefault(buffer)
+                self.add_buffer(buffer)
                 for index in indices:
                     self.add_expr(index)
             case Const() | Workers():
                 pass
             case _:
                 assert_never(expr)
+
+    def add_buffer(self, buffer: Buffer) -> None:
+        """Collect a buffer, and what says where its elements are."""
+        if buffer not in self.buffers:
+            self.buffers[buffer] = None
+            for expr in buffer.strides or buffer.shape[1:]:
+                self.add_expr(expr)
 
 
 def free_names(body: Iterable[Stmt]) -> Names:
@@ -226,7 +233,7 @@ def free_names(body: Iterable[Stmt]) -> Names:
         for expr in expressions(stmt):
             used.add_expr(expr)
         for buffer in buffers(stmt):
-            used.buffers.setdefault(buffer)
+            used.add_buffer(buffer)
     return Names(
         {var: None for var in used.vars if var not in inside.vars},
         {buffer: None for buffer in used.buffers if buffer not in inside.buffers},
@@ -246,28 +253,6 @@ def written(kernel: Kernel) -> tuple[Buffer, ...]:
     """The parameters whose elements a kernel may change, in their order."""
     changed = {buffer for stmt in statements(kernel.body) for buffer in changes(stmt)}
     return tuple(param for param in kernel.params if isinstance(param, Buffer) and param in changed)
-
-
-def without_checks(kernel: Kernel) -> Kernel:
-    """The kernel without its checks, for a launch whose checks hold."""
-    return replace(kernel, body=_unchecked(kernel.body), failures=()) if kernel.failures else kernel
-
-
-def _unchecked(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    found: list[Stmt] = []
-    for stmt in body:
-        match stmt:
-            case Check():
-                pass
-            case If(condition=condition, then=then, other=other):
-                found.append(If(condition, _unchecked(then), _unchecked(other)))
-            case For(body=inner):
-                found.append(replace(stmt, body=_unchecked(inner)))
-            case While(prelude=prelude, condition=condition, body=inner):
-                found.append(While(_unchecked(prelude), condition, _unchecked(inner)))
-            case _:
-                found.append(stmt)
-    return tuple(found)
 
 
 def kernels(fn: Function) -> tuple[Kernel, ...]:

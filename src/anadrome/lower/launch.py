@@ -42,7 +42,10 @@ def _taken(low: Lowering, let: array_ir.Let, arg: array_ir.Var, target: array_ir
     old = low.array(arg)
     is_there = isinstance(old, Place) and old.buffer.space is Space.GLOBAL
     if isinstance(old, Place) and is_there and low.live.is_consumable(arg, old.storage, let):
-        return low.take_over(let, arg, target)
+        wanted = low.reserve(target)
+        if wanted is None or wanted.operator is not None or wanted.place.is_at(old):
+            low.offer(target, arg)
+            return old
     found = low.offer(target)
     if found is not None and found.operator is None and found.place.buffer.space is Space.GLOBAL:
         new = found.place

@@ -17,7 +17,7 @@ from anadrome.ad.kernels.residuals import Plan, Residual, plan
 from anadrome.ad.kernels.reverse import Reverse
 from anadrome.ad.kernels.sweeps import Primal
 from anadrome.ad.kernels.warps import thread_number
-from anadrome.ad.kernels.winners import Contest, contest, contested, keyless, refuse_reuse
+from anadrome.ad.kernels.winners import Contest, contest, contested, refuse_reuse
 from anadrome.dtypes import I64
 from anadrome.kernel_ir.nodes import (
     Alloc,
@@ -31,7 +31,7 @@ from anadrome.kernel_ir.nodes import (
     Var,
     i64,
 )
-from anadrome.kernel_ir.walk import free_names, statements, without_checks, written
+from anadrome.kernel_ir.walk import free_names, statements, written
 
 Kind = Literal["original", "shadow", "room", "counts", "winners"]
 
@@ -76,7 +76,7 @@ def reverse_kernel(
     `outputs` those of written buffers whose results have one; `ones` are extents of its geometry that are 1.
     Raises `NotDifferentiable` with the line where a construct has no rule.
     """
-    source = normal(without_checks(kernel), ones)
+    source = normal(kernel, ones, is_checked=True)
     params = source.kernel.params
     active = activity(source.kernel, [params[i] for i in inputs], [params[i] for i in outputs])
     races = contested(source.kernel, active)
@@ -118,10 +118,10 @@ def forward_kernel(
     does as well, checks included; else a launch of the kernel has done that.
     Raises `NotDifferentiable` with the line where a construct has no rule.
     """
-    source = normal(kernel if is_whole else without_checks(kernel))
+    source = normal(kernel, is_checked=not is_whole)
     params = source.kernel.params
     active = activity(source.kernel, [params[i] for i in inputs], [params[i] for i in outputs])
-    keyed = contest(source, keyless(source.kernel, contested(source.kernel, active)))
+    keyed = contest(source, contested(source.kernel, active))
     found = keyed.finding.kernel
     sweep = Forward(active, Emitter(), {})
     tangents: dict[int, Var | Buffer] = {}

@@ -9,8 +9,7 @@
 * The same pure operation is done once in a scope, and the same element loaded once until something may have
   written it; what the thread itself has stored need not be loaded.
 * Directions in which a launch has one thread alone are constants.
-* What is checked holds, and is not checked again: the kernel itself is launched before its derivatives are,
-  and the program ends there if it fails.
+* What a launch has checked before holds, and is not checked again: the program ends there if it fails.
 * A `While` counts its iterations, so that a sweep can go back over them; its prelude only computes.
 """
 
@@ -66,9 +65,10 @@ class Normal:
     alone: frozenset[Var] = frozenset()
 
 
-def normal(kernel: Kernel, ones: frozenset[Var] = frozenset()) -> Normal:
-    """The kernel in normal form, with names of its own. `ones` are extents of its geometry that are 1."""
-    return _Normaliser(kernel, ones).run()
+def normal(kernel: Kernel, ones: frozenset[Var] = frozenset(), *, is_checked: bool = False) -> Normal:
+    """The kernel in normal form, with names of its own. `ones` are extents of its geometry that are 1. Where
+    it `is_checked`, a launch has found before that its checks hold."""
+    return _Normaliser(kernel, ones, is_checked).run()
 
 
 @dataclass
@@ -143,10 +143,11 @@ def copied_params(copier: Copier, params: Iterable[Var | Buffer]) -> tuple[Var |
 class _Normaliser(Copier):
     """The walk over one kernel."""
 
-    def __init__(self, kernel: Kernel, ones: frozenset[Var]) -> None:
+    def __init__(self, kernel: Kernel, ones: frozenset[Var], is_checked: bool) -> None:
         super().__init__()
         self.kernel = kernel
         self.ones = ones
+        self.is_checked = is_checked
         self.trips: dict[While, Var] = {}
         self.elements: dict[_Element, Atom] = {}
         self.held: frozenset[Atom] = frozenset()
@@ -165,7 +166,8 @@ class _Normaliser(Copier):
                 self.names[extent], self.names[index] = i64(1), i64(0)
         params = copied_params(self, old.params)
         self.body(old.body)
-        kernel = Kernel(old.name, params, geometry, self.emitter.stmts)
+        failures = () if self.is_checked else old.failures
+        kernel = Kernel(old.name, params, geometry, self.emitter.stmts, failures)
         return Normal(kernel, self.trips, frozenset(alone))
 
     def body(self, body: Iterable[Stmt]) -> None:
@@ -235,8 +237,10 @@ class _Normaliser(Copier):
                 emitter.emit(For(new, first, end, self.inner(body), binding))
             case While():
                 self.loop(stmt)
-            case Check(condition=condition):
+            case Check(condition=condition) if self.is_checked:
                 self.held |= {self.atom(condition)}
+            case Check(condition=condition, code=code, values=values):
+                emitter.emit(Check(self.atom(condition), code, self.atoms(values)))
             case Barrier(operation=operation, predicate=predicate, result=result, span=span):
                 asked = None if predicate is None else self.atom(predicate)
                 self.forget_shared()

@@ -93,7 +93,11 @@ class Places:
 
     def scope(self, var: Var) -> tuple[Stmt, int] | None:
         """The body that binds a variable: a statement and which of its bodies; None for the kernel's."""
-        place = self.of[self.binders[var]]
+        return self.scope_of(self.binders[var])
+
+    def scope_of(self, stmt: Stmt) -> tuple[Stmt, int] | None:
+        """The body that a statement stands in."""
+        place = self.of[stmt]
         return (place.around[-1], place.branch) if place.around else None
 
     def is_at_top(self, var: Var) -> bool:

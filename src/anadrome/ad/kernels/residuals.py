@@ -2,7 +2,7 @@
 
     top level     values outside of loops and branches are simply there: both sweeps are one kernel
     recomputed    from operands that are there, where the return sweep enters the scope of the value
-    rebuilt       with the memory that it is an element of, which a loop writes anew in each run (`rebuilt`)
+    rebuilt       with the memory that it is an element of, which a body writes anew in each run (`rebuilt`)
     kept          stored by the forward sweep; which ones a minimum cut decides (`cut`)
 
 A kept value has one entry for each run of its scope, at the number of the run: the combined index of the
@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from anadrome.ad.kernels.cut import kept_values
 from anadrome.ad.kernels.normal import Normal
 from anadrome.ad.kernels.places import Loop, Places
-from anadrome.ad.kernels.rebuilt import Rebuilt, find_rebuilt, is_rebuilt
+from anadrome.ad.kernels.rebuilt import Rebuilt, find_rebuilt, is_rebuilt, is_static
 from anadrome.errors import Span
-from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, For, Let, Load, Stmt, Var
+from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, For, Let, Load, Stmt, Var, While
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +124,6 @@ def plan(normal: Normal, places: Places, needed: Iterable[Var]) -> Plan:
     return Plan(bodies, frozenset(kept), counted, rebuilt, residuals)
 
 
-def is_static(places: Places, loop: Loop) -> bool:
-    """Whether the trip count of a loop is known before any loop, and the same for all threads."""
-    return isinstance(loop, For) and places.is_uniform(loop.lo) and places.is_uniform(loop.hi)
-
-
 def runs(places: Places, var: Var) -> tuple[Loop, ...]:
     """The loops around a kept value of which a run must be counted: the innermost one whose trip count is not
     known."""
@@ -150,7 +145,10 @@ def _residual(sources: _Sources, var: Var, is_kept: bool) -> Residual:
             entries = None if entries is None or trip is None else entries * trip
         return Residual(var.name, "kept", why, var.dtype.bytes, entries, span)
     if memory is not None:
-        return Residual(var.name, "rebuilt", f"each run of a loop writes `{memory.buffer.name}`", span=span)
+        reason = (
+            "each run of a loop writes" if isinstance(memory.scope[0], For | While) else "a branch writes"
+        )
+        return Residual(var.name, "rebuilt", f"{reason} `{memory.buffer.name}`", span=span)
     return Residual(var.name, "recomputed", "nothing overwrites its operands", span=span)
 
 

@@ -72,8 +72,7 @@ class Primal:
         self._prepare(stmt)
         self._forward(stmt)
         if isinstance(stmt, Alloc) and self.plan is not None and stmt.buffer in self.plan.rebuilt:
-            again = self.again[stmt.buffer] = replace(stmt.buffer, name=f"{stmt.buffer.name}_again")
-            self.emitter.emit(Alloc(again, stmt.size))
+            self._open_again(stmt)
 
     def _prepare(self, stmt: Stmt) -> None:
         """Before a statement of the kernel: the entries of what is kept inside it."""
@@ -166,10 +165,11 @@ class Primal:
         steps: list[tuple[int, Var | Stmt]] = [
             (of[self.places.binders[var]].order, var) for var in self.plan.scopes.get(scope, ())
         ]
-        built = [one for one in self.plan.rebuilt.values() if scope is not None and one.loop is scope[0]]
-        writing = {self._outermost(store, one.loop) for one in built for store in one.stores}
+        built = [one for one in self.plan.rebuilt.values() if one.scope == scope]
+        writing = {self._outermost(store, one.scope[0]) for one in built for store in one.stores}
         last = max((of[stmt].order for stmt in writing), default=-1)
-        steps += [(of[stmt].order, stmt) for stmt in writing]
+        homes = [self.places.homes[one.buffer] for one in built if one.is_fresh]
+        steps += [(of[stmt].order, stmt) for stmt in (*writing, *homes)]
         for order, step in sorted(steps, key=lambda pair: pair[0]):
             if isinstance(step, Var):
                 self._bind(step)
@@ -185,16 +185,26 @@ class Primal:
         else:
             self.names[var] = self._again(var)
 
-    def _outermost(self, stmt: Stmt, loop: Loop) -> Stmt:
-        """The statement of a loop's own body that a statement stands in."""
+    def _open_again(self, stmt: Alloc) -> None:
+        """Memory to be written anew."""
+        buffer, values = stmt.buffer, self.values
+        layout = values(map(atom_of, buffer.shape)), values(map(atom_of, buffer.strides))
+        again = Buffer(f"{buffer.name}_again", buffer.dtype, buffer.space, *layout)
+        self.again[buffer] = again
+        self.emitter.emit(Alloc(again, self.value(atom_of(stmt.size))))
+
+    def _outermost(self, stmt: Stmt, outer: Stmt) -> Stmt:
+        """The statement of a body that a statement stands in."""
         around = (*self.places.of[stmt].around, stmt)
-        return around[around.index(loop) + 1]
+        return around[around.index(outer) + 1]
 
     def _rebuild(self, stmt: Stmt) -> None:
-        """Write memory anew: what a statement in the body of the loop, or inside it, writes there."""
+        """Write memory anew: what a statement in the body, or inside it, writes there."""
         emitter = self.emitter
         assert self.plan is not None
         match stmt:
+            case Alloc(buffer=buffer) if buffer in self.plan.rebuilt:
+                self._open_again(stmt)
             case Store(buffer=buffer, indices=indices, value=value) if buffer in self.again:
                 at = self.values(map(atom_of, indices))
                 emitter.store(self.again[buffer], at, self.value(atom_of(value)))
