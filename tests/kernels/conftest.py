@@ -8,10 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from anadrome.schedule import workers
+
 FOLDER = str(Path(__file__).resolve().parents[2] / "examples" / "kernels")
 
 if FOLDER not in sys.path:
     sys.path.insert(0, FOLDER)
+
+
+@pytest.fixture
+def several_workers_pay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Launches with little work are given to several workers too."""
+    monkeypatch.setattr(workers, "LEAST_WORK", -(1 << 40))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.kernels import atomics, grids, launches, loops, maps, reductions, shared, warps
+from tests.kernels import atomics, grids, launches, loops, maps, order, reductions, shared, warps
 from tests.kernels.case import Case
 
 FAMILIES: dict[str, tuple[Case, ...]] = {
@@ -11,6 +11,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "grids": grids.CASES,
     "shared": shared.CASES,
     "reductions": reductions.CASES,
+    "order": order.CASES,
     "warps": warps.CASES,
     "atomics": atomics.CASES,
     "launches": launches.CASES,

@@ -18,6 +18,8 @@ from tests.kernels.answers import (
 )
 from tests.kernels.corpus import CASES, FAMILIES, KNOWN
 
+pytestmark = pytest.mark.usefixtures("several_workers_pay")
+
 LEAST = 60
 """There are at least so many kernels."""
 

@@ -33,6 +33,8 @@ from tests.kernels.answers import (
 from tests.kernels.case import Case
 from tests.kernels.faults import CASES
 
+pytestmark = pytest.mark.usefixtures("several_workers_pay")
+
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_right(case: Case) -> None:

@@ -1,12 +1,13 @@
 """Leaving out what a derived kernel does for nothing: stores that nothing reads, values that nothing uses.
 
 A statement is kept if what it writes is a result, is read by what is kept, or decides whether something kept
-runs. Barriers are kept where threads read what others may have written, one between two uses of such memory.
+runs. Barriers are kept where threads read what others may have written, or write it again, one between two
+uses of such memory; one whose result nobody needs only waits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from anadrome.kernel_ir.nodes import (
@@ -29,38 +30,78 @@ from anadrome.kernel_ir.nodes import (
     Warp,
     While,
 )
-from anadrome.kernel_ir.walk import bodies, bound, changes, expressions, free_names, subexpressions
+from anadrome.kernel_ir.walk import (
+    bodies,
+    bound,
+    changes,
+    expressions,
+    free_names,
+    statements,
+    subexpressions,
+)
 
 
 def remove_dead(kernel: Kernel, results: Iterable[Buffer]) -> Kernel:
     """The kernel without what its `results`, parameters that it writes, do not depend on. Parameters stay."""
     live = _Live(set(results))
     live.settle(kernel.body)
-    changed = {buffer for stmt in live.kept for buffer in changes(stmt)}
-    written = {buffer for buffer in changed if buffer.space is not Space.LOCAL}
-    exchanged = written & live.read
+    exchanged = _exchanged(kernel.body, live)
     if exchanged:
         live.is_ordered = True
         live.settle(kernel.body)
-    return replace(kernel, body=_ordered(_kept(kernel.body, live.kept), exchanged))
+    return replace(kernel, body=_ordered(_kept(kernel.body, live), exchanged))
+
+
+def _exchanged(body: tuple[Stmt, ...], live: _Live) -> set[Buffer]:
+    """Memory of which threads read what others write, or write again what others have written."""
+    writes: dict[Buffer, list[tuple[str, bool]]] = {}
+    for stmt, meets in _with_meetings(body, False):
+        for buffer in changes(stmt) if stmt in live.kept else ():
+            if buffer.space is not Space.LOCAL:
+                kind = stmt.operation if isinstance(stmt, Atomic) else "store"
+                writes.setdefault(buffer, []).append((kind, meets))
+    return {buffer for buffer, found in writes.items() if buffer in live.read or _need_order(found)}
+
+
+def _need_order(writes: list[tuple[str, bool]]) -> bool:
+    """Whether a barrier may stand between two of these writes, and any order of them is not as good."""
+    if len({kind for kind, _ in writes}) == 1 and writes[0][0] in COMMUTE:
+        return False
+    return len(writes) > 1 or any(meets for _, meets in writes)
+
+
+COMMUTE = frozenset(("add", "sub", "min", "max", "and", "or", "xor"))
+"""Atomic operations that any order of the threads brings to the same."""
+
+
+def _with_meetings(body: tuple[Stmt, ...], meets: bool) -> Iterator[tuple[Stmt, bool]]:
+    """Statements at any depth, each with whether a loop around it has a barrier."""
+    for stmt in body:
+        yield stmt, meets
+        has_barrier = isinstance(stmt, For | While) and any(
+            isinstance(inner, Barrier) for inner in statements((stmt,))
+        )
+        for part in bodies(stmt):
+            yield from _with_meetings(part, meets or has_barrier)
 
 
 @dataclass(slots=True)
 class _Live:
     """The buffers whose elements are wanted, the variables that are used, the statements that are kept; those
-    buffers that are read; whether threads must wait for one another."""
+    buffers that are read; whether threads must wait for one another, and barriers that need do no more."""
 
     buffers: set[Buffer]
     vars: set[Var] = field(default_factory=set)
     kept: set[Stmt] = field(default_factory=set)
     read: set[Buffer] = field(default_factory=set)
     is_ordered: bool = False
+    waits: set[Stmt] = field(default_factory=set)
 
     def settle(self, body: tuple[Stmt, ...]) -> None:
         """Look at the whole body until nothing more is found."""
-        before = (-1, -1)
-        while before != (len(self.buffers), len(self.kept)):
-            before = len(self.buffers), len(self.kept)
+        before = (-1, -1, -1)
+        while before != (now := (len(self.buffers), len(self.kept), len(self.waits))):
+            before = now
             self.body(body)
 
     def body(self, body: tuple[Stmt, ...]) -> None:
@@ -70,6 +111,8 @@ class _Live:
                 self.body(inner)
             if stmt not in self.kept and self.is_alive(stmt):
                 self.keep(stmt)
+            elif self.is_ordered and isinstance(stmt, Barrier):
+                self.waits.add(stmt)
 
     def is_alive(self, stmt: Stmt) -> bool:
         """Whether a statement does something for what is alive."""
@@ -81,11 +124,14 @@ class _Live:
             case Check():
                 return True
             case If() | For() | While():
-                return any(one in self.kept for inner in bodies(stmt) for one in inner)
+                return any(one in self for inner in bodies(stmt) for one in inner)
             case Fence() | Barrier(operation="") | Warp(operation="sync"):
                 return self.is_ordered
             case _:
                 return bound(stmt) in self.vars
+
+    def __contains__(self, stmt: object) -> bool:
+        return stmt in self.kept or stmt in self.waits
 
     def keep(self, stmt: Stmt) -> None:
         """A statement stays, and what it reads is alive."""
@@ -107,12 +153,14 @@ class _Live:
             self.read.add(part.buffer)
 
 
-def _kept(body: tuple[Stmt, ...], kept: set[Stmt]) -> tuple[Stmt, ...]:
+def _kept(body: tuple[Stmt, ...], kept: _Live) -> tuple[Stmt, ...]:
     return tuple(_inside(stmt, kept) for stmt in body if stmt in kept)
 
 
-def _inside(stmt: Stmt, kept: set[Stmt]) -> Stmt:
+def _inside(stmt: Stmt, kept: _Live) -> Stmt:
     match stmt:
+        case Barrier(span=span) if stmt not in kept.kept:
+            return Barrier(span=span)
         case If(condition=condition, then=then, other=other):
             return If(condition, _kept(then, kept), _kept(other, kept))
         case For(body=body):

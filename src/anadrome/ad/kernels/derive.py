@@ -17,7 +17,7 @@ from anadrome.ad.kernels.residuals import Plan, Residual, plan
 from anadrome.ad.kernels.reverse import Reverse
 from anadrome.ad.kernels.sweeps import Primal
 from anadrome.ad.kernels.warps import thread_number
-from anadrome.ad.kernels.winners import Contest, contest, contested, refuse_reuse
+from anadrome.ad.kernels.winners import Contest, contest, contested, keyless, refuse_reuse
 from anadrome.dtypes import I64
 from anadrome.kernel_ir.nodes import (
     Alloc,
@@ -123,7 +123,7 @@ def forward_kernel(
     source = normal(kernel, is_checked=not is_whole)
     params = source.kernel.params
     active = activity(source.kernel, [params[i] for i in inputs], [params[i] for i in outputs])
-    keyed = contest(source, contested(source.kernel, active))
+    keyed = contest(source, keyless(source.kernel, contested(source.kernel, active)))
     found = keyed.finding.kernel
     sweep = Forward(active, Emitter(), {})
     tangents: dict[int, Var | Buffer] = {}
