@@ -152,6 +152,24 @@ def write_then_add(x, y):
 
 
 @ad.kernel
+def written_in_a_branch_first(x, y):
+    i = ad.grid(1)
+    v = x[i]
+    if i % 3 == 1:
+        y[i] = math.tanh(v)
+        v = v * v
+    y[i] = v * y[i] if i % 2 == 0 else v
+
+
+@ad.kernel
+def branch_then_top(x, y):
+    i = ad.grid(1)
+    if i % 3 == 1:
+        y[i] = math.tanh(x[i])
+    y[i] = math.sin(x[i])
+
+
+@ad.kernel
 def overwritten_or_looped(x, k, c, w, y):
     i = ad.grid(1)
     if i >= len(x):
@@ -221,6 +239,12 @@ def _looped(x, k, c, w, y):
     return new, state * new
 
 
+def _in_a_branch(x, y):
+    i = np.arange(len(x))
+    v, old = np.where(i % 3 == 1, x * x, x), np.where(i % 3 == 1, np.tanh(x), y)
+    return np.where(i % 2 == 0, v * old, v)
+
+
 def _and(x, y):
     v = x**2 * x[::-1] ** 2
     return np.roll(v * x, -3) * v
@@ -255,6 +279,8 @@ CASES: tuple[Case, ...] = (
         _looped,
         writes=(0, 4),
     ),
+    launch(written_in_a_branch_first, (2, 4), [normal(8), normal(8)], _in_a_branch),
+    launch(branch_then_top, (2, 4), [normal(8), normal(8)], lambda x, y: np.sin(x)),
     launch(last_writer_wins, (1, 8), [normal(8), zeros(8)], lambda x, y: 3.0 * x[::-1]),
     launch(write_then_add, (1, 8), [normal(8), zeros(8)], lambda x, y: x * x + 3.0 * x[::-1]),
 )
