@@ -8,7 +8,7 @@ import numpy as np
 
 import anadrome as ad
 from tests.corpus.draw import normal
-from tests.kernels.case import Case, given, launch, zeros
+from tests.kernels.case import Case, given, integers, launch, zeros
 
 
 @ad.kernel
@@ -151,6 +151,38 @@ def write_then_add(x, y):
     ad.atomic.add(y, 7 - t, x[t] * 3.0)
 
 
+@ad.kernel
+def written_in_a_branch_first(x, y):
+    i = ad.grid(1)
+    v = x[i]
+    if i % 3 == 1:
+        y[i] = math.tanh(v)
+        v = v * v
+    y[i] = v * y[i] if i % 2 == 0 else v
+
+
+@ad.kernel
+def branch_then_top(x, y):
+    i = ad.grid(1)
+    if i % 3 == 1:
+        y[i] = math.tanh(x[i])
+    y[i] = math.sin(x[i])
+
+
+@ad.kernel
+def overwritten_or_looped(x, k, c, w, y):
+    i = ad.grid(1)
+    if i >= len(x):
+        return
+    state = c * w[1]
+    if ad.threadIdx.x > 2:
+        x[i] = x[i] * x[i]
+    else:
+        for _ in range(k[i]):
+            state = math.sin(x[i])
+    y[i] = state * x[i]
+
+
 def _window(x, n, y):
     return np.array([np.sum(x[i : i + n] ** 2) for i in range(len(y))])
 
@@ -200,6 +232,19 @@ def _by_blocks(x, flag, y):
     return np.where((flag > 0)[:, None], one, two) ** 2
 
 
+def _looped(x, k, c, w, y):
+    is_squared = np.arange(len(x)) % 4 > 2
+    state = np.where(is_squared | (k == 0), c * w[1], np.sin(x))
+    new = np.where(is_squared, x * x, x)
+    return new, state * new
+
+
+def _in_a_branch(x, y):
+    i = np.arange(len(x))
+    v, old = np.where(i % 3 == 1, x * x, x), np.where(i % 3 == 1, np.tanh(x), y)
+    return np.where(i % 2 == 0, v * old, v)
+
+
 def _and(x, y):
     v = x**2 * x[::-1] ** 2
     return np.roll(v * x, -3) * v
@@ -227,6 +272,15 @@ CASES: tuple[Case, ...] = (
         is_program=False,
     ),
     launch(and_barrier, (1, 8), [normal(8), zeros(8)], _and),
+    launch(
+        overwritten_or_looped,
+        (3, 4),
+        [normal(11), integers(11, high=5), given(0.7), normal(3), zeros(11)],
+        _looped,
+        writes=(0, 4),
+    ),
+    launch(written_in_a_branch_first, (2, 4), [normal(8), normal(8)], _in_a_branch),
+    launch(branch_then_top, (2, 4), [normal(8), normal(8)], lambda x, y: np.sin(x)),
     launch(last_writer_wins, (1, 8), [normal(8), zeros(8)], lambda x, y: 3.0 * x[::-1]),
     launch(write_then_add, (1, 8), [normal(8), zeros(8)], lambda x, y: x * x + 3.0 * x[::-1]),
 )

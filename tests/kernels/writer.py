@@ -244,7 +244,7 @@ class Writer:
         lines = [f"{tile}[t] = {value}"]
         if self.random.random() < 0.4:
             lines.append(f"{tile}[t] = {tile}[t] * {tile}[t] + {self.atom(scope)}")
-        lines.append("ad.syncthreads()")
+        lines.append(self.random.choice(("ad.syncthreads()", f"ad.syncthreads_count({self.test(scope)})")))
         read = self.random.choice(
             (
                 f"{tile}[(t + {shift}) % {self.threads}]",
@@ -337,10 +337,13 @@ class Writer:
         if self.is_ragged:
             return self.tile(scope, depth)
         name, other = self.new("v"), f"y[ad.blockIdx.x * {self.threads} + (t + 1) % {self.threads}]"
-        value = self.bounded(scope)
+        value, again = self.bounded(scope), self.bounded(scope)
         scope.floats = (*scope.floats, name)
-        lines = [f"y[i] = 0.5 * y[i] + {value}", "ad.syncthreads()", f"{name} = {other}", "ad.syncthreads()"]
-        return [*lines, f"y[i] = y[i] * {name}"]
+        lines = [f"y[i] = 0.5 * y[i] + {value}", "ad.syncthreads()"]
+        if self.random.random() < 0.5:
+            mirror = f"y[ad.blockIdx.x * {self.threads} + {self.threads} - 1 - t]"
+            return [*lines, f"{mirror} = {again}", "ad.syncthreads()", f"{name} = y[i]"]
+        return [*lines, f"{name} = {other}", "ad.syncthreads()", f"y[i] = y[i] * {name}"]
 
 
 def indented(lines: Sequence[str]) -> list[str]:

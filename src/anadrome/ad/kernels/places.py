@@ -110,7 +110,7 @@ class Places:
         """The statements around a statement, each with the body that leads to it."""
         around = self.of[stmt].around
         return [
-            (outer, self.of[inner].branch) for outer, inner in zip(around, (*around[1:], stmt), strict=True)
+            (outer, self.of[inner].branch) for outer, inner in zip(around, (*around, stmt)[1:], strict=True)
         ]
 
     def is_at_top(self, var: Var) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from anadrome.ad.kernels.emitter import Atom, Emitter, atom_of
 from anadrome.ad.kernels.places import Loop, Places
+from anadrome.ad.kernels.rebuilt import is_static
 from anadrome.ad.kernels.residuals import Plan, runs
 from anadrome.dtypes import I64
 from anadrome.kernel_ir.nodes import (
@@ -26,7 +27,7 @@ from anadrome.kernel_ir.nodes import (
     While,
     i64,
 )
-from anadrome.kernel_ir.walk import bound, statements
+from anadrome.kernel_ir.walk import bodies, bound, statements
 
 
 @dataclass(slots=True)
@@ -208,6 +209,8 @@ class Primal:
             case Store(buffer=buffer, indices=indices, value=value) if buffer in self.again:
                 at = self.values(map(atom_of, indices))
                 emitter.store(self.again[buffer], at, self.value(atom_of(value)))
+            case If() | For() if not self._writes_again(stmt):
+                pass
             case If(condition=condition, then=then, other=other):
                 test = self.value(atom_of(condition))
                 emitter.emit(If(test, self._rebuilt_body(then), self._rebuilt_body(other)))
@@ -219,6 +222,20 @@ class Primal:
                 self._bind(var)
             case _:
                 pass
+
+    def _writes_again(self, stmt: If | For) -> bool:
+        """Whether a branch or loop writes memory anew here: what a loop of unknown length writes, its own
+        runs write anew. (Such a loop may count its runs, and these are none.)"""
+        assert self.plan is not None
+        if isinstance(stmt, For) and not is_static(self.places, stmt):
+            return False
+        return any(
+            self._writes_again(inner)
+            if isinstance(inner, If | For)
+            else isinstance(inner, Alloc | Store) and inner.buffer in self.plan.rebuilt
+            for body in bodies(stmt)
+            for inner in body
+        )
 
     def _rebuilt_body(self, body: tuple[Stmt, ...], loop: For | None = None) -> tuple[Stmt, ...]:
         with self.emitter.open() as block:
