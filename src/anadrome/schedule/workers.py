@@ -1,7 +1,8 @@
 """Who runs the blocks of a launch: the calling thread, or several workers, each a range of blocks in order.
 
-1. Whether several pay is decided when the program runs: the work (threads × estimated cost of the kernel)
-must exceed `LEAST_WORK`, and several times the elements of the private copies of all workers.
+1. Whether several pay is decided when the program runs: there must be several, and the work (threads ×
+estimated cost of the kernel) must exceed `LEAST_WORK`, and several times the elements of the private copies
+of all workers.
 2. Whole numbers that blocks combine by one operation whose order does not matter, and that the kernel does
 not use otherwise, are combined atomically.
 3. Floats that blocks add to, and that the kernel does not use otherwise, are added to a copy of each worker;
@@ -27,7 +28,7 @@ After:
       view x_1 [n] = x [0]
       view s_1 [1] = s [0]
       let team: i64 = max(min(workers, n), 1)
-      let pays: bool = gt(mul(n, 2), add(250000, mul(4, team)))
+      let pays: bool = and(gt(team, 1), gt(mul(n, 2), add(250000, mul(4, team))))
       if pays {
         alloc copies: f64 global [team]
         for t in 0 .. team threads {
@@ -104,6 +105,7 @@ from anadrome.schedule.arithmetic import (
     product,
     subtract,
 )
+from anadrome.schedule.bounds import all_of
 from anadrome.schedule.names import Names, Place
 
 LEAST_WORK = 250_000
@@ -255,8 +257,9 @@ def emit_workers(
         return
     team = _let(body, "team", greatest(least(Workers(), blocks), ONE))
     copied = multiply(multiply(elements, i64(COPY_FACTOR)), team)
+    is_worth = compute("gt", work, add(i64(LEAST_WORK), copied))
     pays = Var("pays", BOOL)
-    body.append(Let(pays, compute("gt", work, add(i64(LEAST_WORK), copied))))
+    body.append(Let(pays, all_of([compute("gt", team, ONE), is_worth]) if sharing.is_needed else is_worth))
     if not sharing.is_needed:
         count = _let(body, "count", compute("select", pays, team, ONE))
         _emit_team(sharing, names, count, blocks, emit, body)
