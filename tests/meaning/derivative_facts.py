@@ -10,7 +10,7 @@ ZERO = frozenset(
     .round np.around np.ceil np.eye np.fft.fftfreq np.fft.rfftfreq np.fix np.floor np.floor_divide
     np.floor_divide.outer np.heaviside np.heaviside.outer np.identity np.ones np.ones_like np.rint
     np.round np.trunc np.zeros np.zeros_like operator.floordiv operator.ifloordiv round
-    scipy.fft.fftfreq scipy.fft.rfftfreq
+    scipy.fft.fftfreq scipy.fft.rfftfreq scipy.sparse.issparse
     """.split()
 )
 """Those whose derivative is zero wherever there is one."""

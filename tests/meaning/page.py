@@ -188,7 +188,7 @@ def _recipes() -> dict[str, list[Recipe]]:
 
 def page_name(name: str) -> str:
     """What the page calls the function of a recipe."""
-    scipy_module = name.partition(".")[0] in ("special", "linalg", "fft", "interpolate", "stats")
+    scipy_module = name.partition(".")[0] in ("special", "linalg", "fft", "interpolate", "stats", "sparse")
     return f"scipy.{name}" if scipy_module else name.partition("(")[0]
 
 

@@ -70,7 +70,7 @@ from anadrome.frontend.values import (
     Value,
     is_staged,
 )
-from anadrome.frontend.views import laid_out_like
+from anadrome.frontend.views import laid_out_like, layout_in_memory
 
 RAISING_CALLS = (int, round, divmod, pow)
 """Builtins that raise on some of Python's numbers."""
@@ -296,7 +296,12 @@ def _call_static(
     if isinstance(result, np.ndarray):
         if row is not None and result.ndim and result.size > 16:
             return run_row(context, row, name_of(function), args, kwargs)
-        return complex_of(context, result) if is_complex_array(result) else as_array(context, result)
+        if is_complex_array(result):
+            return complex_of(context, result)
+        made = as_array(context, result)
+        if isinstance(made, Array) and not result.flags.c_contiguous:
+            made.cell.layout = layout_in_memory(result)
+        return made
     return result
 
 

@@ -50,6 +50,7 @@ from anadrome.frontend.run_time_lists import (
     recent,
     refuse_counted,
 )
+from anadrome.frontend.sharing import aliases
 from anadrome.frontend.sizes import as_size, retype
 from anadrome.frontend.structures import flatten, has_maybe, is_number
 from anadrome.frontend.values import (
@@ -143,9 +144,13 @@ def row_of(context: Context, value: Value) -> tuple[list[Value], RowType]:
     refuse_shared_list(context, value)
     if has_maybe(value):
         raise MayBeNone(context.span, "an item of a run-time list")
+    items = flatten(value, is_staged)[0] if isinstance(value, list) else ()
     value = list_as_array(context, value)
     if is_complex(value):
         value = complex_of(context, value)
+    for part in flatten(value, is_staged)[0] if items else ():
+        if isinstance(part, Array):
+            link(part.cell, aliases(items))  # the row of a list of views sees what they look into
     leaves, rebuild = flatten(value, lambda leaf: is_staged(leaf) or is_number(leaf))
     if not leaves or isinstance(value, RowList):
         raise UnsupportedType("an item of a run-time list", describe(value), context.span)

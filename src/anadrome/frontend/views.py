@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
 from anadrome.frontend.context import Context
@@ -148,6 +150,13 @@ def _is_one(size: Size) -> bool:
 
 
 # ---------------------------------------------------------------------------- layout in memory
+def layout_in_memory(array: np.ndarray) -> Layout:
+    """Where the elements of a NumPy array are that is known while compiling."""
+    order = tuple(np.argsort([-abs(step) for step in array.strides], kind="stable").tolist())
+    is_dense = bool(array.transpose(order).flags.c_contiguous)
+    return Layout(bool(array.flags.c_contiguous), order, is_dense)
+
+
 def layout_of(array: Array) -> Layout:
     """What is known of an array's layout in memory."""
     return array.cell.layout if array.view is None else array.view.layout

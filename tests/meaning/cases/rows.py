@@ -293,6 +293,25 @@ def rows_of_their_own_are_written(x, n):
     return rows[0] + rows[1], sum(row[0] for row in rows)
 
 
+def lists_of_views_appended(x, n):
+    a = x * 1.0
+    found = []
+    for _ in range(n):
+        parts = np.split(a, 1)
+        found.append(parts)
+        a[...] = 7
+    return found[0], found[-1]
+
+
+def lists_of_slices_appended(x, n):
+    a = matrix(x)
+    found = []
+    for _ in range(n):
+        found.append([a[1:], a[:-1]])
+        a *= -1
+    return found[0], found[-1]
+
+
 RIGHT = (
     *(rows_of_their_own_are_written,),
     *(list_then_row_written, list_then_array_written, list_then_whole_array_written),
@@ -313,5 +332,5 @@ EITHER = (
         array_written_after_its_list_has_grown,
     ),
     *(indexed_in_reverse, row_replaced, rows_sorted_by_hand, one_row_n_times, same_row_in_comprehension),
-    *(appended_rows, appended_rows_are_written),
+    *(appended_rows, appended_rows_are_written, lists_of_views_appended, lists_of_slices_appended),
 )

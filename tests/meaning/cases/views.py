@@ -542,7 +542,30 @@ def negated_zero_is_a_copy(x, n):
     return a, d
 
 
+def fill_of_a_complex_element(x, n):
+    o = x + 1j * x[::-1]
+    y = o[:1].squeeze()
+    y.fill(7)
+    s = 0.0
+    for _ in range(n):
+        y = o[1, ...]
+        y.fill(3)
+        s += np.sum(o)
+    return o, s
+
+
+TABLE = np.outer(np.arange(3) + 1.0, np.arange(3) + 2.0)
+
+
+def ravel_of_a_function_of_a_constant_transpose(x, n):
+    y = np.sin(TABLE.T)
+    g = y.reshape(-1)
+    g += 8 * x[0]
+    return y, g
+
+
 RIGHT = (
+    *(fill_of_a_complex_element,),
     *(diag_of_vector, real_of_real, real_attribute, real_of_complex, conj_of_real_function),
     *(conjugate_of_complex, einsum_sum_is_a_copy, astype_without_copy, astype_copies, astype_to_another),
     *(float64_of_array, float64_of_number, element_is_a_number, meshgrid_copies, diff_of_order_zero),
@@ -556,6 +579,7 @@ RIGHT = (
     *(view_of_rebound_name, negated_zero_is_a_copy, zero_dimensional_name),
 )
 EITHER = (
+    *(ravel_of_a_function_of_a_constant_transpose,),
     *(diag_of_matrix, diagonal_method, diagonal_written, broadcast_to, broadcast_to_written),
     *(broadcast_arrays, real_of_complex_written, conj_of_real_method, einsum_transpose, einsum_diagonal),
     *(element_with_ellipsis, element_with_ellipsis_written, zero_dimensional_asarray),

@@ -224,9 +224,10 @@ def filling(write: Write = write) -> StagedCall:
     """x.fill(value): one number everywhere; a number of NumPy's stays what it is"""
 
     def staged(context: Context, array: Value, value: Value) -> Value:
-        if isinstance(array, Scalar | Complex) and not array.shape and not array.is_weak:
+        number = array.real if isinstance(array, Complex) else array
+        if isinstance(number, Scalar) and not number.is_weak:
             return None
-        target = _target(context, "fill", array)
+        target = array if isinstance(array, Complex) else _target(context, "fill", array)
         if _shape_of(context, value):
             help = "write `x[...] = values`"
             raise UnsupportedArgument("fill", "an array where a number is expected", context.span, help)
