@@ -41,10 +41,13 @@ from anadrome.kernel_ir.walk import (
 )
 
 
-def remove_dead(kernel: Kernel, results: Iterable[Buffer]) -> Kernel:
-    """The kernel without what its `results`, parameters that it writes, do not depend on. Parameters stay."""
-    live = _Live(set(results))
+def remove_dead(kernel: Kernel, results: Iterable[Buffer], *, keeps_barriers: bool = False) -> Kernel:
+    """The kernel without what its `results`, parameters that it writes, do not depend on. Parameters stay.
+    `keeps_barriers`: so that threads which do not reach one are found."""
+    live = _Live(set(results), is_ordered=keeps_barriers)
     live.settle(kernel.body)
+    if keeps_barriers:
+        return replace(kernel, body=_kept(kernel.body, live))
     exchanged = _exchanged(kernel.body, live)
     if exchanged:
         live.is_ordered = True

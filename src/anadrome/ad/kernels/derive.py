@@ -138,7 +138,7 @@ def forward_kernel(
     primal = written(source.kernel) if is_whole else ()
     results = (*primal, *(one for one in tangents.values() if isinstance(one, Buffer)))
     sources = [*sources_of(keyed), *(Source("shadow", one) for one in tangents)]
-    return trimmed(remove_dead(whole, results), sources)
+    return trimmed(remove_dead(whole, results, keeps_barriers=is_whole), sources)
 
 
 @dataclass(slots=True)
