@@ -158,6 +158,22 @@ def many_readers(x, y):
     y[ad.blockIdx.x, t] = part[THREADS - 1 - t] * part[0]
 
 
+@ad.kernel
+def tile_before_choice(steps, x, y):
+    """In each run a tile is shared, and then a branch decides what a thread does."""
+    part = ad.shared.array(THREADS, np.float64)
+    i, t = ad.grid(1), ad.threadIdx.x
+    total, state = 0.0, x[i]
+    for k in range(steps):
+        part[t] = np.sin(x[i]) * (k + 1)
+        ad.syncthreads()
+        total = 0.5 * total + part[(t + 1) % THREADS] * state
+        ad.syncthreads()
+        slope = np.tanh(x[i]) if x[i] > 0.0 else 0.75 / (1.0 + state * state)
+        state = np.sin(slope) + 0.5 * state
+    y[i] = total + state
+
+
 def _halo(x, w, y):
     wide = np.concatenate([np.zeros(1), x, np.zeros(1)])
     return w[0] * wide[:-2] + w[1] * wide[1:-1] ** 2 + w[2] * wide[2:]
@@ -191,6 +207,16 @@ def _exchanged(x, y):
     return (parts * np.roll(parts, -1, axis=1)).reshape(-1)
 
 
+def _tile_before_choice(steps, x, y):
+    parts = x.reshape(-1, THREADS)
+    total, state = np.zeros(parts.shape), parts
+    for k in range(steps):
+        total = 0.5 * total + np.roll(np.sin(parts) * (k + 1), -1, axis=1) * state
+        slope = np.where(parts > 0.0, np.tanh(parts), 0.75 / (1.0 + state * state))
+        state = np.sin(slope) + 0.5 * state
+    return (total + state).reshape(-1)
+
+
 def _many(x, y):
     totals = np.stack([np.sum(x * np.roll(x, -t, axis=1), axis=1) for t in range(THREADS)], axis=1)
     return totals[:, ::-1] * totals[:, :1]
@@ -221,5 +247,6 @@ CASES: tuple[Case, ...] = (
     launch(forces, (2, THREADS), [normal(11), normal(11), zeros(11)], _forces),
     launch(blurred, ((2, 2), (TILE, TILE)), [normal(6, 7), zeros(6, 7)], _blurred),
     launch(exchanged_through_memory, (2, THREADS), [normal(16), zeros(16)], _exchanged),
+    launch(tile_before_choice, (2, THREADS), [given(3), normal(16), zeros(16)], _tile_before_choice),
     launch(many_readers, (2, THREADS), [normal(2, THREADS), zeros(2, THREADS)], _many),
 )

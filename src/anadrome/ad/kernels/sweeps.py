@@ -27,7 +27,7 @@ from anadrome.kernel_ir.nodes import (
     While,
     i64,
 )
-from anadrome.kernel_ir.walk import bodies, bound, statements
+from anadrome.kernel_ir.walk import bodies, bound, changes, expressions, statements, subexpressions
 
 
 @dataclass(slots=True)
@@ -168,16 +168,22 @@ class Primal:
         ]
         built = [one for one in self.plan.rebuilt.values() if one.scope == scope]
         writing = {self._outermost(store, one.scope[0]) for one in built for store in one.stores}
-        last = max((of[stmt].order for stmt in writing), default=-1)
         homes = [self.places.homes[one.buffer] for one in built if one.is_fresh]
         steps += [(of[stmt].order, stmt) for stmt in (*writing, *homes)]
-        for order, step in sorted(steps, key=lambda pair: pair[0]):
+        shared = {one.buffer for one in built if one.buffer.space is Space.SHARED}
+        must_meet = False
+        for _, step in sorted(steps, key=lambda pair: pair[0]):
+            stmt = self.places.binders[step] if isinstance(step, Var) else step
+            if must_meet and not shared.isdisjoint(_read(stmt)):
+                self.emitter.emit(Barrier())
+                must_meet = False
             if isinstance(step, Var):
                 self._bind(step)
                 continue
             self._rebuild(step)
-            if order == last and any(one.buffer.space is Space.SHARED for one in built):
-                self.emitter.emit(Barrier())
+            must_meet |= not shared.isdisjoint(_changed(step))
+        if must_meet:
+            self.emitter.emit(Barrier())
 
     def _bind(self, var: Var) -> None:
         """Have a value again in the open block."""
@@ -257,3 +263,14 @@ class Primal:
                 return self.emitter.load(source, self.values(map(atom_of, indices)), var.name)
             case _:
                 raise AssertionError("only operations and loads are done again")
+
+
+def _read(stmt: Stmt) -> set[Buffer]:
+    """The buffers that a statement, or one inside it, reads."""
+    exprs = (expr for inner in statements((stmt,)) for expr in expressions(inner))
+    return {part.buffer for expr in exprs for part in subexpressions(expr) if isinstance(part, Load)}
+
+
+def _changed(stmt: Stmt) -> set[Buffer]:
+    """The buffers that a statement, or one inside it, writes."""
+    return {buffer for inner in statements((stmt,)) for buffer in changes(inner)}
