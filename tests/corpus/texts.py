@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import sys
+from contextlib import redirect_stdout
 
 import anadrome as ad
 from tests.corpus.harness import SYMBOLIC, Case, quiet
@@ -11,8 +13,9 @@ from tests.corpus.test_corpus import PROGRAMS
 
 
 def digest(case: Case) -> str:
-    """What the machine code of a program's reverse mode is made of, in short."""
-    with quiet():
+    """What the machine code of a program's reverse mode is made of, in short; what the program prints is
+    dropped."""
+    with quiet(), redirect_stdout(io.StringIO()):
         _, weights = case.directions(1)
         pulled = ad.jit(case.derived.pulled, config=SYMBOLIC)
         program = pulled.make(pulled.signature((case.args, weights), {}))

@@ -353,6 +353,8 @@ def filled(
         text = f"{name}{part}" if is_result else target if target in ("a", "o") else name
         value = None if made is None else value_of(made, text, is_result, bool(part))
         write = drawn.choice(writes_of(value)).replace("{w}", text)
+        if is_result and part and isinstance(value, float):
+            write = write.replace(" = 7", " = 7.0")  # in a list of floats 7 becomes one (docs/python.md)
         lines += [before + one for one in write.split("\n")]
     return lines
 

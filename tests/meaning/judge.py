@@ -262,7 +262,10 @@ OF_A_NUMBER = (
 )
 """What Python says of its own numbers, which have NumPy's methods and NumPy's values (docs/python.md)."""
 
-ONLY_THE_RUN_KNOWS = ("whose size only the run knows", "changes its size inside the loop")
+ONLY_THE_RUN_KNOWS = (
+    *("whose size only the run knows", "changes its size inside the loop"),
+    "where their number is known when the program runs only",
+)
 """Refusals that can only be made while the program runs."""
 
 

@@ -30,7 +30,8 @@ def log_sum_exp(
 ) -> Value:
     """scipy.special.logsumexp: log Σ b·exp(a - m) + m, with m = max a held constant: nothing depends on it.
 
-    A negative sum has the logarithm NaN; with `return_sign` that of its size, beside its sign.
+    A negative sum has the logarithm NaN; with `return_sign` that of its size, beside its sign. SciPy raises
+    for all of an empty matrix, and gives -inf for an empty vector and along an axis.
     """
     name = "scipy.special.logsumexp"
     has_sign = static_flag(context, name, "return_sign", return_sign)
@@ -46,6 +47,9 @@ def log_sum_exp(
         own = as_array(context, both[0])
         held = convert(context, atom(context, as_array(context, both[1])), target)
         weight = lambda builder, at: element_at(builder, held, at)  # noqa: E731
+
+    if axis is None and len(own.shape) > 1:
+        require_elements(context, name, own.shape, ())
 
     def size(builder: Builder, nest: Nest) -> Atom:
         shift, total = _shift_and_sum(builder, nest, target, weight)

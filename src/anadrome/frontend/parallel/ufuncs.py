@@ -150,8 +150,9 @@ def _at(ufunc: np.ufunc) -> StagedCall:
     name, operator = f"np.{ufunc.__name__}.at", NAMED[ufunc]
 
     def staged(context: Context, a: Value, indices: Value, b: Value) -> Value:
-        if not isinstance(a, Array):
-            raise UnsupportedArgument(name, f"{describe(a)} is not written into", context.span)
+        if not isinstance(a, Array) or a.list_depth:
+            found = "a list" if isinstance(a, Array) else describe(a)
+            raise UnsupportedArgument(name, f"{found} is not written into", context.span)
         value = context.call(np.negative, b) if ufunc is np.subtract else b
         given = indices if isinstance(indices, tuple) else (indices,)
         at = tuple(as_array(context, one) if isinstance(one, list | np.ndarray) else one for one in given)
