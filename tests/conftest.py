@@ -26,8 +26,11 @@ settings.load_profile("ci")
 
 
 SAMPLED = {
+    "ad/test_blocks.py::test_derivatives": 2,
     "ad/test_inverse.py::test_histograms": 2,
     "ad/test_inverse.py::test_reductions": 3,
+    "ad/test_kernels.py::test_the_derivative_of_the_derivative": 2,
+    "ad/test_kernels.py::test_the_order_of_threads_changes_no_derivative": 2,
     "ad/test_undo.py::test_gradients_are_cheap": 2,
     "ad/test_undo.py::test_optimised_gradients_are_cheap": 2,
     "api/test_parallel.py::test_derivatives": 3,
@@ -48,12 +51,15 @@ SAMPLED = {
     "derivatives/test_selections.py::test_derivatives": 3,
     "derivatives/test_selections.py::test_second_derivatives": 3,
     "derivatives/test_splines.py::test_cubic_splines": 4,
+    "frontend/test_sparse_matrices.py::test_small_and_empty_matrices": 2,
+    "frontend/test_sparse_matrices.py::test_sums_of_matrices_with_places_of_their_own": 2,
     "gradbench/test_gradbench_programs.py::test_derivative_against_complex_step": 4,
     "gradbench/test_gradbench_programs.py::test_derivative_against_forward_mode": 3,
     "kernels/test_corpus.py::test_first_order": 2,
     "kernels/test_corpus.py::test_no_races": 3,
     "kernels/test_corpus.py::test_second_order": 5,
     "kernels/test_corpus.py::test_values": 2,
+    "kernels/test_generated.py::test_kernels": 2,
     "kernels/test_public_faults.py::test_right_in_second_order": 4,
     "meaning/test_cases.py::test_thresholds_change_no_meaning": 4,
 }

@@ -134,8 +134,8 @@ def test_what_a_handler_raises_ends_the_call() -> None:
     function = ad.jit(sequential, config=ONE)
     function(1000)
     with handler(signal.SIGUSR1, raises):
-        timer = after(0.2, signal.SIGUSR1)
         with pytest.raises(Stop) as caught:
+            timer = after(0.2, signal.SIGUSR1)
             function(LONG)
         timer.join()
     assert caught.value is stop
@@ -195,8 +195,8 @@ def test_a_call_on_another_thread_goes_on() -> None:
     found: list[float] = []
     thread = threading.Thread(target=lambda: found.append(function(size)))
     thread.start()
-    timer = after(0.1)
     with pytest.raises(KeyboardInterrupt):
+        timer = after(0.1)
         while True:
             time.sleep(0.01)
     timer.join()
@@ -211,8 +211,8 @@ def test_the_main_thread_ends_while_others_call_too() -> None:
     found: list[float] = []
     thread = threading.Thread(target=lambda: found.append(function(size)))
     thread.start()
-    timer = after(0.1)
     with pytest.raises(KeyboardInterrupt):
+        timer = after(0.1)
         function(LONG)
     timer.join()
     thread.join()
@@ -287,8 +287,8 @@ def test_an_interrupted_call_frees_its_memory(config) -> None:
     array = np.ones(5_000_000)  # large enough for the C library to give it back at once
 
     def interrupt() -> None:
-        timer = after(0.1)
         with pytest.raises(KeyboardInterrupt):
+            timer = after(0.1)
             function(array, LONG)
         timer.join()
 
@@ -361,8 +361,8 @@ def test_interrupted_again_and_again(config) -> None:
     x = np.ones(100)
     expected = function(x, 500)
     for k in range(10):
-        timer = after(0.02 * k + 0.01)
         with pytest.raises(KeyboardInterrupt):
+            timer = after(0.02 * k + 0.01)
             function(x, 10**6)
         timer.join()
         assert function(x, 500) == expected
