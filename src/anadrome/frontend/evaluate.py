@@ -58,6 +58,7 @@ from anadrome.frontend.values import (
     Complex,
     Exit,
     Frame,
+    Maybe,
     Missing,
     RunText,
     Scalar,
@@ -316,8 +317,11 @@ def condition(context: Context, frame: Frame, node: ast.expr) -> Value:
 def _short_circuit(
     context: Context, frame: Frame, is_and: bool, parts: Sequence[ast.expr], is_test: bool = False
 ) -> Value:
-    """`a and b` is b where a holds, else a; b is only evaluated where it decides."""
-    first = condition(context, frame, parts[0]) if is_test else context.evaluate(frame, parts[0])
+    """`a and b` is b where a holds, else a; b is only evaluated where it decides. Before an `or`, `c and a`
+    is None where c does not hold: what it is there does not count."""
+    first = (
+        condition(context, frame, parts[0]) if is_test else context.evaluate(frame, _before_or(is_and, parts))
+    )
     if len(parts) == 1:
         return first
     asked = first if is_test else own_truth(context, first)
@@ -326,9 +330,36 @@ def _short_circuit(
         goes_on = bool(asked) == is_and
         return _short_circuit(context, frame, is_and, parts[1:], is_test) if goes_on else first
     holds = truth(context, asked)
-    rest = lambda: Exit(RETURN, RETURNED, _short_circuit(context, frame, is_and, parts[1:], is_test))  # noqa: E731
-    same = lambda: Exit(RETURN, RETURNED, first)  # noqa: E731
+
+    def rest() -> Exit:
+        found = _short_circuit(context, frame, is_and, parts[1:], is_test)
+        return Exit(RETURN, RETURNED, _asked(context, found) if is_test else found)
+
+    def same() -> Exit:
+        found = first.value if isinstance(first, Maybe) and not is_and else first
+        return Exit(RETURN, RETURNED, Scalar(holds) if is_test else found)
+
     return _one_of(context, frame, holds, (rest, same) if is_and else (same, rest), parts[1:])
+
+
+def _asked(context: Context, value: Value) -> Value:
+    """The truth of what `condition` gives, as a bool."""
+    if is_staged(value):
+        return Scalar(truth(context, value))
+    context.surroundings.truth_of(value)
+    return bool(value)
+
+
+def _before_or(is_and: bool, parts: Sequence[ast.expr]) -> ast.expr:
+    """The first of parts: `a if c else None` in place of `c and a` where an `or` follows."""
+    match parts:
+        case [ast.BoolOp(op=ast.And(), values=[*tests, chosen]) as both, _, *_] if not is_and:
+            test = tests[0] if len(tests) == 1 else ast.copy_location(ast.BoolOp(ast.And(), tests), both)
+            return ast.copy_location(
+                ast.IfExp(test, chosen, ast.copy_location(ast.Constant(None), both)), both
+            )
+        case _:
+            return parts[0]
 
 
 def _one_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -310,9 +311,10 @@ def _words(note: Note) -> str:
             size = "what only a launch knows" if held is None else show_bytes(held)
             lines = [f"  return sweep of the kernel `{kernel}` ({where}): each thread keeps {size}"]
             listed = sorted(note.residuals, key=lambda value: value.how != "kept")
-            lines += map(_residual, listed[:LISTED])
-            rest = len(listed) - LISTED
-            return "\n".join([*lines, *([f"      and {rest} more"] if rest > 0 else [])])
+            found = Counter(map(_residual, listed))
+            lines += [line if times == 1 else f"{line} ({times} times)" for line, times in found.items()]
+            rest = len(found) - LISTED
+            return "\n".join([*lines[: 1 + LISTED], *([f"      and {rest} more"] if rest > 0 else [])])
         case Holding(name=name, bytes=held, is_open=is_open):
             size = show_bytes(held) if held else "?"
             return f"  {'≤ ' * (is_open and held > 0) + size:>12}  {name} ({where})"

@@ -162,11 +162,58 @@ def enumerates_a_generator(x, n):
     return total
 
 
+def chosen_by_and_and_or(x, n):
+    last = x[n - 1]
+    one = (last > 2.5 and x[0]) or 2.0
+    other = (last > 1e3 and x[0]) or (last > 2.5 and x[0] > 0.0 and x[0] - 1.0) or x[1]
+    return one, other
+
+
+def tests_of_numbers(x, n):
+    count = int(x[n - 1]) - 1
+    some = 1.0 if count and x[0] - 1.0 else 2.0
+    none = not ((x[1] > 5.0 and x[0]) or x[1])
+    while count and x[0] and count > 1:
+        count -= 1
+    return some, none, count
+
+
+def fills_with_an_array(x, n):
+    y = np.full_like(x, x)
+    z = np.full((2, n), x)
+    y += 5.0
+    z[0] *= y
+    return x, y, z
+
+
+def fills_like_a_transpose(x, n):
+    m = np.outer(x, np.array([1.0, 2.0]))
+    y = np.full_like(m.T, m.T)
+    rows = y.T.ravel()
+    rows[0] = 7.0
+    return y, rows, np.full_like(m.T, 2.0).ravel()
+
+
+def adds_at_places_of_a_list(x, n):
+    y = sorted(x)
+    np.add.at(y, np.array([0]), 1)
+    return y
+
+
+def chooses_texts_or_functions(x, n):
+    size = len((x[1] > 5.0 and "long") or "a")
+    return size, ((x[1] > 5.0 and np.sin) or np.cos)(x)
+
+
 RIGHT = (
+    *(chosen_by_and_and_or, tests_of_numbers, fills_with_an_array, fills_like_a_transpose),
     *(sorted_by_a_key, equal_keys_keep_their_order, least_and_greatest_by_a_key, rounded_to_digits),
     *(sorts_a_list_in_place, turns_a_list_around, a_comprehension_grows, counts_and_finds, adds_lists),
     *(is_one_of, replaces_in_a_tuple, alternating_signs, powers_of_two, reads_a_global),
     *(best_of_all, sums_arrays_from_zero, goes_on_in_the_first_iteration),
     enumerates_a_generator,
 )
-EITHER = (breaks_in_the_first_iteration, a_loop_that_may_not_run, remembers_by_membership)
+EITHER = (
+    *(breaks_in_the_first_iteration, a_loop_that_may_not_run, remembers_by_membership),
+    *(adds_at_places_of_a_list, chooses_texts_or_functions),
+)

@@ -7,6 +7,7 @@ import itertools
 import operator
 
 import numpy as np
+import scipy.special
 
 
 # ---------------------------------------------------------------------------- written into
@@ -224,6 +225,10 @@ def type_of_the_first(x, n):
     return np.vectorize(lambda v: v if v > 2.0 else 0)(x)
 
 
+def log_of_a_sum_of_nothing(x, n):
+    return scipy.special.logsumexp(np.outer(x[:0], x))
+
+
 RIGHT = (
     *(out_is_seen_through_every_name, out_is_a_view, out_overlaps_its_operand, out_in_a_loop),
     *(out_under_a_branch, out_of_a_reduction, copied_onto_itself, sorted_through_a_view),
@@ -233,4 +238,4 @@ RIGHT = (
     *(product_once, accumulated_once, accumulated_whole_numbers, reduced_arrays, reduced_to_an_item),
 )
 
-EITHER = (row_function_writes, type_of_the_first)
+EITHER = (row_function_writes, type_of_the_first, log_of_a_sum_of_nothing)

@@ -69,14 +69,17 @@ def full_like(
     """np.full_like"""
     like = as_array(context, a)
     sizes = like.shape if shape is None else shape_argument(context, "np.full_like", shape)
-    return _full(context, sizes, as_array(context, fill_value), optional_dtype(context, dtype) or like.dtype)
+    filling = as_array(context, fill_value)
+    made = _full(context, sizes, filling, optional_dtype(context, dtype) or like.dtype)
+    return laid_out_like(context, made, (like,), is_elementwise=shape is None)
 
 
-def _full(context: Context, sizes: tuple[Size, ...], found: Staged, dtype: DType) -> Value:
+def _full(context: Context, sizes: tuple[Size, ...], found: Staged, dtype: DType) -> Staged:
     if not found.shape:
         return new_of(context, context.builder.full(sizes, atom(context, found, dtype)))
     cast = context.wrap(atom(context, found, dtype))
-    return broadcast_to(context, cast, tuple(size_value(context, size) for size in sizes))
+    wide = as_array(context, broadcast_to(context, cast, tuple(size_value(context, size) for size in sizes)))
+    return new_of(context, atom(context, wide))
 
 
 # ---------------------------------------------------------------------------- counted

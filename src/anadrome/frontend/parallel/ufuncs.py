@@ -151,8 +151,8 @@ def _at(ufunc: np.ufunc) -> StagedCall:
 
     def staged(context: Context, a: Value, indices: Value, b: Value) -> Value:
         if not isinstance(a, Array) or a.list_depth:
-            found = "a list" if isinstance(a, Array) else describe(a)
-            raise UnsupportedArgument(name, f"{found} is not written into", context.span)
+            target = "a list" if isinstance(a, Array) else describe(a)
+            raise UnsupportedArgument(name, f"{target} is not written into", context.span)
         value = context.call(np.negative, b) if ufunc is np.subtract else b
         given = indices if isinstance(indices, tuple) else (indices,)
         at = tuple(as_array(context, one) if isinstance(one, list | np.ndarray) else one for one in given)
