@@ -346,6 +346,38 @@ def _backwards(x, y):
     return v
 
 
+@ad.kernel
+def loop_in_a_condition(x, y):
+    i = ad.grid(1)
+    if i >= x.shape[0]:
+        return
+    v = x[i]
+    while _below_one(v) * v < 10.0:
+        v = v * 1.5 * _below_one(v)
+        if v > 200.0:
+            break
+        v = v * v
+    y[i] = v
+
+
+def _below_one(v):
+    while v > 1.0:
+        v = v / 2.0
+    return v
+
+
+def _loop_in_a_condition(x, y):
+    def one(v):
+        while _below_one(v) * v < 10.0:
+            v = v * 1.5 * _below_one(v)
+            if v > 200.0:
+                break
+            v = v * v
+        return v
+
+    return np.array([one(v) for v in x])
+
+
 STARTS = np.array([0, 2, 2, 5, 9])
 
 CASES: tuple[Case, ...] = (
@@ -394,4 +426,11 @@ CASES: tuple[Case, ...] = (
     ),
     launch(ragged_inside_ragged, (1, 8), [integers(6, high=6), normal(6), zeros(6)], _ragged),
     launch(backwards, (1, 8), [normal(6, 7), zeros(6)], _backwards),
+    launch(
+        loop_in_a_condition,
+        (1, 8),
+        [given(np.array([1.5, 1.8, 2.3, 2.6])), zeros(4)],
+        _loop_in_a_condition,
+        rtol=1e-6,
+    ),
 )

@@ -151,6 +151,23 @@ def test_a_declared_limit_of_shared_memory():
         large[1, 8, None, 1537](np.arange(8.0))
 
 
+def test_dynamic_shared_memory_without_bytes():
+    @ad.kernel
+    def turned(x):
+        part = ad.shared.array(0, np.float64)
+        i = ad.threadIdx.x
+        part[i] = x[i]
+        ad.syncthreads()
+        x[i] = part[7 - i]
+
+    (found,) = after(turned, (1, 8, None, 64), np.arange(8.0))
+    np.testing.assert_array_equal(found, np.arange(8.0)[::-1])
+    x = np.arange(8.0)
+    with pytest.raises(IndexError, match=r"size 0(?s:.*)help:.*the launch gives bytes for, `k\[blocks"):
+        turned[1, 8](x)
+    np.testing.assert_array_equal(x, np.arange(8.0))
+
+
 def test_outputs_are_found():
     node = kernel_node(add, (1, 8), np.ones(5), np.ones(5), np.ones(5))
     assert [buffer.name for buffer in written(node)] == ["out"]

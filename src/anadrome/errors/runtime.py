@@ -50,6 +50,10 @@ class IndexOutOfBounds(RuntimeCheckError, IndexError):
     label = "this index"
     help = "a dimension of size n has the indices 0 to n - 1, and -n to -1 from its end"
 
+    help_of_nothing = (
+        "an array of size 0 has no elements; dynamic shared memory has those that the launch gives bytes "
+        "for, `k[blocks, threads, stream, bytes](…)`"
+    )
     as_written: str | None = None
 
     @classmethod
@@ -60,6 +64,10 @@ class IndexOutOfBounds(RuntimeCheckError, IndexError):
         match values:
             case (int(index), int(size), *place) if index < 0:
                 error.as_written = message.format(index - size, size, *place)
+            case (_, 0, _, *_):  # in a kernel
+                error.diagnostic = replace(error.diagnostic, help=cls.help_of_nothing)
+            case _:
+                pass
         return error
 
     def at(self, span: Span | None, label: str = "") -> Self:

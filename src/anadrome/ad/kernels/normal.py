@@ -297,25 +297,36 @@ class _Normaliser(Copier):
         self.emitter.emit(Warp(stmt.operation, mask, value, lane, result, stmt.span))
 
     def loop(self, stmt: While) -> None:
-        """A loop that counts how often it runs. What its body reads of its prelude it computes again."""
+        """A loop that counts how often it runs. What its body reads of its prelude it computes again; a
+        prelude that does more than compute stands in the body, which goes on while the condition held."""
         emitter = self.emitter
-        if not all(
+        computes = all(
             isinstance(inner, Let | Alloc | Store | If | For | Check) for inner in statements(stmt.prelude)
-        ):
-            raise IRError("the condition of a loop does more than compute")
+        )
         count = emitter.cell("count", I64, i64(0))
+        goes_on = None if computes else emitter.cell("goes_on", BOOL, TRUE)
         self.forget_written(stmt)
         before, held = self.elements, self.held
         with emitter.open() as prelude:
             self.elements = dict(before)
-            self.body(stmt.prelude)
-            test = self.atom(stmt.condition)
+            if goes_on is None:
+                self.body(stmt.prelude)
+                test = self.atom(stmt.condition)
+            else:
+                test = emitter.cell_value(goes_on)
         bound_before = {bound(inner) for inner in statements(stmt.prelude)}
         with emitter.open() as body:
             self.elements, self.held = dict(before), held
-            if not bound_before.isdisjoint(free_names(stmt.body).vars):
+            if goes_on is not None:
                 self.body(stmt.prelude)
-            self.body(stmt.body)
+                holds = self.atom(stmt.condition)
+                then = self.inner(stmt.body)
+                emitter.store(goes_on, (i64(0),), holds)
+                emitter.emit(If(holds, then, ()))
+            else:
+                if not bound_before.isdisjoint(free_names(stmt.body).vars):
+                    self.body(stmt.prelude)
+                self.body(stmt.body)
             emitter.store(count, (i64(0),), emitter.add(emitter.cell_value(count), i64(1)))
         loop = While(tuple(prelude.stmts), test, tuple(body.stmts))
         emitter.emit(loop)
