@@ -1,9 +1,11 @@
-"""Hypothesis profiles, samples of long tables, and the skipping of `gpu` tests where there is no GPU."""
+"""Hypothesis profiles, Ctrl-C in runs in the background, samples of long tables, and the skipping of `gpu`
+tests where there is no GPU."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import signal
 from collections import Counter
 
 import pytest
@@ -14,6 +16,10 @@ os.environ.setdefault("ANADROME_VERIFY", "1")
 
 # A test that fails shows where in this package it failed.
 os.environ.setdefault("ANADROME_TRACEBACK", "full")
+
+# A shell starts what runs in the background deaf to Ctrl-C, and so would be every process that a test starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # An example may compile a program, so neither a deadline nor a slow start says anything.
 settings.register_profile(

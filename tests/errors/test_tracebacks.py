@@ -120,6 +120,8 @@ DOORS: dict[str, Callable[[], object]] = {
     "map": lambda: ad.map(square, 5),
     "stop_gradient": lambda: ad.stop_gradient(),
     "check_grads": lambda: ad.check_grads(square, 2.0),
+    "check_kernel": lambda: ad.check_kernel(5),
+    "check_kernel on an index": lambda: ad.check_kernel(doubled[1, 40], X.copy()),
     "trace_nan": lambda: ad.trace_nan(5),
     "traced": lambda: ad.trace_nan(square)("a", 2),
     "explain": lambda: ad.explain(square, "a"),
