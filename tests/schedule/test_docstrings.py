@@ -12,7 +12,10 @@ from anadrome.kernel_ir.text import parse, show
 from anadrome.schedule.cpu import schedule_cpu
 from tests.passes.documented import example
 
-WORKERS = {"cpu": 1, "atomics": 1, "block": 1, "warps": 1, "workers": 2, "narrow": 1, "checks": 1}
+WORKERS = {
+    **dict.fromkeys(("cpu", "atomics", "block", "warps", "narrow", "checks", "products"), 1),
+    "workers": 2,
+}
 """Rewrite -> the workers of its example."""
 
 

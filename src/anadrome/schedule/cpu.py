@@ -40,15 +40,16 @@ from anadrome.kernel_ir.nodes import Binding, For, Function, If, Launch, Stmt, W
 from anadrome.kernel_ir.walk import bodies, kernels
 from anadrome.schedule.failures import Failures
 from anadrome.schedule.launch import emit_launch
+from anadrome.schedule.products import simplify_products
 
 
 def schedule_cpu(fn: Function, config: Config) -> Function:
     """The host program with loops in the place of its launches."""
-    if not kernels(fn):
-        return fn
-    scheduler = _Scheduler(fn, config)
-    body = scheduler.body(fn.body, is_parallel=False)
-    return replace(fn, body=body, failures=scheduler.failures.all())
+    if kernels(fn):
+        scheduler = _Scheduler(fn, config)
+        body = scheduler.body(fn.body, is_parallel=False)
+        fn = replace(fn, body=body, failures=scheduler.failures.all())
+    return simplify_products(fn)
 
 
 class _Scheduler:
