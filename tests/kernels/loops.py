@@ -347,6 +347,55 @@ def _backwards(x, y):
 
 
 @ad.kernel
+def overwritten_after_a_loop(x, w, counts, y):
+    i = ad.grid(1)
+    if i < x.shape[0]:
+        total = 0.0
+        for _ in range(3):
+            part = 0.0
+            for j in range(counts[i]):
+                square = x[i] * x[i]
+                part += square * w[j] * square
+            x[i] = part + 0.1
+            total += part
+        y[i] = total
+
+
+def _overwritten_after_a_loop(x, w, counts, y):
+    x, y = np.copy(x), np.zeros(len(x))
+    for i in range(len(x)):
+        for _ in range(3):
+            part = np.sum(x[i] ** 4 * w[: counts[i]])
+            x[i] = part + 0.1
+            y[i] += part
+    return x, y
+
+
+@ad.kernel
+def choices_in_ragged_loops(x, w, counts, y):
+    i = ad.grid(1)
+    if i < x.shape[0]:
+        v = x[i]
+        for _ in range(2):
+            for j in range(counts[i]):
+                if v * v > w[j]:
+                    v = v * 0.5 + w[j]
+                else:
+                    v = v + 0.5
+        y[i] = v
+
+
+def _choices_in_ragged_loops(x, w, counts, y):
+    def one(v, n):
+        for _ in range(2):
+            for j in range(n):
+                v = v * 0.5 + w[j] if v * v > w[j] else v + 0.5
+        return v
+
+    return np.array([one(v, n) for v, n in zip(x, counts, strict=True)])
+
+
+@ad.kernel
 def loop_in_a_condition(x, y):
     i = ad.grid(1)
     if i >= x.shape[0]:
@@ -426,6 +475,19 @@ CASES: tuple[Case, ...] = (
     ),
     launch(ragged_inside_ragged, (1, 8), [integers(6, high=6), normal(6), zeros(6)], _ragged),
     launch(backwards, (1, 8), [normal(6, 7), zeros(6)], _backwards),
+    launch(
+        overwritten_after_a_loop,
+        (1, 8),
+        [normal(6), normal(5), integers(6, high=6), zeros(6)],
+        _overwritten_after_a_loop,
+        writes=(0, 3),
+    ),
+    launch(
+        choices_in_ragged_loops,
+        (1, 8),
+        [normal(6), normal(19), integers(6, high=20), zeros(6)],
+        _choices_in_ragged_loops,
+    ),
     launch(
         loop_in_a_condition,
         (1, 8),

@@ -165,3 +165,51 @@ def test_what_a_kernel_keeps_is_explained_and_measured():
     assert found.measured is not None
     assert found.measured <= found.predicted
     assert "each thread keeps 48 B" in str(found)
+
+
+def kept_of(kernel, *args):
+    """What a thread keeps for the gradient of one launch: name, bits of an entry, entries; and all bytes."""
+
+    def total(*args):
+        y = np.zeros(len(args[0]))
+        kernel[1, 32](*args, y)
+        return np.sum(y * y)
+
+    ad.check_grads(total, args, order=2)
+    found = ad.explain(ad.grad(total), *args)
+    (sweep,) = found.kernels
+    return [(value.name, value.bits, value.entries) for value in sweep.kept], sweep.bytes_per_thread
+
+
+def test_loops_that_do_not_change_a_value_keep_it_once():
+    @ad.kernel
+    def filtered(x, w, y):
+        i = ad.grid(1)
+        if i < len(x):
+            v = np.array([x[i], 0.5])
+            total = 0.0
+            for j in range(len(w)):
+                if j >= 0:
+                    total += v[0] * v[0] * w[j]
+            v[0] = total
+            y[i] = v[0] * v[1]
+
+    kept, size = kept_of(filtered, np.linspace(0.1, 1.0, 7), np.linspace(0.3, 0.9, 5))
+    assert size is not None and size <= 16, kept
+
+
+def test_bools_are_kept_as_bits():
+    @ad.kernel
+    def halved(x, w, y):
+        i = ad.grid(1)
+        if i < len(x):
+            v = x[i]
+            for j in ad.unroll(range(2)):
+                for k in range(19):
+                    v = v * 0.5 + w[k] if v * v > w[k] else v + 0.5
+            y[i] = v
+
+    kept, size = kept_of(halved, np.linspace(0.5, 0.9, 6), np.linspace(0.1, 0.8, 19))
+    assert sorted(bits for _, bits, _ in kept) == [1, 1]
+    assert [entries for _, _, entries in kept] == [19, 19]
+    assert size == 3 + 3

@@ -328,7 +328,7 @@ def _residual(value: Residual) -> str:
     size = ""
     if value.how == "kept":
         runs = "" if value.entries == 1 else " in each run of its loops"
-        size = f", {show_bytes(value.bytes)}{runs}"
+        size = f", {'1 bit' if value.bits == 1 else show_bytes(value.bits // 8)}{runs}"
     return f"      {value.name}{where}: {value.how}{size}; {value.reason}"
 
 

@@ -27,7 +27,7 @@ from anadrome.kernel_ir.nodes import (
     Var,
     While,
 )
-from anadrome.kernel_ir.walk import bodies, bound, changes
+from anadrome.kernel_ir.walk import bodies, bound, changes, statements, subexpressions
 
 Loop = For | While
 
@@ -56,6 +56,7 @@ class Places:
     binders: dict[Var, Stmt] = field(default_factory=dict)
     homes: dict[Buffer, Stmt] = field(default_factory=dict)
     writers: dict[Buffer, list[Stmt]] = field(default_factory=dict)
+    _changed: dict[Loop, frozenset[Var]] = field(default_factory=dict)
     _uniform: set[Var] = field(default_factory=set)
 
     @staticmethod
@@ -91,6 +92,31 @@ class Places:
         """Where a variable is bound; None for parameters and the geometry."""
         stmt = self.binders.get(var)
         return None if stmt is None else self.of[stmt]
+
+    def frames(self, var: Var) -> tuple[Loop, ...]:
+        """The loops around a variable, without the innermost ones that do not change it: all their runs give
+        it the same value."""
+        place = self.place(var)
+        loops = () if place is None else place.loops
+        while loops and var not in self._changed_by(loops[-1]):
+            loops = loops[:-1]
+        return loops
+
+    def _changed_by(self, loop: Loop) -> frozenset[Var]:
+        """The variables bound in a loop that may differ between its runs."""
+        if loop not in self._changed:
+            inside = list(statements((loop,)))
+            touched = {buffer for stmt in inside for buffer in changes(stmt)}
+            touched |= {stmt.buffer for stmt in inside if isinstance(stmt, Alloc)}
+            changed: set[Var] = set()
+            for stmt in inside:
+                var = bound(stmt)
+                if var is not None and not (
+                    isinstance(stmt, Let) and _is_fixed(stmt.value, changed, touched)
+                ):
+                    changed.add(var)
+            self._changed[loop] = frozenset(changed)
+        return self._changed[loop]
 
     def scope(self, var: Var) -> tuple[Stmt, int] | None:
         """The body that binds a variable: a statement and which of its bodies; None for the kernel's."""
@@ -174,3 +200,14 @@ class Places:
                 return "the old value of an atomic operation"
             case _:
                 return "a value that threads exchange"
+
+
+def _is_fixed(value: Expr, changed: set[Var], touched: set[Buffer]) -> bool:
+    """Whether an expression follows from nothing that is changed."""
+    parts = list(subexpressions(value))
+    return all(
+        part not in changed
+        if isinstance(part, Var)
+        else not isinstance(part, Load) or part.buffer not in touched
+        for part in parts
+    )

@@ -7,7 +7,8 @@
 
 A kept value has one entry for each run of its scope, at the number of the run: the combined index of the
 loops around it where their trip counts are known before the first of them and the same for all threads, else
-a count that the forward sweep raises and the return sweep lowers again.
+a count that the forward sweep raises and the return sweep lowers again. Innermost loops that do not change
+the value share an entry. Entries of a bool are bits, eight in a byte.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from anadrome.ad.kernels.cut import kept_values
 from anadrome.ad.kernels.normal import Normal
 from anadrome.ad.kernels.places import Loop, Places
 from anadrome.ad.kernels.rebuilt import Rebuilt, find_rebuilt, is_rebuilt, is_static
+from anadrome.dtypes import BOOL
 from anadrome.errors import Span
 from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, For, Let, Load, Stmt, Var, While
 
@@ -27,21 +29,21 @@ from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, For, Let, Loa
 class Residual:
     """How one value is had again: `kept`, `recomputed` or `rebuilt`, and why.
 
-    A kept value takes `bytes` for each of its `entries`, one for each run of the loops around it: None where
+    A kept value takes `bits` for each of its `entries`, one for each run of the loops around it: None where
     only a launch knows how many. `span` is the source place that computes it.
     """
 
     name: str
     how: str
     reason: str
-    bytes: int = 0
+    bits: int = 0
     entries: int | None = 1
     span: Span | None = None
 
     @property
     def bytes_per_thread(self) -> int | None:
         """What one thread keeps of it; None where only a launch knows."""
-        return None if self.entries is None else self.bytes * self.entries
+        return None if self.entries is None else -(-self.bits * self.entries // 8)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,12 +97,8 @@ def plan(normal: Normal, places: Places, needed: Iterable[Var]) -> Plan:
     """What is kept and what is recomputed of the values that the return sweep reads."""
     wanted = [var for var in needed if not (places.is_at_top(var) or places.is_index(var))]
 
-    def depth(var: Var) -> int:
-        place = places.place(var)
-        return 0 if place is None else len(place.loops)
-
     sources = _Sources(places, find_rebuilt(places))
-    kept = kept_values(wanted, sources.operands, sources.is_recomputable, depth)
+    kept = kept_values(wanted, sources.operands, sources.is_recomputable, lambda var: len(places.frames(var)))
     bound: set[Var] = set()
     rebuilt: dict[Buffer, Rebuilt] = {}
     pending = list(wanted)
@@ -127,10 +125,13 @@ def plan(normal: Normal, places: Places, needed: Iterable[Var]) -> Plan:
 def runs(places: Places, var: Var) -> tuple[Loop, ...]:
     """The loops around a kept value of which a run must be counted: the innermost one whose trip count is not
     known."""
-    place = places.place(var)
-    loops = () if place is None else place.loops
-    dynamic = [loop for loop in loops if not is_static(places, loop)]
+    dynamic = [loop for loop in places.frames(var) if not is_static(places, loop)]
     return (dynamic[-1],) if dynamic else ()
+
+
+def is_packed(places: Places, var: Var) -> bool:
+    """Whether the entries of a kept value are bits: those of a bool that has several."""
+    return var.dtype is BOOL and bool(places.frames(var))
 
 
 def _residual(sources: _Sources, var: Var, is_kept: bool) -> Residual:
@@ -140,10 +141,11 @@ def _residual(sources: _Sources, var: Var, is_kept: bool) -> Residual:
         reason = "" if sources.is_recomputable(var) else sources.places.reason(var)
         why = reason or "fewer bytes than what it is computed from"
         entries: int | None = 1
-        for loop in sources.places.of[stmt].loops:
+        for loop in sources.places.frames(var):
             trip = _trip_count(loop)
             entries = None if entries is None or trip is None else entries * trip
-        return Residual(var.name, "kept", why, var.dtype.bytes, entries, span)
+        bits = 1 if is_packed(sources.places, var) else 8 * var.dtype.bytes
+        return Residual(var.name, "kept", why, bits, entries, span)
     if memory is not None:
         reason = (
             "each run of a loop writes" if isinstance(memory.scope[0], For | While) else "a branch writes"

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from anadrome.ad.kernels.emitter import Atom, Emitter, atom_of
+from anadrome.ad.kernels.emitter import Atom, Emitter, atom_of, zero
 from anadrome.ad.kernels.places import Loop, Places
 from anadrome.ad.kernels.rebuilt import is_static
-from anadrome.ad.kernels.residuals import Plan, runs
-from anadrome.dtypes import I64
+from anadrome.ad.kernels.residuals import Plan, is_packed, runs
+from anadrome.dtypes import I64, U8
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Barrier,
@@ -81,15 +81,22 @@ class Primal:
             var = bound(inner)
             if var is None or not self._is_kept(var):
                 continue
-            place = self.places.of[inner]
+            loops = self.places.frames(var)
             size: Atom = i64(1)
             counted = runs(self.places, var)
-            start = place.loops.index(counted[0]) + 1 if counted else 0
-            for loop in place.loops[start:]:
+            start = loops.index(counted[0]) + 1 if counted else 0
+            for loop in loops[start:]:
                 size = self.emitter.mul(size, self._trip(loop))
             if counted:
                 size = self.emitter.mul(self.rooms[counted[0]], size)
-            buffer = self.entries[var] = Buffer(f"{var.name}_kept", var.dtype, Space.LOCAL)
+            name = f"{var.name}_kept"
+            if is_packed(self.places, var):
+                buffer = self.entries[var] = Buffer(name, U8, Space.LOCAL)
+                size = self.emitter.apply("shr", self.emitter.add(size, i64(7)), i64(3))
+                self.emitter.emit(Alloc(buffer, size))
+                self.emitter.fill(buffer, size, zero(U8))
+                continue
+            buffer = self.entries[var] = Buffer(name, var.dtype, Space.LOCAL)
             self.emitter.emit(Alloc(buffer, size))
 
     def _is_kept(self, var: Var) -> bool:
@@ -117,7 +124,7 @@ class Primal:
                     emitter.remember(stmt.var, stmt.value)
         var = bound(stmt)
         if var is not None and self._is_kept(var):
-            emitter.store(self.entries[var], (self._frame(var),), var)
+            self._keep(var)
 
     def _inner(
         self, body: tuple[Stmt, ...], loop: Loop | None = None, index: Var | None = None
@@ -147,9 +154,33 @@ class Primal:
             self.numbers[loop] = number
 
     def _frame(self, var: Var) -> Atom:
-        place = self.places.place(var)
-        loops = () if place is None else place.loops
+        loops = self.places.frames(var)
         return self.numbers[loops[-1]] if loops else i64(0)
+
+    def _keep(self, var: Var) -> None:
+        """Store a value that was computed just now."""
+        emitter, buffer, frame = self.emitter, self.entries[var], self._frame(var)
+        if not is_packed(self.places, var):
+            emitter.store(buffer, (frame,), var)
+            return
+        at, bit = self._bit(frame)
+        byte = emitter.load(buffer, (at,))
+        others = emitter.apply("bitand", byte, emitter.apply("bitnot", bit))
+        emitter.store(buffer, (at,), emitter.select(var, emitter.apply("bitor", byte, bit), others))
+
+    def _kept(self, var: Var) -> Atom:
+        """A value that was stored."""
+        emitter, buffer, frame = self.emitter, self.entries[var], self._frame(var)
+        if not is_packed(self.places, var):
+            return emitter.load(buffer, (frame,), var.name)
+        at, bit = self._bit(frame)
+        return emitter.apply("ne", emitter.apply("bitand", emitter.load(buffer, (at,)), bit), zero(U8))
+
+    def _bit(self, frame: Atom) -> tuple[Atom, Atom]:
+        """The byte of an entry, and the bit in it."""
+        apply = self.emitter.apply
+        bit = apply("shl", i64(1), apply("bitand", frame, i64(7)))
+        return apply("shr", frame, i64(3)), apply("to_u8", bit)
 
     # ------------------------------------------------------------------ the return sweep
     def enter(self, scope: tuple[Stmt, int] | None, index: Atom | None = None) -> None:
@@ -188,7 +219,7 @@ class Primal:
     def _bind(self, var: Var) -> None:
         """Have a value again in the open block."""
         if self._is_kept(var):
-            self.names[var] = self.emitter.load(self.entries[var], (self._frame(var),), var.name)
+            self.names[var] = self._kept(var)
         else:
             self.names[var] = self._again(var)
 
