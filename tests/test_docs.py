@@ -38,4 +38,5 @@ def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     script = tmp_path / f"{page.stem}.py"
     script.write_text(page_program(page.read_text(encoding="utf-8")), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ANADROME_THREADS", "2")  # figures of memory are those of two, on one core as well
     runpy.run_path(str(script))
