@@ -11,10 +11,7 @@ ratios within a round. A gradient is `value_and_grad`, the value included; compi
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
-import statistics
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +26,8 @@ import lbm  # noqa: E402 (the path is set above)
 import numpy as np  # noqa: E402
 import rsbench  # noqa: E402
 import xsbench  # noqa: E402
-from bench.clock import keep_freed_memory, times_in_turn  # noqa: E402
+from bench.clock import times_in_turn  # noqa: E402
+from bench.comparison import Found, assert_agree, medians, run  # noqa: E402
 
 
 @dataclass(frozen=True)
@@ -72,26 +70,10 @@ RATIOS = {
 
 def main() -> None:
     """Measure what was asked for, and print it."""
-    parser = argparse.ArgumentParser(description="Measure kernels beside array programs.")
-    parser.add_argument("programs", nargs="*", help=f"some of {', '.join(CASES)}")
-    parser.add_argument("--rounds", type=int, default=9, help="how often each version is timed")
-    parser.add_argument("--small", action="store_true", help="take sizes that say nothing")
-    parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
-    options = parser.parse_args()
-    unknown = [name for name in options.programs if name not in CASES]
-    if unknown:
-        parser.error(f"no program `{unknown[0]}`; there are {', '.join(CASES)}")
-    keep_freed_memory()
-    found = {}
-    for name in options.programs or CASES:
-        found[name] = measured(CASES[name], options.rounds, options.small)
-        if not options.json:
-            show(name, CASES[name].size, found[name])
-    if options.json:
-        print(json.dumps(found, indent=2))
+    run("Measure kernels beside array programs.", CASES, measured, show)
 
 
-def measured(case: Case, rounds: int, is_small: bool) -> dict[str, dict[str, float]]:
+def measured(case: Case, rounds: int, is_small: bool) -> Found:
     """Median seconds of each version, and medians of the ratios of one round."""
     program, arguments = case.program, (case.few if is_small else case.arguments)()
     versions = {
@@ -101,27 +83,14 @@ def measured(case: Case, rounds: int, is_small: bool) -> dict[str, dict[str, flo
         "array gradient": program.array_value_and_gradient,
     }
     calls = {name: lambda version=version: version(*arguments) for name, version in versions.items()}
-    _compare(calls)
-    times = times_in_turn(calls, rounds)
-    ratios = {
-        words: statistics.median(one / other for one, other in zip(times[above], times[below], strict=True))
-        for words, (above, below) in RATIOS.items()
-    }
-    return {"seconds": {name: statistics.median(found) for name, found in times.items()}, "ratios": ratios}
+    assert_agree(calls["kernel"](), calls["array"]())
+    assert_agree(calls["kernel gradient"](), calls["array gradient"]())
+    return medians(times_in_turn(calls, rounds), RATIOS)
 
 
-def _compare(calls: dict[str, Callable[[], Any]]) -> None:
-    """Both versions give the same, up to rounding; the first call compiles."""
-    values = calls["kernel"](), calls["array"]()
-    (value, one), (_, two) = calls["kernel gradient"](), calls["array gradient"]()
-    tolerance = 1e-3 if one.dtype == np.float32 else 1e-9
-    np.testing.assert_allclose(values, value, rtol=tolerance)
-    np.testing.assert_allclose(one, two, atol=tolerance * np.max(np.abs(two)))
-
-
-def show(name: str, size: str, found: dict[str, dict[str, float]]) -> None:
+def show(name: str, case: Case, found: Found) -> None:
     """One program, in words."""
-    print(f"{name}: {size}")
+    print(f"{name}: {case.size}")
     for words, seconds in found["seconds"].items():
         print(f"  {words:<26}{1e3 * seconds:9.1f} ms")
     for words, ratio in found["ratios"].items():

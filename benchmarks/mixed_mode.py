@@ -30,9 +30,10 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "src")]
+sys.path[:0] = [str(ROOT / folder) for folder in ("benchmarks", "examples", "src")]
 
 from bench.clock import in_turn, keep_freed_memory, peak_growth  # noqa: E402 (the path is set above)
+from bench.native_programs import cell_update  # noqa: E402
 
 import anadrome as ad  # noqa: E402
 
@@ -51,20 +52,6 @@ class Case:
 
 
 # ---------------------------------------------------------------------------- programs
-def sigmoid(x: Any) -> Any:
-    """1 / (1 + e⁻ˣ)"""
-    return 1.0 / (1.0 + np.exp(-x))
-
-
-def cell_update(c: Any, f: Any, i: Any, g: Any, z: Any, z_below: Any) -> Any:
-    """The next cell state of one unit: flush, copy or update."""
-    if z == 1.0:
-        return sigmoid(i) * np.tanh(g)
-    if z_below == 0.0:
-        return c
-    return sigmoid(f) * c + sigmoid(i) * np.tanh(g)
-
-
 def hm_lstm(c: Any, f: Any, i: Any, g: Any, z: Any, z_below: Any, weight: Any) -> Any:
     """⟨weight, the next cell states⟩; z and z_below hold for a column."""
     rows = range(len(c))
