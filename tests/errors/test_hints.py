@@ -34,7 +34,7 @@ ARGUMENTS = {
     "timedelta": (LATE - LATE[0], np.array([0.0, 3.0, 1.0]) * 86400.0),
     "fields": (FIELDS, np.zeros(3)),
     "masked": (np.ma.masked_array([1.0, 2.0], [False, True]), np.array([1.0, 0.0])),
-    "matrix": (np.matrix([[1.0, 2.0]]), np.array([[1.0, 2.0]])),
+    "matrix": (np.array([[1.0, 2.0]]).view(np.matrix), np.array([[1.0, 2.0]])),
     "big-endian": (np.arange(3, dtype=">f8"), np.arange(3.0)),
     "big-endian complex": (np.array([1 + 2j], ">c16"), np.array([1 + 2j])),
     "scalar": (np.float16(2.0), 2.0),
