@@ -2,7 +2,8 @@
 
 Derivatives multiply a change by a partial, and where the change is zero the product is zero whatever the
 partial is (0·∞ = 0). The test that says so is also on the product, since it may be differentiated once more.
-Nothing is differentiated any more here, and a product with a factor of zero is zero or NaN.
+Nothing is differentiated any more here, and a product with a factor of zero is zero or NaN. The sign of that
+zero is not kept.
 
 Before:
     fn main(d: f64, p: f64) {
@@ -79,7 +80,7 @@ class _Products:
                 return value
         match self._meaning(is_zero), self._meaning(is_nan):
             case (
-                Compute(prim=equal, args=(factor, Const(value=0.0))),
+                Compute(prim=equal, args=(Var() as factor, Const(value=0.0))),
                 Compute(prim=asks, args=(asked,)),
             ) if (equal.name, asks.name) == ("eq", "isnan") and asked is product:
                 factors = (left, right) if operation.name == "mul" else (left,)
