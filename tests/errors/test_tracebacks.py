@@ -15,6 +15,7 @@ import pytest
 import anadrome as ad
 from anadrome.api.call import Compiled
 from anadrome.errors.tracebacks import BUG, PACKAGE
+from anadrome.frontend.surroundings import KEPT
 
 X = np.linspace(1.0, 2.0, 20)
 
@@ -159,7 +160,10 @@ DOORS: dict[str, Callable[[], object]] = {
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short tracebacks, also of the transforms that a test before kept with its functions."""
     monkeypatch.delenv("ANADROME_TRACEBACK", raising=False)
+    for function in (square, vector, picks, strict, sorts):
+        vars(function).pop(KEPT, None)
 
 
 def error_of(call: Callable[[], object]) -> BaseException:
