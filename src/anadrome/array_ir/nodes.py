@@ -72,6 +72,11 @@ class ArrayType:
         """Whether the shape is ()."""
         return not self.shape
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no elements in any run."""
+        return any(isinstance(size, Const) and size.value == 0 for size in self.shape)
+
     def row(self, dimensions: int = 1) -> ArrayType:
         """The type that is left when the first `dimensions` are indexed away."""
         return ArrayType(self.dtype, self.shape[dimensions:])

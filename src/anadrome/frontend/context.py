@@ -284,6 +284,8 @@ class Context:
 
         `is_new`: of a place that nobody could see before.
         """
+        if cell.is_empty and var.type == cell.var.type:
+            return
         if cell.is_argument or any(partner.is_argument for partner in cell.partners):
             raise WritesArgument(self.span)
         self._mark(cell, WHOLE)

@@ -13,13 +13,14 @@ from anadrome.dtypes import BOOL
 from anadrome.errors.base import indefinite
 from anadrome.errors.frontend import (
     ComplexRefused,
+    ReadOnly,
     StaticCallFailed,
     StaticRequired,
     UnsupportedType,
     WritesArgument,
 )
 from anadrome.frontend.applying import operate
-from anadrome.frontend.arrays import describe, promote
+from anadrome.frontend.arrays import as_array, describe, promote
 from anadrome.frontend.complex_numbers.parts import has_complex, is_complex
 from anadrome.frontend.complex_numbers.storing import put_complex
 from anadrome.frontend.context import Context
@@ -53,7 +54,8 @@ def store_item(context: Context, base: Value, index: Value, value: Value) -> Non
         put(context, base, index, value)
         return
     if isinstance(base, np.ndarray):
-        raise WritesArgument(context.span)
+        put(context, _without_elements(context, base), index, value)
+        return
     if is_staged(base) or isinstance(base, Complex) or not hasattr(base, "__setitem__"):
         raise UnsupportedType("what is written by index", describe(base), context.span, "write into an array")
     if has_staged(index):
@@ -99,11 +101,23 @@ def in_place(context: Context, kind: type[ast.operator], old: Value, value: Valu
         context.call(ListMethod("extend", old), value)
         return old
     if isinstance(old, np.ndarray):
-        raise WritesArgument(context.span)
+        in_place(context, kind, _without_elements(context, old), value)
+        return old
     is_computed = isinstance(old, list) and kind is ast.Add and _is_numpys(value)
     if isinstance(old, list | deque | dict | set | bytearray) and not is_computed:
         return _container_in_place(context, kind, old, value)
     return operate(context, kind, old, value)
+
+
+def _without_elements(context: Context, array: np.ndarray) -> Array:
+    """An array from outside the program, into which nothing can be written because it has no elements."""
+    if array.size:
+        raise WritesArgument(context.span)
+    if not array.flags.writeable:
+        raise ReadOnly(context.span)
+    found = as_array(context, array)
+    assert isinstance(found, Array)
+    return found
 
 
 def _rank(value: Value) -> int:

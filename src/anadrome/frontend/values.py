@@ -153,6 +153,11 @@ class Cell:
     has_twins: bool = False
     """Whether two rows of a list may be one array, which a write into one of them would change in both."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no elements in any run."""
+        return isinstance(self.var.type, ArrayType) and self.var.type.is_empty
+
 
 @dataclass(slots=True, eq=False)
 class Record:
@@ -197,9 +202,10 @@ Place = str | Part
 
 
 def link(cell: Cell, others: Iterable[Cell], is_exact: bool = False) -> None:
-    """Say that a cell may share memory with each of these; `is_exact`: choices say how."""
+    """Say that a cell may share memory with each of these; `is_exact`: choices say how. Without elements it
+    shares none."""
     for other in others:
-        if other is not cell:
+        if other is not cell and not cell.is_empty and not other.is_empty:
             cell.partners[other] = other.partners[cell] = is_exact and cell.partners.get(other, True)
 
 

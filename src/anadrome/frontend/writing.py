@@ -61,6 +61,12 @@ def put(context: Context, array: Array, index: Value, value: Value) -> None:
         context.read(array)
         if not view.is_writable:
             raise ReadOnly(context.span)
+        is_empty = ArrayType(array.dtype, array.shape).is_empty
+        taken = _elements_taken(context, found).shape if is_empty else ()
+        if ArrayType(array.dtype, taken).is_empty:
+            check_inside(context, array, found)
+            _check_value(context, atom(context, value, array.dtype), taken)
+            return
         items = [item for item in found if isinstance(item, Fixed | Range)]
         if view.place is None or len(items) != len(found):
             _put_elements(context, array, found, value)

@@ -13,6 +13,7 @@ SMALL = np.arange(5.0)
 LARGE = np.arange(70.0)
 NUMBERS = [1.0, 2.0, 3.0]
 UNSORTED = [2.0, 3.0, 1.0]
+EMPTY = np.zeros((0, 3))
 WEIGHTS = {"w": np.arange(5.0), "s": 2.0}
 
 
@@ -31,6 +32,16 @@ def reads_small(x, n):
 
 def reads_large(x, n):
     return LARGE * 2.0, LARGE[::-1][0] + x[0]
+
+
+def writes_where_nothing_is(x, n):
+    EMPTY[:, 0] = x[0]
+    EMPTY.T[...] *= 2.0
+    np.copyto(EMPTY, 3.0)
+    EMPTY.sort()
+    a = EMPTY
+    a += 1.0
+    return a, EMPTY.T
 
 
 def copies_then_writes(x, n):
@@ -214,7 +225,10 @@ def sorts_a_list_outside(x, n):
     return UNSORTED[0] * x[0]
 
 
-RIGHT = (reads_small, reads_large, copies_then_writes, rebinds, lists_and_dicts, rows_of_an_argument)
+RIGHT = (
+    *(reads_small, reads_large, copies_then_writes, rebinds, lists_and_dicts, rows_of_an_argument),
+    writes_where_nothing_is,
+)
 EITHER = ()
 REFUSED = (
     *(
