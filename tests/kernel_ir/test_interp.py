@@ -19,7 +19,7 @@ def test_loops_branches_and_swaps():
         alloc a: f64 global [n] alloc b: f64 global [n] alloc k: i64 local [1]
         copy a [n] = x  k[0] = 0
         while { let go: bool = lt(k[0], 3) } test go {
-          for i in 0 .. n lanes { b[i] = add(a[i], 1.0) }
+          for i in 0 .. n parallel { b[i] = add(a[i], 1.0) }
           swap a, b
           k[0] = add(k[0], 1)
         }
@@ -55,7 +55,7 @@ def test_memory_errors_name_the_statement(body, message):
         run(program(body), [np.zeros(2), 2])
 
 
-@pytest.mark.parametrize("binding", ["threads", "lanes"])
+@pytest.mark.parametrize("binding", ["threads", "parallel"])
 @pytest.mark.parametrize(
     "body",
     [
@@ -83,7 +83,7 @@ def test_iterations_that_conflict_are_found(binding, body):
     ],
 )
 def test_iterations_that_do_not_conflict_pass(body):
-    fn = program(f"alloc a: f64 global [n] fill a [n] = 0.0 for i in 0 .. n lanes {{ {body} }}")
+    fn = program(f"alloc a: f64 global [n] fill a [n] = 0.0 for i in 0 .. n parallel {{ {body} }}")
     run(fn, [np.zeros(3), 3])
 
 
@@ -93,7 +93,7 @@ def test_sequential_iterations_may_depend_on_each_other():
 
 def test_checks_raise_their_class():
     fn = program(
-        "for i in 0 .. n lanes { check 0: lt(x[i], 1.0), x[i], i }", failures='failure assert "{0} at {1}"'
+        "for i in 0 .. n parallel { check 0: lt(x[i], 1.0), x[i], i }", failures='failure assert "{0} at {1}"'
     )
     run(fn, [np.zeros(3), 3])
     with pytest.raises(AssertionFailed, match=r"2\.0 at 1"):

@@ -23,7 +23,7 @@ fn everything(x: f64 buffer, n: i64, flag: bool) {
   while {
     let c: bool = lt(k[0], 3)
   } test c {
-    for i in 0 .. n lanes {
+    for i in 0 .. n parallel {
       b[i] = add~(a[i], mul(-0.5, x[i]))
     }
     swap a, b

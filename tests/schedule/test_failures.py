@@ -130,7 +130,7 @@ kernel k(n: i64, m: i64, y: f64 buffer [n], z: f64 buffer)
 failure index "index {{0}} of {{1}}"
 fn main(n: i64, m: i64) {{
   alloc y: f64 global [n]
-  for e in 0 .. n lanes {{
+  for e in 0 .. n parallel {{
     y[e] = to_f64(e)
   }}
   alloc z: f64 global [288]
@@ -183,7 +183,7 @@ def test_sums_that_leave_i64_are_outside() -> None:
 def test_checks_before_the_loop_leave_lanes() -> None:
     for index in ("add(mul(ix, 8), tx)", "add(mul(iy, by), ty)", "add(tx, m)"):
         loops = [stmt for stmt in statements(scheduled(checked(index)).body) if isinstance(stmt, For)]
-        assert [loop.binding for loop in loops if loop.index.name == "tx"] == [Binding.LANES]
+        assert [loop.binding for loop in loops if loop.index.name == "tx"] == [Binding.PARALLEL]
     loops = [stmt for stmt in statements(scheduled(checked("mul(2, tx)")).body) if isinstance(stmt, For)]
     assert [loop.binding for loop in loops if loop.index.name == "tx"] == [Binding.SEQUENTIAL]
 

@@ -17,7 +17,7 @@ def loop(body: str, bounds: str = "0 .. n", around: str = "") -> str:
     return f"""fn f(x: f64 buffer, n: i64) {{
       alloc out: f64 global [n]
       {around}
-      for i in {bounds} lanes {{
+      for i in {bounds} parallel {{
         {body}
       }}
       return out as f64 [n]
@@ -93,7 +93,7 @@ def rows(n: int) -> str:
           {zeros["b"]}
           one[0] = 0.0
         }}
-        for j in 0 .. {n + 1} lanes {{
+        for j in 0 .. {n + 1} parallel {{
           out[add(at, j)] = mul(add(a[j], b[j]), add(one[0], x[i]))
         }}
       }}

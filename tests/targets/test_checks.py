@@ -11,7 +11,7 @@ from tests.targets.oracle import compiled
 
 GATHER = """fn gather(x: f64 buffer, n: i64, at: i64 buffer, m: i64) {
   alloc out: f64 global [m]
-  for i in 0 .. m lanes {
+  for i in 0 .. m parallel {
     let j: i64 = at[i]
     check 0: and(ge(j, 0), lt(j, n)), j, n
     out[i] = x[min(max(j, 0), sub(n, 1))]
@@ -95,7 +95,7 @@ def test_values_of_every_kind_are_reported():
 def test_float_values_are_reported_from_vector_loops():
     run = compiled(
         """fn f(x: f64 buffer, n: i64) {
-          for i in 0 .. n lanes { check 0: lt(x[i], 1.0), x[i] }
+          for i in 0 .. n parallel { check 0: lt(x[i], 1.0), x[i] }
           return 0.0 as f64
         }
         failure assert "got {0}"
@@ -118,7 +118,7 @@ def test_a_failing_check_ends_a_while_loop_that_would_not():
           alloc k: i64 local [1]
           k[0] = 0
           while { } test ge(k[0], 0) {
-            for i in 0 .. 3 lanes { check 0: lt(k[0], n), k[0] }
+            for i in 0 .. 3 parallel { check 0: lt(k[0], n), k[0] }
             k[0] = add(k[0], 1)
           }
           return k[0] as i64
@@ -172,7 +172,7 @@ def test_failures_in_threads_are_reported_once(threads):
           alloc out: f64 global [n]
           for t in 0 .. workers threads {
             alloc own: f64 global [size]
-            for i in truncdiv(mul(t, n), workers) .. truncdiv(mul(add(t, 1), n), workers) lanes {
+            for i in truncdiv(mul(t, n), workers) .. truncdiv(mul(add(t, 1), n), workers) parallel {
               check 0: lt(x[i], 1.0), x[i], i
               out[i] = x[i]
             }

@@ -51,7 +51,7 @@ def test_branches_with_and_without_else():
     agree(
         """fn f(x: f64 buffer, n: i64) {
           alloc out: f64 global [n]
-          for i in 0 .. n lanes {
+          for i in 0 .. n parallel {
             out[i] = 0.0
             if gt(x[i], 0.0) { out[i] = sqrt(x[i]) } else { out[i] = neg(x[i]) }
             if lt(x[i], -1.0) { if lt(x[i], -1.5) { out[i] = 7.0 } }
@@ -87,7 +87,7 @@ def test_nested_loops_of_runtime_extent_and_loops_that_do_not_run():
         """fn f(x: f64 buffer, n: i64, m: i64) {
           alloc out: f64 global [n]
           alloc s: f64 local [1]
-          for i in 0 .. n lanes {
+          for i in 0 .. n parallel {
             s[0] = 0.0
             for j in 0 .. i sequential { s[0] = add~(s[0], x[j]) }
             for k in 5 .. m sequential { s[0] = inf }
@@ -131,7 +131,7 @@ def test_swapped_buffers_keep_their_contents():
       alloc b: f64 global [n]
       copy a [n] = x
       for t in 0 .. steps sequential {
-        for i in 0 .. n lanes {
+        for i in 0 .. n parallel {
           let left: f64 = a[max(sub(i, 1), 0)]
           b[i] = div(add(left, a[i]), 2.0)
         }
@@ -169,7 +169,7 @@ def test_every_type_goes_in_and_out(dtype):
     agree(
         f"""fn f(x: {dtype} buffer, n: i64, s: {dtype}) {{
           alloc out: {dtype} global [n]
-          for i in 0 .. n lanes {{ out[i] = x[i] }}
+          for i in 0 .. n parallel {{ out[i] = x[i] }}
           return out as {dtype} [n], x[2] as {dtype}, s as {dtype}
         }}""",
         values,
@@ -194,7 +194,7 @@ def test_atomics(dtype, operation):
         f"""fn f(x: {dtype} buffer, n: i64) {{
           alloc out: {dtype} global [2]
           fill out [2] = x[0]
-          for i in 0 .. n lanes {{ atomic {operation} out[mod(i, 2)] = x[i] }}
+          for i in 0 .. n parallel {{ atomic {operation} out[mod(i, 2)] = x[i] }}
           return out as {dtype} [2]
         }}""",
         np.abs(X) * 10,
@@ -229,7 +229,7 @@ def test_loops_over_lanes_become_vector_code():
     run = compiled(
         """fn f(x: f64 buffer, n: i64) {
           alloc out: f64 global [n]
-          for i in 0 .. n lanes { out[i] = mul(x[i], 2.0) }
+          for i in 0 .. n parallel { out[i] = mul(x[i], 2.0) }
           return out as f64 [n]
         }"""
     )
@@ -241,7 +241,7 @@ def test_compiled_code_is_called_from_several_threads_at_once():
     run = compiled(
         """fn f(x: f64 buffer, n: i64, c: f64) {
           alloc out: f64 global [n]
-          for i in 0 .. n lanes { out[i] = mul(sin(x[i]), c) }
+          for i in 0 .. n parallel { out[i] = mul(sin(x[i]), c) }
           return out as f64 [n], c as f64
         }""",
         Config(cache=False, threads=1),

@@ -112,7 +112,7 @@ def test_worker_threads_look_and_the_main_one_waits():
       for t in 0 .. workers threads {
         let lo: i64 = truncdiv(mul(t, n), workers)
         let hi: i64 = truncdiv(mul(add(t, 1), n), workers)
-        for i in lo .. hi lanes { out[i] = add(x[i], 1.0) }
+        for i in lo .. hi parallel { out[i] = add(x[i], 1.0) }
       }
       return out as f64 [n]
     }"""
@@ -177,8 +177,8 @@ THREADS = """fn f(x: f64 buffer, n: i64, steps: i64) {
   for t in 0 .. workers threads {
     let lo: i64 = truncdiv(mul(t, n), workers)
     let hi: i64 = truncdiv(mul(add(t, 1), n), workers)
-    for i in lo .. hi lanes { out[i] = x[i] }
-    for s in 0 .. steps sequential { for j in lo .. hi lanes { out[j] = add(mul(out[j], 0.5), 1.0) } }
+    for i in lo .. hi parallel { out[i] = x[i] }
+    for s in 0 .. steps sequential { for j in lo .. hi parallel { out[j] = add(mul(out[j], 0.5), 1.0) } }
   }
   return out as f64 [n]
 }"""

@@ -53,7 +53,7 @@ def mapped(prim, types):
     inputs = [Buffer(f"x{k}", dtype) for k, dtype in enumerate(types)]
     out = Buffer("out", prim.types(types))
     value = Compute(prim, tuple(Load(x, (i,)) for x in inputs))
-    body = (Alloc(out, n), For(i, i64(0), n, (Store(out, (i,), value),), Binding.LANES))
+    body = (Alloc(out, n), For(i, i64(0), n, (Store(out, (i,), value),), Binding.PARALLEL))
     fn = Function(f"map_{prim.name}", (*inputs, n), body, (Output(out, out.dtype, (n,)),))
     check(fn)
     return compile_cpu(fn, Config(cache=False))

@@ -23,8 +23,8 @@ SQUARES = """fn squares(x: f64 buffer, n: i64, c: f64) {
     alloc own: f64 global [max(sub(hi, lo), 1)]
     alloc factor: f64 local [1]
     factor[0] = c
-    for i in lo .. hi lanes { own[sub(i, lo)] = mul(x[i], x[i]) }
-    for j in lo .. hi lanes { shifted[j] = mul(own[sub(j, lo)], factor[0]) }
+    for i in lo .. hi parallel { own[sub(i, lo)] = mul(x[i], x[i]) }
+    for j in lo .. hi parallel { shifted[j] = mul(own[sub(j, lo)], factor[0]) }
   }
   return out as f64 [n], workers as i64, used as i64 [workers]
 }

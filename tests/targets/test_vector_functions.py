@@ -14,14 +14,14 @@ from tests.targets.oracle import compiled
 LOOP = """fn f(x: f64 buffer, y: f32 buffer, n: i64) {
   alloc a: f64 global [n]
   alloc b: f32 global [n]
-  for i in 0 .. n lanes { a[i] = exp(x[i]) }
-  for j in 0 .. n lanes { b[j] = pow(y[j], sin(y[j])) }
+  for i in 0 .. n parallel { a[i] = exp(x[i]) }
+  for j in 0 .. n parallel { b[j] = pow(y[j], sin(y[j])) }
   return a as f64 [n], b as f32 [n]
 }"""
 
 KEPT = """fn f(x: f64 buffer, n: i64) {
   alloc a: f64 global [n]
-  for i in 0 .. n lanes { a[i] = add(exp(x[i]), sin(x[i])) }
+  for i in 0 .. n parallel { a[i] = add(exp(x[i]), sin(x[i])) }
   return a as f64 [n]
 }"""
 

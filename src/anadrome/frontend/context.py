@@ -280,10 +280,7 @@ class Context:
         return view.var if view.key is cell.var else view.read(cell.var)
 
     def write(self, cell: Cell, var: Var, is_new: bool = False) -> None:
-        """Let a cell hold another variable from here on: an in-place write.
-
-        `is_new`: of a place that nobody could see before.
-        """
+        """Let a cell hold another variable from here on: a write; `is_new`: where nobody could see it."""
         if cell.is_empty and var.type == cell.var.type:
             return
         if cell.is_argument or any(partner.is_argument for partner in cell.partners):

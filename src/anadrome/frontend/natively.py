@@ -92,7 +92,9 @@ def run(
     given = (*args, *kwargs.values())
     objects = list(_reached((*given, *(() if is_reading else (owner,)))))
     before = [contents(one) for one in objects]
-    arrays = [one for one in (*given, owner) if isinstance(one, np.ndarray) and one.flags.writeable and one.size]
+    arrays = [
+        one for one in (*given, owner) if isinstance(one, np.ndarray) and one.flags.writeable and one.size
+    ]
     try:
         with _read_only(arrays):
             result = function(*args, **kwargs)

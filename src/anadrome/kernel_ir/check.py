@@ -60,7 +60,7 @@ from anadrome.kernel_ir.nodes import (
     Workers,
 )
 from anadrome.kernel_ir.routines import ROUTINES
-from anadrome.kernel_ir.walk import kernels, written
+from anadrome.kernel_ir.walk import WIDTHS, kernels, runs_in_lanes, statements, written
 from anadrome.printing import Message
 
 LOCAL_BYTES = 1 << 16
@@ -374,10 +374,23 @@ class _Checker:
             if self.is_kernel:
                 raise self.fail("a loop of worker threads in a kernel")
             self._shared = shared | self._heap
+        if stmt.binding is Binding.LANES:
+            self._lanes(stmt)
         is_parallel = self._is_parallel
         self._is_parallel = is_parallel or stmt.binding is not Binding.SEQUENTIAL
         self.body(stmt.body, stmt.index)
         self._shared, self._is_parallel = shared, is_parallel
+
+    def _lanes(self, stmt: For) -> None:
+        """A vector has a constant number of lanes, and in it stands what they can all do together."""
+        if not (isinstance(stmt.lo, Const) and isinstance(stmt.hi, Const)):
+            raise self.fail("a loop in lanes whose extent is not constant")
+        width = int(stmt.hi.value)
+        if int(stmt.lo.value) or width not in WIDTHS:
+            raise self.fail(f"a loop in lanes has {', '.join(map(str, WIDTHS))} iterations from 0 on")
+        for inner in statements(stmt.body):
+            if not runs_in_lanes(inner):
+                raise self.fail(f"{type(inner).__name__} in a loop in lanes")
 
     def _while(self, prelude: tuple[Stmt, ...], condition: Expr, body: tuple[Stmt, ...]) -> None:
         vars_, buffers = set(self._vars), set(self._buffers)

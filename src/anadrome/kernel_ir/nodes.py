@@ -32,9 +32,11 @@ class Space(enum.Enum):
 
 
 class Binding(enum.Enum):
-    """What runs the iterations of a `For`: worker threads, SIMD lanes, or one thread."""
+    """What runs the iterations of a `For`: worker threads; one thread, in any order; the lanes of one vector,
+    from 0 to a constant extent; or one thread, in order."""
 
     THREADS = "threads"
+    PARALLEL = "parallel"
     LANES = "lanes"
     SEQUENTIAL = "sequential"
 

@@ -2,7 +2,7 @@
 
     fn scale(x: f64 buffer, n: i64) {
       alloc out: f64 global [n]
-      for i in 0 .. n lanes {
+      for i in 0 .. n parallel {
         let v: f64 = x[i]
         check 0: lt(v, 100.0), v
         out[i] = mul(v, 2.0)

@@ -11,6 +11,7 @@ from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
     Barrier,
+    Binding,
     Buffer,
     Call,
     Check,
@@ -30,6 +31,7 @@ from anadrome.kernel_ir.nodes import (
     Load,
     Print,
     Shown,
+    Space,
     Stmt,
     Store,
     Swap,
@@ -40,6 +42,26 @@ from anadrome.kernel_ir.nodes import (
     Workers,
 )
 from anadrome.prims.table import PRIMS
+
+WIDTHS = (1, 2, 4, 8, 16, 32, 64)
+"""How many lanes a loop in lanes may have."""
+
+
+def runs_in_lanes(stmt: Stmt) -> bool:
+    """Whether the lanes of a vector can run a statement together; those inside it are asked by themselves."""
+    match stmt:
+        case Let() | Store() | View() | Fill() | Copy() | If() | While() | Check():
+            return True
+        case For(binding=binding):
+            return binding in (Binding.SEQUENTIAL, Binding.PARALLEL)
+        case Alloc(buffer=buffer, size=size):
+            return buffer.space is Space.LOCAL and isinstance(size, Const)
+        case Atomic(operation=operation, old=old, beside=beside):
+            return operation != "compare" and old is None and not beside
+        case Free() | Swap() | Print() | Call() | Barrier() | Warp() | Fence() | Launch():
+            return False
+        case _:
+            assert_never(stmt)
 
 
 def bodies(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:

@@ -92,7 +92,7 @@ class Emitter:
         self._depths[var] = self.block.depth
 
     def mark_check(self) -> None:
-        """The open block holds a check, so that it is no map of LANES."""
+        """The open block holds a check, so that it is no parallel map."""
         self.block.has_check = True
 
     @property
@@ -120,7 +120,7 @@ class Emitter:
         self, name: str, lo: Expr, hi: Expr, binding: Binding = Binding.SEQUENTIAL, *, is_map: bool = False
     ) -> Iterator[Var]:
         """A `For` around what is emitted inside. A map (each iteration writes its own elements only)
-        becomes LANES where nothing in it stands against that."""
+        becomes PARALLEL where nothing in it stands against that."""
         index = Var(name, I64)
         with self.open("threads" if binding is Binding.THREADS else "loop") as block:
             self._depths[index] = block.depth
@@ -128,7 +128,7 @@ class Emitter:
         if is_map and not (
             self.is_kernel or block.is_shared or block.has_check or block.has_loop or block.owned
         ):
-            binding = Binding.LANES
+            binding = Binding.PARALLEL
         self.emit(kernel_ir.For(index, lo, hi, tuple(block.stmts), binding))
 
     # ------------------------------------------------------------------ scalars

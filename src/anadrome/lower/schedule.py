@@ -9,7 +9,7 @@
 4. Whether it pays is decided at run time: the work (extent × estimated cost of the body) must exceed
    `LEAST_WORK`, and several times the elements of the private copies of all workers. Else one worker runs
    the same code.
-5. Loops that stay on one thread are maps (`LANES`) where each iteration writes only its own elements and
+5. Loops that stay on one thread are maps (`PARALLEL`) where each iteration writes only its own elements and
    holds no check, inner loop or shared scratch.
 """
 

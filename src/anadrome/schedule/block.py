@@ -24,13 +24,13 @@ After:
       alloc s: f64 global [64]
       alloc v: f64 global [64]
       for block in 0 .. n sequential {
-        for tx in 0 .. 64 lanes {
+        for tx in 0 .. 64 parallel {
           let i: i64 = add(mul(block, 64), tx)
           let v_1: f64 = x[i]
           v[tx] = v_1
           s[tx] = v_1
         }
-        for tx_1 in 0 .. 64 lanes {
+        for tx_1 in 0 .. 64 parallel {
           let i_1: i64 = add(mul(block, 64), tx_1)
           let v_2: f64 = v[tx_1]
           y[i_1] = sub(s[sub(63, tx_1)], v_2)
@@ -127,7 +127,7 @@ class Block:
         inner.later[site.own] = lambda _, __: add(multiply(add(multiply(z, height), y), width), x)
         written = build(inner)
         stmts = written.body
-        binding = Binding.SEQUENTIAL if written.is_sequential else Binding.LANES
+        binding = Binding.SEQUENTIAL if written.is_sequential else Binding.PARALLEL
         if not stmts:
             return
         geometry = site.plan.kernel.geometry.variables

@@ -30,7 +30,7 @@ After:
         let is_well: bool = ge(min(32, sub(held, mul(block, 32))), 32)
         check 0: is_well, add(mul(block, 32), first), n, block, 0, 0, first, 0, 0
         if is_well {
-          for tx in 0 .. 32 lanes {
+          for tx in 0 .. 32 parallel {
             let i: i64 = add(mul(block, 32), tx)
             let inside: bool = true
             let index: i64 = select(inside, i, 0)

@@ -20,7 +20,7 @@ After:
       view x_1 [n] = x [0]
       view y_1 [n] = y [0]
       for block in 0 .. blocks sequential {
-        for tx in 0 .. 128 lanes {
+        for tx in 0 .. 128 parallel {
           let i: i64 = add(mul(block, 128), tx)
           y_1[i] = add(y_1[i], mul(2.0, x_1[i]))
         }

@@ -26,7 +26,7 @@ After:
       view y_1 [n] = y [0]
       for block in 0 .. blocks sequential {
         let held: i64 = min(max(n, -4611686018427387904), 4611686018427387904)
-        for tx in 0 .. min(128, sub(held, mul(block, 128))) lanes {
+        for tx in 0 .. min(128, sub(held, mul(block, 128))) parallel {
           let i: i64 = add(mul(block, 128), tx)
           y_1[i] = add(y_1[i], mul(2.0, x_1[i]))
         }

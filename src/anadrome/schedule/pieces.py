@@ -57,7 +57,7 @@ class Written:
     def binding(self) -> Binding:
         """What runs the threads, by what is left of checks."""
         has_checks = any(isinstance(stmt, Check) for stmt in statements(self.body))
-        return Binding.SEQUENTIAL if self.is_sequential or has_checks else Binding.LANES
+        return Binding.SEQUENTIAL if self.is_sequential or has_checks else Binding.PARALLEL
 
 
 def write(site: Site, stmts: Iterable[Stmt], names: Names) -> Written:

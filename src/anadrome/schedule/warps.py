@@ -23,19 +23,19 @@ After:
       for block in 0 .. 1 sequential {
         for w in 0 .. 2 sequential {
           let first: i64 = mul(w, 32)
-          for lane in 0 .. 32 lanes {
+          for lane in 0 .. 32 parallel {
             let thread: i64 = add(first, lane)
             let value_1: f64 = x[thread]
             value[lane] = value_1
           }
-          for lane_1 in 0 .. 32 lanes {
+          for lane_1 in 0 .. 32 parallel {
             let thread_1: i64 = add(first, lane_1)
             let lane_2: i64 = bitand(add(thread_1, 1), 31)
             let other: i64 = max(min(lane_2, 31), 0)
             let v_1: f64 = select(eq(other, lane_2), value[other], value[lane_1])
             v[lane_1] = v_1
           }
-          for lane_3 in 0 .. 32 lanes {
+          for lane_3 in 0 .. 32 parallel {
             let thread_2: i64 = add(first, lane_3)
             let v_2: f64 = v[lane_3]
             y[thread_2] = v_2

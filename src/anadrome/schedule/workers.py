@@ -45,7 +45,7 @@ After:
         view target = s_1 [0]
         for k in 0 .. team sequential {
           view part = copies [k]
-          for e in 0 .. 1 lanes {
+          for e in 0 .. 1 parallel {
             target[e] = add(target[e], part[e])
           }
         }
@@ -307,7 +307,7 @@ def _add_copies(target: Buffer, held: Buffer, size: Expr, count: Expr, body: lis
     whole, part = Buffer("target", held.dtype), Buffer("part", held.dtype)
     k, e = Var("k", I64), Var("e", I64)
     total = compute("add", Load(whole, (e,)), Load(part, (e,)))
-    inner = For(e, ZERO, size, (Store(whole, (e,), total),), Binding.LANES)
+    inner = For(e, ZERO, size, (Store(whole, (e,), total),), Binding.PARALLEL)
     body += [View(whole, target, ZERO), For(k, ZERO, count, (View(part, held, multiply(k, size)), inner))]
 
 

@@ -41,6 +41,7 @@ from anadrome.kernel_ir.nodes import (
 )
 from anadrome.kernel_ir.walk import bodies
 from anadrome.targets.llvm_checks import settle
+from anadrome.targets.llvm_lanes import emit_lanes
 from anadrome.targets.llvm_poll import charge, look_if_spent, look_now
 from anadrome.targets.llvm_scope import Nest, Scope
 from anadrome.targets.llvm_text import Value
@@ -64,6 +65,9 @@ def emit_for(scope: Scope, stmt: For, emit_body: EmitBody) -> None:
     if stmt.binding is Binding.THREADS and not scope.in_threads:
         emit_threads(scope, stmt, emit_body)
         return
+    if stmt.binding is Binding.LANES:
+        _emit_vector(scope, stmt, emit_body)
+        return
     lo, hi = scope.expr(stmt.lo), scope.expr(stmt.hi)
     nest = Nest() if scope.nest is None and not _prints(stmt.body) else None
     if nest is not None:
@@ -79,6 +83,14 @@ def emit_for(scope: Scope, stmt: For, emit_body: EmitBody) -> None:
     if nest is not None:
         scope.nest = None
         settle(scope, nest)
+
+
+def _emit_vector(scope: Scope, stmt: For, emit_body: EmitBody) -> None:
+    if trip_count(stmt) == 1:
+        scope.bind(stmt.index, "0")
+        emit_body(scope, stmt.body)
+    else:
+        emit_lanes(scope, stmt)
 
 
 def _emit_loop(
@@ -170,7 +182,7 @@ def _emit_iterations(
     phi = text.reserve()
     scope.bind(stmt.index, index)
     group = ""
-    if stmt.binding is Binding.LANES:
+    if stmt.binding is Binding.PARALLEL:
         group = scope.program.module.metadata("!{}", is_distinct=True)
         scope.groups.append(group)
     scope.loop_depth += 1
@@ -207,7 +219,7 @@ def may_vectorise(body: Iterable[Stmt]) -> bool:
     """Whether a loop with this body is innermost, apart from loops that will be unrolled."""
     for stmt in body:
         match stmt:
-            case For(lo=Const(value=lo), hi=Const(value=hi), body=inner):
+            case For(lo=Const(value=lo), hi=Const(value=hi), body=inner) if not _is_vector(stmt):
                 if hi - lo > SMALL_LOOP or not may_vectorise(inner):
                     return False
             case For() | While() | Print() | Call() | Swap() | Barrier() | Warp() | Fence() | Launch():
@@ -223,6 +235,10 @@ def may_vectorise(body: Iterable[Stmt]) -> bool:
             case _:
                 assert_never(stmt)
     return True
+
+
+def _is_vector(loop: For) -> bool:
+    return loop.binding is Binding.LANES
 
 
 def emit_while(scope: Scope, stmt: While, emit_body: EmitBody) -> None:

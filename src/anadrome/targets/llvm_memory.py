@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from anadrome.errors.ir import IRError
+from anadrome.kernel_ir.nodes import Atomic
 from anadrome.targets.llvm_scope import Scope
 from anadrome.targets.llvm_text import ModuleText, Value
 
@@ -188,3 +190,27 @@ def finish_function(scope: Scope, result: Callable[[], str] = lambda: "void") ->
         scope.text.do(f"call void @anadrome.leave_thread(ptr {scope.held})")
     scope.text.do(f"ret {result()}")
     scope.text.finish()
+
+
+# ---------------------------------------------------------------------------- atomics
+_ATOMICS = {
+    ("add", "float"): "fadd",
+    ("sub", "float"): "fsub",
+    ("min", "float"): "fmin",
+    ("max", "float"): "fmax",
+    **{(name, kind): name for name in ("add", "sub", "and", "or", "xor") for kind in ("int", "uint")},
+    ("min", "int"): "min",
+    ("max", "int"): "max",
+    ("min", "uint"): "umin",
+    ("max", "uint"): "umax",
+}
+"""(operation of `Atomic`, kind of type) -> what LLVM calls it."""
+
+
+def atomic_operation(stmt: Atomic) -> str:
+    """How LLVM spells an atomic operation whose old value nobody asks for."""
+    dtype = stmt.buffer.dtype
+    operation = _ATOMICS.get((stmt.operation, dtype.kind))
+    if operation is None or stmt.old is not None:
+        raise IRError(f"no atomic `{stmt.operation}` on {dtype}")
+    return operation

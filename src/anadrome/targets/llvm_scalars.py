@@ -3,6 +3,7 @@
 An operation of the primitive table is written by the first of these there is: its row in `ROWS` here, its
 expansion into other operations, its LLVM intrinsic, its C function, its function of SciPy. A row is a
 function of the text being written, the arguments, their type, the result's type and the floating-point flags.
+Where the text is written for several lanes (`FunctionText.lanes`), arguments and result are vectors.
 
 Where machines differ from NumPy: an integer divided by zero is zero, the smallest integer divided by -1 is
 itself, and a shift by the width or more gives what shifting one by one would.
@@ -40,8 +41,8 @@ def emit_scalar(
         value: Value = expansion(TextAlgebra(text), typed)[0]
         return value
     if prim.intrinsic:
-        given = [(kind.llvm, arg) for kind, arg in zip(types, args, strict=True)]
-        return text.intrinsic(f"llvm.{prim.intrinsic}.f{result.bits}", result.llvm, given, flags)
+        given = [(text.kind(kind), arg) for kind, arg in zip(types, args, strict=True)]
+        return text.intrinsic(f"llvm.{prim.intrinsic}.{text.suffix(result)}", text.kind(result), given, flags)
     if prim.libm:
         return call_libm(text, prim.libm, args, result, flags)
     if prim.special:
@@ -53,17 +54,72 @@ def call_libm(text: FunctionText, function: str, args: Operands, dtype: DType, f
     """A call of the C library's function on doubles or, with the suffix f, floats."""
     symbol = function if dtype is F64 else f"{function}f"
     attributes = text.module.c_function(symbol, dtype, len(args))
-    given = ", ".join(f"{dtype.llvm} {arg}" for arg in args)
-    return text.value(f"call {flags}{dtype.llvm} @{symbol}({given}) {attributes}")
+    width, variants = text.lanes, text.module.target.vector_functions.get(symbol, ())
+    fitting = [variant for variant in variants if width % variant.lanes == 0] if width > 1 else []
+    if fitting:
+        variant = max(fitting, key=lambda one: one.lanes)
+        symbol, attributes = variant.symbol, "#1"
+    types = [dtype] * len(args)
+
+    def call(given: Operands) -> Value:
+        listed = ", ".join(f"{text.kind(dtype)} {arg}" for arg in given)
+        return text.value(f"call {flags}{text.kind(dtype)} @{symbol}({listed}) {attributes}")
+
+    return _in_parts(text, args, types, dtype, variant.lanes if fitting else 1, call)
+
+
+def _in_parts(
+    text: FunctionText,
+    args: Operands,
+    types: Sequence[DType],
+    result: DType,
+    part: int,
+    call: Callable[[Operands], Value],
+) -> Value:
+    """What a function gives that takes `part` lanes at once, put together for all lanes."""
+    width = text.lanes
+    if width == part:
+        return call(args)
+    whole, found = text.kind(result), "poison"
+    for first in range(0, width, part):
+        places = ", ".join(f"i32 {lane}" for lane in range(first, first + part))
+        given = []
+        for arg, dtype in zip(args, types, strict=True):
+            vector = text.kind(dtype)
+            if part == 1:
+                given.append(text.value(f"extractelement {vector} {arg}, i64 {first}"))
+            else:
+                given.append(
+                    text.value(f"shufflevector {vector} {arg}, {vector} poison, <{part} x i32> <{places}>")
+                )
+        text.lanes = part
+        value, kind = call(given), text.kind(result)
+        text.lanes = width
+        if part == 1:
+            found = text.value(f"insertelement {whole} {found}, {kind} {value}, i64 {first}")
+            continue
+        spread = ", ".join(
+            f"i32 {lane - first}" if first <= lane < first + part else "i32 poison" for lane in range(width)
+        )
+        wide = text.value(f"shufflevector {kind} {value}, {kind} poison, <{width} x i32> <{spread}>")
+        chosen = ", ".join(
+            f"i32 {lane + width if first <= lane < first + part else lane}" for lane in range(width)
+        )
+        found = text.value(f"shufflevector {whole} {found}, {whole} {wide}, <{width} x i32> <{chosen}>")
+    return found
 
 
 def _call_special(text: FunctionText, function: str, args: Operands, dtype: DType) -> Value:
     """A call of SciPy's function on doubles, whose last argument is Cython's own; on floats it is rounded."""
     symbol = SPECIAL_PREFIX + function
     text.module.special_function(symbol, len(args))
-    given = ", ".join(f"double {convert(text, arg, dtype, F64)}" for arg in args)
-    found = text.value(f"call double @{symbol}({given}, i32 0) #1")
-    return convert(text, found, F64, dtype)
+
+    def call(given: Operands) -> Value:
+        listed = ", ".join(f"double {arg}" for arg in given)
+        return text.value(f"call double @{symbol}({listed}, i32 0) #1")
+
+    doubles = [convert(text, arg, dtype, F64) for arg in args]
+    return convert(text, _in_parts(text, doubles, [F64] * len(args), F64, 1, call), F64, dtype)
 
 
 class TextAlgebra(Algebra[tuple[Value, DType]]):
@@ -86,7 +142,7 @@ class TextAlgebra(Algebra[tuple[Value, DType]]):
 
     def constant(self, value: float, like: tuple[Value, DType]) -> tuple[Value, DType]:
         """A literal."""
-        return literal(value, like[1]), like[1]
+        return self.text.number(literal(value, like[1]), like[1]), like[1]
 
 
 # ---------------------------------------------------------------------------- builders of rows
@@ -94,8 +150,8 @@ def _arithmetic(integer: str, floating: str) -> Row:
     def row(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
         left, right = args
         if dtype.is_float:
-            return text.value(f"{floating} {flags}{dtype.llvm} {left}, {right}")
-        return text.value(f"{integer} {dtype.llvm} {left}, {right}")
+            return text.value(f"{floating} {flags}{text.kind(dtype)} {left}, {right}")
+        return text.value(f"{integer} {text.kind(dtype)} {left}, {right}")
 
     return row
 
@@ -104,16 +160,16 @@ def _compare(signed: str, unsigned: str, floating: str) -> Row:
     def row(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
         left, right = args
         if dtype.is_float:
-            return text.value(f"fcmp {floating} {dtype.llvm} {left}, {right}")
+            return text.value(f"fcmp {floating} {text.kind(dtype)} {left}, {right}")
         predicate = signed if dtype.kind == "int" else unsigned
-        return text.value(f"icmp {predicate} {dtype.llvm} {left}, {right}")
+        return text.value(f"icmp {predicate} {text.kind(dtype)} {left}, {right}")
 
     return row
 
 
 def _bitwise(instruction: str) -> Row:
     def row(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
-        return text.value(f"{instruction} {dtype.llvm} {args[0]}, {args[1]}")
+        return text.value(f"{instruction} {text.kind(dtype)} {args[0]}, {args[1]}")
 
     return row
 
@@ -122,29 +178,30 @@ def _extremum(signed: str, unsigned: str, floating: str) -> Row:
     """Minimum or maximum; NaN wins over numbers. The sign of a zero result is not promised (`nsz`)."""
 
     def row(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
-        pair = [(dtype.llvm, arg) for arg in args]
+        kind, suffix = text.kind(dtype), text.suffix(dtype)
+        pair = [(kind, arg) for arg in args]
         match dtype.kind:
             case "float":
-                return text.intrinsic(f"llvm.{floating}.f{dtype.bits}", dtype.llvm, pair, "nsz " + flags)
+                return text.intrinsic(f"llvm.{floating}.{suffix}", kind, pair, "nsz " + flags)
             case "int":
-                return text.intrinsic(f"llvm.{signed}.i{dtype.bits}", dtype.llvm, pair)
+                return text.intrinsic(f"llvm.{signed}.{suffix}", kind, pair)
             case "uint" | "bool":
-                return text.intrinsic(f"llvm.{unsigned}.i{dtype.bits}", dtype.llvm, pair)
+                return text.intrinsic(f"llvm.{unsigned}.{suffix}", kind, pair)
 
     return row
 
 
 def _shift(signed: str, unsigned: str) -> Row:
     def row(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
-        kind, (value, amount) = dtype.llvm, args
+        kind, bit, (value, amount) = text.kind(dtype), text.kind(BOOL), args
         instruction = signed if dtype.kind == "int" else unsigned
-        most = dtype.bits - 1
+        most = text.number(str(dtype.bits - 1), dtype)
         inside = text.value(f"icmp ule {kind} {amount}, {most}")
-        safe = text.value(f"select i1 {inside}, {kind} {amount}, {kind} {most}")
+        safe = text.value(f"select {bit} {inside}, {kind} {amount}, {kind} {most}")
         shifted = text.value(f"{instruction} {kind} {value}, {safe}")
         if instruction == "ashr":
             return shifted
-        return text.value(f"select i1 {inside}, {kind} {shifted}, {kind} 0")
+        return text.value(f"select {bit} {inside}, {kind} {shifted}, {kind} {text.number('0', dtype)}")
 
     return row
 
@@ -159,44 +216,47 @@ def _conversion(target: DType) -> Row:
 # ---------------------------------------------------------------------------- single rows
 def _neg(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
     if dtype.is_float:
-        return text.value(f"fneg {flags}{dtype.llvm} {args[0]}")
-    return text.value(f"sub {dtype.llvm} 0, {args[0]}")
+        return text.value(f"fneg {flags}{text.kind(dtype)} {args[0]}")
+    return text.value(f"sub {text.kind(dtype)} {text.number('0', dtype)}, {args[0]}")
 
 
 def _truncated_division(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
     """The quotient rounded towards zero; x/0 = 0, and x/(-1) = -x without overflow."""
-    kind, (left, right) = dtype.llvm, args
-    is_zero = text.value(f"icmp eq {kind} {right}, 0")
+    kind, bit, (left, right) = text.kind(dtype), text.kind(BOOL), args
+    zero, one, minus_one = (text.number(number, dtype) for number in ("0", "1", "-1"))
+    is_zero = text.value(f"icmp eq {kind} {right}, {zero}")
     if dtype.kind == "uint":
-        safe = text.value(f"select i1 {is_zero}, {kind} 1, {kind} {right}")
+        safe = text.value(f"select {bit} {is_zero}, {kind} {one}, {kind} {right}")
         quotient = text.value(f"udiv {kind} {left}, {safe}")
     else:
-        is_minus_one = text.value(f"icmp eq {kind} {right}, -1")
-        is_special = text.value(f"or i1 {is_zero}, {is_minus_one}")
-        safe = text.value(f"select i1 {is_special}, {kind} 1, {kind} {right}")
+        is_minus_one = text.value(f"icmp eq {kind} {right}, {minus_one}")
+        is_special = text.value(f"or {bit} {is_zero}, {is_minus_one}")
+        safe = text.value(f"select {bit} {is_special}, {kind} {one}, {kind} {right}")
         plain = text.value(f"sdiv {kind} {left}, {safe}")
-        negated = text.value(f"sub {kind} 0, {left}")
-        quotient = text.value(f"select i1 {is_minus_one}, {kind} {negated}, {kind} {plain}")
-    return text.value(f"select i1 {is_zero}, {kind} 0, {kind} {quotient}")
+        negated = text.value(f"sub {kind} {zero}, {left}")
+        quotient = text.value(f"select {bit} {is_minus_one}, {kind} {negated}, {kind} {plain}")
+    return text.value(f"select {bit} {is_zero}, {kind} {zero}, {kind} {quotient}")
 
 
 def _abs(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
+    kind, suffix = text.kind(dtype), text.suffix(dtype)
     match dtype.kind:
         case "float":
-            return text.intrinsic(f"llvm.fabs.f{dtype.bits}", dtype.llvm, [(dtype.llvm, args[0])])
+            return text.intrinsic(f"llvm.fabs.{suffix}", kind, [(kind, args[0])])
         case "int":
-            given = [(dtype.llvm, args[0]), ("i1", "false")]
-            return text.intrinsic(f"llvm.abs.i{dtype.bits}", dtype.llvm, given)
+            return text.intrinsic(f"llvm.abs.{suffix}", kind, [(kind, args[0]), ("i1", "false")])
         case "uint" | "bool":
             return args[0]
 
 
 def _select(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
-    return text.value(f"select i1 {args[0]}, {dtype.llvm} {args[1]}, {dtype.llvm} {args[2]}")
+    kind = text.kind(dtype)
+    return text.value(f"select {text.kind(BOOL)} {args[0]}, {kind} {args[1]}, {kind} {args[2]}")
 
 
 def _not(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
-    return text.value(f"xor {dtype.llvm} {args[0]}, {'true' if dtype is BOOL else '-1'}")
+    ones = text.number("true" if dtype is BOOL else "-1", dtype)
+    return text.value(f"xor {text.kind(dtype)} {args[0]}, {ones}")
 
 
 _SMALL_POWERS = {literal(float(power), F64): power for power in range(-4, 5)}
@@ -204,22 +264,27 @@ _SMALL_POWERS = {literal(float(power), F64): power for power in range(-4, 5)}
 
 def _pow(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
     """A small whole exponent is products; else the C function, or square and multiply on integers."""
-    kind, (base, exponent) = dtype.llvm, args
+    base, exponent = args
     if not dtype.is_float:
-        name = f"anadrome.power.{dtype.name}"
+        name, scalar = f"anadrome.power.{dtype.name}", dtype.llvm
         text.module.helper(name, _integer_power_text(name, dtype))
-        return text.value(f"call {kind} @{name}({kind} {base}, {kind} {exponent})")
-    power = _SMALL_POWERS.get(exponent)
+
+        def call(given: Operands) -> Value:
+            return text.value(f"call {scalar} @{name}({scalar} {given[0]}, {scalar} {given[1]})")
+
+        return _in_parts(text, args, (dtype, dtype), dtype, 1, call)
+    kind, unit = text.kind(dtype), text.number(literal(1.0, dtype), dtype)
+    power = _SMALL_POWERS.get(text.literal_of(exponent))
     if power is None:
         return call_libm(text, "pow", args, dtype, flags)
     if power == 0:
-        return literal(1.0, dtype)
+        return unit
     product = square = base
     if abs(power) > 1:
         product = square = text.value(f"fmul {flags}{kind} {base}, {base}")
     if abs(power) > 2:
         product = text.value(f"fmul {flags}{kind} {square}, {square if abs(power) == 4 else base}")
-    return text.value(f"fdiv {flags}{kind} {literal(1.0, dtype)}, {product}") if power < 0 else product
+    return text.value(f"fdiv {flags}{kind} {unit}, {product}") if power < 0 else product
 
 
 def _integer_power_text(name: str, dtype: DType) -> str:
@@ -255,18 +320,18 @@ def convert(text: FunctionText, value: Value, source: DType, target: DType) -> V
     """A scalar as another type, as NumPy's `astype`; a float outside the integer type gives some integer."""
     if source is target:
         return value
-    old, new = source.llvm, target.llvm
+    old, new = text.kind(source), text.kind(target)
     match source.kind, target.kind:
         case "float", "float":
             return text.value(f"{'fpext' if target.bits > source.bits else 'fptrunc'} {old} {value} to {new}")
         case "float", "bool":
-            return text.value(f"fcmp une {old} {value}, {literal(0.0, source)}")
+            return text.value(f"fcmp une {old} {value}, {text.number(literal(0.0, source), source)}")
         case "float", _:
             return _float_to_integer(text, value, source, target)
         case _, "float":
             return text.value(f"{'sitofp' if source.kind == 'int' else 'uitofp'} {old} {value} to {new}")
         case _, "bool":
-            return text.value(f"icmp ne {old} {value}, 0")
+            return text.value(f"icmp ne {old} {value}, {text.number('0', source)}")
         case _:
             return _resize(text, value, source, target)
 
@@ -274,19 +339,20 @@ def convert(text: FunctionText, value: Value, source: DType, target: DType) -> V
 def _resize(text: FunctionText, value: Value, source: DType, target: DType) -> Value:
     if source.bits == target.bits:
         return value
+    old, new = text.kind(source), text.kind(target)
     if source.bits > target.bits:
-        return text.value(f"trunc {source.llvm} {value} to {target.llvm}")
-    return text.value(f"{'sext' if source.kind == 'int' else 'zext'} {source.llvm} {value} to {target.llvm}")
+        return text.value(f"trunc {old} {value} to {new}")
+    return text.value(f"{'sext' if source.kind == 'int' else 'zext'} {old} {value} to {new}")
 
 
 def _float_to_integer(text: FunctionText, value: Value, source: DType, target: DType) -> Value:
     """Through a signed type that holds the target's values; `freeze` keeps what lies outside harmless."""
     if target.kind == "uint" and target.bits == 64:
-        wide = text.value(f"fptoui {source.llvm} {value} to i64")
-        return text.value(f"freeze i64 {wide}")
+        wide = text.value(f"fptoui {text.kind(source)} {value} to {text.kind(I64)}")
+        return text.value(f"freeze {text.kind(I64)} {wide}")
     middle = I32 if target.bits < 32 or target is I32 else I64
-    wide = text.value(f"fptosi {source.llvm} {value} to {middle.llvm}")
-    return _resize(text, text.value(f"freeze {middle.llvm} {wide}"), middle, target)
+    wide = text.value(f"fptosi {text.kind(source)} {value} to {text.kind(middle)}")
+    return _resize(text, text.value(f"freeze {text.kind(middle)} {wide}"), middle, target)
 
 
 ROWS: dict[str, Row] = {

@@ -37,7 +37,7 @@ from anadrome.kernel_ir.walk import offset_of
 from anadrome.targets.llvm_calls import emit_call
 from anadrome.targets.llvm_checks import emit_check, fail_unless
 from anadrome.targets.llvm_loops import emit_for, emit_while
-from anadrome.targets.llvm_memory import allocate, count_allocated, free_slot
+from anadrome.targets.llvm_memory import allocate, atomic_operation, count_allocated, free_slot
 from anadrome.targets.llvm_poll import charge
 from anadrome.targets.llvm_print import emit_print
 from anadrome.targets.llvm_scope import MEMORY_FAILURE, Place, Scope
@@ -215,24 +215,8 @@ def _emit_copy(scope: Scope, stmt: Copy) -> None:
     )
 
 
-_ATOMICS = {
-    ("add", "float"): "fadd",
-    ("sub", "float"): "fsub",
-    ("min", "float"): "fmin",
-    ("max", "float"): "fmax",
-    **{(name, kind): name for name in ("add", "sub", "and", "or", "xor") for kind in ("int", "uint")},
-    ("min", "int"): "min",
-    ("max", "int"): "max",
-    ("min", "uint"): "umin",
-    ("max", "uint"): "umax",
-}
-
-
 def _emit_atomic(scope: Scope, stmt: Atomic) -> None:
-    dtype = stmt.buffer.dtype
-    operation = _ATOMICS.get((stmt.operation, dtype.kind))
-    if operation is None or stmt.old is not None:
-        raise IRError(f"no atomic `{stmt.operation}` on {dtype}")
+    dtype, operation = stmt.buffer.dtype, atomic_operation(stmt)
     value = scope.expr(stmt.value)
     address = scope.address(stmt.buffer, scope.expr(offset_of(stmt.buffer, stmt.indices)))
     scope.text.value(

@@ -156,6 +156,8 @@ class FunctionText:
         self.module = module
         self.header = header
         self.block = "start"
+        self.lanes = 1
+        """How many lanes scalar operations are written for."""
         self._entry: list[str] = []
         self._lines: list[str] = []
         self._count = 0
@@ -172,6 +174,25 @@ class FunctionText:
         self._lines.append(f"  {name} = {instruction}")
         return name
 
+    # ------------------------------------------------------------------ types, by the number of lanes
+    def kind(self, dtype: DType) -> str:
+        """The type of a register."""
+        return dtype.llvm if self.lanes == 1 else f"<{self.lanes} x {dtype.llvm}>"
+
+    def suffix(self, dtype: DType) -> str:
+        """How names of intrinsics spell that type."""
+        scalar = f"{'f' if dtype.is_float else 'i'}{dtype.bits}"
+        return scalar if self.lanes == 1 else f"v{self.lanes}{scalar}"
+
+    def number(self, literal: Value, dtype: DType) -> Value:
+        """A literal as an operand, the same in all lanes."""
+        return literal if self.lanes == 1 else f"splat ({dtype.llvm} {literal})"
+
+    def literal_of(self, operand: Value) -> Value:
+        """The literal that an operand is in all lanes, or the operand."""
+        return operand.removeprefix("splat (").removesuffix(")").split()[-1]
+
+    # ------------------------------------------------------------------ instructions
     def do(self, instruction: str) -> None:
         """Append an instruction without a result."""
         self._lines.append("  " + instruction)

@@ -105,7 +105,7 @@ def is_cheap_pass(loop: For) -> bool:
     if any(part in read or isinstance(part, Load) for part in places):
         return False
     loaded = {load.buffer for load in loads}
-    waits = loop.binding is not Binding.LANES and any(
+    waits = loop.binding is not Binding.PARALLEL and any(
         isinstance(stmt, Store) and stmt.buffer in loaded and not _is_sum(stmt) for stmt in inside
     )
     return not waits and goes_along(loop.body, loop.index)

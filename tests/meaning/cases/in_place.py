@@ -356,7 +356,29 @@ def argument_default(x, n):
     return one, two, a
 
 
+def copies_of_views_of_nothing(x, n):
+    m = np.outer(x, np.ones(3))
+    a = m[:0]
+    rows = [np.ravel(a) for i in range(n)]
+    m[:, 0] += 2.0
+    a[:] = 5.0
+    return m, a, rows[0], rows[-1]
+
+
+def a_view_of_nothing_or_a_product(x, n):
+    m = np.outer(x, np.ones(3))
+    a = m[:0]
+    kept = []
+    for i in range(n):
+        y = a if i > 3 else a * 2.0
+        kept.append(y)
+        a[:, 0] += 2.0
+        m[0, 0] = 9.0
+    return m, kept[0], kept[-1]
+
+
 RIGHT = (
+    *(copies_of_views_of_nothing, a_view_of_nothing_or_a_product),
     *(dict_item, dict_item_by_array, dict_item_in_loop, dict_item_in_branch, dict_element, dict_of_views),
     *(dict_item_shared_by_two_keys, dict_item_of_a_number, dict_item_of_a_list, list_item, list_item_in_loop),
     *(list_item_at_loop_index, element_of_tuple_item, attribute_item, attribute_item_in_loop, attribute),

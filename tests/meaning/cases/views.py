@@ -564,29 +564,8 @@ def ravel_of_a_function_of_a_constant_transpose(x, n):
     return y, g
 
 
-def copies_of_views_of_nothing(x, n):
-    m = np.outer(x, np.ones(3))
-    a = m[:0]
-    rows = [np.ravel(a) for i in range(n)]
-    m[:, 0] += 2.0
-    a[:] = 5.0
-    return m, a, rows[0], rows[-1]
-
-
-def a_view_of_nothing_or_a_product(x, n):
-    m = np.outer(x, np.ones(3))
-    a = m[:0]
-    kept = []
-    for i in range(n):
-        y = a if i > 3 else a * 2.0
-        kept.append(y)
-        a[:, 0] += 2.0
-        m[0, 0] = 9.0
-    return m, kept[0], kept[-1]
-
-
 RIGHT = (
-    *(fill_of_a_complex_element, copies_of_views_of_nothing, a_view_of_nothing_or_a_product),
+    *(fill_of_a_complex_element,),
     *(diag_of_vector, real_of_real, real_attribute, real_of_complex, conj_of_real_function),
     *(conjugate_of_complex, einsum_sum_is_a_copy, astype_without_copy, astype_copies, astype_to_another),
     *(float64_of_array, float64_of_number, element_is_a_number, meshgrid_copies, diff_of_order_zero),

@@ -1,0 +1,299 @@
+"""A loop in lanes as LLVM: each iteration is a lane of one vector, and all go through the body together.
+
+What is the same in all lanes (`varying`) is a scalar and computed once. A branch whose condition differs
+between lanes runs both ways, one after the other, each under the *mask* of the lanes that take it and only if
+there are any; a loop goes on until no lane is left. Under a mask nothing is read or written for other lanes,
+and what is computed for them is never looked at.
+
+    if c { A } else { B }     m = mask and c; if any(m) { A under m }; likewise B under mask and not c
+    while c { A }             m = mask; while any(m = m and c) { A under m }
+    for i in a .. b { A }     for k in 0 .. max(b - a) { i = a + k; A under mask and k < b - a }
+
+A place in memory is a scalar plus a multiple of the lane's number where that is known (`Spread.stride`): one
+apart is one vector in memory, none apart is one element for all lanes, anything else is gathered and
+scattered. An array of the lane's own has its elements side by side for all lanes.
+
+(R. Karrenberg and S. Hack, Whole-function vectorization, CGO 2011; M. Pharr and W. Mark, ispc, InPar 2012.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import assert_never
+
+from anadrome.dtypes import BOOL, I64, DType
+from anadrome.errors.ir import IRError
+from anadrome.kernel_ir.nodes import (
+    Alloc,
+    Atomic,
+    Barrier,
+    Buffer,
+    Call,
+    Check,
+    Const,
+    Copy,
+    Fence,
+    Fill,
+    For,
+    Free,
+    If,
+    Launch,
+    Let,
+    Print,
+    Stmt,
+    Store,
+    Swap,
+    Var,
+    View,
+    Warp,
+    While,
+)
+from anadrome.targets.llvm_checks import fail_unless
+from anadrome.targets.llvm_memory import atomic_operation
+from anadrome.targets.llvm_poll import charge, look_if_spent
+from anadrome.targets.llvm_scope import Place, Scope
+from anadrome.targets.llvm_text import Value, memory_type
+from anadrome.targets.llvm_vectors import FULL, Operand, Spread, Vectors
+from anadrome.targets.work import iterations_at_once, trip_count, work_of
+
+
+def emit_lanes(scope: Scope, loop: For) -> None:
+    """A loop in lanes, from 0 to a constant extent of at least 2."""
+    assert isinstance(loop.hi, Const)
+    lanes = _Lanes(scope, loop, int(loop.hi.value))
+    lanes.vars[loop.index] = Spread(base="0", stride=1)
+    scope.loop_depth += 1
+    lanes.body(loop.body)
+    scope.loop_depth -= 1
+
+
+class _Lanes(Vectors):
+    """Statements of all lanes at once."""
+
+    def body(self, body: Iterable[Stmt]) -> None:
+        """Statements in order."""
+        for stmt in body:
+            self._statement(stmt)
+
+    def _statement(self, stmt: Stmt) -> None:
+        match stmt:
+            case Let(var=var, value=value):
+                self._bind(var, self.typed(value)[0])
+            case Store(buffer=buffer, indices=indices, value=value):
+                self.store(buffer, self.index(buffer, indices), self.typed(value)[0])
+            case If():
+                self._if(stmt)
+            case For():
+                self._for(stmt)
+            case While():
+                self._while(stmt)
+            case Check():
+                self._check(stmt)
+            case Alloc():
+                self._alloc(stmt)
+            case View(buffer=buffer, base=base, offset=offset):
+                self.views[buffer] = (base, self.typed(offset)[0])
+            case Fill(buffer=buffer, size=size, value=value):
+                put = self.typed(value)[0]
+                self._rounds("0", self.typed(size)[0], lambda index: self.store(buffer, index, put))
+            case Copy(target=target, source=source, size=size):
+                self._rounds("0", self.typed(size)[0], partial(self._copy, target, source))
+            case Atomic():
+                self._atomic(stmt)
+            case Free() | Swap() | Print() | Call() | Barrier() | Warp() | Fence() | Launch():
+                raise IRError(f"{type(stmt).__name__} in lanes")
+            case _:
+                assert_never(stmt)
+
+    def _copy(self, target: Buffer, source: Buffer, index: Value) -> None:
+        self.store(target, index, self.load(source, index))
+
+    def _bind(self, var: Var, value: Operand) -> None:
+        if isinstance(value, Spread):
+            self.vars[var] = value
+        else:
+            self.scope.bind(var, value)
+
+    def _alloc(self, stmt: Alloc) -> None:
+        buffer = stmt.buffer
+        if not isinstance(stmt.size, Const):
+            raise IRError(f"the local buffer {buffer} has no constant size")
+        count = max(int(stmt.size.value), 1)
+        if buffer in self.varying.arrays:
+            kind = self.memory_kind(buffer.dtype)
+            self.own[buffer] = self.text.alloca(kind if count == 1 else f"[{count} x {kind}]")
+        else:
+            kind = memory_type(buffer.dtype)
+            self.scope.places[buffer] = Place(self.text.alloca(kind if count == 1 else f"[{count} x {kind}]"))
+
+    # ------------------------------------------------------------------ control
+    def _if(self, stmt: If) -> None:
+        condition, _ = self.typed(stmt.condition)
+        text = self.text
+        if not isinstance(condition, Spread):
+            then, other, after = text.fresh("then"), text.fresh("else"), text.fresh("after")
+            text.do(f"br i1 {condition}, label %{then}, label %{other if stmt.other else after}")
+            text.label(then)
+            self.body(stmt.then)
+            text.do(f"br label %{after}")
+            if stmt.other:
+                text.label(other)
+                self.body(stmt.other)
+                text.do(f"br label %{after}")
+            text.label(after)
+            return
+        chosen = self.within(condition.vector)
+        rest = ""
+        if stmt.other:
+            rest = text.value(f"xor {self.kind(BOOL)} {self.mask}, {chosen}")
+        self._if_any(chosen, stmt.then)
+        if stmt.other:
+            self._if_any(rest, stmt.other)
+
+    def _if_any(self, mask: Value, body: Iterable[Stmt]) -> None:
+        text = self.text
+        some, after = text.fresh("some"), text.fresh("after")
+        text.do(f"br i1 {self.any_of(mask)}, label %{some}, label %{after}")
+        text.label(some)
+        with self.under(mask):
+            self.body(body)
+        text.do(f"br label %{after}")
+        text.label(after)
+
+    def _for(self, stmt: For) -> None:
+        lo, hi = self.typed(stmt.lo)[0], self.typed(stmt.hi)[0]
+        is_counted = iterations_at_once(trip_count(stmt), work_of(stmt.body)) == 0
+
+        def iteration(count: Value) -> None:
+            self._bind(stmt.index, self.sum(lo, count))
+            self.body(stmt.body)
+            if not is_counted:
+                charge(self.scope, str(work_of(stmt.body).operations * self.width))
+                look_if_spent(self.scope)
+
+        self._rounds(lo, hi, iteration)
+
+    def _rounds(self, lo: Operand, hi: Operand, iteration: Callable[[Value], None]) -> None:
+        """iteration(k) for k in 0 .. hi - lo, in each lane by its own bounds."""
+        text, kind = self.text, self.kind(I64)
+        if not isinstance(lo, Spread) and not isinstance(hi, Spread):
+            trip = self.whole("sub", hi, lo)
+            self._count(text.value(f"icmp slt i64 {lo}, {hi}"), trip, iteration)
+            return
+        apart = self.on_lines("sub", hi, lo)
+        if apart is not None and apart.stride == 0:
+            self._count(text.value(f"icmp sgt i64 {apart.base}, 0"), apart.base, iteration)
+            return
+        first, last = self.vector(lo, I64), self.vector(hi, I64)
+        enters = self.within(text.value(f"icmp slt {kind} {first}, {last}"))
+        distance = text.value(f"sub {kind} {last}, {first}")
+        trips = text.value(f"select {self.kind(BOOL)} {enters}, {kind} {distance}, {kind} zeroinitializer")
+        most = text.intrinsic(f"llvm.vector.reduce.umax.v{self.width}i64", "i64", [(kind, trips)])
+
+        def masked(count: Value) -> None:
+            with self.under(text.value(f"icmp ugt {kind} {trips}, {self.vector(count, I64)}")):
+                iteration(count)
+
+        self._count(text.value(f"icmp ne i64 {most}, 0"), most, masked)
+
+    def _count(self, enters: Value, trip: Value, iteration: Callable[[Value], None]) -> None:
+        """if enters: k = 0; do iteration(k) while ++k != trip"""
+        text = self.text
+        body, after = text.fresh("body"), text.fresh("after")
+        text.do(f"br i1 {enters}, label %{body}, label %{after}")
+        before = text.block
+        text.label(body)
+        index, following = text.fresh(), text.fresh()
+        phi = text.reserve()
+        iteration(index)
+        text.fill(phi, f"{index} = phi i64 [0, %{before}], [{following}, %{text.block}]")
+        text.do(f"{following} = add nuw i64 {index}, 1")
+        more = text.value(f"icmp ne i64 {following}, {trip}")
+        notes = self.scope.program.module.metadata(
+            f"!{{{{self}}, {self.scope.program.no_runtime_unrolling}}}", is_distinct=True
+        )
+        text.do(f"br i1 {more}, label %{body}, label %{after}, !llvm.loop {notes}")
+        text.label(after)
+
+    def _while(self, stmt: While) -> None:
+        text, kind = self.text, self.kind(BOOL)
+        head, body, after = text.fresh("head"), text.fresh("body"), text.fresh("after")
+        text.do(f"br label %{head}")
+        before = text.block
+        text.label(head)
+        mask = text.fresh()
+        phi = text.reserve()
+        with self.under(mask):
+            self.body(stmt.prelude)
+            condition, _ = self.typed(stmt.condition)
+            if isinstance(condition, Spread):
+                still = self.within(condition.vector)
+                goes_on = self.any_of(still)
+            else:
+                still, goes_on = mask, condition
+            text.do(f"br i1 {goes_on}, label %{body}, label %{after}")
+            text.label(body)
+            with self.under(still):
+                self.body(stmt.body)
+        charge(self.scope, str((work_of((*stmt.prelude, *stmt.body)).operations + 1) * self.width))
+        look_if_spent(self.scope)
+        text.fill(phi, f"{mask} = phi {kind} [{self.mask}, %{before}], [{still}, %{text.block}]")
+        text.do(f"br label %{head}")
+        text.label(after)
+
+    # ------------------------------------------------------------------ checks and atomics
+    def _check(self, stmt: Check) -> None:
+        condition, _ = self.typed(stmt.condition)
+        if condition == "true":
+            return
+        pairs = [self.typed(value) for value in stmt.values]
+        site = self.scope.program.site(stmt.code, tuple(dtype for _, dtype in pairs))
+        text, kind = self.text, self.kind(BOOL)
+        if isinstance(condition, Spread):
+            failed = self.within(text.value(f"xor {kind} {condition.vector}, {FULL}"))
+            holds = text.value(f"xor i1 {self.any_of(failed)}, true")
+        else:
+            failed, holds = self.mask, condition
+        lane = self._first(failed)
+        bits = [self.scope.as_bits(self._of_lane(value, dtype, lane), dtype) for value, dtype in pairs]
+        fail_unless(self.scope, holds, site, bits)
+
+    def _first(self, mask: Value) -> Value:
+        """The number of the first lane of a mask that has any."""
+        text = self.text
+        bits = text.value(f"bitcast {self.kind(BOOL)} {mask} to i{self.width}")
+        wide = bits if self.width == 64 else text.value(f"zext i{self.width} {bits} to i64")
+        return text.intrinsic("llvm.cttz.i64", "i64", [("i64", wide), ("i1", "false")])
+
+    def _of_lane(self, value: Operand, dtype: DType, lane: Value) -> Value:
+        if not isinstance(value, Spread):
+            return value
+        at = self.text.value(f"and i64 {lane}, {self.width - 1}")
+        return self.text.value(f"extractelement {self.kind(dtype)} {self.vector(value, dtype)}, i64 {at}")
+
+    def _atomic(self, stmt: Atomic) -> None:
+        """One lane after the other: they may meet at one element."""
+        text, dtype = self.text, stmt.buffer.dtype
+        operation = atomic_operation(stmt)
+        value = self.typed(stmt.value)[0]
+        buffer, index = self.resolved(stmt.buffer, self.index(stmt.buffer, stmt.indices))
+        if buffer in self.own:
+            raise IRError("an atomic operation on an array of one lane")
+        bits = text.value(f"bitcast {self.kind(BOOL)} {self.mask} to i{self.width}")
+        body, after = text.fresh("body"), text.fresh("after")
+        before, left, following = text.block, text.fresh(), text.fresh()
+        text.do(f"br label %{body}")
+        text.label(body)
+        text.do(f"{left} = phi i{self.width} [{bits}, %{before}], [{following}, %{body}]")
+        lane = text.intrinsic(
+            f"llvm.cttz.i{self.width}", f"i{self.width}", [(f"i{self.width}", left), ("i1", "true")]
+        )
+        lane = lane if self.width == 64 else text.value(f"zext i{self.width} {lane} to i64")
+        address = self.scope.address(buffer, self._of_lane(index, I64, lane))
+        put = self._of_lane(value, dtype, lane)
+        text.value(f"atomicrmw {operation} ptr {address}, {dtype.llvm} {put} monotonic, align {dtype.bytes}")
+        less = text.value(f"sub i{self.width} {left}, 1")
+        text.do(f"{following} = and i{self.width} {left}, {less}")
+        text.do(f"br i1 {text.value(f'icmp ne i{self.width} {following}, 0')}, label %{body}, label %{after}")
+        text.label(after)

@@ -1,0 +1,335 @@
+"""What the lanes of a loop compute and where it is in memory: values of all lanes at once (`llvm_lanes`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import assert_never
+
+from anadrome.dtypes import BOOL, I64, DType
+from anadrome.errors.ir import IRError
+from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, For, Load, Var, Workers
+from anadrome.kernel_ir.walk import offset_of
+from anadrome.targets.llvm_scalars import CONTRACT, REASSOCIATE, emit_scalar
+from anadrome.targets.llvm_scope import Scope
+from anadrome.targets.llvm_text import Value, literal, memory_type
+from anadrome.targets.varying import varying_in
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A number that differs between lanes: a vector, or (of type i64) base + stride · lane."""
+
+    vector: Value = ""
+    base: Value = ""
+    stride: int = 0
+
+
+Operand = Value | Spread
+"""A number that is the same in all lanes, or not."""
+
+FULL = "splat (i1 true)"
+"""The mask of all lanes."""
+
+
+class Vectors:
+    """The lanes of one loop, and which of them are here: values and memory."""
+
+    def __init__(self, scope: Scope, loop: For, width: int) -> None:
+        self.scope = scope
+        self.text = scope.text
+        self.width = width
+        self.varying = varying_in(loop)
+        self.vars: dict[Var, Spread] = {}
+        self.views: dict[Buffer, tuple[Buffer, Operand]] = {}
+        """view -> the buffer it looks into, and where it begins there"""
+        self.own: dict[Buffer, Value] = {}
+        """Arrays of which each lane has its own: where they are."""
+        self.mask: Value = FULL
+
+    # ------------------------------------------------------------------ vectors
+    @contextmanager
+    def wide(self) -> Iterator[None]:
+        """Operations are written for all lanes."""
+        self.text.lanes = self.width
+        try:
+            yield
+        finally:
+            self.text.lanes = 1
+
+    def kind(self, dtype: DType) -> str:
+        """The type of a vector of registers."""
+        return f"<{self.width} x {dtype.llvm}>"
+
+    def memory_kind(self, dtype: DType) -> str:
+        """The type of a vector in memory."""
+        return f"<{self.width} x {memory_type(dtype)}>"
+
+    def vector(self, operand: Operand, dtype: DType) -> Value:
+        """A number as a vector."""
+        if isinstance(operand, Spread):
+            return operand.vector or self._line(operand)
+        if not operand.startswith("%"):
+            return f"splat ({dtype.llvm} {operand})"
+        kind = self.kind(dtype)
+        first = self.text.value(f"insertelement {kind} poison, {dtype.llvm} {operand}, i64 0")
+        return self.text.value(
+            f"shufflevector {kind} {first}, {kind} poison, <{self.width} x i32> zeroinitializer"
+        )
+
+    def _line(self, line: Spread) -> Value:
+        steps = ", ".join(f"i64 {line.stride * lane}" for lane in range(self.width))
+        base = self.vector(line.base, I64)
+        return self.text.value(f"add {self.kind(I64)} {base}, <{steps}>")
+
+    def any_of(self, mask: Value) -> Value:
+        """Whether a mask has any lane."""
+        return self.text.intrinsic(f"llvm.vector.reduce.or.v{self.width}i1", "i1", [(self.kind(BOOL), mask)])
+
+    def within(self, condition: Value) -> Value:
+        """The lanes that are here and for which a condition holds. What it is elsewhere may be anything."""
+        kind = self.kind(BOOL)
+        settled = self.text.value(f"freeze {kind} {condition}")
+        return settled if self.mask == FULL else self.text.value(f"and {kind} {self.mask}, {settled}")
+
+    @contextmanager
+    def under(self, mask: Value) -> Iterator[None]:
+        """Statements are written for the lanes of a mask."""
+        around, self.mask = self.mask, mask
+        try:
+            yield
+        finally:
+            self.mask = around
+
+    # ------------------------------------------------------------------ expressions
+    def scalar(self, expr: Expr) -> Value:
+        """The value of an expression that is the same in all lanes."""
+        value, _ = self.typed(expr)
+        if isinstance(value, Spread):
+            raise IRError("a number that differs between lanes")
+        return value
+
+    def typed(self, expr: Expr) -> tuple[Operand, DType]:
+        """The value of an expression and its type."""
+        match expr:
+            case Var(dtype=dtype):
+                return self.vars.get(expr) or self.scope.vars[expr], dtype
+            case Const(value=value, dtype=dtype):
+                return literal(value, dtype), dtype
+            case Workers():
+                return self.scope.typed(expr)
+            case Compute():
+                return self._compute(expr)
+            case Load(buffer=buffer, indices=indices):
+                return self.load(buffer, self.index(buffer, indices)), buffer.dtype
+            case _:
+                assert_never(expr)
+
+    def _compute(self, expr: Compute) -> tuple[Operand, DType]:
+        pairs = [self.typed(arg) for arg in expr.args]
+        operands, types = [value for value, _ in pairs], tuple(dtype for _, dtype in pairs)
+        result = self.scope.program.result_type(expr.prim, types)
+        flags = REASSOCIATE if expr.is_reassociable else CONTRACT
+        scalars = [value for value in operands if not isinstance(value, Spread)]
+        if len(scalars) == len(operands):
+            return emit_scalar(self.text, expr.prim, scalars, types, result, flags), result
+        if result is I64 and len(operands) == 2:
+            line = self.on_lines(expr.prim.name, *operands)
+            if line is not None:
+                return line, result
+        vectors = [self.vector(value, dtype) for value, dtype in pairs]
+        with self.wide():
+            return Spread(emit_scalar(self.text, expr.prim, vectors, types, result, flags)), result
+
+    def on_lines(self, name: str, left: Operand, right: Operand) -> Spread | None:
+        """A sum or product of numbers of the form base + stride · lane, where it is of that form too."""
+        one, two = _as_line(left), _as_line(right)
+        if one is None or two is None:
+            return None
+        match name:
+            case "add" | "sub":
+                sign = 1 if name == "add" else -1
+                stride = one.stride + sign * two.stride
+                return Spread(base=self.whole(name, one.base, two.base), stride=stride)
+            case "mul":
+                line, factor = (one, two.base) if isinstance(left, Spread) else (two, one.base)
+                if isinstance(left, Spread) and isinstance(right, Spread):
+                    return None
+                if not _is_literal(factor):
+                    return None
+                base = self.whole("mul", line.base, factor)
+                return Spread(base=base, stride=line.stride * int(factor))
+            case _:
+                return None
+
+    def whole(self, name: str, left: Value, right: Value) -> Value:
+        if _is_literal(left) and _is_literal(right):
+            one, two = int(left), int(right)
+            found = one + two if name == "add" else one - two if name == "sub" else one * two
+            return str((found + (1 << 63)) % (1 << 64) - (1 << 63))
+        if name != "mul" and right == "0":
+            return left
+        if name == "add" and left == "0":
+            return right
+        return self.text.value(f"{name} i64 {left}, {right}")
+
+    # ------------------------------------------------------------------ memory
+    def index(self, buffer: Buffer, indices: tuple[Expr, ...]) -> Operand:
+        return self.typed(offset_of(buffer, indices))[0]
+
+    def sum(self, left: Operand, right: Operand) -> Operand:
+        if not isinstance(left, Spread) and not isinstance(right, Spread):
+            return self.whole("add", left, right)
+        line = self.on_lines("add", left, right)
+        if line is not None:
+            return line
+        return Spread(
+            self.text.value(f"add {self.kind(I64)} {self.vector(left, I64)}, {self.vector(right, I64)}")
+        )
+
+    def resolved(self, buffer: Buffer, index: Operand) -> tuple[Buffer, Operand]:
+        """The buffer that a view of these lanes looks into, and where."""
+        while buffer in self.views:
+            buffer, start = self.views[buffer]
+            index = self.sum(start, index)
+        return buffer, index
+
+    def _own_place(self, storage: Value, index: Operand, dtype: DType) -> Operand:
+        """Where an element of a lane's own array is; for all lanes one address, if they ask for the same."""
+        kind = memory_type(dtype)
+        if not isinstance(index, Spread):
+            return storage if index == "0" else self._element(storage, index, self.memory_kind(dtype))
+        wide = self.kind(I64)
+        scaled = self.text.value(f"mul {wide} {self.vector(index, I64)}, splat (i64 {self.width})")
+        at = self.text.value(f"add {wide} {scaled}, {self._line(Spread(base='0', stride=1))}")
+        return Spread(self.text.value(f"getelementptr {kind}, ptr {storage}, {wide} {at}"))
+
+    def _element(self, pointer: Value, index: Value, kind: str) -> Value:
+        return self.text.value(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {index}")
+
+    def _addresses(self, buffer: Buffer, index: Operand) -> Value:
+        base = self.scope.pointer(buffer)
+        wide = self.kind(I64)
+        return self.text.value(
+            f"getelementptr {memory_type(buffer.dtype)}, ptr {base}, {wide} {self.vector(index, I64)}"
+        )
+
+    def load(self, buffer: Buffer, index: Operand) -> Operand:
+        buffer, index = self.resolved(buffer, index)
+        dtype = buffer.dtype
+        storage = self.own.get(buffer)
+        if storage is not None:
+            place = self._own_place(storage, index, dtype)
+            if not isinstance(place, Spread):
+                kind = self.memory_kind(dtype)
+                return self._from_memory(self.text.value(f"load {kind}, ptr {place}, align 8"), dtype)
+            return self._gathered(place.vector, dtype)
+        if not isinstance(index, Spread):
+            return self.scope.load(buffer, index)
+        if not index.vector and index.stride == 0:
+            return self.vector_of_one(self.scope.load(buffer, index.base), dtype)
+        if not index.vector and index.stride == 1:
+            return self._from_memory(self._row(buffer, index.base), dtype)
+        return self._gathered(self._addresses(buffer, index), dtype)
+
+    def vector_of_one(self, value: Value, dtype: DType) -> Spread:
+        """One number for all lanes, as a vector."""
+        return Spread(self.vector(value, dtype))
+
+    def _row(self, buffer: Buffer, base: Value) -> Value:
+        """Neighbouring elements, one for each lane."""
+        kind, align = self.memory_kind(buffer.dtype), buffer.dtype.bytes
+        address = self.scope.address(buffer, base)
+        if self.mask == FULL:
+            return self.text.value(f"load {kind}, ptr {address}, align {align}")
+        return self.text.intrinsic(
+            f"llvm.masked.load.{self._suffix(buffer.dtype)}.p0",
+            kind,
+            [(f"ptr align {align}", address), (self.kind(BOOL), self.mask), (kind, "zeroinitializer")],
+        )
+
+    def _gathered(self, addresses: Value, dtype: DType) -> Spread:
+        kind = self.memory_kind(dtype)
+        found = self.text.intrinsic(
+            f"llvm.masked.gather.{self._suffix(dtype)}.v{self.width}p0",
+            kind,
+            [
+                (f"<{self.width} x ptr> align {dtype.bytes}", addresses),
+                (self.kind(BOOL), self.mask),
+                (kind, "zeroinitializer"),
+            ],
+        )
+        return self._from_memory(found, dtype)
+
+    def _suffix(self, dtype: DType) -> str:
+        return f"v{self.width}{'f' if dtype.is_float else 'i'}{dtype.bytes * 8}"
+
+    def _from_memory(self, value: Value, dtype: DType) -> Spread:
+        if dtype is not BOOL:
+            return Spread(value)
+        return Spread(self.text.value(f"icmp ne {self.memory_kind(dtype)} {value}, zeroinitializer"))
+
+    def _in_memory(self, value: Value, dtype: DType) -> Value:
+        if dtype is not BOOL:
+            return value
+        return self.text.value(f"zext {self.kind(BOOL)} {value} to {self.memory_kind(dtype)}")
+
+    def store(self, buffer: Buffer, index: Operand, value: Operand) -> None:
+        buffer, index = self.resolved(buffer, index)
+        dtype = buffer.dtype
+        storage = self.own.get(buffer)
+        if storage is None and not isinstance(index, Spread) and not isinstance(value, Spread):
+            self.scope.store(buffer, index, value)
+            return
+        stored, kind = self._in_memory(self.vector(value, dtype), dtype), self.memory_kind(dtype)
+        if storage is not None:
+            place = self._own_place(storage, index, dtype)
+            if isinstance(place, Spread):
+                self._scattered(place.vector, stored, dtype)
+                return
+            if self.mask != FULL:
+                before = self.text.value(f"load {kind}, ptr {place}, align 8")
+                stored = self.text.value(
+                    f"select {self.kind(BOOL)} {self.mask}, {kind} {stored}, {kind} {before}"
+                )
+            self.text.do(f"store {kind} {stored}, ptr {place}, align 8")
+            return
+        if isinstance(index, Spread) and not index.vector and index.stride == 1:
+            address, align = self.scope.address(buffer, index.base), dtype.bytes
+            if self.mask == FULL:
+                self.text.do(f"store {kind} {stored}, ptr {address}, align {align}")
+                return
+            self._call(
+                f"llvm.masked.store.{self._suffix(dtype)}.p0",
+                [(kind, stored), (f"ptr align {align}", address), (self.kind(BOOL), self.mask)],
+            )
+            return
+        self._scattered(self._addresses(buffer, index), stored, dtype)
+
+    def _scattered(self, addresses: Value, stored: Value, dtype: DType) -> None:
+        self._call(
+            f"llvm.masked.scatter.{self._suffix(dtype)}.v{self.width}p0",
+            [
+                (self.memory_kind(dtype), stored),
+                (f"<{self.width} x ptr> align {dtype.bytes}", addresses),
+                (self.kind(BOOL), self.mask),
+            ],
+        )
+
+    def _call(self, name: str, arguments: list[tuple[str, Value]]) -> None:
+        types = ", ".join(kind for kind, _ in arguments)
+        self.text.module.declare(name, f"declare void @{name}({types})")
+        given = ", ".join(f"{kind} {value}" for kind, value in arguments)
+        self.text.do(f"call void @{name}({given})")
+
+
+def _as_line(operand: Operand) -> Spread | None:
+    """A number in the form base + stride · lane, if it has it."""
+    if isinstance(operand, Spread):
+        return None if operand.vector else operand
+    return Spread(base=operand)
+
+
+def _is_literal(value: Value) -> bool:
+    return not value.startswith("%")

@@ -1,0 +1,234 @@
+"""Loops in lanes: what the interpreter computes one iteration after the other, at every width."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from anadrome.dtypes import ALL, BOOL
+from anadrome.errors.ir import IRError
+from anadrome.kernel_ir.check import check
+from anadrome.kernel_ir.text import parse
+from anadrome.targets.cpu_machine import optimised_text, this_machine
+from tests.targets.oracle import agree, compiled
+
+RNG = np.random.default_rng(5)
+N = 64
+X = RNG.uniform(-2.0, 2.0, N)
+K = RNG.integers(0, N, N)
+WIDTHS = [1, 2, 4, 8, 16, 32]
+
+BODIES = {
+    "rows": "out[i] = add(mul(x[i], 2.0), x[sub(63, i)])",
+    "one element for all": "out[i] = add(x[3], x[i])",
+    "rows that overlap": "out[i] = add(x[i], x[min(add(i, 1), 63)])",
+    "steps of two": "out[i] = x[mod(mul(i, 2), 64)]",
+    "gather": "out[i] = x[k[i]]",
+    "scatter": "out[sub(63, i)] = x[i]",
+    "a branch": "out[i] = 1.0 if gt(x[i], 0.0) { out[i] = sqrt(x[i]) } else { out[i] = neg(x[i]) }",
+    "branches in branches": """
+        out[i] = 0.0
+        if lt(x[i], 1.0) {
+          if lt(x[i], 0.0) { out[i] = 7.0 if lt(x[i], -1.0) { out[i] = 8.0 } } else { out[i] = 9.0 }
+        }
+    """,
+    "a branch that no lane takes": "out[i] = x[i] if gt(x[i], 5.0) { out[i] = x[add(i, 1000000000)] }",
+    "a branch that is the same for all": "if gt(x[7], 0.0) { out[i] = x[i] } else { out[i] = 2.0 }",
+    "a branch that one lane takes": "out[i] = 0.0 if eq(i, 5) { total[0] = x[i] }",
+    "numbers of a branch": """
+        let v: f64 = mul(x[i], 3.0) out[i] = v
+        if gt(v, 1.0) { let w: f64 = exp(v) out[i] = w }
+    """,
+    "a loop of one length": """
+        alloc s: f64 local [1] s[0] = 0.0
+        for j in 0 .. 5 sequential { s[0] = add~(s[0], x[mod(add(i, j), 64)]) }
+        out[i] = s[0]
+    """,
+    "a ragged loop": """
+        alloc s: f64 local [1] s[0] = 0.0
+        for j in 0 .. k[i] sequential { s[0] = add(s[0], x[j]) }
+        out[i] = s[0]
+    """,
+    "a ragged loop from ragged starts": """
+        alloc s: f64 local [1] s[0] = 0.0
+        for j in k[i] .. k[sub(63, i)] sequential { s[0] = add(mul(s[0], 0.5), x[j]) }
+        out[i] = s[0]
+    """,
+    "neighbouring pieces": """
+        alloc s: f64 local [1] s[0] = 0.0
+        for j in mul(i, 2) .. add(mul(i, 2), 2) sequential { s[0] = add(s[0], x[mod(j, 64)]) }
+        out[i] = s[0]
+    """,
+    "bounds far apart": """
+        alloc s: f64 local [1] s[0] = 1.0
+        let first: i64 = select(gt(x[i], 0.0), 9223372036854775807, -9223372036854775807)
+        for j in first .. -9223372036854775800 sequential { s[0] = add(s[0], 1.0) }
+        out[i] = s[0]
+    """,
+    "newton": """
+        alloc v: f64 local [1] let a: f64 = add(abs(x[i]), 0.01) v[0] = 1.0
+        while { let next: f64 = div(add(v[0], div(a, v[0])), 2.0) let off: f64 = abs(sub(next, v[0])) }
+        test gt(off, 1e-14) { v[0] = next }
+        out[i] = v[0]
+    """,
+    "a loop that all leave together": """
+        alloc c: i64 local [1] alloc s: f64 local [1] c[0] = 0 s[0] = x[i]
+        while { let more: bool = lt(c[0], 6) } test more { s[0] = add(s[0], x[c[0]]) c[0] = add(c[0], 1) }
+        out[i] = s[0]
+    """,
+    "binary search": """
+        alloc a: i64 local [2] a[0] = 0 a[1] = 64
+        while { let apart: i64 = sub(a[1], a[0]) } test gt(apart, 1) {
+          let m: i64 = truncdiv(add(a[0], a[1]), 2)
+          if le(to_f64(m), mul(add(x[i], 2.0), 16.0)) { a[0] = m } else { a[1] = m }
+        }
+        out[i] = to_f64(a[0])
+    """,
+    "loops in loops in branches": """
+        alloc s: f64 local [1] s[0] = 0.0
+        if gt(x[i], -1.0) {
+          for j in 0 .. mod(k[i], 7) sequential {
+            alloc t: f64 local [1] t[0] = 1.0
+            while { } test lt(t[0], add(x[j], 2.0)) { t[0] = mul(t[0], 1.5) }
+            if gt(t[0], 2.0) { s[0] = add(s[0], t[0]) }
+          }
+        }
+        out[i] = s[0]
+    """,
+    "an array of each lane": """
+        alloc a: f64 local [8] fill a [8] = x[i]
+        for j in 0 .. 8 sequential { a[mod(add(j, i), 8)] = add(a[j], to_f64(j)) }
+        alloc b: f64 local [8] copy b [8] = a
+        out[i] = add(b[mod(k[i], 8)], b[2])
+    """,
+    "part of an array of each lane": """
+        alloc a: f64 local [16] fill a [16] = 1.0
+        view v = a [mod(k[i], 8)] v[3] = x[i] view w = a [4] w[0] = 5.0
+        alloc b: f64 local [4] fill b [4] = 0.0 copy b [mod(i, 4)] = v
+        out[i] = add(add(a[4], v[0]), mul(b[1], a[mod(i, 16)]))
+    """,
+    "an array that is the same for all": """
+        alloc a: f64 local [4]
+        for j in 0 .. 4 sequential { a[j] = to_f64(mul(j, j)) }
+        out[i] = add(a[2], a[mod(i, 4)])
+    """,
+    "a row of a matrix": "view r = x [mul(mod(i, 8), 8)] out[i] = add(r[0], r[7])",
+    "flags": """
+        alloc f: bool local [2] f[0] = gt(x[i], 0.0) f[1] = lt(x[i], 1.0)
+        if and(f[0], f[1]) { f[0] = false } out[i] = select(or(f[0], not(f[1])), 3.0, x[i])
+    """,
+    "whole numbers": """
+        let a: i64 = add(mul(k[i], 3), -17) let b: i64 = sub(mod(k[i], 5), 2)
+        out[i] = to_f64(add(truncdiv(a, b), add(shl(a, b), shr(a, 1))))
+        if lt(a, b) { out[i] = to_f64(pow(b, 3)) }
+    """,
+    "functions": """
+        let a: f64 = abs(x[i])
+        out[i] = add(add(sin(x[i]), pow(a, 0.7)), add(pow(x[i], 3.0), add(tanh(x[i]), log(a))))
+    """,
+    "functions of SciPy": "out[i] = add(lgamma(add(abs(x[i]), 0.1)), digamma(add(abs(x[i]), 0.5)))",
+    "NaN and infinities": """
+        let v: f64 = div(x[i], sub(to_f64(i), 4.0)) out[i] = v
+        if gt(div(1.0, sub(to_f64(i), 9.0)), 0.0) { out[i] = sqrt(v) }
+    """,
+    "functions with vectors of their own": "out[i] = add(erfinv(mul(x[i], 0.4)), j0(x[i]))",
+    "sums that meet": "out[i] = 0.0 atomic add total[mod(k[i], 4)] = to_f64(k[i])",
+    "sums of some lanes": "out[i] = 0.0 if gt(x[i], 0.0) { atomic add total[0] = 2.0 }",
+}
+
+
+def program(body: str, width: int) -> str:
+    """A program whose lanes run the body, a strip of `width` after the other."""
+    return f"""fn f(x: f64 buffer, k: i64 buffer) {{
+      alloc out: f64 global [64] alloc total: f64 global [4] fill total [4] = 0.0
+      for strip in 0 .. {N // width} sequential {{
+        for lane in 0 .. {width} lanes {{
+          let i: i64 = add(mul(strip, {width}), lane)
+          {body}
+        }}
+      }}
+      return out as f64 [64], total as f64 [4]
+    }}"""
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", BODIES)
+def test_lanes_compute_what_iterations_compute(name: str, width: int) -> None:
+    agree(program(BODIES[name], width), X, K)
+
+
+@pytest.mark.parametrize("dtype", ALL, ids=str)
+def test_all_types(dtype) -> None:
+    body = """
+      alloc a: T local [3] a[0] = x[i] a[1] = y[i] a[2] = x[y_place]
+      out[i] = a[mod(i, 3)]
+      if ne(x[i], y[i]) { out[i] = select(ne(a[2], a[1]), x[i], a[1]) let z: T = out[sub(63, sub(63, i))] }
+    """
+    text = f"""fn f(x: T buffer, y: T buffer) {{
+      alloc out: T global [64]
+      let y_place: i64 = 5
+      for strip in 0 .. 8 sequential {{
+        for lane in 0 .. 8 lanes {{ let i: i64 = add(mul(strip, 8), lane) {body} }}
+      }}
+      return out as T [64]
+    }}""".replace(" T ", f" {dtype.name} ").replace(": T", f": {dtype.name}")
+    values = RNG.integers(0, 2 if dtype is BOOL else 9, (2, N))
+    agree(text, *values)
+
+
+def test_conversions_in_lanes() -> None:
+    for name in ("i8", "u16", "i32", "u64", "f32", "bool"):
+        text = f"""fn f(x: f64 buffer) {{
+          alloc out: {name} global [16]
+          for lane in 0 .. 16 lanes {{ out[lane] = to_{name}(x[lane]) }}
+          return out as {name} [16]
+        }}"""
+        agree(text, np.arange(16.0))
+
+
+def test_the_first_lane_that_fails_says_so() -> None:
+    """Lanes that are not here ask nothing."""
+    text = """fn f(x: f64 buffer, n: i64) {
+      alloc out: f64 global [8]
+      for lane in 0 .. 8 lanes {
+        out[lane] = 0.0
+        if gt(x[lane], 0.0) { check 0: lt(x[lane], 1.0), x[lane], lane out[lane] = x[min(n, 7)] }
+      }
+      return out as f64 [8]
+    }
+    failure assert "{0} in lane {1}"
+    """
+    agree(text, np.array([-5.0, 0.5, -7.0, 0.25, -1.0, 0.5, 0.1, 0.2]), 3)
+    with pytest.raises(AssertionError, match=r"2\.0 in lane 3"):
+        compiled(text)([np.array([-5.0, 0.5, -7.0, 2.0, -1.0, 3.0, 0.1, 0.2]), 3])
+
+
+def test_places_are_taken_for_what_they_are() -> None:
+    """Rows are vectors of memory, one element for all is a scalar, and only the rest is gathered."""
+    text = program("out[i] = add(mul(x[i], x[5]), x[sub(63, sub(62, i))])", 8)
+    found = compiled(text).llvm_text
+    assert "gather" not in found and "scatter" not in found and "load <8 x double>" in found
+    assert "gather" in compiled(program("out[i] = x[k[i]]", 8)).llvm_text
+    assert "load <8 x double>" in optimised_text(found, this_machine())
+
+
+def test_what_is_the_same_in_all_lanes_is_computed_once() -> None:
+    found = compiled(program("out[i] = x[i] if gt(exp(x[3]), 2.0) { out[i] = add(x[i], 1.0) }", 8)).llvm_text
+    assert "call contract double @exp(double" in found and "masked" not in found
+
+
+@pytest.mark.parametrize(
+    ("loop", "words"),
+    [
+        ("for lane in 0 .. n lanes { }", "extent is not constant"),
+        ("for lane in 1 .. 8 lanes { }", "iterations from 0 on"),
+        ("for lane in 0 .. 12 lanes { }", "iterations from 0 on"),
+        ("for lane in 0 .. 8 lanes { alloc g: f64 global [8] }", "Alloc in a loop in lanes"),
+        ("for lane in 0 .. 8 lanes { alloc g: f64 local [n] }", "Alloc in a loop in lanes"),
+        ("for lane in 0 .. 8 lanes { for m in 0 .. 4 lanes { } }", "For in a loop in lanes"),
+        ("for lane in 0 .. 8 lanes { if true { for m in 0 .. 4 threads { } } }", "For in a loop in lanes"),
+    ],
+)
+def test_what_is_no_loop_in_lanes(loop: str, words: str) -> None:
+    with pytest.raises(IRError, match=words):
+        check(parse(f"fn f(n: i64) {{ {loop} return n as i64 }}"))
