@@ -41,7 +41,7 @@ from anadrome.passes.scalarize import scalarize
 from anadrome.passes.simplify import simplify
 from anadrome.passes.tighten import tighten
 from anadrome.schedule.cpu import schedule_cpu
-from anadrome.targets.cpu import compile_cpu
+from anadrome.targets.cpu import compile_cpu, vector_bits
 from anadrome.targets.cpu_call import Executable
 
 Pass = Callable[[array_ir.Function, Config], array_ir.Function]
@@ -224,7 +224,7 @@ def compile_function(
     times = statistics or Statistics()
     lowered = lower_function(fn, config, times, record)
     with times.timing("schedule"):
-        scheduled = schedule_cpu(lowered, config)
+        scheduled = schedule_cpu(lowered, config, vector_bits(config))
     is_new = scheduled is not lowered
     _finished("schedule", scheduled, config if is_new else replace(config, verify=False), record)
     with times.timing("machine"):

@@ -17,7 +17,9 @@ Mixed = Literal["auto", "reverse", "store", "recompute"]
 
 MOST_THREADS = 1024
 
-RANGES: Mapping[str, tuple[int, int]] = {"threads": (0, MOST_THREADS)}
+MOST_LANES = 32
+
+RANGES: Mapping[str, tuple[int, int]] = {"threads": (0, MOST_THREADS), "lanes": (0, MOST_LANES)}
 """The least and the greatest value of an integer setting; others are not negative."""
 
 YES, NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
@@ -35,6 +37,9 @@ class Config:
 
     threads: int = 0
     """Workers of a parallel loop; 0 takes one per core this process may use."""
+    lanes: int = 0
+    """Numbers of 64 bits that a vector is taken to have, where threads of a kernel with loops in it run side
+    by side in the lanes of vectors; 0 takes what the machine has, 1 lets them run one after the other."""
     checks: bool = True
     """Whether indices, sizes and `assert`s are checked at run time."""
     verify: bool = False

@@ -19,6 +19,8 @@ from anadrome.targets.cpu_call import Executable
 
 AT = "at gx gy gz, bx by bz, ix iy iz, tx ty tz, bytes"
 WORKERS = (1, 2, 3)
+VECTOR_BITS = {1: 0, 2: 512, 3: 128}
+"""Workers -> how long the vectors are that the threads of a block are divided for."""
 
 
 def config(workers: int) -> Config:
@@ -26,12 +28,12 @@ def config(workers: int) -> Config:
     return Config(threads=workers, cache=False)
 
 
-def scheduled(text: str, workers: int = 1) -> Function:
+def scheduled(text: str, workers: int = 1, vector_bits: int = 0) -> Function:
     """The program with loops in the place of launches, accepted by the verifier and the same when read
     again."""
     fn = parse(text)
     check(fn)
-    found = schedule_cpu(fn, config(workers))
+    found = schedule_cpu(fn, config(workers), vector_bits)
     check(found)
     assert show(parse(show(found))) == show(found)
     return found
@@ -40,7 +42,7 @@ def scheduled(text: str, workers: int = 1) -> Function:
 @functools.cache
 def _program(text: str, workers: int, least_work: int) -> tuple[Function, Executable]:
     """The scheduled program and its machine code, where `least_work` pays for several workers."""
-    fn = scheduled(text, workers)
+    fn = scheduled(text, workers, VECTOR_BITS[workers])
     return fn, compile_cpu(fn, config(workers))
 
 

@@ -13,10 +13,11 @@ from anadrome.schedule.cpu import schedule_cpu
 from tests.passes.documented import example
 
 WORKERS = {
-    **dict.fromkeys(("cpu", "atomics", "block", "warps", "narrow", "checks", "products"), 1),
+    **dict.fromkeys(("cpu", "atomics", "block", "warps", "narrow", "checks", "products", "lanes"), 1),
     "workers": 2,
 }
 """Rewrite -> the workers of its example."""
+VECTOR_BITS = {"lanes": 512}
 
 
 @pytest.mark.parametrize("name", WORKERS)
@@ -25,7 +26,7 @@ def test_docstring(name: str) -> None:
     assert docstring is not None
     before, after = map(parse, example(docstring))
     check(before)
-    found = schedule_cpu(before, config(WORKERS[name]))
+    found = schedule_cpu(before, config(WORKERS[name]), VECTOR_BITS.get(name, 0))
     check(found)
     assert show(found) == show(after)
 

@@ -133,6 +133,16 @@ BODIES = {
     """,
     "functions with vectors of their own": "out[i] = add(erfinv(mul(x[i], 0.4)), j0(x[i]))",
     "sums that meet": "out[i] = 0.0 atomic add total[mod(k[i], 4)] = to_f64(k[i])",
+    "sums of lanes that are alone": """
+        out[i] = 0.0 combine add total[mod(k[i], 4)] = to_f64(k[i]) combine add total[0] = x[i]
+        if gt(x[i], 0.5) { combine sub total[mod(k[i], 3)] = x[i] combine add total[2] = 1.0 }
+    """,
+    "sums that meet or not": """
+        let p: i64 = mul(mod(k[i], 13), 4)
+        for j in 0 .. 4 sequential { combine add total[add(p, j)] = mul(x[i], to_f64(add(j, 1))) }
+        if gt(x[i], 0.0) { combine add total[add(p, 1)] = 1.0 combine sub total[add(p, 3)] = 2.0 }
+        combine add total[i] = 3.0 out[i] = x[i]
+    """,
     "sums of some lanes": "out[i] = 0.0 if gt(x[i], 0.0) { atomic add total[0] = 2.0 }",
 }
 
@@ -140,14 +150,14 @@ BODIES = {
 def program(body: str, width: int) -> str:
     """A program whose lanes run the body, a strip of `width` after the other."""
     return f"""fn f(x: f64 buffer, k: i64 buffer) {{
-      alloc out: f64 global [64] alloc total: f64 global [4] fill total [4] = 0.0
+      alloc out: f64 global [64] alloc total: f64 global [64] fill total [64] = 0.0
       for strip in 0 .. {N // width} sequential {{
         for lane in 0 .. {width} lanes {{
           let i: i64 = add(mul(strip, {width}), lane)
           {body}
         }}
       }}
-      return out as f64 [64], total as f64 [4]
+      return out as f64 [64], total as f64 [64]
     }}"""
 
 

@@ -60,7 +60,7 @@ from anadrome.kernel_ir.nodes import (
     Workers,
 )
 from anadrome.kernel_ir.routines import ROUTINES
-from anadrome.kernel_ir.walk import WIDTHS, kernels, runs_in_lanes, statements, written
+from anadrome.kernel_ir.walk import SUMS, WIDTHS, kernels, runs_in_lanes, statements, written
 from anadrome.printing import Message
 
 LOCAL_BYTES = 1 << 16
@@ -268,6 +268,9 @@ class _Checker:
             raise self.fail(f"no atomic `{stmt.operation}` of {stmt.buffer.dtype}")
         if stmt.operation in ("add", "sub") and stmt.buffer.dtype is BOOL:
             raise self.fail(f"no atomic `{stmt.operation}` of bool")
+        is_sum = stmt.operation in SUMS and stmt.old is None
+        if stmt.is_alone and not is_sum:
+            raise self.fail("what is combined by lanes is a sum, or bits, whose old value nobody asks for")
         self._result(stmt.old, stmt.buffer.dtype)
 
     def _barrier(self, stmt: Barrier) -> None:

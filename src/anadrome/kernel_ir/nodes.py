@@ -183,6 +183,8 @@ class Atomic:
 
     `beside`, of a min or max: what else is put, at the same indices of other buffers, where the value takes
     the place of the element. The first of these are keys (i64): of equal values the smallest key wins.
+
+    `is_alone`: no other worker can meet it, only lanes of the same vector can.
     """
 
     operation: str
@@ -193,6 +195,7 @@ class Atomic:
     expected: Expr | None = None
     span: Span | None = None
     beside: tuple[tuple[Buffer, Expr], ...] = ()
+    is_alone: bool = False
 
 
 @node

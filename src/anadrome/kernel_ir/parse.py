@@ -51,7 +51,7 @@ from anadrome.kernel_ir.nodes import (
 from anadrome.prims.table import PRIMS
 
 _STATEMENTS = (
-    *("let", "alloc", "free", "view", "swap", "atomic", "fill", "copy", "call", "barrier"),
+    *("let", "alloc", "free", "view", "swap", "atomic", "combine", "fill", "copy", "call", "barrier"),
     *("if", "else", "for", "while", "test", "check", "return", "failure"),
     *("print", "shown", "message", "warp", "fence", "launch"),
 )
@@ -279,14 +279,16 @@ class Parser:
                 first = self._buffer()
                 self._expect(",")
                 return Swap(first, self._buffer())
-            case "atomic":
+            case "atomic" | "combine" as word:
                 operation = self._word("an operation")
                 buffer, indices, value = self._assignment(self._buffer())
                 takes_expected = operation == "compare" and self._accept("if")
                 expected = self._expr() if takes_expected else None
                 beside = self._beside()
                 old = self._result()
-                return Atomic(operation, buffer, indices, value, old, expected, beside=beside)
+                return Atomic(
+                    operation, buffer, indices, value, old, expected, None, beside, word == "combine"
+                )
             case "fill":
                 buffer, (size, *_), value = self._assignment(self._buffer())
                 return Fill(buffer, size, value)

@@ -246,7 +246,8 @@ class _Printer:
             case Store(buffer=buffer, indices=indices, value=value):
                 return f"{self.name(buffer)}{self.exprs(indices)} = {self.expr(value)}"
             case Atomic(operation=operation, buffer=buffer, indices=indices, value=value):
-                text = f"atomic {operation} {self.name(buffer)}{self.exprs(indices)} = {self.expr(value)}"
+                word = "combine" if stmt.is_alone else "atomic"
+                text = f"{word} {operation} {self.name(buffer)}{self.exprs(indices)} = {self.expr(value)}"
                 expected = "" if stmt.expected is None else f" if {self.expr(stmt.expected)}"
                 beside = ", ".join(f"{self.name(more)} = {self.expr(put)}" for more, put in stmt.beside)
                 return text + expected + (f" with {beside}" if beside else "") + self._result(stmt.old)

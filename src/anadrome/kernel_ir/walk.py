@@ -47,6 +47,10 @@ WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 """How many lanes a loop in lanes may have."""
 
 
+SUMS = ("add", "sub", "and", "or", "xor")
+"""Atomic operations that any number of threads may do in any order."""
+
+
 def runs_in_lanes(stmt: Stmt) -> bool:
     """Whether the lanes of a vector can run a statement together; those inside it are asked by themselves."""
     match stmt:

@@ -45,7 +45,7 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import assert_never
 
@@ -73,6 +73,7 @@ from anadrome.kernel_ir.walk import statements
 from anadrome.schedule.arithmetic import ONE, ZERO, add, compute, divide, known, multiply, subtract
 from anadrome.schedule.bounds import all_of
 from anadrome.schedule.checks import hoist_checks
+from anadrome.schedule.lanes import ALONE, Lanes, in_lanes, width_of
 from anadrome.schedule.names import Names
 from anadrome.schedule.narrow import narrow
 from anadrome.schedule.pieces import Written, write
@@ -95,7 +96,7 @@ class Block:
         for item in items:
             match item:
                 case Piece(inner=None):
-                    self._each(partial(write, self.site, item.stmts), names, body)
+                    self._piece(item.stmts, names, body)
                 case Piece():
                     Warps(self.site).piece(item, names, body)
                 case Meeting():
@@ -112,7 +113,15 @@ class Block:
                     assert_never(item)
 
     # ------------------------------------------------------------------ threads
-    def _each(self, build: Build, names: Names, body: list[Stmt]) -> None:
+    def _piece(self, stmts: Sequence[Stmt], names: Names, body: list[Stmt]) -> None:
+        """What each thread does by itself, where that pays side by side in lanes."""
+        site, width = self.site, 1
+        if known(site.threads) != 1:
+            width = width_of(stmts, site.indivisible, site.vector_bits)
+        lanes = Lanes(width, Var("lane", I64))
+        self._each(partial(write, site, stmts, lanes=lanes), names, body, lanes)
+
+    def _each(self, build: Build, names: Names, body: list[Stmt], lanes: Lanes = ALONE) -> None:
         """Loops over the threads, x innermost; none over a direction of one thread."""
         site, inner = self.site, names.inner()
         indices: list[Var | None] = []
@@ -137,9 +146,10 @@ class Block:
             if index is not None:
                 narrowed = narrow(For(index, ZERO, extent, tuple(stmts), binding), where)
                 stmts = [*narrowed.before, *hoist_checks(narrowed.loop, where)]
+                stmts = [made for stmt in stmts for made in in_lanes(stmt, index, lanes)]
                 if narrowed.around:
                     stmts = [If(all_of(narrowed.around), tuple(stmts))]
-                binding = Binding.SEQUENTIAL
+                binding, lanes = Binding.SEQUENTIAL, ALONE
         body += stmts
 
     def _place_of(self, thread: Expr) -> tuple[Expr, Expr, Expr]:

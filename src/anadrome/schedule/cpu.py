@@ -43,10 +43,10 @@ from anadrome.schedule.launch import emit_launch
 from anadrome.schedule.products import simplify_products
 
 
-def schedule_cpu(fn: Function, config: Config) -> Function:
-    """The host program with loops in the place of its launches."""
+def schedule_cpu(fn: Function, config: Config, vector_bits: int = 0) -> Function:
+    """The host program with loops in the place of its launches, some in the lanes of vectors this long."""
     if kernels(fn):
-        scheduler = _Scheduler(fn, config)
+        scheduler = _Scheduler(fn, config, vector_bits)
         body = scheduler.body(fn.body, is_parallel=False)
         fn = replace(fn, body=body, failures=scheduler.failures.all())
     return simplify_products(fn)
@@ -55,8 +55,9 @@ def schedule_cpu(fn: Function, config: Config) -> Function:
 class _Scheduler:
     """A walk over the host program."""
 
-    def __init__(self, fn: Function, config: Config) -> None:
+    def __init__(self, fn: Function, config: Config, vector_bits: int) -> None:
         self.workers = config.workers
+        self.vector_bits = vector_bits
         self.failures = Failures(fn.failures)
 
     def body(self, stmts: Iterable[Stmt], *, is_parallel: bool) -> tuple[Stmt, ...]:
@@ -69,7 +70,8 @@ class _Scheduler:
     def _statement(self, stmt: Stmt, is_parallel: bool, found: list[Stmt]) -> None:
         match stmt:
             case Launch():
-                emit_launch(stmt, self.failures, 1 if is_parallel else self.workers, found)
+                workers = 1 if is_parallel else self.workers
+                emit_launch(stmt, self.failures, workers, self.vector_bits, found)
             case If(condition=condition, then=then, other=other):
                 then = self.body(then, is_parallel=is_parallel)
                 found.append(If(condition, then, self.body(other, is_parallel=is_parallel)))

@@ -27,7 +27,7 @@ from anadrome.schedule.site import Site
 from anadrome.schedule.workers import emit_workers
 
 
-def emit_launch(launch: Launch, failures: Failures, workers: int, body: list[Stmt]) -> None:
+def emit_launch(launch: Launch, failures: Failures, workers: int, vector_bits: int, body: list[Stmt]) -> None:
     """Append the statements of a launch."""
     plan = plan_of(launch.kernel)
     names = _arguments(launch, body)
@@ -48,6 +48,7 @@ def emit_launch(launch: Launch, failures: Failures, workers: int, body: list[Stm
             threads,
             code=lambda code, count: failures.of_kernel(launch.kernel, code, count),
             divergence=lambda barrier: failures.divergence(barrier.span),
+            vector_bits=vector_bits,
             indivisible=indivisible,
         )
         _emit_blocks(site, grid, part, stmts)

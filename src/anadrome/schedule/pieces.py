@@ -37,10 +37,12 @@ from anadrome.kernel_ir.nodes import (
     View,
     Warp,
     While,
+    i64,
 )
 from anadrome.kernel_ir.walk import bound, changes, free_names, statements
-from anadrome.schedule.arithmetic import ZERO, known
+from anadrome.schedule.arithmetic import ZERO, known, multiply
 from anadrome.schedule.atomics import plain
+from anadrome.schedule.lanes import ALONE, Lanes
 from anadrome.schedule.names import Names, Place
 from anadrome.schedule.site import Site
 
@@ -60,7 +62,7 @@ class Written:
         return Binding.SEQUENTIAL if self.is_sequential or has_checks else Binding.PARALLEL
 
 
-def write(site: Site, stmts: Iterable[Stmt], names: Names) -> Written:
+def write(site: Site, stmts: Iterable[Stmt], names: Names, lanes: Lanes = ALONE) -> Written:
     """What one thread does in a piece. Nothing, where nobody sees it."""
     plan = site.plan
     found = Written()
@@ -80,7 +82,7 @@ def write(site: Site, stmts: Iterable[Stmt], names: Names) -> Written:
             site.have(stmt.buffer, names, found.body)
     for buffer in used.buffers:
         site.have(buffer, names, found.body)
-    _Writer(site, names, found).body(rest, found.body)
+    _Writer(site, names, found, lanes).body(rest, found.body)
     return found
 
 
@@ -105,10 +107,11 @@ def _matters(site: Site, stmt: Stmt) -> bool:
 class _Writer:
     """Copies the statements of one thread."""
 
-    def __init__(self, site: Site, names: Names, found: Written) -> None:
+    def __init__(self, site: Site, names: Names, found: Written, lanes: Lanes) -> None:
         self.site = site
         self.names = names
         self.found = found
+        self.lanes = lanes
 
     def body(self, stmts: Iterable[Stmt], body: list[Stmt]) -> tuple[Stmt, ...]:
         """Append copies of statements."""
@@ -161,19 +164,24 @@ class _Writer:
 
     def _alloc(self, stmt: Alloc, body: list[Stmt]) -> None:
         """Storage of the thread: its part of what all threads have, or on the stack, or, where the size is
-        not constant, on the heap, taken by one thread after the other."""
+        not constant, on the heap, taken by one thread after the other or with an element for each lane."""
         buffer = stmt.buffer
         if self.site.is_kept(buffer):
             return
-        made = self.names.layout(buffer)
+        made, width = self.names.layout(buffer), self.lanes.width
         count = known(stmt.size)
-        if count is not None and count * buffer.dtype.bytes <= LOCAL_BYTES:
+        if count is not None and count * buffer.dtype.bytes * width <= LOCAL_BYTES:
             body.append(Alloc(made, stmt.size, stmt.span))
-        else:
-            size = self.site.outside(stmt.size, f"the size of {buffer}")
-            made = self.site.of_worker(made, size)
-            self.found.is_sequential = True
-        self.names.buffers[buffer] = Place(made)
+            self.names.buffers[buffer] = Place(made)
+            return
+        self.found.is_sequential = True
+        size = self.site.outside(stmt.size, f"the size of {buffer}")
+        if width == 1:
+            self.names.buffers[buffer] = Place(self.site.of_worker(made, size))
+            return
+        each = Buffer(buffer.name, buffer.dtype, shape=(size, i64(width)))
+        whole = self.site.of_worker(each, multiply(size, i64(width)))
+        self.names.buffers[buffer] = Place(whole, self.lanes.own)
 
     def _atomic(self, stmt: Atomic, body: list[Stmt]) -> None:
         names = self.names
@@ -183,6 +191,9 @@ class _Writer:
         self.found.is_sequential = True
         if stmt.buffer in self.site.indivisible:
             body.append(Atomic(stmt.operation, buffer, indices, value, span=stmt.span))
+            return
+        if self.lanes.width > 1:
+            body.append(Atomic(stmt.operation, buffer, indices, value, span=stmt.span, is_alone=True))
             return
         beside = [(*names.element(more, stmt.indices), names.expr(put)) for more, put in stmt.beside]
         done, old = plain(stmt, buffer, indices, value, expected, beside)

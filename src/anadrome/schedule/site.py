@@ -45,6 +45,8 @@ class Site:
     code: Code
     divergence: Callable[[Barrier], int]
     """The code of the failure that some threads reach a barrier and others do not."""
+    vector_bits: int = 0
+    """How long the machine's vectors are; 0 for no lanes."""
     indivisible: frozenset[Buffer] = frozenset()
     """Buffers of the kernel whose atomic operations other workers can meet."""
     memory: list[Stmt] = field(default_factory=list)

@@ -43,6 +43,11 @@ class Statistics:
     """Functions whose object code was found on disk."""
 
 
+def vector_bits(config: Config) -> int:
+    """How long the vectors are that loops are divided for."""
+    return 64 * config.lanes if config.lanes else this_machine().target.vector_bits
+
+
 def compile_cpu(fn: Function, config: Config, statistics: Statistics | None = None) -> Executable:
     """Machine code for a host function, ready to be called; from the disk cache where it is there."""
     machine = this_machine()

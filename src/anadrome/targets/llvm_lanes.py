@@ -50,12 +50,15 @@ from anadrome.kernel_ir.nodes import (
     While,
 )
 from anadrome.targets.llvm_checks import fail_unless
-from anadrome.targets.llvm_memory import atomic_operation
+from anadrome.targets.llvm_memory import atomic_operation, combined
 from anadrome.targets.llvm_poll import charge, look_if_spent
 from anadrome.targets.llvm_scope import Place, Scope
-from anadrome.targets.llvm_text import Value, memory_type
+from anadrome.targets.llvm_text import Value, literal, memory_type
 from anadrome.targets.llvm_vectors import FULL, Operand, Spread, Vectors
 from anadrome.targets.work import iterations_at_once, trip_count, work_of
+
+TOTALS = ("add", "sub")
+"""Operations of which lanes may add up what they bring."""
 
 
 def emit_lanes(scope: Scope, loop: For) -> None:
@@ -71,10 +74,18 @@ def emit_lanes(scope: Scope, loop: For) -> None:
 class _Lanes(Vectors):
     """Statements of all lanes at once."""
 
+    def __init__(self, scope: Scope, loop: For, width: int) -> None:
+        super().__init__(scope, loop, width)
+        self.apart: dict[Value, Value] = {}
+        """vector -> whether no two lanes that are here have one number, where that was asked before"""
+
     def body(self, body: Iterable[Stmt]) -> None:
-        """Statements in order."""
+        """Statements in order. What is found out in them holds no longer behind them."""
+        around = self.apart
+        self.apart = dict(around)
         for stmt in body:
             self._statement(stmt)
+        self.apart = around
 
     def _statement(self, stmt: Stmt) -> None:
         match stmt:
@@ -273,27 +284,107 @@ class _Lanes(Vectors):
         return self.text.value(f"extractelement {self.kind(dtype)} {self.vector(value, dtype)}, i64 {at}")
 
     def _atomic(self, stmt: Atomic) -> None:
-        """One lane after the other: they may meet at one element."""
-        text, dtype = self.text, stmt.buffer.dtype
-        operation = atomic_operation(stmt)
+        """Lanes that may meet at one element go one after the other. Those that cannot go together; and what
+        all add to one element is summed first."""
         value = self.typed(stmt.value)[0]
         buffer, index = self.resolved(stmt.buffer, self.index(stmt.buffer, stmt.indices))
         if buffer in self.own:
             raise IRError("an atomic operation on an array of one lane")
-        bits = text.value(f"bitcast {self.kind(BOOL)} {self.mask} to i{self.width}")
+        if stmt.is_alone:
+            if isinstance(index, Spread) and not index.vector and index.stride:
+                self._combine(stmt, buffer, index, value)
+                return
+            if stmt.operation in TOTALS and (not isinstance(index, Spread) or not index.vector):
+                place = index if not isinstance(index, Spread) else index.base
+                total = self._total(stmt, value)
+                self.scope.store(
+                    buffer, place, combined(self.text, stmt, self.scope.load(buffer, place), total)
+                )
+                return
+        if not stmt.is_alone or not isinstance(index, Spread) or not index.vector:
+            self._one_by_one(stmt, buffer, index, value)
+            return
+        text = self.text
+        together, parted, after = text.fresh("together"), text.fresh("parted"), text.fresh("after")
+        text.do(f"br i1 {self._are_apart(index)}, label %{together}, label %{parted}")
+        text.label(together)
+        self._combine(stmt, buffer, index, value)
+        text.do(f"br label %{after}")
+        text.label(parted)
+        self._one_by_one(stmt, buffer, index, value)
+        text.do(f"br label %{after}")
+        text.label(after)
+
+    def _combine(self, stmt: Atomic, buffer: Buffer, index: Operand, value: Operand) -> None:
+        """All lanes at once, of which no two meet at one element."""
+        old = self.vector(self.load(buffer, index), buffer.dtype)
+        given = self.vector(value, buffer.dtype)
+        with self.wide():
+            new = combined(self.text, stmt, old, given)
+        self.store(buffer, index, Spread(new))
+
+    def _are_apart(self, index: Spread) -> Value:
+        """Whether an index differs between any two lanes that are here."""
+        text, kind = self.text, self.kind(I64)
+        root = index.root or index.vector
+        known = self.apart.get(root)
+        if known is not None:
+            return known
+        own = ", ".join(f"i64 {-1 - lane}" for lane in range(self.width))  # lanes that are not here meet none
+        numbers = root
+        if self.mask != FULL:
+            numbers = text.value(f"select {self.kind(BOOL)} {self.mask}, {kind} {root}, {kind} <{own}>")
+        meets = ""
+        for distance in range(1, self.width // 2 + 1):
+            places = ", ".join(f"i32 {(lane + distance) % self.width}" for lane in range(self.width))
+            turned = text.value(
+                f"shufflevector {kind} {numbers}, {kind} poison, <{self.width} x i32> <{places}>"
+            )
+            equal = text.value(f"icmp eq {kind} {numbers}, {turned}")
+            meets = text.value(f"or {self.kind(BOOL)} {meets}, {equal}") if meets else equal
+        free = text.value(f"xor i1 {self.any_of(meets)}, true")
+        if self.mask != FULL:  # a lane by itself is faster by itself
+            bits = f"i{self.width}"
+            here = text.value(f"bitcast {self.kind(BOOL)} {self.mask} to {bits}")
+            count = text.intrinsic(f"llvm.ctpop.{bits}", bits, [(bits, here)])
+            free = text.value(f"and i1 {free}, {text.value(f'icmp ugt {bits} {count}, 1')}")
+        self.apart[root] = free
+        return free
+
+    def _total(self, stmt: Atomic, value: Operand) -> Value:
+        """Σ of a value over the lanes that are here, in the order of a tree."""
+        dtype = stmt.buffer.dtype
+        kind, vector = self.kind(dtype), self.vector(value, dtype)
+        if self.mask != FULL:
+            vector = self.text.value(
+                f"select {self.kind(BOOL)} {self.mask}, {kind} {vector}, {kind} zeroinitializer"
+            )
+        name = f"llvm.vector.reduce.{'fadd' if dtype.is_float else 'add'}.{self.suffix(dtype)}"
+        if not dtype.is_float:
+            return self.text.intrinsic(name, dtype.llvm, [(kind, vector)])
+        zero = literal(-0.0, dtype)
+        return self.text.intrinsic(name, dtype.llvm, [(dtype.llvm, zero), (kind, vector)], "reassoc ")
+
+    def _one_by_one(self, stmt: Atomic, buffer: Buffer, index: Operand, value: Operand) -> None:
+        text, dtype, bits = self.text, buffer.dtype, f"i{self.width}"
+        mask = text.value(f"bitcast {self.kind(BOOL)} {self.mask} to {bits}")
         body, after = text.fresh("body"), text.fresh("after")
         before, left, following = text.block, text.fresh(), text.fresh()
         text.do(f"br label %{body}")
         text.label(body)
-        text.do(f"{left} = phi i{self.width} [{bits}, %{before}], [{following}, %{body}]")
-        lane = text.intrinsic(
-            f"llvm.cttz.i{self.width}", f"i{self.width}", [(f"i{self.width}", left), ("i1", "true")]
-        )
-        lane = lane if self.width == 64 else text.value(f"zext i{self.width} {lane} to i64")
-        address = self.scope.address(buffer, self._of_lane(index, I64, lane))
-        put = self._of_lane(value, dtype, lane)
-        text.value(f"atomicrmw {operation} ptr {address}, {dtype.llvm} {put} monotonic, align {dtype.bytes}")
-        less = text.value(f"sub i{self.width} {left}, 1")
-        text.do(f"{following} = and i{self.width} {left}, {less}")
-        text.do(f"br i1 {text.value(f'icmp ne i{self.width} {following}, 0')}, label %{body}, label %{after}")
+        text.do(f"{left} = phi {bits} [{mask}, %{before}], [{following}, %{body}]")
+        lane = text.intrinsic(f"llvm.cttz.{bits}", bits, [(bits, left), ("i1", "true")])
+        lane = lane if self.width == 64 else text.value(f"zext {bits} {lane} to i64")
+        place, put = self._of_lane(index, I64, lane), self._of_lane(value, dtype, lane)
+        if stmt.is_alone:
+            self.scope.store(buffer, place, combined(text, stmt, self.scope.load(buffer, place), put))
+        else:
+            address = self.scope.address(buffer, place)
+            operation = atomic_operation(stmt)
+            text.value(
+                f"atomicrmw {operation} ptr {address}, {dtype.llvm} {put} monotonic, align {dtype.bytes}"
+            )
+        less = text.value(f"sub {bits} {left}, 1")
+        text.do(f"{following} = and {bits} {left}, {less}")
+        text.do(f"br i1 {text.value(f'icmp ne {bits} {following}, 0')}, label %{body}, label %{after}")
         text.label(after)

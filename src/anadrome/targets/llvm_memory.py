@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import Atomic
+from anadrome.prims.table import PRIMS
+from anadrome.targets.llvm_scalars import CONTRACT, emit_scalar
 from anadrome.targets.llvm_scope import Scope
-from anadrome.targets.llvm_text import ModuleText, Value
+from anadrome.targets.llvm_text import FunctionText, ModuleText, Value
 
 _ALLOCATE = (
     "declare noalias ptr @aligned_alloc(i64 allocalign, i64) nounwind willreturn "
@@ -214,3 +216,13 @@ def atomic_operation(stmt: Atomic) -> str:
     if operation is None or stmt.old is not None:
         raise IRError(f"no atomic `{stmt.operation}` on {dtype}")
     return operation
+
+
+_COMBINED = {"add": "add", "sub": "sub", "and": "bitand", "or": "bitor", "xor": "bitxor"}
+"""Sum of `kernel_ir.walk.SUMS` -> the operation of the table."""
+
+
+def combined(text: FunctionText, stmt: Atomic, old: Value, value: Value) -> Value:
+    """What a sum that nobody else can meet leaves where `old` was, in as many lanes as are written."""
+    dtype = stmt.buffer.dtype
+    return emit_scalar(text, PRIMS[_COMBINED[stmt.operation]], (old, value), (dtype, dtype), dtype, CONTRACT)

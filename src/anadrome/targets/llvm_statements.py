@@ -37,7 +37,7 @@ from anadrome.kernel_ir.walk import offset_of
 from anadrome.targets.llvm_calls import emit_call
 from anadrome.targets.llvm_checks import emit_check, fail_unless
 from anadrome.targets.llvm_loops import emit_for, emit_while
-from anadrome.targets.llvm_memory import allocate, atomic_operation, count_allocated, free_slot
+from anadrome.targets.llvm_memory import allocate, atomic_operation, combined, count_allocated, free_slot
 from anadrome.targets.llvm_poll import charge
 from anadrome.targets.llvm_print import emit_print
 from anadrome.targets.llvm_scope import MEMORY_FAILURE, Place, Scope
@@ -216,9 +216,13 @@ def _emit_copy(scope: Scope, stmt: Copy) -> None:
 
 
 def _emit_atomic(scope: Scope, stmt: Atomic) -> None:
-    dtype, operation = stmt.buffer.dtype, atomic_operation(stmt)
     value = scope.expr(stmt.value)
-    address = scope.address(stmt.buffer, scope.expr(offset_of(stmt.buffer, stmt.indices)))
+    offset = scope.expr(offset_of(stmt.buffer, stmt.indices))
+    if stmt.is_alone:
+        scope.store(stmt.buffer, offset, combined(scope.text, stmt, scope.load(stmt.buffer, offset), value))
+        return
+    dtype, operation = stmt.buffer.dtype, atomic_operation(stmt)
+    address = scope.address(stmt.buffer, offset)
     scope.text.value(
         f"atomicrmw {operation} ptr {address}, {dtype.llvm} {value} monotonic, align {dtype.bytes}"
     )

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from anadrome.dtypes import BOOL, I64, DType
-from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, For, Load, Var, Workers
 from anadrome.kernel_ir.walk import offset_of
 from anadrome.targets.llvm_scalars import CONTRACT, REASSOCIATE, emit_scalar
@@ -19,11 +18,16 @@ from anadrome.targets.varying import varying_in
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A number that differs between lanes: a vector, or (of type i64) base + stride · lane."""
+    """A number that differs between lanes: a vector, or (of type i64) base + stride · lane.
+
+    `root`: a vector that differs between two lanes only if this one does, and does if this one does: the
+    number before a multiple was taken of it, or something added, that is the same in all lanes.
+    """
 
     vector: Value = ""
     base: Value = ""
     stride: int = 0
+    root: Value = ""
 
 
 Operand = Value | Spread
@@ -103,13 +107,6 @@ class Vectors:
             self.mask = around
 
     # ------------------------------------------------------------------ expressions
-    def scalar(self, expr: Expr) -> Value:
-        """The value of an expression that is the same in all lanes."""
-        value, _ = self.typed(expr)
-        if isinstance(value, Spread):
-            raise IRError("a number that differs between lanes")
-        return value
-
     def typed(self, expr: Expr) -> tuple[Operand, DType]:
         """The value of an expression and its type."""
         match expr:
@@ -131,6 +128,8 @@ class Vectors:
         operands, types = [value for value, _ in pairs], tuple(dtype for _, dtype in pairs)
         result = self.scope.program.result_type(expr.prim, types)
         flags = REASSOCIATE if expr.is_reassociable else CONTRACT
+        if expr.prim.name == "select" and operands[0] in ("true", "false"):
+            return operands[1 if operands[0] == "true" else 2], result
         scalars = [value for value in operands if not isinstance(value, Spread)]
         if len(scalars) == len(operands):
             return emit_scalar(self.text, expr.prim, scalars, types, result, flags), result
@@ -139,8 +138,18 @@ class Vectors:
             if line is not None:
                 return line, result
         vectors = [self.vector(value, dtype) for value, dtype in pairs]
+        root = self._root(expr.prim.name, operands) if result is I64 and len(operands) == 2 else ""
         with self.wide():
-            return Spread(emit_scalar(self.text, expr.prim, vectors, types, result, flags)), result
+            found = emit_scalar(self.text, expr.prim, vectors, types, result, flags)
+        return Spread(found, root=root), result
+
+    def _root(self, name: str, operands: list[Operand]) -> Value:
+        left, right = operands
+        spread, other = (left, right) if isinstance(left, Spread) else (right, left)
+        if not isinstance(spread, Spread) or isinstance(other, Spread):
+            return ""
+        is_kept = name in ("add", "sub") or (name == "mul" and _is_literal(other) and other != "0")
+        return (spread.root or spread.vector) if is_kept else ""
 
     def on_lines(self, name: str, left: Operand, right: Operand) -> Spread | None:
         """A sum or product of numbers of the form base + stride · lane, where it is of that form too."""
@@ -184,9 +193,8 @@ class Vectors:
         line = self.on_lines("add", left, right)
         if line is not None:
             return line
-        return Spread(
-            self.text.value(f"add {self.kind(I64)} {self.vector(left, I64)}, {self.vector(right, I64)}")
-        )
+        found = self.text.value(f"add {self.kind(I64)} {self.vector(left, I64)}, {self.vector(right, I64)}")
+        return Spread(found, root=self._root("add", [left, right]))
 
     def resolved(self, buffer: Buffer, index: Operand) -> tuple[Buffer, Operand]:
         """The buffer that a view of these lanes looks into, and where."""
@@ -244,7 +252,7 @@ class Vectors:
         if self.mask == FULL:
             return self.text.value(f"load {kind}, ptr {address}, align {align}")
         return self.text.intrinsic(
-            f"llvm.masked.load.{self._suffix(buffer.dtype)}.p0",
+            f"llvm.masked.load.{self.suffix(buffer.dtype)}.p0",
             kind,
             [(f"ptr align {align}", address), (self.kind(BOOL), self.mask), (kind, "zeroinitializer")],
         )
@@ -252,7 +260,7 @@ class Vectors:
     def _gathered(self, addresses: Value, dtype: DType) -> Spread:
         kind = self.memory_kind(dtype)
         found = self.text.intrinsic(
-            f"llvm.masked.gather.{self._suffix(dtype)}.v{self.width}p0",
+            f"llvm.masked.gather.{self.suffix(dtype)}.v{self.width}p0",
             kind,
             [
                 (f"<{self.width} x ptr> align {dtype.bytes}", addresses),
@@ -262,7 +270,8 @@ class Vectors:
         )
         return self._from_memory(found, dtype)
 
-    def _suffix(self, dtype: DType) -> str:
+    def suffix(self, dtype: DType) -> str:
+        """How names of intrinsics spell a vector in memory."""
         return f"v{self.width}{'f' if dtype.is_float else 'i'}{dtype.bytes * 8}"
 
     def _from_memory(self, value: Value, dtype: DType) -> Spread:
@@ -301,7 +310,7 @@ class Vectors:
                 self.text.do(f"store {kind} {stored}, ptr {address}, align {align}")
                 return
             self._call(
-                f"llvm.masked.store.{self._suffix(dtype)}.p0",
+                f"llvm.masked.store.{self.suffix(dtype)}.p0",
                 [(kind, stored), (f"ptr align {align}", address), (self.kind(BOOL), self.mask)],
             )
             return
@@ -309,7 +318,7 @@ class Vectors:
 
     def _scattered(self, addresses: Value, stored: Value, dtype: DType) -> None:
         self._call(
-            f"llvm.masked.scatter.{self._suffix(dtype)}.v{self.width}p0",
+            f"llvm.masked.scatter.{self.suffix(dtype)}.v{self.width}p0",
             [
                 (self.memory_kind(dtype), stored),
                 (f"<{self.width} x ptr> align {dtype.bytes}", addresses),
