@@ -26,6 +26,9 @@ def loop(body: str, bounds: str = "0 .. n", around: str = "") -> str:
 
 ON_DATA = "out[i] = 0.0\n if gt(x[i], 2.0) { out[i] = x[i] }"
 ON_PLACES = "out[i] = 0.0\n let v: i64 = add(i, -1)\n if ge(v, 0) { out[i] = x[v] }"
+TAKEN = """alloc v: f64 local [1] v[0] = 1.0
+if gt(x[i], 0.0) { let t: f64 = out[i] out[i] = 0.0 v[0] = t }
+out[i] = add(out[i], v[0])"""
 NO_BRANCH = "let v: bool = ge(i, 3)\n out[i] = select(v, x[i], 0.0)"
 
 
@@ -48,6 +51,10 @@ NO_BRANCH = "let v: bool = ge(i, 3)\n out[i] = select(v, x[i], 0.0)"
         (loop("for j in 0 .. i sequential { out[i] = x[j] }"), False),
         (loop("for j in 0 .. min(8, sub(n, i)) sequential { out[i] = x[j] }"), True),
         (loop(ON_DATA, "0 .. n", "for t in 0 .. 2 threads { }"), True),
+        (loop("out[i] = 1.0\n if gt(x[i], 0.0) { out[i] = add(out[i], x[i]) }"), True),
+        (loop(f"out[i] = 1.0\n {TAKEN}"), False),
+        (loop(f"out[i] = 1.0\n view w = out [0]\n {TAKEN.replace('out', 'w')}"), False),
+        (loop(f"out[i] = 1.0\n {TAKEN.replace('t: f64 = out', 't: f64 = x')}"), True),
     ],
 )
 def test_what_is_safe(text: str, is_safe: bool) -> None:
@@ -105,3 +112,20 @@ def rows(n: int) -> str:
 def test_rows_under_conditions_on_the_index(n: int) -> None:
     """Guarded rows of the kind that went wrong in `tests/derivatives/test_neighbours.py`."""
     agree(rows(n), np.arange(1.0, n * (n + 1) + 1))
+
+
+def test_what_a_branch_takes_away_is_read_before() -> None:
+    """LLVM 22 put the load behind the store."""
+    text = """fn f(x: f64 buffer, b: f64 buffer, n: i64) {
+      alloc a: f64 global [n]
+      alloc out: f64 global [n]
+      for k in 0 .. n parallel { a[k] = b[k] }
+      for i in 0 .. n parallel {
+        alloc v: f64 local [1] v[0] = 1.0
+        if gt(x[i], 0.0) { let t: f64 = a[i] a[i] = 0.0 v[0] = t }
+        out[i] = v[0]
+      }
+      return out as f64 [n], a as f64 [n]
+    }"""
+    rng = np.random.default_rng(0)
+    agree(text, rng.standard_normal(100), rng.standard_normal(100), 100)

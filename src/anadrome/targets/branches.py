@@ -1,6 +1,7 @@
 """Whether LLVM may turn the branches of a function's loops into masks when it vectorises them.
 
-LLVM 22 vectorises a wrong program out of a right one where three things meet (none of its own passes warns):
+LLVM 22 vectorises a wrong program out of a right one in two cases (none of its own passes warns). In the first
+three things meet:
 
 * a condition from which LLVM concludes that a loop is at one certain iteration: of `i < 6` and `not i < 5`
   it makes `i = 5`, and replaces what depends on i along that edge by constants;
@@ -12,6 +13,11 @@ LLVM 22 vectorises a wrong program out of a right one where three things meet (n
 Loops that are told where they are by conditions, or run as far as another loop says, are therefore vectorised
 without masks (`WITHOUT_MASKS`). Conditions on data are no danger, for they say nothing of the iteration; nor
 is `i < n` with a size that only the run knows, from which no constant follows, nor a loop up to `n - i`.
+
+In the second, what a branch reads leaves it, as in `if c { t = a[i]; a[i] = 0; v = t }`. There LLVM loads under
+a mask and then selects, by the same mask, between that and what v was; of the two it makes one load under a
+mask that stands where the select stood: behind the store. Functions are vectorised without masks where a
+branch in a loop reads an array that a loop writes, and something leaves the branch.
 """
 
 from __future__ import annotations
@@ -20,6 +26,7 @@ from collections.abc import Iterable
 
 from anadrome.kernel_ir.nodes import (
     Binding,
+    Buffer,
     Call,
     Compute,
     Expr,
@@ -30,10 +37,12 @@ from anadrome.kernel_ir.nodes import (
     Load,
     Space,
     Stmt,
+    Store,
     Var,
+    View,
     Workers,
 )
-from anadrome.kernel_ir.walk import bodies, expressions, subexpressions
+from anadrome.kernel_ir.walk import bodies, changes, expressions, statements, subexpressions
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 ORDERS = ("lt", "le", "gt", "ge", "min", "max")
@@ -44,7 +53,9 @@ def masks_are_safe(fn: Function) -> bool:
     """Whether no branch inside a loop can meet conditions on where a loop is."""
     search = _Search(fn)
     search.body(fn.body, in_loop=False)
-    return not (search.has_branch and search.asks_places)
+    leaving = {search.root(buffer) for buffer in search.leaving}
+    written = {search.root(buffer) for buffer in search.written}
+    return not (search.has_branch and search.asks_places) and not leaving & written
 
 
 class _Search:
@@ -56,6 +67,10 @@ class _Search:
         self.open = {param for param in fn.params if isinstance(param, Var)}
         self.has_branch = False
         self.asks_places = False
+        self.written: set[Buffer] = set()
+        self.leaving: set[Buffer] = set()
+        """Arrays that are read in branches which something leaves."""
+        self._bases: dict[Buffer, Buffer] = {}
 
     def body(self, stmts: Iterable[Stmt], in_loop: bool) -> None:
         """Look at statements in the order in which they run."""
@@ -79,12 +94,23 @@ class _Search:
                     self.has_branch = self.asks_places = True
             case If():
                 self.has_branch = self.has_branch or in_loop
+                if in_loop and _leaves(stmt):
+                    self.leaving |= _read_in(stmt)
+            case View(buffer=buffer, base=base):
+                self._bases[buffer] = base
             case Call():  # its loops are text of their own
                 self.has_branch = self.asks_places = True
             case _:
                 pass
+        self.written |= set(changes(stmt) if in_loop else ())
         for inner in bodies(stmt):
             self.body(inner, in_loop or not isinstance(stmt, If))
+
+    def root(self, buffer: Buffer) -> Buffer:
+        """The array that a view looks into."""
+        while buffer in self._bases:
+            buffer = self._bases[buffer]
+        return buffer
 
     def _asks(self, expr: Expr) -> bool:
         """Whether an operation may tell where a loop is: any but sums, products, smooth functions, and orders
@@ -126,3 +152,18 @@ class _Search:
                 return buffer.space is Space.LOCAL and buffer.dtype.is_integer
             case _:
                 return False
+
+
+def _leaves(branch: If) -> bool:
+    """Whether a value of a branch may be used behind it, or is chosen by a condition in it."""
+    inside = [stmt for body in bodies(branch) for stmt in statements(body)]
+    is_kept = any(isinstance(stmt, Store) and stmt.buffer.space is Space.LOCAL for stmt in inside)
+    parts = (part for stmt in inside for expr in expressions(stmt) for part in subexpressions(expr))
+    return is_kept or any(isinstance(part, Compute) and part.prim.name == "select" for part in parts)
+
+
+def _read_in(branch: If) -> set[Buffer]:
+    """What is read in a branch."""
+    inside = (stmt for body in bodies(branch) for stmt in statements(body))
+    parts = (part for stmt in inside for expr in expressions(stmt) for part in subexpressions(expr))
+    return {part.buffer for part in parts if isinstance(part, Load) and part.buffer.space is not Space.LOCAL}
