@@ -229,8 +229,9 @@ class If:
 class For:
     """`body` for index = lo, lo + 1, … while index < hi, run as the binding says.
 
-    Iterations of any binding but SEQUENTIAL are independent of one another. A THREADS loop is a fork and a
-    join; each iteration may run on its own thread. A GLOBAL buffer allocated inside belongs to the thread.
+    Iterations of any binding but SEQUENTIAL are independent of one another, while no check in them fails.
+    A THREADS loop is a fork and a join; each iteration may run on its own thread. A GLOBAL buffer allocated
+    inside belongs to the thread.
     """
 
     index: Var

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from anadrome.kernel_ir.nodes import (
@@ -83,6 +83,21 @@ def bodies(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
             return ()
         case _:
             assert_never(stmt)
+
+
+def with_bodies(stmt: Stmt, inner: Sequence[tuple[Stmt, ...]]) -> Stmt:
+    """A statement with others inside, in the order of `bodies`."""
+    match stmt:
+        case If(condition=condition):
+            then, other = inner
+            return If(condition, then, other)
+        case For():
+            return replace(stmt, body=inner[0])
+        case While(condition=condition):
+            prelude, body = inner
+            return While(prelude, condition, body)
+        case _:
+            return stmt
 
 
 def expressions(stmt: Stmt) -> tuple[Expr, ...]:

@@ -77,7 +77,6 @@ def check(low: Lowering, expr: array_ir.Check, span: Span | None) -> None:
     if low.config.checks or expr.error not in DROPPABLE_CHECKS:
         code = low.failure(expr.error, expr.message, span)
         low.emit.emit(kernel_ir.Check(low.scalar(expr.condition), code, low.scalars(expr.values)))
-        low.emit.mark_check()
 
 
 def _inside(index: Expr, size: Expr) -> Expr:
@@ -100,7 +99,6 @@ def _checked(
             low.emit.emit(
                 kernel_ir.Check(flags[-1], low.failure("index", INDEX_MESSAGE, span), (index, size))
             )
-            low.emit.mark_check()
     if not flags:
         return tuple(indices)
     are_inside = flags[0]

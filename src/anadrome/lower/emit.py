@@ -41,8 +41,6 @@ class Block:
     stmts: list[Stmt] = field(default_factory=list)
     owned: dict[Buffer, Storage] = field(default_factory=dict)
     is_shared: bool = False
-    has_check: bool = False
-    has_loop: bool = False
 
 
 class Emitter:
@@ -67,8 +65,6 @@ class Emitter:
         finally:
             inner, self.block = self.block, outer
         outer.is_shared |= inner.is_shared and inner.kind != "threads"
-        outer.has_check |= inner.has_check
-        outer.has_loop |= inner.has_loop or inner.kind == "loop"
 
     def emit(self, stmt: Stmt) -> None:
         """Append a statement, in a kernel with the source place that says so."""
@@ -90,10 +86,6 @@ class Emitter:
     def know(self, var: Var) -> None:
         """A variable that another statement than `Let` binds here."""
         self._depths[var] = self.block.depth
-
-    def mark_check(self) -> None:
-        """The open block holds a check, so that it is no parallel map."""
-        self.block.has_check = True
 
     @property
     def is_host(self) -> bool:
@@ -125,9 +117,7 @@ class Emitter:
         with self.open("threads" if binding is Binding.THREADS else "loop") as block:
             self._depths[index] = block.depth
             yield index
-        if is_map and not (
-            self.is_kernel or block.is_shared or block.has_check or block.has_loop or block.owned
-        ):
+        if is_map and not (self.is_kernel or block.is_shared or block.owned):
             binding = Binding.PARALLEL
         self.emit(kernel_ir.For(index, lo, hi, tuple(block.stmts), binding))
 
@@ -207,13 +197,10 @@ class Emitter:
     def call(self, routine: str, args: tuple[Buffer | Expr, ...]) -> None:
         """Call a routine."""
         self.emit(kernel_ir.Call(routine, args))
-        self.block.has_loop = True
 
     def launch(self, launch: kernel_ir.Launch) -> None:
-        """Launch a kernel: what is around it is no map, and checks of its threads are looked at behind it."""
+        """Launch a kernel."""
         self.emit(launch)
-        self.block.has_loop = True
-        self.mark_check()
 
     def fill(self, target: Place, value: Expr) -> None:
         """target[k] = value"""

@@ -66,7 +66,6 @@ def _checked(
     low.emit.call(name, (*buffers, status, *values))
     exists = compute("eq", kernel_ir.Load(status, (ZERO,)), ZERO)
     low.emit.emit(kernel_ir.Check(exists, low.failure(row.error, row.failure, span)))
-    low.emit.mark_check()
 
 
 def buffer_of(low: Lowering, place: Place) -> Buffer:

@@ -75,7 +75,6 @@ def _print(low: Lowering, expr: array_ir.Print) -> None:
         else:
             values.append(low.scalar(atom))
     low.emit.emit(kernel_ir.Print(code, tuple(values)))
-    low.emit.mark_check()
 
 
 def _index(low: Lowering, let: array_ir.Let, expr: array_ir.Index) -> Value:

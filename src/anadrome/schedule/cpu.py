@@ -39,6 +39,7 @@ from anadrome.config import Config
 from anadrome.kernel_ir.nodes import Binding, For, Function, If, Launch, Stmt, While
 from anadrome.kernel_ir.walk import bodies, kernels
 from anadrome.schedule.failures import Failures
+from anadrome.schedule.lanes import loops_in_lanes
 from anadrome.schedule.launch import emit_launch
 from anadrome.schedule.products import simplify_products
 
@@ -49,7 +50,7 @@ def schedule_cpu(fn: Function, config: Config, vector_bits: int = 0) -> Function
         scheduler = _Scheduler(fn, config, vector_bits)
         body = scheduler.body(fn.body, is_parallel=False)
         fn = replace(fn, body=body, failures=scheduler.failures.all())
-    return simplify_products(fn)
+    return loops_in_lanes(simplify_products(fn), vector_bits)
 
 
 class _Scheduler:

@@ -67,6 +67,7 @@ from anadrome.kernel_ir.nodes import (
     Expr,
     Fence,
     For,
+    Function,
     If,
     Let,
     Load,
@@ -76,7 +77,17 @@ from anadrome.kernel_ir.nodes import (
     While,
     i64,
 )
-from anadrome.kernel_ir.walk import SUMS, WIDTHS, buffers, runs_in_lanes, statements, subexpressions
+from anadrome.kernel_ir.walk import (
+    SUMS,
+    WIDTHS,
+    bodies,
+    buffers,
+    expressions,
+    runs_in_lanes,
+    statements,
+    subexpressions,
+    with_bodies,
+)
 from anadrome.schedule.arithmetic import ZERO, add, compute, divide, known, multiply, subtract
 
 
@@ -100,6 +111,11 @@ def width_of(stmts: Sequence[Stmt], indivisible: Collection[Buffer], vector_bits
     has_loops = any(isinstance(stmt, For | While) for stmt in inside)
     if not has_loops or not all(_can(stmt, indivisible) for stmt in inside) or _is_ragged(inside):
         return 1
+    return _lanes(inside, vector_bits)
+
+
+def _lanes(inside: Sequence[Stmt], vector_bits: int) -> int:
+    """As many lanes as a vector has elements of the widest floats of statements."""
     types = [buffer.dtype for stmt in inside for buffer in buffers(stmt)]
     types += [stmt.var.dtype for stmt in inside if isinstance(stmt, Let)]
     lanes = min(vector_bits // max((dtype.bits for dtype in types if dtype.is_float), default=64), WIDTHS[-1])
@@ -172,3 +188,49 @@ def strips(loop: For, lanes: Lanes) -> tuple[Stmt, ...]:
         return (vector,)
     count = divide(add(subtract(loop.hi, loop.lo), i64(width - 1)), i64(width))
     return (For(strip, ZERO, count, (vector,)),)
+
+
+# ---------------------------------------------------------------------------- parallel loops of programs
+def loops_in_lanes(fn: Function, vector_bits: int) -> Function:
+    """The host program with its parallel loops in lanes, where that pays: in which there is a `while`, and no
+    other loop that goes along an array, as LLVM's vectoriser likes it."""
+    body = _bodies_in_lanes(fn.body, vector_bits)
+    return fn if body is fn.body else replace(fn, body=body)
+
+
+def _bodies_in_lanes(stmts: tuple[Stmt, ...], vector_bits: int) -> tuple[Stmt, ...]:
+    """Statements in order; the same tuple where nothing changes."""
+    found: list[Stmt] = []
+    for stmt in stmts:
+        found += _statement_in_lanes(stmt, vector_bits)
+    is_same = len(found) == len(stmts) and all(one is two for one, two in zip(found, stmts, strict=True))
+    return stmts if is_same else tuple(found)
+
+
+def _statement_in_lanes(stmt: Stmt, vector_bits: int) -> tuple[Stmt, ...]:
+    match stmt:
+        case For(binding=Binding.PARALLEL):
+            inside = list(statements(stmt.body))
+            if all(map(runs_in_lanes, inside)) and _pays(inside):
+                width = _lanes(inside, vector_bits)
+                return strips(stmt, Lanes(width, Var("lane", I64))) if width > 1 else (stmt,)
+        case For(binding=Binding.LANES):
+            return (stmt,)
+        case _:
+            pass
+    own = bodies(stmt)
+    inner = [_bodies_in_lanes(body, vector_bits) for body in own]
+    if all(one is two for one, two in zip(inner, own, strict=True)):
+        return (stmt,)
+    return (with_bodies(stmt, inner),)
+
+
+def _pays(inside: Sequence[Stmt]) -> bool:
+    along = (part for stmt in inside if isinstance(stmt, For) for part in statements(stmt.body))
+    goes_along = any(_touches_data(stmt) for stmt in along)
+    return any(isinstance(stmt, While) for stmt in inside) and not goes_along and not _is_ragged(inside)
+
+
+def _touches_data(stmt: Stmt) -> bool:
+    is_write = any(buffer.space is not Space.LOCAL for buffer in buffers(stmt))
+    return is_write or any(_is_datum(part) for expr in expressions(stmt) for part in subexpressions(expr))

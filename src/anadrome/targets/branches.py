@@ -1,7 +1,7 @@
 """Whether LLVM may turn the branches of a function's loops into masks when it vectorises them.
 
-LLVM 22 vectorises a wrong program out of a right one in two cases (none of its own passes warns). In the first
-three things meet:
+LLVM 22 vectorises a wrong program out of a right one in two cases (none of its own passes warns). In the
+first three things meet:
 
 * a condition from which LLVM concludes that a loop is at one certain iteration: of `i < 6` and `not i < 5`
   it makes `i = 5`, and replaces what depends on i along that edge by constants;
@@ -14,10 +14,10 @@ Loops that are told where they are by conditions, or run as far as another loop 
 without masks (`WITHOUT_MASKS`). Conditions on data are no danger, for they say nothing of the iteration; nor
 is `i < n` with a size that only the run knows, from which no constant follows, nor a loop up to `n - i`.
 
-In the second, what a branch reads leaves it, as in `if c { t = a[i]; a[i] = 0; v = t }`. There LLVM loads under
-a mask and then selects, by the same mask, between that and what v was; of the two it makes one load under a
-mask that stands where the select stood: behind the store. Functions are vectorised without masks where a
-branch in a loop reads an array that a loop writes, and something leaves the branch.
+In the second, what a branch reads leaves it, as in `if c { t = a[i]; a[i] = 0; v = t }`. There LLVM loads
+under a mask and then selects, by the same mask, between that and what v was; of the two it makes one load
+under a mask that stands where the select stood: behind the store. Functions are vectorised without masks
+where a branch in a loop reads an array that a loop writes, and something leaves the branch.
 """
 
 from __future__ import annotations

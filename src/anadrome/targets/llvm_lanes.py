@@ -272,10 +272,12 @@ class _Lanes(Vectors):
 
     def _first(self, mask: Value) -> Value:
         """The number of the first lane of a mask that has any."""
-        text = self.text
-        bits = text.value(f"bitcast {self.kind(BOOL)} {mask} to i{self.width}")
-        wide = bits if self.width == 64 else text.value(f"zext i{self.width} {bits} to i64")
-        return text.intrinsic("llvm.cttz.i64", "i64", [("i64", wide), ("i1", "false")])
+        return self.text.intrinsic("llvm.cttz.i64", "i64", [("i64", self._bits(mask)), ("i1", "false")])
+
+    def _bits(self, mask: Value) -> Value:
+        """A mask as a number, the first lane as its lowest bit."""
+        bits = self.text.value(f"bitcast {self.kind(BOOL)} {mask} to i{self.width}")
+        return bits if self.width == 64 else self.text.value(f"zext i{self.width} {bits} to i64")
 
     def _of_lane(self, value: Operand, dtype: DType, lane: Value) -> Value:
         if not isinstance(value, Spread):
@@ -344,10 +346,8 @@ class _Lanes(Vectors):
             meets = text.value(f"or {self.kind(BOOL)} {meets}, {equal}") if meets else equal
         free = text.value(f"xor i1 {self.any_of(meets)}, true")
         if self.mask != FULL:  # a lane by itself is faster by itself
-            bits = f"i{self.width}"
-            here = text.value(f"bitcast {self.kind(BOOL)} {self.mask} to {bits}")
-            count = text.intrinsic(f"llvm.ctpop.{bits}", bits, [(bits, here)])
-            free = text.value(f"and i1 {free}, {text.value(f'icmp ugt {bits} {count}, 1')}")
+            count = text.intrinsic("llvm.ctpop.i64", "i64", [("i64", self._bits(self.mask))])
+            free = text.value(f"and i1 {free}, {text.value(f'icmp ugt i64 {count}, 1')}")
         self.apart[root] = free
         return free
 
@@ -366,15 +366,13 @@ class _Lanes(Vectors):
         return self.text.intrinsic(name, dtype.llvm, [(dtype.llvm, zero), (kind, vector)], "reassoc ")
 
     def _one_by_one(self, stmt: Atomic, buffer: Buffer, index: Operand, value: Operand) -> None:
-        text, dtype, bits = self.text, buffer.dtype, f"i{self.width}"
-        mask = text.value(f"bitcast {self.kind(BOOL)} {self.mask} to {bits}")
+        text, dtype, mask = self.text, buffer.dtype, self._bits(self.mask)
         body, after = text.fresh("body"), text.fresh("after")
         before, left, following = text.block, text.fresh(), text.fresh()
         text.do(f"br label %{body}")
         text.label(body)
-        text.do(f"{left} = phi {bits} [{mask}, %{before}], [{following}, %{body}]")
-        lane = text.intrinsic(f"llvm.cttz.{bits}", bits, [(bits, left), ("i1", "true")])
-        lane = lane if self.width == 64 else text.value(f"zext {bits} {lane} to i64")
+        text.do(f"{left} = phi i64 [{mask}, %{before}], [{following}, %{body}]")
+        lane = text.intrinsic("llvm.cttz.i64", "i64", [("i64", left), ("i1", "true")])
         place, put = self._of_lane(index, I64, lane), self._of_lane(value, dtype, lane)
         if stmt.is_alone:
             self.scope.store(buffer, place, combined(text, stmt, self.scope.load(buffer, place), put))
@@ -384,7 +382,6 @@ class _Lanes(Vectors):
             text.value(
                 f"atomicrmw {operation} ptr {address}, {dtype.llvm} {put} monotonic, align {dtype.bytes}"
             )
-        less = text.value(f"sub {bits} {left}, 1")
-        text.do(f"{following} = and {bits} {left}, {less}")
-        text.do(f"br i1 {text.value(f'icmp ne {bits} {following}, 0')}, label %{body}, label %{after}")
+        text.do(f"{following} = and i64 {left}, {text.value(f'sub i64 {left}, 1')}")
+        text.do(f"br i1 {text.value(f'icmp ne i64 {following}, 0')}, label %{body}, label %{after}")
         text.label(after)

@@ -39,7 +39,7 @@ from anadrome.kernel_ir.nodes import (
     Warp,
     While,
 )
-from anadrome.kernel_ir.walk import bodies
+from anadrome.kernel_ir.walk import bodies, statements
 from anadrome.targets.llvm_checks import settle
 from anadrome.targets.llvm_lanes import emit_lanes
 from anadrome.targets.llvm_poll import charge, look_if_spent, look_now
@@ -182,7 +182,7 @@ def _emit_iterations(
     phi = text.reserve()
     scope.bind(stmt.index, index)
     group = ""
-    if stmt.binding is Binding.PARALLEL:
+    if stmt.binding is Binding.PARALLEL and _is_plain(stmt.body):
         group = scope.program.module.metadata("!{}", is_distinct=True)
         scope.groups.append(group)
     scope.loop_depth += 1
@@ -235,6 +235,12 @@ def may_vectorise(body: Iterable[Stmt]) -> bool:
             case _:
                 assert_never(stmt)
     return True
+
+
+def _is_plain(body: Iterable[Stmt]) -> bool:
+    """Whether iterations are apart in memory even where a check fails, whose place is clamped; and whether
+    LLVM may vectorise them, for which it wants to know."""
+    return not any(isinstance(stmt, Check | For | While | Call | Launch) for stmt in statements(body))
 
 
 def _is_vector(loop: For) -> bool:

@@ -216,6 +216,11 @@ class Vectors:
     def _element(self, pointer: Value, index: Value, kind: str) -> Value:
         return self.text.value(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {index}")
 
+    def _start(self, buffer: Buffer, base: Value) -> Value:
+        """The address of the first lane's element, which may lie outside where that lane is not here."""
+        pointer = self.scope.pointer(buffer)
+        return self.text.value(f"getelementptr {memory_type(buffer.dtype)}, ptr {pointer}, i64 {base}")
+
     def _addresses(self, buffer: Buffer, index: Operand) -> Value:
         base = self.scope.pointer(buffer)
         wide = self.kind(I64)
@@ -246,15 +251,19 @@ class Vectors:
         return Spread(self.vector(value, dtype))
 
     def _row(self, buffer: Buffer, base: Value) -> Value:
-        """Neighbouring elements, one for each lane."""
+        """Neighbouring elements, one for each lane.
+
+        Not by `llvm.masked.load`: of a select between what it gave and something else, under the same mask,
+        LLVM 22 makes a load where the select stands, behind stores in between.
+        """
         kind, align = self.memory_kind(buffer.dtype), buffer.dtype.bytes
-        address = self.scope.address(buffer, base)
+        address = self._start(buffer, base)
         if self.mask == FULL:
             return self.text.value(f"load {kind}, ptr {address}, align {align}")
         return self.text.intrinsic(
-            f"llvm.masked.load.{self.suffix(buffer.dtype)}.p0",
+            f"llvm.vp.load.{self.suffix(buffer.dtype)}.p0",
             kind,
-            [(f"ptr align {align}", address), (self.kind(BOOL), self.mask), (kind, "zeroinitializer")],
+            [(f"ptr align {align}", address), (self.kind(BOOL), self.mask), ("i32", str(self.width))],
         )
 
     def _gathered(self, addresses: Value, dtype: DType) -> Spread:
@@ -305,7 +314,7 @@ class Vectors:
             self.text.do(f"store {kind} {stored}, ptr {place}, align 8")
             return
         if isinstance(index, Spread) and not index.vector and index.stride == 1:
-            address, align = self.scope.address(buffer, index.base), dtype.bytes
+            address, align = self._start(buffer, index.base), dtype.bytes
             if self.mask == FULL:
                 self.text.do(f"store {kind} {stored}, ptr {address}, align {align}")
                 return
