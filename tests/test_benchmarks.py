@@ -44,6 +44,13 @@ def test_kernels_beside_array_programs() -> None:
         assert program["ratios"]["gradient / value, kernel"] > 0.0
 
 
+def test_loops_in_lanes() -> None:
+    command = [sys.executable, str(ROOT / "benchmarks" / "lanes.py"), "--small", "--rounds", "1", "--json"]
+    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert len(found) == 10
+    assert all(program["ratios"]["one by one / in lanes, value"] > 0.0 for program in found.values())
+
+
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 def test_programs_beside_c() -> None:
     command = [sys.executable, str(ROOT / "benchmarks" / "native.py"), "--small", "--rounds", "1", "--json"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from anadrome.kernel_ir.nodes import For
+from anadrome.kernel_ir.strides import UNKNOWN, widest_stride
 from anadrome.kernel_ir.text import parse
-from anadrome.targets.strides import UNKNOWN, widest_stride
 
 OFFSETS = {
     "i": 1,

@@ -64,6 +64,7 @@ from anadrome.kernel_ir.nodes import (
     Atomic,
     Binding,
     Buffer,
+    Compute,
     Expr,
     Fence,
     For,
@@ -73,10 +74,12 @@ from anadrome.kernel_ir.nodes import (
     Load,
     Space,
     Stmt,
+    Store,
     Var,
     While,
     i64,
 )
+from anadrome.kernel_ir.strides import widest_step
 from anadrome.kernel_ir.walk import (
     SUMS,
     WIDTHS,
@@ -101,6 +104,10 @@ class Lanes:
 
 ALONE = Lanes(1, Var("lane", I64))
 """One thread after the other."""
+
+
+UNROLLED = 16
+"""Loops of at most this constant extent LLVM unrolls, and vectorises those around."""
 
 
 def width_of(stmts: Sequence[Stmt], indivisible: Collection[Buffer], vector_bits: int) -> int:
@@ -192,8 +199,9 @@ def strips(loop: For, lanes: Lanes) -> tuple[Stmt, ...]:
 
 # ---------------------------------------------------------------------------- parallel loops of programs
 def loops_in_lanes(fn: Function, vector_bits: int) -> Function:
-    """The host program with its parallel loops in lanes, where that pays: in which there is a `while`, and no
-    other loop that goes along an array, as LLVM's vectoriser likes it."""
+    """The host program with its parallel loops in lanes, where that pays: in which there is a loop that LLVM
+    does not unroll, and none that goes along an array, as its vectoriser likes it. Those where each iteration
+    needs the one before it does not like; lanes read their arrays where neighbours are side by side."""
     body = _bodies_in_lanes(fn.body, vector_bits)
     return fn if body is fn.body else replace(fn, body=body)
 
@@ -211,7 +219,7 @@ def _statement_in_lanes(stmt: Stmt, vector_bits: int) -> tuple[Stmt, ...]:
     match stmt:
         case For(binding=Binding.PARALLEL):
             inside = list(statements(stmt.body))
-            if all(map(runs_in_lanes, inside)) and _pays(inside):
+            if all(map(runs_in_lanes, inside)) and _pays(stmt, inside):
                 width = _lanes(inside, vector_bits)
                 return strips(stmt, Lanes(width, Var("lane", I64))) if width > 1 else (stmt,)
         case For(binding=Binding.LANES):
@@ -225,10 +233,37 @@ def _statement_in_lanes(stmt: Stmt, vector_bits: int) -> tuple[Stmt, ...]:
     return (with_bodies(stmt, inner),)
 
 
-def _pays(inside: Sequence[Stmt]) -> bool:
-    along = (part for stmt in inside if isinstance(stmt, For) for part in statements(stmt.body))
-    goes_along = any(_touches_data(stmt) for stmt in along)
-    return any(isinstance(stmt, While) for stmt in inside) and not goes_along and not _is_ragged(inside)
+def _pays(loop: For, inside: Sequence[Stmt]) -> bool:
+    if not any(map(_is_long, inside)) or _is_ragged(inside):
+        return False
+    loops = [stmt for stmt in inside if isinstance(stmt, For)]
+    along = [one for one in loops if any(map(_touches_data, statements(one.body)))]
+    return not along or (all(map(_is_recurrence, along)) and widest_step(loop.body, loop.index) <= 1)
+
+
+def _is_recurrence(loop: For) -> bool:
+    """Whether iterations need what the one before has left, other than a sum that may be reordered."""
+    inside = list(statements(loop.body))
+    own = {stmt.buffer for stmt in inside if isinstance(stmt, Alloc)}
+    return any(
+        isinstance(stmt, Store)
+        and stmt.buffer.space is Space.LOCAL
+        and stmt.buffer not in own
+        and not (isinstance(stmt.value, Compute) and stmt.value.is_reassociable)
+        for stmt in inside
+    )
+
+
+def _is_long(stmt: Stmt) -> bool:
+    """Whether a statement is a loop that stays one."""
+    match stmt:
+        case While():
+            return True
+        case For(lo=lo, hi=hi):
+            trip = known(subtract(hi, lo))
+            return trip is None or trip > UNROLLED
+        case _:
+            return False
 
 
 def _touches_data(stmt: Stmt) -> bool:

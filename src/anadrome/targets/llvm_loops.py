@@ -39,6 +39,7 @@ from anadrome.kernel_ir.nodes import (
     Warp,
     While,
 )
+from anadrome.kernel_ir.strides import widest_stride
 from anadrome.kernel_ir.walk import bodies, statements
 from anadrome.targets.llvm_checks import settle
 from anadrome.targets.llvm_lanes import emit_lanes
@@ -46,7 +47,6 @@ from anadrome.targets.llvm_poll import charge, look_if_spent, look_now
 from anadrome.targets.llvm_scope import Nest, Scope
 from anadrome.targets.llvm_text import Value
 from anadrome.targets.llvm_threads import emit_threads
-from anadrome.targets.strides import widest_stride
 from anadrome.targets.work import is_cheap_pass, iterations_at_once, trip_count, work_of
 
 SMALL_LOOP = 16

@@ -37,8 +37,8 @@ from anadrome.kernel_ir.nodes import (
     While,
     Workers,
 )
+from anadrome.kernel_ir.strides import goes_along
 from anadrome.kernel_ir.walk import expressions, statements, subexpressions
-from anadrome.targets.strides import goes_along
 
 PATIENCE = 1 << 18
 """Operations after which a program looks whether it is to end: 30 microseconds of the cheapest ones, 30

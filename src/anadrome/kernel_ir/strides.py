@@ -40,6 +40,13 @@ def widest_stride(body: Iterable[Stmt], index: Var) -> int:
     return walk.widest
 
 
+def widest_step(body: Iterable[Stmt], index: Var) -> int:
+    """The same of what they read or write."""
+    walk = _Strides(index)
+    walk.statements(body)
+    return max(walk.widest, walk.widest_written)
+
+
 def goes_along(body: Iterable[Stmt], index: Var) -> bool:
     """Whether each iteration over `index` reads or writes another element of some array."""
     walk = _Strides(index)
@@ -57,6 +64,7 @@ class _Strides:
     views: dict[Buffer, int] = field(default_factory=dict)
     clamped: set[Var] = field(default_factory=set)
     widest: int = 0
+    widest_written: int = 0
     is_along: bool = False
 
     def statements(self, body: Iterable[Stmt]) -> None:
@@ -71,7 +79,10 @@ class _Strides:
                     if self.is_clamped(value):
                         self.clamped.add(var)
                 case Store(buffer=buffer, indices=indices):
-                    self.goes(buffer, offset_of(buffer, indices))
+                    offset = offset_of(buffer, indices)
+                    step = abs(self.views.get(buffer, 0) + self.factor(offset))
+                    self.widest_written = max(self.widest_written, step)
+                    self.goes(buffer, offset)
                 case View(buffer=buffer, base=base, offset=offset):
                     self.views[buffer] = self.views.get(base, 0) + self.factor(offset)
                 case _:
