@@ -68,6 +68,29 @@ def runs_in_lanes(stmt: Stmt) -> bool:
             assert_never(stmt)
 
 
+UNROLLED = 16
+"""Inner loops of at most this constant extent LLVM unrolls, and may then vectorise the loop around."""
+
+
+def trip_count(loop: For) -> int | None:
+    """The iterations of a loop, if they are known."""
+    if isinstance(loop.lo, Const) and isinstance(loop.hi, Const):
+        return max(int(loop.hi.value) - int(loop.lo.value), 0)
+    return None
+
+
+def stays_loop(stmt: Stmt) -> bool:
+    """Whether a statement is a loop that is not unrolled."""
+    match stmt:
+        case For():
+            trip = trip_count(stmt)
+            return trip is None or trip > UNROLLED
+        case While():
+            return True
+        case _:
+            return False
+
+
 def bodies(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
     """The statement lists inside a statement, in the order they run."""
     match stmt:

@@ -88,6 +88,7 @@ from anadrome.kernel_ir.walk import (
     expressions,
     runs_in_lanes,
     statements,
+    stays_loop,
     subexpressions,
     with_bodies,
 )
@@ -104,10 +105,6 @@ class Lanes:
 
 ALONE = Lanes(1, Var("lane", I64))
 """One thread after the other."""
-
-
-UNROLLED = 16
-"""Loops of at most this constant extent LLVM unrolls, and vectorises those around."""
 
 
 def width_of(stmts: Sequence[Stmt], indivisible: Collection[Buffer], vector_bits: int) -> int:
@@ -234,7 +231,7 @@ def _statement_in_lanes(stmt: Stmt, vector_bits: int) -> tuple[Stmt, ...]:
 
 
 def _pays(loop: For, inside: Sequence[Stmt]) -> bool:
-    if not any(map(_is_long, inside)) or _is_ragged(inside):
+    if not any(map(stays_loop, inside)) or _is_ragged(inside):
         return False
     loops = [stmt for stmt in inside if isinstance(stmt, For)]
     along = [one for one in loops if any(map(_touches_data, statements(one.body)))]
@@ -252,18 +249,6 @@ def _is_recurrence(loop: For) -> bool:
         and not (isinstance(stmt.value, Compute) and stmt.value.is_reassociable)
         for stmt in inside
     )
-
-
-def _is_long(stmt: Stmt) -> bool:
-    """Whether a statement is a loop that stays one."""
-    match stmt:
-        case While():
-            return True
-        case For(lo=lo, hi=hi):
-            trip = known(subtract(hi, lo))
-            return trip is None or trip > UNROLLED
-        case _:
-            return False
 
 
 def _touches_data(stmt: Stmt) -> bool:

@@ -42,7 +42,7 @@ from anadrome.kernel_ir.nodes import (
     View,
     Workers,
 )
-from anadrome.kernel_ir.walk import bodies, changes, expressions, statements, subexpressions
+from anadrome.kernel_ir.walk import bodies, changes, expressions, statements, stays_loop, subexpressions
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 ORDERS = ("lt", "le", "gt", "ge", "min", "max")
@@ -53,9 +53,7 @@ def masks_are_safe(fn: Function) -> bool:
     """Whether no branch inside a loop can meet conditions on where a loop is."""
     search = _Search(fn)
     search.body(fn.body, in_loop=False)
-    leaving = {search.root(buffer) for buffer in search.leaving}
-    written = {search.root(buffer) for buffer in search.written}
-    return not (search.has_branch and search.asks_places) and not leaving & written
+    return not (search.has_branch and search.asks_places) and not any(map(search.overwrites, search.loops))
 
 
 class _Search:
@@ -67,9 +65,8 @@ class _Search:
         self.open = {param for param in fn.params if isinstance(param, Var)}
         self.has_branch = False
         self.asks_places = False
-        self.written: set[Buffer] = set()
-        self.leaving: set[Buffer] = set()
-        """Arrays that are read in branches which something leaves."""
+        self.loops: list[For] = []
+        """The loops that LLVM may vectorise: without loops that it does not unroll."""
         self._bases: dict[Buffer, Buffer] = {}
 
     def body(self, stmts: Iterable[Stmt], in_loop: bool) -> None:
@@ -94,19 +91,25 @@ class _Search:
                     self.has_branch = self.asks_places = True
             case If():
                 self.has_branch = self.has_branch or in_loop
-                if in_loop and _leaves(stmt):
-                    self.leaving |= _read_in(stmt)
             case View(buffer=buffer, base=base):
                 self._bases[buffer] = base
             case Call():  # its loops are text of their own
                 self.has_branch = self.asks_places = True
             case _:
                 pass
-        self.written |= set(changes(stmt) if in_loop else ())
+        if isinstance(stmt, For) and not any(map(stays_loop, statements(stmt.body))):
+            self.loops.append(stmt)
         for inner in bodies(stmt):
             self.body(inner, in_loop or not isinstance(stmt, If))
 
-    def root(self, buffer: Buffer) -> Buffer:
+    def overwrites(self, loop: For) -> bool:
+        """Whether a branch in a loop reads an array that the loop writes, and something leaves the branch."""
+        inside = list(statements(loop.body))
+        written = {self._root(buffer) for stmt in inside for buffer in changes(stmt)}
+        branches = (stmt for stmt in inside if isinstance(stmt, If) and _leaves(stmt))
+        return any(self._root(buffer) in written for branch in branches for buffer in _read_in(branch))
+
+    def _root(self, buffer: Buffer) -> Buffer:
         """The array that a view looks into."""
         while buffer in self._bases:
             buffer = self._bases[buffer]

@@ -49,13 +49,14 @@ from anadrome.kernel_ir.nodes import (
     Warp,
     While,
 )
+from anadrome.kernel_ir.walk import trip_count
 from anadrome.targets.llvm_checks import fail_unless
 from anadrome.targets.llvm_memory import atomic_operation, combined
 from anadrome.targets.llvm_poll import charge, look_if_spent
 from anadrome.targets.llvm_scope import Place, Scope
 from anadrome.targets.llvm_text import Value, literal, memory_type
 from anadrome.targets.llvm_vectors import FULL, Operand, Spread, Vectors
-from anadrome.targets.work import iterations_at_once, trip_count, work_of
+from anadrome.targets.work import iterations_at_once, work_of
 
 TOTALS = ("add", "sub")
 """Operations of which lanes may add up what they bring."""

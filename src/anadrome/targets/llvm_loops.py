@@ -40,17 +40,14 @@ from anadrome.kernel_ir.nodes import (
     While,
 )
 from anadrome.kernel_ir.strides import widest_stride
-from anadrome.kernel_ir.walk import bodies, statements
+from anadrome.kernel_ir.walk import UNROLLED, bodies, statements, trip_count
 from anadrome.targets.llvm_checks import settle
 from anadrome.targets.llvm_lanes import emit_lanes
 from anadrome.targets.llvm_poll import charge, look_if_spent, look_now
 from anadrome.targets.llvm_scope import Nest, Scope
 from anadrome.targets.llvm_text import Value
 from anadrome.targets.llvm_threads import emit_threads
-from anadrome.targets.work import is_cheap_pass, iterations_at_once, trip_count, work_of
-
-SMALL_LOOP = 16
-"""Inner loops of at most this constant extent are unrolled by LLVM, so that the loop around may vectorise."""
+from anadrome.targets.work import is_cheap_pass, iterations_at_once, work_of
 
 FAR = 16
 """A loop around unrolled loops is not vectorised where lanes would read elements further apart than this:
@@ -220,7 +217,7 @@ def may_vectorise(body: Iterable[Stmt]) -> bool:
     for stmt in body:
         match stmt:
             case For(lo=Const(value=lo), hi=Const(value=hi), body=inner) if not _is_vector(stmt):
-                if hi - lo > SMALL_LOOP or not may_vectorise(inner):
+                if hi - lo > UNROLLED or not may_vectorise(inner):
                     return False
             case For() | While() | Print() | Call() | Swap() | Barrier() | Warp() | Fence() | Launch():
                 return False

@@ -38,7 +38,7 @@ from anadrome.kernel_ir.nodes import (
     Workers,
 )
 from anadrome.kernel_ir.strides import goes_along
-from anadrome.kernel_ir.walk import expressions, statements, subexpressions
+from anadrome.kernel_ir.walk import expressions, statements, subexpressions, trip_count
 
 PATIENCE = 1 << 18
 """Operations after which a program looks whether it is to end: 30 microseconds of the cheapest ones, 30
@@ -117,13 +117,6 @@ def _has_load(expr: Expr) -> bool:
 
 def _is_sum(stmt: Store) -> bool:
     return isinstance(stmt.value, Compute) and stmt.value.is_reassociable
-
-
-def trip_count(loop: For) -> int | None:
-    """The iterations of a loop, if they are known."""
-    if isinstance(loop.lo, Const) and isinstance(loop.hi, Const):
-        return max(int(loop.hi.value) - int(loop.lo.value), 0)
-    return None
 
 
 def _inside(stmt: Stmt) -> Work:
