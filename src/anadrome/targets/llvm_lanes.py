@@ -135,6 +135,7 @@ class _Lanes(Vectors):
         if buffer in self.varying.arrays:
             kind = self.memory_kind(buffer.dtype)
             self.own[buffer] = self.text.alloca(kind if count == 1 else f"[{count} x {kind}]")
+            self.owners[buffer] = self.mask
         else:
             kind = memory_type(buffer.dtype)
             self.scope.places[buffer] = Place(self.text.alloca(kind if count == 1 else f"[{count} x {kind}]"))

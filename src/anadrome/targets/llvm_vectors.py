@@ -50,6 +50,8 @@ class Vectors:
         """view -> the buffer it looks into, and where it begins there"""
         self.own: dict[Buffer, Value] = {}
         """Arrays of which each lane has its own: where they are."""
+        self.owners: dict[Buffer, Value] = {}
+        """The mask of the lanes that have such an array; what stands in it for others nobody reads."""
         self.mask: Value = FULL
 
     # ------------------------------------------------------------------ vectors
@@ -306,7 +308,7 @@ class Vectors:
             if isinstance(place, Spread):
                 self._scattered(place.vector, stored, dtype)
                 return
-            if self.mask != FULL:
+            if self.mask != self.owners[buffer]:
                 before = self.text.value(f"load {kind}, ptr {place}, align 8")
                 stored = self.text.value(
                     f"select {self.kind(BOOL)} {self.mask}, {kind} {stored}, {kind} {before}"
