@@ -29,6 +29,13 @@ ON_PLACES = "out[i] = 0.0\n let v: i64 = add(i, -1)\n if ge(v, 0) { out[i] = x[v
 TAKEN = """alloc v: f64 local [1] v[0] = 1.0
 if gt(x[i], 0.0) { let t: f64 = out[i] out[i] = 0.0 v[0] = t }
 out[i] = add(out[i], v[0])"""
+
+
+def inner(bounds: str) -> str:
+    """A loop beside a branch that takes away what it overwrites."""
+    return f"out[i] = 1.0 {TAKEN} for j in {bounds} sequential {{ out[i] = add(out[i], 1.0) }}"
+
+
 NO_BRANCH = "let v: bool = ge(i, 3)\n out[i] = select(v, x[i], 0.0)"
 
 
@@ -55,6 +62,12 @@ NO_BRANCH = "let v: bool = ge(i, 3)\n out[i] = select(v, x[i], 0.0)"
         (loop(f"out[i] = 1.0\n {TAKEN}"), False),
         (loop(f"out[i] = 1.0\n view w = out [0]\n {TAKEN.replace('out', 'w')}"), False),
         (loop(f"out[i] = 1.0\n {TAKEN.replace('t: f64 = out', 't: f64 = x')}"), True),
+        (loop(inner("0 .. 4")), False),
+        (loop(inner("0 .. 40")), True),
+        (loop(inner("0 .. n")), True),
+        (loop(inner("0 .. add(n, 1)")), True),
+        (loop(inner("0 .. min(n, 8)")), False),
+        (loop(f"let m: i64 = bitand(n, 3) {inner('0 .. m')}"), False),
     ],
 )
 def test_what_is_safe(text: str, is_safe: bool) -> None:

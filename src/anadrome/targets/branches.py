@@ -29,6 +29,7 @@ from anadrome.kernel_ir.nodes import (
     Buffer,
     Call,
     Compute,
+    Const,
     Expr,
     For,
     Function,
@@ -42,10 +43,21 @@ from anadrome.kernel_ir.nodes import (
     View,
     Workers,
 )
-from anadrome.kernel_ir.walk import bodies, changes, expressions, statements, stays_loop, subexpressions
+from anadrome.kernel_ir.walk import (
+    UNROLLED,
+    bodies,
+    changes,
+    expressions,
+    statements,
+    stays_loop,
+    subexpressions,
+    trip_count,
+)
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 ORDERS = ("lt", "le", "gt", "ge", "min", "max")
+BOUNDING = ("min", "mod", "bitand", "select")
+"""Operations whose result a constant bounds, or may be."""
 SMOOTH = ("add", "sub", "mul", "neg", "div")
 
 
@@ -66,7 +78,8 @@ class _Search:
         self.has_branch = False
         self.asks_places = False
         self.loops: list[For] = []
-        """The loops that LLVM may vectorise: without loops that it does not unroll."""
+        """Loops that LLVM may vectorise: without others, except those that it may unroll."""
+        self.values: dict[Var, Expr] = {}
         self._bases: dict[Buffer, Buffer] = {}
 
     def body(self, stmts: Iterable[Stmt], in_loop: bool) -> None:
@@ -79,6 +92,7 @@ class _Search:
             self.asks_places = self.asks_places or any(map(self._asks, subexpressions(expr)))
         match stmt:
             case Let(var=var, value=value):
+                self.values[var] = value
                 if self._is_placed(value):
                     self.placed.add(var)
                 if self._is_open(value):
@@ -97,10 +111,32 @@ class _Search:
                 self.has_branch = self.asks_places = True
             case _:
                 pass
-        if isinstance(stmt, For) and not any(map(stays_loop, statements(stmt.body))):
-            self.loops.append(stmt)
         for inner in bodies(stmt):
             self.body(inner, in_loop or not isinstance(stmt, If))
+        if isinstance(stmt, For) and not any(map(self._stays, statements(stmt.body))):
+            self.loops.append(stmt)
+
+    def _stays(self, stmt: Stmt) -> bool:
+        """Whether a statement is a loop that LLVM surely does not unroll: it may find a constant, or a least
+        bound, that is not written here."""
+        if not stays_loop(stmt) or not isinstance(stmt, For) or trip_count(stmt) is not None:
+            return stays_loop(stmt)
+        is_open = self._is_open(stmt.lo) or self._is_open(stmt.hi)
+        return is_open and not any(map(self._is_bounded, (stmt.lo, stmt.hi)))
+
+    def _is_bounded(self, expr: Expr) -> bool:
+        """Whether an expression may be known to be small, or to be one of a few constants."""
+        match expr:
+            case Var():
+                return expr in self.values and self._is_bounded(self.values[expr])
+            case Compute(prim=prim, args=args):
+                if prim.name in BOUNDING and any(map(_is_small, args)):
+                    return True
+                if prim.name in SMOOTH:
+                    return all(self._is_bounded(arg) or _is_small(arg) for arg in args)
+                return any(map(self._is_bounded, args))
+            case _:
+                return False
 
     def overwrites(self, loop: For) -> bool:
         """Whether a branch in a loop reads an array that the loop writes, and something leaves the branch."""
@@ -170,3 +206,7 @@ def _read_in(branch: If) -> set[Buffer]:
     inside = (stmt for body in bodies(branch) for stmt in statements(body))
     parts = (part for stmt in inside for expr in expressions(stmt) for part in subexpressions(expr))
     return {part.buffer for part in parts if isinstance(part, Load) and part.buffer.space is not Space.LOCAL}
+
+
+def _is_small(expr: Expr) -> bool:
+    return isinstance(expr, Const) and abs(expr.value) <= UNROLLED
