@@ -23,6 +23,7 @@ BODIES = {
     "one element for all": "out[i] = add(x[3], x[i])",
     "rows that overlap": "out[i] = add(x[i], x[min(add(i, 1), 63)])",
     "steps of two": "out[i] = x[mod(mul(i, 2), 64)]",
+    "steps that wrap around": "out[i] = x[bitand(shr(mul(i, 4611686018427387904), 60), 63)]",
     "gather": "out[i] = x[k[i]]",
     "scatter": "out[sub(63, i)] = x[i]",
     "a branch": "out[i] = 1.0 if gt(x[i], 0.0) { out[i] = sqrt(x[i]) } else { out[i] = neg(x[i]) }",
@@ -211,6 +212,14 @@ def test_the_first_lane_that_fails_says_so() -> None:
     agree(text, np.array([-5.0, 0.5, -7.0, 0.25, -1.0, 0.5, 0.1, 0.2]), 3)
     with pytest.raises(AssertionError, match=r"2\.0 in lane 3"):
         compiled(text)([np.array([-5.0, 0.5, -7.0, 2.0, -1.0, 3.0, 0.1, 0.2]), 3])
+
+
+@pytest.mark.parametrize("width", [2, 4])
+def test_a_product_that_wraps_around_may_meet_another(width: int) -> None:
+    """4 · (1 + 2^62) is 4 · 1: numbers that differ name one element."""
+    far = np.array([1, 1 + (1 << 62), 1 - (1 << 62), 1 - (1 << 63)])[np.arange(N) % 4]
+    (_, total) = agree(program("combine add total[mul(k[i], 4)] = 1.0 out[i] = 0.0", width), X, far)
+    assert total[4] == N
 
 
 def test_places_are_taken_for_what_they_are() -> None:

@@ -61,7 +61,7 @@ def runs_in_lanes(stmt: Stmt) -> bool:
         case Alloc(buffer=buffer, size=size):
             return buffer.space is Space.LOCAL and isinstance(size, Const)
         case Atomic(operation=operation, old=old, beside=beside):
-            return operation != "compare" and old is None and not beside
+            return operation in (*SUMS, "min", "max") and old is None and not beside
         case Free() | Swap() | Print() | Call() | Barrier() | Warp() | Fence() | Launch():
             return False
         case _:

@@ -20,8 +20,8 @@ from anadrome.targets.varying import varying_in
 class Spread:
     """A number that differs between lanes: a vector, or (of type i64) base + stride · lane.
 
-    `root`: a vector that differs between two lanes only if this one does, and does if this one does: the
-    number before a multiple was taken of it, or something added, that is the same in all lanes.
+    `root`: a vector that differs between two lanes exactly where this one does: the number before something
+    was added to it that is the same in all lanes. (Two numbers may have one multiple, which wraps around.)
     """
 
     vector: Value = ""
@@ -32,6 +32,9 @@ class Spread:
 
 Operand = Value | Spread
 """A number that is the same in all lanes, or not."""
+
+LONGEST = 1 << 31
+"""The longest stride: no multiple of it by a lane's number wraps around."""
 
 FULL = "splat (i1 true)"
 """The mask of all lanes."""
@@ -150,8 +153,7 @@ class Vectors:
         spread, other = (left, right) if isinstance(left, Spread) else (right, left)
         if not isinstance(spread, Spread) or isinstance(other, Spread):
             return ""
-        is_kept = name in ("add", "sub") or (name == "mul" and _is_literal(other) and other != "0")
-        return (spread.root or spread.vector) if is_kept else ""
+        return (spread.root or spread.vector) if name in ("add", "sub") else ""
 
     def on_lines(self, name: str, left: Operand, right: Operand) -> Spread | None:
         """A sum or product of numbers of the form base + stride · lane, where it is of that form too."""
@@ -162,17 +164,18 @@ class Vectors:
             case "add" | "sub":
                 sign = 1 if name == "add" else -1
                 stride = one.stride + sign * two.stride
-                return Spread(base=self.whole(name, one.base, two.base), stride=stride)
             case "mul":
                 line, factor = (one, two.base) if isinstance(left, Spread) else (two, one.base)
                 if isinstance(left, Spread) and isinstance(right, Spread):
                     return None
                 if not _is_literal(factor):
                     return None
-                base = self.whole("mul", line.base, factor)
-                return Spread(base=base, stride=line.stride * int(factor))
+                stride = line.stride * int(factor)
             case _:
                 return None
+        if abs(stride) > LONGEST:
+            return None
+        return Spread(base=self.whole(name, one.base, two.base), stride=stride)
 
     def whole(self, name: str, left: Value, right: Value) -> Value:
         if _is_literal(left) and _is_literal(right):
@@ -243,14 +246,10 @@ class Vectors:
         if not isinstance(index, Spread):
             return self.scope.load(buffer, index)
         if not index.vector and index.stride == 0:
-            return self.vector_of_one(self.scope.load(buffer, index.base), dtype)
+            return Spread(self.vector(self.scope.load(buffer, index.base), dtype))
         if not index.vector and index.stride == 1:
             return self._from_memory(self._row(buffer, index.base), dtype)
         return self._gathered(self._addresses(buffer, index), dtype)
-
-    def vector_of_one(self, value: Value, dtype: DType) -> Spread:
-        """One number for all lanes, as a vector."""
-        return Spread(self.vector(value, dtype))
 
     def _row(self, buffer: Buffer, base: Value) -> Value:
         """Neighbouring elements, one for each lane.
