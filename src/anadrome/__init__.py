@@ -32,6 +32,7 @@ from anadrome.api.kernel_names import (
     warpsize,
 )
 from anadrome.api.kernels import kernel
+from anadrome.api.memory import release_memory
 from anadrome.api.parallel import (
     argsort,
     filter,
@@ -158,6 +159,7 @@ __all__ = [
     "bool_",
     # settings and errors
     "Config",
+    "release_memory",
     "AnadromeError",
     "__version__",
 ]

@@ -103,6 +103,31 @@ def test_children_compile_while_a_thread_of_the_parent_compiles():
     assert gc.isenabled()
 
 
+def test_children_allocate_while_threads_of_the_parent_do():
+    """The list of kept memory may be in anyone's hands when the child is made."""
+    doubled = ad.jit(lambda x: 2.0 * x, config=PLAIN)
+    x = np.arange(20_000.0)
+    is_ended = threading.Event()
+
+    def allocating() -> None:
+        while not is_ended.is_set():
+            doubled(x)
+
+    def work() -> None:
+        for number in range(20):
+            np.testing.assert_array_equal(doubled(x + number), 2.0 * (x + number))
+
+    threads = [threading.Thread(target=allocating) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        assert [in_child(work) for _ in range(20)] == [0] * 20
+    finally:
+        is_ended.set()
+        for thread in threads:
+            thread.join()
+
+
 def test_a_thread_may_fork_while_the_main_thread_compiles():
     shared = ad.jit(scaled, config=PLAIN, static_argnums=1)
     found: list[int] = []

@@ -19,7 +19,6 @@ import pytest
 import anadrome as ad
 from anadrome.config import Config
 from anadrome.errors.runtime import IndexOutOfBounds
-from anadrome.targets import cpu_call
 from tests.api.interrupted import CASES, sequential, steps, summed, uneven
 
 SOON = 0.2
@@ -284,7 +283,7 @@ def resident() -> float:
 def test_an_interrupted_call_frees_its_memory(config) -> None:
     function = ad.jit(steps, config=config)
     function(np.ones(20), 2)
-    array = np.ones(5_000_000)  # large enough for the C library to give it back at once
+    array = np.ones(5_000_000)
 
     def interrupt() -> None:
         with pytest.raises(KeyboardInterrupt):
@@ -293,9 +292,11 @@ def test_an_interrupted_call_frees_its_memory(config) -> None:
         timer.join()
 
     interrupt()
+    ad.release_memory()
     before = resident()
     for _ in range(8):
         interrupt()
+    ad.release_memory()
     assert resident() - before < 40.0  # each call has held 76 MiB
     np.testing.assert_allclose(function(array, 2), array * 0.999**2 + 0.001 * 1.999, rtol=1e-12)
 
@@ -305,7 +306,7 @@ def test_what_a_call_has_handed_over_when_a_signal_comes_is_freed(monkeypatch) -
     function = ad.jit(lambda x: (x + 1.0, np.sum(x), x * 2.0), config=ONE)
     expected = function(np.ones(20))
     (executable,) = (program.executable for programs in [function._plain.values()] for program in programs)
-    entry, freed, released = executable._entry, [], cpu_call._RELEASE
+    entry, freed, released = executable._entry, [], executable._release
 
     def interrupted(address: int) -> int:
         entry(address)
@@ -316,7 +317,7 @@ def test_what_a_call_has_handed_over_when_a_signal_comes_is_freed(monkeypatch) -
         released(address)
 
     monkeypatch.setattr(executable, "_entry", interrupted)
-    monkeypatch.setattr(cpu_call, "_RELEASE", free)
+    monkeypatch.setattr(executable, "_release", free)
     with pytest.raises(KeyboardInterrupt):
         function(np.ones(20))
     assert len(freed) == 2
@@ -337,7 +338,7 @@ def test_nothing_is_freed_after_a_call_that_failed(monkeypatch) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(executable, "_entry", interrupted)
-    monkeypatch.setattr(cpu_call, "_RELEASE", freed.append)
+    monkeypatch.setattr(executable, "_release", freed.append)
     with pytest.raises(KeyboardInterrupt):
         function(np.ones(20), 30)
     assert not freed

@@ -125,6 +125,7 @@ def test_without_memory_a_transform_is_refused():
     program = """
         import resource
         import numpy as np
+        import anadrome as ad
         from anadrome.errors.runtime import OutOfMemory
         from tests.targets.oracle import compiled
         from tests.targets.test_fourier import COMPLEX
@@ -133,6 +134,7 @@ def test_without_memory_a_transform_is_refused():
         real, imag = np.random.default_rng(0).normal(size=(2, n))
         wanted = np.fft.fft(real + 1j * imag)
         run([real, imag, 1, n, 0])
+        ad.release_memory(keep=0)
         held = lambda: int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
         soft, hard = resource.getrlimit(resource.RLIMIT_AS)
         outcomes = []

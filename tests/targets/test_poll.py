@@ -14,7 +14,8 @@ import pytest
 from anadrome.config import Config
 from anadrome.targets import cpu, llvm_threads
 from anadrome.targets.cpu_machine import optimised_text, this_machine
-from anadrome.targets.llvm_poll import POLL, WAIT, runtime
+from anadrome.targets.llvm_heap import HEAP
+from anadrome.targets.llvm_poll import POLL, WAIT
 from anadrome.targets.work import PATIENCE
 from tests.targets.oracle import agree, compiled
 
@@ -216,8 +217,10 @@ def test_loops_of_threads_end_on_machines_that_have_less(monkeypatch, change):
     "triple", ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "arm64-apple-darwin"]
 )
 def test_the_runtime_is_a_module_on_every_system(triple):
-    module = runtime(replace(this_machine().target, triple=triple))
+    module = cpu.runtime_module(replace(this_machine().target, triple=triple))
     assert ("sem_timedwait" in module.symbols()) == ("linux" in triple)
     parsed = llvm.parse_assembly(module.text())
     parsed.verify()
-    assert not parsed.get_function(POLL).is_declaration
+    for name in (POLL, *HEAP):
+        assert not parsed.get_function(name).is_declaration
+    assert ("madvise" in module.symbols()) == ("linux" in triple)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
+import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -24,10 +27,13 @@ from anadrome.targets.cpu_machine import (
     this_machine,
     using_llvm,
 )
-from anadrome.targets.llvm_emit import EMITTER_VERSION, ENTRY, Emitted, emit
+from anadrome.targets.llvm_emit import EMITTER_VERSION, ENTRY, emit
 from anadrome.targets.llvm_fourier import LOOP_PREFIX
+from anadrome.targets.llvm_heap import ALLOCATE, HEAP, KEEP, LIMIT, RELEASE, add_heap
 from anadrome.targets.llvm_memory import MEASURE
-from anadrome.targets.llvm_poll import POLL, WAIT, has_semaphores, runtime
+from anadrome.targets.llvm_poll import POLL, WAIT, add_polling, has_semaphores
+from anadrome.targets.llvm_text import ModuleText
+from anadrome.targets.record import Target
 from anadrome.targets.trust import Doubt
 
 
@@ -52,7 +58,8 @@ def compile_cpu(fn: Function, config: Config, statistics: Statistics | None = No
     """Machine code for a host function, ready to be called; from the disk cache where it is there."""
     machine = this_machine()
     emitted = emit(fn, machine.target, config.measure_memory)
-    _load_runtime(machine, config, emitted)
+    calls_runtime = any(symbol in emitted.symbols for symbol in (POLL, WAIT, ALLOCATE))
+    release = runtime(config).release if calls_runtime else _takes_no_memory
     missing = missing_symbols(emitted.symbols)
     loops = [symbol.removeprefix(LOOP_PREFIX) for symbol in missing if symbol.startswith(LOOP_PREFIX)]
     if loops:
@@ -63,29 +70,71 @@ def compile_cpu(fn: Function, config: Config, statistics: Statistics | None = No
     engine = load(code, machine)
     measure = engine.get_function_address(MEASURE) if config.measure_memory else 0
     return Executable(
-        fn, emitted, engine.get_function_address(ENTRY), engine, machine, config.workers, measure
+        fn, emitted, engine.get_function_address(ENTRY), engine, machine, config.workers, release, measure
     )
 
 
-def _load_runtime(machine: Machine, config: Config, emitted: Emitted) -> None:
-    """Have the runtime that a program calls in the process."""
-    if POLL in emitted.symbols or WAIT in emitted.symbols:
-        with using_llvm():
-            _runtime(machine, config.cache, config.cache_dir, config.cache_megabytes)
+def _takes_no_memory(address: int) -> None:
+    """What a program without allocations frees arrays by."""
+    raise AssertionError(f"memory at {address:#x} that nobody has allocated")
 
 
-@functools.cache
-def _runtime(machine: Machine, cache: bool, cache_dir: str, cache_megabytes: int) -> object:
-    """The runtime, loaded for as long as the process runs."""
-    module = runtime(machine.target)
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """The functions of the runtime that Python calls; a process loads it once and never lets it go."""
+
+    release: Callable[[int], None]
+    """Takes memory back that a program has handed over (see `llvm_heap`)."""
+    keep: Callable[[int], int]
+    """Says how many bytes of freed memory are kept from now on; gives how many were given back."""
+
+
+_RELEASE_TYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_KEEP_TYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+
+_runtimes: dict[Machine, Runtime] = {}
+"""The runtime of this process, once it is loaded: one heap, whatever the settings of programs."""
+
+
+def runtime(config: Config) -> Runtime:
+    """The runtime, from the disk cache where it is there."""
+    machine = this_machine()
+    with using_llvm():
+        found = _runtimes.get(machine)
+        if found is None:
+            found = _runtimes[machine] = _loaded_runtime(machine, config)
+        return found
+
+
+def runtime_module(target: Target) -> ModuleText:
+    """The runtime for a machine, in LLVM."""
+    module = ModuleText(target)
+    add_polling(module)
+    add_heap(module)
+    return module
+
+
+def _loaded_runtime(machine: Machine, config: Config) -> Runtime:
+    module = runtime_module(machine.target)
     missing = missing_symbols(module.symbols())
     if missing:
         raise MissingFunction("every program with loops", missing)
-    config = Config(cache=cache, cache_dir=cache_dir, cache_megabytes=cache_megabytes)
     engine = load(_object_code(module.text(), machine, config, Statistics()), machine)
-    for name in (POLL, WAIT) if has_semaphores(machine.target) else (POLL,):
+    for name in (POLL, WAIT, *HEAP) if has_semaphores(machine.target) else (POLL, *HEAP):
         llvm.add_symbol(name, engine.get_function_address(name))
-    return engine
+    release = _RELEASE_TYPE(engine.get_function_address(RELEASE))
+    keep = _KEEP_TYPE(engine.get_function_address(KEEP))
+    keep(_kept_at_first())
+    engine.detach()  # arrays that live until the process ends are freed by it
+    return Runtime(release, keep)
+
+
+def _kept_at_first() -> int:
+    """The bytes of freed memory that are kept before anyone says how many."""
+    try:
+        return min(LIMIT, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 16)
+    except (AttributeError, ValueError):  # a system that does not say how much memory it has
+        return LIMIT
 
 
 def _object_code(text: str, machine: Machine, config: Config, statistics: Statistics) -> bytes:

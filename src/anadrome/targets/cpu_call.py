@@ -6,7 +6,7 @@ import ctypes
 import mmap
 import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,8 @@ _ENTRY_TYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 _MEASURE_TYPE = ctypes.CFUNCTYPE(ctypes.c_int64)
 
-_LIBC = ctypes.CDLL(None)
-_RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(("free", _LIBC))
+Release = Callable[[int], None]
+"""Takes memory back that a program has handed over."""
 
 _STATE = struct.Struct(f"<{PARAMS}q").unpack_from
 """The slots of a frame in front of the parameters."""
@@ -43,9 +43,9 @@ class Memory:
 
     __slots__ = ("__array_interface__", "_address", "_release")
 
-    def __init__(self, address: int, shape: tuple[int, ...], typestr: str) -> None:
+    def __init__(self, address: int, release: Release, shape: tuple[int, ...], typestr: str) -> None:
         self._address = address
-        self._release = _RELEASE
+        self._release = release
         self.__array_interface__ = {
             "data": (address, False),
             "shape": shape,
@@ -78,6 +78,7 @@ class Executable:
         owner: object,
         machine: Machine,
         workers: int,
+        release: Release,
         measure: int = 0,
     ) -> None:
         self.name = fn.name
@@ -89,6 +90,7 @@ class Executable:
         self._entry = _ENTRY_TYPE(address)
         self._measure = _MEASURE_TYPE(measure) if measure else None
         self._workers = workers
+        self._release = release
         self._uses_threads = emitted.uses_threads
         self._process = machine.process
         self._sparse = machine.sparse if SPARSE_SOLVE in emitted.symbols else None
@@ -168,7 +170,7 @@ class Executable:
             if not is_array:
                 results.append(scalar(value))
                 continue
-            results.append(Memory(value, found[position : position + rank], typestr))
+            results.append(Memory(value, self._release, found[position : position + rank], typestr))
             position += rank
         return [self._array(result) if type(result) is Memory else result for result in results]
 
@@ -190,7 +192,7 @@ class Executable:
             position = 0
             for _, _, _, rank, is_array in self._outputs:
                 if is_array:
-                    _RELEASE(found[position])
+                    self._release(found[position])
                 position += 1 + (rank if is_array else 0)
 
     def _failure(self, status: int, frame: Frame) -> BaseException:

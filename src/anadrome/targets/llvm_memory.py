@@ -1,4 +1,4 @@
-"""Heap memory in LLVM: the C library's allocator, and slots that remember what must be freed."""
+"""Heap memory in LLVM: taken from the runtime (`llvm_heap`), and slots that remember what must be freed."""
 
 from __future__ import annotations
 
@@ -7,27 +7,22 @@ from collections.abc import Callable
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import Atomic
 from anadrome.prims.table import PRIMS
+from anadrome.targets.llvm_heap import ALLOCATE, RELEASE
 from anadrome.targets.llvm_scalars import CONTRACT, emit_scalar
 from anadrome.targets.llvm_scope import Scope
 from anadrome.targets.llvm_text import FunctionText, ModuleText, Value
 
 _ALLOCATE = (
-    "declare noalias ptr @aligned_alloc(i64 allocalign, i64) nounwind willreturn "
-    'allockind("alloc,uninitialized,aligned") allocsize(1) memory(inaccessiblemem: readwrite) '
-    '"alloc-family"="malloc"'
+    f"declare noalias align 64 ptr @{ALLOCATE}(i64, i64) nounwind willreturn "
+    'memory(inaccessiblemem: readwrite) "alloc-family"="anadrome"'
 )
-_FREE = (
-    'declare void @free(ptr allocptr) nounwind willreturn allockind("free") '
-    'memory(argmem: write, inaccessiblemem: readwrite) "alloc-family"="malloc"'
+"""LLVM is not told that it allocates: it would leave out memory that nobody reads, and with it the failure
+where there is none."""
+_RELEASE = (
+    f'declare void @{RELEASE}(ptr allocptr) nounwind willreturn allockind("free") '
+    'memory(argmem: write, inaccessiblemem: readwrite) "alloc-family"="anadrome"'
 )
 """It does not read what it frees: LLVM need not store what nobody reads before."""
-
-LARGEST_ALLOCATION = 1 << 46
-"""More bytes than any machine has: no size in bytes overflows below it."""
-
-HUGE_PAGE_BYTES = 1 << 22
-"""Allocations of at least this size ask for huge pages."""
-
 
 MEASURE = "anadrome_peak_bytes"
 """The function of a measured module that gives the most bytes it held at once since it was last asked."""
@@ -117,65 +112,22 @@ def _count_freed(scope: Scope, slot: Value) -> None:
     scope.text.do(f"store i64 0, ptr {size}")
 
 
-def declare_memory(module: ModuleText) -> None:
-    """Declare the C library's allocator, so that LLVM knows what it is."""
-    module.declare("aligned_alloc", _ALLOCATE)
-    module.declare("free", _FREE)
-
-
-def declare_allocate(module: ModuleText) -> None:
-    """Have `ptr @anadrome.allocate(i64 count, i64 each)` in the module: aligned to 64 bytes, or null."""
-    declare_memory(module)
-    module.helper("anadrome.allocate", _allocate_text(module))
-
-
-def allocate(scope: Scope, count: Value, bytes_each: int) -> Value:
+def allocate(text: FunctionText, count: Value, bytes_each: int) -> Value:
     """Memory for `count` elements, aligned to 64 bytes; null where the count is absurd or memory runs out."""
-    declare_allocate(scope.program.module)
-    return scope.text.value(f"call noalias ptr @anadrome.allocate(i64 {count}, i64 {bytes_each})")
+    text.module.declare(ALLOCATE, _ALLOCATE)
+    return text.value(f"call ptr @{ALLOCATE}(i64 {count}, i64 {bytes_each})")
 
 
-def _allocate_text(module: ModuleText) -> str:
-    """Large allocations ask for huge pages: without them, filling fresh memory is all page faults."""
-    advise = ""
-    if "linux" in module.target.triple:
-        module.declare("madvise", "declare i32 @madvise(ptr, i64, i32) nounwind")
-        advise = f"""  %is_large = icmp uge i64 %size, {HUGE_PAGE_BYTES}
-  br i1 %is_large, label %advise, label %done
-advise:
-  %address = ptrtoint ptr %memory to i64
-  %up = add i64 %address, 4095
-  %first = and i64 %up, -4096
-  %skipped = sub i64 %first, %address
-  %page = inttoptr i64 %first to ptr
-  %rest = sub i64 %size, %skipped
-  %ignored = call i32 @madvise(ptr %page, i64 %rest, i32 14)
-"""
-    return f"""define internal noalias ptr @anadrome.allocate(i64 %count, i64 %each) noinline nounwind {{
-  %limit = udiv i64 {LARGEST_ALLOCATION}, %each
-  %is_sane = icmp ule i64 %count, %limit
-  br i1 %is_sane, label %try, label %refuse
-refuse:
-  ret ptr null
-try:
-  %exact = mul nuw nsw i64 %count, %each
-  %padded = add nuw nsw i64 %exact, 127
-  %size = and i64 %padded, -64
-  %memory = call noalias ptr @aligned_alloc(i64 64, i64 %size)
-  %exists = icmp ne ptr %memory, null
-  br i1 %exists, label %got, label %refuse
-got:
-{advise}  br label %done
-done:
-  ret ptr %memory
-}}"""
+def release(text: FunctionText, slot: Value) -> None:
+    """Free what a slot holds, if anything."""
+    text.module.declare(RELEASE, _RELEASE)
+    held = text.value(f"load ptr, ptr {slot}")
+    text.do(f"call void @{RELEASE}(ptr {held})")
 
 
 def free_slot(scope: Scope, slot: Value) -> None:
     """Free what the slot of an allocation holds, and remember that it holds nothing."""
-    declare_memory(scope.program.module)
-    held = scope.text.value(f"load ptr, ptr {slot}")
-    scope.text.do(f"call void @free(ptr {held})")
+    release(scope.text, slot)
     scope.text.do(f"store ptr null, ptr {slot}")
     _count_freed(scope, slot)
 
@@ -185,8 +137,7 @@ def finish_function(scope: Scope, result: Callable[[], str] = lambda: "void") ->
     scope.text.do("br label %cleanup")
     scope.text.label("cleanup")
     for slot in scope.slots:
-        held = scope.text.value(f"load ptr, ptr {slot}")
-        scope.text.do(f"call void @free(ptr {held})")
+        release(scope.text, slot)
         _count_freed(scope, slot)
     if scope.held:
         scope.text.do(f"call void @anadrome.leave_thread(ptr {scope.held})")

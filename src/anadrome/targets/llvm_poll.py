@@ -115,9 +115,8 @@ def declare_poll(module: ModuleText) -> None:
 
 
 # ---------------------------------------------------------------------------- the runtime
-def runtime(target: Target) -> ModuleText:
-    """The module of `anadrome.poll` and `anadrome.wait`, which a process loads once."""
-    module = ModuleText(target)
+def add_polling(module: ModuleText) -> None:
+    """Define `anadrome.poll` and `anadrome.wait`."""
     symbols = {name: python_function(module, name) for name in PYTHON_FUNCTIONS if name != "PyErr_Clear"}
     module.declare("pthread_self", "declare ptr @pthread_self() nounwind")
     module.declare("clock_gettime", "declare i32 @clock_gettime(i32, ptr) nounwind")
@@ -125,10 +124,9 @@ def runtime(target: Target) -> ModuleText:
     module.declare("llvm.smin.i64", "declare i64 @llvm.smin.i64(i64, i64)")
     module.declare("llvm.smax.i64", "declare i64 @llvm.smax.i64(i64, i64)")
     module.functions += [_NOW, _IS_MAIN, _POLL.format(clock=time.CLOCK_MONOTONIC, **symbols)]
-    if has_semaphores(target):
+    if has_semaphores(module.target):
         module.declare("sem_timedwait", "declare i32 @sem_timedwait(ptr, ptr) nounwind")
         module.functions.append(_WAIT)
-    return module
 
 
 def has_semaphores(target: Target) -> bool:

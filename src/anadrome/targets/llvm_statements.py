@@ -138,7 +138,7 @@ def _emit_alloc(scope: Scope, stmt: Alloc) -> None:
         scope.sizes[slot] = text.alloca("i64", "0")
     if scope.loop_depth:
         free_slot(scope, slot)
-    root = allocate(scope, size, buffer.dtype.bytes)
+    root = allocate(text, size, buffer.dtype.bytes)
     text.do(f"store ptr {root}, ptr {slot}")
     count_allocated(scope, slot, size, buffer.dtype.bytes)
     succeeded = text.value(f"icmp ne ptr {root}, null")

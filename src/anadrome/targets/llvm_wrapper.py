@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anadrome.dtypes import F32, DType
-from anadrome.targets.llvm_memory import declare_allocate
+from anadrome.targets.llvm_memory import allocate, release
 from anadrome.targets.llvm_poll import charge, look_if_spent
 from anadrome.targets.llvm_text import FunctionText, ModuleText, Value, literal, memory_type
 
@@ -96,10 +96,9 @@ class Wrapper:
 
     def scratch(self, count: Value, bytes_each: int) -> Value:
         """Memory for the call; leaves with -1 where there is none."""
-        declare_allocate(self.text.module)
         slot = self.text.alloca("ptr", "null")
         self._held.append(slot)
-        memory = self.text.value(f"call ptr @anadrome.allocate(i64 {count}, i64 {bytes_each})")
+        memory = allocate(self.text, count, bytes_each)
         self.text.do(f"store ptr {memory}, ptr {slot}")
         self.leave_unless(self.text.value(f"icmp ne ptr {memory}, null"))
         return memory
@@ -180,7 +179,6 @@ class Wrapper:
                 self.text.do("br label %done")
             self.text.label(label)
             for slot in self._held:
-                held = self.text.value(f"load ptr, ptr {slot}")
-                self.text.do(f"call void @free(ptr {held})")
+                release(self.text, slot)
             self.text.do(f"ret i64 {code}")
         self.text.finish()
