@@ -28,6 +28,7 @@ from anadrome.kernel_ir import text as kernel_text
 from anadrome.kernel_ir.check import check as check_kernel
 from anadrome.lower.function import lower
 from anadrome.passes.brackets import brackets
+from anadrome.passes.equal_sizes import equal_sizes
 from anadrome.passes.fuse import fuse
 from anadrome.passes.hoist import hoist
 from anadrome.passes.hoist_sums import hoist_sums
@@ -56,6 +57,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("tighten", tighten),
     ("brackets", brackets),
     ("prove", prove),
+    ("equal-sizes", equal_sizes),
     ("join", join),
     ("iverson", iverson),
     ("scalarize", scalarize),
@@ -72,6 +74,7 @@ PREPARATION: tuple[tuple[str, Pass], ...] = (
     ("simplify", simplify),
     ("tighten", tighten),
     ("prove", prove),
+    ("equal-sizes", equal_sizes),
     ("parts", parts),
     ("hoist", hoist_sums),
 )

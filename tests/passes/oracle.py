@@ -12,6 +12,7 @@ from anadrome.array_ir.nodes import Function, Var
 from anadrome.array_ir.text import parse, show
 from anadrome.array_ir.walk import Renaming
 from anadrome.config import Config
+from anadrome.passes.equal_sizes import equal_sizes
 from anadrome.passes.fuse import fuse
 from anadrome.passes.hoist import hoist
 from anadrome.passes.hoist_sums import hoist_sums
@@ -33,6 +34,7 @@ PASSES: dict[str, Pass] = {
     "hoist_sums": hoist_sums,
     "scalarize": scalarize,
     "prove": prove,
+    "equal_sizes": equal_sizes,
     "tighten": tighten,
     "join": join,
     "parts": parts,
@@ -44,6 +46,7 @@ PIPELINE = (
     "simplify",
     "tighten",
     "prove",
+    "equal_sizes",
     "join",
     "iverson",
     "scalarize",
