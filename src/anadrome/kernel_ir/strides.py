@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from anadrome.kernel_ir.nodes import (
+    Atomic,
     Buffer,
     Compute,
     Const,
@@ -21,7 +22,7 @@ from anadrome.kernel_ir.nodes import (
     View,
     Workers,
 )
-from anadrome.kernel_ir.walk import bodies, expressions, offset_of, subexpressions
+from anadrome.kernel_ir.walk import bodies, expressions, offset_of, statements, subexpressions
 
 CLAMPS = ("min", "max", "select")
 """Operations that hold an index between bounds."""
@@ -52,6 +53,24 @@ def goes_along(body: Iterable[Stmt], index: Var) -> bool:
     walk = _Strides(index)
     walk.statements(body)
     return walk.is_along
+
+
+def writes_by_data(body: Iterable[Stmt]) -> bool:
+    """Whether an element is written whose place is computed from what is in memory."""
+    loaded: set[Var] = set()
+
+    def is_loaded(expr: Expr) -> bool:
+        return any(isinstance(part, Load) or part in loaded for part in subexpressions(expr))
+
+    for stmt in statements(body):
+        match stmt:
+            case Let(var=var, value=value) if is_loaded(value):
+                loaded.add(var)
+            case Store(indices=indices) | Atomic(indices=indices) if any(map(is_loaded, indices)):
+                return True
+            case _:
+                pass
+    return False
 
 
 @dataclass(slots=True)

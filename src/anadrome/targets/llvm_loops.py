@@ -39,7 +39,7 @@ from anadrome.kernel_ir.nodes import (
     Warp,
     While,
 )
-from anadrome.kernel_ir.strides import widest_stride
+from anadrome.kernel_ir.strides import widest_stride, writes_by_data
 from anadrome.kernel_ir.walk import UNROLLED, bodies, statements, trip_count
 from anadrome.targets.llvm_checks import settle
 from anadrome.targets.llvm_lanes import emit_lanes
@@ -70,7 +70,7 @@ def emit_for(scope: Scope, stmt: For, emit_body: EmitBody) -> None:
     if nest is not None:
         scope.nest = nest
     around = scope.may_vectorise
-    scope.may_vectorise = around or may_vectorise(stmt.body)
+    scope.may_vectorise = around or (may_vectorise(stmt.body) and not _is_tied(stmt))
     at_once = iterations_at_once(trip_count(stmt), work_of(stmt.body))
     if at_once and not (scope.loop_depth and is_cheap_pass(stmt)):
         _emit_strips(scope, stmt, lo, hi, at_once, emit_body)
@@ -232,6 +232,11 @@ def may_vectorise(body: Iterable[Stmt]) -> bool:
             case _:
                 assert_never(stmt)
     return True
+
+
+def _is_tied(stmt: For) -> bool:
+    """Whether an iteration may meet what an earlier one has written, for all that LLVM can know."""
+    return stmt.binding is Binding.SEQUENTIAL and writes_by_data(stmt.body)
 
 
 def _is_plain(body: Iterable[Stmt]) -> bool:
