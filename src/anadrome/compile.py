@@ -40,6 +40,7 @@ from anadrome.passes.prove import prove
 from anadrome.passes.release import release
 from anadrome.passes.scalarize import scalarize
 from anadrome.passes.simplify import simplify
+from anadrome.passes.sum_loops import sum_loops
 from anadrome.passes.tighten import tighten
 from anadrome.schedule.cpu import schedule_cpu
 from anadrome.targets.cpu import compile_cpu, vector_bits
@@ -59,6 +60,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("prove", prove),
     ("equal-sizes", equal_sizes),
     ("join", join),
+    ("sum-loops", sum_loops),
     ("iverson", iverson),
     ("scalarize", scalarize),
     ("fuse", fuse),

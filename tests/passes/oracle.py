@@ -23,6 +23,7 @@ from anadrome.passes.parts import parts
 from anadrome.passes.prove import prove
 from anadrome.passes.scalarize import scalarize
 from anadrome.passes.simplify import simplify
+from anadrome.passes.sum_loops import sum_loops
 from anadrome.passes.tighten import tighten
 
 Pass = Callable[[Function, Config], Function]
@@ -38,6 +39,7 @@ PASSES: dict[str, Pass] = {
     "tighten": tighten,
     "join": join,
     "parts": parts,
+    "sum_loops": sum_loops,
     "iverson": iverson,
     "inline": inline,
 }
@@ -48,6 +50,7 @@ PIPELINE = (
     "prove",
     "equal_sizes",
     "join",
+    "sum_loops",
     "iverson",
     "scalarize",
     "fuse",

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from anadrome.ad.arrays import add_arrays, element
 from anadrome.array_ir.affine import Affine
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import ArrayType, Atom, Bounds, Carry, Var, Yield
+from anadrome.array_ir.nodes import ArrayType, Atom, Bounds, Carry, Const, Full, Update, Var, Yield
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,9 +79,24 @@ def materialise(builder: Builder, type_: ArrayType, terms: Sequence[Term]) -> At
 def _put(builder: Builder, base: Var, term: Term) -> Var:
     fixed = term.fixed
     if not term.is_guarded and term.at[: len(fixed)] == fixed:
+        before = _before_cleared(builder, base, fixed)
+        if before is not None:
+            return builder.update(before, fixed, term.value)
         row = add_arrays(builder, builder.index(base, fixed), term.value)
         return builder.update(base, fixed, row)
     return _put_across(builder, base, term)
+
+
+def _before_cleared(builder: Builder, base: Var, at: tuple[Atom, ...]) -> Var | None:
+    """The array of which `base` is a copy with zero at these indices."""
+    match builder.made(base):
+        case Update(array=array, indices=indices, value=value):
+            row = builder.made(value)
+            zero = row.value if isinstance(row, Full) else value
+            same = list(map(builder.affine, indices)) == list(map(builder.affine, at))
+            return array if same and isinstance(zero, Const) and zero.value == 0 else None
+        case _:
+            return None
 
 
 def _put_across(builder: Builder, base: Var, term: Term) -> Var:

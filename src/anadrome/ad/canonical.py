@@ -91,6 +91,8 @@ class _Rewriter:
         self.varied = varied
         self.renaming = Renaming({})
         self.rows: dict[Var, Index] = {}
+        self.held: dict[tuple[Atom, Size], Atom] = {}
+        """A checked index and its size -> what it is held to."""
         self.loops = 0
         """How many sequential loops are around the statement."""
 
@@ -177,8 +179,16 @@ class _Rewriter:
         if bounds is not Bounds.CHECKED:
             return indices
         return tuple(
-            _clamped(builder, index, size) for index, size in zip(indices, base.type.shape, strict=False)
+            self.clamped(builder, index, size) for index, size in zip(indices, base.type.shape, strict=False)
         )
+
+    def clamped(self, builder: Builder, index: Atom, size: Size) -> Atom:
+        """A checked index held inside; one that was checked here or around is what it was held to then."""
+        key = index, size
+        known = self.held.get(key)
+        if known is None or not builder.sees(known):
+            known = self.held[key] = _clamped(builder, index, size)
+        return known
 
     # ------------------------------------------------------------------ parfors
     def parfor(self, builder: Builder, let: Let, expr: ParFor) -> None:
@@ -279,4 +289,4 @@ def _clamped(builder: Builder, index: Atom, size: Size) -> Atom:
         return index
     inside = builder.apply("and", builder.apply("ge", index, i64(0)), builder.apply("lt", index, size))
     builder.let(Check(inside, "index", INDEX_MESSAGE, (index, size)))
-    return builder.apply("max", builder.apply("min", index, builder.size("sub", size, i64(1))), i64(0))
+    return builder.apply("select", inside, index, i64(0))

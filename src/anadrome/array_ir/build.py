@@ -110,7 +110,7 @@ class Builder(Algebra[Atom]):
         targets = tuple(Var(name or _default_name(expr), type_) for type_ in result_types(expr))
         self.lets.append(Let(targets, expr, self.span))
         self._bound.update(targets)
-        if isinstance(expr, Apply) and targets[0].type.dtype in (I64, BOOL):
+        if is_told(expr, targets):
             self._definitions[targets[0]] = expr
         return targets
 
@@ -123,7 +123,7 @@ class Builder(Algebra[Atom]):
         """Append a statement as it stands, its targets included."""
         self.lets.append(let)
         self._bound.update(let.targets)
-        if isinstance(let.expr, Apply) and let.targets[0].type.dtype in (I64, BOOL):
+        if is_told(let.expr, let.targets):
             self._definitions[let.targets[0]] = let.expr
 
     # ------------------------------------------------------------------ scalars
@@ -148,6 +148,15 @@ class Builder(Algebra[Atom]):
         """The operation that an integer or a bool is the result of, where this builder knows it."""
         found = self._definitions.get(atom) if isinstance(atom, Var) else None
         return found if isinstance(found, Apply) else None
+
+    def made(self, atom: Atom) -> Expr | None:
+        """What an array was made by, where this builder knows it: an update, or an array of one value."""
+        found = self._definitions.get(atom) if isinstance(atom, Var) else None
+        return None if isinstance(found, Apply) else found
+
+    def sees(self, atom: Atom) -> bool:
+        """Whether a variable is bound here or in a body around; constants always are."""
+        return not isinstance(atom, Var) or any(atom in scope._bound for scope in self._scopes())
 
     def integers(self) -> dict[Var, Apply]:
         """The operations that integers are the results of, as far as this builder knows them."""
@@ -326,6 +335,17 @@ class Builder(Algebra[Atom]):
                 if isinstance(size, Var):
                     mapping.setdefault(size, actual)
         return self.inline(fn.body, mapping)
+
+
+def is_told(expr: Expr, targets: tuple[Var, ...]) -> bool:
+    """Whether builders remember what a variable is the result of."""
+    match expr:
+        case Apply():
+            return targets[0].type.dtype in (I64, BOOL)
+        case Update() | Full():
+            return True
+        case _:
+            return False
 
 
 def build_function(

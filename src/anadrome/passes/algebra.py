@@ -144,6 +144,7 @@ def _add_integers(context: Context, left: Atom, right: Atom) -> Atom | None:
 
 
 def _sub(context: Context, args: Args) -> Atom | None:
+    """Of integers also x - x = 0, (x + y) - x = y, x - (x - y) = y"""
     left, right = args
     if is_number(right, 0):
         return left
@@ -163,6 +164,9 @@ def _sub(context: Context, args: Args) -> Atom | None:
         return total.args[1]
     if total is not None and total.args[1] is right:
         return total.args[0]
+    difference = context.definition(right, "sub")
+    if difference is not None and difference.args[0] is left:
+        return difference.args[1]
     return None
 
 

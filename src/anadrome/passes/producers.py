@@ -7,8 +7,9 @@ slices, broadcasts, gathers and concatenations vanish into their readers.
 What it may cost: an array goes when all of its reads are replaced. With k places that read it and c
 operations in the recipe, (k - 1)·c ≤ 8 more operations for each element (k·c, if its nest makes other
 arrays as well); where it is read oftener than it has elements (deeper in the nest, or at indices that are
-data), c ≤ 2. So work grows by at most 8 per element that was stored, and never in order. A recipe without
-operations (c = 0) is always put in.
+data), c ≤ 2, and at indices that are data a recipe reads one array at most, since each such read is one from
+anywhere in memory. So work grows by at most 8 per element that was stored, and never in order. A recipe
+without operations (c = 0) is put in otherwise.
 
 `parts` does so before differentiation, where only a part of an array is read.
 
@@ -73,16 +74,19 @@ class Recipe:
     lets: tuple[Let, ...]
     result: Atom
     cost: int
+    loads: int
 
 
 @dataclass(slots=True, eq=False)
 class Reads:
     """How an array is used: the places that read elements, how, whether one of them reads a part of it,
-    whether what they read is compared, and whether anything else uses it."""
+    whether what they read is compared, and whether anything else uses it;
+    whether data say which element is read."""
 
     places: int = 0
     fewest: int = 99
     is_often: bool = False
+    is_gathered: bool = False
     is_part: bool = False
     is_needed: bool = False
     is_compared: bool = False
@@ -96,6 +100,8 @@ class Census:
     elements: dict[Var, Var] = field(default_factory=dict)
     depths: dict[Var, int] = field(default_factory=dict)
     extents: dict[Var, Size] = field(default_factory=dict)
+    data: set[Var] = field(default_factory=set)
+    """Scalars that are read from arrays, and what is computed from them."""
     makers: list[Var] = field(default_factory=list)
     """What the parfors around make."""
     made_of: dict[Var, set[Var]] = field(default_factory=dict)
@@ -125,8 +131,12 @@ class Census:
                 self.makers.extend(let.targets)
             self.statement(let.expr, depth)
             del self.makers[outer:]
-            if isinstance(let.expr, Index):
-                self.elements[let.targets[0]] = let.expr.array
+            match let.expr:
+                case Index(array=array):
+                    self.elements[let.targets[0]] = array
+                    self.data.add(let.targets[0])
+                case Apply(args=args) if not self.data.isdisjoint(args):
+                    self.data.add(let.targets[0])
         for atom in body.results:
             self.need(atom)
 
@@ -180,6 +190,8 @@ class Census:
         loops = depth - self.depths.get(expr.array, 0)
         if not is_matched or loops > len(distinct):
             reads.is_often = True
+        if not self.data.isdisjoint(distinct):
+            reads.is_gathered = True
 
 
 def inline_producers(fn: Function) -> Function:
@@ -274,6 +286,8 @@ def _is_worth(recipe: Recipe, reads: Reads, is_shared: bool) -> bool:
         return False
     if reads.is_compared and (is_shared or reads.is_often or reads.places > 1):
         return False
+    if reads.is_gathered and recipe.loads > 1:
+        return False
     if reads.is_often:
         return recipe.cost <= OFTEN_COST
     if reads.places == 1 and not is_shared:
@@ -310,7 +324,8 @@ def _finished(indices: tuple[Var, ...], lets: tuple[Let, ...] | None, result: At
         if price is None:
             return None
         cost += price
-    return Recipe(indices, lets, result, cost)
+    loads = sum(isinstance(let.expr, Index) for let in lets)
+    return Recipe(indices, lets, result, cost, loads)
 
 
 def _slice(made: dict[Var, Let], body: Body, wanted: list[Atom]) -> tuple[Let, ...] | None:

@@ -246,6 +246,8 @@ class _Prover:
         name, args = expr.prim.name, expr.args
         if name == "select" and isinstance(args[0], Const):
             return args[1 if args[0].value else 2]
+        if name == "and" and any(isinstance(arg, Const) for arg in args):
+            return args[0] if args[1] == TRUE else args[1] if args[0] == TRUE else FALSE
         if len(args) != 2 or args[0].type != ArrayType(I64):
             return None
         if name in ("min", "max"):

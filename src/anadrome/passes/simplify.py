@@ -151,7 +151,9 @@ class _Simplifier:
                 self.inline(let, body)
             case Print() | Launch() | Collective():
                 self.emit(let, self.known.expr(expr, self.body))
-            case Update() | Full() | Literal() | Reshape() | WithSum() | AddTo() | Custom() | Library():
+            case Update():
+                self.update(let, self.known.expr(expr, self.body))
+            case Full() | Literal() | Reshape() | WithSum() | AddTo() | Custom() | Library():
                 self.emit(let, self.known.expr(expr, self.body))
             case _:
                 assert_never(expr)
@@ -205,6 +207,15 @@ class _Simplifier:
             self.emit(let, found)
         elif found.type == self.known.type(target.type):
             self.stand(target, found)
+        else:
+            self.emit(let, expr)
+
+    def update(self, let: Let, expr: Expr) -> None:
+        """An update; the array itself where its own element is put back."""
+        assert isinstance(expr, Update)
+        put = self.definitions.get(expr.value) if isinstance(expr.value, Var) else None
+        if isinstance(put, Index) and (put.array, put.indices) == (expr.array, expr.indices):
+            self.stand(let.targets[0], expr.array)
         else:
             self.emit(let, expr)
 
