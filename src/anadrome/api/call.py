@@ -30,6 +30,7 @@ from anadrome.api.signature import (
     Signature,
     Static,
     argument_names,
+    equal_lengths,
     parameter_names,
     signature_of,
 )
@@ -107,6 +108,8 @@ class Compiled:
         self._small = self.options.config.small_dimension
         self._programs = ProgramStore(self.options.config.programs)
         self._plain = self._programs.plain
+        self._met: set[Signature] = set()
+        """The types that programs were made for, whichever lengths are equal in them."""
         self._changing: frozenset[object] = frozenset()
         self._locks: dict[int, threading.RLock] = {}
         self.__name__ = name
@@ -173,15 +176,19 @@ class Compiled:
         """A key for arguments that are numbers and arrays; None, which no program has, for others."""
         small = self._small
         parts: list[object] = []
+        lengths: list[int] = []
         for arg in args:
             kind = type(arg)
             if kind is np.ndarray:
                 parts.append(arg.dtype)
                 parts.append(tuple([size if size <= small else LARGE for size in arg.shape]))
+                lengths += [size for size in arg.shape if size > small]
             elif kind in NUMBERS or kind in COMPLEX_NUMBERS:
                 parts.append(kind)
             else:
                 return None
+        if len(lengths) > 1:
+            parts.append(equal_lengths(lengths))
         return tuple(parts)
 
     def program(
@@ -190,10 +197,10 @@ class Compiled:
         """The program for a call, made if need be, the leaves of its arguments, and the arrays around it."""
         given, named = self.declared(args, kwargs)
         signature, leaves = self._signature(given, named)
-        found = self._found(signature)
+        found = self._found(signature) or self._found(self._served(signature))
         if found is None:
             with self._lock():
-                found = self._found(signature) or self._made(signature)
+                found = self._found(signature) or self._made(self._served(signature))
         program, arrays = found
         if not kwargs and not self.options.has_statics:
             key = self._plain_key(args)
@@ -205,6 +212,12 @@ class Compiled:
         """Held while a program is made. Each process has its own: in a child made by `fork` nobody would
         release one that a thread of the parent held."""
         return self._locks.setdefault(os.getpid(), threading.RLock())
+
+    def _served(self, signature: Signature) -> Signature:
+        """The signature whose program serves a call: its own, unless others of these types came before it
+        with other lengths equal, and none with these."""
+        apart = signature.apart()
+        return apart if apart in self._met and not self._programs.of(signature) else signature
 
     def _found(self, signature: Signature) -> tuple[Program, Sequence[np.ndarray]] | None:
         """A program of this signature whose surroundings are as they are now."""
@@ -227,6 +240,7 @@ class Compiled:
             self._changing = frozenset()
             program = self.make(signature)
         self._programs.put(signature, program)
+        self._met.add(signature.apart())
         self.compilations += 1
         arrays = program.arrays_around()
         return program, program.staged.captured if arrays is None else arrays

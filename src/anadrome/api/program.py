@@ -37,7 +37,7 @@ from anadrome.errors.api import UnsupportedResult
 from anadrome.errors.frontend import AnnotationMismatch
 from anadrome.frontend.drawing import GeneratorSpec
 from anadrome.frontend.iterables import Iterated, RowList
-from anadrome.frontend.stage import ArgumentSpec, Staged, stage
+from anadrome.frontend.stage import ArgumentSpec, Shared, Staged, stage
 from anadrome.targets.cpu_call import Executable
 
 
@@ -152,19 +152,20 @@ def staged_program(
     function: object, signature: Signature, config: Config, changing: Collection[object] = ()
 ) -> Staged:
     """Stage a callable for the calls of one signature."""
-    specifications = [_specification(place, key) for place, key in enumerate(signature.keys)]
+    labels = signature.labels()
+    specifications = [_specification(place, key, labels) for place, key in enumerate(signature.keys)]
     args, kwargs = pytree.unflatten(signature.structure, specifications)
     return stage(function, args, kwargs, config, least_size=config.small_dimension + 1, changing=changing)
 
 
-def _specification(place: int, key: Key) -> object:
+def _specification(place: int, key: Key, labels: Iterator[int]) -> object:
     match key:
         case GeneratorKey(type=kind):
             return GeneratorSpec(place, kind)
         case NumberKey(dtype=dtype, is_weak=is_weak):
             return ArgumentSpec(dtype, (), is_weak)
         case ArrayKey(dtype=dtype, shape=shape, is_contiguous=is_contiguous):
-            sizes = tuple(None if size == LARGE else size for size in shape)
+            sizes = tuple(Shared(next(labels)) if size == LARGE else size for size in shape)
             return ArgumentSpec(dtype, sizes, is_contiguous=is_contiguous)
         case StaticKey(value=value):
             return value
@@ -177,6 +178,14 @@ def _sizes(
     fn = staged.function
     first: dict[Size, tuple[int, int]] = {}
     held: list[Held] = []
+    labels = signature.labels()
+    shared = {
+        (leaf, axis): next(labels)
+        for leaf, key in enumerate(signature.keys)
+        if isinstance(key, ArrayKey)
+        for axis, size in enumerate(key.shape)
+        if size == LARGE
+    }
     for param, leaf in zip(fn.params, taken, strict=False):
         key = signature.keys[leaf]
         if not isinstance(key, ArrayKey):
@@ -184,7 +193,7 @@ def _sizes(
         for axis, (size, given) in enumerate(zip(param.type.shape, key.shape, strict=True)):
             if isinstance(size, Var):
                 place = first.setdefault(size, (leaf, axis))
-                if place != (leaf, axis):
+                if shared.get(place, place) != shared.get((leaf, axis), (leaf, axis)):
                     held.append(Held(leaf, axis, place, names[leaf]))
             elif given == LARGE:
                 assert isinstance(size, Const)

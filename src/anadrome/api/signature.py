@@ -3,13 +3,18 @@
 Every leaf of a call has a *key*: two calls whose keys agree run the same program. An array's key is its
 scalar type and its shape, in which a dimension above `Config.small_dimension` is only known to be large; a
 number's key is its type; anything else is static and is its own key.
+
+Large dimensions that are equal in the first call are one size in its program: what goes over several arrays
+goes over them together, and needs no checks. Where others are equal in a later call, a program is made that
+takes all of them for different, and serves every call from then on that has no program of its own.
 """
 
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,6 +116,16 @@ class Signature:
 
     structure: Structure
     keys: tuple[Key, ...]
+    equal: tuple[int, ...] = ()
+    """For each large dimension, in order, the first one that is as long; empty where all are different."""
+
+    def apart(self) -> Signature:
+        """The signature of the program for all lengths of large dimensions."""
+        return Signature(self.structure, self.keys)
+
+    def labels(self) -> Iterator[int]:
+        """A number for each large dimension, in order, which those share that are one size."""
+        return iter(self.equal) if self.equal else itertools.count()
 
 
 def signature_of(
@@ -134,7 +149,21 @@ def signature_of(
             words = re.sub(r"float(\d+)", lambda bits: f"complex{2 * int(bits[1])}", refusal.facts[0])
             raise UnsupportedArray(function, name.removesuffix(".real"), words, CONVERSIONS["c"]) from None
         raise refusal.error(function, name, *refusal.facts) from None
-    return Signature(structure, keys), leaves
+    lengths = [
+        length
+        for leaf, key in zip(leaves, keys, strict=True)
+        if isinstance(leaf, np.ndarray) and isinstance(key, ArrayKey)
+        for length in leaf.shape
+        if length > small_dimension
+    ]
+    return Signature(structure, keys, equal_lengths(lengths)), leaves
+
+
+def equal_lengths(lengths: list[int]) -> tuple[int, ...]:
+    """For each length where it first stands in the list; nothing where all are different."""
+    if len(set(lengths)) == len(lengths):
+        return ()
+    return tuple([lengths.index(length) for length in lengths])
 
 
 class _NoKey(Exception):

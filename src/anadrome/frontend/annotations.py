@@ -52,7 +52,7 @@ f32, f64 = Annotation(F32), Annotation(F64)
 
 
 def bind_annotation(
-    name: str, annotation: Annotation, dtype: DType, shape: tuple[Size, ...], sizes: dict[str, Size]
+    name: str, annotation: Annotation, dtype: DType, shape: tuple[Size, ...], sizes: dict[object, Size]
 ) -> tuple[Size, ...]:
     """The shape of an argument under its annotation; raises `AnnotationMismatch` where they contradict.
 

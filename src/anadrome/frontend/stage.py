@@ -53,16 +53,24 @@ EVALUATORS = Evaluators(call, evaluate, run_block, generated, source_of, stepped
 
 
 @dataclass(frozen=True, slots=True)
+class Shared:
+    """A dimension that is as long as all others of this label."""
+
+    label: int
+
+
+@dataclass(frozen=True, slots=True)
 class ArgumentSpec:
     """The type of one array or number that comes in.
 
-    A dimension is a constant (int), a name (dimensions of one name are equal), or None: a size of its own.
+    A dimension is a constant (int), a name or label (dimensions of one name are equal), or None: a size of
+    its own.
     `is_weak` marks a Python number, which adapts its type to the arrays it meets; `is_contiguous` an array
     whose elements follow one another in memory in row-major order.
     """
 
     dtype: DType
-    shape: tuple[int | str | None, ...] = ()
+    shape: tuple[int | str | Shared | None, ...] = ()
     is_weak: bool = False
     is_contiguous: bool = True
 
@@ -138,7 +146,7 @@ def _staged(
 ) -> Staged:
     root = context.scope.builder
     params: list[Var] = []
-    sizes: dict[str, Size] = {}
+    sizes: dict[object, Size] = {}
     annotations = _annotations(function, args, kwargs)
 
     def parameter(spec: ArgumentSpec, name: str, annotation: Annotation | None) -> Value:
@@ -281,12 +289,16 @@ def _results(
     return leaves, rebuild, weak
 
 
-def _dimension(size: int | str | None, sizes: dict[str, Size]) -> Size:
-    if isinstance(size, int):
-        return i64(size)
-    if size is None:
-        return Var("n", ArrayType(I64))
-    return sizes.setdefault(size, Var(size, ArrayType(I64)))
+def _dimension(size: int | str | Shared | None, sizes: dict[object, Size]) -> Size:
+    match size:
+        case int():
+            return i64(size)
+        case None:
+            return Var("n", ArrayType(I64))
+        case str() as name:
+            return sizes.setdefault(name, Var(name, ArrayType(I64)))
+        case Shared():
+            return sizes.setdefault(size, Var("n", ArrayType(I64)))
 
 
 def _name(value: Atom) -> str:
