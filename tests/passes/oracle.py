@@ -12,6 +12,7 @@ from anadrome.array_ir.nodes import Function, Var
 from anadrome.array_ir.text import parse, show
 from anadrome.array_ir.walk import Renaming
 from anadrome.config import Config
+from anadrome.passes.both_sides import both_sides
 from anadrome.passes.equal_sizes import equal_sizes
 from anadrome.passes.fuse import fuse
 from anadrome.passes.hoist import hoist
@@ -30,6 +31,7 @@ Pass = Callable[[Function, Config], Function]
 
 PASSES: dict[str, Pass] = {
     "simplify": simplify,
+    "both_sides": both_sides,
     "fuse": fuse,
     "hoist": hoist,
     "hoist_sums": hoist_sums,
@@ -59,6 +61,7 @@ PIPELINE = (
     "hoist",
     "fuse",
     "simplify",
+    "both_sides",
 )
 
 

@@ -1,0 +1,161 @@
+"""What both sides of a branch compute is computed before it, in nests that run in lanes.
+
+Lanes of a vector take both sides of a branch, one after the other, under masks. An exponential that stands in
+both would be computed twice for all of them; before the branch it is computed once, and with it what both
+make of it. That costs something where a third side does without, and so it is done for what is expensive,
+and in parfors that have no loop inside.
+
+Before:
+    fn f(x: f64[n], c: bool[n]) -> f64[n] {
+      a = parfor i < n {
+        v = x[i]
+        d = c[i]
+        b = if d {
+          e = exp v
+          return e
+        } else {
+          e1 = exp v
+          w = add e1 1.0
+          return w
+        }
+        yield stack b
+      }
+      return a
+    }
+After:
+    fn f(x: f64[n], c: bool[n]) -> f64[n] {
+      a = parfor i < n {
+        v = x[i]
+        d = c[i]
+        e = exp v
+        b = if d {
+          return e
+        } else {
+          w = add e 1.0
+          return w
+        }
+        yield stack b
+      }
+      return a
+    }
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from anadrome.array_ir.nodes import Apply, Atom, Body, Function, If, Index, Let, ParFor, Var
+from anadrome.array_ir.walk import all_lets
+from anadrome.config import Config
+from anadrome.passes.rewrite import Substitution
+
+EXPENSIVE = 10
+"""The cost of an operation that is worth it: that of functions which are called."""
+
+
+def both_sides(fn: Function, config: Config) -> Function:
+    """The function with such work before its branches; itself where there is none."""
+    if not any(isinstance(let.expr, If) for let in all_lets(fn.body)):
+        return fn
+    walk = _Before()
+    body = walk.body(fn.body)
+    return Function(fn.name, fn.params, body) if walk.is_changed else fn
+
+
+Key = tuple[str, tuple[Atom, ...]]
+
+
+@dataclass(slots=True, eq=False)
+class _Numbers:
+    """Operations by what they are of: the variable that stands for all that are the same, and what it is."""
+
+    first: dict[Key, Var] = field(default_factory=dict)
+    made: dict[Var, Apply] = field(default_factory=dict)
+    same: dict[Var, Var] = field(default_factory=dict)
+
+    def side(self, body: Body) -> set[Var]:
+        """The operations of a side, those of sides in it included."""
+        found: set[Var] = set()
+        for let in body.lets:
+            match let.expr:
+                case Apply(prim=prim, args=args):
+                    (target,) = let.targets
+                    known = tuple(self.same.get(arg, arg) if isinstance(arg, Var) else arg for arg in args)
+                    number = self.first.setdefault((prim.name, known), target)
+                    self.made.setdefault(number, Apply(prim, known))
+                    self.same[target] = number
+                    found.add(number)
+                case If(then=then, other=other):
+                    found |= self.side(then) | self.side(other)
+                case _:
+                    pass
+        return found
+
+    def needed(self, numbers: set[Var]) -> list[Var]:
+        """The operations that make these, each behind what it is of."""
+        found: dict[Var, None] = {}
+
+        def visit(number: Var) -> None:
+            if number not in found:
+                for arg in self.made[number].args:
+                    if isinstance(arg, Var) and arg in self.made:
+                        visit(arg)
+                found[number] = None
+
+        for number in sorted(numbers, key=list(self.made).index):
+            visit(number)
+        return list(found)
+
+
+class _Before(Substitution):
+    """One walk over the program."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_changed = False
+        self.in_lanes = False
+
+    def body(self, body: Body) -> Body:
+        """A body with what the branches in it share before them."""
+        lets: list[Let] = []
+        for let in body.lets:
+            if isinstance(let.expr, If) and self.in_lanes:
+                lets += self.shared(let.expr)
+            expr = let.expr
+            if isinstance(expr, Apply) and self.mapping.get(let.targets[0]) is not None:
+                continue
+            if isinstance(expr, ParFor):
+                around, self.in_lanes = self.in_lanes, _is_plain(expr.body)
+                lets.append(self.let(let))
+                self.in_lanes = around
+            else:
+                lets.append(self.let(let))
+        return Body(tuple(lets), self.atoms(body.results))
+
+    def shared(self, branch: If) -> list[Let]:
+        """What both sides compute that is expensive, and what it is of; from here on it stands for theirs."""
+        numbers = _Numbers()
+        both = numbers.side(branch.then) & numbers.side(branch.other)
+        wanted: set[Var] = set()
+        for number in numbers.made:
+            made = numbers.made[number]
+            if number in both and (made.prim.cost >= EXPENSIVE or not wanted.isdisjoint(made.args)):
+                wanted.add(number)
+        lets: list[Let] = []
+        for number in numbers.needed(wanted):
+            new = Var(number.name, number.type)
+            made = numbers.made[number]
+            lets.append(Let((new,), Apply(made.prim, self.atoms(made.args))))
+            for target, same in numbers.same.items():
+                if same is number:
+                    self.replace(target, new)
+        self.is_changed |= bool(lets)
+        return lets
+
+
+def _is_plain(body: Body) -> bool:
+    """Whether a body has nothing but scalar operations, reads of elements, and branches on them."""
+    return all(
+        isinstance(let.expr, Apply | If) or (isinstance(let.expr, Index) and not let.targets[0].type.shape)
+        for let in all_lets(body)
+    )
