@@ -11,7 +11,8 @@ from anadrome.config import Config
 from anadrome.passes.both_sides import both_sides
 
 NEST = (
-    "fn f(x: f64[n], c: bool[n], p: i64[n]) -> f64[n] {{\na = parfor i < n {{ v = x[i]; d = c[i]; g = gt v 2.0\n"
+    "fn f(x: f64[n], c: bool[n], p: i64[n]) -> f64[n] {{\n"
+    "a = parfor i < n {{ v = x[i]; d = c[i]; g = gt v 2.0\n"
     "{body}\nyield stack b }}\nreturn a\n}}"
 )
 
@@ -28,7 +29,8 @@ RULES = {
     "in a side of a side": (
         "b = if d { e = exp v; return e } else "
         "{ h = if g { return v } else { e = exp v; s = mul e v; return s }; return h }",
-        "e = exp v\nb = if d { return e } else { h = if g { return v } else { s = mul e v; return s }; return h }",
+        "e = exp v\nb = if d { return e } else "
+        "{ h = if g { return v } else { s = mul e v; return s }; return h }",
     ),
     "one after the other": (
         "b1 = if d { e = exp v; return e } else { e = exp v; s = neg e; return s }\n"
