@@ -66,6 +66,8 @@ class Lowering:
         self._reserved: dict[array_ir.Var, Destination] = {}
         self.is_in_parfor = False
         self.located: dict[array_ir.Let, Located] = {}
+        self.only: set[array_ir.Let] = set()
+        """Contributions to sums that nobody has written to, each of which is put there instead of added."""
 
     # ------------------------------------------------------------------ operands
     def scalar(self, atom: array_ir.Atom) -> Expr:

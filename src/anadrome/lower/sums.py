@@ -1,10 +1,14 @@
-"""Accumulators: a token is the buffer of its sum, and contributions are added where they are made."""
+"""Accumulators: a token is the buffer of its sum, and contributions are added where they are made.
+
+A sum that starts at zero and gets one contribution for each element, of a sequential loop as long as it is,
+is neither filled nor read: its contributions are put there.
+"""
 
 from __future__ import annotations
 
 from anadrome.array_ir import nodes as array_ir
 from anadrome.kernel_ir import nodes as kernel_ir
-from anadrome.lower.access import combine, locate
+from anadrome.lower.access import combine, locate, write
 from anadrome.lower.lowering import Lowering, is_scalar, is_zero
 from anadrome.lower.values import Delivered, Filled, Place, Value
 
@@ -15,7 +19,10 @@ def lower_with_sum(low: Lowering, let: array_ir.Let, expr: array_ir.WithSum) -> 
     A sum that starts at zero and is wanted as a contribution somewhere is added to right there.
     """
     count = len(expr.tokens)
-    opened = [_open(low, let, *pair) for pair in zip(expr.init, let.targets, strict=False)]
+    opened = [
+        _open(low, let, init, target, _only_contribution(expr, position))
+        for position, (init, target) in enumerate(zip(expr.init, let.targets, strict=False))
+    ]
     places = [place for place, _ in opened]
     further = let.targets[count:]
     offers = [None if is_scalar(target) else low.offer(target) for target in further]
@@ -30,8 +37,14 @@ def lower_with_sum(low: Lowering, let: array_ir.Let, expr: array_ir.WithSum) -> 
         low.bind(target, result)
 
 
-def _open(low: Lowering, let: array_ir.Let, init: array_ir.Var, target: array_ir.Var) -> tuple[Place, Value]:
-    """Where the contributions go, and what the finished sum is."""
+def _open(
+    low: Lowering,
+    let: array_ir.Let,
+    init: array_ir.Var,
+    target: array_ir.Var,
+    only: array_ir.Let | None,
+) -> tuple[Place, Value]:
+    """Where the contributions go, and what the finished sum is. `only` gives each element its only one."""
     if is_scalar(init):
         place = low.allocate(init)
         low.emit.emit(kernel_ir.Store(place.buffer, place.at(), low.scalar(init)))
@@ -42,8 +55,56 @@ def _open(low: Lowering, let: array_ir.Let, init: array_ir.Var, target: array_ir
         low.offer(target)
         if isinstance(start, Filled) and is_zero(start.value):
             return found.place, Delivered()
-    place = low.take_over(let, init, target)
+    if only is not None and isinstance(start, Filled) and is_zero(start.value):
+        low.only.add(only)
+        place = low.destination(target)
+    else:
+        place = low.take_over(let, init, target)
     return place, place
+
+
+def _only_contribution(expr: array_ir.WithSum, position: int) -> array_ir.Let | None:
+    """The statement that alone contributes to a sum, once to each element; None if there is none.
+
+    It stands in a loop of as many iterations as there are elements, at another element in each.
+    """
+    made = {target: let for let in expr.body.lets for target in let.targets}
+    outer = made.get(_variable(expr.body.results[position]))
+    loop = None if outer is None else outer.expr
+    if outer is None or not isinstance(loop, array_ir.Loop) or loop.condition is not None:
+        return None
+    token = expr.tokens[position]
+    place = outer.targets.index(_variable(expr.body.results[position]))
+    if loop.init[place] is not token or token.type.shape != (loop.trip,):
+        return None
+    inner = {target: let for let in loop.body.lets for target in let.targets}
+    found = inner.get(_variable(loop.body.results[place]))
+    match found:
+        case array_ir.Let(expr=array_ir.AddTo(at_token, (at,), _, array_ir.Bounds.PROVED)) if (
+            at_token is loop.carried[place] and _is_another_each_time(at, loop, inner)
+        ):
+            return found
+        case _:
+            return None
+
+
+def _variable(atom: array_ir.Atom) -> array_ir.Var:
+    assert isinstance(atom, array_ir.Var), "a token is a variable"
+    return atom
+
+
+def _is_another_each_time(
+    at: array_ir.Atom, loop: array_ir.Loop, inner: dict[array_ir.Var, array_ir.Let]
+) -> bool:
+    """Whether an index is the loop's own, or that plus or minus what does not change."""
+    if at is loop.index:
+        return True
+    made = inner.get(at) if isinstance(at, array_ir.Var) else None
+    if made is None or not isinstance(made.expr, array_ir.Apply) or made.expr.prim.name not in ("add", "sub"):
+        return False
+    left, right = made.expr.args
+    others = [arg for arg in (left, right) if arg is not loop.index]
+    return len(others) == 1 and others[0] not in inner and others[0] not in loop.carried
 
 
 def token_place(low: Lowering, token: array_ir.Var) -> Place:
@@ -59,5 +120,8 @@ def lower_add_to(low: Lowering, let: array_ir.Let, expr: array_ir.AddTo) -> None
     value = low.value(expr.value)
     if not isinstance(value, Delivered):
         located = low.located.pop(let, None) or locate(low, place, expr.indices, expr.bounds, let.span)
-        combine(low, located, value, "add")
+        if let in low.only:
+            write(low, located, value)
+        else:
+            combine(low, located, value, "add")
     low.bind(let.targets[0], place)

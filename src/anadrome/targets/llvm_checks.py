@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anadrome.dtypes import DType
-from anadrome.kernel_ir.nodes import Check, Const, Expr, Var, Workers
+from anadrome.dtypes import I64, DType
+from anadrome.kernel_ir.nodes import Check, Compute, Const, Expr, Var, Workers
 from anadrome.targets.llvm_scope import Nest, PendingCheck, Scope
 from anadrome.targets.llvm_text import Value
 
@@ -25,6 +25,9 @@ def emit_check(scope: Scope, check: Check) -> None:
     nest = scope.nest
     if nest is not None and scope.may_vectorise:
         changing = sum(not _is_invariant(nest, value) for value in check.values)
+        if _is_of_index(scope, nest, check):
+            _emit_pending_index(scope, nest, check)
+            return
         if changing <= 1:
             _emit_pending(scope, nest, check, condition)
             return
@@ -50,6 +53,10 @@ def settle(scope: Scope, nest: Nest) -> None:
         bad, good = text.fresh("bad"), text.fresh("good")
         flag = text.value(f"load i64, ptr {pending.flag}")
         failed = text.value(f"icmp ne i64 {flag}, 0")
+        if pending.limit:
+            greatest = text.value(f"load i64, ptr {pending.values[0][0]}")
+            is_outside = text.value(f"icmp uge i64 {greatest}, {pending.limit}")
+            failed = text.value(f"and i1 {failed}, {is_outside}")
         text.do(f"br i1 {failed}, label %{bad}, label %{good}, !prof {scope.unlikely}")
         text.label(bad)
         bits = [
@@ -112,6 +119,37 @@ def _emit_pending(scope: Scope, nest: Nest, check: Check, condition: Value) -> N
     text.do(f"store i64 {new}, ptr {flag}")
     status = scope.program.site(check.code, [dtype for _, _, dtype in values])
     nest.pending.append(PendingCheck(status, flag, values))
+
+
+def _emit_pending_index(scope: Scope, nest: Nest, check: Check) -> None:
+    """flag = 1;  value = max(value, value now) without a sign, in which numbers below 0 are the greatest"""
+    text = scope.text
+    index, size = check.values
+    slot, flag = text.alloca("i64", "0"), text.alloca("i64", "0")
+    old = text.value(f"load i64, ptr {slot}")
+    new = text.intrinsic("llvm.umax.i64", "i64", [("i64", old), ("i64", scope.expr(index))])
+    text.do(f"store i64 {new}, ptr {slot}")
+    text.do(f"store i64 1, ptr {flag}")
+    limit = scope.expr(size)
+    status = scope.program.site(check.code, [I64, I64])
+    nest.pending.append(PendingCheck(status, flag, [(slot, "", I64), ("", limit, I64)], limit))
+
+
+def _is_of_index(scope: Scope, nest: Nest, check: Check) -> bool:
+    """Whether a check is 0 ≤ index < size of a size that does not change in the nest, and tells these two."""
+
+    def made(expr: Expr) -> Expr:
+        return scope.conditions.get(expr, expr) if isinstance(expr, Var) else expr
+
+    match made(check.condition), check.values:
+        case Compute(prim=both, args=(left, right)), (Var() as index, size) if both.name == "and":
+            match made(left), made(right):
+                case (
+                    Compute(prim=least, args=(above, Const(value=0))),
+                    Compute(prim=most, args=(below, limit)),
+                ) if (least.name, most.name) == ("ge", "lt") and above is below is index and limit is size:
+                    return index.dtype is I64 and _is_invariant(nest, size)
+    return False
 
 
 def _is_invariant(nest: Nest, expr: Expr) -> bool:

@@ -119,13 +119,16 @@ class Place:
 class PendingCheck:
     """A check in a loop that may vectorise: its flag and values are reduced, and looked at after the nest.
 
-    A value is either an expression that does not change in the nest, or the slot of its reduction.
+    A value is either an expression that does not change in the nest, or the slot of its reduction. With a
+    `limit`, the flag says whether the check was made, and it has failed if the first value is not below the
+    limit, both without a sign.
     """
 
     status: int
     flag: Value
     values: list[tuple[Value, Value, DType]]
     """(slot, "", type) of a reduced value, or ("", value, type) of one that does not change."""
+    limit: Value = ""
 
 
 @dataclass(slots=True)
@@ -147,6 +150,8 @@ class Scope:
         self.unlikely = program.unlikely
         self.workers: Value = "%workers"
         self.vars: dict[Var, Value] = {}
+        self.conditions: dict[Var, Expr] = {}
+        """What bools are bound to."""
         self.places: dict[Buffer, Place] = {}
         self.slots: list[Value] = []
         self.sizes: dict[Value, Value] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
-from anadrome.dtypes import I64
+from anadrome.dtypes import BOOL, I64
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import (
     Alloc,
@@ -55,6 +55,8 @@ def emit_statement(scope: Scope, stmt: Stmt) -> None:
     match stmt:
         case Let(var=var, value=value):
             scope.bind(var, scope.expr(value))
+            if var.dtype is BOOL:
+                scope.conditions[var] = value
         case Store(buffer=buffer, indices=indices, value=value):
             scope.store(buffer, scope.expr(offset_of(buffer, indices)), scope.expr(value))
         case For():
