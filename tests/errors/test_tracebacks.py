@@ -128,6 +128,7 @@ DOORS: dict[str, Callable[[], object]] = {
     "explain": lambda: ad.explain(square, "a"),
     "show": lambda: ad.show(square, 2.0, stage="some"),
     "Config": lambda: ad.Config(threads=-1),
+    "release_memory": lambda: ad.release_memory(keep=-1),
     "kernel": lambda: ad.kernel(shared_limit=-1),
     "kernel called": lambda: doubled(X),
     "kernel without threads": lambda: doubled[0, 1](X),

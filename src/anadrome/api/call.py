@@ -176,19 +176,19 @@ class Compiled:
         """A key for arguments that are numbers and arrays; None, which no program has, for others."""
         small = self._small
         parts: list[object] = []
-        lengths: list[int] = []
+        shapes: list[list[int]] = []
         for arg in args:
             kind = type(arg)
             if kind is np.ndarray:
                 parts.append(arg.dtype)
                 parts.append(tuple([size if size <= small else LARGE for size in arg.shape]))
-                lengths += [size for size in arg.shape if size > small]
+                shapes.append([size for size in arg.shape if size > small])
             elif kind in NUMBERS or kind in COMPLEX_NUMBERS:
                 parts.append(kind)
             else:
                 return None
-        if len(lengths) > 1:
-            parts.append(equal_lengths(lengths))
+        if len(shapes) > 1:
+            parts.append(equal_lengths(shapes))
         return tuple(parts)
 
     def program(

@@ -6,11 +6,13 @@ import os
 
 from anadrome.config import from_environment
 from anadrome.errors.config import UnsuitableSetting
+from anadrome.errors.tracebacks import door
 from anadrome.targets.cpu import runtime
 
 MOST_KEPT = 2**31 - 1
 
 
+@door
 def release_memory(keep: int | None = None) -> int:
     """Give the memory back to the system that is kept for later calls; the number of bytes that was.
 

@@ -4,9 +4,10 @@ Every leaf of a call has a *key*: two calls whose keys agree run the same progra
 scalar type and its shape, in which a dimension above `Config.small_dimension` is only known to be large; a
 number's key is its type; anything else is static and is its own key.
 
-Large dimensions that are equal in the first call are one size in its program: what goes over several arrays
-goes over them together, and needs no checks. Where others are equal in a later call, a program is made that
-takes all of them for different, and serves every call from then on that has no program of its own.
+Large dimensions of different arrays that are equal in the first call are one size in its program: what goes
+over several arrays goes over them together, and needs no checks. Where others are equal in a later call, a
+program is made that takes all of them for different, and serves every call from then on that has no program
+of its own.
 """
 
 from __future__ import annotations
@@ -117,7 +118,8 @@ class Signature:
     structure: Structure
     keys: tuple[Key, ...]
     equal: tuple[int, ...] = ()
-    """For each large dimension, in order, the first one that is as long; empty where all are different."""
+    """For each large dimension, in order, the number of its size; empty where all are different (see
+    `equal_lengths`)."""
 
     def apart(self) -> Signature:
         """The signature of the program for all lengths of large dimensions."""
@@ -149,21 +151,39 @@ def signature_of(
             words = re.sub(r"float(\d+)", lambda bits: f"complex{2 * int(bits[1])}", refusal.facts[0])
             raise UnsupportedArray(function, name.removesuffix(".real"), words, CONVERSIONS["c"]) from None
         raise refusal.error(function, name, *refusal.facts) from None
-    lengths = [
-        length
+    shapes = [
+        [length for length in leaf.shape if length > small_dimension]
         for leaf, key in zip(leaves, keys, strict=True)
         if isinstance(leaf, np.ndarray) and isinstance(key, ArrayKey)
-        for length in leaf.shape
-        if length > small_dimension
     ]
-    return Signature(structure, keys, equal_lengths(lengths)), leaves
+    return Signature(structure, keys, equal_lengths(shapes)), leaves
 
 
-def equal_lengths(lengths: list[int]) -> tuple[int, ...]:
-    """For each length where it first stands in the list; nothing where all are different."""
-    if len(set(lengths)) == len(lengths):
+def equal_lengths(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """A number for each length of each array, in order; those with one number are one size. Nothing where all
+    are different.
+
+    Two dimensions of one array never are one size: that a matrix is square is chance, or says nothing of what
+    is computed. Among several dimensions as long, the one as far from the end is taken, as NumPy broadcasts.
+    """
+    if len(shapes) < 2:
         return ()
-    return tuple([lengths.index(length) for length in lengths])
+    found: list[int] = []
+    known: dict[int, list[tuple[int, int]]] = {}
+    count = 0
+    for shape in shapes:
+        own: list[int] = []
+        for axis, length in enumerate(reversed(shape)):
+            others = known.setdefault(length, [])
+            free = [(place != axis, number) for number, place in others if number not in own]
+            if free:
+                own.append(min(free)[1])
+            else:
+                others.append((count, axis))
+                own.append(count)
+                count += 1
+        found += own[::-1]
+    return tuple(found) if count < len(found) else ()
 
 
 class _NoKey(Exception):
