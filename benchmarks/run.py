@@ -1,6 +1,7 @@
 """Measure the twelve programs: objective, derivative, their ratio, memory, and the first call.
 
-    python benchmarks/run.py                     all programs, one thread, and the overhead of a call
+    python benchmarks/run.py                     the twelve, one thread, and the overhead of a call
+    python benchmarks/run.py --larger            larger sizes, and four programs more
     python benchmarks/run.py gmm lstm            some of them
     python benchmarks/run.py --c                 the objective of GMM beside the same loops in C as well
     python benchmarks/run.py --threads 4 --json out/bench.json
@@ -26,17 +27,18 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = (ROOT / "benchmarks", ROOT / "examples", ROOT / "src")
 sys.path[:0] = [str(folder) for folder in FOLDERS]
 
-from bench.cases import CASES  # noqa: E402 (the path is set above)
+from bench.cases import CASES, LARGER  # noqa: E402 (the path is set above)
 
 COLUMNS = ("program", "size", "objective", "derivative", "ratio", "memory", "first call", "with cache")
 
 
 def main() -> None:
     """Measure what was asked for, and print it."""
-    names = [case.name for case in CASES]
+    names = [case.name for case in (*CASES, *LARGER)]
     parser = argparse.ArgumentParser(description="Measure the programs of examples/.")
     parser.add_argument("programs", nargs="*", help=f"some of {', '.join(names)}")
     parser.add_argument("--threads", type=int, default=1, help="workers of a parallel loop")
+    parser.add_argument("--larger", action="store_true", help="the larger programs instead of the twelve")
     parser.add_argument("--c", action="store_true", help="compare the objective of GMM with C")
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="write the numbers to a file, - for standard output"
@@ -45,7 +47,8 @@ def main() -> None:
     unknown = [name for name in options.programs if name not in names]
     if unknown:
         parser.error(f"no program `{unknown[0]}`; there are {', '.join(names)}")
-    found = run(options.programs or names, options.threads, options.c, is_quiet=str(options.json) == "-")
+    usual = [case.name for case in (LARGER if options.larger else CASES)]
+    found = run(options.programs or usual, options.threads, options.c, is_quiet=str(options.json) == "-")
     if options.json is not None:
         text = json.dumps(found, indent=2)
         if str(options.json) == "-":
@@ -60,7 +63,7 @@ def run(names: list[str], threads: int, with_c: bool, is_quiet: bool) -> dict[st
     found: dict[str, Any] = {"threads": threads, "programs": {}}
     if not is_quiet:
         print(row(COLUMNS))
-    for case in (case for case in CASES if case.name in names):
+    for case in (case for case in (*CASES, *LARGER) if case.name in names):
         with tempfile.TemporaryDirectory() as cache:
             cold = ask(case.name, "cold", threads, cache)
             warm = ask(case.name, "warm", threads, cache)
@@ -109,7 +112,7 @@ def cells(name: str, size: str, cold: dict[str, Any], warm: dict[str, Any]) -> t
 def row(words: tuple[str, ...]) -> str:
     """Words in columns."""
     name, size, *rest = words
-    return f"{name:<9} {size:<26}" + "".join(f"{word:>12}" for word in rest)
+    return f"{name:<12} {size:<26}" + "".join(f"{word:>12}" for word in rest)
 
 
 def closing(found: dict[str, Any]) -> list[str]:

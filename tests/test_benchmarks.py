@@ -18,7 +18,7 @@ for folder in (ROOT / "examples", ROOT / "benchmarks"):
         sys.path.insert(0, str(folder))
 
 from bench.c_objective import c_objective  # noqa: E402 (the path is set above)
-from bench.cases import CASES  # noqa: E402
+from bench.cases import CASES, LARGER  # noqa: E402
 from bench.clock import paired, peak_growth, repeats_for  # noqa: E402
 
 
@@ -33,6 +33,27 @@ def test_a_run_of_one_program() -> None:
 def test_all_twelve_are_there() -> None:
     names = "hello gmm ba ht lstm kmeans det llsq lse ode particle saddle"
     assert [case.name for case in CASES] == names.split()
+
+
+@pytest.mark.parametrize("name", ["process", "convolution", "waves"])
+def test_programs_of_our_own(name: str) -> None:
+    """The derivative along a direction is the slope of the program on NumPy."""
+    case = next(case for case in LARGER if case.name == name)
+    objective, derivative = case.functions()
+    first, *rest = case.arguments()
+    direction, step = np.random.default_rng(1).normal(size=first.shape), 1e-6
+    ends = [objective.python(first + sign * step * direction, *rest) for sign in (1.0, -1.0)]
+    found = derivative(first, *rest)
+    slope = np.sum((found[0] if isinstance(found, tuple) else found) * direction)
+    np.testing.assert_allclose(slope, (ends[0] - ends[1]) / (2.0 * step), rtol=1e-5)
+
+
+def test_forces_end_nearer_to_rest() -> None:
+    case = next(case for case in LARGER if case.name == "forces")
+    force, descent = case.functions()
+    positions, pairs = case.arguments()
+    later = descent(positions, pairs)
+    assert np.linalg.norm(force(later, pairs)) < np.linalg.norm(force(positions, pairs))
 
 
 def test_kernels_beside_array_programs() -> None:

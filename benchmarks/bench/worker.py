@@ -15,7 +15,7 @@ from typing import Any
 
 import anadrome as ad
 from bench.c_objective import against_c
-from bench.cases import CASES
+from bench.cases import CASES, LARGER
 from bench.clock import Paired, duration, paired, peak_growth
 
 
@@ -28,7 +28,7 @@ def first_call(call: Callable[[], object]) -> float:
 
 def measure(name: str, is_warm: bool) -> dict[str, Any]:
     """First calls, and in a warm process times and memory, of one program."""
-    case = next(case for case in CASES if case.name == name)
+    case = next(case for case in (*CASES, *LARGER) if case.name == name)
     objective, derivative = case.functions()
     arguments = case.arguments()
     found: dict[str, Any] = {
