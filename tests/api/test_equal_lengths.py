@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -147,3 +149,14 @@ def test_what_the_surroundings_change_keeps_the_lengths_equal(monkeypatch):
     monkeypatch.setitem(SETTINGS, "scale", 3.0)
     agree(compiled, scaled, numbers(20, 20), 2)
     assert "y: f64[n])" in ad.show(compiled, *numbers(20, 20))
+
+
+def test_what_goes_is_forgotten():
+    """A program that made room for others leaves nothing behind that chooses for later calls."""
+    compiled = ad.jit(
+        lambda x, y, k: x.sum() * y.max() * k, static_argnums=2, config=replace(PLAIN, programs=1)
+    )
+    for k in (1, 2, 1):
+        compiled(*numbers(20, 20), k)
+        assert "y: f64[n])" in ad.show(compiled, *numbers(20, 20), k)
+    assert compiled.compilations == 3

@@ -108,8 +108,6 @@ class Compiled:
         self._small = self.options.config.small_dimension
         self._programs = ProgramStore(self.options.config.programs)
         self._plain = self._programs.plain
-        self._met: set[Signature] = set()
-        """The types that programs were made for, whichever lengths are equal in them."""
         self._changing: frozenset[object] = frozenset()
         self._locks: dict[int, threading.RLock] = {}
         self.__name__ = name
@@ -216,8 +214,10 @@ class Compiled:
     def _served(self, signature: Signature) -> Signature:
         """The signature whose program serves a call: its own, unless others of these types came before it
         with other lengths equal, and none with these."""
+        if not signature.equal or self._programs.of(signature):
+            return signature
         apart = signature.apart()
-        return apart if apart in self._met and not self._programs.of(signature) else signature
+        return apart if self._programs.has_types_of(apart) else signature
 
     def _found(self, signature: Signature) -> tuple[Program, Sequence[np.ndarray]] | None:
         """A program of this signature whose surroundings are as they are now."""
@@ -240,7 +240,6 @@ class Compiled:
             self._changing = frozenset()
             program = self.make(signature)
         self._programs.put(signature, program)
-        self._met.add(signature.apart())
         self.compilations += 1
         arrays = program.arrays_around()
         return program, program.staged.captured if arrays is None else arrays

@@ -36,6 +36,10 @@ class ProgramStore:
                 self._programs.move_to_end(signature)
         return found
 
+    def has_types_of(self, apart: Signature) -> bool:
+        """Whether there is a program for these types, whichever lengths are equal in it."""
+        return any(signature.apart() == apart for signature in list(self._programs))
+
     def put(self, signature: Signature, program: Program) -> None:
         """Keep a program. Where there are too many, those go that no call has asked for the longest time."""
         states = min(KEPT_STATES, self._limit)
