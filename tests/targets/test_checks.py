@@ -165,6 +165,36 @@ def test_memory_that_does_not_exist_is_an_error_and_the_next_call_works(size):
     assert run([5])[1] == 5
 
 
+def test_a_nest_that_runs_again_forgets_the_indices_it_has_seen():
+    """The limit falls from run to run: what was inside before would be outside now."""
+    run = compiled(
+        """fn f(x: f64 buffer, n: i64, more: i64) {
+          alloc y: f64 global [8]
+          alloc k: i64 local [1]
+          k[0] = n
+          while {
+          } test ge(k[0], 0) {
+            let m: i64 = k[0]
+            for i in 0 .. add(m, more) parallel {
+              let inside: bool = and(ge(i, 0), lt(i, m))
+              check 0: inside, i, m
+              y[select(inside, i, 0)] = x[i]
+            }
+            k[0] = sub(m, 1)
+          }
+          return y as f64 [8]
+        }
+        failure index "index {0} of {1}"
+        """
+    )
+    x = np.arange(9.0)
+    assert np.array_equal(run([x, 8, 0])[0], x[:8])
+    with pytest.raises(IndexOutOfBounds, match="index 8 of 8"):
+        run([x, 8, 1])
+    with pytest.raises(IndexOutOfBounds, match="index 0 of 0"):
+        run([x, 0, 1])
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_failures_in_threads_are_reported_once(threads):
     run = compiled(

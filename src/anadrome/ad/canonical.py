@@ -186,7 +186,7 @@ class _Rewriter:
         """A checked index held inside; one that was checked here or around is what it was held to then."""
         key = index, size
         known = self.held.get(key)
-        if known is None or not builder.sees(known):
+        if not isinstance(known, Var) or not builder.sees(known):
             known = self.held[key] = _clamped(builder, index, size)
         return known
 

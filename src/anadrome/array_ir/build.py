@@ -154,9 +154,9 @@ class Builder(Algebra[Atom]):
         found = self._definitions.get(atom) if isinstance(atom, Var) else None
         return None if isinstance(found, Apply) else found
 
-    def sees(self, atom: Atom) -> bool:
-        """Whether a variable is bound here or in a body around; constants always are."""
-        return not isinstance(atom, Var) or any(atom in scope._bound for scope in self._scopes())
+    def sees(self, var: Var) -> bool:
+        """Whether a variable is bound here or in a body around."""
+        return any(var in scope._bound for scope in self._scopes())
 
     def integers(self) -> dict[Var, Apply]:
         """The operations that integers are the results of, as far as this builder knows them."""

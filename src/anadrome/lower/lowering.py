@@ -66,8 +66,9 @@ class Lowering:
         self._reserved: dict[array_ir.Var, Destination] = {}
         self.is_in_parfor = False
         self.located: dict[array_ir.Let, Located] = {}
-        self.only: set[array_ir.Let] = set()
-        """Contributions to sums that nobody has written to, each of which is put there instead of added."""
+        self.only: dict[array_ir.Let, bool] = {}
+        """Contributions to sums that nobody has written to, each of which is put there instead of added ->
+        whether it was."""
 
     # ------------------------------------------------------------------ operands
     def scalar(self, atom: array_ir.Atom) -> Expr:

@@ -7,6 +7,7 @@ is neither filled nor read: its contributions are put there.
 from __future__ import annotations
 
 from anadrome.array_ir import nodes as array_ir
+from anadrome.errors.ir import IRError
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.lower.access import combine, locate, write
 from anadrome.lower.lowering import Lowering, is_scalar, is_zero
@@ -30,6 +31,8 @@ def lower_with_sum(low: Lowering, let: array_ir.Let, expr: array_ir.WithSum) -> 
     values = low.run(
         expr.body, expr.body.results, [None] * count + offers, is_repeating=False, binders=binders
     )
+    if not all(low.only.values()):
+        raise IRError("a sum that is neither filled nor added to was not written")
     for target, (place, value) in zip(let.targets, opened, strict=False):
         is_number = is_scalar(target)
         low.bind(target, low.emit.element(target.name, place) if is_number else value)
@@ -56,7 +59,7 @@ def _open(
         if isinstance(start, Filled) and is_zero(start.value):
             return found.place, Delivered()
     if only is not None and isinstance(start, Filled) and is_zero(start.value):
-        low.only.add(only)
+        low.only[only] = False
         place = low.destination(target)
     else:
         place = low.take_over(let, init, target)
@@ -121,6 +124,7 @@ def lower_add_to(low: Lowering, let: array_ir.Let, expr: array_ir.AddTo) -> None
     if not isinstance(value, Delivered):
         located = low.located.pop(let, None) or locate(low, place, expr.indices, expr.bounds, let.span)
         if let in low.only:
+            low.only[let] = True
             write(low, located, value)
         else:
             combine(low, located, value, "add")

@@ -65,6 +65,9 @@ def settle(scope: Scope, nest: Nest) -> None:
         ]
         _record(scope, pending.status, bits)
         text.label(good)
+        if pending.limit:  # the nest may run again, with another limit
+            for slot in (pending.flag, pending.values[0][0]):
+                text.do(f"store i64 0, ptr {slot}")
 
 
 def _record(scope: Scope, status: int, bits: Sequence[Value]) -> None:
