@@ -68,3 +68,32 @@ def test_a_sum_with_one_contribution_for_each_element_is_written(body):
 def test_another_sum_is_filled_and_added_to(source):
     assert "add~" in text_of(source)
     agree(source, X, X, 2, config=ONE)
+
+
+def test_a_sum_inside_the_loop_of_another():
+    """The inner sum is finished before the outer one has its contribution of the iteration."""
+    source = """fn f(x: f64[n], w: f64[m], k: i64) -> f64[n] {
+      z = full [n] 0.0
+      s = with_sum (t = z) {
+        c, u = loop (b = 1.0, o = t) for i < n {
+          y = full [m] 0.0
+          h = with_sum (e = y) {
+            d, g = loop (a = b, l = e) for j < m {
+              v = w[j]
+              p = mul a v
+              q = add_to l[j] p
+              return p, q
+            }
+            return g
+          }
+          r = parfor j1 < m { v1 = h[j1]; yield reduce add v1 }
+          b1 = mul b 0.5
+          o1 = add_to o[i] r
+          return b1, o1
+        }
+        return u
+      }
+      return s
+    }"""
+    assert "fill" not in text_of(source)
+    agree(source, X, X[:3], 2, config=ONE)

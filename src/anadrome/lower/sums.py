@@ -20,10 +20,8 @@ def lower_with_sum(low: Lowering, let: array_ir.Let, expr: array_ir.WithSum) -> 
     A sum that starts at zero and is wanted as a contribution somewhere is added to right there.
     """
     count = len(expr.tokens)
-    opened = [
-        _open(low, let, init, target, _only_contribution(expr, position))
-        for position, (init, target) in enumerate(zip(expr.init, let.targets, strict=False))
-    ]
+    only = [_only_contribution(expr, position) for position in range(count)]
+    opened = [_open(low, let, *part) for part in zip(expr.init, let.targets, only, strict=False)]
     places = [place for place, _ in opened]
     further = let.targets[count:]
     offers = [None if is_scalar(target) else low.offer(target) for target in further]
@@ -31,7 +29,7 @@ def lower_with_sum(low: Lowering, let: array_ir.Let, expr: array_ir.WithSum) -> 
     values = low.run(
         expr.body, expr.body.results, [None] * count + offers, is_repeating=False, binders=binders
     )
-    if not all(low.only.values()):
+    if not all(low.only.get(one, True) for one in only if one is not None):
         raise IRError("a sum that is neither filled nor added to was not written")
     for target, (place, value) in zip(let.targets, opened, strict=False):
         is_number = is_scalar(target)
