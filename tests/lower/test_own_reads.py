@@ -34,6 +34,10 @@ IN_PLACE = {
         'c = lt k n; check c index "{0} of {1}" k n; r = min k m; v = a[i, j]; w = a[r, j]; u = sub w v',
         "r, j",
     ),
+    "a row above one that is 0 where its check fails": (
+        'c = lt k n; check c index "{0} of {1}" k n; r = select c k 0; v = a[i, j]; w = a[r, j]; u = sub w v',
+        "r, j",
+    ),
 }
 COPIED = {
     "the next place": ("q = mod k n; v = a[k, q]; u = mul v 2.0", "k, j"),
@@ -41,6 +45,11 @@ COPIED = {
     "its place, written twice": ("q = p[j]; v = a[k, q]; u = mul v 2.0", "k, q"),
     "perhaps its row": ("q = p[i]; v = a[q, j]; w = a[k, j]; u = mul v w", "k, j"),
     "a row above a clamped one": ("r = min k m; v = a[i, j]; w = a[r, j]; u = sub w v", "r, j"),
+    "a row above one that is perhaps 0": (
+        'c = lt k n; check c index "{0} of {1}" k n; d = lt k 2; r = select d k 0; '
+        "v = a[i, j]; w = a[r, j]; u = sub w v",
+        "r, j",
+    ),
     "all of it": ("q = sub m j; v = a[k]; w = v[q]; u = mul w 2.0", "k, j"),
 }
 
@@ -79,7 +88,10 @@ def reference(name: str, x: np.ndarray, p: np.ndarray) -> np.ndarray:
             match name:
                 case "its own place":
                     a[k, j] = old[k, j] * 2.0
-                case "a row above" | "a row above a checked one" | "a row above a clamped one":
+                case "a row above one that is perhaps 0":
+                    r = k if k < 2 else 0
+                    a[r, j] = old[r, j] - old[i, j]
+                case _ if name.startswith("a row above"):
                     a[k, j] = old[k, j] - old[i, j]
                 case "another row of it":
                     a[k, j] = old[i, p[j]] * 2.0

@@ -47,6 +47,7 @@ class Knowledge:
                     conditions.append(condition)
                 case _:
                     pass
+        self.conditions = frozenset(conditions)
         self.checked = set(self._compared(conditions))
 
     def _compared(self, conditions: list[Atom]) -> Iterator[Atom]:
@@ -63,10 +64,15 @@ class Knowledge:
         """An index, before it was clamped if it was checked."""
         inner: Atom = index
         while isinstance(inner, Var) and inner not in self.checked:
-            expr = self.definitions.get(inner)
-            if not isinstance(expr, Apply) or expr.prim.name not in ("min", "max"):
-                return affine(index, self.definitions)
-            inner = expr.args[0]
+            match self.definitions.get(inner):
+                case Apply(prim=prim, args=(clamped, _)) if prim.name in ("min", "max"):
+                    inner = clamped
+                case Apply(prim=prim, args=(inside, clamped, _)) if (
+                    prim.name == "select" and inside in self.conditions
+                ):
+                    inner = clamped
+                case _:
+                    return affine(index, self.definitions)
         return affine(inner, self.definitions)
 
     def is_in_place(self, expr: ParFor, array: Var) -> bool:
