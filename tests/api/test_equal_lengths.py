@@ -160,3 +160,25 @@ def test_what_goes_is_forgotten():
         compiled(*numbers(20, 20), k)
         assert "y: f64[n])" in ad.show(compiled, *numbers(20, 20), k)
     assert compiled.compilations == 3
+
+
+def test_a_length_that_is_computed_inside_is_called_as_it_is_outside():
+    """A part as long as an argument: derivatives of the derivative know its size."""
+
+    def cell(h, c, w):
+        n = len(h)
+        forget, out = ((w @ h)[k * n : (k + 1) * n] for k in range(2))
+        c = forget * c + out
+        return out * np.tanh(c), c
+
+    h, c = numbers(20, 20)
+    w = np.random.default_rng(1).normal(size=(40, 20))
+
+    def slope(*arguments):
+        return ad.vjp(cell, *arguments)[1]((np.ones(20), np.ones(20)))
+
+    found = ad.jit(lambda *arguments: ad.jvp(slope, arguments, arguments)[1], config=PLAIN)(h, c, w)
+    step = 1e-6
+    high, low = (slope(*(sign * value for value in (h, c, w))) for sign in (1 + step, 1 - step))
+    for one, two, three in zip(found, high, low, strict=True):
+        np.testing.assert_allclose(one, (two - three) / (2 * step), rtol=1e-6, atol=1e-8)

@@ -79,6 +79,17 @@ class Builder(Algebra[Atom]):
         """Whether an atom is bound in this very body, not around it."""
         return isinstance(atom, Var) and atom in self._bound
 
+    def is_around(self, one: Var, other: Var) -> bool:
+        """Whether a variable is bound in a body around the one that binds the other."""
+        scope: Builder | None = self
+        while scope is not None:
+            if one in scope._bound:
+                return False
+            if other in scope._bound:
+                return True
+            scope = scope.parent
+        return False
+
     def binds(self, var: Var) -> bool:
         """Whether a variable is bound in this body itself."""
         return var in self._bound

@@ -71,7 +71,8 @@ def agree(
     shapes: tuple[str, str] | None = None,
     words: str = "",
 ) -> Size:
-    """One size for two that must be equal: known, or checked at run time, or refused. A constant wins.
+    """One size for two that must be equal: known, or checked at run time, or refused. A constant wins, then
+    what is bound further outside: a size that is computed here would not be known there.
 
     `words` is what a check says that fails, with places for the two.
     """
@@ -89,7 +90,9 @@ def agree(
             )
         )
         context.scope.equal[two if isinstance(one, Const) else one] = one if isinstance(one, Const) else two
-    return right if isinstance(right, Const) else left
+    if isinstance(left, Const):
+        return left
+    return right if isinstance(right, Const) or context.builder.is_around(right, left) else left
 
 
 def retype(context: Context, var: Var, type_: ArrayType, what: str, words: str = "") -> Var:
