@@ -3,7 +3,7 @@
     python benchmarks/run.py                     the twelve, one thread, and the overhead of a call
     python benchmarks/run.py --larger            larger sizes, and four programs more
     python benchmarks/run.py gmm lstm            some of them
-    python benchmarks/run.py --c                 the objective of GMM beside the same loops in C as well
+    python benchmarks/run.py --c                 GMM beside the loops of its objective in C as well
     python benchmarks/run.py --threads 4 --json out/bench.json
 
 Each program runs in two new processes: the first without object cache, the second with what the first has
@@ -27,7 +27,8 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = (ROOT / "benchmarks", ROOT / "examples", ROOT / "src")
 sys.path[:0] = [str(folder) for folder in FOLDERS]
 
-from bench.cases import CASES, LARGER  # noqa: E402 (the path is set above)
+from bench.c_objective import PREFIX  # noqa: E402 (the path is set above)
+from bench.cases import CASES, LARGER  # noqa: E402
 
 COLUMNS = ("program", "size", "objective", "derivative", "ratio", "memory", "first call", "with cache")
 
@@ -39,7 +40,7 @@ def main() -> None:
     parser.add_argument("programs", nargs="*", help=f"some of {', '.join(names)}")
     parser.add_argument("--threads", type=int, default=1, help="workers of a parallel loop")
     parser.add_argument("--larger", action="store_true", help="the larger programs instead of the twelve")
-    parser.add_argument("--c", action="store_true", help="compare the objective of GMM with C")
+    parser.add_argument("--c", action="store_true", help="compare GMM with its objective in C")
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="write the numbers to a file, - for standard output"
     )
@@ -72,8 +73,8 @@ def run(names: list[str], threads: int, with_c: bool, is_quiet: bool) -> dict[st
             print(row(cells(case.name, case.size, cold, warm)), flush=True)
     with tempfile.TemporaryDirectory() as cache:
         found["overhead"] = ask("overhead", "warm", threads, cache)
-        if with_c:
-            found["c"] = ask("c", "warm", threads, cache)
+        for name in (name for name in names if with_c and name.startswith(PREFIX)):
+            found["programs"][name]["c"] = ask(name, "c", threads, cache)
     if not is_quiet:
         print(*closing(found), sep="\n")
     return found
@@ -119,10 +120,11 @@ def closing(found: dict[str, Any]) -> list[str]:
     """The lines after the table."""
     overheads = ", ".join(f"{name} {1e6 * spent:.1f} µs" for name, spent in found["overhead"].items())
     lines = ["", f"overhead of a call: {overheads}"]
-    if "c" in found:
-        numbers = found["c"]
-        words = f"{seconds(numbers['anadrome'])}, in C {seconds(numbers['c'])}, ratio {numbers['ratio']:.2f}"
-        lines.append(f"objective of gmm: {words}")
+    for name, program in found["programs"].items():
+        if "c" in program:
+            numbers = program["c"]
+            words = f"objective {numbers['objective']:.2f}, gradient {numbers['derivative']:.2f}"
+            lines.append(f"{name} in C {seconds(numbers['c'])}, of this {words}")
     return lines
 
 

@@ -1,8 +1,8 @@
-"""What one process measures: `python -m bench.worker NAME cold|warm`, an answer in JSON on standard output.
+"""What one process measures: `python -m bench.worker NAME cold|warm|c`, an answer in JSON on standard output.
 
 `cold` starts without object cache and calls the objective and the derivative once. `warm` does the same in
 a new process, with the cache that `cold` has left, and then measures times and memory. Imports are not
-counted.
+counted. `c` times them beside C.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 
 import anadrome as ad
 from bench.c_objective import against_c
-from bench.cases import CASES, LARGER
-from bench.clock import Paired, duration, paired, peak_growth
+from bench.cases import CASES, LARGER, Case
+from bench.clock import duration, paired, peak_growth
 
 
 def first_call(call: Callable[[], object]) -> float:
@@ -27,9 +27,14 @@ def first_call(call: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
+def case_of(name: str) -> Case:
+    """The program of a name."""
+    return next(case for case in (*CASES, *LARGER) if case.name == name)
+
+
 def measure(name: str, is_warm: bool) -> dict[str, Any]:
     """First calls, and in a warm process times and memory, of one program."""
-    case = next(case for case in (*CASES, *LARGER) if case.name == name)
+    case = case_of(name)
     objective, derivative = case.functions()
     arguments = case.arguments()
     found: dict[str, Any] = {
@@ -69,10 +74,10 @@ def overhead() -> dict[str, Any]:
     return found
 
 
-def c_comparison() -> dict[str, Any]:
-    """The objective of GMM beside the same loops in C: seconds of either, and ours over C's."""
-    times: Paired = against_c()
-    return {"c": times.first, "anadrome": times.second, "ratio": times.ratio}
+def c_comparison(name: str) -> dict[str, Any]:
+    """A program beside the loops of its objective in C: seconds of these, and ours over them."""
+    objective, derivative = against_c(case_of(name))
+    return {"c": objective.first, "objective": objective.ratio, "derivative": derivative.ratio}
 
 
 def main() -> None:
@@ -80,8 +85,8 @@ def main() -> None:
     name, mode = sys.argv[1:]
     if name == "overhead":
         answer = overhead()
-    elif name == "c":
-        answer = c_comparison()
+    elif mode == "c":
+        answer = c_comparison(name)
     else:
         answer = measure(name, mode == "warm")
     print(json.dumps(answer))

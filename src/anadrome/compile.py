@@ -36,6 +36,7 @@ from anadrome.passes.hoist_sums import hoist_sums
 from anadrome.passes.inline import inline
 from anadrome.passes.iverson import iverson
 from anadrome.passes.join import join
+from anadrome.passes.outer_lanes import outer_lanes
 from anadrome.passes.parts import parts
 from anadrome.passes.prove import prove
 from anadrome.passes.release import release
@@ -71,6 +72,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("fuse-2", fuse),
     ("simplify-3", simplify),
     ("both-sides", both_sides),
+    ("outer-lanes", outer_lanes),
 )
 """Array IR to array IR, in order. A pass that runs again has a number behind its name."""
 

@@ -20,6 +20,7 @@ from anadrome.passes.hoist_sums import hoist_sums
 from anadrome.passes.inline import inline
 from anadrome.passes.iverson import iverson
 from anadrome.passes.join import join
+from anadrome.passes.outer_lanes import outer_lanes
 from anadrome.passes.parts import parts
 from anadrome.passes.prove import prove
 from anadrome.passes.scalarize import scalarize
@@ -44,6 +45,8 @@ PASSES: dict[str, Pass] = {
     "sum_loops": sum_loops,
     "iverson": iverson,
     "inline": inline,
+    "outer_lanes": outer_lanes,
+    "blocks": outer_lanes,
 }
 
 PIPELINE = (

@@ -13,11 +13,13 @@ from anadrome.schedule.cpu import schedule_cpu
 from tests.passes.documented import example
 
 WORKERS = {
-    **dict.fromkeys(("cpu", "atomics", "block", "warps", "narrow", "checks", "products", "lanes"), 1),
+    **dict.fromkeys(
+        ("cpu", "atomics", "block", "warps", "narrow", "checks", "products", "lanes", "outer"), 1
+    ),
     "workers": 2,
 }
 """Rewrite -> the workers of its example."""
-VECTOR_BITS = {"lanes": 512}
+VECTOR_BITS = {"lanes": 512, "outer": 512}
 
 
 @pytest.mark.parametrize("name", WORKERS)

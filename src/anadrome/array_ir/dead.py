@@ -304,7 +304,7 @@ class _Sweep:
         yields = tuple(self.item(item) for item in expr.yields if item in self.live)
         if body is expr.body and _is_same(yields, expr.yields):
             return expr
-        return ParFor(expr.index, expr.extent, body, yields)
+        return ParFor(expr.index, expr.extent, body, yields, expr.in_lanes)
 
     def item(self, item: Yield) -> Yield:
         """A yield with the living statements of its operator."""

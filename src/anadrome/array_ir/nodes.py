@@ -176,12 +176,16 @@ class ParFor:
 
     `body.results` is empty: the yields name the variables of the body they take. Results of the
     expression are those of the yields, one after the other (see `yield_arity`).
+
+    `in_lanes`: iterations shall run side by side in the lanes of vectors, whatever loops are inside. It
+    changes no result.
     """
 
     index: Var
     extent: Size
     body: Body
     yields: tuple[Yield, ...]
+    in_lanes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@
                | "full" list atom                                 full [n, 3] 0.0
                | "literal" list                                   literal [a, b]
                | "reshape" NAME list                              reshape x [n, 3]
-               | "parfor" NAME "<" size "{" {statement SEP} {yield SEP} "}"
+               | "parfor" NAME "<" size ["lanes"] "{" {statement SEP} {yield SEP} "}"
                | "loop" [wish] inits "for" NAME "<" size block    loop (s = 0.0) for i < n { …; return t }
                | "loop" [wish] inits "while" block "do" block     the first block returns the condition
                | "if" atom block "else" block
@@ -228,8 +228,9 @@ class _Printer:
             head += " = "
         expr = let.expr
         match expr:
-            case ParFor(index=index, extent=extent, body=body, yields=yields):
-                self.lines.append(f"{head}parfor {self.name(index)} < {self.atom(extent)} {{")
+            case ParFor(index=index, extent=extent, body=body, yields=yields, in_lanes=in_lanes):
+                lanes = " lanes" if in_lanes else ""
+                self.lines.append(f"{head}parfor {self.name(index)} < {self.atom(extent)}{lanes} {{")
                 self.nested(body, yields)
             case Loop():
                 self.loop(head, expr)

@@ -383,13 +383,12 @@ class _Parser:
         """After `parfor`."""
         name = self.name()
         self.expect("<")
-        extent = self.atom()
-        outer = self.scope
-        self.scope = dict(outer)
+        extent, in_lanes = self.atom(), self.accept("lanes")
+        outer, self.scope = self.scope, dict(self.scope)
         index = self.bind(name, ArrayType(I64))
         body, yields = self.statements()
         self.scope = outer
-        return ParFor(index, extent, body, yields)
+        return ParFor(index, extent, body, yields, in_lanes)
 
     def loop(self) -> Expr:
         """After `loop`."""

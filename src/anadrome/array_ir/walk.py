@@ -284,7 +284,8 @@ class Renaming:
                 outer = self.atom(extent)
                 new_index = self.fresh(index)
                 new_body = self.body(body)
-                return ParFor(new_index, outer, new_body, tuple(self.item(item) for item in yields))
+                items = tuple(self.item(item) for item in yields)
+                return ParFor(new_index, outer, new_body, items, expr.in_lanes)
             case Loop(carried, init, body, index, trip, condition, checkpoint):
                 new_init = self.atoms(init)
                 new_trip = None if trip is None else self.atom(trip)
@@ -417,9 +418,9 @@ def _triple(atoms: tuple[Atom, ...]) -> tuple[Atom, Atom, Atom]:
 def map_bodies(expr: Expr, change: Callable[[Body], Body]) -> Expr:
     """An expression with the bodies that run in it changed, not operators of yields; itself where none is."""
     match expr:
-        case ParFor(index=index, extent=extent, body=body, yields=yields):
+        case ParFor(body=body):
             new = change(body)
-            return expr if new is body else ParFor(index, extent, new, yields)
+            return expr if new is body else replace(expr, body=new)
         case Loop(body=body, condition=condition):
             new, test = change(body), None if condition is None else change(condition)
             return expr if new is body and test is condition else replace(expr, body=new, condition=test)

@@ -32,11 +32,13 @@ class Space(enum.Enum):
 
 
 class Binding(enum.Enum):
-    """What runs the iterations of a `For`: worker threads; one thread, in any order; the lanes of one vector,
-    from 0 to a constant extent; or one thread, in order."""
+    """What runs the iterations of a `For`: worker threads; one thread, in any order; lanes of vectors, as
+    many as there are, whatever loops are inside; the lanes of one vector, from 0 to a constant extent; or one
+    thread, in order."""
 
     THREADS = "threads"
     PARALLEL = "parallel"
+    OUTER = "outer"
     LANES = "lanes"
     SEQUENTIAL = "sequential"
 
@@ -231,7 +233,8 @@ class For:
 
     Iterations of any binding but SEQUENTIAL are independent of one another, while no check in them fails.
     A THREADS loop is a fork and a join; each iteration may run on its own thread. A GLOBAL buffer allocated
-    inside belongs to the thread.
+    inside belongs to the thread, or to the iteration of an OUTER loop, which no target runs: `schedule` makes
+    loops of LANES of it.
     """
 
     index: Var

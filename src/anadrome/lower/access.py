@@ -15,7 +15,6 @@ from anadrome.errors import Span
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Expr
 from anadrome.lower.arithmetic import ZERO, compute
-from anadrome.lower.emit import fold
 from anadrome.lower.lowering import Located, Lowering
 from anadrome.lower.values import ROOM, Delivered, Destination, Filled, Place, Value
 
@@ -150,5 +149,4 @@ def combine(low: Lowering, located: Located, value: Value, operator: str) -> Non
     if isinstance(value, Place | Filled):
         low.deliver(value, Destination(place, operator))
     else:
-        old = kernel_ir.Load(place.buffer, place.at())
-        low.emit.emit(kernel_ir.Store(place.buffer, place.at(), fold(operator, old, value)))
+        low.emit.combine_element(operator, place.buffer, place.at(), value)

@@ -1,7 +1,7 @@
 """Growing kernel programs: nested blocks, allocation hoisted out of loops, copies and fills.
 
-Scratch in a loop is allocated once, before the outermost loop in which its size does not change. The body
-of a THREADS loop is a border: what is allocated inside belongs to the worker.
+Scratch in a loop is allocated once, before the outermost loop in which its size does not change. The bodies
+of THREADS and OUTER loops are borders: what is allocated inside belongs to the worker, or to the iteration.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from anadrome.errors.kernels_launch import KernelArray
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.check import LOCAL_BYTES
 from anadrome.kernel_ir.nodes import Binding, Buffer, Expr, Space, Stmt, Var
-from anadrome.lower.arithmetic import ONE, ZERO, product
+from anadrome.lower.arithmetic import ONE, ZERO, multiply, product
 from anadrome.lower.values import Filled, Place, Storage, capacity
 from anadrome.prims.table import PRIMS
 
@@ -26,7 +26,10 @@ SMALL_ARRAY = 256
 UNROLLED_COPY = 8
 """Copies and fills of at most this constant size are written out."""
 
-BlockKind = Literal["function", "loop", "branch", "threads"]
+BlockKind = Literal["function", "loop", "branch", "threads", "lanes"]
+BORDERS = ("threads", "lanes")
+_KINDS: dict[Binding, BlockKind] = {Binding.THREADS: "threads", Binding.OUTER: "lanes"}
+
 ElementRule = Callable[[Expr], Expr]
 """The offset of an element from the start of its array -> its value."""
 
@@ -51,6 +54,8 @@ class Emitter:
         self.block = Block("function", 0)
         self.span: Span | None = None
         self._depths: dict[Var, int] = {}
+        self._homes: dict[Buffer, int] = {}
+        """buffer -> the depth of the block that allocates it; parameters are not among them"""
 
     # ------------------------------------------------------------------ blocks
     @contextmanager
@@ -64,7 +69,7 @@ class Emitter:
                 self.emit(kernel_ir.Free(buffer))
         finally:
             inner, self.block = self.block, outer
-        outer.is_shared |= inner.is_shared and inner.kind != "threads"
+        outer.is_shared |= inner.is_shared and inner.kind not in BORDERS
 
     def emit(self, stmt: Stmt) -> None:
         """Append a statement, in a kernel with the source place that says so."""
@@ -102,10 +107,20 @@ class Emitter:
         """Whether the open block is inside a loop."""
         block: Block | None = self.block
         while block is not None:
-            if block.kind == "loop":
+            if block.kind in ("loop", "lanes"):
                 return True
             block = block.parent
         return False
+
+    @property
+    def _depth_of_lanes(self) -> int:
+        """The depth of the body of the OUTER loop around, 0 where there is none."""
+        block: Block | None = self.block
+        while block is not None:
+            if block.kind == "lanes":
+                return block.depth
+            block = block.parent
+        return 0
 
     @contextmanager
     def loop(
@@ -114,10 +129,11 @@ class Emitter:
         """A `For` around what is emitted inside. A map (each iteration writes its own elements only)
         becomes PARALLEL where nothing in it stands against that."""
         index = Var(name, I64)
-        with self.open("threads" if binding is Binding.THREADS else "loop") as block:
+        with self.open(_KINDS.get(binding, "loop")) as block:
             self._depths[index] = block.depth
             yield index
-        if is_map and not (self.is_kernel or block.is_shared or block.owned):
+        is_free = binding is Binding.SEQUENTIAL and not (self.is_kernel or block.is_shared or block.owned)
+        if is_map and is_free:
             binding = Binding.PARALLEL
         self.emit(kernel_ir.For(index, lo, hi, tuple(block.stmts), binding))
 
@@ -136,9 +152,19 @@ class Emitter:
     def cell(self, name: str, dtype: DType, start: Expr) -> Buffer:
         """A mutable scalar: a local buffer of one element."""
         buffer = Buffer(name, dtype, Space.LOCAL)
+        self._homes[buffer] = self.block.depth
         self.emit(kernel_ir.Alloc(buffer, ONE))
         self.emit(kernel_ir.Store(buffer, (ZERO,), start))
         return buffer
+
+    def combine_element(self, operator: str, buffer: Buffer, indices: tuple[Expr, ...], value: Expr) -> None:
+        """buffer[indices] = buffer[indices] ⊕ value; of several lanes that may meet there, each."""
+        if self._homes.get(buffer, 0) < self._depth_of_lanes:
+            self.emit(kernel_ir.Atomic(operator, buffer, indices, value, is_alone=True))
+        else:
+            self.emit(
+                kernel_ir.Store(buffer, indices, fold(operator, kernel_ir.Load(buffer, indices), value))
+            )
 
     def load(self, name: str, buffer: Buffer, offset: Expr = ZERO) -> Expr:
         """Bind an element."""
@@ -170,12 +196,32 @@ class Emitter:
                 raise KernelArray(self.span)
         if self.is_kernel or (is_small(shape) and not is_shared):
             buffer = Buffer(name, dtype, Space.LOCAL)
+            self._homes[buffer] = self.block.depth
             self.emit(kernel_ir.Alloc(buffer, size))
             return Place(Storage(buffer, is_whole=True), ZERO, shape)
         buffer = Buffer(name, dtype, Space.GLOBAL)
         home = self._home(size)
+        self._homes[buffer] = home.depth
         home.stmts.append(kernel_ir.Alloc(buffer, size, self.span))
         storage = home.owned[buffer] = Storage(buffer, is_whole=True)
+        if home is not self.block:
+            self.block.is_shared = True
+        return Place(storage, ZERO, shape)
+
+    def allocate_side_by_side(self, name: str, dtype: DType, shape: tuple[Expr, ...]) -> Place:
+        """An array without a value, whose rows lie element by element side by side: the first dimension is
+        the fastest."""
+        strides: list[Expr] = [ONE]
+        below = shape[0]
+        for size in reversed(shape[1:]):
+            strides.insert(1, below)
+            below = multiply(below, size)
+        size = capacity(shape)
+        home = self._home(size)
+        buffer = Buffer(name, dtype, Space.GLOBAL, shape, tuple(strides))
+        self._homes[buffer] = home.depth
+        home.stmts.append(kernel_ir.Alloc(buffer, size, self.span))
+        storage = home.owned[buffer] = Storage(buffer)
         if home is not self.block:
             self.block.is_shared = True
         return Place(storage, ZERO, shape)
@@ -209,24 +255,29 @@ class Emitter:
     def combine(self, target: Place, source: Place | Filled, operator: str) -> None:
         """target[k] = target[k] ⊕ source[k]"""
 
-        def combined(k: Expr) -> Expr:
-            old = kernel_ir.Load(target.buffer, target.at(k))
-            if isinstance(source, Filled):
-                return fold(operator, old, source.value)
-            return fold(operator, old, kernel_ir.Load(source.buffer, source.at(k)))
+        def combined(k: Expr) -> None:
+            match source:
+                case Filled(value=value):
+                    pass
+                case Place():
+                    value = kernel_ir.Load(source.buffer, source.at(k))
+            self.combine_element(operator, target.buffer, target.at(k), value)
 
-        self.each(target, combined)
+        self._elements(target, combined)
 
     def each(self, target: Place, value: ElementRule) -> None:
         """target[k] = value(k) for every element in row-major order; `value` reads no other element of it."""
+        self._elements(target, lambda k: self.emit(kernel_ir.Store(target.buffer, target.at(k), value(k))))
+
+    def _elements(self, target: Place, put: Callable[[Expr], None]) -> None:
+        """What is done for the offset of every element in row-major order, of other elements for each."""
         size = product(target.shape)
         if isinstance(size, kernel_ir.Const) and int(size.value) <= UNROLLED_COPY:
             for k in range(int(size.value)):
-                offset = kernel_ir.i64(k)
-                self.emit(kernel_ir.Store(target.buffer, target.at(offset), value(offset)))
+                put(kernel_ir.i64(k))
             return
         with self.loop("k", ZERO, size, is_map=True) as index:
-            self.emit(kernel_ir.Store(target.buffer, target.at(index), value(index)))
+            put(index)
 
 
 def is_small(shape: tuple[Expr, ...]) -> bool:

@@ -97,4 +97,5 @@ def _owned(low: Lowering, value: Value, atom: array_ir.Atom, given: set[Buffer])
 
 def _may_be_given(low: Lowering, place: Place) -> bool:
     """Whether a place begins a heap buffer that this call allocated."""
-    return place.buffer in low.emit.block.owned and is_constant(place.offset, 0)
+    is_begin = place.buffer in low.emit.block.owned and is_constant(place.offset, 0)
+    return is_begin and not place.buffer.strides

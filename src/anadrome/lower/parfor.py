@@ -25,7 +25,7 @@ from anadrome.lower.yields import ReduceArraySink, ReduceScalarSink, Sink, Stack
 
 def lower_parfor(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> None:
     """Emit the loops and bind the results."""
-    turned = interchange(let, expr)
+    turned = () if expr.in_lanes else interchange(let, expr)
     if turned:
         for part in turned:
             assert isinstance(part.expr, array_ir.ParFor)
@@ -36,7 +36,8 @@ def lower_parfor(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> Non
 
 def _lower(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> None:
     count = workers(low, let, expr)
-    sinks = [_sink(low, let, item, let.targets[part], count) for item, part in yield_slices(expr.yields)]
+    parts = yield_slices(expr.yields)
+    sinks = [_sink(low, let, item, let.targets[part], count, in_lanes=expr.in_lanes) for item, part in parts]
     for sink in sinks:
         sink.open()
     extent = low.scalar(expr.extent)
@@ -65,7 +66,8 @@ def _run(
     for sink in sinks:
         sink.enter(worker)
     is_map = all(isinstance(sink, StackSink) for sink in sinks)
-    with low.emit.loop(expr.index.name, lo, hi, is_map=is_map) as index:
+    binding = Binding.OUTER if expr.in_lanes else Binding.SEQUENTIAL
+    with low.emit.loop(expr.index.name, lo, hi, binding, is_map=is_map) as index:
         wants = [want for sink in sinks for want in sink.wants(index)]
         low.run(
             expr.body,
@@ -86,10 +88,12 @@ def _sink(
     item: array_ir.Yield,
     targets: tuple[array_ir.Var, ...],
     count: Expr | None,
+    *,
+    in_lanes: bool,
 ) -> Sink:
     match item:
         case array_ir.Stack(value=value):
-            return StackSink(low, let, targets, count, value)
+            return StackSink(low, let, targets, count, value, in_lanes)
         case array_ir.Reduce(operator=operator, values=values):
             return _reduce(low, let, operator, values, targets, count)
         case array_ir.Scan(operator=operator, values=values, exclusive=exclusive):

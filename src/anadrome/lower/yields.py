@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from anadrome.array_ir import nodes as array_ir
+from anadrome.array_ir.walk import all_lets, bodies, operands
 from anadrome.dtypes import DType
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Buffer, Expr, i64
 from anadrome.lower.access import bound, combine, write
 from anadrome.lower.arithmetic import ZERO, multiply, neutral
-from anadrome.lower.emit import fold, is_small
+from anadrome.lower.emit import is_small
 from anadrome.lower.lowering import Located, Lowering, Offer, is_scalar
 from anadrome.lower.values import Delivered, Destination, Place
 
@@ -62,9 +63,13 @@ class Sink(ABC):
 
 @dataclass(slots=True, eq=False)
 class StackSink(Sink):
-    """result[i] = value"""
+    """result[i] = value
+
+    Where iterations run in lanes and others read single elements, rows lie side by side.
+    """
 
     value: array_ir.Atom
+    is_in_lanes: bool = False
     place: Place = field(init=False)
     operator: str | None = field(init=False, default=None)
     _row: Place | None = field(init=False, default=None)
@@ -72,7 +77,15 @@ class StackSink(Sink):
     def open(self) -> None:
         found = self.low.offer(self.targets[0])
         self.operator = None if found is None else found.operator
-        self.place = self.low.allocate(self.targets[0]) if found is None else found.place
+        if found is not None:
+            self.place = found.place
+        elif self.is_in_lanes and is_read_by_element(self.low, self.targets[0]):
+            shape = self.low.scalars(self.targets[0].type.shape)
+            self.place = self.low.emit.allocate_side_by_side(
+                self.targets[0].name, self.value.type.dtype, shape
+            )
+        else:
+            self.place = self.low.allocate(self.targets[0])
 
     def wants(self, index: Expr) -> Wants:
         self._row = None
@@ -90,6 +103,24 @@ class StackSink(Sink):
 
     def close(self) -> None:
         self.low.bind(self.targets[0], self.place if self.operator is None else Delivered())
+
+
+def is_read_by_element(low: Lowering, var: array_ir.Var) -> bool:
+    """Whether an array of rows about to be computed is read in the open body alone, by all of its indices."""
+    facts = low.live.frames[-1].facts
+    used = facts.uses.get(var, [])
+    if len(var.type.shape) < 2 or not used or used[-1] == len(facts.lets):
+        return False
+    readers = [facts.lets[position] for position in used]
+    return all(_reads_elements(let, var) for let in all_lets(array_ir.Body(tuple(readers))))
+
+
+def _reads_elements(let: array_ir.Let, var: array_ir.Var) -> bool:
+    expr = let.expr
+    if isinstance(expr, array_ir.Index) and expr.array is var:
+        return len(expr.indices) == len(var.type.shape)
+    inner = (atom for _, body in bodies(expr) for atom in body.results)
+    return var not in operands(expr) and var not in inner
 
 
 @dataclass(slots=True, eq=False)
@@ -118,8 +149,7 @@ class ReduceScalarSink(Sink):
         self._combine(self.low.scalar(self.value))
 
     def _combine(self, value: Expr) -> None:
-        old = kernel_ir.Load(self._cell, (ZERO,))
-        self.low.emit.emit(kernel_ir.Store(self._cell, (ZERO,), fold(self.operator, old, value)))
+        self.low.emit.combine_element(self.operator, self._cell, (ZERO,), value)
 
     def leave(self, worker: Expr | None) -> None:
         if worker is not None:

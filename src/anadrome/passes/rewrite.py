@@ -121,7 +121,8 @@ class Substitution:
             case ParFor(index=index, extent=extent, body=body, yields=yields):
                 outer = self.atom(extent)
                 new = change(body)
-                return ParFor(index, outer, new, tuple(self.item(item, change) for item in yields))
+                items = tuple(self.item(item, change) for item in yields)
+                return ParFor(index, outer, new, items, expr.in_lanes)
             case Loop(carried, init, body, index, trip, condition, checkpoint):
                 start = self.atoms(init)
                 count = None if trip is None else self.atom(trip)
@@ -202,4 +203,4 @@ def with_bodies(expr: Expr, change: BodyChange) -> Expr:
         if isinstance(before, Var) and after is not before:
             known.replace(before, after)
     yields = tuple(known.item(item, change) for item in expr.yields)
-    return ParFor(expr.index, expr.extent, Body(new.lets), yields)
+    return ParFor(expr.index, expr.extent, Body(new.lets), yields, expr.in_lanes)

@@ -1,0 +1,204 @@
+"""Loops in lanes whatever loops are inside: strips of vectors, and the rest one by one.
+
+Lanes of an outer loop go through the loops inside together. What they read at the same place is one number
+for all of them, what each has for itself lies side by side: memory that an iteration allocates becomes an
+array with a last dimension of lanes. A strip has several vectors of lanes, so that one number read serves
+all of them, and sums that wait for their last addition are several. The iterations that fill no strip, all
+of them where there are few, run one after the other, as all do where the machine has no vectors; what
+iterations add up needs no care then.
+
+Before:
+    fn main(n: i64, m: i64, a: f64 buffer, b: f64 buffer) {
+      alloc s: f64 local [1]
+      s[0] = 0.0
+      for i in 0 .. n outer {
+        alloc row: f64 global [m]
+        for j in 0 .. m sequential {
+          row[j] = mul(a[i], b[j])
+        }
+        combine add s[0] = row[0]
+        free row
+      }
+      let r: f64 = s[0]
+      return r as f64
+    }
+After:
+    fn main(n: i64, m: i64, a: f64 buffer, b: f64 buffer) {
+      alloc s: f64 local [1]
+      s[0] = 0.0
+      alloc row: f64 global [m, 32] [mul(m, 32)]
+      for strip in 0 .. truncdiv(n, 32) sequential {
+        for lane in 0 .. 32 lanes {
+          let i: i64 = add(mul(strip, 32), lane)
+          for j in 0 .. m sequential {
+            row[j, lane] = mul(a[i], b[j])
+          }
+          combine add s[0] = row[0, lane]
+        }
+      }
+      free row
+      alloc row_1: f64 global [m]
+      for i_1 in mul(truncdiv(n, 32), 32) .. n sequential {
+        for j_1 in 0 .. m sequential {
+          row_1[j_1] = mul(a[i_1], b[j_1])
+        }
+        s[0] = add~(s[0], row_1[0])
+      }
+      free row_1
+      let r: f64 = s[0]
+      return r as f64
+    }
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from anadrome.dtypes import I64
+from anadrome.errors.ir import IRError
+from anadrome.kernel_ir.nodes import (
+    Alloc,
+    Atomic,
+    Binding,
+    Buffer,
+    Check,
+    Compute,
+    Expr,
+    For,
+    Free,
+    If,
+    Let,
+    Load,
+    Space,
+    Stmt,
+    Store,
+    Var,
+    While,
+    i64,
+)
+from anadrome.kernel_ir.walk import (
+    WIDTHS,
+    bodies,
+    bound,
+    free_names,
+    runs_in_lanes,
+    statements,
+    with_bodies,
+)
+from anadrome.prims.table import PRIMS
+from anadrome.schedule.arithmetic import ZERO, add, divide, multiply, subtract
+from anadrome.schedule.names import Names, Place
+
+VECTORS = 4
+"""Vectors of lanes in a strip: with four, a sum of products has four chains of additions, as many as a unit
+that takes four cycles for one needs, and a number that all lanes read is read a quarter as often."""
+
+SHORT_VECTORS = 2
+"""The same where an iteration has one loop inside: such loops are often short, and their ends are masked."""
+
+
+def is_short(loop: For) -> bool:
+    """Whether an iteration has a single loop inside and no memory on the heap, and lanes can run it."""
+    inside = list(statements(loop.body))
+    nested = any(isinstance(inner, For | While) for stmt in inside for body in bodies(stmt) for inner in body)
+    return all(map(_can, inside)) and not nested
+
+
+def outer_loop(loop: For, lanes: int) -> tuple[Stmt, ...]:
+    """What an OUTER loop becomes, with so many lanes in a vector; 1: none."""
+    owned = [stmt for stmt in loop.body if isinstance(stmt, Alloc) and stmt.buffer.space is Space.GLOBAL]
+    kept = {stmt.buffer for stmt in owned}
+    body = tuple(stmt for stmt in loop.body if not (isinstance(stmt, Alloc | Free) and stmt.buffer in kept))
+    inside = list(statements(body))
+    inner = {var for stmt in inside if (var := bound(stmt)) is not None} | {loop.index}
+    if any(not inner.isdisjoint(free_names((stmt,)).vars) for stmt in owned):
+        return (replace(loop, body=tuple(map(_alone, loop.body)), binding=Binding.SEQUENTIAL),)
+    frees = tuple(Free(stmt.buffer) for stmt in owned)
+    if lanes == 1 or not all(map(_can, inside)):
+        rest = replace(loop, body=tuple(map(_alone, body)), binding=Binding.SEQUENTIAL)
+        return (*owned, rest, *frees)
+    width = min(lanes * VECTORS, WIDTHS[-1])
+    whole = divide(subtract(loop.hi, loop.lo), i64(width))
+    end = add(loop.lo, multiply(whole, i64(width)))
+    rest = replace(loop, lo=end, body=tuple(map(_alone, body)), binding=Binding.SEQUENTIAL)
+    return (*_strips(loop, body, owned, width, whole), *owned, rest, *frees)
+
+
+def _can(stmt: Stmt) -> bool:
+    """Whether lanes can run a statement, and it can be copied."""
+    return runs_in_lanes(stmt) and isinstance(stmt, Let | Store | Atomic | If | For | While | Alloc | Check)
+
+
+def _strips(
+    loop: For, body: tuple[Stmt, ...], owned: list[Alloc], width: int, whole: Expr
+) -> tuple[Stmt, ...]:
+    """The iterations that fill whole strips."""
+    strip, lane, index = (Var(name, I64) for name in ("strip", "lane", loop.index.name))
+    around = free_names((loop,))
+    names = Names({var: var for var in around.vars}, {one: Place(one) for one in around.buffers})
+    names.vars[loop.index] = index
+    memory: list[Alloc] = []
+    for stmt in owned:
+        one = stmt.buffer
+        spread = Buffer(one.name, one.dtype, Space.GLOBAL, (stmt.size, i64(width)))
+        names.buffers[one] = Place(spread, lane)
+        memory.append(Alloc(spread, multiply(stmt.size, i64(width)), stmt.span))
+    place = Let(index, add(loop.lo, add(multiply(strip, i64(width)), lane)))
+    vector = For(lane, ZERO, i64(width), (place, *_copies(body, names)), Binding.LANES)
+    return (*memory, For(strip, ZERO, whole, (vector,)), *(Free(stmt.buffer) for stmt in memory))
+
+
+def _copies(stmts: Iterable[Stmt], names: Names) -> tuple[Stmt, ...]:
+    """Statements under new names, by what the others stand for."""
+    return tuple(_copy(stmt, names) for stmt in stmts)
+
+
+def _copy(stmt: Stmt, names: Names) -> Stmt:
+    match stmt:
+        case Let(var=var, value=value, span=span):
+            known = names.expr(value)
+            return Let(_new(var, names), known, span)
+        case Alloc(buffer=buffer, size=size, span=span):
+            made = names.layout(buffer)
+            names.buffers[buffer] = Place(made)
+            return Alloc(made, names.expr(size), span)
+        case Store(buffer=buffer, indices=indices, value=value, span=span):
+            return Store(*names.element(buffer, indices), names.expr(value), span)
+        case Atomic(buffer=buffer, indices=indices, value=value):
+            at, place = names.element(buffer, indices)
+            return replace(stmt, buffer=at, indices=place, value=names.expr(value))
+        case If(condition=condition, then=then, other=other):
+            return If(names.expr(condition), _copies(then, names), _copies(other, names))
+        case For(index=index, lo=lo, hi=hi, body=body):
+            first, last = names.expr(lo), names.expr(hi)
+            return replace(stmt, index=_new(index, names), lo=first, hi=last, body=_copies(body, names))
+        case While(prelude=prelude, condition=condition, body=body):
+            before = _copies(prelude, names)
+            return While(before, names.expr(condition), _copies(body, names))
+        case Check(condition=condition, values=values):
+            return replace(stmt, condition=names.expr(condition), values=names.exprs(values))
+        case _:
+            raise IRError(f"{type(stmt).__name__} in a loop in lanes")
+
+
+def _new(var: Var, names: Names) -> Var:
+    made = Var(var.name, var.dtype)
+    names.vars[var] = made
+    return made
+
+
+def _alone(stmt: Stmt) -> Stmt:
+    """A statement of iterations that run one after the other: what they add up is stored."""
+    if isinstance(stmt, Atomic) and stmt.is_alone:
+        return _stored(stmt)
+    own = bodies(stmt)
+    return with_bodies(stmt, [tuple(map(_alone, body)) for body in own]) if own else stmt
+
+
+def _stored(stmt: Atomic) -> Store:
+    value = Compute(
+        PRIMS[stmt.operation], (Load(stmt.buffer, stmt.indices), stmt.value), is_reassociable=True
+    )
+    return Store(stmt.buffer, stmt.indices, value, stmt.span)
