@@ -17,6 +17,7 @@ from anadrome.array_ir.text import show
 from anadrome.compile import compile_function, prepare
 from anadrome.config import Config
 from tests.ad.oracles import direction, is_float
+from tests.lanes_everywhere import lanes_everywhere
 from tests.lower.oracle import kernel_arguments
 from tests.programs import at_constant_sizes, programs
 
@@ -65,6 +66,21 @@ def assert_derivatives_compile_at_constant_sizes(fn: Function, args: list[Any]) 
 @given(case=programs(statements=5, depth=2, largest=13))
 def test_compiled_derivatives_agree_at_constant_sizes(case):
     assert_derivatives_compile_at_constant_sizes(*case)
+
+
+@QUICK
+@given(case=programs(statements=5, depth=3))
+def test_compiled_derivatives_agree_in_lanes(case):
+    with lanes_everywhere():
+        assert_derivatives_compile(*case)
+
+
+@pytest.mark.fuzz
+@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(case=programs(statements=7, depth=4))
+def test_many_compiled_derivatives_agree_in_lanes(case):
+    with lanes_everywhere():
+        assert_derivatives_compile(*case)
 
 
 @pytest.mark.fuzz

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
 from launching import config, prepared, scheduled
 
 import anadrome as ad
+from anadrome.array_ir.check import check as check_array
+from anadrome.array_ir.interp import run as run_array
+from anadrome.array_ir.text import parse as parse_array
+from anadrome.array_ir.text import show as show_array
+from anadrome.kernel_ir.check import check
 from anadrome.kernel_ir.interp import run
 from anadrome.kernel_ir.nodes import Binding, For, Function
 from anadrome.kernel_ir.text import parse
 from anadrome.kernel_ir.walk import statements
+from anadrome.lower.function import lower
+from anadrome.passes.outer_lanes import outer_lanes
+from anadrome.schedule.cpu import schedule_cpu
 from anadrome.targets.cpu import compile_cpu
+from tests.lanes_everywhere import BITS as LANES_BITS
+from tests.lanes_everywhere import lanes_everywhere
+from tests.lower.oracle import kernel_arguments
+from tests.outer_nests import outer_nests
 
 RNG = np.random.default_rng(5)
 BITS = [0, 64, 128, 256, 512]
@@ -130,3 +143,36 @@ def test_memory_is_predicted() -> None:
     found = ad.explain(ad.grad(mixture, argnums=(1, 2)), *sizes(100, 20, 17), measure=True)
     assert found.is_exact
     assert found.measured == found.predicted
+
+
+def agree_in_lanes(text: str, args: list[np.ndarray]) -> None:
+    """As it is; in lanes and interpreted; scheduled and interpreted; compiled."""
+    fn = parse_array(text)
+    wanted = run_array(fn, args).results
+    with lanes_everywhere():
+        changed = outer_lanes(fn, config(1))
+        lowered = lower(changed, config(1))
+        scheduled = schedule_cpu(lowered, config(1), LANES_BITS)
+    check_array(changed)
+    check(lowered)
+    check(scheduled)
+    assert " lanes {" in show_array(changed)
+    assert ("add_to" in text) is ("blocks" in show_array(changed))
+    given_ = kernel_arguments(fn, args)
+    compiled = compile_cpu(scheduled, config(1))(given_)
+    for found in (run_array(changed, args).results, run(scheduled, given_), compiled):
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-11)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(case=outer_nests())
+def test_generated_nests(case: tuple[str, list[np.ndarray]]) -> None:
+    agree_in_lanes(*case)
+
+
+@pytest.mark.fuzz
+@settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(case=outer_nests())
+def test_many_generated_nests(case: tuple[str, list[np.ndarray]]) -> None:
+    agree_in_lanes(*case)

@@ -93,7 +93,7 @@ from anadrome.kernel_ir.walk import (
     with_bodies,
 )
 from anadrome.schedule.arithmetic import ZERO, add, compute, divide, known, multiply, subtract
-from anadrome.schedule.outer import SHORT_VECTORS, is_short, outer_loop
+from anadrome.schedule.outer import MOST, SHORT_VECTORS, is_short, outer_loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ def _statement_in_lanes(stmt: Stmt, vector_bits: int) -> tuple[Stmt, ...]:
         case For(binding=Binding.OUTER):
             lanes = _lanes(list(statements(stmt.body)), vector_bits)
             if lanes > 1 and is_short(stmt):
-                width = min(lanes * SHORT_VECTORS, WIDTHS[-1])
+                width = min(lanes * SHORT_VECTORS, MOST)
                 return strips(replace(stmt, binding=Binding.PARALLEL), Lanes(width, Var("lane", I64)))
             return outer_loop(stmt, lanes)
         case For(binding=Binding.LANES):

@@ -79,7 +79,6 @@ from anadrome.kernel_ir.nodes import (
     i64,
 )
 from anadrome.kernel_ir.walk import (
-    WIDTHS,
     bodies,
     bound,
     free_names,
@@ -95,6 +94,8 @@ VECTORS = 4
 """Vectors of lanes in a strip: with four, a sum of products has four chains of additions, as many as a unit
 that takes four cycles for one needs, and a number that all lanes read is read a quarter as often."""
 
+MOST = 32
+"""The most lanes of a strip: as many iterations as a block of a parfor has."""
 SHORT_VECTORS = 2
 """The same where an iteration has one loop inside: such loops are often short, and their ends are masked."""
 
@@ -119,7 +120,7 @@ def outer_loop(loop: For, lanes: int) -> tuple[Stmt, ...]:
     if lanes == 1 or not all(map(_can, inside)):
         rest = replace(loop, body=tuple(map(_alone, body)), binding=Binding.SEQUENTIAL)
         return (*owned, rest, *frees)
-    width = min(lanes * VECTORS, WIDTHS[-1])
+    width = min(lanes * VECTORS, MOST)
     whole = divide(subtract(loop.hi, loop.lo), i64(width))
     end = add(loop.lo, multiply(whole, i64(width)))
     rest = replace(loop, lo=end, body=tuple(map(_alone, body)), binding=Binding.SEQUENTIAL)

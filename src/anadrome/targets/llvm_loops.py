@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import assert_never
 
+from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
@@ -65,6 +66,8 @@ def emit_for(scope: Scope, stmt: For, emit_body: EmitBody) -> None:
     if stmt.binding is Binding.LANES:
         _emit_vector(scope, stmt, emit_body)
         return
+    if stmt.binding is Binding.OUTER:
+        raise IRError("an outer loop that was not scheduled")
     lo, hi = scope.expr(stmt.lo), scope.expr(stmt.hi)
     nest = Nest() if scope.nest is None and not _prints(stmt.body) else None
     if nest is not None:
