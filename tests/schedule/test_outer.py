@@ -18,7 +18,9 @@ from anadrome.kernel_ir.nodes import Binding, For, Function
 from anadrome.kernel_ir.text import parse
 from anadrome.kernel_ir.walk import statements
 from anadrome.lower.function import lower
+from anadrome.passes import blocks
 from anadrome.passes.outer_lanes import outer_lanes
+from anadrome.schedule import outer
 from anadrome.schedule.cpu import schedule_cpu
 from anadrome.targets.cpu import compile_cpu
 from tests.lanes_everywhere import BITS as LANES_BITS
@@ -176,3 +178,18 @@ def test_generated_nests(case: tuple[str, list[np.ndarray]]) -> None:
 @given(case=outer_nests())
 def test_many_generated_nests(case: tuple[str, list[np.ndarray]]) -> None:
     agree_in_lanes(*case)
+
+
+def test_lanes_do_without_memory_that_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Iterations one by one, blocks of one; the same numbers."""
+    x, centres, factors = sizes(70, 18, 17)
+    wanted = ad.jit(ad.grad(mixture, argnums=(1, 2)))(x, centres, factors)
+    before = ad.explain(ad.grad(mixture, argnums=(1, 2)), x, centres, factors, measure=True)
+    monkeypatch.setattr(outer, "MEMORY", 64)
+    monkeypatch.setattr(blocks, "MEMORY", 64)
+    gradient = ad.grad(lambda *args: mixture(*args), argnums=(1, 2))
+    found = ad.explain(gradient, x, centres, factors, measure=True)
+    assert found.is_exact
+    assert found.measured == found.predicted < before.measured
+    for one, other in zip(ad.jit(gradient)(x, centres, factors), wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-10)

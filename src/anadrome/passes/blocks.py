@@ -47,12 +47,16 @@ Before:
 After:
     fn f(x: f64[n, d], a: f64[k, d, d], start: f64[k, d]) -> f64[k, d] {
       r = with_sum (total = start) {
-        more = add n 31
-        blocks = floordiv more 32
+        size = add 0 k
+        fits = le size 65536
+        most = select fits 32 1
+        more = add n most
+        more1 = add more -1
+        blocks = floordiv more1 most
         t = parfor b < blocks {
-          first = mul b 32
+          first = mul b most
           rest = sub n first
-          count = min rest 32
+          count = min rest most
           z = parfor l < count lanes {
             i = add first l
             row = parfor j < d {
@@ -132,12 +136,16 @@ from anadrome.array_ir.walk import (
     free_variables,
     inner_operands,
 )
-from anadrome.dtypes import I64
+from anadrome.dtypes import BOOL, I64
 from anadrome.passes.rewrite import Substitution
 from anadrome.prims.table import PRIMS
 
 BLOCK = 32
 """The iterations of a block: as many as a strip of lanes has at most (`schedule.outer`)."""
+
+
+MEMORY = 1 << 21
+"""The most elements of the arrays of a block."""
 
 
 def split(expr: ParFor) -> tuple[ParFor, tuple[Let, ...]]:
@@ -223,12 +231,13 @@ def blocks(let: Let, expr: ParFor, in_lanes: Callable[[ParFor], ParFor]) -> tupl
     if crossing is None or not all(isinstance(item, Reduce) for item in rest.yields):
         return (let,)
     before, writer = _Writer(), _Writer()
-    more = before.apply("more", "add", expr.extent, _number(BLOCK - 1))
-    number = before.apply("blocks", "floordiv", more, _number(BLOCK))
+    most = _most(crossing, before)
+    more = before.apply("more", "add", expr.extent, most)
+    number = before.apply("blocks", "floordiv", before.apply("more", "add", more, _number(-1)), most)
     block, own = _index("b"), _index("l")
-    first = writer.apply("first", "mul", block, _number(BLOCK))
+    first = writer.apply("first", "mul", block, most)
     left = writer.apply("rest", "sub", expr.extent, first)
-    count = writer.apply("count", "min", left, _number(BLOCK))
+    count = writer.apply("count", "min", left, most)
     place = Let((expr.index,), Apply(PRIMS["add"], (first, own)))
     stacks = tuple(Stack(var) for var in crossing)
     lanes = ParFor(own, count, Body((place, *rest.body.lets)), (*rest.yields, *stacks), in_lanes=True)
@@ -243,6 +252,21 @@ def blocks(let: Let, expr: ParFor, in_lanes: Callable[[ParFor], ParFor]) -> tupl
     )
     loop = ParFor(block, number, Body(tuple(writer.lets)), yields)
     return (*before.lets, Let(let.targets, loop, let.span))
+
+
+def _most(crossing: Sequence[Var], writer: _Writer) -> Atom:
+    """The iterations of a block: one where arrays of more would take more than `MEMORY`."""
+    total: Atom = _number(0)
+    for shape in (var.type.shape for var in crossing if var.type.shape):
+        size = shape[0]
+        for extent in shape[1:]:
+            size = writer.apply("size", "mul", size, extent)
+        total = writer.apply("size", "add", total, size)
+    if isinstance(total, Const):
+        return _number(BLOCK)
+    fits = Var("fits", ArrayType(BOOL))
+    writer.lets.append(Let((fits,), Apply(PRIMS["le"], (total, _number(MEMORY // BLOCK)))))
+    return writer.apply("most", "select", fits, _number(BLOCK), _number(1))
 
 
 def _reduced(yields: Sequence[Yield]) -> list[Var]:

@@ -26,8 +26,10 @@ After:
     fn main(n: i64, m: i64, a: f64 buffer, b: f64 buffer) {
       alloc s: f64 local [1]
       s[0] = 0.0
-      alloc row: f64 global [m, 32] [mul(m, 32)]
-      for strip in 0 .. truncdiv(n, 32) sequential {
+      let fits: bool = le(m, 65536)
+      let strips: i64 = select(fits, truncdiv(n, 32), 0)
+      alloc row: f64 global [m, 32] [select(gt(strips, 0), mul(m, 32), 1)]
+      for strip in 0 .. strips sequential {
         for lane in 0 .. 32 lanes {
           let i: i64 = add(mul(strip, 32), lane)
           for j in 0 .. m sequential {
@@ -38,7 +40,7 @@ After:
       }
       free row
       alloc row_1: f64 global [m]
-      for i_1 in mul(truncdiv(n, 32), 32) .. n sequential {
+      for i_1 in mul(strips, 32) .. n sequential {
         for j_1 in 0 .. m sequential {
           row_1[j_1] = mul(a[i_1], b[j_1])
         }
@@ -56,7 +58,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from anadrome.dtypes import I64
+from anadrome.dtypes import BOOL, I64
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import (
     Alloc,
@@ -87,7 +89,7 @@ from anadrome.kernel_ir.walk import (
     with_bodies,
 )
 from anadrome.prims.table import PRIMS
-from anadrome.schedule.arithmetic import ZERO, add, divide, multiply, subtract
+from anadrome.schedule.arithmetic import ONE, ZERO, add, compute, divide, multiply, subtract
 from anadrome.schedule.names import Names, Place
 
 VECTORS = 4
@@ -96,6 +98,9 @@ that takes four cycles for one needs, and a number that all lanes read is read a
 
 MOST = 32
 """The most lanes of a strip: as many iterations as a block of a parfor has."""
+MEMORY = 1 << 21
+"""The most elements that all lanes of a strip have for themselves; where they need more, iterations run one
+after the other, in the memory of one."""
 SHORT_VECTORS = 2
 """The same where an iteration has one loop inside: such loops are often short, and their ends are masked."""
 
@@ -122,9 +127,26 @@ def outer_loop(loop: For, lanes: int) -> tuple[Stmt, ...]:
         return (*owned, rest, *frees)
     width = min(lanes * VECTORS, MOST)
     whole = divide(subtract(loop.hi, loop.lo), i64(width))
+    before: list[Stmt] = []
+    if owned:
+        fits = _fits(owned, width, before)
+        whole = compute("select", fits, whole, ZERO)
+        strips = Var("strips", I64)
+        before.append(Let(strips, whole))
+        whole = strips
     end = add(loop.lo, multiply(whole, i64(width)))
     rest = replace(loop, lo=end, body=tuple(map(_alone, body)), binding=Binding.SEQUENTIAL)
-    return (*_strips(loop, body, owned, width, whole), *owned, rest, *frees)
+    return (*before, *_strips(loop, body, owned, width, whole), *owned, rest, *frees)
+
+
+def _fits(owned: list[Alloc], width: int, before: list[Stmt]) -> Expr:
+    """Whether the memory of all lanes is no more than `MEMORY`."""
+    total: Expr = ZERO
+    for stmt in owned:
+        total = add(total, stmt.size)
+    fits = Var("fits", BOOL)
+    before.append(Let(fits, compute("le", total, i64(MEMORY // width))))
+    return fits
 
 
 def _can(stmt: Stmt) -> bool:
@@ -145,7 +167,8 @@ def _strips(
         one = stmt.buffer
         spread = Buffer(one.name, one.dtype, Space.GLOBAL, (stmt.size, i64(width)))
         names.buffers[one] = Place(spread, lane)
-        memory.append(Alloc(spread, multiply(stmt.size, i64(width)), stmt.span))
+        size = compute("select", compute("gt", whole, ZERO), multiply(stmt.size, i64(width)), ONE)
+        memory.append(Alloc(spread, size, stmt.span))
     place = Let(index, add(loop.lo, add(multiply(strip, i64(width)), lane)))
     vector = For(lane, ZERO, i64(width), (place, *_copies(body, names)), Binding.LANES)
     return (*memory, For(strip, ZERO, whole, (vector,)), *(Free(stmt.buffer) for stmt in memory))
