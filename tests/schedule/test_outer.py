@@ -193,3 +193,14 @@ def test_lanes_do_without_memory_that_is_too_much(monkeypatch: pytest.MonkeyPatc
     assert found.measured == found.predicted < before.measured
     for one, other in zip(ad.jit(gradient)(x, centres, factors), wanted, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-10)
+
+
+def test_lanes_do_without_a_stack_that_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    args = (RNG.standard_normal(67), RNG.standard_normal(5), 67, 5)
+    monkeypatch.setattr(outer, "STACK", 16)
+    for text in (TABLES, SHORT):
+        fn = scheduled(text, vector_bits=512)
+        assert Binding.LANES not in bindings(fn)
+        wanted = run(parse(text), prepared(parse(text), args))
+        for one, other in zip(run(fn, prepared(fn, args)), wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)

@@ -89,7 +89,7 @@ from anadrome.kernel_ir.walk import (
     with_bodies,
 )
 from anadrome.prims.table import PRIMS
-from anadrome.schedule.arithmetic import ONE, ZERO, add, compute, divide, multiply, subtract
+from anadrome.schedule.arithmetic import ONE, ZERO, add, compute, divide, known, multiply, subtract
 from anadrome.schedule.names import Names, Place
 
 VECTORS = 4
@@ -101,6 +101,8 @@ MOST = 32
 MEMORY = 1 << 21
 """The most elements that all lanes of a strip have for themselves; where they need more, iterations run one
 after the other, in the memory of one."""
+STACK = 1 << 16
+"""The most elements that all lanes of a strip have on the stack."""
 SHORT_VECTORS = 2
 """The same where an iteration has one loop inside: such loops are often short, and their ends are masked."""
 
@@ -109,7 +111,7 @@ def is_short(loop: For) -> bool:
     """Whether an iteration has a single loop inside and no memory on the heap, and lanes can run it."""
     inside = list(statements(loop.body))
     nested = any(isinstance(inner, For | While) for stmt in inside for body in bodies(stmt) for inner in body)
-    return all(map(_can, inside)) and not nested
+    return _go_in_lanes(inside) and not nested
 
 
 def outer_loop(loop: For, lanes: int) -> tuple[Stmt, ...]:
@@ -122,7 +124,7 @@ def outer_loop(loop: For, lanes: int) -> tuple[Stmt, ...]:
     if any(not inner.isdisjoint(free_names((stmt,)).vars) for stmt in owned):
         return (replace(loop, body=tuple(map(_alone, loop.body)), binding=Binding.SEQUENTIAL),)
     frees = tuple(Free(stmt.buffer) for stmt in owned)
-    if lanes == 1 or not all(map(_can, inside)):
+    if lanes == 1 or not _go_in_lanes(inside):
         rest = replace(loop, body=tuple(map(_alone, body)), binding=Binding.SEQUENTIAL)
         return (*owned, rest, *frees)
     width = min(lanes * VECTORS, MOST)
@@ -147,6 +149,13 @@ def _fits(owned: list[Alloc], width: int, before: list[Stmt]) -> Expr:
     fits = Var("fits", BOOL)
     before.append(Let(fits, compute("le", total, i64(MEMORY // width))))
     return fits
+
+
+def _go_in_lanes(inside: Iterable[Stmt]) -> bool:
+    """Whether lanes can run these statements, with their own arrays on the stack."""
+    stmts = list(inside)
+    own = [known(stmt.size) or 0 for stmt in stmts if isinstance(stmt, Alloc)]
+    return all(map(_can, stmts)) and sum(own) * MOST <= STACK
 
 
 def _can(stmt: Stmt) -> bool:
