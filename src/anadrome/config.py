@@ -38,8 +38,8 @@ class Config:
     threads: int = 0
     """Workers of a parallel loop; 0 takes one per core this process may use."""
     lanes: int = 0
-    """Numbers of 64 bits that a vector is taken to have, where threads of a kernel with loops in it run side
-    by side in the lanes of vectors; 0 takes what the machine has, 1 lets them run one after the other."""
+    """Numbers of 64 bits that a vector is taken to have, in whose lanes iterations of loops and threads of
+    kernels run side by side; 0 takes what the machine has, 1 lets them run one after the other."""
     checks: bool = True
     """Whether indices, sizes and `assert`s are checked at run time."""
     verify: bool = False

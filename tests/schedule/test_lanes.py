@@ -77,10 +77,10 @@ SEARCH = """
     [
         (body(SEARCH), [8]),
         (body(SEARCH, "f32"), [16]),
-        (body("out[i] = mul(x[i], 2.0)"), []),
-        (body("out[i] = 0.0 if gt(x[i], 0.0) { out[i] = sqrt(x[i]) }"), []),
+        (body("out[i] = mul(x[i], 2.0)"), [32, 8]),
+        (body("out[i] = 0.0 if gt(x[i], 0.0) { out[i] = sqrt(x[i]) }"), [32, 8]),
         (body(f"{SEARCH} for j in 0 .. 4 sequential {{ out[i] = add(out[i], x[mod(j, n)]) }}"), []),
-        (body(f"{SEARCH} for j in 0 .. k[i] sequential {{ let q: i64 = add(j, 1) }}"), []),
+        (body(f"{SEARCH} for j in 0 .. k[i] sequential {{ let q: i64 = add(j, 1) }}"), [32, 8]),
         (body(f"{SEARCH} alloc g: f64 global [2] free g"), []),
         (body(f"for m in 0 .. 1 sequential {{ {SEARCH} }}"), []),
         (HALVED.replace("parallel", "sequential"), []),
@@ -139,14 +139,14 @@ KERNELS = {
         for j in 0 .. c[0] sequential {{ out[i] = add(out[i], x[j]) }}"""),
         8,
     ),
-    "no loop": (kernel("out[i] = mul(x[i], 2.0)"), None),
+    "no loop": (kernel("out[i] = mul(x[i], 2.0)"), 16),
     "guards": (kernel(f"if lt(i, 47) {{ {COUNT} out[i] = add(out[i], x[i]) }} }}"), 8),
     "halves": (
         kernel(
             f"{COUNT} s[tx] = x[mod(add(i, j), 60)] barrier out[i] = add(out[i], s[sub(11, tx)]) barrier }}",
             "alloc s: f64 shared [12]",
         ),
-        None,
+        16,
     ),
 }
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from launching import AT, compiled, results, scheduled
+from launching import AT, config, results, scheduled
 
 from anadrome.kernel_ir.nodes import If, Store
 from anadrome.kernel_ir.walk import statements
-from anadrome.targets.cpu_machine import optimised_text, this_machine
+from anadrome.targets.cpu import compile_cpu
 
 
 def guarded(condition: str, before: str = "", block: str = "[6, 5, 1]") -> str:
@@ -117,8 +117,8 @@ fn main(n: i64, threads: i64, blocks: i64, x: f64 buffer) {{
   return y as f64 [n]
 }}
 """
-    code = optimised_text(compiled(text).llvm_text, this_machine())
-    assert "x double>" in code and "masked" not in code
+    code = compile_cpu(scheduled(text, vector_bits=256), config(1)).llvm_text
+    assert "load <4 x double>" in code and "masked" not in code
 
 
 def test_numbers_that_are_computed_in_many_steps() -> None:

@@ -7,7 +7,9 @@ from anadrome.kernel_ir.check import check
 from anadrome.kernel_ir.interp import run
 from anadrome.kernel_ir.nodes import Buffer
 from anadrome.kernel_ir.text import parse
+from anadrome.schedule.cpu import schedule_cpu
 from anadrome.targets.cpu import compile_cpu
+from anadrome.targets.cpu_machine import this_machine
 
 NO_CACHE = Config(cache=False)
 
@@ -17,6 +19,13 @@ def compiled(text, config=NO_CACHE):
     fn = parse(text)
     check(fn)
     return compile_cpu(fn, config)
+
+
+def in_lanes(text):
+    """The executable of a program text whose loops run in lanes as on this machine."""
+    fn = parse(text)
+    check(fn)
+    return compile_cpu(schedule_cpu(fn, NO_CACHE, this_machine().target.vector_bits), NO_CACHE)
 
 
 def prepared(fn, args):

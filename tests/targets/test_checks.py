@@ -7,7 +7,7 @@ from anadrome.config import Config
 from anadrome.errors import Span
 from anadrome.errors.runtime import AssertionFailed, IndexOutOfBounds, OutOfMemory
 from anadrome.targets.cpu_machine import optimised_text, this_machine
-from tests.targets.oracle import compiled
+from tests.targets.oracle import compiled, in_lanes
 
 GATHER = """fn gather(x: f64 buffer, n: i64, at: i64 buffer, m: i64) {
   alloc out: f64 global [m]
@@ -43,8 +43,13 @@ def test_a_check_that_fails_names_value_and_line(position, bad):
 
 
 def test_loops_with_checks_still_become_vector_code():
-    run = compiled(GATHER)
-    assert "vector.body" in optimised_text(run.llvm_text, this_machine())
+    run = in_lanes(GATHER)
+    assert "x double>" in optimised_text(run.llvm_text, this_machine())
+    x, at = np.arange(10.0), np.array([3, 0, 9, 9] * 20)
+    assert np.array_equal(run([x, 10, at, len(at)])[0], x[at])
+    at[41] = 17
+    with pytest.raises(IndexOutOfBounds, match="index 17 is outside of 10"):
+        run([x, 10, at, len(at)])
 
 
 def test_an_index_into_nothing_fails_and_does_not_crash():

@@ -6,10 +6,8 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
-from anadrome.kernel_ir.text import parse
 from anadrome.targets.cpu_machine import assembly, object_code, optimised_text, this_machine
-from anadrome.targets.llvm_emit import emit
-from tests.targets.oracle import compiled
+from tests.targets.oracle import compiled, in_lanes
 
 LOOP = """fn f(x: f64 buffer, y: f32 buffer, n: i64) {
   alloc a: f64 global [n]
@@ -35,7 +33,7 @@ def machine():
 
 
 def test_loops_become_vector_calls(machine):
-    text = optimised_text(emit(parse(LOOP), machine.target).text, machine)
+    text = optimised_text(in_lanes(LOOP).llvm_text, machine)
     widest = {name: versions[0] for name, versions in machine.target.vector_functions.items()}
     for name in ("exp", "powf", "sinf"):
         kind = "float" if name.endswith("f") else "double"
@@ -51,7 +49,7 @@ def test_vector_calls_agree_with_numpy(machine):
 
 
 def test_object_code_names_its_functions(machine):
-    code = object_code(emit(parse(LOOP), machine.target).text, machine)
+    code = object_code(in_lanes(LOOP).llvm_text, machine)
     assert machine.target.vector_functions["exp"][0].symbol.encode() in code
     assert llvm.address_of_symbol(machine.target.vector_functions["exp"][0].symbol)
 
@@ -61,7 +59,7 @@ def test_vectors_kept_over_a_call_lie_in_one_cache_line(machine):
     register = {256: "ymm", 512: "zmm"}.get(machine.target.vector_bits)
     if register is None or not machine.target.triple.startswith("x86_64"):
         pytest.skip("the vectors of this machine are no wider than what every stack is aligned to")
-    code = assembly(emit(parse(KEPT), machine.target).text, machine)
+    code = assembly(in_lanes(KEPT).llvm_text, machine)
     kept = re.findall(rf"(vmov\w+)\s+%{register}\d+, (\d*)\(%rsp\)", code)
     assert kept
     for move, offset in kept:

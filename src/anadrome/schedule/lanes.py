@@ -55,10 +55,11 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from anadrome.dtypes import BOOL, I64
+from anadrome.kernel_ir.affine import steps_of
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
@@ -76,10 +77,10 @@ from anadrome.kernel_ir.nodes import (
     Stmt,
     Store,
     Var,
+    View,
     While,
     i64,
 )
-from anadrome.kernel_ir.strides import widest_step
 from anadrome.kernel_ir.walk import (
     SUMS,
     WIDTHS,
@@ -93,6 +94,7 @@ from anadrome.kernel_ir.walk import (
     with_bodies,
 )
 from anadrome.schedule.arithmetic import ZERO, add, compute, divide, known, multiply, subtract
+from anadrome.schedule.innermost import innermost_loop, plan_of
 from anadrome.schedule.outer import MOST, SHORT_VECTORS, is_short, outer_loop
 
 
@@ -200,38 +202,44 @@ def loops_in_lanes(fn: Function, vector_bits: int) -> Function:
     """The host program with its parallel loops in lanes, where that pays: in which there is a loop that LLVM
     does not unroll, and none that goes along an array, as its vectoriser likes it. Those where each iteration
     needs the one before it does not like; lanes read their arrays where neighbours are side by side."""
-    body = _bodies_in_lanes(fn.body, vector_bits)
+    views = {stmt.buffer: stmt for stmt in statements(fn.body) if isinstance(stmt, View)}
+    body = _bodies_in_lanes(fn.body, views, vector_bits)
     return fn if body is fn.body else replace(fn, body=body)
 
 
-def _bodies_in_lanes(stmts: tuple[Stmt, ...], vector_bits: int) -> tuple[Stmt, ...]:
+def _bodies_in_lanes(
+    stmts: tuple[Stmt, ...], views: Mapping[Buffer, View], vector_bits: int
+) -> tuple[Stmt, ...]:
     """Statements in order; the same tuple where nothing changes."""
     found: list[Stmt] = []
     for stmt in stmts:
-        found += _statement_in_lanes(stmt, vector_bits)
+        found += _statement_in_lanes(stmt, views, vector_bits)
     is_same = len(found) == len(stmts) and all(one is two for one, two in zip(found, stmts, strict=True))
     return stmts if is_same else tuple(found)
 
 
-def _statement_in_lanes(stmt: Stmt, vector_bits: int) -> tuple[Stmt, ...]:
+def _statement_in_lanes(stmt: Stmt, views: Mapping[Buffer, View], vector_bits: int) -> tuple[Stmt, ...]:
     match stmt:
-        case For(binding=Binding.PARALLEL):
+        case For(binding=Binding.PARALLEL | Binding.SEQUENTIAL as binding):
             inside = list(statements(stmt.body))
-            if all(map(runs_in_lanes, inside)) and _pays(stmt, inside):
+            if binding is Binding.PARALLEL and all(map(runs_in_lanes, inside)) and _pays(stmt, inside):
                 width = _lanes(inside, vector_bits)
                 return strips(stmt, Lanes(width, Var("lane", I64))) if width > 1 else (stmt,)
+            plan = plan_of(stmt, views, vector_bits)
+            if plan is not None:
+                return innermost_loop(stmt, plan)
         case For(binding=Binding.OUTER):
             lanes = _lanes(list(statements(stmt.body)), vector_bits)
             if lanes > 1 and is_short(stmt):
                 width = min(lanes * SHORT_VECTORS, MOST)
                 return strips(replace(stmt, binding=Binding.PARALLEL), Lanes(width, Var("lane", I64)))
-            return outer_loop(stmt, lanes)
+            return _bodies_in_lanes(outer_loop(stmt, lanes), views, vector_bits)
         case For(binding=Binding.LANES):
             return (stmt,)
         case _:
             pass
     own = bodies(stmt)
-    inner = [_bodies_in_lanes(body, vector_bits) for body in own]
+    inner = [_bodies_in_lanes(body, views, vector_bits) for body in own]
     if all(one is two for one, two in zip(inner, own, strict=True)):
         return (stmt,)
     return (with_bodies(stmt, inner),)
@@ -242,7 +250,10 @@ def _pays(loop: For, inside: Sequence[Stmt]) -> bool:
         return False
     loops = [stmt for stmt in inside if isinstance(stmt, For)]
     along = [one for one in loops if any(map(_touches_data, statements(one.body)))]
-    return not along or (all(map(_is_recurrence, along)) and widest_step(loop.body, loop.index) <= 1)
+    if not along:
+        return True
+    steps = (step for buffer, step in steps_of(loop.body, loop.index) if buffer.space is not Space.LOCAL)
+    return all(map(_is_recurrence, along)) and all(step in (-1, 0, 1) for step in steps)
 
 
 def _is_recurrence(loop: For) -> bool:

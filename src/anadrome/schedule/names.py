@@ -3,13 +3,31 @@ is bound once, so every copy of a statement binds new ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from anadrome.errors.ir import IRError
-from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, Load, Stmt, Var, Workers
-from anadrome.kernel_ir.walk import offset_of
+from anadrome.kernel_ir.nodes import (
+    Alloc,
+    Atomic,
+    Buffer,
+    Check,
+    Compute,
+    Const,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Stmt,
+    Store,
+    Var,
+    View,
+    While,
+    Workers,
+)
+from anadrome.kernel_ir.walk import free_names, offset_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +47,12 @@ class Names:
     vars: dict[Var, Expr] = field(default_factory=dict)
     buffers: dict[Buffer, Place] = field(default_factory=dict)
     later: dict[Var, Callable[[Names, list[Stmt]], Expr]] = field(default_factory=dict)
+
+    @staticmethod
+    def around(stmts: Iterable[Stmt]) -> Names:
+        """The names around statements, as they are."""
+        free = free_names(stmts)
+        return Names({var: var for var in free.vars}, {one: Place(one) for one in free.buffers})
 
     def inner(self) -> Names:
         """The names inside a body: what is bound there is not seen outside."""
@@ -71,3 +95,46 @@ class Names:
             self.exprs(buffer.shape),
             self.exprs(buffer.strides),
         )
+
+    # ------------------------------------------------------------------ statements
+    def copies(self, stmts: Iterable[Stmt]) -> tuple[Stmt, ...]:
+        """Statements under new names, by what the others stand for."""
+        return tuple(map(self._copy, stmts))
+
+    def _copy(self, stmt: Stmt) -> Stmt:
+        match stmt:
+            case Let(var=var, value=value, span=span):
+                known = self.expr(value)
+                return Let(self._new(var), known, span)
+            case Alloc(buffer=buffer, size=size, span=span):
+                made = self.layout(buffer)
+                self.buffers[buffer] = Place(made)
+                return Alloc(made, self.expr(size), span)
+            case View(buffer=buffer, base=base, offset=offset):
+                made, seen = self.layout(buffer), self.buffers[base]
+                if seen.own is not None:
+                    raise IRError(f"a view of {base}, of which each lane has its own")
+                self.buffers[buffer] = Place(made)
+                return View(made, seen.buffer, self.expr(offset))
+            case Store(buffer=buffer, indices=indices, value=value, span=span):
+                return Store(*self.element(buffer, indices), self.expr(value), span)
+            case Atomic(buffer=buffer, indices=indices, value=value):
+                at, place = self.element(buffer, indices)
+                return replace(stmt, buffer=at, indices=place, value=self.expr(value))
+            case If(condition=condition, then=then, other=other):
+                return If(self.expr(condition), self.copies(then), self.copies(other))
+            case For(index=index, lo=lo, hi=hi, body=body):
+                first, last = self.expr(lo), self.expr(hi)
+                return replace(stmt, index=self._new(index), lo=first, hi=last, body=self.copies(body))
+            case While(prelude=prelude, condition=condition, body=body):
+                before = self.copies(prelude)
+                return While(before, self.expr(condition), self.copies(body))
+            case Check(condition=condition, values=values):
+                return replace(stmt, condition=self.expr(condition), values=self.exprs(values))
+            case _:
+                raise IRError(f"{type(stmt).__name__} in a loop in lanes")
+
+    def _new(self, var: Var) -> Var:
+        made = Var(var.name, var.dtype)
+        self.vars[var] = made
+        return made

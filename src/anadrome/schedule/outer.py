@@ -13,7 +13,7 @@ Before:
       s[0] = 0.0
       for i in 0 .. n outer {
         alloc row: f64 global [m]
-        for j in 0 .. m sequential {
+        for j in 0 .. 4 sequential {
           row[j] = mul(a[i], b[j])
         }
         combine add s[0] = row[0]
@@ -32,7 +32,7 @@ After:
       for strip in 0 .. strips sequential {
         for lane in 0 .. 32 lanes {
           let i: i64 = add(mul(strip, 32), lane)
-          for j in 0 .. m sequential {
+          for j in 0 .. 4 sequential {
             row[j, lane] = mul(a[i], b[j])
           }
           combine add s[0] = row[0, lane]
@@ -41,7 +41,7 @@ After:
       free row
       alloc row_1: f64 global [m]
       for i_1 in mul(strips, 32) .. n sequential {
-        for j_1 in 0 .. m sequential {
+        for j_1 in 0 .. 4 sequential {
           row_1[j_1] = mul(a[i_1], b[j_1])
         }
         s[0] = add~(s[0], row_1[0])
@@ -59,7 +59,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from anadrome.dtypes import BOOL, I64
-from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
@@ -168,8 +167,7 @@ def _strips(
 ) -> tuple[Stmt, ...]:
     """The iterations that fill whole strips."""
     strip, lane, index = (Var(name, I64) for name in ("strip", "lane", loop.index.name))
-    around = free_names((loop,))
-    names = Names({var: var for var in around.vars}, {one: Place(one) for one in around.buffers})
+    names = Names.around((loop,))
     names.vars[loop.index] = index
     memory: list[Alloc] = []
     for stmt in owned:
@@ -179,47 +177,8 @@ def _strips(
         size = compute("select", compute("gt", whole, ZERO), multiply(stmt.size, i64(width)), ONE)
         memory.append(Alloc(spread, size, stmt.span))
     place = Let(index, add(loop.lo, add(multiply(strip, i64(width)), lane)))
-    vector = For(lane, ZERO, i64(width), (place, *_copies(body, names)), Binding.LANES)
+    vector = For(lane, ZERO, i64(width), (place, *names.copies(body)), Binding.LANES)
     return (*memory, For(strip, ZERO, whole, (vector,)), *(Free(stmt.buffer) for stmt in memory))
-
-
-def _copies(stmts: Iterable[Stmt], names: Names) -> tuple[Stmt, ...]:
-    """Statements under new names, by what the others stand for."""
-    return tuple(_copy(stmt, names) for stmt in stmts)
-
-
-def _copy(stmt: Stmt, names: Names) -> Stmt:
-    match stmt:
-        case Let(var=var, value=value, span=span):
-            known = names.expr(value)
-            return Let(_new(var, names), known, span)
-        case Alloc(buffer=buffer, size=size, span=span):
-            made = names.layout(buffer)
-            names.buffers[buffer] = Place(made)
-            return Alloc(made, names.expr(size), span)
-        case Store(buffer=buffer, indices=indices, value=value, span=span):
-            return Store(*names.element(buffer, indices), names.expr(value), span)
-        case Atomic(buffer=buffer, indices=indices, value=value):
-            at, place = names.element(buffer, indices)
-            return replace(stmt, buffer=at, indices=place, value=names.expr(value))
-        case If(condition=condition, then=then, other=other):
-            return If(names.expr(condition), _copies(then, names), _copies(other, names))
-        case For(index=index, lo=lo, hi=hi, body=body):
-            first, last = names.expr(lo), names.expr(hi)
-            return replace(stmt, index=_new(index, names), lo=first, hi=last, body=_copies(body, names))
-        case While(prelude=prelude, condition=condition, body=body):
-            before = _copies(prelude, names)
-            return While(before, names.expr(condition), _copies(body, names))
-        case Check(condition=condition, values=values):
-            return replace(stmt, condition=names.expr(condition), values=names.exprs(values))
-        case _:
-            raise IRError(f"{type(stmt).__name__} in a loop in lanes")
-
-
-def _new(var: Var, names: Names) -> Var:
-    made = Var(var.name, var.dtype)
-    names.vars[var] = made
-    return made
 
 
 def _alone(stmt: Stmt) -> Stmt:

@@ -26,7 +26,6 @@ from anadrome.targets.cpu_signals import add_signals, adopt_main_thread
 from anadrome.targets.cpu_sparse import SparseSolver
 from anadrome.targets.cpu_transforms import add_transforms
 from anadrome.targets.llvm_sparse import SPARSE_SOLVE
-from anadrome.targets.llvm_text import WITHOUT_MASKS
 from anadrome.targets.record import Target
 
 _LLVM: Any = getattr(llvm.ffi.lib, "_lock", None) or threading.RLock()
@@ -138,11 +137,11 @@ def assembly(text: str, machine: Machine) -> str:
 
 @contextmanager
 def _optimised(text: str, machine: Machine) -> Iterator[Any]:
-    """The module after LLVM's O3 pipeline with the vectoriser of loops.
+    """The module after LLVM's O3 pipeline without its vectorisers: loops are in lanes as they are.
 
-    Without that of straight code: LLVM 22's ends the process on some modules ("must be scheduled at this
-    point"), and makes others on which the code generator does ("Already set a value for this node"). No
-    program measured is slower without it. Without masks where the module asks for that (see `branches`).
+    That of loops makes wrong programs out of branches (decision 18). LLVM 22's of straight code ends the
+    process on some modules ("must be scheduled at this point"), and makes others on which the code generator
+    does ("Already set a value for this node").
 
     The module and its context are freed here, which takes a while: Python would lose a Ctrl-C that comes
     while their `__del__` does it.
@@ -150,15 +149,14 @@ def _optimised(text: str, machine: Machine) -> Iterator[Any]:
     with llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
         module.verify()
         options = llvm.create_pipeline_tuning_options(speed_level=3)
-        options.loop_vectorization = True
+        options.loop_vectorization = False
         options.slp_vectorization = False
-        options.loop_interleaving = True
+        options.loop_interleaving = False
         options.loop_unrolling = True
         builder = llvm.create_pass_builder(machine.code_generator, options)
         passes = builder.getModulePassManager()
         try:
-            with _masks(WITHOUT_MASKS not in text):
-                passes.run(module, builder)
+            passes.run(module, builder)
         finally:
             _free(passes)
         yield module
@@ -171,18 +169,6 @@ def _free(passes: Any) -> None:
         NewPassManager._dispose(passes)
         passes.detach()
     passes.close()
-
-
-@contextmanager
-def _masks(are_wanted: bool) -> Iterator[None]:
-    """LLVM's passes with or without masks for branches, which is a setting of the process: until it is set
-    back nobody else uses LLVM."""
-    with using_llvm():
-        try:
-            llvm.set_option("anadrome", f"-enable-if-conversion={str(are_wanted).lower()}")
-            yield
-        finally:
-            llvm.set_option("anadrome", "-enable-if-conversion=true")
 
 
 def load(code: bytes, machine: Machine) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anadrome.kernel_ir.nodes import Buffer, Function, Var
-from anadrome.targets.branches import masks_are_safe
 from anadrome.targets.llvm_memory import emit_measure, finish_function
 from anadrome.targets.llvm_scope import FINISHED, WORKERS, FrameLayout, Place, PrintSite, Program, Scope, Site
 from anadrome.targets.llvm_statements import emit_body
@@ -17,8 +16,8 @@ from anadrome.targets.llvm_text import FunctionText, ModuleText, Value
 from anadrome.targets.record import Target
 
 ENTRY = "anadrome_entry"
-EMITTER_VERSION = 3
-"""Part of the key of cached object code; goes up when the frame or the runtime's symbols change meaning."""
+EMITTER_VERSION = 4
+"""Part of the key of cached object code; goes up when the frame, a symbol or the passes change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,6 @@ class Emitted:
 def emit(fn: Function, target: Target, is_measured: bool = False) -> Emitted:
     """The LLVM text of a host function for a machine; measured, it counts the bytes it holds."""
     module = ModuleText(target)
-    module.masks_are_safe = masks_are_safe(fn)
     program = Program(fn, module, is_measured)
     if is_measured:
         emit_measure(module)

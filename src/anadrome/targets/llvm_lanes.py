@@ -40,6 +40,7 @@ from anadrome.kernel_ir.nodes import (
     If,
     Launch,
     Let,
+    Load,
     Print,
     Stmt,
     Store,
@@ -49,17 +50,19 @@ from anadrome.kernel_ir.nodes import (
     Warp,
     While,
 )
-from anadrome.kernel_ir.walk import trip_count
+from anadrome.kernel_ir.walk import expressions, statements, subexpressions, trip_count
 from anadrome.targets.llvm_checks import fail_unless
 from anadrome.targets.llvm_memory import atomic_operation, combined
 from anadrome.targets.llvm_poll import charge, look_if_spent
-from anadrome.targets.llvm_scope import Place, Scope
-from anadrome.targets.llvm_text import Value, literal, memory_type
+from anadrome.targets.llvm_scope import Scope
+from anadrome.targets.llvm_text import Value, literal
 from anadrome.targets.llvm_vectors import FULL, Operand, Spread, Vectors
 from anadrome.targets.work import iterations_at_once, work_of
 
 TOTALS = ("add", "sub")
 """Operations of which lanes may add up what they bring."""
+UNASKED = 24
+"""Operations that take less time than to ask whether any lane wants them."""
 
 
 def emit_lanes(scope: Scope, loop: For) -> None:
@@ -82,16 +85,18 @@ class _Lanes(Vectors):
 
     def body(self, body: Iterable[Stmt]) -> None:
         """Statements in order. What is found out in them holds no longer behind them."""
-        around = self.apart
-        self.apart = dict(around)
+        around = self.apart, self.held
+        self.apart, self.held = dict(self.apart), set(self.held)
         for stmt in body:
             self._statement(stmt)
-        self.apart = around
+        self.apart, self.held = around
 
     def _statement(self, stmt: Stmt) -> None:
         match stmt:
             case Let(var=var, value=value):
                 self._bind(var, self.typed(value)[0])
+                if self.holds(value):
+                    self.held.add(var)
             case Store(buffer=buffer, indices=indices, value=value):
                 self.store(buffer, self.index(buffer, indices), self.typed(value)[0])
             case If():
@@ -136,9 +141,10 @@ class _Lanes(Vectors):
             kind = self.memory_kind(buffer.dtype)
             self.own[buffer] = self.text.alloca(kind if count == 1 else f"[{count} x {kind}]")
             self.owners[buffer] = self.mask
+            if count == 1:  # else what other lanes keep there would tie one strip to the one before
+                self.text.do(f"store {kind} zeroinitializer, ptr {self.own[buffer]}, align 8")
         else:
-            kind = memory_type(buffer.dtype)
-            self.scope.places[buffer] = Place(self.text.alloca(kind if count == 1 else f"[{count} x {kind}]"))
+            self.scope.allocate_local(buffer, count)
 
     # ------------------------------------------------------------------ control
     def _if(self, stmt: If) -> None:
@@ -164,8 +170,13 @@ class _Lanes(Vectors):
         if stmt.other:
             self._if_any(rest, stmt.other)
 
-    def _if_any(self, mask: Value, body: Iterable[Stmt]) -> None:
-        text = self.text
+    def _if_any(self, mask: Value, body: tuple[Stmt, ...]) -> None:
+        """Statements under a mask, if it has any lane; a few are done without asking."""
+        text, work = self.text, work_of(body)
+        if work.operations <= UNASKED and all(map(self._is_arithmetic, statements(body))):
+            with self.under(mask):
+                self.body(body)
+            return
         some, after = text.fresh("some"), text.fresh("after")
         text.do(f"br i1 {self.any_of(mask)}, label %{some}, label %{after}")
         text.label(some)
@@ -173,6 +184,20 @@ class _Lanes(Vectors):
             self.body(body)
         text.do(f"br label %{after}")
         text.label(after)
+
+    def _is_arithmetic(self, stmt: Stmt) -> bool:
+        """Whether a statement does nothing to memory but to arrays of which each lane has its own."""
+        own = self.varying.arrays
+        parts = (part for expr in expressions(stmt) for part in subexpressions(expr))
+        if any(isinstance(part, Load) and part.buffer not in own for part in parts):
+            return False
+        match stmt:
+            case Let() | If():
+                return True
+            case Store(buffer=buffer) | Alloc(buffer=buffer):
+                return buffer in own
+            case _:
+                return False
 
     def _for(self, stmt: For) -> None:
         lo, hi = self.typed(stmt.lo)[0], self.typed(stmt.hi)[0]
@@ -271,6 +296,8 @@ class _Lanes(Vectors):
         lane = self._first(failed)
         bits = [self.scope.as_bits(self._of_lane(value, dtype, lane), dtype) for value, dtype in pairs]
         fail_unless(self.scope, holds, site, bits)
+        if isinstance(stmt.condition, Var):
+            self.held.add(stmt.condition)
 
     def _first(self, mask: Value) -> Value:
         """The number of the first lane of a mask that has any."""

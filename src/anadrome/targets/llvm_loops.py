@@ -12,54 +12,28 @@ computes from its bounds inside the loop around, which costs a third of a pass o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import assert_never
 
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import (
-    Alloc,
-    Atomic,
-    Barrier,
     Binding,
-    Call,
-    Check,
     Const,
-    Copy,
-    Fence,
-    Fill,
     For,
-    Free,
-    If,
-    Launch,
-    Let,
-    Print,
-    Space,
     Stmt,
-    Store,
-    Swap,
-    View,
-    Warp,
     While,
 )
-from anadrome.kernel_ir.strides import widest_stride, writes_by_data
-from anadrome.kernel_ir.walk import UNROLLED, bodies, statements, trip_count
-from anadrome.targets.llvm_checks import settle
+from anadrome.kernel_ir.walk import trip_count
 from anadrome.targets.llvm_lanes import emit_lanes
 from anadrome.targets.llvm_poll import charge, look_if_spent, look_now
-from anadrome.targets.llvm_scope import Nest, Scope
+from anadrome.targets.llvm_scope import Scope
 from anadrome.targets.llvm_text import Value
 from anadrome.targets.llvm_threads import emit_threads
 from anadrome.targets.work import is_cheap_pass, iterations_at_once, work_of
-
-FAR = 16
-"""A loop around unrolled loops is not vectorised where lanes would read elements further apart than this:
-each lane takes a cache line of its own, and the inner loops run along them."""
 
 EmitBody = Callable[[Scope, Iterable[Stmt]], None]
 
 
 def emit_for(scope: Scope, stmt: For, emit_body: EmitBody) -> None:
-    """A loop; the outermost one opens a nest, at whose end the checks inside are looked at. One that prints
-    opens none: a check before what is printed has been looked at."""
+    """A loop."""
     if stmt.binding is Binding.THREADS and not scope.in_threads:
         emit_threads(scope, stmt, emit_body)
         return
@@ -69,20 +43,11 @@ def emit_for(scope: Scope, stmt: For, emit_body: EmitBody) -> None:
     if stmt.binding is Binding.OUTER:
         raise IRError("an outer loop that was not scheduled")
     lo, hi = scope.expr(stmt.lo), scope.expr(stmt.hi)
-    nest = Nest() if scope.nest is None and not _prints(stmt.body) else None
-    if nest is not None:
-        scope.nest = nest
-    around = scope.may_vectorise
-    scope.may_vectorise = around or (may_vectorise(stmt.body) and not _is_tied(stmt))
     at_once = iterations_at_once(trip_count(stmt), work_of(stmt.body))
     if at_once and not (scope.loop_depth and is_cheap_pass(stmt)):
         _emit_strips(scope, stmt, lo, hi, at_once, emit_body)
     else:
         _emit_loop(scope, stmt, lo, hi, emit_body, is_looking=at_once is None, is_counted=bool(at_once))
-    scope.may_vectorise = around
-    if nest is not None:
-        scope.nest = None
-        settle(scope, nest)
 
 
 def _emit_vector(scope: Scope, stmt: For, emit_body: EmitBody) -> None:
@@ -107,6 +72,7 @@ def _emit_loop(
     text = scope.text
     enters = text.value(f"icmp slt i64 {lo}, {hi}")
     body, after = text.fresh("body"), text.fresh("after")
+    bounds = _stepped(scope, stmt, lo), _stepped(scope, stmt, hi)
     if is_counted:
         first = text.fresh("first")
         text.do(f"br i1 {enters}, label %{first}, label %{after}")
@@ -116,7 +82,7 @@ def _emit_loop(
     else:
         text.do(f"br i1 {enters}, label %{body}, label %{after}")
     before = text.block
-    _emit_iterations(scope, stmt, (lo, before), hi, (body, after), emit_body, is_looking)
+    _emit_iterations(scope, stmt, (bounds[0], before), bounds[1], (body, after), emit_body, is_looking)
     text.label(after)
 
 
@@ -138,8 +104,9 @@ def _emit_strips(scope: Scope, stmt: For, lo: Value, hi: Value, at_once: int, em
     text.label(strip)
     start, end = text.fresh(), text.fresh()
     start_phi, end_phi = text.reserve(), text.reserve()
+    bounds = _stepped(scope, stmt, start), _stepped(scope, stmt, end)
     text.do(f"br label %{body}")
-    _emit_iterations(scope, stmt, (start, strip), end, (body, done), emit_body, test="ne")
+    _emit_iterations(scope, stmt, (bounds[0], strip), bounds[1], (body, done), emit_body, test="ne")
     text.label(done)
     is_more = text.value(f"icmp slt i64 {end}, {hi}")
     text.do(f"br i1 {is_more}, label %{look}, label %{after}, !prof {scope.unlikely}")
@@ -175,16 +142,13 @@ def _emit_iterations(
     test: str = "slt",
 ) -> None:
     """do body while ++i < hi, from the block `blocks[0]` to `blocks[1]`; `lo` is a value and where it comes
-    from."""
+    from. Both bounds are in steps."""
     text, (body, after) = scope.text, blocks
     text.label(body)
     index, following = text.fresh(), text.fresh()
     phi = text.reserve()
-    scope.bind(stmt.index, index)
-    group = ""
-    if stmt.binding is Binding.PARALLEL and _is_plain(stmt.body):
-        group = scope.program.module.metadata("!{}", is_distinct=True)
-        scope.groups.append(group)
+    step = _step(stmt)
+    scope.bind(stmt.index, index if step == 1 else text.value(f"sdiv exact i64 {index}, {step}"))
     scope.loop_depth += 1
     emit_body(scope, stmt.body)
     scope.loop_depth -= 1
@@ -193,70 +157,32 @@ def _emit_iterations(
         look_if_spent(scope)
     text.fill(phi, f"{index} = phi i64 [{lo[0]}, %{lo[1]}], [{following}, %{text.block}]")
     wrap = "nuw nsw" if lo[0].isdigit() else "nsw"
-    text.do(f"{following} = add {wrap} i64 {index}, 1")
+    text.do(f"{following} = add {wrap} i64 {index}, {step}")
     more = text.value(f"icmp {test} i64 {following}, {hi}")
-    if group:
-        scope.groups.pop()
-    text.do(f"br i1 {more}, label %{body}, label %{after}, !llvm.loop {_notes(scope, stmt, group)}")
+    notes = scope.program.module.metadata(
+        f"!{{{{self}}, {scope.program.no_runtime_unrolling}}}", is_distinct=True
+    )
+    text.do(f"br i1 {more}, label %{body}, label %{after}, !llvm.loop {notes}")
 
 
-def _notes(scope: Scope, stmt: For, group: str) -> str:
-    """What LLVM is told of a loop."""
-    module = scope.program.module
-    notes = [scope.program.no_runtime_unrolling]
-    if any(isinstance(inner, For) for inner in stmt.body) and widest_stride(stmt.body, stmt.index) > FAR:
-        notes.append(module.metadata('!{!"llvm.loop.vectorize.enable", i1 false}'))
-    if group:
-        notes.append(module.metadata(f'!{{!"llvm.loop.parallel_accesses", {group}}}'))
-    return module.metadata("!{" + ", ".join(["{self}", *notes]) + "}", is_distinct=True)
+def _step(stmt: For) -> int:
+    """What LLVM's index of a loop goes up by: of strips of lanes as many as there are, so that it is what
+    addresses are computed from."""
+    match stmt.body:
+        case (For(binding=Binding.LANES, hi=Const(value=width)),):
+            return int(width)
+        case _:
+            return 1
 
 
-def _prints(body: Iterable[Stmt]) -> bool:
-    return any(isinstance(stmt, Print) or any(map(_prints, bodies(stmt))) for stmt in body)
-
-
-def may_vectorise(body: Iterable[Stmt]) -> bool:
-    """Whether a loop with this body is innermost, apart from loops that will be unrolled."""
-    for stmt in body:
-        match stmt:
-            case For(lo=Const(value=lo), hi=Const(value=hi), body=inner) if not _is_vector(stmt):
-                if hi - lo > UNROLLED or not may_vectorise(inner):
-                    return False
-            case For() | While() | Print() | Call() | Swap() | Barrier() | Warp() | Fence() | Launch():
-                return False
-            case Alloc(buffer=buffer):
-                if buffer.space is not Space.LOCAL:
-                    return False
-            case If(then=then, other=other):
-                if not (may_vectorise(then) and may_vectorise(other)):
-                    return False
-            case Let() | Free() | View() | Store() | Atomic() | Fill() | Copy() | Check():
-                pass
-            case _:
-                assert_never(stmt)
-    return True
-
-
-def _is_tied(stmt: For) -> bool:
-    """Whether an iteration may meet what an earlier one has written, for all that LLVM can know."""
-    return stmt.binding is Binding.SEQUENTIAL and writes_by_data(stmt.body)
-
-
-def _is_plain(body: Iterable[Stmt]) -> bool:
-    """Whether iterations are apart in memory even where a check fails, whose place is clamped; and whether
-    LLVM may vectorise them, for which it wants to know."""
-    return not any(isinstance(stmt, Check | For | While | Call | Launch) for stmt in statements(body))
-
-
-def _is_vector(loop: For) -> bool:
-    return loop.binding is Binding.LANES
+def _stepped(scope: Scope, stmt: For, value: Value) -> Value:
+    step = _step(stmt)
+    return value if step == 1 or value == "0" else scope.text.value(f"mul i64 {value}, {step}")
 
 
 def emit_while(scope: Scope, stmt: While, emit_body: EmitBody) -> None:
     """A loop that runs while its condition holds."""
     text = scope.text
-    outer_nest, outer_may = scope.nest, scope.may_vectorise
-    scope.nest, scope.may_vectorise = None, False
     scope.loop_depth += 1
     head, body, after = text.fresh("head"), text.fresh("body"), text.fresh("after")
     text.do(f"br label %{head}")
@@ -271,4 +197,3 @@ def emit_while(scope: Scope, stmt: While, emit_body: EmitBody) -> None:
     text.do(f"br label %{head}")
     text.label(after)
     scope.loop_depth -= 1
-    scope.nest, scope.may_vectorise = outer_nest, outer_may

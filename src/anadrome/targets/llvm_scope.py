@@ -6,12 +6,12 @@ A `Program` is one host function with everything outlined from it; a `Scope` is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import assert_never
 
 from anadrome.dtypes import I64, DType
 from anadrome.errors.ir import IRError
-from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, Function, Load, Space, Var, Workers
+from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, Function, Load, Var, Workers
 from anadrome.kernel_ir.walk import offset_of, swapped_buffers
 from anadrome.prims.record import Prim
 from anadrome.targets.llvm_scalars import CONTRACT, REASSOCIATE, convert, emit_scalar
@@ -113,30 +113,8 @@ class Place:
     is_swapped: bool = False
     may_alias: bool = False
     """Whether storage was swapped, so that another buffer's pointer may once have been this one's."""
-
-
-@dataclass(slots=True)
-class PendingCheck:
-    """A check in a loop that may vectorise: its flag and values are reduced, and looked at after the nest.
-
-    A value is either an expression that does not change in the nest, or the slot of its reduction. With a
-    `limit`, the flag says whether the check was made, and it has failed if the first value is not below the
-    limit, both without a sign.
-    """
-
-    status: int
-    flag: Value
-    values: list[tuple[Value, Value, DType]]
-    """(slot, "", type) of a reduced value, or ("", value, type) of one that does not change."""
-    limit: Value = ""
-
-
-@dataclass(slots=True)
-class Nest:
-    """An outermost `For`: what is bound inside, and the checks to look at when it ends."""
-
-    inner: set[Var] = field(default_factory=set)
-    pending: list[PendingCheck] = field(default_factory=list)
+    room: int = 0
+    """Elements that an array in registers or on the stack has room for; 0 where that is not known."""
 
 
 class Scope:
@@ -150,25 +128,18 @@ class Scope:
         self.unlikely = program.unlikely
         self.workers: Value = "%workers"
         self.vars: dict[Var, Value] = {}
-        self.conditions: dict[Var, Expr] = {}
-        """What bools are bound to."""
         self.places: dict[Buffer, Place] = {}
         self.slots: list[Value] = []
         self.sizes: dict[Value, Value] = {}
         self.held: Value = ""
-        self.nest: Nest | None = None
-        self.may_vectorise = False
         self.loop_depth = 0
         self.in_threads = False
-        self.groups: list[str] = []
         self._patience: Value = ""
 
     # ------------------------------------------------------------------ expressions
     def bind(self, var: Var, value: Value) -> None:
         """Let a variable have a value."""
         self.vars[var] = value
-        if self.nest is not None:
-            self.nest.inner.add(var)
 
     def expr(self, expr: Expr) -> Value:
         """The value of an expression."""
@@ -222,18 +193,20 @@ class Scope:
             f"getelementptr inbounds {memory_type(buffer.dtype)}, ptr {base}, i64 {offset}"
         )
 
-    def access(self, buffer: Buffer) -> str:
-        """The alignment and metadata of a load or store."""
-        align = f", align {buffer.dtype.bytes}"
-        if self.groups and buffer.space is Space.GLOBAL:
-            return f"{align}, !llvm.access.group {self.groups[-1]}"
-        return align
+    def allocate_local(self, buffer: Buffer, count: int) -> None:
+        """An array in registers or on the stack; if it has several elements, with room for whole vectors."""
+        kind, room = memory_type(buffer.dtype), max(count, 1)
+        if count > 1:
+            lanes = max(self.program.module.target.vector_bits // (8 * buffer.dtype.bytes), 1)
+            room = -(-count // lanes) * lanes
+        root = self.text.alloca(kind if room == 1 else f"[{room} x {kind}]")
+        self.places[buffer] = Place(root, room=room)
 
     def load(self, buffer: Buffer, offset: Value) -> Value:
         """An element, as a register holds it."""
         dtype = buffer.dtype
         address = self.address(buffer, offset)
-        loaded = self.text.value(f"load {memory_type(dtype)}, ptr {address}{self.access(buffer)}")
+        loaded = self.text.value(f"load {memory_type(dtype)}, ptr {address}, align {dtype.bytes}")
         return self.text.value(f"icmp ne i8 {loaded}, 0") if dtype.kind == "bool" else loaded
 
     def store(self, buffer: Buffer, offset: Value, value: Value) -> None:
@@ -241,7 +214,7 @@ class Scope:
         dtype = buffer.dtype
         stored = self.in_memory(value, dtype)
         address = self.address(buffer, offset)
-        self.text.do(f"store {memory_type(dtype)} {stored}, ptr {address}{self.access(buffer)}")
+        self.text.do(f"store {memory_type(dtype)} {stored}, ptr {address}, align {dtype.bytes}")
 
     def in_memory(self, value: Value, dtype: DType) -> Value:
         """A register's value as memory holds it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
-from anadrome.dtypes import BOOL, I64
+from anadrome.dtypes import I64
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import (
     Alloc,
@@ -55,8 +55,6 @@ def emit_statement(scope: Scope, stmt: Stmt) -> None:
     match stmt:
         case Let(var=var, value=value):
             scope.bind(var, scope.expr(value))
-            if var.dtype is BOOL:
-                scope.conditions[var] = value
         case Store(buffer=buffer, indices=indices, value=value):
             scope.store(buffer, scope.expr(offset_of(buffer, indices)), scope.expr(value))
         case For():
@@ -126,12 +124,10 @@ def _element_count(scope: Scope, size: Expr) -> Value:
 
 def _emit_alloc(scope: Scope, stmt: Alloc) -> None:
     buffer, text = stmt.buffer, scope.text
-    kind = memory_type(buffer.dtype)
     if buffer.space is Space.LOCAL:
         if not isinstance(stmt.size, Const):
             raise IRError(f"the local buffer {buffer} has no constant size")
-        count = int(stmt.size.value)
-        scope.places[buffer] = Place(text.alloca(kind if count == 1 else f"[{max(count, 1)} x {kind}]"))
+        scope.allocate_local(buffer, int(stmt.size.value))
         return
     size = _element_count(scope, stmt.size)
     slot = text.alloca("ptr", "null")

@@ -18,9 +18,6 @@ MEMORY_TYPES = {"i1": "i8"}
 """What stands in memory for a type of registers: a bool takes one byte."""
 
 
-WITHOUT_MASKS = '"anadrome-without-masks"'
-"""The attribute of functions whose loops LLVM must not vectorise by turning branches into masks."""
-
 SPECIAL_PREFIX = "anadrome.special."
 """How compiled code spells a function of `scipy.special.cython_special`: this and its name."""
 
@@ -59,7 +56,6 @@ class ModuleText:
 
     def __init__(self, target: Target) -> None:
         self.target = target
-        self.masks_are_safe = True
         self.functions: list[str] = []
         self._declarations: dict[str, str] = {}
         self._helpers: dict[str, str] = {}
@@ -124,8 +120,7 @@ class ModuleText:
         parts += self._helpers.values()
         parts += self.functions
         width = f'"prefer-vector-width"="{target.vector_bits}"'
-        masks = "" if self.masks_are_safe else f" {WITHOUT_MASKS}"
-        parts.append(f"attributes #0 = {{ nounwind {width}{masks} }}")
+        parts.append(f"attributes #0 = {{ nounwind {width} }}")
         parts.append("attributes #1 = { nounwind willreturn nofree nosync memory(none) }")
         parts.append("attributes #2 = { cold noinline nounwind }")
         parts.append(f'attributes #3 = {{ nounwind "stackrealign" {width} }}')

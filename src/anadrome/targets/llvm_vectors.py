@@ -36,6 +36,9 @@ Operand = Value | Spread
 LONGEST = 1 << 31
 """The longest stride: no multiple of it by a lane's number wraps around."""
 
+SHUFFLED = 4
+"""Elements apart up to which all between the first and the last are read, and those wanted picked out."""
+
 FULL = "splat (i1 true)"
 """The mask of all lanes."""
 
@@ -56,6 +59,8 @@ class Vectors:
         self.owners: dict[Buffer, Value] = {}
         """The mask of the lanes that have such an array; what stands in it for others nobody reads."""
         self.mask: Value = FULL
+        self.held: set[Var] = set()
+        """Conditions that were checked: they hold for all lanes that are here."""
 
     # ------------------------------------------------------------------ vectors
     @contextmanager
@@ -128,7 +133,19 @@ class Vectors:
             case _:
                 assert_never(expr)
 
+    def holds(self, condition: Expr) -> bool:
+        """Whether a condition is known to hold."""
+        match condition:
+            case Var():
+                return condition in self.held
+            case Compute(prim=prim, args=args):
+                return prim.name == "and" and all(map(self.holds, args))
+            case _:
+                return False
+
     def _compute(self, expr: Compute) -> tuple[Operand, DType]:
+        if expr.prim.name == "select" and self.holds(expr.args[0]):
+            return self.typed(expr.args[1])
         pairs = [self.typed(arg) for arg in expr.args]
         operands, types = [value for value, _ in pairs], tuple(dtype for _, dtype in pairs)
         result = self.scope.program.result_type(expr.prim, types)
@@ -248,23 +265,55 @@ class Vectors:
         if not index.vector and index.stride == 0:
             return Spread(self.vector(self.scope.load(buffer, index.base), dtype))
         if not index.vector and index.stride == 1:
-            return self._from_memory(self._row(buffer, index.base), dtype)
+            return self._from_memory(self._row(buffer, index.base, self.mask), dtype)
+        if not index.vector and index.stride == -1:
+            row = self._row(buffer, self._last(index), self._turned(self.mask, self.kind(BOOL)))
+            return self._from_memory(self._turned(row, self.memory_kind(dtype)), dtype)
+        if not index.vector and abs(index.stride) <= SHUFFLED and self.mask == FULL:
+            return self._from_memory(self._every(buffer, index), dtype)
         return self._gathered(self._addresses(buffer, index), dtype)
 
-    def _row(self, buffer: Buffer, base: Value) -> Value:
-        """Neighbouring elements, one for each lane.
+    def _last(self, line: Spread) -> Value:
+        """The place of the last lane."""
+        return self.whole("add", line.base, str(line.stride * (self.width - 1)))
+
+    def _turned(self, vector: Value, kind: str) -> Value:
+        """A vector with its lanes in reverse."""
+        if vector == FULL:
+            return FULL
+        places = ", ".join(f"i32 {lane}" for lane in reversed(range(self.width)))
+        return self.text.value(
+            f"shufflevector {kind} {vector}, {kind} poison, <{self.width} x i32> <{places}>"
+        )
+
+    def _every(self, buffer: Buffer, line: Spread) -> Value:
+        """Elements some apart, by one load of all between the first and the last."""
+        step, count = abs(line.stride), abs(line.stride) * (self.width - 1) + 1
+        kind = f"<{count} x {memory_type(buffer.dtype)}>"
+        address = self._start(buffer, line.base if line.stride > 0 else self._last(line))
+        wide = self.text.value(f"load {kind}, ptr {address}, align {buffer.dtype.bytes}")
+        lanes = range(self.width) if line.stride > 0 else reversed(range(self.width))
+        places = ", ".join(f"i32 {step * lane}" for lane in lanes)
+        return self.text.value(f"shufflevector {kind} {wide}, {kind} poison, <{self.width} x i32> <{places}>")
+
+    def _holds_all(self, buffer: Buffer, base: Value) -> bool:
+        """Whether an array in registers or on the stack has an element for each lane, whoever is here."""
+        return _is_literal(base) and 0 <= int(base) <= self.scope.places[buffer].room - self.width
+
+    def _row(self, buffer: Buffer, base: Value, mask: Value) -> Value:
+        """Neighbouring elements, one for each lane of a mask.
 
         Not by `llvm.masked.load`: of a select between what it gave and something else, under the same mask,
         LLVM 22 makes a load where the select stands, behind stores in between.
         """
         kind, align = self.memory_kind(buffer.dtype), buffer.dtype.bytes
         address = self._start(buffer, base)
-        if self.mask == FULL:
+        if mask == FULL or self._holds_all(buffer, base):
             return self.text.value(f"load {kind}, ptr {address}, align {align}")
         return self.text.intrinsic(
             f"llvm.vp.load.{self.suffix(buffer.dtype)}.p0",
             kind,
-            [(f"ptr align {align}", address), (self.kind(BOOL), self.mask), ("i32", str(self.width))],
+            [(f"ptr align {align}", address), (self.kind(BOOL), mask), ("i32", str(self.width))],
         )
 
     def _gathered(self, addresses: Value, dtype: DType) -> Spread:
@@ -314,14 +363,23 @@ class Vectors:
                 )
             self.text.do(f"store {kind} {stored}, ptr {place}, align 8")
             return
-        if isinstance(index, Spread) and not index.vector and index.stride == 1:
-            address, align = self._start(buffer, index.base), dtype.bytes
-            if self.mask == FULL:
+        if isinstance(index, Spread) and not index.vector and abs(index.stride) == 1:
+            mask, base = self.mask, index.base
+            if index.stride < 0:
+                stored, mask = self._turned(stored, kind), self._turned(mask, self.kind(BOOL))
+                base = self._last(index)
+            address, align = self._start(buffer, base), dtype.bytes
+            if mask != FULL and self._holds_all(buffer, base):
+                before = self.text.value(f"load {kind}, ptr {address}, align {align}")
+                stored = self.text.value(f"select {self.kind(BOOL)} {mask}, {kind} {stored}, {kind} {before}")
+                self.text.do(f"store {kind} {stored}, ptr {address}, align {align}")
+                return
+            if mask == FULL:
                 self.text.do(f"store {kind} {stored}, ptr {address}, align {align}")
                 return
             self._call(
                 f"llvm.masked.store.{self.suffix(dtype)}.p0",
-                [(kind, stored), (f"ptr align {align}", address), (self.kind(BOOL), self.mask)],
+                [(kind, stored), (f"ptr align {align}", address), (self.kind(BOOL), mask)],
             )
             return
         self._scattered(self._addresses(buffer, index), stored, dtype)

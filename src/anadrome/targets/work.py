@@ -4,10 +4,11 @@ look whether it is to end."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from anadrome.errors.ir import IRError
+from anadrome.kernel_ir.affine import steps_of
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
@@ -28,6 +29,7 @@ from anadrome.kernel_ir.nodes import (
     Let,
     Load,
     Print,
+    Space,
     Stmt,
     Store,
     Swap,
@@ -37,7 +39,6 @@ from anadrome.kernel_ir.nodes import (
     While,
     Workers,
 )
-from anadrome.kernel_ir.strides import goes_along
 from anadrome.kernel_ir.walk import expressions, statements, subexpressions, trip_count
 
 PATIENCE = 1 << 18
@@ -85,7 +86,13 @@ def iterations_at_once(trip: int | None, work: Work) -> int | None:
 
 def is_cheap_pass(loop: For) -> bool:
     """Whether a loop goes along arrays, so that their size bounds it, and its iterations are cheap and do not
-    wait for one another, save in sums, nor for reads at places that are read first."""
+    wait for one another, save in sums, nor for reads at places that are read first. Of strips of lanes, one
+    lane is asked."""
+    match loop.body:
+        case (For(binding=Binding.LANES) as lanes,):
+            return is_cheap_pass(replace(lanes, binding=loop.binding))
+        case _:
+            pass
     if work_of(loop.body).operations > _CHEAP:
         return False
     inside = list(statements(loop.body))
@@ -108,7 +115,8 @@ def is_cheap_pass(loop: For) -> bool:
     waits = loop.binding is not Binding.PARALLEL and any(
         isinstance(stmt, Store) and stmt.buffer in loaded and not _is_sum(stmt) for stmt in inside
     )
-    return not waits and goes_along(loop.body, loop.index)
+    steps = steps_of(loop.body, loop.index)
+    return not waits and any(step for buffer, step in steps if buffer.space is Space.GLOBAL)
 
 
 def _has_load(expr: Expr) -> bool:

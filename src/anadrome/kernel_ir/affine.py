@@ -1,0 +1,186 @@
+"""Integer expressions as sums of products of variables: how far apart the iterations of a loop reach, and
+whether two places are one.
+
+An operation that is no sum or product is a variable of its own, as long as nothing in it changes in the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from anadrome.kernel_ir.nodes import (
+    Buffer,
+    Compute,
+    Const,
+    Expr,
+    For,
+    Let,
+    Load,
+    Stmt,
+    Store,
+    Var,
+    View,
+    Workers,
+)
+from anadrome.kernel_ir.walk import expressions, offset_of, statements, subexpressions
+
+Atom = Var | tuple[object, ...]
+"""A variable, or an operation and what it is of."""
+Monomial = frozenset[tuple[Atom, int]]
+"""Variables and their powers."""
+
+ONE: Monomial = frozenset()
+LONGEST = 24
+"""A sum of more terms is taken for unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Σ coefficient · product; no coefficient is zero."""
+
+    terms: Mapping[Monomial, int]
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.terms.items()))
+
+    def plus(self, other: Form, factor: int = 1) -> Form:
+        """self + factor · other"""
+        found = dict(self.terms)
+        for monomial, coefficient in other.terms.items():
+            found[monomial] = found.get(monomial, 0) + factor * coefficient
+        return Form({monomial: coefficient for monomial, coefficient in found.items() if coefficient})
+
+    def times(self, other: Form) -> Form:
+        """self · other"""
+        found: dict[Monomial, int] = {}
+        for left, first in self.terms.items():
+            for right, second in other.terms.items():
+                both = _product(left, right)
+                found[both] = found.get(both, 0) + first * second
+        return Form({monomial: coefficient for monomial, coefficient in found.items() if coefficient})
+
+    @property
+    def constant(self) -> int | None:
+        """The number that this form is, if it is one."""
+        if not self.terms:
+            return 0
+        return self.terms.get(ONE) if len(self.terms) == 1 else None
+
+    def factor(self, var: Var) -> Form | None:
+        """What a variable is multiplied by; None where it occurs in another way."""
+        found: dict[Monomial, int] = {}
+        for monomial, coefficient in self.terms.items():
+            powers = dict(monomial)
+            power = powers.pop(var, 0)
+            if power > 1:
+                return None
+            if power:
+                found[frozenset(powers.items())] = coefficient
+        return Form(found)
+
+    def without(self, var: Var) -> Form:
+        """The terms in which a variable does not occur."""
+        return Form(
+            {
+                monomial: coefficient
+                for monomial, coefficient in self.terms.items()
+                if all(atom is not var for atom, _ in monomial)
+            }
+        )
+
+    def has(self, variables: Collection[Var]) -> bool:
+        """Whether any of the variables occurs."""
+        return any(atom in variables for monomial in self.terms for atom, _ in monomial)
+
+
+def _product(left: Monomial, right: Monomial) -> Monomial:
+    powers = dict(left)
+    for atom, power in right:
+        powers[atom] = powers.get(atom, 0) + power
+    return frozenset(powers.items())
+
+
+def number(value: int) -> Form:
+    """A constant."""
+    return Form({ONE: value} if value else {})
+
+
+def variable(atom: Atom) -> Form:
+    """A variable."""
+    return Form({frozenset({(atom, 1)}): 1})
+
+
+@dataclass(slots=True)
+class Forms:
+    """The forms of what is bound in a loop. `moving` are variables that change in it, its index among them;
+    `changed` are buffers whose elements do."""
+
+    moving: set[Var]
+    changed: Collection[Buffer] = ()
+    bound: dict[Var, Form | None] = field(default_factory=dict)
+
+    def of(self, expr: Expr) -> Form | None:
+        """The form of an integer expression; None where it is none in the variables that move."""
+        match expr:
+            case Var(dtype=dtype):
+                if expr in self.bound:
+                    return self.bound[expr]
+                return None if dtype.is_float else variable(expr)
+            case Const(value=value, dtype=dtype):
+                return None if dtype.is_float else number(int(value))
+            case Workers():
+                return variable(("workers",))
+            case Compute(prim=prim, args=args):
+                forms = [self.of(arg) for arg in args]
+                known = [form for form in forms if form is not None]
+                return self._operation(prim.name, known) if len(known) == len(forms) else None
+            case Load(buffer=buffer, indices=indices):
+                forms = [self.of(index) for index in indices]
+                if buffer.dtype.is_float or buffer in self.changed:
+                    return None
+                if any(form is None or form.has(self.moving) for form in forms):
+                    return None
+                return variable(("load", buffer, *forms))
+            case _:
+                assert_never(expr)
+
+    def _operation(self, name: str, args: list[Form]) -> Form | None:
+        found: Form | None = None
+        match name, args:
+            case "add", [left, right]:
+                found = left.plus(right)
+            case "sub", [left, right]:
+                found = left.plus(right, -1)
+            case "neg", [only]:
+                found = number(0).plus(only, -1)
+            case "mul", [left, right]:
+                found = left.times(right)
+            case _:
+                found = None if any(arg.has(self.moving) for arg in args) else variable((name, *args))
+        return found if found is not None and len(found.terms) <= LONGEST else None
+
+
+def steps_of(body: Iterable[Stmt], index: Var) -> Iterator[tuple[Buffer, int | None]]:
+    """The elements that statements read and write: each by its buffer, and by how many elements it is behind
+    the one of the iteration over `index` before; None where that is no constant."""
+    inside = list(statements(body))
+    forms = Forms({index, *(stmt.index for stmt in inside if isinstance(stmt, For))})
+    starts: dict[Buffer, Form | None] = {}
+    for stmt in inside:
+        reached: list[Load | Store] = [stmt] if isinstance(stmt, Store) else []
+        for expr in expressions(stmt):
+            reached += (part for part in subexpressions(expr) if isinstance(part, Load))
+        for at in reached:
+            form, start = forms.of(offset_of(at.buffer, at.indices)), starts.get(at.buffer, number(0))
+            factor = None if form is None or start is None else form.plus(start).factor(index)
+            yield at.buffer, None if factor is None else factor.constant
+        match stmt:
+            case Let(var=var, value=value):
+                forms.bound[var] = None if var.dtype.is_float else forms.of(value)
+            case View(buffer=buffer, base=base, offset=offset):
+                form, start = forms.of(offset), starts.get(base, number(0))
+                starts[buffer] = None if form is None or start is None else form.plus(start)
+            case _:
+                pass

@@ -1,0 +1,269 @@
+"""Whether the iterations of a loop may run together, and what they reach in memory.
+
+They may where none reads or writes what another one writes. An element that all of them only add to, in any
+order, is no obstacle: each lane may have a sum of its own. Places are compared as sums of products of
+variables (`kernel_ir.affine`): two that go along by the same number of elements an iteration meet only where
+what is left differs by a multiple of it, of fewer iterations than there are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from anadrome.kernel_ir.affine import Form, Forms, number
+from anadrome.kernel_ir.nodes import (
+    Alloc,
+    Binding,
+    Buffer,
+    Check,
+    Compute,
+    Const,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Stmt,
+    Store,
+    Var,
+    View,
+)
+from anadrome.kernel_ir.walk import (
+    expressions,
+    offset_of,
+    runs_in_lanes,
+    statements,
+    stays_loop,
+    subexpressions,
+    trip_count,
+)
+
+SUMMED = {
+    "add": "add",
+    "sub": "add",
+    "mul": "mul",
+    "min": "min",
+    "max": "max",
+    "and": "and",
+    "or": "or",
+}
+"""What an iteration does to a sum -> what several sums of it are put together by."""
+
+
+@dataclass(slots=True, eq=False)
+class Sum:
+    """An element that iterations add to by `operator`, and nothing else is done to it."""
+
+    buffer: Buffer
+    indices: tuple[Expr, ...]
+    operator: str
+    parts: set[Load | Store] = field(default_factory=set)
+    """Where it is read and written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """An element of a buffer that an iteration reads or writes: where it is, if that is a form."""
+
+    root: Buffer
+    form: Form | None
+    is_write: bool
+
+    def step(self, index: Var) -> int | None:
+        """How many elements the next iteration goes on; None where that is no constant."""
+        factor = None if self.form is None else self.form.factor(index)
+        return None if factor is None else factor.constant
+
+
+@dataclass(frozen=True, slots=True)
+class Iterations:
+    """What the iterations of a loop do, that may run together."""
+
+    sums: tuple[Sum, ...]
+    reached: tuple[Reach, ...]
+
+
+def iterations_of(loop: For, views: Mapping[Buffer, View]) -> Iterations | None:
+    """What the iterations of a loop do, without loops inside but such as LLVM unrolls; None where they may
+    not run together. `views`: those of the whole program."""
+    if not all(map(_is_simple, statements(loop.body))):
+        return None
+    walk = _Walk(loop, views)
+    if loop.binding is not Binding.PARALLEL:
+        walk.find_sums()
+    walk.find_reached()
+    if loop.binding is not Binding.PARALLEL and not walk.are_apart():
+        return None
+    return Iterations(tuple(walk.sums.values()), tuple(walk.reached))
+
+
+def _is_simple(stmt: Stmt) -> bool:
+    match stmt:
+        case Let() | Store() | If() | Check() | View() | Alloc():
+            return runs_in_lanes(stmt)
+        case For():
+            return runs_in_lanes(stmt) and not stays_loop(stmt)
+        case _:
+            return False
+
+
+class _Walk:
+    """What the statements of a loop do, in order."""
+
+    def __init__(self, loop: For, views: Mapping[Buffer, View]) -> None:
+        self.index = loop.index
+        self.trip = trip_count(loop)
+        self.views = views
+        self.stmts = list(statements(loop.body))
+        self.inner = {stmt.index: stmt for stmt in self.stmts if isinstance(stmt, For)}
+        self.own = {stmt.buffer for stmt in self.stmts if isinstance(stmt, Alloc)}
+        self.values = {stmt.var: stmt.value for stmt in self.stmts if isinstance(stmt, Let)}
+        written = {self.root(stmt.buffer) for stmt in self.stmts if isinstance(stmt, Store)}
+        self.written = written - self.own
+        changed = {buffer for buffer in (*views, *written) if self.root(buffer) in written}
+        self.forms = Forms({loop.index, *self.inner}, changed)
+        for var, value in self.values.items():
+            self.forms.bound[var] = None if var.dtype.is_float else self.forms.of(value)
+        ends = self.forms.of(loop.lo), self.forms.of(loop.hi)
+        self.extent = None if ends[0] is None or ends[1] is None else ends[1].plus(ends[0], -1)
+        self.reached: list[Reach] = []
+        self.sums: dict[tuple[Buffer, Form], Sum] = {}
+        self.mixed: set[Buffer] = set()
+        """Buffers of sums with which something else is done as well."""
+
+    def root(self, buffer: Buffer) -> Buffer:
+        """The buffer that a view looks into in the end."""
+        while buffer in self.views:
+            buffer = self.views[buffer].base
+        return buffer
+
+    def place(self, at: Load | Store) -> Form | None:
+        """Where an element is, in the buffer that is looked into in the end."""
+        buffer = at.buffer
+        form = self.forms.of(offset_of(buffer, at.indices))
+        while buffer in self.views and form is not None:
+            start = self.forms.of(self.views[buffer].offset)
+            form = None if start is None else form.plus(start)
+            buffer = self.views[buffer].base
+        return form
+
+    def _parts(self, stmt: Stmt) -> Iterator[Expr]:
+        for expr in expressions(stmt):
+            yield from subexpressions(expr)
+
+    # ------------------------------------------------------------------ sums
+    def find_sums(self) -> None:
+        """Elements that are only added to, each at one place."""
+        uses = Counter(part for stmt in self.stmts for part in self._parts(stmt) if isinstance(part, Var))
+        for stmt in self.stmts:
+            if not isinstance(stmt, Store) or self.root(stmt.buffer) not in self.written:
+                continue
+            form, summed = self.place(stmt), self._summed(stmt, uses)
+            if summed is None or form is None or form.has(self.forms.moving):
+                continue
+            parts = (part for index in stmt.indices for part in subexpressions(index))
+            if any(part in self.values for part in parts):  # its place is not known outside
+                continue
+            operator, old = summed
+            one = self.sums.setdefault(
+                (self.root(stmt.buffer), form), Sum(stmt.buffer, stmt.indices, operator)
+            )
+            one.parts |= {old, stmt}
+            if one.operator != operator:
+                self.mixed.add(self.root(stmt.buffer))
+
+    def _summed(self, stmt: Store, uses: Mapping[Var, int]) -> tuple[str, Load] | None:
+        """By what an element is put together with something, and where it is read for that."""
+
+        def once(expr: Expr) -> Expr:
+            return self.values.get(expr, expr) if isinstance(expr, Var) and uses[expr] == 1 else expr
+
+        made = once(stmt.value)
+        if not isinstance(made, Compute) or made.prim.name not in SUMMED:
+            return None
+        if stmt.buffer.dtype.is_float and not made.is_reassociable:
+            return None
+        left, right = map(once, made.args)
+        for old in (left,) if made.prim.name == "sub" else (left, right):
+            if isinstance(old, Load) and old.buffer is stmt.buffer and self.place(old) == self.place(stmt):
+                return SUMMED[made.prim.name], old
+        return None
+
+    # ------------------------------------------------------------------ what is reached
+    def find_reached(self) -> None:
+        """What else is read and written."""
+        of_sums = {part for one in self.sums.values() for part in one.parts}
+        for stmt in self.stmts:
+            for at in (*self._parts(stmt), stmt):
+                if isinstance(at, Load | Store) and at not in of_sums:
+                    self._reach(at)
+
+    def _reach(self, at: Load | Store) -> None:
+        root = self.root(at.buffer)
+        if root in self.own:
+            return
+        self.reached.append(Reach(root, self.place(at), isinstance(at, Store)))
+        if any(root is summed for summed, _ in self.sums):
+            self.mixed.add(root)
+
+    def are_apart(self) -> bool:
+        """Whether no iteration reads or writes what another one writes, but for sums."""
+        if self.mixed:
+            return False
+        return all(
+            self._meet_never(write, other)
+            for write in self.reached
+            if write.is_write
+            for other in self.reached
+            if other.root is write.root
+        )
+
+    def _meet_never(self, one: Reach, other: Reach) -> bool:
+        """Whether two iterations never reach the same element in these ways."""
+        if one.form is None or other.form is None:
+            return False
+        step = one.step(self.index)
+        if not step or step != other.step(self.index):
+            return False
+        left, right = one.form.without(self.index), other.form.without(self.index)
+        least = most = 0
+        for var, inner in self.inner.items():
+            for sign, form in ((1, left), (-1, right)):
+                factor = form.factor(var)
+                if factor is None or factor.constant is None:
+                    return False
+                ends = [sign * factor.constant * end for end in _ends(inner)]
+                least, most = least + min(ends), most + max(ends)
+            left, right = left.without(var), right.without(var)
+        rest = left.plus(right, -1)
+        if self.inner:
+            known = rest.constant
+            return known is not None and not _has_multiple(known + least, known + most, abs(step), self.trip)
+        if rest.constant is not None:
+            return not _has_multiple(rest.constant, rest.constant, abs(step), self.trip)
+        return self._is_behind(rest, abs(step)) or self._is_behind(number(0).plus(rest, -1), abs(step))
+
+    def _is_behind(self, distance: Form, step: int) -> bool:
+        """Whether a distance is at least what all iterations go through."""
+        if self.extent is None:
+            return False
+        left = distance.plus(self.extent, -step).constant
+        return left is not None and left >= 0
+
+
+def _has_multiple(least: int, most: int, step: int, trip: int | None) -> bool:
+    """Whether step · k, for a k of which 0 < |k| < trip, is between two numbers."""
+
+    def above(first: int, last: int) -> bool:
+        found = -(-max(first, step) // step)
+        return found * step <= last and (trip is None or found < trip)
+
+    return above(least, most) or above(-most, -least)
+
+
+def _ends(loop: For) -> tuple[int, int]:
+    """The first and the last index of a loop with constant bounds."""
+    assert isinstance(loop.lo, Const) and isinstance(loop.hi, Const)
+    return int(loop.lo.value), max(int(loop.lo.value), int(loop.hi.value) - 1)

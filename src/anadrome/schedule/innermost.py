@@ -1,0 +1,327 @@
+"""Innermost loops in lanes: strips of vectors, and the rest under a mask or one by one.
+
+A loop without loops inside, but such as LLVM unrolls, runs in lanes where its iterations may run together
+(`apart`) and that is less work. What they only add to gets a sum for each lane; these are put together in
+halves in the end. A strip has several vectors, so that several sums wait for their last addition.
+Iterations that fill no strip run in vectors under a mask, or one after the other: where the machine has no
+masks, or what they write is read again soon, for a read waits until what a mask has written is in the cache.
+
+Before:
+    fn main(n: i64, a: f64 buffer, b: f64 buffer) {
+      alloc s: f64 local [1]
+      s[0] = 0.0
+      for i in 0 .. n sequential {
+        s[0] = add~(s[0], mul(a[i], b[i]))
+      }
+      let r: f64 = s[0]
+      return r as f64
+    }
+After:
+    fn main(n: i64, a: f64 buffer, b: f64 buffer) {
+      alloc s: f64 local [1]
+      s[0] = 0.0
+      alloc s_1: f64 local [16] [16]
+      for lane in 0 .. 16 lanes {
+        s_1[lane] = -0.0
+      }
+      let strips: i64 = truncdiv(n, 16)
+      for strip in 0 .. strips sequential {
+        for lane_1 in 0 .. 16 lanes {
+          let i: i64 = add(mul(strip, 16), lane_1)
+          s_1[lane_1] = add~(s_1[lane_1], mul(a[i], b[i]))
+        }
+      }
+      for lane_2 in 0 .. 8 lanes {
+        s_1[lane_2] = add~(s_1[lane_2], s_1[add(lane_2, 8)])
+      }
+      for lane_3 in 0 .. 4 lanes {
+        s_1[lane_3] = add~(s_1[lane_3], s_1[add(lane_3, 4)])
+      }
+      for lane_4 in 0 .. 2 lanes {
+        s_1[lane_4] = add~(s_1[lane_4], s_1[add(lane_4, 2)])
+      }
+      for lane_5 in 0 .. 1 lanes {
+        s_1[lane_5] = add~(s_1[lane_5], s_1[add(lane_5, 1)])
+      }
+      s[0] = add~(s[0], s_1[0])
+      for i_1 in mul(strips, 16) .. n sequential {
+        s[0] = add~(s[0], mul(a[i_1], b[i_1]))
+      }
+      let r: f64 = s[0]
+      return r as f64
+    }
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from anadrome.dtypes import I64, DType
+from anadrome.kernel_ir.nodes import (
+    Alloc,
+    Binding,
+    Buffer,
+    Compute,
+    Const,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Space,
+    Stmt,
+    Store,
+    Var,
+    View,
+    i64,
+)
+from anadrome.kernel_ir.walk import (
+    WIDTHS,
+    bodies,
+    expressions,
+    statements,
+    subexpressions,
+    trip_count,
+    with_bodies,
+)
+from anadrome.prims.monoids import identity_of
+from anadrome.prims.table import PRIMS
+from anadrome.schedule.apart import Iterations, Reach, Sum, iterations_of
+from anadrome.schedule.arithmetic import ZERO, add, compute, divide, known, multiply, subtract
+from anadrome.schedule.names import Names
+
+ALONE = 64
+"""Bits of vectors that are none: iterations run one after the other."""
+MASKED = 512
+"""Bits of vectors from which on machines read and write under masks of lanes."""
+STRIDED = 4
+"""Elements apart up to which neighbours are read together and shuffled."""
+GATHERED = 2
+"""Operations that reading an element into a lane by itself costs beside reading it; writing, twice that."""
+OPERATIONS = ((12, 4), (28, 2))
+"""Operations of an iteration up to which a strip has so many vectors."""
+REGISTERS = 16
+"""The most vectors of sums."""
+
+
+LEAST = 8
+"""Iterations below which a loop of constant extent is left to LLVM, which unrolls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a loop runs: lanes of a vector, vectors of a strip, and sums of their own for the lanes."""
+
+    lanes: int
+    vectors: int
+    sums: tuple[Sum, ...]
+    is_masked: bool
+    is_single: bool
+    """Whether one strip is enough."""
+
+
+def plan_of(loop: For, views: Mapping[Buffer, View], vector_bits: int) -> Plan | None:
+    """How an innermost loop runs in lanes; None where it does not."""
+    extent = trip_count(loop)
+    if vector_bits <= ALONE or (extent is not None and extent < LEAST):
+        return None
+    found = iterations_of(loop, views)
+    if found is None:
+        return None
+    lanes = _lanes(loop, vector_bits)
+    if lanes == 1 or not _pays(loop, found, lanes):
+        return None
+    comes_back = extent is None and _comes_back(found)
+    is_masked = vector_bits >= MASKED and not comes_back
+    work = _operations(loop)
+    vectors = next((count for most, count in OPERATIONS if work <= most), 1)
+    while vectors > 1 and (vectors * len(found.sums) > REGISTERS or comes_back):
+        vectors //= 2
+    vectors = min(vectors, WIDTHS[-1] // lanes)
+    if extent is not None:
+        fitting = 1 << (extent - 1 if is_masked else extent // 2).bit_length()  # no fewer, or no more
+        lanes = min(lanes, fitting)
+        vectors = min(vectors, max(fitting // lanes, 1))
+    return Plan(lanes, vectors, found.sums, is_masked, extent is not None and extent <= lanes * vectors)
+
+
+def _comes_back(found: Iterations) -> bool:
+    """Whether elements are read and written, so that what is written may be read soon after."""
+    written = {one.root for one in found.reached if one.is_write}
+    return any(one.root in written for one in found.reached if not one.is_write)
+
+
+def _lanes(loop: For, vector_bits: int) -> int:
+    """As many lanes as a vector has elements of the widest type that is in memory or computed."""
+    types: set[DType] = set()
+    for stmt in statements(loop.body):
+        if isinstance(stmt, Let) and stmt.var.dtype.is_float:
+            types.add(stmt.var.dtype)
+        if isinstance(stmt, Alloc | Store):
+            types.add(stmt.buffer.dtype)
+        for expr in expressions(stmt):
+            types |= {part.buffer.dtype for part in subexpressions(expr) if isinstance(part, Load)}
+    widest = max((8 * dtype.bytes for dtype in types), default=64)
+    return 1 << max(min(vector_bits // widest, WIDTHS[-1]), 1).bit_length() - 1
+
+
+def _operations(loop: For) -> int:
+    """Operations of an iteration, without those that say where elements are."""
+    total = 0
+    for stmt in statements(loop.body):
+        for expr in expressions(stmt):
+            total += _cost(expr)
+    return total
+
+
+def _cost(expr: Expr) -> int:
+    match expr:
+        case Compute(prim=prim, args=args):
+            return prim.cost + sum(map(_cost, args))
+        case Load():
+            return 1
+        case _:
+            return 0
+
+
+def _pays(loop: For, found: Iterations, lanes: int) -> bool:
+    """Whether lanes are less work: they share operations, and what is far apart each reads by itself."""
+    work = sum(2 if one.is_write else 1 for one in found.reached) + _operations(loop)
+    alone = sum(_apart(one, loop.index) for one in found.reached) * GATHERED
+    return work / lanes + alone < work
+
+
+def _apart(one: Reach, index: Var) -> int:
+    """How often more than a read one of an element counts that lanes do not find side by side."""
+    step = one.step(index)
+    if step is not None and (abs(step) <= 1 or (abs(step) <= STRIDED and not one.is_write)):
+        return 0
+    return 2 if one.is_write else 1
+
+
+# ---------------------------------------------------------------------------- the rewrite
+@dataclass(frozen=True, slots=True)
+class Private:
+    """The sums of lanes: of which one, and where they are."""
+
+    of: Sum
+    buffer: Buffer
+    width: int
+
+
+def innermost_loop(loop: For, plan: Plan) -> tuple[Stmt, ...]:
+    """The loop as strips of lanes."""
+    width = plan.lanes * plan.vectors
+    privates = [_private(one, width) for one in plan.sums]
+    before = [stmt for one in privates for stmt in _opened(one)]
+    after = [stmt for one in privates for stmt in _closed(one)]
+    whole = divide(subtract(loop.hi, loop.lo), i64(width))
+    if plan.is_masked and plan.is_single:
+        return (*before, *_strips(loop, width, loop.lo, privates, is_masked=True), *after)
+    strips = whole
+    if known(whole) is None:
+        strips = Var("strips", I64)
+        before.append(Let(strips, whole))
+    end = add(loop.lo, multiply(strips, i64(width)))
+    main = _strips(loop, width, loop.lo, privates, count=strips)
+    if plan.is_masked:
+        rest = _strips(loop, plan.lanes, end, privates, is_masked=True)
+        return (*before, *main, *_copied(rest), *after)
+    return (*before, *main, *after, *_copied((replace(loop, lo=end, binding=Binding.SEQUENTIAL),)))
+
+
+def _copied(stmts: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    return Names.around(stmts).copies(stmts)
+
+
+def _private(one: Sum, width: int) -> Private:
+    shape = (i64(width),)
+    return Private(one, Buffer(one.buffer.name, one.buffer.dtype, Space.LOCAL, shape), width)
+
+
+def _opened(one: Private) -> tuple[Stmt, ...]:
+    lane = Var("lane", I64)
+    start = Store(one.buffer, (lane,), _neutral(one.of.operator, one.buffer.dtype))
+    return (Alloc(one.buffer, i64(one.width)), _vector(lane, one.width, (start,)))
+
+
+def _vector(lane: Var, width: int, body: tuple[Stmt, ...]) -> For:
+    return For(lane, ZERO, i64(width), body, Binding.LANES)
+
+
+def _neutral(operator: str, dtype: DType) -> Const:
+    """What changes nothing: -0.0 for sums, for 0.0 would turn a sum that is -0.0."""
+    is_sum = operator == "add" and dtype.is_float
+    return Const(-0.0 if is_sum else identity_of(operator, dtype), dtype)
+
+
+def _closed(one: Private) -> tuple[Stmt, ...]:
+    """The sums of the lanes put together in halves, and with the sum."""
+    found: list[Stmt] = []
+    prim, width = PRIMS[one.of.operator], one.width
+    while width > 1:
+        width //= 2
+        lane = Var("lane", I64)
+        other = Load(one.buffer, (add(lane, i64(width)),))
+        both = Compute(prim, (Load(one.buffer, (lane,)), other), is_reassociable=True)
+        found.append(_vector(lane, width, (Store(one.buffer, (lane,), both),)))
+    old = Load(one.of.buffer, one.of.indices)
+    total = Compute(prim, (old, Load(one.buffer, (ZERO,))), is_reassociable=True)
+    return (*found, Store(one.of.buffer, one.of.indices, total))
+
+
+def _strips(
+    loop: For,
+    width: int,
+    first: Expr,
+    privates: Sequence[Private],
+    *,
+    count: Expr | None = None,
+    is_masked: bool = False,
+) -> tuple[Stmt, ...]:
+    """Strips of lanes from an iteration on: so many, or under a mask as many as there are iterations."""
+    strip, lane = Var("strip", I64), Var("lane", I64)
+    place = Let(loop.index, add(add(first, multiply(strip, i64(width))), lane))
+    body = _with_sums(loop.body, privates, lane)
+    if is_masked and known(subtract(loop.hi, first)) != width:
+        body = (If(compute("lt", loop.index, loop.hi), body),)
+    if count is None:
+        count = divide(add(subtract(loop.hi, first), i64(width - 1)), i64(width))
+    binding = Binding.SEQUENTIAL if privates else Binding.PARALLEL
+    vector = _vector(lane, width, (place, *body))
+    if known(count) == 0:
+        return ()
+    if known(count) == 1:
+        return (Let(strip, ZERO), vector)
+    return (For(strip, ZERO, count, (vector,), binding),)
+
+
+def _with_sums(stmts: tuple[Stmt, ...], privates: Sequence[Private], lane: Var) -> tuple[Stmt, ...]:
+    """Statements that add to sums of their own."""
+    if not privates:
+        return stmts
+    places = {part: one for one in privates for part in one.of.parts}
+
+    def expr(value: Expr) -> Expr:
+        match value:
+            case Load() if value in places:
+                return Load(places[value].buffer, (lane,))
+            case Load(buffer=buffer, indices=indices):
+                return Load(buffer, tuple(map(expr, indices)))
+            case Compute(prim=prim, args=args):
+                return Compute(prim, tuple(map(expr, args)), value.is_reassociable)
+            case _:
+                return value
+
+    def statement(stmt: Stmt) -> Stmt:
+        match stmt:
+            case Store() if stmt in places:
+                return replace(stmt, buffer=places[stmt].buffer, indices=(lane,), value=expr(stmt.value))
+            case Store() | Let():
+                return replace(stmt, value=expr(stmt.value))
+            case _:
+                return with_bodies(stmt, [tuple(map(statement, body)) for body in bodies(stmt)])
+
+    return tuple(map(statement, stmts))
