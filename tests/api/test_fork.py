@@ -186,7 +186,7 @@ def test_a_fork_waits_until_no_thread_is_in_llvm():
     inside: list[float] = []
 
     def use() -> None:
-        with cpu_machine._masks(False):
+        with cpu_machine.using_llvm():
             is_inside.set()
             time.sleep(0.3)
             inside.append(time.monotonic())
