@@ -152,3 +152,21 @@ def test_the_winner_is_found_by_the_very_number_that_won() -> None:
     nearest = [int(np.argmin(((point - centers) ** 2).sum(axis=1))) for point in points]
     gradient = ad.grad(cost)(points, centers)
     np.testing.assert_allclose(gradient, 2 * (points - centers[nearest]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("verb", ("jit", "grad", "jvp"))
+def test_rows_that_nothing_uses_are_checked(verb: str) -> None:
+    def loss(x: ad.f64["n"], c: ad.i64["m"]):
+        x[c]
+        return np.sum(np.sin(x))
+
+    verbs = {
+        "jit": ad.jit(loss),
+        "grad": ad.grad(loss),
+        "jvp": lambda x, c: ad.jvp(lambda y: loss(y, c), (x,), (x,)),
+    }
+    x = np.arange(7.0)
+    verbs[verb](x, np.array([1, 2, 6]))
+    for called in (loss, verbs[verb]):
+        with pytest.raises(IndexError):
+            called(x, np.array([1, 2, 9]))

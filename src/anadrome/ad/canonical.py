@@ -64,7 +64,7 @@ from anadrome.array_ir.nodes import (
     yield_slices,
 )
 from anadrome.array_ir.operators import identity
-from anadrome.array_ir.walk import Renaming, silent
+from anadrome.array_ir.walk import Renaming, has_effect, silent
 
 
 def canonical(fn: Function, active: Sequence[bool]) -> Function:
@@ -211,7 +211,8 @@ class _Rewriter:
                 pending = standing_alone(builder, inner, new, index, extent)
                 hard.append(pending)
                 yields += pending.yields
-        results = builder.let(ParFor(index, extent, inner.body(), tuple(yields))) if yields else ()
+        new_expr = ParFor(index, extent, inner.body(), tuple(yields))
+        results = builder.let(new_expr) if yields or has_effect(new_expr) else ()
         remaining = iter(results)
         for (item, where), waiting in zip(slices, hard, strict=True):
             targets = let.targets[where]
