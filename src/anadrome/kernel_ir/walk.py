@@ -69,7 +69,7 @@ def runs_in_lanes(stmt: Stmt) -> bool:
 
 
 UNROLLED = 16
-"""Inner loops of at most this constant extent LLVM unrolls, and may then vectorise the loop around."""
+"""Inner loops of at most this constant extent LLVM unrolls; the loop around may run in lanes then."""
 
 
 def trip_count(loop: For) -> int | None:

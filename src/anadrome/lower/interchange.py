@@ -5,7 +5,7 @@ Before:
 After:
     s = parfor i < n { row = parfor j < m { v = a[i, j]; yield stack v }; yield reduce add row }
 
-The inner loop after it runs over neighbours, and is vectorised: s[j] = s[j] + a[i, j]. Scalar statements
+The inner loop after it runs over neighbours, and in lanes: s[j] = s[j] + a[i, j]. Scalar statements
 before the reduction are repeated in the inner loop if they are cheap; those after it become a loop of their
 own over the finished sums. The rules:
 

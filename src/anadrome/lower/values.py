@@ -164,9 +164,8 @@ ROOM = 4096
 def capacity(shape: tuple[Expr, ...]) -> Expr:
     """How many elements a buffer of this shape is given: at least those that are read of an empty one.
 
-    A failed check may be looked at when its loop has ended. Until then element 0 is read, or what constant
-    indices name, or a row of constant sizes: loops over other rows are not vectorised, so that checks around
-    them are looked at at once.
+    Lanes of a loop look at a failed check when all of them have made it. Until then element 0 is read, or
+    what constant indices name, or a row of constant sizes.
     """
     constants = (int(size.value) for size in shape if isinstance(size, kernel_ir.Const))
     return at_least(prod(size for size in constants if 0 < size <= ROOM), product(shape))

@@ -1,7 +1,7 @@
 """Parfors that run in lanes of vectors whatever loops are inside.
 
-LLVM's vectoriser takes the innermost loop: sums along short rows, whose parts are added up for every row, and
-arrays read again for every iteration of the outermost loop. In lanes of the outermost one no lane waits for
+Lanes of the innermost loop add up the parts of a sum for every short row, and arrays are read again for every
+iteration of the outermost loop. In lanes of the outermost one no lane waits for
 another, what all of them read is read once for all, and a row that each of them reads again and again is
 copied before, so that those of neighbouring lanes lie side by side: `schedule.outer` gives each lane memory
 of its own.
@@ -95,7 +95,7 @@ from anadrome.passes.rewrite import Substitution
 LEAST_LOOPS = 2
 """So many loops stand inside one another where lanes around them pay."""
 UNROLLED = 16
-"""A loop of at most this constant extent LLVM unrolls, and then vectorises the one around."""
+"""A loop of at most this constant extent LLVM unrolls, and the one around counts as the innermost."""
 READ_AGAIN = 2
 """In so many loops more than those over its elements a row is read before it is worth a copy."""
 

@@ -1,6 +1,6 @@
 """Threads of a block side by side in the lanes of vectors.
 
-A piece in which there are loops, which LLVM's vectoriser does not take, runs in strips of as many threads as
+A piece in which there are loops runs in strips of as many threads as
 a vector has lanes (`targets.llvm_lanes`); the last strip may have fewer. Threads of a piece do not wait for
 one another, and what they add up may come in any order. An array of a thread that has no constant size holds
 an element for each lane.
@@ -112,8 +112,8 @@ ALONE = Lanes(1, Var("lane", I64))
 
 def width_of(stmts: Sequence[Stmt], indivisible: Collection[Buffer], vector_bits: int) -> int:
     """How many lanes run what a thread does: as many as a vector has elements of its widest floats. 1 where
-    lanes cannot, or LLVM's own vectoriser can: it takes no loops. `indivisible`: where other workers may do
-    atomic operations as well."""
+    lanes cannot, or there are no loops: those pieces are `innermost`'s. `indivisible`: where other workers
+    may do atomic operations as well."""
     inside = list(statements(stmts))
     has_loops = any(isinstance(stmt, For | While) for stmt in inside)
     if not has_loops or not all(_can(stmt, indivisible) for stmt in inside) or _is_ragged(inside):
@@ -200,8 +200,9 @@ def strips(loop: For, lanes: Lanes) -> tuple[Stmt, ...]:
 # ---------------------------------------------------------------------------- parallel loops of programs
 def loops_in_lanes(fn: Function, vector_bits: int) -> Function:
     """The host program with its parallel loops in lanes, where that pays: in which there is a loop that LLVM
-    does not unroll, and none that goes along an array, as its vectoriser likes it. Those where each iteration
-    needs the one before it does not like; lanes read their arrays where neighbours are side by side."""
+    does not unroll, and none that goes along an array, since that one runs in lanes itself (`innermost`). It
+    cannot where each iteration needs the one before; lanes read their arrays where neighbours are side by
+    side."""
     views = {stmt.buffer: stmt for stmt in statements(fn.body) if isinstance(stmt, View)}
     body = _bodies_in_lanes(fn.body, views, vector_bits)
     return fn if body is fn.body else replace(fn, body=body)
