@@ -8,8 +8,8 @@ distortion. With v = r/θ, θ = ‖r‖:
     project = f·(1 + κ_0 ρ + κ_1 ρ²)·d + u₀
     reprojection error = w (project - feature),    weight error = 1 - w²
 
-An observation touches 11 + 3 + 1 unknowns, so the Jacobian is computed along 15 directions, in all
-observations at once, and kept in compressed rows.
+An observation touches 11 + 3 + 1 unknowns and has two errors, so the Jacobian is computed backwards from
+these two, in all observations at once, and kept in compressed rows.
 
 GradBench eval `ba`, after ADBench (Srajer, Kukelova and Fitzgibbon, 2018).
 """
@@ -82,7 +82,7 @@ def reprojection_rows(
     camera: np.ndarray, point: np.ndarray, weight: float, feature: np.ndarray
 ) -> np.ndarray:
     """The two rows of an observation: its error by camera, point and weight."""
-    derivative = ad.jacfwd(reprojection_error, argnums=(0, 1, 2))
+    derivative = ad.jacrev(reprojection_error, argnums=(0, 1, 2))
     by_camera, by_point, by_weight = derivative(camera, point, weight, feature)
     return np.concatenate((by_camera, by_point, by_weight.reshape(2, 1)), axis=1)
 
