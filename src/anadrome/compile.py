@@ -31,6 +31,7 @@ from anadrome.passes.both_sides import both_sides
 from anadrome.passes.brackets import brackets
 from anadrome.passes.equal_sizes import equal_sizes
 from anadrome.passes.fuse import fuse
+from anadrome.passes.gathered import gathered
 from anadrome.passes.hoist import hoist
 from anadrome.passes.hoist_sums import hoist_sums
 from anadrome.passes.inline import inline
@@ -61,6 +62,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("brackets", brackets),
     ("prove", prove),
     ("equal-sizes", equal_sizes),
+    ("gathered", gathered),
     ("join", join),
     ("sum-loops", sum_loops),
     ("iverson", iverson),
@@ -81,6 +83,7 @@ PREPARATION: tuple[tuple[str, Pass], ...] = (
     ("tighten", tighten),
     ("prove", prove),
     ("equal-sizes", equal_sizes),
+    ("gathered", gathered),
     ("parts", parts),
     ("hoist", hoist_sums),
 )

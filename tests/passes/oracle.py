@@ -15,6 +15,7 @@ from anadrome.config import Config
 from anadrome.passes.both_sides import both_sides
 from anadrome.passes.equal_sizes import equal_sizes
 from anadrome.passes.fuse import fuse
+from anadrome.passes.gathered import gathered
 from anadrome.passes.hoist import hoist
 from anadrome.passes.hoist_sums import hoist_sums
 from anadrome.passes.inline import inline
@@ -39,6 +40,7 @@ PASSES: dict[str, Pass] = {
     "scalarize": scalarize,
     "prove": prove,
     "equal_sizes": equal_sizes,
+    "gathered": gathered,
     "tighten": tighten,
     "join": join,
     "parts": parts,
@@ -54,6 +56,7 @@ PIPELINE = (
     "tighten",
     "prove",
     "equal_sizes",
+    "gathered",
     "join",
     "sum_loops",
     "iverson",
@@ -101,8 +104,9 @@ def keeps(name: str, fn: Function, args: Sequence[object], tolerance: float = 0.
     """The pass keeps the results on these arguments and adds no work; what it made.
 
     A statement that leaves a loop runs once where the loop may not run at all, so hoisting is not asked;
-    `fuse` may compute cheap elements again (see `producers`). `iverson` keeps what the contributions to a sum
-    are made of, a write and a read in each iteration, also of those that a condition leaves out.
+    `fuse` may compute cheap elements again (see `producers`). `gathered` says of each of its rows which it
+    is, where all are wanted as well. `iverson` keeps what the contributions to a sum are made of, a write and
+    a read in each iteration, also of those that a condition leaves out.
     """
     made = PASSES[name](fn, Config())
     check(made)
@@ -111,6 +115,7 @@ def keeps(name: str, fn: Function, args: Sequence[object], tolerance: float = 0.
     again = {
         "fuse": 8 * before.work.writes + 3 * before.work.reads,
         "iverson": 2 * before.work.iterations,
+        "gathered": before.work.total // 4,
     }.get(name, 0)
     assert name in ("hoist", "hoist_sums") or after.work.total <= before.work.total + again, (
         name,
