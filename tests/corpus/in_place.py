@@ -30,6 +30,23 @@ def trajectory_with_two_steps_back(x):
     return u
 
 
+def sums_while_an_array_is_filled(x):
+    y, total = np.ones(len(x)), 0.0
+    for i in range(len(x)):
+        y[i] = x[i]
+        total += np.sum(y * y)
+    return total
+
+
+def table_of_states(x):
+    n = len(x)
+    y, q = np.ones(n), np.zeros((n, n))
+    for i in range(n):
+        y[i] = x[i] * x[0]
+        q[i] = y
+    return q
+
+
 def squares_in_place(x):
     y = x.copy()
     for i in range(len(y)):
@@ -354,6 +371,8 @@ def stops_when_full(x, limit):
 PROGRAMS = (
     Program(trajectory, (normal(), whole(N))),
     Program(trajectory_with_two_steps_back, (normal(N),)),
+    Program(sums_while_an_array_is_filled, (normal(N),)),
+    Program(table_of_states, (normal(N),)),
     Program(squares_in_place, (normal(N),)),
     Program(all_pairs_in_place, (normal(N),), sizes=(4, 8, 16)),
     Program(dynamic_time_warping, (normal(N), normal(N)), sizes=(4, 8, 16)),

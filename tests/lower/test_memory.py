@@ -131,6 +131,17 @@ ALIASING = {
         "w = c[t]; v = mul w 3.0; u = update c[t] v; return u, c }; return a, b }",
         (X, 4),
     ),
+    "a loop reads all of the array that it fills": (
+        "fn f(x: f64[n]) -> f64, f64[n] { z = full [n] 1.0; s, y = loop (t = 0.0, c = z) for i < n { "
+        "v = x[i]; d = update c[i] v; w = parfor j < n { e = d[j]; yield reduce add e }; u = add t w; "
+        "return u, d }; return s, y }",
+        (X,),
+    ),
+    "a loop keeps the array that it fills twice": (
+        "fn f(x: f64[n]) -> f64[n], f64[n] { z = full [n] 1.0; y, w = loop (c = z, p = z) for i < n { "
+        "v = x[i]; d = update c[i] v; return d, d }; return y, w }",
+        (X,),
+    ),
     "a loop starts from an array that its body reads": (
         "fn f(x: f64[n], k: i64) -> f64[n] { s = parfor i < n { v = x[i]; w = mul v 2.0; yield stack w }; "
         "y = loop (c = s) for i < k { v = s[0]; o = c[i]; w = add v o; d = update c[0] w; return d }; "

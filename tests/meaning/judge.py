@@ -321,12 +321,15 @@ def is_ending(program: Program) -> bool:
     return True
 
 
-def by_us(function: Callable[..., Any], args: list[Any], config: Config) -> Run:
-    """What the staged function gives, run by the interpreter of the array IR."""
+def by_us(function: Callable[..., Any], args: list[Any], config: Config, is_compiled: bool = False) -> Run:
+    """What the staged function gives, run by the interpreter of the array IR, or as machine code."""
     try:
         with warnings.catch_warnings(), limited_seconds(), reading() as text:
             warnings.simplefilter("ignore")
             compiled: Compiled = ad.jit(function, config=config)
+            if is_compiled:
+                result = compiled(*args)
+                return Value(result, outside(function, args), text=text.getvalue())
             staged = staged_program(function, compiled.signature(tuple(args), {}), config)
             leaves = [leaf for leaf in flatten((tuple(args), {}))[0] if is_passed(leaf)]
             outcome = run(staged.function, [*leaves, *staged.captured])
@@ -374,7 +377,7 @@ def raises_elsewhere(program: Subject) -> bool:
         return isinstance(by_python(function, arguments_of(other)), Raised)
 
 
-def judge(program: Subject, config: Config | None = None) -> Judgement:
+def judge(program: Subject, config: Config | None = None, is_compiled: bool = False) -> Judgement:
     """Run a program both ways and compare.
 
     Where Python raises, ours raises or is refused; where it changes what outlives the call, ours is refused.
@@ -382,7 +385,7 @@ def judge(program: Subject, config: Config | None = None) -> Judgement:
     with opened(program) as function:
         python = by_python(function, arguments_of(program))
     with opened(program) as function:  # with globals of its own
-        ours = by_us(function, arguments_of(program), config or Config())
+        ours = by_us(function, arguments_of(program), config or Config(), is_compiled)
     match python, ours:
         case Value(changed=changed), Refused() if changed:
             return Judgement(program, python, ours, "right")

@@ -5,6 +5,7 @@ python -m tests.meaning.report --count 5000 statements      of more programs of 
 python -m tests.meaning.report --shrink 20 statements       the first failures, made as short as they can be
 python -m tests.meaning.report --show refused statements    the programs of a verdict
 python -m tests.meaning.report --thresholds all=0           under another configuration
+python -m tests.meaning.report --compiled statements        as machine code, not by the interpreter
 python -m tests.meaning.report --write before.json          the programs that are right, in a file
 python -m tests.meaning.report --against before.json        what was right there and is not now
 """
@@ -70,9 +71,9 @@ def digest(subject: Subject) -> str:
     return f"{zlib.crc32(str(subject).encode()):08x}"
 
 
-def judged(family: str, count: int, config: Config) -> Iterator[Judgement]:
+def judged(family: str, count: int, config: Config, is_compiled: bool) -> Iterator[Judgement]:
     """The judgements of a family."""
-    return (judge(subject, config) for subject in FAMILIES[family](count))
+    return (judge(subject, config, is_compiled) for subject in FAMILIES[family](count))
 
 
 def main(arguments: list[str]) -> int:
@@ -87,7 +88,7 @@ def main(arguments: list[str]) -> int:
         left = options.shrink
         right[family] = {}
         known = before.get(family, {})
-        for judgement in judged(family, options.count, config):
+        for judgement in judged(family, options.count, config, options.compiled):
             tally.add(judgement)
             subject = judgement.program
             if judgement.verdict == "right":
@@ -101,7 +102,8 @@ def main(arguments: list[str]) -> int:
                 print(f"{judgement}\n", flush=True)
             if left and judgement.is_failure and isinstance(subject, Program):
                 left -= 1
-                print(f"{judge(shrunk(subject, config), config)}\n", flush=True)
+                shorter = shrunk(subject, config, options.compiled)
+                print(f"{judge(shorter, config, options.compiled)}\n", flush=True)
         print(f"== {family}: " + "\n".join(tally.lines()) + "\n", flush=True)
     if FIXED:
         print(f"thresholds that cannot be set: {', '.join(FIXED)}")
@@ -119,6 +121,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--shrink", type=int, default=0, help="print so many failures, made short")
     parser.add_argument("--show", choices=VERDICTS, help="print the programs of this verdict")
     parser.add_argument("--thresholds", default="default", choices=configurations())
+    parser.add_argument("--compiled", action="store_true", help="run machine code")
     parser.add_argument("--write", help="write the programs that are right to a file")
     parser.add_argument("--against", help="compare with such a file")
     return parser.parse_args(arguments)

@@ -15,16 +15,16 @@ from tests.meaning.comparing import NUMBERS, parts
 from tests.meaning.judge import Broken, Judgement, Program, Raised, Refused, Run, Value, is_ending, judge
 
 
-def shrunk(program: Program, config: Config | None = None) -> Program:
+def shrunk(program: Program, config: Config | None = None, is_compiled: bool = False) -> Program:
     """The program with statements, parts of results, definitions and operands left out while its verdict
     stays."""
-    first = judge(program, config)
+    first = judge(program, config, is_compiled)
 
     def is_same(candidate: Program) -> bool:
         try:
             if not is_ending(candidate):
                 return False
-            found = judge(candidate, config)
+            found = judge(candidate, config, is_compiled)
         except Exception:  # a block without a statement, a definition that fails, no program any more
             return False
         return form(found) == form(first) and is_told(found)

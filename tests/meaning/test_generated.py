@@ -38,11 +38,11 @@ def name_of(chunk: Chunk) -> str:
     return f"{chunk[0]}-{chunk[1]}"
 
 
-def assert_right(chunk: Chunk, configuration: str = "default") -> None:
+def assert_right(chunk: Chunk, configuration: str = "default", is_compiled: bool = False) -> None:
     name, start = chunk
     config = CONFIGURATIONS[configuration]
     make = GENERATORS[name][0]
-    judged = [judge(make(number), config) for number in range(start, start + CHUNK)]
+    judged = [judge(make(number), config, is_compiled) for number in range(start, start + CHUNK)]
     failures = [found for found in judged if found.is_failure]
     if failures:
         pytest.fail(f"{len(failures)} of {CHUNK} programs fail, with {config}\n\n{failures[0]}")
@@ -60,6 +60,17 @@ def test_programs(chunk: Chunk) -> None:
 @pytest.mark.parametrize("name", GENERATORS)
 def test_programs_at_other_thresholds(name: str, configuration: str) -> None:
     assert_right((name, 0), configuration)
+
+
+def test_machine_code_of_programs() -> None:
+    assert_right(("statements", 0), "all=0", is_compiled=True)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("configuration", ["default", "all=0"])
+@pytest.mark.parametrize("chunk", chunks(is_sample=False)[::4], ids=name_of)
+def test_machine_code_of_many_programs(chunk: Chunk, configuration: str) -> None:
+    assert_right(chunk, configuration, is_compiled=True)
 
 
 @pytest.mark.fuzz

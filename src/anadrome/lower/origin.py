@@ -67,13 +67,16 @@ def _yield_init(yields: tuple[array_ir.Yield, ...], position: int) -> array_ir.V
 
 
 def is_written_by_rows(loop: array_ir.Loop, position: int) -> bool:
-    """Whether a loop writes every row of an array that it carries, the row i in iteration i, and reads none:
-    then nobody sees what the array held before. The stacks of what a return sweep needs are such arrays."""
+    """Whether a loop writes every row of an array that it carries, the row i in iteration i, and reads none,
+    neither before it writes nor after: then nobody sees what the array held before. The stacks of what a
+    return sweep needs are such arrays."""
     carried, result = loop.carried[position], loop.body.results[position]
     if loop.index is None or not carried.type.shape or carried.type.shape[0] is not loop.trip:
         return False
-    readers = [let for let in loop.body.lets if carried in let_variables(let)]
-    if len(readers) != 1 or carried in loop.body.results:
+    states = {carried, result}
+    readers = [let for let in loop.body.lets if not states.isdisjoint(let_variables(let))]
+    is_given_once = [one for one in loop.body.results if one in states] == [result]
+    if len(readers) != 1 or not is_given_once:
         return False
     (let,) = readers
     match let.expr:
