@@ -34,11 +34,11 @@ def changes_shape(xs):
     return y
 
 
-def string_in_loop(xs):
+def none_before_loop(xs):
     best = None
     for x in xs:
         best = x
-    return best
+    return best + 1.0
 
 
 def undefined_after_loop(xs, n):
@@ -197,11 +197,6 @@ def math_of_two(x, y):
     return x + y
 
 
-def no_result_on_some_path(x):
-    if x > 0:
-        return x
-
-
 def static_failure(x):
     return x + [1, 2][5]
 
@@ -237,7 +232,7 @@ def truth_of_array(x):
 CASES = [
     (changes_type, (VECTOR,), frontend.ChangesType),
     (changes_shape, (VECTOR,), frontend.ChangesSize),
-    (string_in_loop, (VECTOR,), frontend.MayBeNone),
+    (none_before_loop, (VECTOR,), frontend.MayBeNone),
     (undefined_after_loop, (VECTOR, 3), frontend.Undefined),
     (undefined_after_branch, (1.0,), frontend.Undefined),
     (different_shapes, (VECTOR,), frontend.BranchesDiffer),
@@ -265,7 +260,6 @@ CASES = [
     (unknown_method, (VECTOR,), frontend.NoAttribute),
     (recursion, (1.0,), frontend.RecursionTooDeep),
     (bad_arguments, (1.0,), frontend.CallMismatch),
-    (no_result_on_some_path, (1.0,), frontend.UnsupportedSyntax),
     (static_failure, (1.0,), frontend.StaticCallFailed),
     (sizes_differ, (1.0,), frontend.ShapeMismatch),
     (index_outside, (1.0,), frontend.StaticIndexError),

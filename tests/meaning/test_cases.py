@@ -12,6 +12,7 @@ from tests.meaning.cases import (
     containers,
     control,
     everyday,
+    exchanged,
     generators,
     growth,
     in_place,
@@ -36,6 +37,7 @@ from tests.meaning.thresholds import configurations
 FAMILIES = (
     *(in_place, iterators, generators, containers, views, rows, tables, control, objects, numbers, outside),
     *(everyday, libraries, printing, sizes, trying, walrus, optional, classes, steppers, growth),
+    exchanged,
 )
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""

@@ -19,11 +19,11 @@ from anadrome.array_ir.nodes import ArrayType, Atom, Body, Function, Var
 from anadrome.array_ir.walk import free_variables, silent
 from anadrome.compile import prepare
 from anadrome.errors.api import SizeUnknown
-from anadrome.frontend.arrays import as_array, atom
+from anadrome.frontend.arrays import as_array, atom, undecided
 from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.modes import Mode
-from anadrome.frontend.values import Array, Cell, Scalar, ScopeKind, Staged, Value, is_staged
+from anadrome.frontend.values import Array, Cell, Maybe, Scalar, ScopeKind, Staged, Value, is_staged
 from anadrome.frontend.views import layout_of
 
 
@@ -150,6 +150,9 @@ def parameter_value(context: Context, leaf: Staged, param: Var) -> Staged:
 
 def leaf_result(context: Context, leaf: Value, atoms: list[Atom]) -> Result:
     """Remember a leaf of a function's result: the atom it is, or the static value."""
+    if isinstance(leaf, Maybe):
+        help = "return a number on every path, such as `np.nan` for none, or a flag beside it"
+        raise undecided(leaf, context.last_span, "a result that a transform takes", help)
     staged = staged_leaf(context, leaf)
     if staged is None:
         return Result(static=leaf)

@@ -235,10 +235,11 @@ def _presentation(staged: Staged) -> Callable[[list[Any]], Any]:
 def _refuse_unfinished(staged: Staged) -> None:
     """A result that exists only while compiling (a pullback, a list of tuples whose length is known at run
     time only) cannot leave the program."""
-    leaves, structure = pytree.flatten(staged.rebuild(iter(staged.is_weak)))
-    for leaf, path in zip(leaves, pytree.leaf_paths(structure, "the result"), strict=True):
-        if type(leaf).__module__.partition(".")[0] == "anadrome":
-            raise UnsupportedResult(staged.function.name, path, WORDS.get(type(leaf), "made inside it"))
+    for marks in ([True] * len(staged.is_weak), [False] * len(staged.is_weak)):
+        leaves, structure = pytree.flatten(staged.rebuild(iter(marks)))
+        for leaf, path in zip(leaves, pytree.leaf_paths(structure, "the result"), strict=True):
+            if type(leaf).__module__.partition(".")[0] == "anadrome":
+                raise UnsupportedResult(staged.function.name, path, WORDS.get(type(leaf), "made inside it"))
 
 
 WORDS: dict[type, str] = {

@@ -12,12 +12,11 @@ import numpy as np
 from anadrome.array_ir.nodes import FALSE, TRUE
 from anadrome.errors.frontend import (
     RUN_TEXT,
-    MayBeNone,
     StaticCallFailed,
     UnsupportedSyntax,
     UnsupportedType,
 )
-from anadrome.frontend.arrays import as_array, describe, unboxed
+from anadrome.frontend.arrays import as_array, describe, unboxed, undecided
 from anadrome.frontend.complex_numbers import operators as complex_operators
 from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex_array
@@ -180,6 +179,8 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
     refuse_environment(context, right)
     if kind in _AGAINST_NONE and (left is None or right is None):
         other = right if left is None else left
+        if isinstance(other, Maybe) and other.other is not None:
+            return not _AGAINST_NONE[kind]
         if isinstance(other, Maybe):
             is_there = other.is_there.atom
             return Scalar(is_there if _AGAINST_NONE[kind] else context.builder.apply("not", is_there))
@@ -222,9 +223,10 @@ _AGAINST_NONE: dict[type[ast.cmpop], bool] = {
 
 
 def refuse_maybe(context: Context, *values: Value) -> None:
-    """Refuse values that may be None where they are used."""
-    if any(isinstance(value, Maybe) for value in values):
-        raise MayBeNone(context.span)
+    """Refuse values of which only the run knows what they are where they are used."""
+    for value in values:
+        if isinstance(value, Maybe):
+            raise undecided(value, context.span)
 
 
 def _against_none(context: Context, value: Value, differs: bool) -> Value:

@@ -9,12 +9,31 @@ import numpy as np
 
 from anadrome.array_ir.nodes import FALSE, Apply, ArrayType, Atom, Const, Size, Var
 from anadrome.dtypes import BOOL, F32, F64, I64, DType
-from anadrome.errors.base import indefinite
-from anadrome.errors.frontend import RUN_TEXT, ComplexRefused, MayBeNone, ShapeMismatch, UnsupportedType
+from anadrome.errors.base import Span, indefinite
+from anadrome.errors.frontend import (
+    RUN_TEXT,
+    BranchesDiffer,
+    ComplexRefused,
+    FrontendError,
+    MayBeNone,
+    ShapeMismatch,
+    UnsupportedType,
+)
 from anadrome.frontend.context import Context, dtype_of
 from anadrome.frontend.sizes import retype, show_shape
 from anadrome.frontend.sparse_matrices import sparse_help
-from anadrome.frontend.values import Array, Cell, Complex, Maybe, RunText, Scalar, Staged, Value, is_staged
+from anadrome.frontend.values import (
+    Array,
+    Cell,
+    Complex,
+    Maybe,
+    RunText,
+    Scalar,
+    Staged,
+    Value,
+    is_staged,
+    python_name,
+)
 from anadrome.prims.table import PRIMS
 
 
@@ -22,7 +41,7 @@ def type_of(context: Context, value: Value) -> tuple[DType, bool]:
     """The scalar type of a number or array, and whether it is a Python number that adapts (NEP 50)."""
     match value:
         case Maybe():
-            raise MayBeNone(context.span)
+            raise undecided(value, context.span)
         case Scalar(is_weak=is_weak):
             return value.dtype, is_weak and value.dtype is not BOOL
         case Array():
@@ -61,6 +80,8 @@ def describe(value: Value) -> str:
             return {"int": "int64", "float": "float64"}.get(type(value).__name__, type(value).__name__)
         case RunText():
             return RUN_TEXT
+        case Maybe(value=one, other=Scalar() as two):
+            return f"{describe(one)} or {describe(two)}"
         case Maybe():
             return "a value that may be None"
         case None:
@@ -70,7 +91,14 @@ def describe(value: Value) -> str:
         case enum.Enum():
             return str(value)
         case _:
-            return indefinite(type(value).__name__)
+            return indefinite(python_name(value))
+
+
+def undecided(value: Maybe, span: Span | None, what: str = "this value", help: str = "") -> FrontendError:
+    """The error of a value that is used where only the run knows what it is."""
+    if value.other is None:
+        return MayBeNone(span, what, help)
+    return BranchesDiffer(what, describe(value.value), describe(value.other), span)
 
 
 def atom(context: Context, value: Value, dtype: DType | None = None) -> Atom:
@@ -114,7 +142,7 @@ def as_array(context: Context, value: Value, dtype: DType | None = None) -> Stag
     """What `np.asarray` makes of a value: staged values as they are, lists as arrays of their rows."""
     match value:
         case Maybe():
-            raise MayBeNone(context.span)
+            raise undecided(value, context.span)
         case Scalar() | Array():
             if dtype is None or value.dtype is dtype:
                 return value

@@ -27,7 +27,7 @@ from anadrome.errors.frontend import (
 )
 from anadrome.frontend import natively
 from anadrome.frontend.applying import refuse_maybe
-from anadrome.frontend.arrays import as_array, atom, boxed, describe, unboxed
+from anadrome.frontend.arrays import as_array, atom, boxed, describe, unboxed, undecided
 from anadrome.frontend.builtin_calls import BUILTINS, DATA_MODEL
 from anadrome.frontend.classes import construct, is_inlined_class
 from anadrome.frontend.complex_numbers.forms import COMPLEX_CALLS, complex_call, complex_method
@@ -52,7 +52,7 @@ from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sharing import aliases
 from anadrome.frontend.source import FunctionNode, Source
-from anadrome.frontend.structures import children, flatten, has_staged, has_text
+from anadrome.frontend.structures import children, flatten, has_staged, has_text, maybe
 from anadrome.frontend.substitutes import instead_of
 from anadrome.frontend.texts import WAYS, is_stream_method, method_of_string, write
 from anadrome.frontend.values import (
@@ -425,17 +425,14 @@ def _result(context: Context, frame: Frame, exit_: Exit) -> Value:
         return exit_.value
     if exit_.kinds == {NEXT} or exit_.value is None:
         return None
-    if len(context.call_names) > 1 and not isinstance(exit_.code, int):  # falling off the end gives None
-        is_there = context.builder.apply("eq", exit_.code, i64(RETURN))
-        if not isinstance(exit_.value, Maybe):
-            return Maybe(Scalar(is_there), exit_.value)
-        both = context.builder.apply("and", is_there, exit_.value.is_there.atom)
-        return Maybe(Scalar(both), exit_.value.value)
-    raise UnsupportedSyntax(
-        f"`{frame.name}` returns a value on some paths and none on others, which",
-        context.span,
-        "return on every path",
-    )
+    assert not isinstance(exit_.code, int)
+    is_there = context.builder.apply("eq", exit_.code, i64(RETURN))  # falling off the end gives None
+    if not isinstance(exit_.value, Maybe):
+        return maybe(Scalar(is_there), exit_.value)
+    if exit_.value.other is not None:
+        raise undecided(exit_.value, context.span, f"the result of {frame.name}")
+    both = context.builder.apply("and", is_there, exit_.value.is_there.atom)
+    return maybe(Scalar(both), exit_.value.value)
 
 
 def function_text(context: Context, function: FunctionType) -> FunctionText:

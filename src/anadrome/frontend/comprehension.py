@@ -86,7 +86,7 @@ from anadrome.frontend.values import (
     is_staged,
     link,
 )
-from anadrome.frontend.views import layout_of, view_of
+from anadrome.frontend.views import layout_of, region_of, view_of
 
 Comprehension = ast.ListComp | ast.GeneratorExp
 Keyed = ast.DictComp | ast.SetComp
@@ -478,6 +478,7 @@ def _column(
         return Array(whole.cell, whole.view, depth)
     wrapped.cell.has_twins = bool(outer)
     link(wrapped.cell, outer)
+    wrapped.cell.regions.update({cell: region_of(context, leaf) for cell in outer if cell is leaf.cell})
     view = leaf.view
     if view is not None and not view.is_writable:
         wrapped = view_of(context, wrapped, wrapped.shape, lambda _, at: list(at), BY_ROWS, is_writable=False)

@@ -57,11 +57,13 @@ from anadrome.frontend.values import (
     Missing,
     Place,
     Record,
+    Region,
     Scalar,
     Scope,
     ScopeKind,
     Value,
     is_staged,
+    python_name,
 )
 
 SECOND_TRIES = 16
@@ -267,33 +269,35 @@ class Context:
         """The variable that holds the array now; a view whose base has changed is made anew."""
         cell = array.cell
         if cell.poisoned is not None:
-            raise WritesThroughView(
-                f"this array may share memory with one that was changed ({cell.poisoned})", self.span
-            )
+            words = f"this array may share memory with one that was changed ({cell.poisoned})"
+            raise WritesThroughView(words, self.span)
         self.tick += 1
-        cell.last_read = self.tick
-        view = array.view
-        if view is not None and view.born < cell.exchanges:
-            raise WritesThroughView("this item of a list was exchanged for another since", self.span)
+        cell.last_read, view = self.tick, array.view
         if view is None:
             return cell.var
+        if view.born < cell.exchanges:
+            raise WritesThroughView("this item of a list was exchanged for another since", self.span)
         return view.var if view.key is cell.var else view.read(cell.var)
 
-    def write(self, cell: Cell, var: Var, is_new: bool = False) -> None:
-        """Let a cell hold another variable from here on: a write; `is_new`: where nobody could see it."""
+    def write(
+        self, cell: Cell, var: Var, is_new: bool = False, least_rank: int = 0, region: Region = ()
+    ) -> None:
+        """Let a cell hold another variable: a write, into a part of it; `is_new`: where nobody could see it.
+        Where a list gets another item, what has fewer dimensions than `least_rank` sees nothing of it."""
         if cell.is_empty and var.type == cell.var.type:
             return
-        if cell.is_argument or any(partner.is_argument for partner in cell.partners):
+        seen = cell.seen_by(region, least_rank)
+        if cell.is_argument or any(partner.is_argument for partner in seen):
             raise WritesArgument(self.span)
         self._mark(cell, WHOLE)
-        partners = {} if is_new else dict(cell.partners)
+        self.make_stale(cell.lists if not is_new and cell.rank > least_rank else ())
+        partners = {} if is_new else seen
         for partner in [partner for partner, is_exact in partners.items() if not is_exact]:
             begun = self._loop_begin(partner)
             if begun is not None and partner.last_read > begun:
                 raise WritesThroughView("another name of this array was read in the same loop", self.span)
             self.forget(partner)
-        is_other = var is not cell.var
-        last = cell.last_written
+        is_other, last = var is not cell.var, cell.last_written
         self.hold(cell, var)
         cell.last_written = last if is_new else self.tick
         if is_other and any(partners.values()) and not self.evaluators.spread(self, cell):
@@ -309,8 +313,7 @@ class Context:
 
     def forget(self, cell: Cell) -> None:
         """Make an array unreadable, which the statement at hand may have changed or not."""
-        self.tick += 1
-        cell.last_forgotten = self.tick
+        self.tick = cell.last_forgotten = self.tick + 1
         cell.poisoned = self.span
         self.poisonings.append(cell)
 
@@ -364,12 +367,6 @@ class Context:
         while len(self.staled) > marks[1]:
             self.staled.pop().stale = None
 
-    def keep_copy(self, value: Value, cell: Cell) -> None:
-        """An array holds a copy of an object as a row, which is right until the object changes."""
-        record = self.records.get(id(value))
-        if record is not None:
-            record.copies.append(cell)
-
     def is_made(self, value: object) -> bool:
         """Whether an object is one that the program made or merged."""
         return id(value) in self.records
@@ -391,10 +388,14 @@ class Context:
         for cell in record.copies:
             cell.poisoned = self.span
             self.poisonings.append(cell)
-        for version in record.versions:
-            version.stale = self.span
-            self.staled.append(version)
+        self.make_stale(record.versions)
         return record
+
+    def make_stale(self, records: Sequence[Record]) -> None:
+        """Make objects unreadable, which the statement at hand may have changed or not."""
+        for record in records:
+            record.stale = self.span
+            self.staled.append(record)
 
     def _mark(self, holder: Holder, key: Key, what: str = "an array made outside") -> None:
         """Let every scope between here and that in which an object was made know that it changes."""
@@ -447,7 +448,7 @@ class Context:
         value = self.settled(value, self.scope)
         record = self.records.get(id(value))
         if record is not None and record.stale is not None:
-            raise StaleMerge(f"a {type(value).__name__}", record.stale, self.span)
+            raise StaleMerge(f"a {python_name(value)}", record.stale, self.span)
         if is_passed(value, self.config.literal_limit):
             return self.captured_array(value)
         if is_complex_passed(value, self.config.literal_limit):
@@ -467,7 +468,7 @@ class Context:
             return value
         if is_there:
             return self.settled(maybe.value, scope)
-        return value if isinstance(value, Missing) else None
+        return value if isinstance(value, Missing) else maybe.other
 
     def found_in(self, mapping: dict[str, Any], name: str) -> Value:
         """A value that the globals of a module hold now."""

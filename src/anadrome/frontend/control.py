@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 
 from anadrome.array_ir.nodes import FALSE, Atom, Var, i64
@@ -24,7 +25,7 @@ from anadrome.errors.frontend import (
 from anadrome.frontend.context import Context
 from anadrome.frontend.evaluate import condition
 from anadrome.frontend.generators import ends_with, run_generator
-from anadrome.frontend.iterables import Iterated, Unrolled, has_run, plain_number
+from anadrome.frontend.iterables import Iterated, Unrolled, has_run, plain_number, read_for
 from anadrome.frontend.iterators import (
     GeneratorCall,
     Iterator,
@@ -37,7 +38,7 @@ from anadrome.frontend.iterators import (
     source_of,
     while_items,
 )
-from anadrome.frontend.liveness import assigned_names
+from anadrome.frontend.liveness import assigned_names, unread_names
 from anadrome.frontend.loop_plan import Plan, make_plan
 from anadrome.frontend.loops import after_break, stage_loop
 from anadrome.frontend.merge import branch
@@ -93,6 +94,7 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
     items = source_of(context, iterable)
     if not isinstance(items, Iterated):
         return _repeat(context, frame, node, by_position(context, iterable, items), assign)
+    items = _as_read(frame, node, items)
     extent = items.static_extent
     if extent is None or extent > context.config.unroll_limit:
         try:
@@ -101,6 +103,15 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
             if extent is None or extent > context.config.static_repeats or items.checkpoint is not None:
                 return _peeled(context, frame, node, items, assign, error)
     return _repeat(context, frame, node, by_position(context, iterable, items), assign)
+
+
+def _as_read(frame: Frame, node: ast.For, items: Iterated) -> Iterated:
+    """A run-time sequence of which a loop reads what its body does: other rows may be written meanwhile."""
+    unused = unread_names(node, frame.live, frame.live_head.get(node, frozenset()))
+    lazy = items.lazy
+    if lazy is None or not unused:
+        return items
+    return replace(items, item=lambda inner, index: read_for(inner, node.target, lazy(inner, index), unused))
 
 
 PEELED_INSTEAD = (ChangesStructure, ChangesType, StaticTypeError, WritesThroughView)
@@ -125,10 +136,9 @@ def _peeled(
     is_possible = runs or (isinstance(error, WritesThroughView) and context.may_try_again())
     if not isinstance(error, PEELED_INSTEAD) or not is_simple or not is_possible:
         raise error
-    others = Iterated(
+    others = items.through(
         context.builder.size("sub", items.extent, i64(1)),
-        lambda inner, index: items.item(inner, inner.builder.size("add", index, i64(1))),
-        items.is_numbers,
+        lambda item: lambda inner, index: item(inner, inner.builder.size("add", index, i64(1))),
     )
 
     def whole() -> Exit:

@@ -336,7 +336,8 @@ def _short_circuit(
         return Exit(RETURN, RETURNED, _asked(context, found) if is_test else found)
 
     def same() -> Exit:
-        found = first.value if isinstance(first, Maybe) and not is_and else first
+        is_optional = isinstance(first, Maybe) and first.other is None
+        found = first.value if isinstance(first, Maybe) and is_optional and not is_and else first
         return Exit(RETURN, RETURNED, Scalar(holds) if is_test else found)
 
     return _one_of(context, frame, holds, (rest, same) if is_and else (same, rest), parts[1:])

@@ -55,7 +55,6 @@ from anadrome.frontend.sizes import as_size, retype
 from anadrome.frontend.structures import flatten, has_maybe, is_number
 from anadrome.frontend.values import (
     Array,
-    Cell,
     Complex,
     Range,
     Scalar,
@@ -65,7 +64,7 @@ from anadrome.frontend.values import (
     is_staged,
     link,
 )
-from anadrome.frontend.writing import RAGGED
+from anadrome.frontend.writing import RAGGED, becomes_item
 
 
 def growing_list(context: Context, items: Sequence[Value]) -> GrowingList:
@@ -187,10 +186,15 @@ def append(context: Context, owner: GrowingList, value: Value) -> None:
     else:
         _ask_room(context, owner, outermost, joint, i64(1))
     _store(context, owner, owner.length, leaves, is_new=True)
-    for column in owner.columns:
-        context.keep_copy(value, column.cell)
+    _keep(context, owner, value)
     context.change(owner, "a list, by `append`,", "length")
     owner.length = _sum(context, owner.length, i64(1))
+
+
+def _keep(context: Context, owner: GrowingList, value: Value) -> None:
+    """Say that a list holds a copy of what was put into it; of arrays `put_row` has said so."""
+    for column in () if isinstance(value, Array) else owner.columns:
+        becomes_item(context, column.cell, value)
 
 
 def outermost_scope(context: Context, owner: GrowingList) -> Scope | None:
@@ -309,18 +313,6 @@ def _store(
         put_row(context, column, place, leaf, is_new)
 
 
-def _is_twin(context: Context, column: Cell, row: Cell) -> bool:
-    """Whether an array that becomes a row may be one already, or become one once more."""
-    if row is column or row in column.partners or row.has_twins:
-        return True
-    for scope in context.scopes():
-        if scope is row.home:
-            return False
-        if scope.kind is ScopeKind.LOOP:
-            return True
-    return False
-
-
 def put_row(context: Context, column: Array, place: Atom, leaf: Value, is_new: bool) -> None:
     """column[place] = leaf; a new row is no change that anybody else could see."""
     base = context.read(Array(column.cell))
@@ -330,8 +322,7 @@ def put_row(context: Context, column: Array, place: Atom, leaf: Value, is_new: b
         stored = retype(context, stored, row, "a row of a list", RAGGED)
     context.write(column.cell, context.builder.update(base, (place,), stored), is_new=is_new)
     if isinstance(leaf, Array):
-        column.cell.has_twins |= _is_twin(context, column.cell, leaf.cell)
-        link(column.cell, (leaf.cell, *leaf.cell.partners))
+        becomes_item(context, column.cell, leaf)
         column.cell.exchanges += not is_new
 
 
@@ -427,6 +418,7 @@ def set_item(context: Context, owner: GrowingList, index: Value, value: Value) -
     place = inside(context, owner, index)
     for column, leaf in zip(owner.columns, leaves, strict=True):
         put_row(context, column, place, leaf, is_new=False)
+    _keep(context, owner, value)
 
 
 # ---------------------------------------------------------------------------- methods

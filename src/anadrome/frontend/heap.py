@@ -16,7 +16,18 @@ import numpy as np
 
 from anadrome.frontend import structures
 from anadrome.frontend.structures import children
-from anadrome.frontend.values import WHOLE, Array, Cell, Complex, Holder, Key, Record, State, Value
+from anadrome.frontend.values import (
+    WHOLE,
+    Array,
+    Cell,
+    Complex,
+    Holder,
+    Key,
+    Record,
+    State,
+    Value,
+    python_name,
+)
 
 MEMBERS = "members"
 """The one part of a set."""
@@ -180,7 +191,7 @@ def describe_part(record: Record, key: Key) -> str:
         case list() | deque() | dict():
             return f"[{key!r}]"
         case set() | bytearray():
-            return f"a {type(record.owner).__name__}"
+            return f"a {python_name(record.owner)}"
         case Stateful():
             return f"the {key} of {record.owner}"
         case _:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anadrome.array_ir.nodes import Atom, Check, Checkpoint, Const, Size, Var, i64
 from anadrome.dtypes import I64
@@ -13,27 +14,65 @@ from anadrome.frontend.arrays import describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import take_inside
 from anadrome.frontend.sizes import clamp_size, is_nonnegative
-from anadrome.frontend.values import Array, Complex, Scalar, Value
+from anadrome.frontend.values import Array, Complex, Missing, Scalar, Value
 
 _ITERABLE_HELP = "loop over an array, a list or `range(n)`"
+
+
+ItemAt = Callable[[Context, Atom], Value]
+"""What gives the item of a sequence at an index that is known to be inside."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Iterated:
     """A run-time sequence: its extent, and the item at an index that is known to be inside.
 
-    `checkpoint` is what a loop over it asks of its reverse sweep.
+    `checkpoint` is what a loop over it asks of its reverse sweep. `lazy` gives the item with the rows of
+    arrays in it as `Unread`, for a loop that does not read all of them.
     """
 
     extent: Size
-    item: Callable[[Context, Atom], Value]
+    item: ItemAt
     is_numbers: bool = False
     checkpoint: Checkpoint | None = None
+    lazy: ItemAt | None = None
 
     @property
     def static_extent(self) -> int | None:
         """The extent where it is known now."""
         return int(self.extent.value) if isinstance(self.extent, Const) else None
+
+    def through(self, extent: Size, change: Callable[[ItemAt], ItemAt]) -> Iterated:
+        """A sequence of this extent whose items are made of those of this one."""
+        return replace(self, extent=extent, item=change(self.item), lazy=self.lazy and change(self.lazy))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unread:
+    """A row of an array that was not read yet."""
+
+    array: Array
+    index: Atom
+
+
+def read_for(context: Context, target: ast.expr, value: Value, unused: frozenset[str]) -> Value:
+    """A lazy item as a loop binds it: rows that only names take that nothing reads are left unread."""
+    match value:
+        case Unread(array=array, index=index):
+            if isinstance(target, ast.Name) and target.id in unused:
+                return Missing("the loop does not read it")
+            return take_inside(context, array, index)
+        case tuple():
+            parts = target.elts if isinstance(target, ast.Tuple | ast.List) else []
+            if len(parts) != len(value) or any(isinstance(part, ast.Starred) for part in parts):
+                parts = [target] * len(value) if isinstance(target, ast.Name) else [_WHOLE] * len(value)
+            return tuple(read_for(context, part, one, unused) for part, one in zip(parts, value, strict=True))
+        case _:
+            return value
+
+
+_WHOLE = ast.Constant(None)
+"""A target that reads all of what it is given."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +156,11 @@ def _remember(context: Context, index: Var, span: Size, step: int) -> None:
 
 def rows(array: Array) -> Iterated:
     """The rows (or elements) of an array."""
-    return Iterated(array.shape[0], lambda inner, index: take_inside(inner, array, index))
+    return Iterated(
+        array.shape[0],
+        lambda inner, index: take_inside(inner, array, index),
+        lazy=lambda _, index: Unread(array, index),
+    )
 
 
 def plain_number(item: Value) -> Value:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from anadrome.array_ir.nodes import Atom, Check, i64
+from anadrome.array_ir.nodes import Check, i64
 from anadrome.dtypes import I64
 from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedCall, UnsupportedType
 from anadrome.frontend.arrays import as_array, atom, describe
@@ -20,6 +20,7 @@ from anadrome.frontend.context import Context
 from anadrome.frontend.growing import iterated
 from anadrome.frontend.heap import Stateful
 from anadrome.frontend.iterables import (
+    ItemAt,
     Iterated,
     RowList,
     Unrolled,
@@ -76,10 +77,8 @@ class Iterator(Stateful):
         if self.position == 0 if isinstance(self.position, int) else False:
             return whole
         extent = clamp_size(context, context.builder.size("sub", whole.extent, first))
-        return replace(
-            whole,
-            extent=extent,
-            item=lambda inner, index: whole.item(inner, inner.builder.size("add", first, index)),
+        return whole.through(
+            extent, lambda item: lambda inner, index: item(inner, inner.builder.size("add", first, index))
         )
 
     def pull(self, context: Context) -> tuple[Value, ...]:
@@ -231,7 +230,10 @@ def zipped(context: Context, parts: Sequence[Value], is_strict: bool = False) ->
             extent = least_size(context, extent, other.extent)
     wish = next((part.checkpoint for part in sequences if part.checkpoint is not None), None)
     whole = Iterated(
-        extent, lambda inner, index: tuple(part.item(inner, index) for part in sequences), checkpoint=wish
+        extent,
+        lambda inner, index: tuple(part.item(inner, index) for part in sequences),
+        checkpoint=wish,
+        lazy=lambda inner, index: tuple((part.lazy or part.item)(inner, index) for part in sequences),
     )
     return made_iterator(context, whole)
 
@@ -279,10 +281,10 @@ def enumerated(context: Context, part: Value, start: Value = 0) -> Iterator:
         return made_iterator(context, None, enumerate(items, start) if isinstance(start, int) else ())
     sequence, first = items, integer(context, start)
 
-    def item(inner: Context, index: Atom) -> Value:
-        return Scalar(inner.builder.size("add", first, index), is_weak=True), sequence.item(inner, index)
+    def numbered(item: ItemAt) -> ItemAt:
+        return lambda inner, at: (Scalar(inner.builder.size("add", first, at), is_weak=True), item(inner, at))
 
-    return made_iterator(context, Iterated(sequence.extent, item, checkpoint=sequence.checkpoint))
+    return made_iterator(context, replace(sequence.through(sequence.extent, numbered), is_numbers=False))
 
 
 def turned(context: Context, part: Value) -> Iterator:

@@ -7,7 +7,7 @@ read everywhere, because it may be called at any time.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 Names = frozenset[str]
@@ -163,6 +163,23 @@ def _loop(
         head = new
     found.head[node] = head
     return head
+
+
+def unread_names(node: ast.For, live: Mapping[ast.stmt, Names], head: Names) -> Names:
+    """Names that a loop binds, its body does not read before it binds them again or ends, and nothing reads
+    after the loop."""
+    found: set[str] = set()
+    left = set(assigned_names([node.target])) - reads(node.target) - live[node] - head
+    for statement in node.body:
+        used = {inner.id for inner in ast.walk(statement) if isinstance(inner, ast.Name)}
+        bound = {
+            target.id
+            for target in (statement.targets if isinstance(statement, ast.Assign) else ())
+            if isinstance(target, ast.Name)
+        }
+        left -= (used - bound) | reads(statement)
+        found |= left & bound | left - live.get(statement, frozenset(left))
+    return frozenset(found)
 
 
 def written_names(body: Sequence[ast.stmt]) -> set[str]:

@@ -36,6 +36,7 @@ from anadrome.frontend.restarts import (
     RestartResized,
     RestartSteady,
     RestartStrided,
+    RestartTwins,
     RestartWidened,
     RetypeLoop,
 )
@@ -62,6 +63,7 @@ from anadrome.frontend.values import (
     Value,
     is_staged,
     link,
+    python_name,
 )
 from anadrome.frontend.views import common_layout, layout_of
 
@@ -115,6 +117,7 @@ class Carrying:
         self.resizing = Resizing(context, self.scope, trip, self.index, plan.rooms)
         self.turns: list[Turn] = []
         self.broken: dict[str, Value] = {}
+        self.twins = {cell for cell in plan.cells if cell.has_twins}
         plan.scope = self.scope
 
     def _carry(self, place: Place) -> Carried:
@@ -162,6 +165,7 @@ class Carrying:
         link(cell, aliases((leaf,)))
         is_strided = carried.place in self.plan.strided
         cell.layout = UNKNOWN_LAYOUT if is_strided else layout_of(leaf)
+        cell.has_twins = leaf.cell.has_twins or carried.place in self.plan.twins
         carried.cells.append(cell)
         return Array(cell, None, leaf.list_depth)
 
@@ -261,6 +265,8 @@ class Carrying:
         for cell, last in zip(carried.cells, carried.ends, strict=True):
             if cell.layout not in (UNKNOWN_LAYOUT, layout_of(last)):
                 raise RestartStrided(self.scope, place)
+            if last.cell.has_twins and not cell.has_twins:
+                raise RestartTwins(self.scope, place)
         carried.end = value
         weak = [mine and is_weak(context, leaf) for mine, leaf in zip(carried.weak, leaves, strict=True)]
 
@@ -327,6 +333,8 @@ class Carrying:
 
     def _cell_end(self, cell: Cell, var: Var) -> Atom:
         """What a written array is at the end of an iteration, under the type that it is carried with."""
+        if cell.has_twins and cell not in self.twins:
+            raise RestartTwins(self.scope, None)
         if cell.var.type.dtype is not var.type.dtype:
             raise RestartWidened(self.scope, cell, cell.var.type.dtype)
         return cell.var
@@ -336,7 +344,7 @@ class Carrying:
         for record, parts in before.items():
             now = contents(record.owner)
             if list(now) != list(parts):
-                kind = type(record.owner).__name__
+                kind = python_name(record.owner)
                 words = (f"{len(parts)} parts", f"{len(now)} parts")
                 error = ChangesStructure(f"a {kind}", *words, self._span_of(record))
                 self.context.grows(record.owner, error)
@@ -368,6 +376,7 @@ class Carrying:
         if isinstance(wrapped, Array) and isinstance(turn.end, Array):
             ways = (turn.end,) if self.plan.runs else (turn.start, turn.end)
             wrapped.cell.layout = common_layout(_arrays(ways))
+            wrapped.cell.has_twins = any(way.cell.has_twins for way in _arrays(ways))
             wrapped = Array(wrapped.cell, None, turn.end.list_depth)
         turn.result = wrapped
         self.turns.append(turn)

@@ -29,6 +29,7 @@ from anadrome.frontend.restarts import (
     RestartResized,
     RestartSteady,
     RestartStrided,
+    RestartTwins,
     RestartWidened,
     RestartWindow,
     RetypeLoop,
@@ -77,6 +78,8 @@ class Plan:
     """Lists that are exchanged for lists of other lengths, which are carried as arrays."""
     strided: set[Place] = field(default_factory=set)
     """Arrays whose layout in memory differs from iteration to iteration."""
+    twins: set[Place | None] = field(default_factory=set)
+    """Lists of which two items may be one array after an iteration."""
     optional: dict[Place, Any] = field(default_factory=dict)
     """What is None in some iterations, and its placeholder."""
     may_be_optional: bool = True
@@ -132,6 +135,8 @@ class Plan:
                 self.same.discard(place)
             case RestartStrided(place=place):
                 self.strided.add(place)
+            case RestartTwins(place=place):
+                self.twins.add(place)
             case RestartOptional(place=place, placeholder=placeholder):
                 self.optional[place] = placeholder
                 if isinstance(place, str) and place not in self.names:

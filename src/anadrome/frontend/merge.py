@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from anadrome.array_ir.affine import Affine
 from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Const, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, I64
-from anadrome.errors.frontend import RUN_TEXT, BranchesDiffer, FrontendError, UnsupportedType
+from anadrome.errors.frontend import BranchesDiffer, FrontendError
 from anadrome.frontend.arrays import atom, describe, promote, type_of, variable_of
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.context import Context
@@ -30,6 +28,8 @@ from anadrome.frontend.heap import (
     state_of,
     with_members,
 )
+from anadrome.frontend.joining import Join, Joining
+from anadrome.frontend.joining_texts import chosen_text, left_text
 from anadrome.frontend.overloads import own_method
 from anadrome.frontend.restarts import RestartGrown
 from anadrome.frontend.rooms import ceilings, differ, first_rows, is_outside, largest, sources
@@ -53,11 +53,10 @@ from anadrome.frontend.values import (
     Scope,
     ScopeKind,
     State,
-    TextChoice,
-    TextField,
     Value,
     is_staged,
     link,
+    python_name,
     value_at_break,
 )
 from anadrome.frontend.ways import Slot, Way, emit
@@ -156,83 +155,6 @@ def _walk(
 
 
 # ---------------------------------------------------------------------------- joining
-Join = Callable[[Iterator[Value]], Value]
-
-
-@dataclass(slots=True, eq=False)
-class Joining:
-    """What two ways are being made one: the slots of the branch so far, and the containers merged of two."""
-
-    context: Context
-    condition: Atom
-    first: Way
-    second: Way
-    slots: list[Slot] = field(default_factory=list)
-    pairs: list[tuple[Value, Value, Value]] = field(default_factory=list)
-    around: list[tuple[Value, Value]] = field(default_factory=list)
-
-    @contextmanager
-    def entered(self, one: Value, two: Value) -> Iterator[None]:
-        """Go into two containers; refuses those that hold themselves."""
-        if any(mine is one and theirs is two for mine, theirs in self.around):
-            raise UnsupportedType(
-                "what a run-time `if` chooses", "an object that holds itself", self.context.span
-            )
-        self.around.append((one, two))
-        try:
-            yield
-        finally:
-            self.around.pop()
-
-    def settle(self) -> None:
-        """Say what the merged containers are: new ones where each way made its own, which nothing else is."""
-        seen = Counter(
-            id(part) for one, two, _ in self.pairs for part in {id(one): one, id(two): two}.values()
-        )
-        for one, two, merged in self.pairs:
-            if (
-                self._is_made_inside(one)
-                and self._is_made_inside(two)
-                and seen[id(one)] == seen[id(two)] == 1
-            ):
-                self.context.made(merged)
-            else:
-                self.context.merged(merged, (one, two))
-
-    @property
-    def is_expression(self) -> bool:
-        """Whether the ways are parts of an expression, of which one gives its value."""
-        return self.first.is_over and self.second.is_over
-
-    def is_over_alone(self, is_first: bool) -> bool:
-        """Whether nothing comes after one of the ways, and something after the other."""
-        own, other = (self.first, self.second) if is_first else (self.second, self.first)
-        return own.is_over and not other.is_over
-
-    def is_bound_inside(self, value: Value) -> bool:
-        """Whether a value, or a part of it, exists on one of the ways only."""
-        match value:
-            case Scalar(atom=Var() as var):
-                return self.first.scope.builder.binds(var) or self.second.scope.builder.binds(var)
-            case Array(cell=cell):
-                return cell.home is self.first.scope or cell.home is self.second.scope
-            case RunText(parts=parts):
-                return any(map(self.is_bound_inside, parts))
-            case TextField(value=inner, spec=spec):
-                return self.is_bound_inside(inner) or self.is_bound_inside(spec)
-            case TextChoice(selector=selector, options=options):
-                return self.is_bound_inside(selector) or any(map(self.is_bound_inside, options))
-            case _:
-                if children(value) is None:
-                    return self._is_made_inside(value)
-                return any(self.is_bound_inside(part) for part in children(value) or ())
-
-    def _is_made_inside(self, value: Value) -> bool:
-        record = self.context.records.get(id(value))
-        ways = (self.first.scope, self.second.scope)
-        return record is not None and not record.is_merged and record.home in ways
-
-
 def _join_names(joining: Joining, before: dict[str, Value], live: Iterable[str]) -> dict[str, Join]:
     first, second = joining.first, joining.second
     joins: dict[str, Join] = {}
@@ -254,7 +176,7 @@ def _join_parts(joining: Joining, record: Record) -> Callable[[Iterator[Value]],
     one, two = (_parts_after(way, record, now) for way in (first, second))
     if first.is_over is not second.is_over:
         one = two = two if first.is_over else one
-    what = f"a {type(record.owner).__name__}"
+    what = f"a {python_name(record.owner)}"
     if isinstance(record.owner, list | deque | dict | set) and list(one) != list(two):
         words = (f"{len(one)} items", f"{len(two)} items")
         joining.context.grows(record.owner, BranchesDiffer(what, *words, joining.context.span))
@@ -352,8 +274,8 @@ def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
         return _join_leaves(joining, what, one, two)
     if isinstance(one, str | RunText) and isinstance(two, str | RunText):
         if one is two or (isinstance(one, str) and isinstance(two, str) and one == two):
-            return _left(joining, what, one)
-        return _chosen(joining, what, one, two)
+            return left_text(joining, what, one)
+        return chosen_text(joining, what, one, two)
     mine, theirs = _members(context, one, two), _members(context, two, one)
     if mine is not None and theirs is not None and is_alike(one, two):
         with joining.entered(one, two):
@@ -370,6 +292,8 @@ def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
 
 def _join_optional(joining: Joining, what: str, one: Value, two: Value) -> Join:
     """A value that is None on one way, or may be: whether it is there, and what it is then."""
+    if any(isinstance(value, Maybe) and value.other is not None for value in (one, two)):
+        return _join_numbers(joining, what, one, two)
     values = [value.value if isinstance(value, Maybe) else value for value in (one, two) if value is not None]
     if not values:
         return lambda _: None
@@ -381,6 +305,62 @@ def _join_optional(joining: Joining, what: str, one: Value, two: Value) -> Join:
         return value if isinstance(value, Missing) else maybe(is_there, value)
 
     return finish
+
+
+def _join_numbers(joining: Joining, what: str, one: Value, two: Value) -> Join:
+    """Numbers whose types do not go together: which of them it is, and what it is then."""
+    context = joining.context
+    kinds = [
+        kind
+        for value in (one, two)
+        for kind in ((value.value, value.other) if isinstance(value, Maybe) else (value,))
+    ]
+    first = kinds[0]
+    others = [kind for kind in kinds if not _goes_with(context, kind, first)]
+    if not all(_is_number(kind) for kind in kinds) or not all(
+        _goes_with(context, kind, others[0]) for kind in others
+    ):
+        raise BranchesDiffer(what, describe(one), describe(two), context.span)
+    mine = _as_choice(context, joining.first.scope, one, first, others[0])
+    theirs = _as_choice(context, joining.second.scope, two, first, others[0])
+    join_flag = _join_flags(joining, mine[0], theirs[0])
+    join_first = _join_leaves(joining, what, mine[1], theirs[1])
+    join_other = _join_leaves(joining, what, mine[2], theirs[2])
+    return lambda results: maybe(join_flag(results), join_first(results), join_other(results))
+
+
+def _as_choice(
+    context: Context, scope: Scope, value: Value, first: Value, other: Value
+) -> tuple[Scalar, Value, Value]:
+    """Whether a number is of the first type, and what it is as one of either type: zero where it is none."""
+    if isinstance(value, Maybe):
+        is_first = value.is_there
+        if _goes_with(context, value.value, first):
+            return is_first, value.value, value.other
+        with context.reopened(scope):
+            return Scalar(context.builder.apply("not", is_first.atom)), value.other, value.value
+    if _goes_with(context, value, first):
+        return Scalar(TRUE), value, _zero_like(context, other)
+    return Scalar(FALSE), _zero_like(context, first), value
+
+
+def _zero_like(context: Context, value: Value) -> Scalar:
+    dtype, is_weak = type_of(context, value)
+    return Scalar(context.constant(0, dtype), is_weak)
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, Scalar) or is_number(value)
+
+
+def _goes_with(context: Context, one: Value, two: Value) -> bool:
+    """Whether two numbers are one number of a common type where two ways meet."""
+    types = [type_of(context, value)[0] for value in (one, two)]
+    dtype = promote(context, (one, two), "if")[0]
+    is_numpys = any(
+        type_.is_integer and _keeps_type(value) for type_, value in zip(types, (one, two), strict=True)
+    )
+    return len({type_ is BOOL for type_ in types}) == 1 and not (dtype.is_float and is_numpys)
 
 
 def _is_there(value: Value) -> Scalar:
@@ -408,65 +388,6 @@ def _members(context: Context, value: Value, other: Value) -> list[Value] | None
     if is_beside and children(value) is None and getattr(value, "__dict__", None):
         return [context.attribute_of(value, name) for name in attributes(value)]
     return members(value, context.is_made(value))
-
-
-Text = str | RunText
-
-
-def _chosen(joining: Joining, what: str, one: Text, two: Text) -> Join:
-    """Another string on either way: which one it is, and the numbers in it, are results of the branch."""
-    joining.slots.append(Slot(0, 1, ArrayType(I64), False))
-    options = [_left(joining, what, text) for text in (one, two)]
-    return lambda results: RunText((TextChoice(_scalar(results), tuple(one(results) for one in options)),))  # type: ignore[misc]
-
-
-def _scalar(results: Iterator[Value]) -> Scalar:
-    found = next(results)
-    assert isinstance(found, Scalar)
-    return found
-
-
-def _left(joining: Joining, what: str, text: Text) -> Join:
-    """A string that was made on one of the ways, with the numbers in it as they leave the branch."""
-    if isinstance(text, str):
-        return lambda _: text
-    parts = [_left_part(joining, what, part) for part in text.parts]
-    return lambda results: RunText(tuple(part(results) for part in parts))
-
-
-def _left_part(
-    joining: Joining, what: str, part: str | TextField | TextChoice
-) -> Callable[[Iterator[Value]], Any]:
-    match part:
-        case TextField(how=how, value=value, spec=spec):
-            inner = (
-                _left(joining, what, value)
-                if isinstance(value, RunText)
-                else _left_value(joining, what, value)
-            )
-            format_ = _left(joining, what, spec)
-            return lambda results: TextField(how, inner(results), format_(results))  # type: ignore[arg-type]
-        case TextChoice(selector=selector, options=options):
-            chosen = _left_value(joining, what, selector)
-            those = [_left(joining, what, option) for option in options]
-            return lambda results: TextChoice(chosen(results), tuple(one(results) for one in those))  # type: ignore[arg-type,misc]
-        case _:
-            return lambda _: part
-
-
-def _left_value(joining: Joining, what: str, value: Value) -> Join:
-    if not joining.is_bound_inside(value):
-        return lambda _: value
-    if isinstance(value, Complex):
-        parts = [_left_value(joining, what, one) for one in (value.real, value.imag)]
-        return lambda results: Complex(*[part(results) for part in parts])  # type: ignore[arg-type]
-    if not isinstance(value, Scalar):
-        raise BranchesDiffer(what, RUN_TEXT, describe(value), joining.context.span)
-    zero = Scalar(joining.context.constant(0, value.dtype), value.is_weak)
-    is_first = isinstance(value.atom, Var) and joining.first.scope.builder.binds(value.atom)
-    pair = (value, zero) if is_first else (zero, value)
-    joining.slots.append(Slot(*pair, ArrayType(value.dtype), value.is_weak))
-    return next
 
 
 def _merged(joining: Joining, pair: tuple[Value, Value], like: Value, parts: list[Value]) -> Value:
@@ -499,12 +420,12 @@ def _is_leaf(value: Value) -> bool:
 def _join_leaves(joining: Joining, what: str, one: Value, two: Value) -> Join:
     """A number or array for two. An array whose length only a way knows comes in a buffer with its length."""
     context = joining.context
+    if _is_number(one) and _is_number(two) and not _goes_with(context, one, two):
+        return _join_numbers(joining, what, one, two)
     dtype, is_weak = promote(context, (one, two), "if")
-    kinds = {type_of(context, value)[0] is BOOL for value in (one, two)}
     context.widenings += len({type_of(context, value)[0].is_float for value in (one, two)}) > 1
     shapes = [value.shape if isinstance(value, Array) else () for value in (one, two)]
-    is_numpys = any(type_of(context, value)[0].is_integer and _keeps_type(value) for value in (one, two))
-    if len(kinds) > 1 or len(shapes[0]) != len(shapes[1]) or (dtype.is_float and is_numpys):
+    if len(shapes[0]) != len(shapes[1]) or not _goes_with(context, one, two):
         raise BranchesDiffer(what, describe(one), describe(two), context.span)
     room = _room(joining, *(shape[0] for shape in shapes)) if shapes[0] else None
     shape = [] if room is None else [room]

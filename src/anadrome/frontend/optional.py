@@ -55,6 +55,8 @@ def placeholder_of(context: Context, scope: Scope, before: Value, after: Value) 
     values = [value for value in (before, after) if value is not None]
     if len(values) == 2 and not isinstance(after, Maybe):
         return None
+    if any(isinstance(value, Maybe) and value.other is not None for value in values):
+        return None
     value = before if before is not None else after
     leaves, rebuild = leaves_of(lifted(context, value.value if isinstance(value, Maybe) else value))
     shapes = [leaf.shape if isinstance(leaf, Array) else () for leaf in leaves]

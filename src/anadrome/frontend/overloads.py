@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
-from anadrome.errors.frontend import RUN_TEXT, MayBeNone, UnsupportedType
-from anadrome.frontend.arrays import unboxed
+from anadrome.errors.frontend import RUN_TEXT, UnsupportedType
+from anadrome.frontend.arrays import unboxed, undecided
 from anadrome.frontend.complex_numbers.operators import truth as complex_truth
 from anadrome.frontend.context import Context
 from anadrome.frontend.operators import apply_prim, truth
@@ -117,8 +117,8 @@ def own_truth(context: Context, value: Value) -> Value:
 
 def _truth_where_there(context: Context, value: Maybe) -> Value:
     """Whether a value that may be None is there, and true."""
-    if own_asked(bool, value.value) is not None:
-        raise MayBeNone(context.span)
+    if value.other is not None or own_asked(bool, value.value) is not None:
+        raise undecided(value, context.span)
     inner = own_truth(context, value.value)
     if is_staged(inner):
         is_true = truth(context, inner)

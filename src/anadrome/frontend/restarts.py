@@ -62,6 +62,16 @@ class RestartStrided(Exception):
         self.place = place
 
 
+class RestartTwins(Exception):
+    """Two items of a list may be one array after an iteration: stage the loop with a list of which that is
+    known. A place of None is an array that is changed in place, whose cell says so."""
+
+    def __init__(self, scope: Scope, place: Place | None) -> None:
+        super().__init__()
+        self.scope = scope
+        self.place = place
+
+
 class RestartOptional(Exception):
     """What a loop carries is None in some iterations: stage the loop with whether it is there, and a
     placeholder where it is not."""
@@ -185,6 +195,7 @@ Restart = (
     | RestartAsValue
     | RestartListed
     | RestartStrided
+    | RestartTwins
     | RestartOptional
     | RestartGrown
     | RestartWindow
@@ -198,6 +209,7 @@ Restart = (
 
 RESTARTS = (
     *(RestartLoop, RestartByReference, RestartAsValue, RestartListed, RestartGrown, RestartWidened),
-    *(RestartSteady, RestartResized, RestartStrided, RestartOptional, RestartWindow, Counted, RetypeLoop),
+    *(RestartSteady, RestartResized, RestartStrided, RestartTwins, RestartOptional, RestartWindow, Counted),
+    RetypeLoop,
 )
 """The classes of these."""

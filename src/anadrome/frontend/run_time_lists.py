@@ -43,6 +43,7 @@ class GrowingList(Stateful):
     """A list of the program whose length is known at run time only."""
 
     __slots__ = ("columns", "count", "last", "length", "row")
+    python_name = "list"
 
     def __init__(self) -> None:
         self.columns: tuple[Array, ...] = ()

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Function, Size, Var,
 from anadrome.config import Config
 from anadrome.dtypes import I64, DType
 from anadrome.errors import Span
-from anadrome.errors.frontend import AnnotationMismatch, MayBeNone, UnsupportedType
+from anadrome.errors.frontend import AnnotationMismatch, UnsupportedType
 from anadrome.frontend.annotations import Annotation, bind_annotation
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.calls import BoundMethod, call
@@ -30,21 +29,18 @@ from anadrome.frontend.restarts import Restage
 from anadrome.frontend.sharing import spread
 from anadrome.frontend.statements import run_block
 from anadrome.frontend.stepping import advance, stepped
-from anadrome.frontend.structures import children, flatten, has_maybe, is_number
+from anadrome.frontend.structures import children, flatten, is_number
 from anadrome.frontend.surroundings import Watch
 from anadrome.frontend.values import (
     BY_ROWS,
     UNKNOWN_LAYOUT,
     Array,
-    Cell,
     Complex,
     RunText,
     Scalar,
-    ScopeKind,
     Value,
     is_staged,
 )
-from anadrome.frontend.views import layout_of
 
 RECURSION_LIMIT = 20_000
 """Python's own limit while a function is being staged."""
@@ -94,19 +90,6 @@ class Staged:
     notes: tuple[object, ...] = ()
     draws: tuple[Draw, ...] = ()
     definitions: Mapping[Var, Apply] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Open:
-    """A function staged inside another: its free variables are those of the program around it.
-
-    `args` are the atoms its parameters stand for; `rebuild` makes the value of results wrapped as values.
-    """
-
-    function: Function
-    args: tuple[Atom, ...]
-    rebuild: Callable[[Iterator[Value]], Value]
-    is_weak: tuple[bool, ...]
 
 
 def stage(
@@ -217,43 +200,6 @@ def _deep_recursion() -> Iterator[None]:
         sys.setrecursionlimit(limit)
 
 
-def open_function(
-    context: Context, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value] | None = None
-) -> Open:
-    """Stage a callable on values of the program being staged, into a function of its own.
-
-    Every staged leaf of the arguments becomes a parameter; static values stay static (use
-    `frontend.arrays.as_array` first for a number that is to be a parameter). Everything else the callable
-    reads is free in the function.
-    """
-    leaves, rebuild = flatten([list(args), dict(kwargs or {})], is_staged)
-    atoms = [atom(context, leaf) for leaf in leaves]
-    with context.nested(ScopeKind.OPEN) as scope:
-        params = [Var(_name(value), value.type) for value in atoms]
-        scope.builder.bind(*params)
-        inner = [_parameter_value(scope, var, leaf) for var, leaf in zip(params, leaves, strict=True)]
-        given: Any = rebuild(iter(inner))
-        result = call(context, function, given[0], given[1])
-        found, rebuild_result, weak = _results(context, result)
-        body = scope.builder.body([atom(context, leaf) for leaf in found])
-    name = getattr(function, "__name__", "inner")
-    staged = Function(name if name.isidentifier() else "inner", tuple(params), body)
-    return Open(staged, tuple(atoms), rebuild_result, weak)
-
-
-def call_open(context: Context, function: Function, args: Sequence[Atom]) -> list[Value]:
-    """Put a copy of a function (an `Open.function` or its derivative) into the program; results as values."""
-    return [context.wrap(result) for result in context.builder.call(function, args)]
-
-
-def _parameter_value(scope: object, var: Var, leaf: Value) -> Value:
-    if isinstance(leaf, Scalar):
-        return Scalar(var, leaf.is_weak)
-    assert isinstance(leaf, Array)
-    cell = Cell(var, scope, is_argument=True, layout=layout_of(leaf))  # type: ignore[arg-type]
-    return Array(cell, None, leaf.list_depth)
-
-
 def _refuse_unfinished(context: Context, result: Value) -> None:
     """A result is made of numbers, arrays and static objects: no function that reads run-time values."""
     if isinstance(result, StagedFunction | BoundMethod):
@@ -278,9 +224,6 @@ def _results(
 ) -> tuple[list[Value], Callable[[Iterator[Value]], Value], tuple[bool, ...]]:
     """The leaves of a result: numbers known while compiling are results as well."""
     result = made_list(context, result)
-    if has_maybe(result):
-        help = "return a number that says so, such as `np.nan`, or a flag beside it"
-        raise MayBeNone(context.span, "a result of a compiled function", help)
     result = staged_surroundings(context, result)
     leaves, rebuild = flatten(result, lambda leaf: is_staged(leaf) or is_number(leaf))
     weak = tuple(

@@ -38,7 +38,7 @@ from anadrome.frontend.operators import truth
 from anadrome.frontend.overloads import own_method
 from anadrome.frontend.own import is_inlined
 from anadrome.frontend.run_time_lists import GrowingList
-from anadrome.frontend.storing import NOT_THERE, in_place, part_of, store_item
+from anadrome.frontend.storing import NOT_THERE, in_place, part_of, store_item, swap_items
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.trying import run_try
 from anadrome.frontend.values import (
@@ -256,9 +256,38 @@ def store_attribute(context: Context, base: Value, name: str, value: Value) -> N
 
 
 def _assignment(context: Context, frame: Frame, node: ast.Assign) -> None:
+    if _is_swap(node) and _swapped(context, frame, *node.targets[0].elts):  # type: ignore[attr-defined]
+        return
     value = context.evaluate(frame, node.value)
     for target in node.targets:
         assign(context, frame, target, value)
+
+
+def _is_swap(node: ast.Assign) -> bool:
+    """Whether a statement is `a[i], a[j] = a[j], a[i]`, of expressions that do nothing but read."""
+    match node:
+        case ast.Assign(
+            targets=[ast.Tuple(elts=[ast.Subscript() as one, ast.Subscript() as two])],
+            value=ast.Tuple(elts=[ast.Subscript() as left, ast.Subscript() as right]),
+        ):
+            texts = [ast.unparse(part) for part in (one, two, right, left)]
+            is_plain = all(isinstance(part, _READING) for item in (one, two) for part in ast.walk(item))
+            return is_plain and texts[:2] == texts[2:] and ast.unparse(one.value) == ast.unparse(two.value)
+        case _:
+            return False
+
+
+_READING = (
+    *(ast.Subscript, ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.UnaryOp),
+    *(ast.operator, ast.unaryop, ast.expr_context),
+)
+
+
+def _swapped(context: Context, frame: Frame, one: ast.Subscript, two: ast.Subscript) -> bool:
+    base = context.evaluate(frame, one.value)
+    first, second = context.evaluate(frame, one.slice), context.evaluate(frame, two.slice)
+    context.at(frame, one)
+    return swap_items(context, base, first, second)
 
 
 def _annotated(context: Context, frame: Frame, node: ast.AnnAssign) -> None:

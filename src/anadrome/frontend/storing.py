@@ -24,14 +24,15 @@ from anadrome.frontend.arrays import as_array, describe, promote
 from anadrome.frontend.complex_numbers.parts import has_complex, is_complex
 from anadrome.frontend.complex_numbers.storing import put_complex
 from anadrome.frontend.context import Context
-from anadrome.frontend.growing import set_item
+from anadrome.frontend.growing import plain_list, set_item
 from anadrome.frontend.heap import contents, part_key
+from anadrome.frontend.indexing import selectors
 from anadrome.frontend.list_methods import ListMethod
 from anadrome.frontend.overloads import BINARY, own_method
-from anadrome.frontend.run_time_lists import GrowingList
+from anadrome.frontend.run_time_lists import GrowingList, inside
 from anadrome.frontend.structures import has_staged
-from anadrome.frontend.values import Array, Complex, Key, Scalar, Value, is_numpy_array, is_staged
-from anadrome.frontend.writing import put
+from anadrome.frontend.values import Array, Complex, Fixed, Key, Scalar, Value, is_numpy_array, is_staged
+from anadrome.frontend.writing import becomes_item, exchange_items, put
 
 INTO_REAL = "store `z.real` or `abs(z)`, or make the array with `dtype=complex`"
 
@@ -51,7 +52,9 @@ def store_item(context: Context, base: Value, index: Value, value: Value) -> Non
     if isinstance(base, Array):
         if is_complex(value) or has_complex(value):
             raise ComplexRefused("a real array", describe(value), context.span, INTO_REAL)
-        put(context, base, index, value)
+        put(context, base, index, plain_list(context, value))
+        if isinstance(value, GrowingList):
+            becomes_item(context, base.cell, value)
         return
     if isinstance(base, np.ndarray):
         put(context, _without_elements(context, base), index, value)
@@ -71,6 +74,27 @@ def store_item(context: Context, base: Value, index: Value, value: Value) -> Non
         base[index] = value
     except Exception as error:
         raise StaticCallFailed("this assignment", error, context.span) from error
+
+
+def swap_items(context: Context, base: Value, first: Value, second: Value) -> bool:
+    """`base[first], base[second] = base[second], base[first]` of a list of run-time length whose items are
+    arrays or lists; False for anything else, where nothing was done."""
+    if isinstance(base, GrowingList):
+        columns = base.columns
+        if not columns or any(len(column.shape) < 2 for column in columns):
+            return False
+        places = [Fixed(inside(context, base, index), True) for index in (first, second)]
+    elif isinstance(base, Array) and base.list_depth and base.view is None and len(base.shape) > 1:
+        columns = (base,)
+        found = [selectors(context, base.shape, index)[0] for index in (first, second)]
+        places = [place for place in found if isinstance(place, Fixed)]
+    else:
+        return False
+    if len(places) < 2:
+        return False
+    for column in columns:
+        exchange_items(context, column, *places)
+    return True
 
 
 def part_of(context: Context, base: Value, key: Key) -> Value:

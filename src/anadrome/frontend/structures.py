@@ -46,7 +46,7 @@ def children(value: Value) -> list[Value] | None:
         is_made = hasattr(value, "data")  # its `__init__` has run
         return list(parts_of(value, type(value))) if is_made else []
     if isinstance(value, Maybe):
-        return [value.is_there, value.value]
+        return [value.is_there, value.value] + ([] if value.other is None else [value.other])
     if is_dataclass_instance(value) and type(value).__module__.partition(".")[0] != "anadrome":
         return [getattr(value, field.name) for field in dataclasses.fields(value)]  # type: ignore[arg-type]
     return None
@@ -72,15 +72,17 @@ def with_children(value: Any, parts: list[Value]) -> Value:
     return new
 
 
-def maybe(is_there: Any, value: Value) -> Value:
-    """A value that may be None; the value itself, or None, where that is known."""
+def maybe(is_there: Any, value: Value, other: Any = None) -> Value:
+    """A value, or another one where it is not there; one of them where it is known which."""
+    if not isinstance(is_there, Scalar):  # of a result, after the run
+        return value if is_there else other
     if isinstance(is_there.atom, Const):
-        return value if is_there.atom.value else None
-    return Maybe(is_there, value)
+        return value if is_there.atom.value else other
+    return Maybe(is_there, value, other)
 
 
 def has_maybe(value: Value) -> bool:
-    """Whether a value may be None, or is a container with one that may be somewhere in it."""
+    """Whether only the run knows if a value is None, or of which type, or a container has such a value."""
     return isinstance(value, Maybe) or any(map(has_maybe, children(value) or ()))
 
 

@@ -28,7 +28,7 @@ from anadrome.errors.frontend import (
     UnsupportedCall,
     UnsupportedType,
 )
-from anadrome.frontend.arrays import atom, describe
+from anadrome.frontend.arrays import atom, describe, undecided
 from anadrome.frontend.complex_numbers.parts import numpy_type
 from anadrome.frontend.context import Context
 from anadrome.frontend.iterables import Iterated, RowList
@@ -40,6 +40,7 @@ from anadrome.frontend.structures import children, has_staged, is_dataclass_inst
 from anadrome.frontend.values import (
     Array,
     Complex,
+    Maybe,
     Missing,
     RunText,
     Scalar,
@@ -74,6 +75,8 @@ def written(context: Context, value: Value, how: How = "str", spec: str | RunTex
         return value if how in ("str", "format") and spec == "" else RunText((TextField(how, value, spec),))
     if isinstance(value, Missing):
         raise value.error("a value in a string", context.span)
+    if isinstance(value, Maybe):
+        raise undecided(value, context.span, "a value in a string")
     own = _by_own_method(context, value, how, spec)
     if own is not None:
         return own

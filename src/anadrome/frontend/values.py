@@ -141,6 +141,10 @@ class Cell:
     home: Scope
     is_argument: bool = False
     partners: dict[Cell, bool] = field(default_factory=dict)
+    lists: list[Record] = field(default_factory=list)
+    """Lists that it holds copies of as rows, which cannot be read after a row was written."""
+    regions: dict[Cell, Region] = field(default_factory=dict)
+    """Of partners that this one holds a copy of a part of: which part."""
     choice: Choice | None = None
     versions: list[Cell] = field(default_factory=list)
     poisoned: Span | None = None
@@ -152,6 +156,19 @@ class Cell:
     """How often a row of a list, which other names may hold, was exchanged for another."""
     has_twins: bool = False
     """Whether two rows of a list may be one array, which a write into one of them would change in both."""
+
+    @property
+    def rank(self) -> int:
+        """How many dimensions it has."""
+        return len(self.var.type.shape)
+
+    def seen_by(self, region: Region, least_rank: int) -> dict[Cell, bool]:
+        """The partners that may see a write into a part of it, of those of at least so many dimensions."""
+        return {
+            one: is_exact
+            for one, is_exact in self.partners.items()
+            if one.rank >= least_rank and not are_apart(one.regions.get(self, ()), region)
+        }
 
     @property
     def is_empty(self) -> bool:
@@ -201,11 +218,23 @@ Place = str | Part
 """What a loop carries: a name of the call, or a part of an object."""
 
 
+Region = tuple[int | None, ...]
+"""A part of an array: the index of each of its first dimensions, where it is one number."""
+
+
+def are_apart(one: Region, two: Region) -> bool:
+    """Whether two parts of an array have no element in common."""
+    pairs = zip(one, two, strict=False)
+    return any(mine != theirs for mine, theirs in pairs if mine is not None and theirs is not None)
+
+
 def link(cell: Cell, others: Iterable[Cell], is_exact: bool = False) -> None:
     """Say that a cell may share memory with each of these; `is_exact`: choices say how. Without elements it
     shares none."""
     for other in others:
         if other is not cell and not cell.is_empty and not other.is_empty:
+            cell.regions.pop(other, None)
+            other.regions.pop(cell, None)
             cell.partners[other] = other.partners[cell] = is_exact and cell.partners.get(other, True)
 
 
@@ -372,6 +401,11 @@ class RunText(_NotNative):
     __eq__, __hash__ = object.__eq__, object.__hash__  # type: ignore[assignment]
 
 
+def python_name(value: object) -> str:
+    """What Python calls the type of a value."""
+    return str(getattr(type(value), "python_name", type(value).__name__))
+
+
 def is_numpy_array(value: object) -> TypeGuard[Array | Complex]:
     """Whether a value known at run time only is what Python has as a NumPy array, and no list or number."""
     return isinstance(value, Array | Complex) and bool(value.shape) and not value.list_depth
@@ -379,11 +413,13 @@ def is_numpy_array(value: object) -> TypeGuard[Array | Complex]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Maybe(_NotNative):
-    """A value that is None where `is_there` does not hold, which only the run decides. Where it is None the
-    value is zeros, which nothing reads."""
+    """A value of which only the run knows what it is: `value` where `is_there` holds, else `other`: None, or
+    a number of a type that does not go together with that of `value`. The one that it is not is zeros, which
+    nothing reads."""
 
     is_there: Scalar
     value: Value
+    other: Scalar | None = None
 
     __str__ = __repr__ = __format__ = _NotNative._refuse
     __eq__, __hash__ = object.__eq__, object.__hash__  # type: ignore[assignment]

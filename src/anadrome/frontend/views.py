@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
+from anadrome.array_ir.nodes import ArrayType, Atom, Const, Size, Var, i64
+from anadrome.dtypes import I64
 from anadrome.frontend.context import Context
 from anadrome.frontend.sizes import is_nonnegative, multiply_sizes
 from anadrome.frontend.values import (
@@ -26,6 +27,7 @@ from anadrome.frontend.values import (
     Item,
     Layout,
     Range,
+    Region,
     Staged,
     Value,
     View,
@@ -81,6 +83,20 @@ def place_of(array: Array) -> At | None:
     if view is None:
         return None
     return view.at if view.place is None else at_items(view.place)
+
+
+def region_of(context: Context, array: Array) -> Region:
+    """The part of its cell that an array is."""
+    at = place_of(array)
+    if at is None:
+        return ()
+    indices = tuple(Var("i", ArrayType(I64)) for _ in array.shape)
+    return tuple(map(known_index, at(context.builder.child(), indices)))
+
+
+def known_index(index: Atom) -> int | None:
+    """An index that is known while compiling."""
+    return int(index.value) if isinstance(index, Const) else None
 
 
 def joined(outer: At | None, inner: At) -> At:

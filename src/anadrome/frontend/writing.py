@@ -37,8 +37,8 @@ from anadrome.frontend.indexing import (
 )
 from anadrome.frontend.operators import element, is_one
 from anadrome.frontend.sizes import agree, multiply_sizes, show_shape
-from anadrome.frontend.values import Array, Fixed, Range, Value
-from anadrome.frontend.views import place_of, range_index, unraveled
+from anadrome.frontend.values import Array, Cell, Fixed, Range, Region, Scope, ScopeKind, Value, View, link
+from anadrome.frontend.views import known_index, place_of, range_index, unraveled
 
 RAGGED = (
     "a list of rows of {0} and of {1} items, whose size only the run knows, is not supported: "
@@ -48,7 +48,8 @@ RAGGED = (
 
 def put(context: Context, array: Array, index: Value, value: Value) -> None:
     """`array[index] = value`"""
-    if array.cell.has_twins and not array.list_depth:
+    is_item = not array.list_depth or (array.view is not None and _is_of_item(array.view))
+    if array.cell.has_twins and is_item:
         help = "make a new array for each item, `[a.copy() for _ in range(n)]`"
         raise WritesThroughView("two items of this list may be one array", context.span, help)
     if array.list_depth:
@@ -76,24 +77,76 @@ def put(context: Context, array: Array, index: Value, value: Value) -> None:
     base = context.read(Array(cell))
     stored = atom(context, value, base.type.dtype)
     is_shared = context.thread is not None and context.thread.holds(cell)
-    context.write(cell, _replaced(context, base, found, stored, is_shared))
+    replaced = _replaced(context, base, found, stored, is_shared)
+    least_rank = len(array.shape) if array.list_depth else 0
+    context.write(cell, replaced, least_rank=least_rank, region=_region(found))
     if array.list_depth and stored.type.shape:
+        becomes_item(context, cell, value)
         cell.exchanges += 1
-        context.keep_copy(value, cell)
+
+
+def exchange_items(context: Context, items: Array, first: Fixed, second: Fixed) -> None:
+    """`items[i], items[j] = items[j], items[i]` of a list of rows: each row stays one item of it."""
+    before = context.read(Array(items.cell))
+    builder, var = context.builder, before
+    for target, source in ((first, second), (second, first)):
+        row = builder.index(before, (source.atom,), _bounds([source]))
+        var = builder.let_one(Update(var, (target.atom,), row, _bounds([target])))
+    context.write(items.cell, var, least_rank=len(items.shape))
+    items.cell.exchanges += 1
+
+
+def _region(found: Sequence[Selector]) -> Region:
+    """The part of an array that selectors take."""
+    taken: list[int | None] = []
+    for item in found:
+        if isinstance(item, NewAxis):
+            break
+        taken.append(known_index(item.atom) if isinstance(item, Fixed) else None)
+    return tuple(taken)
+
+
+def becomes_item(context: Context, items: Cell, value: Value) -> None:
+    """An array or list becomes an item of a list, which holds a copy of it: where one is written, the other
+    cannot be read any more. One that may be an item twice cannot be written by the list."""
+    if isinstance(value, Array):
+        item = value.cell
+        is_item = item is items or item in items.partners or item.has_twins
+        items.has_twins |= is_item or _is_repeated(context, item.home)
+        link(items, (item, *item.partners))
+        return
+    record = context.records.get(id(value))
+    if record is not None:
+        items.has_twins |= record in items.lists or _is_repeated(context, record.home)
+        record.copies.append(items)
+        items.lists.append(record)
+
+
+def _is_repeated(context: Context, home: Scope) -> bool:
+    """Whether a loop repeats what is staged here, and finds there what was made in this scope."""
+    for scope in context.scopes():
+        if scope is home:
+            return False
+        if scope.kind is ScopeKind.LOOP:
+            return True
+    return False
 
 
 def _fit_list(context: Context, array: Array, index: Value, value: Value) -> None:
     """Before an item of a list is exchanged: a list holds what is put into it, whatever its type."""
     if not isinstance(index, slice | tuple) and index is not Ellipsis:
         _check_item(context, array, value)
-    if isinstance(value, Array) and value.list_depth:
-        raise WritesThroughView("two items of a list would be one list", context.span)
-    if array.view is not None and not any(isinstance(item, Fixed) for item in array.view.place or ()):
+    if array.view is not None and not _is_of_item(array.view):
         raise WritesThroughView("an item of a list of the rows of an array is exchanged", context.span)
     base, dtype = context.read(Array(array.cell)), type_of(context, value)[0]
     joint = np.result_type(base.type.dtype.numpy, dtype.numpy)
     if joint != base.type.dtype.numpy:
         context.write(array.cell, _variable(convert(context, base, dtype_of(joint, context.span))))
+
+
+def _is_of_item(view: View) -> bool:
+    """Whether a view is an item of a list of lists, and no part of the list."""
+    return any(isinstance(item, Fixed) for item in view.place or ())
 
 
 def _check_item(context: Context, array: Array, value: Value) -> None:

@@ -1,4 +1,7 @@
-"""A path without a return."""
+"""A path without a return, of a function that is differentiated."""
+
+import anadrome as ad
+
 
 def program(x):
     if x > 0.0:
@@ -6,3 +9,4 @@ def program(x):
 
 
 ARGUMENTS = (1.0,)
+TRANSFORM = ad.grad

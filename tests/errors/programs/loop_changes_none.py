@@ -1,5 +1,6 @@
-"""None that becomes a number in a loop."""
+"""None that becomes a number in a loop, differentiated."""
 
+import anadrome as ad
 import numpy as np
 
 
@@ -12,3 +13,4 @@ def program(x, n):
 
 
 ARGUMENTS = (np.ones(20), 20)
+TRANSFORM = ad.grad

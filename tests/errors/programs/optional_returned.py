@@ -1,4 +1,6 @@
-"""A result that may be None."""
+"""A result that may be None, differentiated."""
+
+import anadrome as ad
 
 
 def program(x):
@@ -7,3 +9,4 @@ def program(x):
 
 
 ARGUMENTS = (1.0,)
+TRANSFORM = ad.grad

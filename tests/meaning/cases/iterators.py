@@ -366,6 +366,35 @@ def reversed_before_the_list_grows(x, n):
     return list(it)
 
 
+def an_item_that_the_loop_does_not_read(x, n):
+    a, b = x * 1.0, x * 2.0
+    total = 0.0
+    for u, v in zip(a, b):
+        for _ in range(2):
+            b, a = a, np.maximum(b, v) * 0.5
+            b[1:] += b[:-1]
+        u = v
+        total += u
+    return total, a, b
+
+
+def an_item_read_after_the_loop(x, n):
+    a, total = x * 1.0, 0.0
+    for v in a:
+        if total > 3.0:
+            break
+        total += 1.0
+        v = total
+    return v, total
+
+
+def an_item_read_by_a_function(x, n):
+    total = 0.0
+    for i, v in enumerate(x):
+        total += (lambda: v)() * i
+    return total
+
+
 RIGHT = (
     *(reversed_before_the_list_grows,),
     *(generator_twice, generator_of_list_twice, generator_of_range_twice, zip_twice, map_twice),
@@ -373,6 +402,7 @@ RIGHT = (
     *(resumed_after_break, two_names, in_a_function, as_attribute, late_source, late_name),
     *(early_first_iterable, late_map, range_twice, dict_items_twice, next_once, next_with_default),
     *(counter, taken_by_a_function, zip_with_itself, list_in_the_middle),
+    *(an_item_that_the_loop_does_not_read, an_item_read_after_the_loop, an_item_read_by_a_function),
 )
 EITHER = (
     *(generator_resumed_after_break, enumerate_resumed_after_break, next_then_loop, next_past_the_end),

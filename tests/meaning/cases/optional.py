@@ -268,6 +268,60 @@ def returned(x, n):
     return None if x[0] > 5.0 else x[1]
 
 
+def falls_off_its_end(x, n):
+    if n > 4:
+        return x[1]
+
+
+def returned_in_a_container(x, n):
+    found = None
+    for v in x:
+        if v > 3.5:
+            found = v
+            break
+    return {"found": found, "none": None if n > 2 else n}, [found, x[0]]
+
+
+def a_truth_or_a_number(x, n):
+    y = bool(x[0] > 3.0)
+    if n > 4:
+        y = 7
+    return y, (n > 3 and n)
+
+
+def a_comparison_that_is_added_to(x, n):
+    y = np.any(x > 2.0)
+    if n > 4:
+        y += 3
+    elif n > 3:
+        y = np.False_
+    return y
+
+
+def one_of_several_types(x, n):
+    y = np.int64(4)
+    if n > 4:
+        y = 2.5
+    if n > 60:
+        y = np.int64(1)
+    return y
+
+
+def one_of_two_types_is_used(x, n):
+    y = bool(x[0] > 3.0)
+    if n > 4:
+        y = 7
+    return y + 1, y is None, x[y]
+
+
+def one_of_two_types_in_a_loop(x, n):
+    y = True
+    for v in x:
+        if v > 2.0:
+            y = 3
+    return y
+
+
 def used_without_a_test(x, n):
     r = None
     for v in x:
@@ -307,5 +361,14 @@ RIGHT = [
     found_by_an_inner_loop,
     counts_of_whole_numbers,
     compared_with_equals,
+    returned,
+    falls_off_its_end,
+    returned_in_a_container,
+    a_truth_or_a_number,
+    a_comparison_that_is_added_to,
+    one_of_several_types,
 ]
-EITHER = [two_that_go_together, returned, used_without_a_test, objects_of_another_kind]
+EITHER = [
+    *(two_that_go_together, used_without_a_test, objects_of_another_kind),
+    *(one_of_two_types_is_used, one_of_two_types_in_a_loop),
+]
