@@ -304,7 +304,7 @@ def test_an_interrupted_call_frees_its_memory(config) -> None:
 def test_what_a_call_has_handed_over_when_a_signal_comes_is_freed(monkeypatch) -> None:
     """The signal comes when the call has ended, before Python has its status."""
     function = ad.jit(lambda x: (x + 1.0, np.sum(x), x * 2.0), config=ONE)
-    expected = function(np.ones(20))
+    expected = function(np.ones(1000))  # smaller results are not handed over, they stand in the frame
     (executable,) = (program.executable for programs in [function._plain.values()] for program in programs)
     entry, freed, released = executable._entry, [], executable._release
 
@@ -319,10 +319,10 @@ def test_what_a_call_has_handed_over_when_a_signal_comes_is_freed(monkeypatch) -
     monkeypatch.setattr(executable, "_entry", interrupted)
     monkeypatch.setattr(executable, "_release", free)
     with pytest.raises(KeyboardInterrupt):
-        function(np.ones(20))
+        function(np.ones(1000))
     assert len(freed) == 2
     monkeypatch.undo()
-    for ours, theirs in zip(function(np.ones(20)), expected, strict=True):
+    for ours, theirs in zip(function(np.ones(1000)), expected, strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 

@@ -57,6 +57,10 @@ Rule = Callable[[Context, object, Sequence[Value], Mapping[str, Value]], Value]
 """(context, function, args, kwargs) -> value: what a transform of the function does inside a program."""
 
 
+MOST_SHAPES = 256
+"""The shapes of arguments whose programs are found at once."""
+
+
 def plain_call(
     context: Context, function: object, args: Sequence[Value], kwargs: Mapping[str, Value]
 ) -> Value:
@@ -107,7 +111,7 @@ class Compiled:
         self.has_own_arguments = has_own_arguments
         self._small = self.options.config.small_dimension
         self._programs = ProgramStore(self.options.config.programs)
-        self._plain = self._programs.plain
+        self._plain, self._exact = self._programs.plain, self._programs.exact
         self._changing: frozenset[object] = frozenset()
         self._locks: dict[int, threading.RLock] = {}
         self.__name__ = name
@@ -155,12 +159,22 @@ class Compiled:
         """The result for these arguments, as new arrays and numbers."""
         try:
             if not kwargs:
-                key = self._plain_key(args)
-                program = self._plain.get(key)
-                arrays = None if program is None else program.arrays_around()
-                if program is not None and arrays is not None:
-                    leaves = args if len(args) == program.leaf_count else flatten(args)[0]
-                    return program.run(leaves, arrays)
+                parts: list[object] = []
+                for arg in args:
+                    kind = type(arg)
+                    if kind is np.ndarray:
+                        parts.append(arg.dtype)
+                        parts.append(arg.shape)
+                    else:
+                        parts.append(kind)
+                exact = tuple(parts)
+                program = self._exact.get(exact) or self._like(exact, args)
+                if program is not None:
+                    arrays = program.arrays_around()
+                    if arrays is not None:
+                        leaves = args if len(args) == program.leaf_count else flatten(args)[0]
+                        return program.run(leaves, arrays)
+                    self._exact.pop(exact, None)
             found, given, around = self.program(args, kwargs)
             return found.run(given, around)
         except BaseException as error:
@@ -169,6 +183,15 @@ class Compiled:
             except BaseException as shown:
                 end_at_call(shown, self.options.config.traceback)
                 raise
+
+    def _like(self, exact: object, args: tuple[Any, ...]) -> Program | None:
+        """The program for arguments of shapes that have not been seen, if there is one for their like."""
+        program = self._plain.get(self._plain_key(args))
+        if program is not None:
+            if len(self._exact) >= MOST_SHAPES:
+                self._exact.clear()
+            self._exact[exact] = program
+        return program
 
     def _plain_key(self, args: tuple[Any, ...]) -> object:
         """A key for arguments that are numbers and arrays; None, which no program has, for others."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import mmap
 import os
 import struct
@@ -18,7 +19,7 @@ from anadrome.targets.cpu_machine import Machine
 from anadrome.targets.cpu_print import Printer
 from anadrome.targets.cpu_signals import exception_of
 from anadrome.targets.llvm_emit import Emitted
-from anadrome.targets.llvm_scope import LOOK_AGAIN, MEMORY_FAILURE, PARAMS, PRINT_FAILURE, RAISED
+from anadrome.targets.llvm_scope import LOOK_AGAIN, MEMORY_FAILURE, PARAMS, PRINT_FAILURE, RAISED, SMALL
 from anadrome.targets.llvm_sparse import SPARSE_SOLVE
 
 _ENTRY_TYPE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
@@ -36,6 +37,9 @@ _NOTHING = mmap.mmap(-1, 1 << 24)
 _NOTHING_ADDRESS = ctypes.addressof(ctypes.c_char.from_buffer(_NOTHING))
 """Where an empty array is said to be: what stands for an element of it is read before its check ends the
 call. Pages that nobody reads take no memory."""
+_EMPTY = (ctypes.c_void_p * 16)(*[_NOTHING_ADDRESS] * 16)
+"""What is passed for an empty array where arrays are passed as objects: wherever the address of the elements
+stands in them, it is that of nothing."""
 
 
 class Memory:
@@ -98,13 +102,14 @@ class Executable:
             f"<qq{8 * (PARAMS - LOOK_AGAIN)}x" + "".join(_parameter_code(param) for param in fn.params)
         ).pack_into
         self._buffers = [position for position, param in enumerate(fn.params) if isinstance(param, Buffer)]
+        self._is_by_object = machine.target.array_data is not None
+        self._empty = ctypes.addressof(_EMPTY) if self._is_by_object else _NOTHING_ADDRESS
         codes = "".join(_output_code(output) for output in fn.outputs)
         self._unpack = struct.Struct("<" + codes).unpack_from
         self._outputs = [
             (
-                output.dtype,
+                output.dtype.numpy,
                 output.dtype.numpy.type,
-                output.dtype.numpy.str,
                 len(output.shape),
                 isinstance(output.value, Buffer),
             )
@@ -122,9 +127,17 @@ class Executable:
         cannot be written what Python raises of it.
         """
         values = list(args)
+        is_by_object = self._is_by_object
         for position in self._buffers:
             array = args[position]
-            values[position] = array.__array_interface__["data"][0] if array.size else _NOTHING_ADDRESS
+            if not isinstance(array, np.ndarray):
+                raise TypeError(f"argument {position} of {self.name} is no array")
+            if not array.size:
+                values[position] = self._empty
+            elif is_by_object:
+                values[position] = id(array)
+            else:
+                values[position] = array.__array_interface__["data"][0]
         try:
             frame = self._frames.pop()
         except IndexError:
@@ -163,22 +176,33 @@ class Executable:
     def _results(self, frame: Frame) -> list[Any]:
         found = self._unpack(frame.slots, 8 * self._layout.outputs)
         results: list[Any] = []
-        position = 0
-        for _, scalar, typestr, rank, is_array in self._outputs:
+        position, place = 0, 8 * self._layout.small
+        is_large = False
+        for dtype, scalar, rank, is_array in self._outputs:
             value = found[position]
             position += 1
             if not is_array:
                 results.append(scalar(value))
                 continue
-            results.append(Memory(value, self._release, found[position : position + rank], typestr))
+            shape = found[position : position + rank]
             position += rank
-        return [self._array(result) if type(result) is Memory else result for result in results]
+            if value:
+                results.append(Memory(value, self._release, shape, dtype.str))
+                is_large = True
+            else:
+                size = dtype.itemsize * (shape[0] if rank == 1 else math.prod(shape))
+                results.append(self._array(shape, dtype, frame.slots[place : place + size]))
+            place += 8 * SMALL
+        if not is_large:
+            return results
+        return [np.asarray(result) if type(result) is Memory else result for result in results]
 
-    def _array(self, memory: Memory) -> np.ndarray[Any, Any]:
+    def _array(
+        self, shape: tuple[int, ...], dtype: np.dtype[Any], elements: bytearray
+    ) -> np.ndarray[Any, Any]:
         try:
-            return np.asarray(memory)
+            return np.ndarray(shape, dtype, elements)
         except ValueError:  # no element, and more bytes by its other dimensions than NumPy counts
-            shape = memory.__array_interface__["shape"]
             words = f"`{self.name}` gives an array of shape {shape}, and NumPy has none so large"
             raise OutOfMemory(words) from None
 
@@ -190,8 +214,8 @@ class Executable:
         elif is_finished and not status:
             found = self._unpack(frame.slots, 8 * self._layout.outputs)
             position = 0
-            for _, _, _, rank, is_array in self._outputs:
-                if is_array:
+            for _, _, rank, is_array in self._outputs:
+                if is_array and found[position]:
                     self._release(found[position])
                 position += 1 + (rank if is_array else 0)
 

@@ -5,6 +5,7 @@ Everything here is found once per process (`this_machine`) and never changes: a 
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 import threading
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import llvmlite.binding as llvm
+import numpy as np
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from anadrome.targets.cpu_foreign import (
@@ -71,6 +73,7 @@ def this_machine() -> Machine:
         features=flat,
         vector_bits=_vector_bits(features),
         vector_functions=vector_functions(features),
+        array_data=_array_data(),
         fork_join=add_fork_join(),
     )
     return Machine(target, code_generator, sparse, os.getpid())
@@ -110,6 +113,17 @@ def _vector_bits(features: Any) -> int:
     if features.get("avx512f") and features.get("avx512vl") and features.get("avx512dq"):
         return 512
     return 256 if features.get("avx2") else 128
+
+
+def _array_data() -> int | None:
+    """Where in the object of a NumPy array the address of its elements is: behind what every object has, in
+    the interface of C. Two arrays tell; None where they do not."""
+    arrays = (np.empty(1), np.empty(1000))
+    for offset in range(8, 72, 8):
+        found = [ctypes.c_void_p.from_address(id(array) + offset).value for array in arrays]
+        if found == [array.__array_interface__["data"][0] for array in arrays]:
+            return offset
+    return None
 
 
 def missing_symbols(symbols: Iterable[str]) -> list[str]:

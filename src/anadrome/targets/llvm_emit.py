@@ -6,17 +6,29 @@ The module has one entry, `i64 entry(ptr frame)`: it takes what the caller put i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from anadrome.dtypes import DType
 from anadrome.kernel_ir.nodes import Buffer, Function, Var
 from anadrome.targets.llvm_memory import emit_measure, finish_function
-from anadrome.targets.llvm_scope import FINISHED, WORKERS, FrameLayout, Place, PrintSite, Program, Scope, Site
+from anadrome.targets.llvm_scope import (
+    FINISHED,
+    SMALL,
+    WORKERS,
+    FrameLayout,
+    Place,
+    PrintSite,
+    Program,
+    Scope,
+    Site,
+)
 from anadrome.targets.llvm_statements import emit_body
 from anadrome.targets.llvm_text import FunctionText, ModuleText, Value
 from anadrome.targets.record import Target
 
 ENTRY = "anadrome_entry"
-EMITTER_VERSION = 4
+EMITTER_VERSION = 5
 """Part of the key of cached object code; goes up when the frame, a symbol or the passes change."""
 
 
@@ -72,23 +84,52 @@ def _parameter(param: Var | Buffer, position: int) -> tuple[str, Value]:
 
 
 def _emit_outputs(scope: Scope, fn: Function) -> None:
-    """Results into the frame; the buffers among them are no longer ours to free."""
-    text, index = scope.text, scope.program.layout.outputs
+    """Results into the frame: of small arrays the elements. Buffers of others are no longer ours to free."""
+    text, layout = scope.text, scope.program.layout
     values: list[tuple[str, Value]] = []
-    given: list[Value] = []
+    given: list[tuple[Value, Value]] = []
+    small = layout.small
     for output in fn.outputs:
+        sizes = [scope.expr(size) for size in output.shape]
         if isinstance(output.value, Buffer):
             slot = scope.places[output.value].slot
-            values.append(("ptr", text.value(f"load ptr, ptr {slot}")))
-            given.append(slot)
+            found = text.value(f"load ptr, ptr {slot}")
+            is_small = _copied_if_small(scope, found, output.dtype, sizes, small)
+            small += SMALL
+            values.append(("ptr", text.value(f"select i1 {is_small}, ptr null, ptr {found}")))
+            given.append((slot, text.value(f"select i1 {is_small}, ptr {found}, ptr null")))
         else:
             value, dtype = scope.typed(output.value)
             values.append(("i64", scope.as_bits(value, dtype)))
-        values += [("i64", scope.expr(size)) for size in output.shape]
+        values += [("i64", size) for size in sizes]
     for position, (kind, value) in enumerate(values):
-        text.do(f"store {kind} {value}, ptr {scope.frame_slot(index + position)}")
-    for slot in given:
-        text.do(f"store ptr null, ptr {slot}")
+        text.do(f"store {kind} {value}, ptr {scope.frame_slot(layout.outputs + position)}")
+    for slot, kept in given:
+        text.do(f"store ptr {kept}, ptr {slot}")
+
+
+def _copied_if_small(scope: Scope, source: Value, dtype: DType, sizes: Sequence[Value], place: int) -> Value:
+    """Whether the elements of an array have room in the frame, where they are then."""
+    text = scope.text
+    total: Value = str(dtype.bytes)
+    for size in sizes:
+        total = text.value(f"mul i64 {total}, {size}")
+    is_small = text.value(f"icmp ule i64 {total}, {8 * SMALL}")
+    copied = text.value(f"select i1 {is_small}, i64 {total}, i64 0")
+    text.module.declare("llvm.memcpy", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+    target = scope.frame_slot(place)
+    text.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {copied}, i1 false)")
+    return is_small
+
+
+def _elements(text: FunctionText, slot: Value) -> Value:
+    """The address of the elements of an array whose slot holds the array itself."""
+    found = text.value(f"load ptr, ptr {slot}")
+    offset = text.module.target.array_data
+    if offset is None:
+        return found
+    place = text.value(f"getelementptr inbounds i8, ptr {found}, i64 {offset}")
+    return text.value(f"load ptr, ptr {place}")
 
 
 def _emit_entry(program: Program, fn: Function) -> None:
@@ -100,7 +141,7 @@ def _emit_entry(program: Program, fn: Function) -> None:
     for position, param in enumerate(fn.params):
         slot = scope.frame_slot(program.layout.params + position)
         if isinstance(param, Buffer):
-            given.append(f"ptr {text.value(f'load ptr, ptr {slot}')}")
+            given.append(f"ptr {_elements(text, slot)}")
         else:
             bits = text.value(f"load i64, ptr {slot}")
             given.append(f"{param.dtype.llvm} {scope.from_bits(bits, param.dtype)}")

@@ -22,6 +22,8 @@ MEMORY_FAILURE = -1
 
 STATUS, WORKERS, LOOK_AGAIN, RAISED, FINISHED, PARAMS = 0, 1, 2, 3, 6, 7
 """The first slots of the call frame, see `FrameLayout`."""
+SMALL = 64
+"""The slots of the frame for the elements of an array that is given back."""
 INTERRUPTED = -1
 """The status of a call that a signal handler has ended."""
 
@@ -53,12 +55,14 @@ class FrameLayout:
     `STATUS`: 0, or 1 + the site that failed, or `INTERRUPTED`. `WORKERS`. `LOOK_AGAIN`: when signals are next
     looked at, in nanoseconds, 0 at the start of a call. `RAISED`: three slots for the exception that a signal
     handler has raised. `FINISHED`: 1 at the end of the call. `PARAMS`: the parameters, then per output its
-    value or pointer and its dimensions, then the function that prints in a program that does, then the values
-    of the failed check.
+    value or pointer and its dimensions, then `SMALL` slots for each array, which hold the elements of those
+    that have room there and whose pointer is null, then the function that prints in a program that does, then
+    the values of the failed check.
     """
 
     params: int
     outputs: int
+    small: int
     printer: int
     values: int
 
@@ -66,8 +70,9 @@ class FrameLayout:
     def of(fn: Function) -> FrameLayout:
         """The layout for a function."""
         outputs = PARAMS + len(fn.params)
-        printer = outputs + sum(1 + len(output.shape) for output in fn.outputs)
-        return FrameLayout(PARAMS, outputs, printer, printer + bool(fn.messages))
+        small = outputs + sum(1 + len(output.shape) for output in fn.outputs)
+        printer = small + SMALL * sum(isinstance(output.value, Buffer) for output in fn.outputs)
+        return FrameLayout(PARAMS, outputs, small, printer, printer + bool(fn.messages))
 
 
 class Program:

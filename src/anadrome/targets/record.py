@@ -26,6 +26,9 @@ class Target:
     """The widest vectors that pay."""
     vector_functions: Mapping[str, tuple[VectorFunction, ...]] = field(default_factory=dict)
     """C function -> its vector versions on this machine, widest first."""
+    array_data: int | None = None
+    """Where in the object of a NumPy array the address of its elements is, in bytes: arrays are passed as
+    objects then, else as the addresses of their elements."""
     fork_join: str = ""
     """The symbol `void (void (*)(void *), void *, unsigned threads, unsigned flags)` that runs a function on
     several threads and joins them; empty where the machine has none."""
