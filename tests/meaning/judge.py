@@ -265,6 +265,7 @@ OF_A_NUMBER = (
 ONLY_THE_RUN_KNOWS = (
     *("whose size only the run knows", "changes its size inside the loop"),
     "where their number is known when the program runs only",
+    "of which only the run knows that its size is 1 is not stretched",
 )
 """Refusals that can only be made while the program runs."""
 

@@ -237,7 +237,7 @@ class _Machine:
                 return [buffer]
             case Check(condition, error, message, values):
                 if not self.atom(condition):
-                    raise FAILURES[error](_worded(message, self.atoms(values)), self.span)
+                    raise FAILURES[error].of(message, self.atoms(values), self.span)
                 return []
             case Print(message=message, values=values):
                 Message.decoded(message).write(self.atoms(values))
@@ -551,8 +551,3 @@ class _Machine:
 def _arrays(variables: Sequence[Var]) -> list[Var]:
     """The variables that a body may overwrite; a scalar may be a size in a type around it."""
     return [var for var in variables if var.type.shape]
-
-
-def _worded(message: str, values: Sequence[Value]) -> str:
-    """The message with run-time values where it has `{0}`, `{1}`."""
-    return message.format(*values)

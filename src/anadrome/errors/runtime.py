@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import Self
 
 from numpy.linalg import LinAlgError
@@ -82,6 +83,20 @@ class SizeMismatch(RuntimeCheckError, ValueError):
 
     label = "found at run time"
     help = "check the sizes and shapes that lead here, for example by running the function in plain Python"
+
+    help_of_one = (
+        "a dimension of which only the run knows that its size is 1 is not stretched: take its element, "
+        "`x[0]`, if NumPy would stretch it here, else check the sizes that lead here"
+    )
+
+    @classmethod
+    def of(cls, message: str, values: Sequence[object], span: Span | None) -> Self:
+        """The error; plain Python would stretch a dimension of size 1."""
+        error = super().of(message, values, span)
+        sizes = [value for value in values if isinstance(value, Integral)]
+        if len(sizes) == 2 and 1 in sizes:
+            error.diagnostic = replace(error.diagnostic, help=cls.help_of_one)
+        return error
 
 
 class AssertionFailed(RuntimeCheckError, AssertionError):
