@@ -93,6 +93,19 @@ WORDS = "index {0} is out of range for a dimension of size {1}"
 HEAD = "fn f(x: f64[n], y: f64[m], k: i64) -> f64 {\n"
 
 
+BISECTION = (
+    "e = sub n 1\n"
+    " l, h = loop (low = 0, high = e) while {{ d = sub high low; c = gt d {least}; return c }} do {{\n"
+    " t = add low high; q = floordiv t 2; v = x[q]?; p = gt v {limit}\n"
+    " a = select p low {next}; b = select p {last} high; return a, b }}\n s = to_f64 l"
+)
+PROVED["a search by halves"] = BISECTION.format(least=1, limit=0.5, next="q", last="q")
+NOT_PROVED["a search that goes on where nothing is left"] = BISECTION.format(
+    least=-5, limit=0.5, next="q", last="q"
+)
+NOT_PROVED["a search that steps too far"] = BISECTION.format(least=1, limit=0.5, next="q", last="t")
+
+
 @pytest.mark.parametrize("rule", PROVED)
 def test_proved(rule: str) -> None:
     text = f"{HEAD}{PROVED[rule]}\n return s\n}}"
@@ -128,6 +141,16 @@ def test_lifted(rule: str) -> None:
     before = f"{HEAD}{body}\n return s\n}}"
     after = f"{HEAD}{checks.replace('{words}', WORDS)}\n {body.replace(']?', ']')}\n return s\n}}"
     becomes(prove, before, after)
+
+
+def test_what_holds_after_a_loop_is_known_behind_it() -> None:
+    search = (
+        BISECTION.format(least=1, limit=0.5, next="q", last="q")
+        .replace("]?", "]")
+        .removesuffix("\n s = to_f64 l")
+    )
+    before = f"{HEAD}{search}\n r = lt l 0\n s = select r 1.0 2.0\n return s\n}}"
+    becomes(prove, before, f"{HEAD}{search}\n return 2.0\n}}")
 
 
 def test_a_check_in_a_loop_that_prints_is_not_lifted() -> None:

@@ -3,7 +3,8 @@
 So do comparisons of integers that are decided, and the clamps `min i hi`, `max i lo` that change nothing.
 
 What is known: 0 ≤ i < n of the index of a parfor or loop; sizes are not negative; comparisons of the branch
-one stands in and of a loop's condition; a carried integer that only grows from its start; what holds of
+one stands in and of a loop's condition; a carried integer that only grows from its start, or stays above or
+below it for other reasons; what holds of
 quotients, remainders, minima, maxima and choices (`ranges` does the proofs). A check at the top of the
 function (`n = m`) is known afterwards, since a failed one ends the call there; inside a loop or parfor it
 is not, since there a failed check lets the others run on. So a check of an index that only depends on the
@@ -78,7 +79,7 @@ from anadrome.array_ir.nodes import (
 from anadrome.config import Config
 from anadrome.dtypes import I64
 from anadrome.passes.lifting import Lift, begin, key, leave, may_be_lifted, without, write
-from anadrome.passes.ranges import Polynomial, Ranges
+from anadrome.passes.ranges import Polynomial, Ranges, negated, replaced
 from anadrome.passes.rewrite import Substitution
 
 
@@ -112,6 +113,8 @@ class _Prover:
         """Checks on their way out of the loops that the walk stands in."""
         self.conditional: list[tuple[set[Hashable], Polynomial]] = []
         """What holds where loops over some extents run: the extents, and what is then ≥ 0."""
+        self.invariants: list[Polynomial] = []
+        """What holds before and after each iteration of the loop that the walk has just left."""
         self.entered: list[Hashable] = []
         """The extents of the loops that the walk stands in."""
 
@@ -214,6 +217,7 @@ class _Prover:
                 new = self.parfor(expr, depth)
             case Loop():
                 new = self.loop(expr, depth)
+                self.learn_results(let.targets, expr.carried)
             case If():
                 new = self.branch(expr, depth)
             case WithSum(init=init, tokens=tokens, body=body):
@@ -320,11 +324,15 @@ class _Prover:
         before, self.lifts = self.lifts, []
         with self.inside(expr.index, trip):
             self.learn_counters(expr, init)
+            self.invariants = invariants = self.found_invariants(expr, init)
+            for poly in invariants:
+                ranges.learn(poly)
             if expr.condition is not None:
                 condition = self.body(expr.condition, depth + 1)
                 ranges.learn_condition(condition.results[0], True)
                 self.lifts = []
             body = self.body(expr.body, depth + 1)
+        self.invariants = invariants
         self.leaving(before, expr.index if expr.condition is None else None, trip, body, carried)
         return Loop(carried, init, body, expr.index, trip, condition, expr.checkpoint)
 
@@ -342,6 +350,49 @@ class _Prover:
                 self.ranges.learn(grown)
             elif directions == {-1}:
                 self.ranges.learn({monomial: -coefficient for monomial, coefficient in grown.items()})
+
+    def found_invariants(self, expr: Loop, init: tuple[Atom, ...]) -> list[Polynomial]:
+        """Bounds that carried integers have by their starts: those that hold after an iteration where all of
+        them, and the condition, held before it (Flanagan and Leino, FME 2001). The ends of a search by
+        halves stay in the range that it starts with."""
+        ranges = self.ranges
+        candidates: list[tuple[Polynomial, Polynomial]] = []
+        for carried, start, after in zip(expr.carried, init, expr.body.results, strict=True):
+            if carried.type == ArrayType(I64) and after is not carried:
+                before, later = (ranges.difference(atom, start) for atom in (carried, after))
+                candidates += [(before, later), (negated(before), negated(later))]
+        if len(candidates) > MOST_CANDIDATES:
+            return []
+        while candidates:
+            with ranges.scope():
+                for before, _ in candidates:
+                    ranges.learn(before)
+                if expr.condition is not None:
+                    self.define(expr.condition)
+                    ranges.learn_condition(self.same.atom(expr.condition.results[0]), True)
+                self.define(expr.body)
+                kept = [pair for pair in candidates if ranges.proves(pair[1])]
+            if len(kept) == len(candidates):
+                break
+            candidates = kept
+        return [before for before, _ in candidates]
+
+    def define(self, body: Body) -> None:
+        """What the statements of a body compute, before the walk comes to them."""
+        for let in body.lets:
+            if isinstance(let.expr, Apply):
+                self.ranges.define(let.targets[0], self.same.expr(let.expr, _unchanged))
+
+    def learn_results(self, targets: tuple[Var, ...], carried: tuple[Var, ...]) -> None:
+        """What holds of the results of a loop: what holds before and after each iteration."""
+        for poly in self.invariants:
+            for target, var in zip(targets, carried, strict=True):
+                poly = replaced(poly, var, self.ranges.form(target))
+            self.ranges.learn(poly)
+
+
+MOST_CANDIDATES = 8
+"""Of so many bounds is asked whether they are invariants."""
 
 
 def _unchanged(body: Body) -> Body:

@@ -111,6 +111,8 @@ class Ranges:
             rest = _plus(self.form(args[0]), _scaled(own, divisor), -1)
             self.learn(rest)
             self.learn(_plus(_constant(divisor - 1), rest, -1))
+            if self.proves(self.form(args[0])):
+                self.learn(own)
         elif name == "abs":
             self.learn(own)
         elif name == "to_i64" and args[0].type.dtype.kind in ("bool", "uint"):
@@ -352,7 +354,7 @@ class Ranges:
         """One side of a select."""
         with self.scope():
             self.learn_condition(condition, holds)
-            return self.search(_replaced(poly, var, self.form(side)), depth - 1, scale)
+            return self.search(replaced(poly, var, self.form(side)), depth - 1, scale)
 
     def search_extremum(
         self, poly: Polynomial, var: Var, side: Atom, fact: Polynomial, depth: int, scale: int
@@ -360,7 +362,7 @@ class Ranges:
         """One side of a min or max."""
         with self.scope():
             self.learn(fact)
-            return self.search(_replaced(poly, var, self.form(side)), depth - 1, scale)
+            return self.search(replaced(poly, var, self.form(side)), depth - 1, scale)
 
 
 def _without(monomial: Monomial, var: Var) -> Monomial:
@@ -368,7 +370,13 @@ def _without(monomial: Monomial, var: Var) -> Monomial:
     return monomial[:position] + monomial[position + 1 :]
 
 
-def _replaced(poly: Polynomial, var: Var, form: Mapping[Monomial, int]) -> Polynomial:
+def negated(poly: Polynomial) -> Polynomial:
+    """-poly"""
+    return _scaled(poly, -1)
+
+
+def replaced(poly: Polynomial, var: Var, form: Mapping[Monomial, int]) -> Polynomial:
+    """The polynomial with another one in the place of a variable."""
     total: Polynomial = {}
     for monomial, coefficient in poly.items():
         if var in monomial:

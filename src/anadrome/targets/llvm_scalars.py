@@ -35,6 +35,9 @@ def emit_scalar(
     dtype = types[-1]
     if row is not None:
         return row(text, args, dtype, result, flags)
+    halved = _by_power_of_two(text, prim, args, dtype)
+    if halved is not None:
+        return halved
     expansion = prim.expansion_for(dtype)
     if expansion is not None:
         typed = tuple(zip(args, types, strict=True))
@@ -48,6 +51,19 @@ def emit_scalar(
     if prim.special:
         return _call_special(text, prim.special, args, result)
     raise IRError(f"the LLVM emitter has no row for `{prim.name}`")
+
+
+def _by_power_of_two(text: FunctionText, prim: Prim, args: Operands, dtype: DType) -> Value | None:
+    """⌊x / 2ᵏ⌋ and x mod 2ᵏ of a signed integer: a shift, and a mask."""
+    if prim.name not in ("floordiv", "mod") or dtype.kind != "int":
+        return None
+    divisor = text.literal_of(args[1])
+    if not divisor.isdecimal() or int(divisor).bit_count() != 1:
+        return None
+    if prim.name == "mod":
+        return text.value(f"and {text.kind(dtype)} {args[0]}, {text.number(str(int(divisor) - 1), dtype)}")
+    places = text.number(str(int(divisor).bit_length() - 1), dtype)
+    return text.value(f"ashr {text.kind(dtype)} {args[0]}, {places}")
 
 
 def call_libm(text: FunctionText, function: str, args: Operands, dtype: DType, flags: str) -> Value:
