@@ -184,3 +184,32 @@ def test_sum_of_nothing_is_its_body() -> None:
 def test_choice_between_truths(choice: str, result: str) -> None:
     text = "fn f(x: f64, y: f64) -> bool {{\n p = lt x y\n q = lt x 0.0\n a = {}\n return a\n}}"
     becomes(simplify, text.format(choice), text.format(result))
+
+
+ADDITIONS = {
+    "one after the other": ("t = add_to s[i] u; w = add_to t[i] v", "p = add u v; w = add_to s[i] p"),
+    "one to another element between": (
+        "t = add_to s[i] u; q = add_to t[j] u; w = add_to q[i] v",
+        "q = add_to s[j] u; p = add u v; w = add_to q[i] p",
+    ),
+    "two and two": (
+        "t = add_to s[i] u; q = add_to t[j] u; r = add_to q[i] v; w = add_to r[j] v",
+        "p = add u v; q = add_to s[i] p; w = add_to q[j] p",
+    ),
+    "to other elements": ("t = add_to s[i] u; w = add_to t[j] v", "t = add_to s[i] u; w = add_to t[j] v"),
+    "checked and not": ("t = add_to s[i]? u; w = add_to t[i] v", "t = add_to s[i]? u; w = add_to t[i] v"),
+}
+
+
+@pytest.mark.parametrize("rule", ADDITIONS)
+def test_additions_to_one_element_become_one(rule: str) -> None:
+    def text(body: str) -> str:
+        return (
+            "fn f(x: f64[n], i: i64, j: i64, u: f64, v: f64) -> f64[n] {\n"
+            f" y = with_sum (s = x) {{ {body}; return w }}\n return y\n}}"
+        )
+
+    before, after = ADDITIONS[rule]
+    becomes(simplify, text(before), text(after))
+    args = (np.arange(4.0), np.int64(1), np.int64(3), 0.25, 4.0)
+    assert np.array_equal(run(parse(text(before)), args).results[0], run(parse(text(after)), args).results[0])

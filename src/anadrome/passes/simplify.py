@@ -2,8 +2,9 @@
 
 One forward walk; every rule sees operands that are already simplified. Equal expressions share a number in
 the scope where the first stands (`identity`), a nest counting as one expression. Scalar algebra is a table
-(`algebra`), reads of arrays whose making is known are answered without the array (`forwarding`). Floats stay
-bit for bit what they were, save that `reduce add` and its like over equal constants are not taken one by one.
+(`algebra`), reads of arrays whose making is known are answered without the array (`forwarding`). Two
+additions to one element of an accumulator become one. Floats stay bit for bit what they were, save in these
+sums, and that `reduce add` and its like over equal constants are not taken one by one.
 
 Before:
     fn f(x: f64[n], y: f64[n]) -> f64[n] {
@@ -28,7 +29,8 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from anadrome.array_ir.dead import remove_dead
@@ -92,6 +94,10 @@ def simplify_thread(fn: Function, config: Config) -> Function:
     return remove_dead(Function(fn.name, fn.params, walk.body(fn.body)))
 
 
+MOST_BETWEEN = 8
+"""An addition to the same element is looked for before so many others."""
+
+
 class _Simplifier:
     """One walk: what stands for each variable, who made it, and which expressions have been seen."""
 
@@ -103,6 +109,8 @@ class _Simplifier:
         self.seen: dict[Hashable, tuple[Var, ...]] = {}
         self.trail: list[Hashable] = []
         self.lets: list[Let] = []
+        self.additions: dict[Var, Let] = {}
+        """What the additions of the body being written make of their accumulators."""
         self.span: Span | None = None
         self.context = Context(self.definitions, self.apply)
 
@@ -110,10 +118,12 @@ class _Simplifier:
     def body(self, body: Body) -> Body:
         """A body simplified in a scope of its own: what is seen inside is forgotten outside."""
         lets, mark = self.open()
+        additions, self.additions = self.additions, {}
         for let in body.lets:
             self.statement(let)
             self.overwritten.update(self.ends.get(let, ()))
         new = Body(tuple(self.lets), self.known.atoms(body.results))
+        self.additions = additions
         self.close(lets, mark)
         return new
 
@@ -153,7 +163,9 @@ class _Simplifier:
                 self.emit(let, self.known.expr(expr, self.body))
             case Update():
                 self.update(let, self.known.expr(expr, self.body))
-            case Full() | Literal() | Reshape() | WithSum() | AddTo() | Custom() | Library():
+            case AddTo():
+                self.add_to(let, self.known.expr(expr, self.body))
+            case Full() | Literal() | Reshape() | WithSum() | Custom() | Library():
                 self.emit(let, self.known.expr(expr, self.body))
             case _:
                 assert_never(expr)
@@ -218,6 +230,36 @@ class _Simplifier:
             self.stand(let.targets[0], expr.array)
         else:
             self.emit(let, expr)
+
+    def add_to(self, let: Let, expr: Expr) -> None:
+        """An addition to an element, with one to the same element before it: where only additions to other
+        elements of the accumulator stand between them, they are one."""
+        assert isinstance(expr, AddTo)
+        token, between = expr.token, list[Let]()
+        while token in self.additions and len(between) < MOST_BETWEEN:
+            made = self.additions[token]
+            before = made.expr
+            assert isinstance(before, AddTo)
+            if (before.indices, before.bounds) == (expr.indices, expr.bounds) and not expr.value.type.shape:
+                expr = self.joined_additions(made, before, between, expr)
+                break
+            between.append(made)
+            token = before.token
+        (target,) = self.emit(let, expr)
+        assert isinstance(target, Var)
+        self.additions[target] = self.lets[-1]
+
+    def joined_additions(self, made: Let, before: AddTo, between: Sequence[Let], expr: AddTo) -> AddTo:
+        """Take the earlier addition away; the later one with what both add."""
+        token = expr.token if between else before.token
+        self.lets.remove(made)
+        if between:
+            last = between[-1]
+            assert isinstance(last.expr, AddTo)
+            moved = Let(last.targets, replace(last.expr, token=before.token), last.span)
+            self.lets[self.lets.index(last)] = moved
+            self.additions[last.targets[0]] = moved
+        return replace(expr, token=token, value=self.apply("add", before.value, expr.value))
 
     # ------------------------------------------------------------------ control
     def inline(self, let: Let, body: Body) -> None:
