@@ -43,6 +43,7 @@ from anadrome.passes.prove import prove
 from anadrome.passes.release import release
 from anadrome.passes.scalarize import scalarize
 from anadrome.passes.simplify import simplify
+from anadrome.passes.split_loops import split_loops
 from anadrome.passes.sum_loops import sum_loops
 from anadrome.passes.tighten import tighten
 from anadrome.schedule.cpu import schedule_cpu
@@ -63,6 +64,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("prove", prove),
     ("equal-sizes", equal_sizes),
     ("gathered", gathered),
+    ("split-loops", split_loops),
     ("join", join),
     ("sum-loops", sum_loops),
     ("iverson", iverson),
@@ -84,6 +86,7 @@ PREPARATION: tuple[tuple[str, Pass], ...] = (
     ("prove", prove),
     ("equal-sizes", equal_sizes),
     ("gathered", gathered),
+    ("split-loops", split_loops),
     ("parts", parts),
     ("hoist", hoist_sums),
 )

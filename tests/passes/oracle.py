@@ -26,6 +26,7 @@ from anadrome.passes.parts import parts
 from anadrome.passes.prove import prove
 from anadrome.passes.scalarize import scalarize
 from anadrome.passes.simplify import simplify
+from anadrome.passes.split_loops import split_loops
 from anadrome.passes.sum_loops import sum_loops
 from anadrome.passes.tighten import tighten
 
@@ -41,6 +42,7 @@ PASSES: dict[str, Pass] = {
     "prove": prove,
     "equal_sizes": equal_sizes,
     "gathered": gathered,
+    "split_loops": split_loops,
     "tighten": tighten,
     "join": join,
     "parts": parts,
@@ -57,6 +59,7 @@ PIPELINE = (
     "prove",
     "equal_sizes",
     "gathered",
+    "split_loops",
     "join",
     "sum_loops",
     "iverson",
