@@ -83,6 +83,23 @@ def test_is_right(function: Function, size: int) -> None:
     assert judgement.verdict == "right", str(judgement)
 
 
+def assert_machine_code_is_right(function: Function) -> None:
+    for size in (3, 17):
+        judgement = judge(case(function, size), is_compiled=True)
+        assert not judgement.is_failure, str(judgement)
+
+
+@pytest.mark.parametrize("function", [*RIGHT, *EITHER][::12], ids=name_of)
+def test_machine_code(function: Function) -> None:
+    assert_machine_code_is_right(function)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("function", [*RIGHT, *EITHER], ids=name_of)
+def test_machine_code_of_all(function: Function) -> None:
+    assert_machine_code_is_right(function)
+
+
 @pytest.mark.parametrize("name", sorted(NOT_YET))
 def test_what_is_not_yet_right_is_refused(name: str) -> None:
     function = next(one for one in RIGHT if name_of(one) == name)

@@ -14,12 +14,25 @@ from tests.passes.documented import example
 
 WORKERS = {
     **dict.fromkeys(
-        ("cpu", "atomics", "block", "warps", "narrow", "checks", "products", "lanes", "outer", "innermost"), 1
+        (
+            "cpu",
+            "atomics",
+            "block",
+            "warps",
+            "narrow",
+            "checks",
+            "products",
+            "lanes",
+            "outer",
+            "innermost",
+            "running",
+        ),
+        1,
     ),
     "workers": 2,
 }
 """Rewrite -> the workers of its example."""
-VECTOR_BITS = {"lanes": 512, "outer": 512, "innermost": 256}
+VECTOR_BITS = {"lanes": 512, "outer": 512, "innermost": 256, "running": 256}
 
 
 @pytest.mark.parametrize("name", WORKERS)

@@ -178,6 +178,10 @@ def _put_elements(context: Context, array: Array, found: Sequence[Selector], val
     axes = [item for item in found if not isinstance(item, NewAxis)]
     gathered = [axis for axis, item in enumerate(axes) if isinstance(item, Gather)]
     is_proved = taken.bounds is Bounds.PROVED
+    if not base.type.shape:  # views of an array of no dimensions have one element
+        only = element(context.builder, stored, taken.shape, tuple(i64(0) for _ in taken.shape))
+        context.write(array.cell, variable_of(context, only))
+        return
     if not taken.shape:
         at = place(context.builder, tuple(taken.at(context.builder, ())))
         context.write(array.cell, context.builder.let_one(Update(base, tuple(at), stored, Bounds.PROVED)))

@@ -96,6 +96,7 @@ from anadrome.kernel_ir.walk import (
 from anadrome.schedule.arithmetic import ZERO, add, compute, divide, known, multiply, subtract
 from anadrome.schedule.innermost import innermost_loop, plan_of
 from anadrome.schedule.outer import MOST, SHORT_VECTORS, is_short, outer_loop
+from anadrome.schedule.running import running_sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +230,9 @@ def _statement_in_lanes(stmt: Stmt, views: Mapping[Buffer, View], vector_bits: i
             plan = plan_of(stmt, views, vector_bits)
             if plan is not None:
                 return innermost_loop(stmt, plan)
+            grouped = running_sums(stmt, views)
+            if grouped is not None:
+                return grouped
         case For(binding=Binding.OUTER):
             lanes = _lanes(list(statements(stmt.body)), vector_bits)
             if lanes > 1 and is_short(stmt):

@@ -564,8 +564,18 @@ def ravel_of_a_function_of_a_constant_transpose(x, n):
     return y, g
 
 
+def one_element_seen_with_more_dimensions(x, n):
+    a = np.array(x[0])
+    y, z = a[None, None], np.array(x[1], ndmin=2)
+    y[...] = x[1]
+    y[0] += 1.0
+    y[:, 0] *= 2.0
+    z[0][0] = 5.0
+    return a, y, z
+
+
 RIGHT = (
-    *(fill_of_a_complex_element,),
+    *(fill_of_a_complex_element, one_element_seen_with_more_dimensions),
     *(diag_of_vector, real_of_real, real_attribute, real_of_complex, conj_of_real_function),
     *(conjugate_of_complex, einsum_sum_is_a_copy, astype_without_copy, astype_copies, astype_to_another),
     *(float64_of_array, float64_of_number, element_is_a_number, meshgrid_copies, diff_of_order_zero),
