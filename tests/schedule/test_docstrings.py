@@ -32,7 +32,7 @@ WORKERS = {
     "workers": 2,
 }
 """Rewrite -> the workers of its example."""
-VECTOR_BITS = {"lanes": 512, "outer": 512, "innermost": 256, "running": 256}
+VECTOR_BITS = {"lanes": 512, "outer": 512, "innermost": 256, "running": 256, "jam": 64}
 
 
 @pytest.mark.parametrize("name", WORKERS)

@@ -94,7 +94,9 @@ from anadrome.kernel_ir.walk import (
     with_bodies,
 )
 from anadrome.schedule.arithmetic import ZERO, add, compute, divide, known, multiply, subtract
+from anadrome.schedule.innermost import ALONE as MOST_ALONE
 from anadrome.schedule.innermost import innermost_loop, plan_of
+from anadrome.schedule.jam import jammed
 from anadrome.schedule.outer import MOST, SHORT_VECTORS, is_short, outer_loop
 from anadrome.schedule.running import running_sums
 
@@ -227,6 +229,9 @@ def _statement_in_lanes(stmt: Stmt, views: Mapping[Buffer, View], vector_bits: i
             if binding is Binding.PARALLEL and all(map(runs_in_lanes, inside)) and _pays(stmt, inside):
                 width = _lanes(inside, vector_bits)
                 return strips(stmt, Lanes(width, Var("lane", I64))) if width > 1 else (stmt,)
+            side_by_side = jammed(stmt, views) if vector_bits >= MOST_ALONE else None
+            if side_by_side is not None:
+                return _bodies_in_lanes(side_by_side, views, vector_bits)
             plan = plan_of(stmt, views, vector_bits)
             if plan is not None:
                 return innermost_loop(stmt, plan)
