@@ -35,7 +35,6 @@ from anadrome.dtypes import BOOL, I64
 from anadrome.errors.frontend import (
     RUN_TEXT,
     EscapingMutation,
-    MayBeNone,
     PrintsInParallel,
     StaticRequired,
     UnsupportedSyntax,
@@ -43,7 +42,7 @@ from anadrome.errors.frontend import (
     WritesThroughView,
 )
 from anadrome.errors.parallel import DrawsInParallel
-from anadrome.frontend.arrays import as_array, atom, type_of
+from anadrome.frontend.arrays import as_array, atom, type_of, undecided
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
 from anadrome.frontend.context import Context
 from anadrome.frontend.generators import all_items
@@ -71,7 +70,7 @@ from anadrome.frontend.operators import truth
 from anadrome.frontend.overloads import own_truth
 from anadrome.frontend.sharing import aliases
 from anadrome.frontend.sizes import give_range, multiply_sizes
-from anadrome.frontend.structures import flatten, has_maybe, has_text, is_number
+from anadrome.frontend.structures import first_maybe, flatten, has_text, is_number
 from anadrome.frontend.values import (
     BY_ROWS,
     RETURN,
@@ -418,8 +417,9 @@ def _row(context: Context, value: Value) -> tuple[list[Value], Callable[..., Val
     """The leaves of one item: an inner list becomes a row; a tuple makes several columns."""
     refuse_shared_list(context, value)
     value = plain_list(context, value)
-    if has_maybe(value):
-        raise MayBeNone(context.span, "an item of a run-time list")
+    maybe = first_maybe(value)
+    if maybe is not None:
+        raise undecided(maybe, context.span, "an item of a run-time list")
     if is_complex(value) or (isinstance(value, list) and value and has_complex(value)):
         return _complex_row(context, value)
     if isinstance(value, list) and value:

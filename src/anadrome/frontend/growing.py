@@ -28,12 +28,11 @@ from anadrome.array_ir.nodes import (
 )
 from anadrome.dtypes import I64
 from anadrome.errors.frontend import (
-    MayBeNone,
     StaticCallFailed,
     UnknownRoom,
     UnsupportedType,
 )
-from anadrome.frontend.arrays import as_array, atom, convert, describe, type_of
+from anadrome.frontend.arrays import as_array, atom, convert, describe, type_of, undecided
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import take_inside, take_items, whole
@@ -52,7 +51,7 @@ from anadrome.frontend.run_time_lists import (
 )
 from anadrome.frontend.sharing import aliases
 from anadrome.frontend.sizes import as_size, retype
-from anadrome.frontend.structures import flatten, has_maybe, is_number
+from anadrome.frontend.structures import first_maybe, flatten, is_number
 from anadrome.frontend.values import (
     Array,
     Complex,
@@ -141,8 +140,9 @@ def without_growing(context: Context, value: Value) -> Value:
 def row_of(context: Context, value: Value) -> tuple[list[Value], RowType]:
     """The leaves of a row, and what it is."""
     refuse_shared_list(context, value)
-    if has_maybe(value):
-        raise MayBeNone(context.span, "an item of a run-time list")
+    maybe = first_maybe(value)
+    if maybe is not None:
+        raise undecided(maybe, context.span, "an item of a run-time list")
     items = flatten(value, is_staged)[0] if isinstance(value, list) else ()
     value = list_as_array(context, value)
     if is_complex(value):

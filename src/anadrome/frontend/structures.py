@@ -81,9 +81,11 @@ def maybe(is_there: Any, value: Value, other: Any = None) -> Value:
     return Maybe(is_there, value, other)
 
 
-def has_maybe(value: Value) -> bool:
-    """Whether only the run knows if a value is None, or of which type, or a container has such a value."""
-    return isinstance(value, Maybe) or any(map(has_maybe, children(value) or ()))
+def first_maybe(value: Value) -> Maybe | None:
+    """The value, or the first one in a container, of which only the run knows if it is None, or its type."""
+    if isinstance(value, Maybe):
+        return value
+    return next(filter(None, map(first_maybe, children(value) or ())), None)
 
 
 def joined(real: Any, imag: Any) -> Any:
