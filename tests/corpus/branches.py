@@ -273,7 +273,7 @@ def matched_in_a_loop(x, kinds):
 
 PROGRAMS = (
     Program(matched_on_a_count, (normal(N),), sizes=(16, 32)),
-    Program(bound_by_break_or_by_else, (normal(N), given(1.5))),
+    Program(bound_by_break_or_by_else, (normal(N), given(1.5)), sizes=(64, 128, 256)),  # of few elements read
     Program(bound_by_break_or_by_else, (normal(N), given(1e9)), name="bound_by_else"),
     Program(matched_in_a_loop, (normal(N), indices(N, below=3))),
     Program(two_sides, (given(0.7), given(0.3)), sizes=(1,)),
