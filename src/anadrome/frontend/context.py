@@ -46,6 +46,7 @@ from anadrome.frontend.values import (
     UNKNOWN_LAYOUT,
     WHOLE,
     Array,
+    Captured,
     Cell,
     Complex,
     Exit,
@@ -95,21 +96,6 @@ class Evaluators:
     """(context, value, name) -> the attribute"""
     spread: Callable[[Context, Cell], bool]
     """(context, cell) -> writes what else may be the array that was written; whether all of it is known"""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Captured:
-    """An array around the program that is passed to it: the hidden parameter, and how it is fetched."""
-
-    place: object
-    example: np.ndarray
-    fetch: Callable[[], object]
-    value: Array
-
-    @property
-    def var(self) -> Var:
-        """The parameter."""
-        return self.value.cell.var
 
 
 class Context:
@@ -290,7 +276,7 @@ class Context:
         if cell.is_argument or any(partner.is_argument for partner in seen):
             raise WritesArgument(self.span)
         self._mark(cell, WHOLE)
-        self.make_stale(cell.lists if not is_new and cell.rank > least_rank else ())
+        self._write_items(cell.lists if not is_new and cell.rank > least_rank else ())
         partners = {} if is_new else seen
         for partner in [partner for partner, is_exact in partners.items() if not is_exact]:
             begun = self._loop_begin(partner)
@@ -317,8 +303,16 @@ class Context:
         cell.poisoned = self.span
         self.poisonings.append(cell)
 
-    def _loop_begin(self, cell: Cell) -> int | None:
-        """The tick at which the outermost loop inside the cell's scope began."""
+    def _write_items(self, lists: Sequence[Record]) -> None:
+        """Make lists unreadable of which a copy is written as a row of another list."""
+        for record in lists:
+            begun = self._loop_begin(record)
+            if begun is not None and record.last_read > begun:
+                raise WritesThroughView("a list that is an item was read in the same loop", self.span)
+        self.make_stale(lists)
+
+    def _loop_begin(self, cell: Holder) -> int | None:
+        """The tick at which the outermost loop inside the scope of an array or object began."""
         begun = None
         for scope in self.scopes():
             if scope is cell.home:
@@ -385,9 +379,10 @@ class Context:
             raise ChangesMerged(what, self.span)
         self._mark(record, key, what)
         record.changed = self.span
+        if record.copies and self._loop_begin(record) is not None:
+            raise WritesThroughView("a list that is an item of another one is changed in a loop", self.span)
         for cell in record.copies:
-            cell.poisoned = self.span
-            self.poisonings.append(cell)
+            self.forget(cell)
         self.make_stale(record.versions)
         return record
 
@@ -449,6 +444,8 @@ class Context:
         record = self.records.get(id(value))
         if record is not None and record.stale is not None:
             raise StaleMerge(f"a {python_name(value)}", record.stale, self.span)
+        if record is not None:
+            self.tick = record.last_read = self.tick + 1
         if is_passed(value, self.config.literal_limit):
             return self.captured_array(value)
         if is_complex_passed(value, self.config.literal_limit):

@@ -63,7 +63,7 @@ from anadrome.frontend.values import (
     is_staged,
     link,
 )
-from anadrome.frontend.writing import RAGGED, becomes_item
+from anadrome.frontend.writing import RAGGED, becomes_item, object_becomes_item
 
 
 def growing_list(context: Context, items: Sequence[Value]) -> GrowingList:
@@ -192,9 +192,11 @@ def append(context: Context, owner: GrowingList, value: Value) -> None:
 
 
 def _keep(context: Context, owner: GrowingList, value: Value) -> None:
-    """Say that a list holds a copy of what was put into it; of arrays `put_row` has said so."""
-    for column in () if isinstance(value, Array) else owner.columns:
-        becomes_item(context, column.cell, value)
+    """Say that a list holds a copy of an object that was put into it; of arrays `put_row` has said so."""
+    record = context.records.get(id(value))
+    if record is not None:
+        for column in owner.columns:
+            object_becomes_item(context, column.cell, record)
 
 
 def outermost_scope(context: Context, owner: GrowingList) -> Scope | None:
@@ -291,7 +293,7 @@ def _make_room(context: Context, owner: GrowingList, row: RowType, more: Size) -
         assert isinstance(made, Array)
         if old:
             link(made.cell, (old[position].cell, *old[position].cell.partners))
-            made.cell.has_twins = old[position].cell.has_twins
+            made.cell.holds_items_of((old[position].cell,))
         columns.append(Array(made.cell, None, 1 + row.depths[position]))
     context.change(owner, "a list", "columns")
     owner.columns, owner.row = tuple(columns), row

@@ -313,7 +313,7 @@ def _taken(context: Context, array: Array, index: Value, found: list[Selector]) 
         cell = Cell(result, context.scope)
         if len(array.shape) > 1:  # the rows are those of the list
             cell = copy_that_may_share(context, array, result).cell
-            cell.has_twins = array.cell.has_twins
+            cell.holds_items_of((array.cell,))
         return Array(cell, None, array.list_depth)
     place = _place(context, array, found)
     at = None if place is not None else joined(place_of(array), at_selectors(found))

@@ -46,7 +46,7 @@ def _copy(context: Context, owner: GrowingList) -> Value:
     for one, column in zip(copies, owner.columns, strict=True):
         if isinstance(one, Array) and len(one.shape) > 1:  # the rows are those of the list
             link(one.cell, (column.cell, *column.cell.partners))
-            one.cell.has_twins = column.cell.has_twins
+            one.cell.holds_items_of((column.cell,))
     made.columns = tuple(
         Array(one.cell, None, column.list_depth)
         for one, column in zip(copies, owner.columns, strict=True)

@@ -165,7 +165,8 @@ class Carrying:
         link(cell, aliases((leaf,)))
         is_strided = carried.place in self.plan.strided
         cell.layout = UNKNOWN_LAYOUT if is_strided else layout_of(leaf)
-        cell.has_twins = leaf.cell.has_twins or carried.place in self.plan.twins
+        cell.holds_items_of((leaf.cell,))
+        cell.has_twins |= carried.place in self.plan.twins
         carried.cells.append(cell)
         return Array(cell, None, leaf.list_depth)
 
@@ -376,7 +377,7 @@ class Carrying:
         if isinstance(wrapped, Array) and isinstance(turn.end, Array):
             ways = (turn.end,) if self.plan.runs else (turn.start, turn.end)
             wrapped.cell.layout = common_layout(_arrays(ways))
-            wrapped.cell.has_twins = any(way.cell.has_twins for way in _arrays(ways))
+            wrapped.cell.holds_items_of(way.cell for way in _arrays(ways))
             wrapped = Array(wrapped.cell, None, turn.end.list_depth)
         turn.result = wrapped
         self.turns.append(turn)

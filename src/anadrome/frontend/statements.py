@@ -271,16 +271,16 @@ def _is_swap(node: ast.Assign) -> bool:
             value=ast.Tuple(elts=[ast.Subscript() as left, ast.Subscript() as right]),
         ):
             texts = [ast.unparse(part) for part in (one, two, right, left)]
-            is_plain = all(isinstance(part, _READING) for item in (one, two) for part in ast.walk(item))
+            inner = [
+                part for item in (one, two) for side in (item.value, item.slice) for part in ast.walk(side)
+            ]
+            is_plain = all(isinstance(part, _READING) for part in inner)
             return is_plain and texts[:2] == texts[2:] and ast.unparse(one.value) == ast.unparse(two.value)
         case _:
             return False
 
 
-_READING = (
-    *(ast.Subscript, ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.UnaryOp),
-    *(ast.operator, ast.unaryop, ast.expr_context),
-)
+_READING = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)
 
 
 def _swapped(context: Context, frame: Frame, one: ast.Subscript, two: ast.Subscript) -> bool:

@@ -29,7 +29,7 @@ from anadrome.frontend.heap import contents, part_key
 from anadrome.frontend.indexing import selectors
 from anadrome.frontend.list_methods import ListMethod
 from anadrome.frontend.overloads import BINARY, own_method
-from anadrome.frontend.run_time_lists import GrowingList, inside
+from anadrome.frontend.run_time_lists import GrowingList, inside, refuse_counted
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import Array, Complex, Fixed, Key, Scalar, Value, is_numpy_array, is_staged
 from anadrome.frontend.writing import becomes_item, exchange_items, put
@@ -53,7 +53,7 @@ def store_item(context: Context, base: Value, index: Value, value: Value) -> Non
         if is_complex(value) or has_complex(value):
             raise ComplexRefused("a real array", describe(value), context.span, INTO_REAL)
         put(context, base, index, plain_list(context, value))
-        if isinstance(value, GrowingList):
+        if isinstance(value, GrowingList) and base.list_depth:
             becomes_item(context, base.cell, value)
         return
     if isinstance(base, np.ndarray):
@@ -80,6 +80,7 @@ def swap_items(context: Context, base: Value, first: Value, second: Value) -> bo
     """`base[first], base[second] = base[second], base[first]` of a list of run-time length whose items are
     arrays or lists; False for anything else, where nothing was done."""
     if isinstance(base, GrowingList):
+        refuse_counted(context, base)
         columns = base.columns
         if not columns or any(len(column.shape) < 2 for column in columns):
             return False

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from types import CellType
 from typing import Any, NoReturn, TypeGuard
 
+import numpy as np
+
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import ArrayType, Atom, Size, Var
 from anadrome.dtypes import DType
@@ -162,6 +164,14 @@ class Cell:
         """How many dimensions it has."""
         return len(self.var.type.shape)
 
+    def holds_items_of(self, others: Iterable[Cell]) -> None:
+        """Say that the rows of other lists are rows of this one, which are arrays twice or lists as there."""
+        for other in others:
+            self.has_twins |= other.has_twins
+            for record in other.lists:
+                self.lists.append(record)
+                record.copies.append(self)
+
     def seen_by(self, region: Region, least_rank: int) -> dict[Cell, bool]:
         """The partners that may see a write into a part of it, of those of at least so many dimensions."""
         return {
@@ -197,6 +207,8 @@ class Record:
     copies: list[Cell] = field(default_factory=list)
     changed: Span | None = None
     place: Place | None = None
+    last_read: int = 0
+    """The tick at which it was read last."""
 
 
 Holder = Cell | Record
@@ -399,6 +411,21 @@ class RunText(_NotNative):
 
     __str__ = __repr__ = __format__ = _NotNative._refuse
     __eq__, __hash__ = object.__eq__, object.__hash__  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Captured:
+    """An array around the program that is passed to it: the hidden parameter, and how it is fetched."""
+
+    place: object
+    example: np.ndarray
+    fetch: Callable[[], object]
+    value: Array
+
+    @property
+    def var(self) -> Var:
+        """The parameter."""
+        return self.value.cell.var
 
 
 def python_name(value: object) -> str:

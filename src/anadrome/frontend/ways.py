@@ -148,5 +148,5 @@ def _result(context: Context, slot: Slot, found: Atom) -> Value:
         return wrapped
     arrays = [value for value in (slot.then, slot.other) if isinstance(value, Array)]
     wrapped.cell.layout = common_layout(arrays)
-    wrapped.cell.has_twins = any(value.cell.has_twins for value in arrays)
+    wrapped.cell.holds_items_of(value.cell for value in arrays)
     return Array(wrapped.cell, None, max(value.list_depth for value in arrays))

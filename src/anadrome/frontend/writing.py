@@ -37,7 +37,20 @@ from anadrome.frontend.indexing import (
 )
 from anadrome.frontend.operators import element, is_one
 from anadrome.frontend.sizes import agree, multiply_sizes, show_shape
-from anadrome.frontend.values import Array, Cell, Fixed, Range, Region, Scope, ScopeKind, Value, View, link
+from anadrome.frontend.structures import children
+from anadrome.frontend.values import (
+    Array,
+    Cell,
+    Fixed,
+    Range,
+    Record,
+    Region,
+    Scope,
+    ScopeKind,
+    Value,
+    View,
+    link,
+)
 from anadrome.frontend.views import known_index, place_of, range_index, unraveled
 
 RAGGED = (
@@ -81,7 +94,9 @@ def put(context: Context, array: Array, index: Value, value: Value) -> None:
     least_rank = len(array.shape) if array.list_depth else 0
     context.write(cell, replaced, least_rank=least_rank, region=_region(found))
     if array.list_depth and stored.type.shape:
-        becomes_item(context, cell, value)
+        several = children(value) if isinstance(index, slice) else None
+        for item in (value,) if several is None else several:
+            becomes_item(context, cell, item)
         cell.exchanges += 1
 
 
@@ -115,11 +130,19 @@ def becomes_item(context: Context, items: Cell, value: Value) -> None:
         items.has_twins |= is_item or _is_repeated(context, item.home)
         link(items, (item, *item.partners))
         return
+    for part in children(value) or ():
+        if isinstance(part, Array):
+            becomes_item(context, items, part)
     record = context.records.get(id(value))
     if record is not None:
-        items.has_twins |= record in items.lists or _is_repeated(context, record.home)
-        record.copies.append(items)
-        items.lists.append(record)
+        object_becomes_item(context, items, record)
+
+
+def object_becomes_item(context: Context, items: Cell, record: Record) -> None:
+    """The same of an object of Python's own."""
+    items.has_twins |= record in items.lists or _is_repeated(context, record.home)
+    record.copies.append(items)
+    items.lists.append(record)
 
 
 def _is_repeated(context: Context, home: Scope) -> bool:

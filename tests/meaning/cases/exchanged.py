@@ -265,13 +265,86 @@ def rows_made_one_in_a_branch_and_written(x, n):
     return q
 
 
+def a_list_read_in_a_loop_that_writes_it_as_an_item(x, n):
+    q, r, total = [[0.0] * 3 for _ in range(n)], [x[0], x[1], 1.0], 0.0
+    q[0] = r
+    for i in range(n):
+        total += r[0]
+        q[0][0] = i * 1.0
+    return total
+
+
+def an_item_read_in_a_loop_that_writes_the_list(x, n):
+    q, r, total = [[0.0] * 3 for _ in range(n)], [x[0], x[1], 1.0], 0.0
+    q[0] = r
+    for i in range(n):
+        total += q[0][0]
+        r[0] = i * 1.0
+    return total
+
+
+def several_items_are_arrays_that_change(x, n):
+    rows, r, t = arrays(n), np.ones(3), np.zeros(3)
+    rows[0:2] = [r, t]
+    r += x[0]
+    return rows
+
+
+def several_items_that_were_arrays_change(x, n):
+    rows, r, t = arrays(n), np.ones(3), np.zeros(3)
+    rows[0:2] = [r, t]
+    rows[0] += x[0]
+    return rows, r
+
+
+def a_list_changes_as_an_item_of_a_list_that_has_grown(x, n):
+    q, r = [], [x[0], x[1], 1.0]
+    q.append(r)
+    for i in range(n):
+        q.append([x[i], 1.0, 2.0])
+    q[0][0] = 7.0
+    return r
+
+
+def an_item_of_a_list_that_has_grown_changes(x, n):
+    q, r, total = [], [x[0], x[1], 1.0], 0.0
+    q.append(r)
+    for i in range(n):
+        q.append([x[i], 1.0, 2.0])
+    for i in range(n):
+        total += q[0][0]
+        r[0] = i * 1.0
+    return total
+
+
+def rows_of_an_array_are_copies_of_lists(x, n):
+    a, row = np.zeros((n, n)), [1.0] * n
+    a[0] = row
+    row.append(x[0])
+    a[0, 0] += 1.0
+    return a, row[-1], row[0]
+
+
+def items_of_a_new_list_are_written_in_a_loop(x, n):
+    q = [[0.0] * 3 for _ in range(n)]
+    q[1] = [x[0], x[1], 1.0]
+    for i in range(n):
+        q[i][0] = 5.0
+    return q
+
+
 RIGHT = (
     *(a_new_list_is_an_item, a_new_short_list_is_an_item, a_row_for_each_iteration),
     *(copies_of_a_list_that_changes, the_row_before_one_is_added_to, two_rows_swapped, two_lists_swapped),
     *(rows_swapped_of_a_list_that_grows, elimination_with_pivots, rows_made_one_in_a_branch),
     a_row_of_a_list_that_another_row_was_written_beside,
+    *(rows_of_an_array_are_copies_of_lists, items_of_a_new_list_are_written_in_a_loop),
 )
 EITHER = (
+    *(a_list_read_in_a_loop_that_writes_it_as_an_item, an_item_read_in_a_loop_that_writes_the_list),
+    *(several_items_are_arrays_that_change, several_items_that_were_arrays_change),
+    a_list_changes_as_an_item_of_a_list_that_has_grown,
+    an_item_of_a_list_that_has_grown_changes,
     *(a_row_of_a_list_that_was_written, the_same_row_of_one_list_and_another),
     *(an_array_that_changes_becomes_an_item, an_item_that_was_an_array_changes, an_item_becomes_another_one),
     *(an_item_becomes_another_one_in_a_loop, an_item_becomes_another_one_after_it_was_written),
