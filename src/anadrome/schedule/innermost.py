@@ -90,7 +90,7 @@ from anadrome.prims.monoids import identity_of
 from anadrome.prims.table import PRIMS
 from anadrome.schedule.apart import Iterations, Reach, Sum, iterations_of
 from anadrome.schedule.arithmetic import ZERO, add, compute, divide, known, multiply, subtract
-from anadrome.schedule.names import Names
+from anadrome.schedule.names import copied
 
 ALONE = 64
 """Bits of vectors that are none: iterations run one after the other."""
@@ -228,12 +228,8 @@ def innermost_loop(loop: For, plan: Plan) -> tuple[Stmt, ...]:
     main = _strips(loop, width, loop.lo, privates, count=strips)
     if plan.is_masked:
         rest = _strips(loop, plan.lanes, end, privates, is_masked=True)
-        return (*before, *main, *_copied(rest), *after)
-    return (*before, *main, *after, *_copied((replace(loop, lo=end, binding=Binding.SEQUENTIAL),)))
-
-
-def _copied(stmts: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    return Names.around(stmts).copies(stmts)
+        return (*before, *main, *copied(rest), *after)
+    return (*before, *main, *after, *copied((replace(loop, lo=end, binding=Binding.SEQUENTIAL),)))
 
 
 def _private(one: Sum, width: int) -> Private:

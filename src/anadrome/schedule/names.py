@@ -138,3 +138,8 @@ class Names:
         made = Var(var.name, var.dtype)
         self.vars[var] = made
         return made
+
+
+def copied(stmts: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """Statements once more, under new names."""
+    return Names.around(stmts).copies(stmts)

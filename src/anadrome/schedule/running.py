@@ -78,7 +78,7 @@ from anadrome.kernel_ir.nodes import (
 from anadrome.kernel_ir.walk import expressions, subexpressions
 from anadrome.prims.table import PRIMS
 from anadrome.schedule.arithmetic import ZERO, add, divide, known, multiply, subtract
-from anadrome.schedule.names import Names
+from anadrome.schedule.names import copied
 
 GROUP = 4
 """Iterations of a group: an addition takes as many cycles, or fewer."""
@@ -103,17 +103,13 @@ def running_sums(loop: For, views: Mapping[Buffer, View]) -> tuple[Stmt, ...] | 
     body = _Group(sums)
     for offset in range(GROUP):
         place = Let(loop.index, add(first, i64(offset)))
-        body.iteration(_copied((place, *loop.body)))
+        body.iteration(copied((place, *loop.body)))
     end = add(loop.lo, multiply(groups, i64(GROUP)))
     return (
         Let(groups, divide(subtract(loop.hi, loop.lo), i64(GROUP))),
         For(group, ZERO, groups, body.all()),
-        *_copied((replace(loop, lo=end),)),
+        *copied((replace(loop, lo=end),)),
     )
-
-
-def _copied(stmts: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    return Names.around(stmts).copies(stmts)
 
 
 @dataclass(frozen=True, slots=True)
