@@ -31,7 +31,6 @@ from anadrome.frontend.values import (
     Scalar,
     Staged,
     Value,
-    is_staged,
     python_name,
 )
 from anadrome.prims.table import PRIMS
@@ -213,7 +212,7 @@ def _literal(context: Context, array: np.ndarray, dtype: DType) -> Atom:
 
 def _rows(context: Context, rows: Sequence[Value], dtype: DType | None) -> Staged:
     """A literal of the rows, promoted to one type."""
-    if not any(is_staged(leaf) for leaf in _leaves(rows)):
+    if not any(isinstance(leaf, Scalar | Array | Complex | Maybe | RunText) for leaf in _leaves(rows)):
         try:
             context.surroundings.whole(rows)
             return _static_array(context, np.array(rows), dtype)
