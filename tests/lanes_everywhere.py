@@ -1,22 +1,38 @@
-"""Lanes of outer loops wherever they can be, whether they pay or not."""
+"""Lanes wherever they can be, whether they pay or not."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 
 from anadrome import compile as pipeline
+from anadrome.kernel_ir.nodes import Buffer, For, View
 from anadrome.passes import blocks, outer_lanes
 from anadrome.schedule import outer
+from anadrome.schedule.apart import InOrder, Iterations, iterations_of
+from anadrome.schedule.cpu import schedule_cpu
+from anadrome.schedule.innermost import Strips
+from anadrome.schedule.loops import Way, choose
+from anadrome.schedule.running import Groups
 
 BITS = 128
 
 
+def eager(loop: For, views: Mapping[Buffer, View], vector_bits: int) -> Way:
+    """The usual way of a loop, but lanes where they would not pay; the rest is masked for every other one."""
+    way = choose(loop, views, vector_bits)
+    found = iterations_of(loop, views) if isinstance(way, InOrder | Groups) else None
+    if not isinstance(found, Iterations):
+        return way
+    return Strips(2, 1, found.sums, is_masked=len(loop.body) % 2 == 0, is_single=False)
+
+
 @contextmanager
 def lanes_everywhere() -> Iterator[None]:
-    """Every parfor that can is in lanes, two in a strip and three iterations in a block, so that a few
+    """Every loop that can is in lanes, two in a strip and three iterations in a block, so that a few
     elements fill some and leave a rest."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(outer_lanes, "LEAST_LOOPS", 1)
@@ -26,4 +42,5 @@ def lanes_everywhere() -> Iterator[None]:
         patch.setattr(outer, "VECTORS", 1)
         patch.setattr(outer, "SHORT_VECTORS", 1)
         patch.setattr(pipeline, "vector_bits", lambda _: BITS)
+        patch.setattr(pipeline, "schedule_cpu", partial(schedule_cpu, chooser=eager))
         yield

@@ -11,6 +11,7 @@ import functools
 import gc
 import os
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -46,12 +47,12 @@ from anadrome.passes.simplify import simplify
 from anadrome.passes.split_loops import split_loops
 from anadrome.passes.sum_loops import sum_loops
 from anadrome.passes.tighten import tighten
-from anadrome.schedule.cpu import schedule_cpu
+from anadrome.schedule.cpu import Scheduled, schedule_cpu
 from anadrome.targets.cpu import compile_cpu, vector_bits
 from anadrome.targets.cpu_call import Executable
 
 Pass = Callable[[array_ir.Function, Config], array_ir.Function]
-Program = array_ir.Function | kernel_ir.Function
+Program = array_ir.Function | kernel_ir.Function | Scheduled
 Recorder = Callable[[str, Program], None]
 """(stage, program) -> nothing: is shown what each stage made."""
 
@@ -95,8 +96,8 @@ drops no adjoint, an array of which a part is read only that part's, and what a 
 differentiated once."""
 
 STAGES = ("array", *(name for name, _ in PIPELINE), "kernel", "schedule")
-"""The stages a recorder is shown: the program as it came, after each pass, lowered, and with loops in the
-place of launches."""
+"""The stages a recorder is shown: the program as it came, after each pass, lowered, and with its loops as
+they are to run."""
 
 
 class Collector:
@@ -240,15 +241,21 @@ def compile_function(
     lowered = lower_function(fn, config, times, record)
     with times.timing("schedule"):
         scheduled = schedule_cpu(lowered, config, vector_bits(config))
-    is_new = scheduled is not lowered
+    is_new = scheduled.function is not lowered
     _finished("schedule", scheduled, config if is_new else replace(config, verify=False), record)
     with times.timing("machine"):
-        return compile_cpu(scheduled, config)
+        return compile_cpu(scheduled.function, config)
 
 
 def show_program(program: Program) -> str:
-    """A program of either language as text."""
-    return array_text.show(program) if isinstance(program, array_ir.Function) else kernel_text.show(program)
+    """A program of either language as text; before a scheduled one stands its plan, in words."""
+    match program:
+        case array_ir.Function():
+            return array_text.show(program)
+        case kernel_ir.Function():
+            return kernel_text.show(program)
+        case Scheduled(function=function, plan=plan):
+            return f"{textwrap.indent(str(plan), '# ')}\n{kernel_text.show(function)}"
 
 
 def _check_dump(config: Config) -> None:
@@ -269,14 +276,17 @@ def _finished(stage: str, program: Program, config: Config, record: Recorder | N
 
 def _verify(stage: str, program: Program) -> None:
     try:
-        if isinstance(program, array_ir.Function):
-            check_array(program)
-        else:
-            check_kernel(program)
-        text = show_program(program)
-        is_array = isinstance(program, array_ir.Function)
-        parsed: Program = array_text.parse(text) if is_array else kernel_text.parse(text)
-        if show_program(parsed) != text:
+        match program:
+            case array_ir.Function():
+                check_array(program)
+                text = array_text.show(program)
+                again = array_text.show(array_text.parse(text))
+            case kernel_ir.Function() | Scheduled():
+                function = program.function if isinstance(program, Scheduled) else program
+                check_kernel(function)
+                text = kernel_text.show(function)
+                again = kernel_text.show(kernel_text.parse(text))
+        if again != text:
             raise IRError("the text of the program is not that of the program it is read as")
     except IRError as error:
         raise IRError(error.diagnostic.message, f"after the stage `{stage}`", error.span) from error

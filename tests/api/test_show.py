@@ -27,8 +27,10 @@ def test_every_stage_has_text() -> None:
         assert text(stage).strip(), stage
     for stage in STAGES[: STAGES.index("kernel")]:
         assert array_text.show(array_text.parse(text(stage))) == text(stage)
-    for stage in ("kernel", "schedule"):
-        assert kernel_text.show(kernel_text.parse(text(stage))) == text(stage)
+    plan, _, program = text("schedule").partition("\n\n")
+    assert plan.startswith("# plan for") and all(line.startswith("# ") for line in plan.splitlines())
+    assert kernel_text.show(kernel_text.parse(text("schedule"))) == program
+    assert kernel_text.show(kernel_text.parse(text("kernel"))) == text("kernel")
     assert "define" in text("llvm")
 
 

@@ -33,7 +33,7 @@ def scheduled(text: str, workers: int = 1, vector_bits: int = 0) -> Function:
     again."""
     fn = parse(text)
     check(fn)
-    found = schedule_cpu(fn, config(workers), vector_bits)
+    found = schedule_cpu(fn, config(workers), vector_bits).function
     check(found)
     assert show(parse(show(found))) == show(found)
     return found

@@ -26,6 +26,7 @@ WORKERS = {
             "outer",
             "innermost",
             "running",
+            "jam",
         ),
         1,
     ),
@@ -41,11 +42,11 @@ def test_docstring(name: str) -> None:
     assert docstring is not None
     before, after = map(parse, example(docstring))
     check(before)
-    found = schedule_cpu(before, config(WORKERS[name]), VECTOR_BITS.get(name, 0))
+    found = schedule_cpu(before, config(WORKERS[name]), VECTOR_BITS.get(name, 0)).function
     check(found)
     assert show(found) == show(after)
 
 
 def test_a_program_without_launches_is_returned_as_it_is() -> None:
     fn = parse("fn f(x: f64) {\n  return x as f64\n}")
-    assert schedule_cpu(fn, config(2)) is fn
+    assert schedule_cpu(fn, config(2)).function is fn

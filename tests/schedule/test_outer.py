@@ -154,7 +154,7 @@ def agree_in_lanes(text: str, args: list[np.ndarray]) -> None:
     with lanes_everywhere():
         changed = outer_lanes(fn, config(1))
         lowered = lower(changed, config(1))
-        scheduled = schedule_cpu(lowered, config(1), LANES_BITS)
+        scheduled = schedule_cpu(lowered, config(1), LANES_BITS).function
     check_array(changed)
     check(lowered)
     check(scheduled)

@@ -25,7 +25,7 @@ def in_lanes(text):
     """The executable of a program text whose loops run in lanes as on this machine."""
     fn = parse(text)
     check(fn)
-    return compile_cpu(schedule_cpu(fn, NO_CACHE, this_machine().target.vector_bits), NO_CACHE)
+    return compile_cpu(schedule_cpu(fn, NO_CACHE, this_machine().target.vector_bits).function, NO_CACHE)
 
 
 def prepared(fn, args):

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from anadrome.config import Config
+from anadrome.kernel_ir.work import PATIENCE
 from anadrome.targets import cpu, llvm_threads
 from anadrome.targets.cpu_machine import optimised_text, this_machine
 from anadrome.targets.llvm_heap import HEAP
 from anadrome.targets.llvm_poll import POLL, WAIT
-from anadrome.targets.work import PATIENCE
 from tests.targets.oracle import agree, compiled, in_lanes
 
 CALL = f"call i1 @{POLL}"

@@ -112,6 +112,13 @@ def variable(atom: Atom) -> Form:
     return Form({frozenset({(atom, 1)}): 1})
 
 
+def root_of(buffer: Buffer, views: Mapping[Buffer, View]) -> Buffer:
+    """The buffer that a view looks into in the end."""
+    while buffer in views:
+        buffer = views[buffer].base
+    return buffer
+
+
 @dataclass(slots=True)
 class Forms:
     """The forms of what is bound in a loop. `moving` are variables that change in it, its index among them;
@@ -145,6 +152,15 @@ class Forms:
                 return variable(("load", buffer, *forms))
             case _:
                 assert_never(expr)
+
+    def place(self, at: Load | Store, views: Mapping[Buffer, View]) -> Form | None:
+        """Where an element is in the buffer that is looked into in the end; None where that is no form."""
+        buffer, form = at.buffer, self.of(offset_of(at.buffer, at.indices))
+        while buffer in views and form is not None:
+            start = self.of(views[buffer].offset)
+            form = None if start is None else form.plus(start)
+            buffer = views[buffer].base
+        return form
 
     def _operation(self, name: str, args: list[Form]) -> Form | None:
         found: Form | None = None

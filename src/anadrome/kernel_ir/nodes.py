@@ -242,6 +242,7 @@ class For:
     hi: Expr
     body: tuple[Stmt, ...]
     binding: Binding = Binding.SEQUENTIAL
+    span: Span | None = None
 
 
 @node
@@ -251,6 +252,7 @@ class While:
     prelude: tuple[Stmt, ...]
     condition: Expr
     body: tuple[Stmt, ...]
+    span: Span | None = None
 
 
 @node

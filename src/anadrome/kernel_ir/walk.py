@@ -116,9 +116,9 @@ def with_bodies(stmt: Stmt, inner: Sequence[tuple[Stmt, ...]]) -> Stmt:
             return If(condition, then, other)
         case For():
             return replace(stmt, body=inner[0])
-        case While(condition=condition):
+        case While():
             prelude, body = inner
-            return While(prelude, condition, body)
+            return replace(stmt, prelude=prelude, body=body)
         case _:
             return stmt
 

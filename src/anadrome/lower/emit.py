@@ -135,7 +135,7 @@ class Emitter:
         is_free = binding is Binding.SEQUENTIAL and not (self.is_kernel or block.is_shared or block.owned)
         if is_map and is_free:
             binding = Binding.PARALLEL
-        self.emit(kernel_ir.For(index, lo, hi, tuple(block.stmts), binding))
+        self.emit(kernel_ir.For(index, lo, hi, tuple(block.stmts), binding, self.span))
 
     # ------------------------------------------------------------------ scalars
     def let(self, name: str, dtype: DType, value: Expr) -> Expr:

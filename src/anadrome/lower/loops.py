@@ -87,7 +87,7 @@ def _while(low: Lowering, expr: array_ir.Loop, slots: list[Slot]) -> None:
         held = low.emit.let("holds", BOOL, number(holds))
     with low.emit.open("loop") as body:
         _iteration(low, expr, slots)
-    low.emit.emit(kernel_ir.While(tuple(prelude.stmts), held, tuple(body.stmts)))
+    low.emit.emit(kernel_ir.While(tuple(prelude.stmts), held, tuple(body.stmts), low.emit.span))
 
 
 def _current(low: Lowering, slot: Slot) -> Value:

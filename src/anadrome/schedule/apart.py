@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from anadrome.kernel_ir.affine import Form, Forms, number
+from anadrome.kernel_ir.affine import Form, Forms, number, root_of
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Binding,
     Buffer,
+    Call,
     Check,
     Compute,
     Const,
@@ -29,10 +30,10 @@ from anadrome.kernel_ir.nodes import (
     Store,
     Var,
     View,
+    While,
 )
 from anadrome.kernel_ir.walk import (
     expressions,
-    offset_of,
     runs_in_lanes,
     statements,
     stays_loop,
@@ -40,6 +41,7 @@ from anadrome.kernel_ir.walk import (
     trip_count,
 )
 
+LOOPS_INSIDE = "there are loops inside"
 SUMMED = {
     "add": "add",
     "sub": "add",
@@ -85,28 +87,41 @@ class Iterations:
     reached: tuple[Reach, ...]
 
 
-def iterations_of(loop: For, views: Mapping[Buffer, View]) -> Iterations | None:
-    """What the iterations of a loop do, without loops inside but such as LLVM unrolls; None where they may
-    not run together. `views`: those of the whole program."""
-    if not all(map(_is_simple, statements(loop.body))):
-        return None
+@dataclass(frozen=True, slots=True)
+class InOrder:
+    """Iterations run one after the other; `why` says in words what is against lanes."""
+
+    why: str
+
+
+def iterations_of(loop: For, views: Mapping[Buffer, View]) -> Iterations | InOrder:
+    """What the iterations of a loop do, without loops inside but such as LLVM unrolls, if they may run
+    together. `views`: those of the whole program."""
+    for stmt in statements(loop.body):
+        obstacle = _obstacle(stmt)
+        if obstacle:
+            return InOrder(obstacle)
     walk = _Walk(loop, views)
     if loop.binding is not Binding.PARALLEL:
         walk.find_sums()
     walk.find_reached()
-    if loop.binding is not Binding.PARALLEL and not walk.are_apart():
-        return None
-    return Iterations(tuple(walk.sums.values()), tuple(walk.reached))
+    meeting = "" if loop.binding is Binding.PARALLEL else walk.meeting()
+    return InOrder(meeting) if meeting else Iterations(tuple(walk.sums.values()), tuple(walk.reached))
 
 
-def _is_simple(stmt: Stmt) -> bool:
+def _obstacle(stmt: Stmt) -> str:
+    """What of a statement stands against lanes; nothing where they can run it."""
     match stmt:
-        case Let() | Store() | If() | Check() | View() | Alloc():
-            return runs_in_lanes(stmt)
-        case For():
-            return runs_in_lanes(stmt) and not stays_loop(stmt)
+        case For() | While():
+            return LOOPS_INSIDE if stays_loop(stmt) or not runs_in_lanes(stmt) else ""
+        case Let() | Store() | If() | Check() | View():
+            return ""
+        case Alloc(buffer=buffer):
+            return "" if runs_in_lanes(stmt) else f"it makes memory, `{buffer}`"
+        case Call(routine=routine):
+            return f"it calls `{routine}`"
         case _:
-            return False
+            return f"lanes do not run `{type(stmt).__name__.lower()}`"
 
 
 class _Walk:
@@ -132,22 +147,16 @@ class _Walk:
         self.sums: dict[tuple[Buffer, Form], Sum] = {}
         self.mixed: set[Buffer] = set()
         """Buffers of sums with which something else is done as well."""
+        self.ordered: set[Buffer] = set()
+        """Buffers of sums whose order is kept."""
 
     def root(self, buffer: Buffer) -> Buffer:
         """The buffer that a view looks into in the end."""
-        while buffer in self.views:
-            buffer = self.views[buffer].base
-        return buffer
+        return root_of(buffer, self.views)
 
     def place(self, at: Load | Store) -> Form | None:
         """Where an element is, in the buffer that is looked into in the end."""
-        buffer = at.buffer
-        form = self.forms.of(offset_of(buffer, at.indices))
-        while buffer in self.views and form is not None:
-            start = self.forms.of(self.views[buffer].offset)
-            form = None if start is None else form.plus(start)
-            buffer = self.views[buffer].base
-        return form
+        return self.forms.place(at, self.views)
 
     def _parts(self, stmt: Stmt) -> Iterator[Expr]:
         for expr in expressions(stmt):
@@ -183,12 +192,12 @@ class _Walk:
         made = once(stmt.value)
         if not isinstance(made, Compute) or made.prim.name not in SUMMED:
             return None
-        if stmt.buffer.dtype.is_float and not made.is_reassociable:
-            return None
         left, right = map(once, made.args)
         for old in (left,) if made.prim.name == "sub" else (left, right):
             if isinstance(old, Load) and old.buffer is stmt.buffer and self.place(old) == self.place(stmt):
-                return SUMMED[made.prim.name], old
+                if not stmt.buffer.dtype.is_float or made.is_reassociable:
+                    return SUMMED[made.prim.name], old
+                self.ordered.add(self.root(stmt.buffer))
         return None
 
     # ------------------------------------------------------------------ what is reached
@@ -208,17 +217,17 @@ class _Walk:
         if any(root is summed for summed, _ in self.sums):
             self.mixed.add(root)
 
-    def are_apart(self) -> bool:
-        """Whether no iteration reads or writes what another one writes, but for sums."""
-        if self.mixed:
-            return False
-        return all(
-            self._meet_never(write, other)
-            for write in self.reached
-            if write.is_write
-            for other in self.reached
-            if other.root is write.root
-        )
+    def meeting(self) -> str:
+        """Where an iteration may read or write what another one writes, but for sums; nothing if nowhere."""
+        for buffer in self.mixed:
+            return f"the sum in `{buffer}` is read in between"
+        for write in self.reached:
+            others = (other for other in self.reached if write.is_write and other.root is write.root)
+            if not all(self._meet_never(write, other) for other in others):
+                if write.root in self.ordered:
+                    return f"the sum in `{write.root}` keeps its order"
+                return f"an iteration may reach what another one writes in `{write.root}`"
+        return ""
 
     def _meet_never(self, one: Reach, other: Reach) -> bool:
         """Whether two iterations never reach the same element in these ways."""

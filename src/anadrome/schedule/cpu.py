@@ -33,24 +33,42 @@ After:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from anadrome.config import Config
 from anadrome.kernel_ir.nodes import Binding, For, Function, If, Launch, Stmt, While
 from anadrome.kernel_ir.walk import bodies, kernels
 from anadrome.schedule.failures import Failures
-from anadrome.schedule.lanes import loops_in_lanes
 from anadrome.schedule.launch import emit_launch
+from anadrome.schedule.loops import Choice, Chooser, choose, scheduled_loops
 from anadrome.schedule.products import simplify_products
+from anadrome.schedule.report import Plan, plan_of
 
 
-def schedule_cpu(fn: Function, config: Config, vector_bits: int = 0) -> Function:
+@dataclass(frozen=True, slots=True, eq=False)
+class Scheduled:
+    """A program as it is to run, as it was before its loops were rewritten, and the choices for them."""
+
+    function: Function
+    before: Function
+    choices: tuple[Choice, ...]
+    vector_bits: int
+
+    @property
+    def plan(self) -> Plan:
+        """The choices with what each nest computes and reaches."""
+        return plan_of(self.before, self.choices, self.vector_bits)
+
+
+def schedule_cpu(fn: Function, config: Config, vector_bits: int = 0, chooser: Chooser = choose) -> Scheduled:
     """The host program with loops in the place of its launches, some in the lanes of vectors this long."""
     if kernels(fn):
         scheduler = _Scheduler(fn, config, vector_bits)
         body = scheduler.body(fn.body, is_parallel=False)
         fn = replace(fn, body=body, failures=scheduler.failures.all())
-    return loops_in_lanes(simplify_products(fn), vector_bits)
+    before = simplify_products(fn)
+    function, choices = scheduled_loops(before, vector_bits, chooser)
+    return Scheduled(function, before, choices, vector_bits)
 
 
 class _Scheduler:
@@ -79,9 +97,9 @@ class _Scheduler:
             case For(binding=binding):
                 inner = self.body(stmt.body, is_parallel=is_parallel or binding is not Binding.SEQUENTIAL)
                 found.append(replace(stmt, body=inner))
-            case While(prelude=prelude, condition=condition, body=body):
+            case While(prelude=prelude, body=body):
                 prelude = self.body(prelude, is_parallel=is_parallel)
-                found.append(While(prelude, condition, self.body(body, is_parallel=is_parallel)))
+                found.append(replace(stmt, prelude=prelude, body=self.body(body, is_parallel=is_parallel)))
             case _:
                 assert not bodies(stmt)
                 found.append(stmt)

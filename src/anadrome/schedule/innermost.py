@@ -86,9 +86,10 @@ from anadrome.kernel_ir.walk import (
     trip_count,
     with_bodies,
 )
+from anadrome.kernel_ir.work import value_operations
 from anadrome.prims.monoids import identity_of
 from anadrome.prims.table import PRIMS
-from anadrome.schedule.apart import Iterations, Reach, Sum, iterations_of
+from anadrome.schedule.apart import InOrder, Iterations, Reach, Sum, iterations_of
 from anadrome.schedule.arithmetic import ZERO, add, compute, divide, known, multiply, subtract
 from anadrome.schedule.names import copied
 
@@ -111,8 +112,9 @@ LEAST = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """How a loop runs: lanes of a vector, vectors of a strip, and sums of their own for the lanes."""
+class Strips:
+    """Iterations run in strips: lanes of a vector, vectors of a strip, and sums that lanes have for
+    themselves."""
 
     lanes: int
     vectors: int
@@ -122,17 +124,21 @@ class Plan:
     """Whether one strip is enough."""
 
 
-def plan_of(loop: For, views: Mapping[Buffer, View], vector_bits: int) -> Plan | None:
-    """How an innermost loop runs in lanes; None where it does not."""
+def strips_of(loop: For, views: Mapping[Buffer, View], vector_bits: int) -> Strips | InOrder:
+    """How an innermost loop runs in lanes, if it does."""
     extent = trip_count(loop)
-    if vector_bits <= ALONE or (extent is not None and extent < LEAST):
-        return None
+    if vector_bits <= ALONE:
+        return InOrder("there are no vectors")
+    if extent is not None and extent < LEAST:
+        return InOrder(f"{extent} iterations are unrolled")
     found = iterations_of(loop, views)
-    if found is None:
-        return None
+    if isinstance(found, InOrder):
+        return found
     lanes = _lanes(loop, vector_bits)
-    if lanes == 1 or not _pays(loop, found, lanes):
-        return None
+    if lanes == 1:
+        return InOrder("a vector holds one of its numbers")
+    if not _pays(loop, found, lanes):
+        return InOrder("what it reads and writes is far apart, and there is little else to do")
     comes_back = extent is None and _comes_back(found)
     is_masked = vector_bits >= MASKED and not comes_back
     work = _operations(loop)
@@ -144,7 +150,7 @@ def plan_of(loop: For, views: Mapping[Buffer, View], vector_bits: int) -> Plan |
         fitting = 1 << (extent - 1 if is_masked else extent // 2).bit_length()  # no fewer, or no more
         lanes = min(lanes, fitting)
         vectors = min(vectors, max(fitting // lanes, 1))
-    return Plan(lanes, vectors, found.sums, is_masked, extent is not None and extent <= lanes * vectors)
+    return Strips(lanes, vectors, found.sums, is_masked, extent is not None and extent <= lanes * vectors)
 
 
 def _comes_back(found: Iterations) -> bool:
@@ -169,21 +175,7 @@ def _lanes(loop: For, vector_bits: int) -> int:
 
 def _operations(loop: For) -> int:
     """Operations of an iteration, without those that say where elements are."""
-    total = 0
-    for stmt in statements(loop.body):
-        for expr in expressions(stmt):
-            total += _cost(expr)
-    return total
-
-
-def _cost(expr: Expr) -> int:
-    match expr:
-        case Compute(prim=prim, args=args):
-            return prim.cost + sum(map(_cost, args))
-        case Load():
-            return 1
-        case _:
-            return 0
+    return sum(value_operations(expr) for stmt in statements(loop.body) for expr in expressions(stmt))
 
 
 def _pays(loop: For, found: Iterations, lanes: int) -> bool:
@@ -211,14 +203,14 @@ class Private:
     width: int
 
 
-def innermost_loop(loop: For, plan: Plan) -> tuple[Stmt, ...]:
+def innermost_loop(loop: For, way: Strips) -> tuple[Stmt, ...]:
     """The loop as strips of lanes."""
-    width = plan.lanes * plan.vectors
-    privates = [_private(one, width) for one in plan.sums]
+    width = way.lanes * way.vectors
+    privates = [_private(one, width) for one in way.sums]
     before = [stmt for one in privates for stmt in _opened(one)]
     after = [stmt for one in privates for stmt in _closed(one)]
     whole = divide(subtract(loop.hi, loop.lo), i64(width))
-    if plan.is_masked and plan.is_single:
+    if way.is_masked and way.is_single:
         return (*before, *_strips(loop, width, loop.lo, privates, is_masked=True), *after)
     strips = whole
     if known(whole) is None:
@@ -226,8 +218,8 @@ def innermost_loop(loop: For, plan: Plan) -> tuple[Stmt, ...]:
         before.append(Let(strips, whole))
     end = add(loop.lo, multiply(strips, i64(width)))
     main = _strips(loop, width, loop.lo, privates, count=strips)
-    if plan.is_masked:
-        rest = _strips(loop, plan.lanes, end, privates, is_masked=True)
+    if way.is_masked:
+        rest = _strips(loop, way.lanes, end, privates, is_masked=True)
         return (*before, *main, *copied(rest), *after)
     return (*before, *main, *after, *copied((replace(loop, lo=end, binding=Binding.SEQUENTIAL),)))
 

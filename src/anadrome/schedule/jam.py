@@ -65,7 +65,7 @@ from anadrome.kernel_ir.nodes import (
     i64,
 )
 from anadrome.kernel_ir.walk import expressions, free_names, statements, subexpressions, trip_count
-from anadrome.schedule.apart import iterations_of
+from anadrome.schedule.apart import Iterations, iterations_of
 from anadrome.schedule.names import Names
 
 MOST = 8
@@ -74,8 +74,19 @@ MOST_STATEMENTS = 48
 """Statements of the loop over the terms, of all sums together."""
 
 
-def jammed(loop: For, views: Mapping[Buffer, View]) -> tuple[Stmt, ...] | None:
-    """The sums of a loop side by side; None where it has none, or they are not apart from the rest."""
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """The sums of so many iterations run side by side: what an iteration does before its loop over terms,
+    that loop, and what it does afterwards."""
+
+    count: int
+    before: tuple[Stmt, ...]
+    inner: For
+    after: tuple[Stmt, ...]
+
+
+def side_by_side(loop: For, views: Mapping[Buffer, View]) -> SideBySide | None:
+    """How the sums of a loop go side by side; None where it has none, or they are not apart from the rest."""
     extent = trip_count(loop)
     if (
         loop.binding not in (Binding.SEQUENTIAL, Binding.PARALLEL)
@@ -83,15 +94,18 @@ def jammed(loop: For, views: Mapping[Buffer, View]) -> tuple[Stmt, ...] | None:
         or not 2 <= extent <= MOST
     ):
         return None
-    parts = _parts(loop, views)
-    if parts is None or extent * len(parts.inner.body) > MOST_STATEMENTS:
-        return None
-    index = Var(parts.inner.index.name, I64)
+    way = _parts(loop, extent, views)
+    return None if way is None or extent * len(way.inner.body) > MOST_STATEMENTS else way
+
+
+def jammed(loop: For, way: SideBySide) -> tuple[Stmt, ...]:
+    """The loop with its sums side by side."""
+    parts, index = way, Var(way.inner.index.name, I64)
     first = int(loop.lo.value)  # type: ignore[union-attr]
     before: list[Stmt] = []
     terms: list[Stmt] = []
     after: list[Stmt] = []
-    for number in range(first, first + extent):
+    for number in range(first, first + way.count):
         names = Names.around((loop,))
         names.vars[loop.index] = i64(number)
         before += names.copies(parts.before)
@@ -101,26 +115,17 @@ def jammed(loop: For, views: Mapping[Buffer, View]) -> tuple[Stmt, ...] | None:
     return (*before, replace(parts.inner, index=index, body=tuple(terms)), *after)
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What an iteration does before its loop over terms, that loop, and what it does afterwards."""
-
-    before: tuple[Stmt, ...]
-    inner: For
-    after: tuple[Stmt, ...]
-
-
-def _parts(loop: For, views: Mapping[Buffer, View]) -> Parts | None:
+def _parts(loop: For, extent: int, views: Mapping[Buffer, View]) -> SideBySide | None:
     """The parts of an iteration, where all that it does before the end of its sums is to make them."""
     loops = [position for position, stmt in enumerate(loop.body) if isinstance(stmt, For)]
     if len(loops) != 1:
         return None
     inner = loop.body[loops[0]]
     assert isinstance(inner, For)
-    parts = Parts(loop.body[: loops[0]], inner, loop.body[loops[0] + 1 :])
+    parts = SideBySide(extent, loop.body[: loops[0]], inner, loop.body[loops[0] + 1 :])
     own = {stmt.buffer for stmt in parts.before if isinstance(stmt, Alloc)}
     found = iterations_of(inner, views) if trip_count(inner) is None else None
-    if found is None or not found.sums or inner.binding is not Binding.SEQUENTIAL:
+    if not isinstance(found, Iterations) or not found.sums or inner.binding is not Binding.SEQUENTIAL:
         return None
     if not all(isinstance(stmt, Let | Store) for stmt in inner.body) or any(
         one.is_write for one in found.reached

@@ -55,50 +55,36 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from anadrome.dtypes import BOOL, I64
-from anadrome.kernel_ir.affine import steps_of
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
     Binding,
     Buffer,
-    Compute,
     Expr,
     Fence,
     For,
-    Function,
     If,
     Let,
     Load,
     Space,
     Stmt,
-    Store,
     Var,
-    View,
     While,
     i64,
 )
 from anadrome.kernel_ir.walk import (
     SUMS,
     WIDTHS,
-    bodies,
     buffers,
-    expressions,
     runs_in_lanes,
     statements,
-    stays_loop,
     subexpressions,
-    with_bodies,
 )
 from anadrome.schedule.arithmetic import ZERO, add, compute, divide, known, multiply, subtract
-from anadrome.schedule.innermost import ALONE as MOST_ALONE
-from anadrome.schedule.innermost import innermost_loop, plan_of
-from anadrome.schedule.jam import jammed
-from anadrome.schedule.outer import MOST, SHORT_VECTORS, is_short, outer_loop
-from anadrome.schedule.running import running_sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +105,12 @@ def width_of(stmts: Sequence[Stmt], indivisible: Collection[Buffer], vector_bits
     may do atomic operations as well."""
     inside = list(statements(stmts))
     has_loops = any(isinstance(stmt, For | While) for stmt in inside)
-    if not has_loops or not all(_can(stmt, indivisible) for stmt in inside) or _is_ragged(inside):
+    if not has_loops or not all(_can(stmt, indivisible) for stmt in inside) or is_ragged(inside):
         return 1
-    return _lanes(inside, vector_bits)
+    return lanes_of(inside, vector_bits)
 
 
-def _lanes(inside: Sequence[Stmt], vector_bits: int) -> int:
+def lanes_of(inside: Sequence[Stmt], vector_bits: int) -> int:
     """As many lanes as a vector has elements of the widest floats of statements."""
     types = [buffer.dtype for stmt in inside for buffer in buffers(stmt)]
     types += [stmt.var.dtype for stmt in inside if isinstance(stmt, Let)]
@@ -132,13 +118,13 @@ def _lanes(inside: Sequence[Stmt], vector_bits: int) -> int:
     return 1 << max(lanes, 1).bit_length() - 1
 
 
-def _is_ragged(inside: Sequence[Stmt]) -> bool:
+def is_ragged(inside: Sequence[Stmt]) -> bool:
     """Whether a loop runs as often as data says: all lanes would wait for the longest one, and gather
     meanwhile. Measured on the look-ups of XSBench and RSBench, whose gradients gain nothing."""
     read: set[Var] = set()
 
     def is_read(expr: Expr) -> bool:
-        return any(_is_datum(part) or part in read for part in subexpressions(expr))
+        return any(is_datum(part) or part in read for part in subexpressions(expr))
 
     for stmt in inside:
         if isinstance(stmt, Let) and is_read(stmt.value):
@@ -148,7 +134,8 @@ def _is_ragged(inside: Sequence[Stmt]) -> bool:
     return False
 
 
-def _is_datum(expr: Expr) -> bool:
+def is_datum(expr: Expr) -> bool:
+    """Whether an expression reads an element that others may have written."""
     return isinstance(expr, Load) and expr.buffer.space is not Space.LOCAL
 
 
@@ -198,87 +185,3 @@ def strips(loop: For, lanes: Lanes) -> tuple[Stmt, ...]:
         return (vector,)
     count = divide(add(subtract(loop.hi, loop.lo), i64(width - 1)), i64(width))
     return (For(strip, ZERO, count, (vector,)),)
-
-
-# ---------------------------------------------------------------------------- parallel loops of programs
-def loops_in_lanes(fn: Function, vector_bits: int) -> Function:
-    """The host program with its parallel loops in lanes, where that pays: in which there is a loop that LLVM
-    does not unroll, and none that goes along an array, since that one runs in lanes itself (`innermost`). It
-    cannot where each iteration needs the one before; lanes read their arrays where neighbours are side by
-    side."""
-    views = {stmt.buffer: stmt for stmt in statements(fn.body) if isinstance(stmt, View)}
-    body = _bodies_in_lanes(fn.body, views, vector_bits)
-    return fn if body is fn.body else replace(fn, body=body)
-
-
-def _bodies_in_lanes(
-    stmts: tuple[Stmt, ...], views: Mapping[Buffer, View], vector_bits: int
-) -> tuple[Stmt, ...]:
-    """Statements in order; the same tuple where nothing changes."""
-    found: list[Stmt] = []
-    for stmt in stmts:
-        found += _statement_in_lanes(stmt, views, vector_bits)
-    is_same = len(found) == len(stmts) and all(one is two for one, two in zip(found, stmts, strict=True))
-    return stmts if is_same else tuple(found)
-
-
-def _statement_in_lanes(stmt: Stmt, views: Mapping[Buffer, View], vector_bits: int) -> tuple[Stmt, ...]:
-    match stmt:
-        case For(binding=Binding.PARALLEL | Binding.SEQUENTIAL as binding):
-            inside = list(statements(stmt.body))
-            if binding is Binding.PARALLEL and all(map(runs_in_lanes, inside)) and _pays(stmt, inside):
-                width = _lanes(inside, vector_bits)
-                return strips(stmt, Lanes(width, Var("lane", I64))) if width > 1 else (stmt,)
-            side_by_side = jammed(stmt, views) if vector_bits >= MOST_ALONE else None
-            if side_by_side is not None:
-                return _bodies_in_lanes(side_by_side, views, vector_bits)
-            plan = plan_of(stmt, views, vector_bits)
-            if plan is not None:
-                return innermost_loop(stmt, plan)
-            grouped = running_sums(stmt, views)
-            if grouped is not None:
-                return grouped
-        case For(binding=Binding.OUTER):
-            lanes = _lanes(list(statements(stmt.body)), vector_bits)
-            if lanes > 1 and is_short(stmt):
-                width = min(lanes * SHORT_VECTORS, MOST)
-                return strips(replace(stmt, binding=Binding.PARALLEL), Lanes(width, Var("lane", I64)))
-            return _bodies_in_lanes(outer_loop(stmt, lanes), views, vector_bits)
-        case For(binding=Binding.LANES):
-            return (stmt,)
-        case _:
-            pass
-    own = bodies(stmt)
-    inner = [_bodies_in_lanes(body, views, vector_bits) for body in own]
-    if all(one is two for one, two in zip(inner, own, strict=True)):
-        return (stmt,)
-    return (with_bodies(stmt, inner),)
-
-
-def _pays(loop: For, inside: Sequence[Stmt]) -> bool:
-    if not any(map(stays_loop, inside)) or _is_ragged(inside):
-        return False
-    loops = [stmt for stmt in inside if isinstance(stmt, For)]
-    along = [one for one in loops if any(map(_touches_data, statements(one.body)))]
-    if not along:
-        return True
-    steps = (step for buffer, step in steps_of(loop.body, loop.index) if buffer.space is not Space.LOCAL)
-    return all(map(_is_recurrence, along)) and all(step in (-1, 0, 1) for step in steps)
-
-
-def _is_recurrence(loop: For) -> bool:
-    """Whether iterations need what the one before has left, other than a sum that may be reordered."""
-    inside = list(statements(loop.body))
-    own = {stmt.buffer for stmt in inside if isinstance(stmt, Alloc)}
-    return any(
-        isinstance(stmt, Store)
-        and stmt.buffer.space is Space.LOCAL
-        and stmt.buffer not in own
-        and not (isinstance(stmt.value, Compute) and stmt.value.is_reassociable)
-        for stmt in inside
-    )
-
-
-def _touches_data(stmt: Stmt) -> bool:
-    is_write = any(buffer.space is not Space.LOCAL for buffer in buffers(stmt))
-    return is_write or any(_is_datum(part) for expr in expressions(stmt) for part in subexpressions(expr))

@@ -128,7 +128,7 @@ class Names:
                 return replace(stmt, index=self._new(index), lo=first, hi=last, body=self.copies(body))
             case While(prelude=prelude, condition=condition, body=body):
                 before = self.copies(prelude)
-                return While(before, self.expr(condition), self.copies(body))
+                return replace(stmt, prelude=before, condition=self.expr(condition), body=self.copies(body))
             case Check(condition=condition, values=values):
                 return replace(stmt, condition=self.expr(condition), values=self.exprs(values))
             case _:

@@ -57,7 +57,7 @@ class _Products:
             case If(then=then, other=other):
                 return _same_or(stmt, If(stmt.condition, self.body(then), self.body(other)))
             case While(prelude=prelude, body=body):
-                return _same_or(stmt, While(self.body(prelude), stmt.condition, self.body(body)))
+                return _same_or(stmt, replace(stmt, prelude=self.body(prelude), body=self.body(body)))
             case For(body=body):
                 return _same_or(stmt, replace(stmt, body=self.body(body)))
             case _:

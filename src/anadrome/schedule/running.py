@@ -86,21 +86,32 @@ MOST = 24
 """Statements of an iteration up to which it stands there so often."""
 
 
-def running_sums(loop: For, views: Mapping[Buffer, View]) -> tuple[Stmt, ...] | None:
-    """The loop by groups; None where it has no running sum, or more than statements in order."""
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Iterations run in groups, which wait for these sums once."""
+
+    sums: tuple[RunningSum, ...]
+
+
+def groups_of(loop: For, views: Mapping[Buffer, View]) -> Groups | None:
+    """How a loop goes by groups; None where it has no running sum, or more than statements in order."""
     if loop.binding is not Binding.SEQUENTIAL or len(loop.body) > MOST:
         return None
     if not all(isinstance(stmt, Let | Store) for stmt in loop.body):
         return None
     extent = known(subtract(loop.hi, loop.lo))
     seen = {view.base for view in views.values()}
-    sums = [one for one in _sums(loop.body) if one.buffer not in seen]
-    if (extent is not None and extent < 2 * GROUP) or not any(one.is_read for one in sums):
-        return None
+    sums = tuple(one for one in _sums(loop.body) if one.buffer not in seen)
+    is_short = extent is not None and extent < 2 * GROUP
+    return None if is_short or not any(one.is_read for one in sums) else Groups(sums)
+
+
+def running_sums(loop: For, way: Groups) -> tuple[Stmt, ...]:
+    """The loop by groups."""
     groups = Var("groups", I64)
     group = Var("group", I64)
     first = add(loop.lo, multiply(group, i64(GROUP)))
-    body = _Group(sums)
+    body = _Group(way.sums)
     for offset in range(GROUP):
         place = Let(loop.index, add(first, i64(offset)))
         body.iteration(copied((place, *loop.body)))

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anadrome.dtypes import F32, DType
+from anadrome.kernel_ir.work import ALWAYS
 from anadrome.targets.llvm_poll import python_function
 from anadrome.targets.llvm_text import ModuleText, Value, literal
 from anadrome.targets.llvm_wrapper import Wrapper
-from anadrome.targets.work import ALWAYS
 
 LOOP_PREFIX = "anadrome.numpy."
 """How compiled code spells the record of a loop, the addresses of it and of its data."""

@@ -51,13 +51,13 @@ from anadrome.kernel_ir.nodes import (
     While,
 )
 from anadrome.kernel_ir.walk import expressions, statements, subexpressions, trip_count
+from anadrome.kernel_ir.work import iterations_at_once, work_of
 from anadrome.targets.llvm_checks import fail_unless
 from anadrome.targets.llvm_memory import atomic_operation, combined
 from anadrome.targets.llvm_poll import charge, look_if_spent
 from anadrome.targets.llvm_scope import Scope
 from anadrome.targets.llvm_text import Value, literal
 from anadrome.targets.llvm_vectors import FULL, Operand, Spread, Vectors
-from anadrome.targets.work import iterations_at_once, work_of
 
 TOTALS = ("add", "sub")
 """Operations of which lanes may add up what they bring."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anadrome.dtypes import DType
+from anadrome.kernel_ir.work import ALWAYS
 from anadrome.targets.llvm_text import ModuleText, Value, literal
 from anadrome.targets.llvm_wrapper import Wrapper
-from anadrome.targets.work import ALWAYS
 
 
 # ---------------------------------------------------------------------------- products

@@ -22,12 +22,12 @@ from anadrome.kernel_ir.nodes import (
     While,
 )
 from anadrome.kernel_ir.walk import trip_count
+from anadrome.kernel_ir.work import is_cheap_pass, iterations_at_once, work_of
 from anadrome.targets.llvm_lanes import emit_lanes
 from anadrome.targets.llvm_poll import charge, look_if_spent, look_now
 from anadrome.targets.llvm_scope import Scope
 from anadrome.targets.llvm_text import Value
 from anadrome.targets.llvm_threads import emit_threads
-from anadrome.targets.work import is_cheap_pass, iterations_at_once, work_of
 
 EmitBody = Callable[[Scope, Iterable[Stmt]], None]
 

@@ -17,10 +17,10 @@ from __future__ import annotations
 import time
 from typing import Protocol
 
+from anadrome.kernel_ir.work import PATIENCE
 from anadrome.targets.llvm_scope import INTERRUPTED, LOOK_AGAIN, RAISED
 from anadrome.targets.llvm_text import FunctionText, ModuleText, Value
 from anadrome.targets.record import Target
-from anadrome.targets.work import PATIENCE
 
 INTERVAL = 50_000_000
 """Nanoseconds from one look at the signals to the next; ten times what it took to get the interpreter lock,

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 
 from anadrome.kernel_ir.nodes import Buffer, For, Stmt, Var
 from anadrome.kernel_ir.walk import free_names
+from anadrome.kernel_ir.work import ALWAYS, PATIENCE, work_of
 from anadrome.targets.llvm_memory import count_joined, finish_function
 from anadrome.targets.llvm_poll import (
     POLL,
@@ -26,7 +27,6 @@ from anadrome.targets.llvm_poll import (
 )
 from anadrome.targets.llvm_scope import Place, Scope
 from anadrome.targets.llvm_text import FunctionText, Value
-from anadrome.targets.work import ALWAYS, PATIENCE, work_of
 
 _COUNTER, _LIMIT, _FRAME, _WORKERS, _LEFT, _SEMAPHORE, _FIRST = 0, 1, 2, 3, 4, 5, 9
 """Slots of the context: the next iteration, the end, the call frame, the workers, the iterations that are not

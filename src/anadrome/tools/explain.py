@@ -22,13 +22,15 @@ from anadrome.array_ir.interp import run
 from anadrome.array_ir.nodes import Atom, Body, Const, Let, Loop, Size, Var
 from anadrome.array_ir.text import show_checkpoint
 from anadrome.array_ir.walk import all_lets, let_variables
-from anadrome.compile import compile_function
+from anadrome.compile import Program, compile_function
 from anadrome.config import Config
 from anadrome.errors.base import Span
 from anadrome.errors.tracebacks import door
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.footprint import Holding, footprint
 from anadrome.kernel_ir.open_numbers import UNBOUNDED, Count, Number
+from anadrome.schedule.cpu import Scheduled
+from anadrome.schedule.report import Plan, way_kind
 
 LISTED = 12
 """How many buffers are listed, the largest first."""
@@ -54,6 +56,33 @@ class Sweep:
     is_counted: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Loops:
+    """What the loops of a call do, from the plan of its schedule.
+
+    So many of them run `in_lanes`, on worker `threads` and `in_order`. They take at most so many `operations`
+    (a product counts one, an exponential ten), and read and write at most so many bytes of arrays where every
+    element is met once in each outermost loop. Outermost loops in which data decide how often something runs
+    are left out of these figures, and `is_all` is false.
+    """
+
+    in_lanes: int
+    threads: int
+    in_order: int
+    operations: int
+    read: int
+    written: int
+    is_all: bool
+
+    def __str__(self) -> str:
+        """The line of an explanation."""
+        ways = ((self.in_lanes, "in lanes"), (self.threads, "on threads"), (self.in_order, "in order"))
+        found = ", ".join(f"{count} {way}" for count, way in ways if count)
+        moved = f"{show_bytes(self.read)} read, {show_bytes(self.written)} written"
+        rest = "" if self.is_all else ", beside loops that only the run can count"
+        return f"  loops: {found}; at most {self.operations:,} operations, {moved}{rest}"
+
+
 Note = Sweep | Choice | KernelSweep | Holding
 """What `explain` has to say of a line."""
 
@@ -77,6 +106,7 @@ class Explanation:
     is_bounded: bool = True
     formula: str = ""
     counts: Mapping[str, Count] = field(default_factory=dict)
+    loops: Loops | None = None
 
     @property
     def sweeps(self) -> tuple[Sweep, ...]:
@@ -114,6 +144,8 @@ class Explanation:
             lines += [f"    {name} is {_bounded(count)}" for name, count in self.counts.items()]
         if self.measured is not None:
             lines.append(f"measured: {show_bytes(self.measured)}")
+        if self.loops is not None:
+            lines.append(str(self.loops))
         shown: tuple[Note, ...] = (*self.sweeps, *self.bodies, *self.kernels, *self.holdings[:LISTED])
         lines += [_words(note) for note in shown]
         rest = self.holdings[LISTED:]
@@ -142,13 +174,14 @@ def explain(function: Callable[..., Any], *args: Any, measure: bool = False, **k
     (11, 88088, 3756)
     """
     compiled = as_compiled(function)
-    recorded: dict[str, array_ir.Function | kernel_ir.Function] = {}
+    recorded: dict[str, Program] = {}
     program = compiled.make(compiled.signature(args, kwargs), recorded.__setitem__)
     _, leaves, arrays = compiled.program(args, kwargs)
     values = program.arguments(leaves, arrays, is_looking=True)
     optimised = [fn for fn in recorded.values() if isinstance(fn, array_ir.Function)][-1]
-    kernel = recorded["schedule"]
-    assert isinstance(kernel, kernel_ir.Function)
+    scheduled = recorded["schedule"]
+    assert isinstance(scheduled, Scheduled)
+    kernel = scheduled.function
     pairs = zip(kernel.params, values, strict=True)
     scalars = {param: _number(value) for param, value in pairs if isinstance(param, kernel_ir.Var)}
     found = footprint(kernel, scalars, compiled.options.config.workers)
@@ -166,6 +199,7 @@ def explain(function: Callable[..., Any], *args: Any, measure: bool = False, **k
         is_bounded=found.peak is not None,
         formula=found.formula,
         counts=found.counts,
+        loops=_loops(scheduled.plan, scalars, compiled.options.config.workers),
     )
     if not measure and found.is_exact:
         return explained
@@ -184,6 +218,23 @@ def _measured(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any])
     program, leaves, arrays = counting.program(args, kwargs)
     program.run(leaves, arrays)
     return program.executable.peak_bytes()
+
+
+# ---------------------------------------------------------------------------- the plan
+def _loops(plan: Plan, scalars: Mapping[kernel_ir.Var, Number], workers: int) -> Loops | None:
+    """What the plan's loops come to; None where there are none."""
+    if not plan.nests:
+        return None
+    params = {var: int(value) for var, value in scalars.items() if not var.dtype.is_float}
+    sizes = plan.sizes(params, workers)
+    ways = Counter(map(way_kind, plan.choices()))
+    totals = [
+        [sizes.of(form) for form in (nest.amounts.operations, nest.amounts.read, nest.amounts.written)]
+        for nest in plan.nests
+    ]
+    operations, read, written = (sum(total or 0 for total in column) for column in zip(*totals, strict=True))
+    is_all = all(total is not None for row in totals for total in row)
+    return Loops(ways["lanes"], ways["threads"], ways["order"], operations, read, written, is_all)
 
 
 # ---------------------------------------------------------------------------- loops with a policy

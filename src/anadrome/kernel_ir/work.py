@@ -1,5 +1,5 @@
-"""How much work statements are, in scalar operations: enough to know after how many of them a program must
-look whether it is to end."""
+"""How much work statements are, in scalar operations: for the ways that loops run, and enough to know after
+how many of them a program must look whether it is to end."""
 
 from __future__ import annotations
 
@@ -156,5 +156,19 @@ def _operations(expr: Expr) -> int:
             return prim.cost + sum(map(_operations, args))
         case Load(buffer=buffer, indices=indices):
             return 1 + sum(map(_operations, indices)) + 2 * (buffer.rank - 1)
+        case _:
+            assert_never(expr)
+
+
+def value_operations(expr: Expr, load: int = 1) -> int:
+    """Operations that make a value, without those that say where elements are; an element read counts
+    `load`."""
+    match expr:
+        case Compute(prim=prim, args=args):
+            return prim.cost + sum(value_operations(arg, load) for arg in args)
+        case Load():
+            return load
+        case Var() | Const() | Workers():
+            return 0
         case _:
             assert_never(expr)

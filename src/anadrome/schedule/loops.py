@@ -1,0 +1,221 @@
+"""The loops of a program: a way to run each, and the rewrites that carry them out.
+
+`choose` finds a way for one loop: the first that it can take and that pays, else its iterations run in order,
+and the loops inside are asked. What a rewrite makes may have loops that are asked again. The
+choices are the plan that `report` puts into words; another chooser may be given, so that tests take every
+way at small sizes.
+
+A program's own parallel loops run in lanes whatever is inside where there is a loop that LLVM does not
+unroll, and none that goes along an array, since that one runs in lanes itself. They cannot where each
+iteration needs the one before; lanes read their arrays where neighbours are side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from anadrome.dtypes import I64
+from anadrome.kernel_ir.affine import steps_of
+from anadrome.kernel_ir.nodes import (
+    Alloc,
+    Binding,
+    Buffer,
+    Compute,
+    For,
+    Function,
+    Space,
+    Stmt,
+    Store,
+    Var,
+    View,
+    While,
+)
+from anadrome.kernel_ir.walk import (
+    bodies,
+    buffers,
+    expressions,
+    runs_in_lanes,
+    statements,
+    stays_loop,
+    subexpressions,
+    with_bodies,
+)
+from anadrome.schedule.apart import InOrder
+from anadrome.schedule.innermost import ALONE, Strips, innermost_loop, strips_of
+from anadrome.schedule.jam import SideBySide, jammed, side_by_side
+from anadrome.schedule.lanes import Lanes, is_datum, is_ragged, lanes_of, strips
+from anadrome.schedule.outer import MOST, SHORT_VECTORS, is_short, outer_loop
+from anadrome.schedule.running import Groups, groups_of, running_sums
+
+Views = Mapping[Buffer, View]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The loop says itself what runs its iterations: threads, or the lanes of a vector."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """So many iterations run in lanes, whatever is inside, the last of them under a mask."""
+
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outer:
+    """Strips of iterations run in lanes, whatever loops are inside, with memory for each lane; of one lane
+    none do."""
+
+    lanes: int
+
+
+Way = Given | Whole | Outer | SideBySide | Strips | Groups | InOrder
+"""How the iterations of a loop run."""
+Chooser = Callable[[For, Views, int], Way]
+"""(loop, views of the program, bits of a vector) -> the way it takes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """A loop and its way; `inner` are those of the loops that stand in it afterwards."""
+
+    loop: For | While
+    way: Way
+    inner: tuple[Choice, ...]
+
+
+# ---------------------------------------------------------------------------- a way for one loop
+def choose(loop: For, views: Views, vector_bits: int) -> Way:
+    """The way that a loop takes."""
+    match loop.binding:
+        case Binding.THREADS | Binding.LANES:
+            return Given()
+        case Binding.OUTER:
+            lanes = lanes_of(list(statements(loop.body)), vector_bits)
+            is_one = lanes > 1 and is_short(loop)
+            return Whole(min(lanes * SHORT_VECTORS, MOST)) if is_one else Outer(lanes)
+        case Binding.PARALLEL | Binding.SEQUENTIAL:
+            found = _whole(loop, vector_bits) or _side_by_side(loop, views, vector_bits)
+            way = found or strips_of(loop, views, vector_bits)
+            return (groups_of(loop, views) or way) if isinstance(way, InOrder) else way
+        case _:
+            assert_never(loop.binding)
+
+
+def _whole(loop: For, vector_bits: int) -> Whole | None:
+    inside = list(statements(loop.body))
+    if loop.binding is not Binding.PARALLEL or not all(map(runs_in_lanes, inside)) or not _pays(loop, inside):
+        return None
+    return Whole(lanes_of(inside, vector_bits))
+
+
+def _side_by_side(loop: For, views: Views, vector_bits: int) -> SideBySide | None:
+    return side_by_side(loop, views) if vector_bits >= ALONE else None
+
+
+def _pays(loop: For, inside: Sequence[Stmt]) -> bool:
+    if not any(map(stays_loop, inside)) or is_ragged(inside):
+        return False
+    loops = [stmt for stmt in inside if isinstance(stmt, For)]
+    along = [one for one in loops if any(map(_touches_data, statements(one.body)))]
+    if not along:
+        return True
+    steps = (step for buffer, step in steps_of(loop.body, loop.index) if buffer.space is not Space.LOCAL)
+    return all(map(_is_recurrence, along)) and all(step in (-1, 0, 1) for step in steps)
+
+
+def _is_recurrence(loop: For) -> bool:
+    """Whether iterations need what the one before has left, other than a sum that may be reordered."""
+    inside = list(statements(loop.body))
+    own = {stmt.buffer for stmt in inside if isinstance(stmt, Alloc)}
+    return any(
+        isinstance(stmt, Store)
+        and stmt.buffer.space is Space.LOCAL
+        and stmt.buffer not in own
+        and not (isinstance(stmt.value, Compute) and stmt.value.is_reassociable)
+        for stmt in inside
+    )
+
+
+def _touches_data(stmt: Stmt) -> bool:
+    is_write = any(buffer.space is not Space.LOCAL for buffer in buffers(stmt))
+    return is_write or any(is_datum(part) for expr in expressions(stmt) for part in subexpressions(expr))
+
+
+# ---------------------------------------------------------------------------- all loops
+def scheduled_loops(
+    fn: Function, vector_bits: int, chooser: Chooser = choose
+) -> tuple[Function, tuple[Choice, ...]]:
+    """The host program with its loops as they are to run, and the choices; the same one if none changes."""
+    views = {stmt.buffer: stmt for stmt in statements(fn.body) if isinstance(stmt, View)}
+    walk = _Walk(views, vector_bits, chooser)
+    body, choices = walk.body(fn.body)
+    return (fn if body is fn.body else replace(fn, body=body)), choices
+
+
+Chosen = tuple[tuple[Stmt, ...], tuple[Choice, ...]]
+"""What statements become, and the choices for the loops in them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """A walk over the host program."""
+
+    views: Views
+    vector_bits: int
+    chooser: Chooser
+
+    def body(self, stmts: tuple[Stmt, ...]) -> Chosen:
+        """Statements in order; the same tuple where nothing changes."""
+        found: list[Stmt] = []
+        choices: list[Choice] = []
+        for stmt in stmts:
+            made, chosen = self._statement(stmt)
+            found += made
+            choices += chosen
+        is_same = len(found) == len(stmts) and all(one is two for one, two in zip(found, stmts, strict=True))
+        return (stmts if is_same else tuple(found)), tuple(choices)
+
+    def _statement(self, stmt: Stmt) -> Chosen:
+        match stmt:
+            case For():
+                way = self.chooser(stmt, self.views, self.vector_bits)
+                made, inner = self._carried_out(stmt, way)
+                return made, (Choice(stmt, way, inner),)
+            case While():
+                made, inner = self._inside(stmt)
+                return made, (Choice(stmt, InOrder("it ends by what it computes"), inner),)
+            case _:
+                return self._inside(stmt)
+
+    def _carried_out(self, loop: For, way: Way) -> Chosen:
+        match way:
+            case Whole(width=1):
+                return (loop,), ()
+            case Whole(width=width):
+                return strips(replace(loop, binding=Binding.PARALLEL), Lanes(width, Var("lane", I64))), ()
+            case Outer(lanes=lanes):
+                return self.body(outer_loop(loop, lanes))
+            case SideBySide():
+                return self.body(jammed(loop, way))
+            case Strips():
+                return innermost_loop(loop, way), ()
+            case Groups():
+                return running_sums(loop, way), ()
+            case Given() if loop.binding is Binding.LANES:
+                return (loop,), ()
+            case Given() | InOrder():
+                return self._inside(loop)
+            case _:
+                assert_never(way)
+
+    def _inside(self, stmt: Stmt) -> Chosen:
+        own = bodies(stmt)
+        inner = [self.body(body) for body in own]
+        choices = tuple(choice for _, chosen in inner for choice in chosen)
+        if all(one is two for (one, _), two in zip(inner, own, strict=True)):
+            return (stmt,), choices
+        return (with_bodies(stmt, [body for body, _ in inner]),), choices

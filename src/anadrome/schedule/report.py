@@ -1,0 +1,209 @@
+"""The plan of a program in words: how each loop runs, why, and how much it computes and reaches in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, assert_never
+
+from anadrome.errors import Span
+from anadrome.kernel_ir.affine import Atom, Form, Forms, Monomial, variable
+from anadrome.kernel_ir.nodes import Binding, Buffer, Call, Expr, For, Function, Let, Stmt, Var, View, While
+from anadrome.kernel_ir.walk import bodies, statements
+from anadrome.schedule.amounts import Amounts, Sizes, amounts_of
+from anadrome.schedule.apart import InOrder
+from anadrome.schedule.innermost import Strips
+from anadrome.schedule.jam import SideBySide
+from anadrome.schedule.loops import Choice, Given, Outer, Way, Whole
+from anadrome.schedule.running import GROUP, Groups
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nest:
+    """An outermost loop of a program: the choices for it and the loops inside, and its amounts."""
+
+    choice: Choice
+    amounts: Amounts
+
+    @property
+    def span(self) -> Span | None:
+        """The source place that says so."""
+        return self.choice.loop.span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """How a program runs on vectors of so many bits: its nests, in order, and the routines that it calls."""
+
+    vector_bits: int
+    nests: tuple[Nest, ...]
+    calls: tuple[str, ...]
+    definitions: Mapping[Var, Expr]
+    """What is bound to whole numbers."""
+
+    def sizes(self, params: Mapping[Var, int], workers: int) -> Sizes:
+        """What the numbers in its amounts are in a call."""
+        return Sizes(params, self.definitions, workers)
+
+    def choices(self) -> Iterator[Choice]:
+        """Those for all loops, outer ones first."""
+        waiting = [nest.choice for nest in reversed(self.nests)]
+        while waiting:
+            yield waiting[-1]
+            waiting += reversed(waiting.pop().inner)
+
+    def __str__(self) -> str:
+        """The plan in words, a line for each loop."""
+        vectors = f"vectors of {self.vector_bits} bits" if self.vector_bits else "no vectors"
+        lines = [f"plan for {vectors}"]
+        for nest in self.nests:
+            lines += _lines(nest.choice, "  ")
+            lines += [f"      {words}" for words in amount_words(nest.amounts)]
+        if self.calls:
+            lines.append(f"  and calls of {', '.join(self.calls)}")
+        return "\n".join(lines) + "\n"
+
+
+def plan_of(fn: Function, choices: Iterable[Choice], vector_bits: int) -> Plan:
+    """The plan of a program as it was before its loops were rewritten."""
+    by_loop = {choice.loop: choice for choice in choices}
+    views = {stmt.buffer: stmt for stmt in statements(fn.body) if isinstance(stmt, View)}
+    calls = dict.fromkeys(stmt.routine for stmt in statements(fn.body) if isinstance(stmt, Call))
+    bound = (stmt for stmt in statements(fn.body) if isinstance(stmt, Let) and not stmt.var.dtype.is_float)
+    definitions = {stmt.var: stmt.value for stmt in bound}
+    return Plan(vector_bits, tuple(_nests(fn.body, by_loop, views)), tuple(calls), definitions)
+
+
+def _nests(
+    stmts: Iterable[Stmt], choices: Mapping[For | While, Choice], views: Mapping[Buffer, View]
+) -> Iterator[Nest]:
+    forms = Forms(set())
+    waiting = list(reversed(list(stmts)))
+    while waiting:
+        stmt = waiting.pop()
+        match stmt:
+            case Let(var=var, value=value):
+                forms.bound[var] = None if var.dtype.is_float else _readable(forms.of(value), var)
+            case For() | While() if stmt in choices:
+                yield Nest(choices[stmt], amounts_of(stmt, views, forms.bound))
+            case _:
+                waiting += [inner for body in reversed(bodies(stmt)) for inner in reversed(body)]
+
+
+def _readable(form: Form | None, var: Var) -> Form:
+    """The form of a variable, or the variable where its form has more than sums and products."""
+    if form is None or any(isinstance(atom, tuple) for monomial in form.terms for atom, _ in monomial):
+        return variable(var)
+    return form
+
+
+# ---------------------------------------------------------------------------- words
+def _lines(choice: Choice, margin: str) -> Iterator[str]:
+    yield f"{margin}{_loop(choice.loop)}: {way_words(choice.way, choice.loop)}"
+    for inner in choice.inner:
+        yield from _lines(inner, margin + "  ")
+
+
+def _loop(loop: For | While) -> str:
+    where = f"{loop.span.file}:{loop.span.line} " if loop.span is not None else ""
+    match loop:
+        case For(index=index, lo=lo, hi=hi):
+            return f"{where}for {index} in {_expression(lo)} .. {_expression(hi)}"
+        case While():
+            return f"{where}while"
+
+
+def way_words(way: Way, loop: For | While) -> str:
+    """How a loop runs, for people."""
+    match way:
+        case Given():
+            is_threads = isinstance(loop, For) and loop.binding is Binding.THREADS
+            return "worker threads" if is_threads else "the lanes of a vector"
+        case Whole(width=1):
+            return "one after the other: a vector holds one of its numbers"
+        case Whole(width=width):
+            return f"{width} iterations in lanes, whatever is inside; the last of them under a mask"
+        case Outer(lanes=1):
+            return "one after the other: a vector holds one of its numbers"
+        case Outer():
+            return "strips of iterations in lanes, with memory for each lane; the rest one after the other"
+        case SideBySide(count=count):
+            return f"its {count} sums side by side"
+        case Strips():
+            return _strip_words(way)
+        case Groups():
+            names = ", ".join(f"`{one.buffer}`" for one in way.sums)
+            return f"in order, {GROUP} iterations at a time, which wait for {names} once"
+        case InOrder(why=why):
+            return f"in order, since {why}"
+        case _:
+            assert_never(way)
+
+
+def way_kind(choice: Choice) -> Literal["lanes", "threads", "order"]:
+    """What runs the iterations of a loop."""
+    match choice.way:
+        case Given():
+            is_threads = isinstance(choice.loop, For) and choice.loop.binding is Binding.THREADS
+            return "threads" if is_threads else "lanes"
+        case Whole(width=1) | Outer(lanes=1) | SideBySide() | Groups() | InOrder():
+            return "order"
+        case Whole() | Outer() | Strips():
+            return "lanes"
+        case _:
+            assert_never(choice.way)
+
+
+def _strip_words(way: Strips) -> str:
+    vectors = "a vector" if way.vectors == 1 else f"{way.vectors} vectors"
+    rest = "the rest under a mask" if way.is_masked else "the rest one by one"
+    words = f"in lanes, {vectors} of {way.lanes} at a time" + ("" if way.is_single else f", {rest}")
+    sums = ", ".join(f"`{one.buffer}`" for one in way.sums)
+    return f"{words}; each lane has a sum of its own for {sums}" if sums else words
+
+
+def amount_words(amounts: Amounts) -> tuple[str, ...]:
+    """Operations and bytes, for people."""
+    figures = ", ".join(
+        f"{form_words(form)} {what}"
+        for form, what in (
+            (amounts.operations, "operations"),
+            (amounts.read, "bytes read"),
+            (amounts.written, "bytes written"),
+        )
+        if form.terms
+    )
+    if not figures:
+        return ()
+    names = ", ".join(f"`{var}`" for var in amounts.unknown)
+    return (f"at most {figures}", *([f"where only the run knows {names}"] if names else []))
+
+
+def form_words(form: Form) -> str:
+    """A sum of products, the largest degrees first.
+
+    >>> from anadrome.kernel_ir.affine import number
+    >>> form_words(number(12))
+    '12'
+    """
+    terms = sorted(form.terms.items(), key=lambda term: (-sum(power for _, power in term[0]), -term[1]))
+    return " + ".join(_term(monomial, factor) for monomial, factor in terms).replace("+ -", "- ") or "0"
+
+
+def _term(monomial: Monomial, factor: int) -> str:
+    atoms = sorted(_atom(atom) + (f"^{power}" if power > 1 else "") for atom, power in monomial)
+    digits = [] if atoms and abs(factor) == 1 else [f"{abs(factor):,}"]
+    return "-" * (factor < 0) + "·".join([*digits, *atoms])
+
+
+def _atom(atom: Atom) -> str:
+    if isinstance(atom, Var):
+        return atom.name
+    name, *args = atom
+    words = ", ".join(form_words(arg) if isinstance(arg, Form) else str(arg) for arg in args)
+    return f"{name}({words})" if args else str(name)
+
+
+def _expression(expr: Expr) -> str:
+    form = Forms(set()).of(expr)
+    return "…" if form is None else form_words(form)
