@@ -7,6 +7,7 @@ import pytest
 
 from anadrome.config import Config
 from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.walk import statements as statements_in
 from tests.lower.oracle import agree, loop_allocations, lowered, statements_of
 
 ONE_THREAD = Config(threads=1)
@@ -222,6 +223,47 @@ def test_a_fresh_state_is_exchanged_not_copied():
     kernel = lowered(text, ONE_THREAD)
     assert len(statements_of(kernel, kernel_ir.Swap)) == 1
     assert len(statements_of(kernel, kernel_ir.Alloc)) == 2
+
+
+STENCIL = (
+    "b = parfor j < m { k1 = add j 1; k2 = add j 2; u = c[j]; v = c[k2]; w = sub v u; yield scatter c[k1] w }"
+)
+"""Each inner element of c from both neighbours."""
+
+
+def copies_in_loops(text: str, *args: object) -> tuple[int, int]:
+    """How many loops inside of loops copy an array, and how many exchanges of buffers there are."""
+    agree(text, *args)
+    kernel = lowered(text, ONE_THREAD)
+    inside = [inner for loop in statements_of(kernel, kernel_ir.For) for inner in statements_in(loop.body)]
+    copies = [one for one in inside if isinstance(one, kernel_ir.For) and one.index.name.startswith("k")]
+    return len(copies), len(statements_of(kernel, kernel_ir.Swap))
+
+
+def test_an_update_that_reads_the_old_state_copies_it_once():
+    text = (
+        "fn f(x: f64[n], k: i64) -> f64[n] { m = sub n 2; y = loop (c = x) for t < k { "
+        f"{STENCIL}; return b }}; return y }}"
+    )
+    assert copies_in_loops(text, X, 5) == (1, 1)
+
+
+def test_what_is_kept_of_the_old_state_copies_it_once():
+    text = (
+        "fn f(x: f64[n], k: i64) -> f64[n], f64 { y, z = loop (c = x, s = 0.0) for t < k { "
+        "d = update c[t] 7.0; e = update d[0] s; v = c[t]; return e, v }; return y, z }"
+    )
+    assert copies_in_loops(text, X, 4) == (1, 1)
+
+
+def test_a_branch_that_reads_the_old_state_leaves_the_other_in_place():
+    text = (
+        "fn f(x: f64[n], k: i64) -> f64[n] { m = sub n 2; y = loop (c = x) for t < k { p = eq t 2; "
+        f"e = if p {{ {STENCIL}; return b }} else {{ d = update c[t] 7.0; return d }}; "
+        "return e }; return y }"
+    )
+    copies, exchanges = copies_in_loops(text, X, 5)
+    assert copies <= 2 and exchanges == 0
 
 
 def test_a_sum_of_rows_needs_no_row():

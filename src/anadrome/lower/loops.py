@@ -16,7 +16,7 @@ from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Buffer, Space
 from anadrome.lower.arithmetic import ZERO
 from anadrome.lower.lowering import Lowering, is_pinned, is_scalar, number
-from anadrome.lower.origin import is_updated_in_place, is_written_by_rows
+from anadrome.lower.origin import is_updated_in_place, is_written_by_rows, predecessor
 from anadrome.lower.values import Destination, Filled, Place, Value
 
 
@@ -54,7 +54,7 @@ def _slot(low: Lowering, let: array_ir.Let, expr: array_ir.Loop, position: int) 
     if is_scalar(carried):
         return Slot(carried, cell=low.emit.cell(carried.name, carried.type.dtype, low.scalar(init)))
     assert isinstance(init, array_ir.Var)
-    if is_updated_in_place(low.live.facts, expr, position):
+    if is_updated_in_place(low.live.facts, expr, position) and not _is_copied(low, expr, position):
         if isinstance(low.array(init), Filled) and is_written_by_rows(expr, position):
             return Slot(carried, state=low.destination(target))
         return Slot(carried, state=low.take_over(let, init, target))
@@ -62,6 +62,27 @@ def _slot(low: Lowering, let: array_ir.Let, expr: array_ir.Loop, position: int) 
         raise KernelCopy(init.name, let.span)
     following = low.allocate(target)
     return Slot(carried, state=_front(low, let, init, target, following), following=following)
+
+
+def _is_copied(low: Lowering, expr: array_ir.Loop, position: int) -> bool:
+    """Whether each iteration copies a carried array that it updates, since the statement that does so, or one
+    behind it, reads what the array was: the copy is then the next state, in the second of two buffers. A
+    branch that copies is left alone, for its other side may not."""
+    if is_pinned(low.value(expr.init[position])):
+        return False
+    body, facts = expr.body, low.live.facts
+    uses, definitions = (found := facts.body(body, body.results)).uses, found.definitions
+    atom = body.results[position]
+    while isinstance(atom, array_ir.Var) and atom in definitions:
+        let = definitions[atom]
+        before = predecessor(facts, let, let.targets.index(atom))
+        if before is None:
+            return False
+        is_alone = isinstance(let.expr, array_ir.If) or low.live.is_sole_operand(before, let)
+        if uses[before][-1] > body.lets.index(let) or not is_alone:
+            return True
+        atom = before
+    return False
 
 
 def _front(
@@ -102,7 +123,8 @@ def _iteration(
     binders = [*index, *((slot.carried, _current(low, slot)) for slot in slots)]
     destinations = [None if slot.following is None else Destination(slot.following) for slot in slots]
     results = low.run(expr.body, expr.body.results, destinations, is_repeating=True, binders=binders)
-    values = [_settled(low, slot, value) for slot, value in zip(slots, results, strict=True)]
+    states = {slot.state.buffer for slot in slots if slot.state is not None}
+    values = [_settled(low, slot, value, states) for slot, value in zip(slots, results, strict=True)]
     for slot, value in zip(slots, values, strict=True):
         if slot.cell is not None:
             low.emit.emit(kernel_ir.Store(slot.cell, (ZERO,), number(value)))
@@ -110,11 +132,11 @@ def _iteration(
             _advance(low, slot.state, slot.following, value)
 
 
-def _settled(low: Lowering, slot: Slot, value: Value) -> Value:
+def _settled(low: Lowering, slot: Slot, value: Value, states: set[Buffer]) -> Value:
     """The next state of an array that should have been updated in place, out of the way of other states."""
     if slot.state is None or slot.following is not None or not isinstance(value, Place):
         return value
-    return value if value.is_at(slot.state) else low.moved(value)
+    return value if value.is_at(slot.state) or value.buffer not in states else low.moved(value)
 
 
 def _advance(low: Lowering, state: Place, following: Place | None, value: Value) -> None:
