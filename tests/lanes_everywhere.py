@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
 import pytest
 
 from anadrome import compile as pipeline
-from anadrome.kernel_ir.nodes import Buffer, For, View
+from anadrome.kernel_ir.affine import Bindings
+from anadrome.kernel_ir.nodes import For
 from anadrome.passes import blocks, outer_lanes
 from anadrome.schedule import outer
 from anadrome.schedule.apart import InOrder, Iterations, iterations_of
@@ -21,10 +22,10 @@ from anadrome.schedule.running import Groups
 BITS = 128
 
 
-def eager(loop: For, views: Mapping[Buffer, View], vector_bits: int) -> Way:
+def eager(loop: For, bindings: Bindings, vector_bits: int) -> Way:
     """The usual way of a loop, but lanes where they would not pay; the rest is masked for every other one."""
-    way = choose(loop, views, vector_bits)
-    found = iterations_of(loop, views) if isinstance(way, InOrder | Groups) else None
+    way = choose(loop, bindings, vector_bits)
+    found = iterations_of(loop, bindings) if isinstance(way, InOrder | Groups) else None
     if not isinstance(found, Iterations):
         return way
     return Strips(2, 1, found.sums, is_masked=len(loop.body) % 2 == 0, is_single=False)

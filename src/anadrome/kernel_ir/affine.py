@@ -112,29 +112,53 @@ def variable(atom: Atom) -> Form:
     return Form({frozenset({(atom, 1)}): 1})
 
 
-def root_of(buffer: Buffer, views: Mapping[Buffer, View]) -> Buffer:
-    """The buffer that a view looks into in the end."""
-    while buffer in views:
-        buffer = views[buffer].base
-    return buffer
+@dataclass(frozen=True, slots=True)
+class Bindings:
+    """What a program's names are bound to: buffers to views, whole numbers to what is computed of others."""
+
+    views: Mapping[Buffer, View] = field(default_factory=dict)
+    numbers: Mapping[Var, Expr] = field(default_factory=dict)
+
+    def root(self, buffer: Buffer) -> Buffer:
+        """The buffer that a view looks into in the end."""
+        while buffer in self.views:
+            buffer = self.views[buffer].base
+        return buffer
+
+
+def bindings_of(body: Iterable[Stmt]) -> Bindings:
+    """The bindings of a program, without numbers that are read from memory, which may have changed since."""
+    views: dict[Buffer, View] = {}
+    numbers: dict[Var, Expr] = {}
+    for stmt in statements(body):
+        match stmt:
+            case View(buffer=buffer):
+                views[buffer] = stmt
+            case Let(var=var, value=value) if not var.dtype.is_float:
+                if not any(isinstance(part, Load) for part in subexpressions(value)):
+                    numbers[var] = value
+            case _:
+                pass
+    return Bindings(views, numbers)
 
 
 @dataclass(slots=True)
 class Forms:
     """The forms of what is bound in a loop. `moving` are variables that change in it, its index among them;
-    `changed` are buffers whose elements do."""
+    `changed` are buffers whose elements do; `bindings` are those of the program around."""
 
     moving: set[Var]
     changed: Collection[Buffer] = ()
+    bindings: Bindings = field(default_factory=Bindings)
     bound: dict[Var, Form | None] = field(default_factory=dict)
 
     def of(self, expr: Expr) -> Form | None:
         """The form of an integer expression; None where it is none in the variables that move."""
         match expr:
             case Var(dtype=dtype):
-                if expr in self.bound:
-                    return self.bound[expr]
-                return None if dtype.is_float else variable(expr)
+                if expr not in self.bound:
+                    self.bound[expr] = None if dtype.is_float else self._around(expr)
+                return self.bound[expr]
             case Const(value=value, dtype=dtype):
                 return None if dtype.is_float else number(int(value))
             case Workers():
@@ -153,14 +177,21 @@ class Forms:
             case _:
                 assert_never(expr)
 
-    def place(self, at: Load | Store, views: Mapping[Buffer, View]) -> Form | None:
+    def place(self, at: Load | Store) -> Form | None:
         """Where an element is in the buffer that is looked into in the end; None where that is no form."""
-        buffer, form = at.buffer, self.of(offset_of(at.buffer, at.indices))
+        buffer, form, views = at.buffer, self.of(offset_of(at.buffer, at.indices)), self.bindings.views
         while buffer in views and form is not None:
             start = self.of(views[buffer].offset)
             form = None if start is None else form.plus(start)
             buffer = views[buffer].base
         return form
+
+    def _around(self, var: Var) -> Form:
+        """The form of what is bound around the loop, where it is a sum of products."""
+        value = self.bindings.numbers.get(var) if var not in self.moving else None
+        form = None if value is None else self.of(value)
+        is_sum = form is not None and all(isinstance(atom, Var) for term in form.terms for atom, _ in term)
+        return form if form is not None and is_sum else variable(var)
 
     def _operation(self, name: str, args: list[Form]) -> Form | None:
         found: Form | None = None

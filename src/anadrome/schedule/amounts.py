@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from anadrome.dtypes import I64
-from anadrome.kernel_ir.affine import ONE, Atom, Form, Forms, number, root_of, variable
+from anadrome.kernel_ir.affine import ONE, Atom, Bindings, Form, Forms, number, variable
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
@@ -30,14 +30,11 @@ from anadrome.kernel_ir.nodes import (
     Stmt,
     Store,
     Var,
-    View,
     While,
 )
 from anadrome.kernel_ir.walk import bodies, expressions, subexpressions
 from anadrome.kernel_ir.work import value_operations
 from anadrome.prims.table import PRIMS
-
-Views = Mapping[Buffer, View]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +66,6 @@ class _Level:
 class _Count:
     """A walk over the statements of a loop."""
 
-    views: Views
     forms: Forms
     levels: list[_Level] = field(default_factory=list)
     operations: Form = field(default_factory=lambda: number(0))
@@ -107,16 +103,16 @@ class _Count:
         for expr in expressions(stmt):
             for part in subexpressions(expr):
                 if isinstance(part, Load):
-                    self._reach(part.buffer, self.forms.place(part, self.views), is_write=False)
+                    self._reach(part.buffer, self.forms.place(part), is_write=False)
         match stmt:
             case Let(var=var, value=value):
                 self.forms.bound[var] = None if var.dtype.is_float else self.forms.of(value)
             case Alloc(buffer=buffer):
                 self.own.add(buffer)
             case Store(buffer=buffer):
-                self._reach(buffer, self.forms.place(stmt, self.views), is_write=True)
+                self._reach(buffer, self.forms.place(stmt), is_write=True)
             case Atomic(buffer=buffer, indices=indices):
-                place = self.forms.place(Load(buffer, indices), self.views)
+                place = self.forms.place(Load(buffer, indices))
                 self._reach(buffer, place, is_write=False)
                 self._reach(buffer, place, is_write=True)
             case Fill(buffer=buffer, size=size):
@@ -169,7 +165,7 @@ class _Count:
             self._note(buffer, ("run", length), length.times(self.times(lambda _: False)), is_write=is_write)
 
     def _reach(self, buffer: Buffer, place: Form | None, *, is_write: bool) -> None:
-        if buffer.space is not Space.LOCAL and root_of(buffer, self.views) not in self.own:
+        if buffer.space is not Space.LOCAL and self.forms.bindings.root(buffer) not in self.own:
             if place is None:
                 self._note(buffer, ("anywhere", object()), self.times(), is_write=is_write)
                 return
@@ -180,7 +176,7 @@ class _Count:
             self._note(buffer, ("along", rest), count, is_write=is_write)
 
     def _note(self, buffer: Buffer, way: tuple[object, ...], count: Form, *, is_write: bool) -> None:
-        root = root_of(buffer, self.views)
+        root = self.forms.bindings.root(buffer)
         if root.space is not Space.LOCAL:
             key = (root, is_write, *way)
             self.reached.setdefault(key, (is_write, number(0).plus(count, root.dtype.bytes)))
@@ -227,7 +223,7 @@ class Sizes:
     """What numbers are in one call: those of the parameters, and what is computed of them alone."""
 
     params: Mapping[Var, int]
-    definitions: Mapping[Var, Expr]
+    numbers: Mapping[Var, Expr]
     workers: int
 
     def of(self, form: Form) -> int | None:
@@ -246,7 +242,7 @@ class Sizes:
         if isinstance(atom, Var):
             if atom in self.params:
                 return self.params[atom]
-            form = Forms(set()).of(self.definitions[atom]) if atom in self.definitions else None
+            form = Forms(set()).of(self.numbers[atom]) if atom in self.numbers else None
             return None if form is None else self.of(form)
         match atom:
             case ("workers",):
@@ -261,9 +257,9 @@ class Sizes:
                 return None
 
 
-def amounts_of(stmt: Stmt, views: Views, bound: Mapping[Var, Form | None]) -> Amounts:
-    """What a statement computes and reaches, where `bound` are forms of what is bound before it."""
-    inside = _Count(views, Forms(set(), bound=dict(bound)))
+def amounts_of(stmt: Stmt, bindings: Bindings) -> Amounts:
+    """What a statement computes and reaches, with the bindings of its program."""
+    inside = _Count(Forms(set(), bindings=bindings))
     inside.body((stmt,))
     read = written = number(0)
     for is_write, form in inside.reached.values():

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from anadrome.kernel_ir.affine import Form, Forms, number, root_of
+from anadrome.kernel_ir.affine import Bindings, Form, Forms, number
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Binding,
@@ -40,7 +40,10 @@ from anadrome.kernel_ir.walk import (
     subexpressions,
     trip_count,
 )
+from anadrome.prims.table import PRIMS
 
+ROWS = 4
+"""How many rows apart two places are looked at."""
 LOOPS_INSIDE = "there are loops inside"
 SUMMED = {
     "add": "add",
@@ -65,6 +68,17 @@ class Sum:
     """Where it is read and written."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Added:
+    """A statement that adds `term` to an element, which goes along a buffer to which iterations only add.
+    `names` are bound to nothing else than what the element was and becomes."""
+
+    stmt: Store
+    term: Expr
+    names: frozenset[Var]
+    place: Form
+
+
 @dataclass(frozen=True, slots=True)
 class Reach:
     """An element of a buffer that an iteration reads or writes: where it is, if that is a form."""
@@ -85,6 +99,8 @@ class Iterations:
 
     sums: tuple[Sum, ...]
     reached: tuple[Reach, ...]
+    added: tuple[Added, ...] = ()
+    """What meets what other iterations add, in no matter which order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +110,21 @@ class InOrder:
     why: str
 
 
-def iterations_of(loop: For, views: Mapping[Buffer, View]) -> Iterations | InOrder:
+def iterations_of(loop: For, bindings: Bindings) -> Iterations | InOrder:
     """What the iterations of a loop do, without loops inside but such as LLVM unrolls, if they may run
-    together. `views`: those of the whole program."""
+    together. `bindings`: those of the whole program."""
     for stmt in statements(loop.body):
         obstacle = _obstacle(stmt)
         if obstacle:
             return InOrder(obstacle)
-    walk = _Walk(loop, views)
+    walk = _Walk(loop, bindings)
     if loop.binding is not Binding.PARALLEL:
         walk.find_sums()
     walk.find_reached()
     meeting = "" if loop.binding is Binding.PARALLEL else walk.meeting()
-    return InOrder(meeting) if meeting else Iterations(tuple(walk.sums.values()), tuple(walk.reached))
+    if meeting:
+        return InOrder(meeting)
+    return Iterations(tuple(walk.sums.values()), tuple(walk.reached), tuple(walk.added))
 
 
 def _obstacle(stmt: Stmt) -> str:
@@ -124,21 +142,34 @@ def _obstacle(stmt: Stmt) -> str:
             return f"lanes do not run `{type(stmt).__name__.lower()}`"
 
 
+@dataclass(frozen=True, slots=True)
+class _Summed:
+    """What a statement does that puts an element together with a term: by what operator, where it reads the
+    element, and what names it has for what that was and becomes."""
+
+    stmt: Store
+    operator: str
+    old: Load
+    term: Expr
+    names: frozenset[Var]
+
+
 class _Walk:
     """What the statements of a loop do, in order."""
 
-    def __init__(self, loop: For, views: Mapping[Buffer, View]) -> None:
+    def __init__(self, loop: For, bindings: Bindings) -> None:
         self.index = loop.index
         self.trip = trip_count(loop)
-        self.views = views
+        self.bindings = bindings
         self.stmts = list(statements(loop.body))
         self.inner = {stmt.index: stmt for stmt in self.stmts if isinstance(stmt, For)}
         self.own = {stmt.buffer for stmt in self.stmts if isinstance(stmt, Alloc)}
         self.values = {stmt.var: stmt.value for stmt in self.stmts if isinstance(stmt, Let)}
-        written = {self.root(stmt.buffer) for stmt in self.stmts if isinstance(stmt, Store)}
+        self.stores = Counter(self.root(stmt.buffer) for stmt in self.stmts if isinstance(stmt, Store))
+        written = set(self.stores)
         self.written = written - self.own
-        changed = {buffer for buffer in (*views, *written) if self.root(buffer) in written}
-        self.forms = Forms({loop.index, *self.inner}, changed)
+        changed = {buffer for buffer in (*bindings.views, *written) if self.root(buffer) in written}
+        self.forms = Forms({loop.index, *self.inner}, changed, bindings)
         for var, value in self.values.items():
             self.forms.bound[var] = None if var.dtype.is_float else self.forms.of(value)
         ends = self.forms.of(loop.lo), self.forms.of(loop.hi)
@@ -149,14 +180,20 @@ class _Walk:
         """Buffers of sums with which something else is done as well."""
         self.ordered: set[Buffer] = set()
         """Buffers of sums whose order is kept."""
+        self.along: list[Added] = []
+        """What is added to elements that go along their buffers."""
+        self.added: list[Added] = []
+        """Those of them that meet."""
+        self.summed: set[Buffer] = set()
+        """The buffers that they are in."""
 
     def root(self, buffer: Buffer) -> Buffer:
         """The buffer that a view looks into in the end."""
-        return root_of(buffer, self.views)
+        return self.bindings.root(buffer)
 
     def place(self, at: Load | Store) -> Form | None:
         """Where an element is, in the buffer that is looked into in the end."""
-        return self.forms.place(at, self.views)
+        return self.forms.place(at)
 
     def _parts(self, stmt: Stmt) -> Iterator[Expr]:
         for expr in expressions(stmt):
@@ -170,12 +207,15 @@ class _Walk:
             if not isinstance(stmt, Store) or self.root(stmt.buffer) not in self.written:
                 continue
             form, summed = self.place(stmt), self._summed(stmt, uses)
-            if summed is None or form is None or form.has(self.forms.moving):
+            if summed is None or form is None:
+                continue
+            if form.has(self.forms.moving):
+                self._go_along(form, summed)
                 continue
             parts = (part for index in stmt.indices for part in subexpressions(index))
             if any(part in self.values for part in parts):  # its place is not known outside
                 continue
-            operator, old = summed
+            operator, old = summed.operator, summed.old
             one = self.sums.setdefault(
                 (self.root(stmt.buffer), form), Sum(stmt.buffer, stmt.indices, operator)
             )
@@ -183,21 +223,36 @@ class _Walk:
             if one.operator != operator:
                 self.mixed.add(self.root(stmt.buffer))
 
-    def _summed(self, stmt: Store, uses: Mapping[Var, int]) -> tuple[str, Load] | None:
+    def _go_along(self, form: Form, summed: _Summed) -> None:
+        """An element that goes along is added to."""
+        step = form.factor(self.index)
+        if summed.operator == "add" and step is not None and step.constant:
+            self.along.append(Added(summed.stmt, summed.term, summed.names, form))
+
+    def _summed(self, stmt: Store, uses: Mapping[Var, int]) -> _Summed | None:
         """By what an element is put together with something, and where it is read for that."""
+        names: set[Var] = set()
 
         def once(expr: Expr) -> Expr:
-            return self.values.get(expr, expr) if isinstance(expr, Var) and uses[expr] == 1 else expr
+            if isinstance(expr, Var) and uses[expr] == 1 and expr in self.values:
+                names.add(expr)
+                return self.values[expr]
+            return expr
 
+        is_alone = self.stores[self.root(stmt.buffer)] == 1
         made = once(stmt.value)
         if not isinstance(made, Compute) or made.prim.name not in SUMMED:
             return None
-        left, right = map(once, made.args)
-        for old in (left,) if made.prim.name == "sub" else (left, right):
+        sides = made.args[:1] if made.prim.name == "sub" else made.args
+        for side, other in zip(sides, reversed(made.args), strict=False):
+            before = set(names)
+            old = once(side) if is_alone else side  # another statement may stand between the two
             if isinstance(old, Load) and old.buffer is stmt.buffer and self.place(old) == self.place(stmt):
                 if not stmt.buffer.dtype.is_float or made.is_reassociable:
-                    return SUMMED[made.prim.name], old
+                    term = Compute(PRIMS["neg"], (other,)) if made.prim.name == "sub" else other
+                    return _Summed(stmt, SUMMED[made.prim.name], old, term, frozenset(names))
                 self.ordered.add(self.root(stmt.buffer))
+            names = before
         return None
 
     # ------------------------------------------------------------------ what is reached
@@ -223,11 +278,22 @@ class _Walk:
             return f"the sum in `{buffer}` is read in between"
         for write in self.reached:
             others = (other for other in self.reached if write.is_write and other.root is write.root)
-            if not all(self._meet_never(write, other) for other in others):
+            if write.root not in self.summed and not all(self._meet_never(write, other) for other in others):
+                if self._only_adds(write.root):
+                    continue
                 if write.root in self.ordered:
                     return f"the sum in `{write.root}` keeps its order"
                 return f"an iteration may reach what another one writes in `{write.root}`"
         return ""
+
+    def _only_adds(self, root: Buffer) -> bool:
+        """Whether iterations do nothing with a buffer but add to elements that go along it."""
+        here = [one for one in self.along if self.root(one.stmt.buffer) is root]
+        if sum(one.root is root for one in self.reached) != 2 * len(here):  # each reads and writes once
+            return False
+        self.summed.add(root)
+        self.added += here
+        return True
 
     def _meet_never(self, one: Reach, other: Reach) -> bool:
         """Whether two iterations never reach the same element in these ways."""
@@ -255,11 +321,12 @@ class _Walk:
         return self._is_behind(rest, abs(step)) or self._is_behind(number(0).plus(rest, -1), abs(step))
 
     def _is_behind(self, distance: Form, step: int) -> bool:
-        """Whether a distance is at least what all iterations go through."""
+        """Whether a distance is at least what all iterations go through, once or a few times over, if there
+        are any."""
         if self.extent is None:
             return False
-        left = distance.plus(self.extent, -step).constant
-        return left is not None and left >= 0
+        rests = (distance.plus(self.extent, -step * times).constant for times in range(1, ROWS + 1))
+        return any(left is not None and left >= 0 for left in rests)
 
 
 def _has_multiple(least: int, most: int, step: int, trip: int | None) -> bool:

@@ -2,7 +2,8 @@
 
 A loop without loops inside, but such as LLVM unrolls, runs in lanes where its iterations may run together
 (`apart`) and that is less work. What they only add to gets a sum for each lane; these are put together in
-halves in the end. A strip has several vectors, so that several sums wait for their last addition.
+halves in the end. Elements that go along a buffer, and that other iterations add to as well, all lanes add to
+one statement after the other. A strip has several vectors, so that several sums wait for their last addition.
 Iterations that fill no strip run in vectors under a mask, or one after the other: where the machine has no
 masks, or what they write is read again soon, for a read waits until what a mask has written is in the cache.
 
@@ -55,12 +56,14 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from anadrome.dtypes import I64, DType
+from anadrome.kernel_ir.affine import Bindings
 from anadrome.kernel_ir.nodes import (
     Alloc,
+    Atomic,
     Binding,
     Buffer,
     Compute,
@@ -74,7 +77,6 @@ from anadrome.kernel_ir.nodes import (
     Stmt,
     Store,
     Var,
-    View,
     i64,
 )
 from anadrome.kernel_ir.walk import (
@@ -89,7 +91,7 @@ from anadrome.kernel_ir.walk import (
 from anadrome.kernel_ir.work import value_operations
 from anadrome.prims.monoids import identity_of
 from anadrome.prims.table import PRIMS
-from anadrome.schedule.apart import InOrder, Iterations, Reach, Sum, iterations_of
+from anadrome.schedule.apart import Added, InOrder, Iterations, Reach, Sum, iterations_of
 from anadrome.schedule.arithmetic import ZERO, add, compute, divide, known, multiply, subtract
 from anadrome.schedule.names import copied
 
@@ -105,7 +107,9 @@ OPERATIONS = ((12, 4), (28, 2))
 """Operations of an iteration up to which a strip has so many vectors."""
 REGISTERS = 16
 """The most vectors of sums."""
-
+ADDED_VECTORS = 4
+"""Vectors of a strip whose iterations add to elements of one another: what a vector has written is read when
+it has come to the cache, and the others go on meanwhile."""
 
 LEAST = 8
 """Iterations below which a loop of constant extent is left to LLVM, which unrolls it."""
@@ -122,16 +126,18 @@ class Strips:
     is_masked: bool
     is_single: bool
     """Whether one strip is enough."""
+    added: tuple[Added, ...] = ()
+    """What all add to elements that go along, one statement after the other."""
 
 
-def strips_of(loop: For, views: Mapping[Buffer, View], vector_bits: int) -> Strips | InOrder:
+def strips_of(loop: For, bindings: Bindings, vector_bits: int) -> Strips | InOrder:
     """How an innermost loop runs in lanes, if it does."""
     extent = trip_count(loop)
     if vector_bits <= ALONE:
         return InOrder("there are no vectors")
     if extent is not None and extent < LEAST:
         return InOrder(f"{extent} iterations are unrolled")
-    found = iterations_of(loop, views)
+    found = iterations_of(loop, bindings)
     if isinstance(found, InOrder):
         return found
     lanes = _lanes(loop, vector_bits)
@@ -143,14 +149,17 @@ def strips_of(loop: For, views: Mapping[Buffer, View], vector_bits: int) -> Stri
     is_masked = vector_bits >= MASKED and not comes_back
     work = _operations(loop)
     vectors = next((count for most, count in OPERATIONS if work <= most), 1)
-    while vectors > 1 and (vectors * len(found.sums) > REGISTERS or comes_back):
+    if found.added:
+        vectors = ADDED_VECTORS
+    while vectors > 1 and (vectors * len(found.sums) > REGISTERS or (comes_back and not found.added)):
         vectors //= 2
     vectors = min(vectors, WIDTHS[-1] // lanes)
     if extent is not None:
         fitting = 1 << (extent - 1 if is_masked else extent // 2).bit_length()  # no fewer, or no more
         lanes = min(lanes, fitting)
         vectors = min(vectors, max(fitting // lanes, 1))
-    return Strips(lanes, vectors, found.sums, is_masked, extent is not None and extent <= lanes * vectors)
+    is_single = extent is not None and extent <= lanes * vectors
+    return Strips(lanes, vectors, found.sums, is_masked, is_single, found.added)
 
 
 def _comes_back(found: Iterations) -> bool:
@@ -211,15 +220,15 @@ def innermost_loop(loop: For, way: Strips) -> tuple[Stmt, ...]:
     after = [stmt for one in privates for stmt in _closed(one)]
     whole = divide(subtract(loop.hi, loop.lo), i64(width))
     if way.is_masked and way.is_single:
-        return (*before, *_strips(loop, width, loop.lo, privates, is_masked=True), *after)
+        return (*before, *_strips(loop, width, loop.lo, privates, way.added, is_masked=True), *after)
     strips = whole
     if known(whole) is None:
         strips = Var("strips", I64)
         before.append(Let(strips, whole))
     end = add(loop.lo, multiply(strips, i64(width)))
-    main = _strips(loop, width, loop.lo, privates, count=strips)
+    main = _strips(loop, width, loop.lo, privates, way.added, count=strips)
     if way.is_masked:
-        rest = _strips(loop, way.lanes, end, privates, is_masked=True)
+        rest = _strips(loop, way.lanes, end, privates, way.added, is_masked=True)
         return (*before, *main, *copied(rest), *after)
     return (*before, *main, *after, *copied((replace(loop, lo=end, binding=Binding.SEQUENTIAL),)))
 
@@ -265,6 +274,7 @@ def _strips(
     width: int,
     first: Expr,
     privates: Sequence[Private],
+    added: Sequence[Added],
     *,
     count: Expr | None = None,
     is_masked: bool = False,
@@ -272,18 +282,36 @@ def _strips(
     """Strips of lanes from an iteration on: so many, or under a mask as many as there are iterations."""
     strip, lane = Var("strip", I64), Var("lane", I64)
     place = Let(loop.index, add(add(first, multiply(strip, i64(width))), lane))
-    body = _with_sums(loop.body, privates, lane)
+    body = _with_sums(_combined(loop.body, added), privates, lane)
     if is_masked and known(subtract(loop.hi, first)) != width:
         body = (If(compute("lt", loop.index, loop.hi), body),)
     if count is None:
         count = divide(add(subtract(loop.hi, first), i64(width - 1)), i64(width))
-    binding = Binding.SEQUENTIAL if privates else Binding.PARALLEL
+    binding = Binding.SEQUENTIAL if privates or added else Binding.PARALLEL
     vector = _vector(lane, width, (place, *body))
     if known(count) == 0:
         return ()
     if known(count) == 1:
         return (Let(strip, ZERO), vector)
     return (For(strip, ZERO, count, (vector,), binding),)
+
+
+def _combined(stmts: tuple[Stmt, ...], added: Sequence[Added]) -> tuple[Stmt, ...]:
+    """Statements that say of what they add that lanes meet there."""
+    by_stmt = {one.stmt: one for one in added}
+    names = {name for one in added for name in one.names}
+
+    def statement(stmt: Stmt) -> Iterator[Stmt]:
+        match stmt:
+            case Store(buffer=buffer, indices=indices, span=span) if stmt in by_stmt:
+                yield Atomic("add", buffer, indices, by_stmt[stmt].term, span=span, is_alone=True)
+            case Let(var=var) if var in names:
+                pass
+            case _:
+                inner = [tuple(made for one in body for made in statement(one)) for body in bodies(stmt)]
+                yield with_bodies(stmt, inner) if inner else stmt
+
+    return tuple(made for one in stmts for made in statement(one)) if added else stmts
 
 
 def _with_sums(stmts: tuple[Stmt, ...], privates: Sequence[Private], lane: Var) -> tuple[Stmt, ...]:
@@ -307,7 +335,7 @@ def _with_sums(stmts: tuple[Stmt, ...], privates: Sequence[Private], lane: Var) 
         match stmt:
             case Store() if stmt in places:
                 return replace(stmt, buffer=places[stmt].buffer, indices=(lane,), value=expr(stmt.value))
-            case Store() | Let():
+            case Store() | Let() | Atomic():
                 return replace(stmt, value=expr(stmt.value))
             case _:
                 return with_bodies(stmt, [tuple(map(statement, body)) for body in bodies(stmt)])

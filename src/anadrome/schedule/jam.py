@@ -45,10 +45,11 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from anadrome.dtypes import I64
+from anadrome.kernel_ir.affine import Bindings
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Binding,
@@ -61,7 +62,6 @@ from anadrome.kernel_ir.nodes import (
     Stmt,
     Store,
     Var,
-    View,
     i64,
 )
 from anadrome.kernel_ir.walk import expressions, free_names, statements, subexpressions, trip_count
@@ -85,7 +85,7 @@ class SideBySide:
     after: tuple[Stmt, ...]
 
 
-def side_by_side(loop: For, views: Mapping[Buffer, View]) -> SideBySide | None:
+def side_by_side(loop: For, bindings: Bindings) -> SideBySide | None:
     """How the sums of a loop go side by side; None where it has none, or they are not apart from the rest."""
     extent = trip_count(loop)
     if (
@@ -94,7 +94,7 @@ def side_by_side(loop: For, views: Mapping[Buffer, View]) -> SideBySide | None:
         or not 2 <= extent <= MOST
     ):
         return None
-    way = _parts(loop, extent, views)
+    way = _parts(loop, extent, bindings)
     return None if way is None or extent * len(way.inner.body) > MOST_STATEMENTS else way
 
 
@@ -115,7 +115,7 @@ def jammed(loop: For, way: SideBySide) -> tuple[Stmt, ...]:
     return (*before, replace(parts.inner, index=index, body=tuple(terms)), *after)
 
 
-def _parts(loop: For, extent: int, views: Mapping[Buffer, View]) -> SideBySide | None:
+def _parts(loop: For, extent: int, bindings: Bindings) -> SideBySide | None:
     """The parts of an iteration, where all that it does before the end of its sums is to make them."""
     loops = [position for position, stmt in enumerate(loop.body) if isinstance(stmt, For)]
     if len(loops) != 1:
@@ -124,7 +124,7 @@ def _parts(loop: For, extent: int, views: Mapping[Buffer, View]) -> SideBySide |
     assert isinstance(inner, For)
     parts = SideBySide(extent, loop.body[: loops[0]], inner, loop.body[loops[0] + 1 :])
     own = {stmt.buffer for stmt in parts.before if isinstance(stmt, Alloc)}
-    found = iterations_of(inner, views) if trip_count(inner) is None else None
+    found = iterations_of(inner, bindings) if trip_count(inner) is None else None
     if not isinstance(found, Iterations) or not found.sums or inner.binding is not Binding.SEQUENTIAL:
         return None
     if not all(isinstance(stmt, Let | Store) for stmt in inner.body) or any(
@@ -140,7 +140,7 @@ def _parts(loop: For, extent: int, views: Mapping[Buffer, View]) -> SideBySide |
         return None
     written = _written(parts.after) - own
     read = _read((*parts.before, inner))
-    is_seen = any(view.base in written or view.buffer in written for view in views.values())
+    is_seen = any(view.base in written or view.buffer in written for view in bindings.views.values())
     return parts if written.isdisjoint(read) and not is_seen else None
 
 

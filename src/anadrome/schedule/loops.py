@@ -12,16 +12,15 @@ iteration needs the one before; lanes read their arrays where neighbours are sid
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
 from anadrome.dtypes import I64
-from anadrome.kernel_ir.affine import steps_of
+from anadrome.kernel_ir.affine import Bindings, bindings_of, steps_of
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Binding,
-    Buffer,
     Compute,
     For,
     Function,
@@ -29,7 +28,6 @@ from anadrome.kernel_ir.nodes import (
     Stmt,
     Store,
     Var,
-    View,
     While,
 )
 from anadrome.kernel_ir.walk import (
@@ -42,14 +40,13 @@ from anadrome.kernel_ir.walk import (
     subexpressions,
     with_bodies,
 )
+from anadrome.schedule.align import Aligned, aligned, aligned_of
 from anadrome.schedule.apart import InOrder
 from anadrome.schedule.innermost import ALONE, Strips, innermost_loop, strips_of
 from anadrome.schedule.jam import SideBySide, jammed, side_by_side
 from anadrome.schedule.lanes import Lanes, is_datum, is_ragged, lanes_of, strips
 from anadrome.schedule.outer import MOST, SHORT_VECTORS, is_short, outer_loop
 from anadrome.schedule.running import Groups, groups_of, running_sums
-
-Views = Mapping[Buffer, View]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +69,10 @@ class Outer:
     lanes: int
 
 
-Way = Given | Whole | Outer | SideBySide | Strips | Groups | InOrder
+Way = Given | Whole | Outer | SideBySide | Aligned | Strips | Groups | InOrder
 """How the iterations of a loop run."""
-Chooser = Callable[[For, Views, int], Way]
-"""(loop, views of the program, bits of a vector) -> the way it takes."""
+Chooser = Callable[[For, Bindings, int], Way]
+"""(loop, bindings of the program, bits of a vector) -> the way it takes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +85,7 @@ class Choice:
 
 
 # ---------------------------------------------------------------------------- a way for one loop
-def choose(loop: For, views: Views, vector_bits: int) -> Way:
+def choose(loop: For, bindings: Bindings, vector_bits: int) -> Way:
     """The way that a loop takes."""
     match loop.binding:
         case Binding.THREADS | Binding.LANES:
@@ -98,11 +95,20 @@ def choose(loop: For, views: Views, vector_bits: int) -> Way:
             is_one = lanes > 1 and is_short(loop)
             return Whole(min(lanes * SHORT_VECTORS, MOST)) if is_one else Outer(lanes)
         case Binding.PARALLEL | Binding.SEQUENTIAL:
-            found = _whole(loop, vector_bits) or _side_by_side(loop, views, vector_bits)
-            way = found or strips_of(loop, views, vector_bits)
-            return (groups_of(loop, views) or way) if isinstance(way, InOrder) else way
+            found = _whole(loop, vector_bits) or _side_by_side(loop, bindings, vector_bits)
+            return found or _without_loops(loop, bindings, vector_bits)
         case _:
             assert_never(loop.binding)
+
+
+def _without_loops(loop: For, bindings: Bindings, vector_bits: int) -> Aligned | Strips | Groups | InOrder:
+    """The way of a loop without loops inside, as far as there are none."""
+    way = strips_of(loop, bindings, vector_bits)
+    match way:
+        case InOrder():
+            return groups_of(loop, bindings) or way
+        case Strips(added=added):
+            return (aligned_of(loop, added, bindings) if added else None) or way
 
 
 def _whole(loop: For, vector_bits: int) -> Whole | None:
@@ -112,8 +118,8 @@ def _whole(loop: For, vector_bits: int) -> Whole | None:
     return Whole(lanes_of(inside, vector_bits))
 
 
-def _side_by_side(loop: For, views: Views, vector_bits: int) -> SideBySide | None:
-    return side_by_side(loop, views) if vector_bits >= ALONE else None
+def _side_by_side(loop: For, bindings: Bindings, vector_bits: int) -> SideBySide | None:
+    return side_by_side(loop, bindings) if vector_bits >= ALONE else None
 
 
 def _pays(loop: For, inside: Sequence[Stmt]) -> bool:
@@ -150,8 +156,7 @@ def scheduled_loops(
     fn: Function, vector_bits: int, chooser: Chooser = choose
 ) -> tuple[Function, tuple[Choice, ...]]:
     """The host program with its loops as they are to run, and the choices; the same one if none changes."""
-    views = {stmt.buffer: stmt for stmt in statements(fn.body) if isinstance(stmt, View)}
-    walk = _Walk(views, vector_bits, chooser)
+    walk = _Walk(bindings_of(fn.body), vector_bits, chooser)
     body, choices = walk.body(fn.body)
     return (fn if body is fn.body else replace(fn, body=body)), choices
 
@@ -164,7 +169,7 @@ Chosen = tuple[tuple[Stmt, ...], tuple[Choice, ...]]
 class _Walk:
     """A walk over the host program."""
 
-    views: Views
+    bindings: Bindings
     vector_bits: int
     chooser: Chooser
 
@@ -182,7 +187,7 @@ class _Walk:
     def _statement(self, stmt: Stmt) -> Chosen:
         match stmt:
             case For():
-                way = self.chooser(stmt, self.views, self.vector_bits)
+                way = self.chooser(stmt, self.bindings, self.vector_bits)
                 made, inner = self._carried_out(stmt, way)
                 return made, (Choice(stmt, way, inner),)
             case While():
@@ -201,6 +206,10 @@ class _Walk:
                 return self.body(outer_loop(loop, lanes))
             case SideBySide():
                 return self.body(jammed(loop, way))
+            case Aligned():
+                parts = aligned(loop, way)
+                main, choices = self.body((parts.main,))
+                return (parts.with_main(main),), choices
             case Strips():
                 return innermost_loop(loop, way), ()
             case Groups():

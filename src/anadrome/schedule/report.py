@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Literal, assert_never
 
 from anadrome.errors import Span
-from anadrome.kernel_ir.affine import Atom, Form, Forms, Monomial, variable
-from anadrome.kernel_ir.nodes import Binding, Buffer, Call, Expr, For, Function, Let, Stmt, Var, View, While
+from anadrome.kernel_ir.affine import Atom, Bindings, Form, Forms, Monomial, bindings_of
+from anadrome.kernel_ir.nodes import Binding, Call, Expr, For, Function, Stmt, Var, While
 from anadrome.kernel_ir.walk import bodies, statements
+from anadrome.schedule.align import Aligned
 from anadrome.schedule.amounts import Amounts, Sizes, amounts_of
 from anadrome.schedule.apart import InOrder
 from anadrome.schedule.innermost import Strips
@@ -38,12 +39,12 @@ class Plan:
     vector_bits: int
     nests: tuple[Nest, ...]
     calls: tuple[str, ...]
-    definitions: Mapping[Var, Expr]
+    numbers: Mapping[Var, Expr]
     """What is bound to whole numbers."""
 
     def sizes(self, params: Mapping[Var, int], workers: int) -> Sizes:
         """What the numbers in its amounts are in a call."""
-        return Sizes(params, self.definitions, workers)
+        return Sizes(params, self.numbers, workers)
 
     def choices(self) -> Iterator[Choice]:
         """Those for all loops, outer ones first."""
@@ -67,34 +68,20 @@ class Plan:
 def plan_of(fn: Function, choices: Iterable[Choice], vector_bits: int) -> Plan:
     """The plan of a program as it was before its loops were rewritten."""
     by_loop = {choice.loop: choice for choice in choices}
-    views = {stmt.buffer: stmt for stmt in statements(fn.body) if isinstance(stmt, View)}
+    bindings = bindings_of(fn.body)
     calls = dict.fromkeys(stmt.routine for stmt in statements(fn.body) if isinstance(stmt, Call))
-    bound = (stmt for stmt in statements(fn.body) if isinstance(stmt, Let) and not stmt.var.dtype.is_float)
-    definitions = {stmt.var: stmt.value for stmt in bound}
-    return Plan(vector_bits, tuple(_nests(fn.body, by_loop, views)), tuple(calls), definitions)
+    return Plan(vector_bits, tuple(_nests(fn.body, by_loop, bindings)), tuple(calls), bindings.numbers)
 
 
 def _nests(
-    stmts: Iterable[Stmt], choices: Mapping[For | While, Choice], views: Mapping[Buffer, View]
+    stmts: Iterable[Stmt], choices: Mapping[For | While, Choice], bindings: Bindings
 ) -> Iterator[Nest]:
-    forms = Forms(set())
-    waiting = list(reversed(list(stmts)))
-    while waiting:
-        stmt = waiting.pop()
-        match stmt:
-            case Let(var=var, value=value):
-                forms.bound[var] = None if var.dtype.is_float else _readable(forms.of(value), var)
-            case For() | While() if stmt in choices:
-                yield Nest(choices[stmt], amounts_of(stmt, views, forms.bound))
-            case _:
-                waiting += [inner for body in reversed(bodies(stmt)) for inner in reversed(body)]
-
-
-def _readable(form: Form | None, var: Var) -> Form:
-    """The form of a variable, or the variable where its form has more than sums and products."""
-    if form is None or any(isinstance(atom, tuple) for monomial in form.terms for atom, _ in monomial):
-        return variable(var)
-    return form
+    for stmt in stmts:
+        if isinstance(stmt, For | While) and stmt in choices:
+            yield Nest(choices[stmt], amounts_of(stmt, bindings))
+        else:
+            for body in bodies(stmt):
+                yield from _nests(body, choices, bindings)
 
 
 # ---------------------------------------------------------------------------- words
@@ -129,6 +116,8 @@ def way_words(way: Way, loop: For | While) -> str:
             return "strips of iterations in lanes, with memory for each lane; the rest one after the other"
         case SideBySide(count=count):
             return f"its {count} sums side by side"
+        case Aligned():
+            return "what is added to neighbouring elements moved together"
         case Strips():
             return _strip_words(way)
         case Groups():
@@ -146,7 +135,7 @@ def way_kind(choice: Choice) -> Literal["lanes", "threads", "order"]:
         case Given():
             is_threads = isinstance(choice.loop, For) and choice.loop.binding is Binding.THREADS
             return "threads" if is_threads else "lanes"
-        case Whole(width=1) | Outer(lanes=1) | SideBySide() | Groups() | InOrder():
+        case Whole(width=1) | Outer(lanes=1) | SideBySide() | Aligned() | Groups() | InOrder():
             return "order"
         case Whole() | Outer() | Strips():
             return "lanes"

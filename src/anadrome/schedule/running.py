@@ -55,10 +55,11 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from anadrome.dtypes import I64
+from anadrome.kernel_ir.affine import Bindings
 from anadrome.kernel_ir.nodes import (
     Binding,
     Buffer,
@@ -72,7 +73,6 @@ from anadrome.kernel_ir.nodes import (
     Stmt,
     Store,
     Var,
-    View,
     i64,
 )
 from anadrome.kernel_ir.walk import expressions, subexpressions
@@ -93,14 +93,14 @@ class Groups:
     sums: tuple[RunningSum, ...]
 
 
-def groups_of(loop: For, views: Mapping[Buffer, View]) -> Groups | None:
+def groups_of(loop: For, bindings: Bindings) -> Groups | None:
     """How a loop goes by groups; None where it has no running sum, or more than statements in order."""
     if loop.binding is not Binding.SEQUENTIAL or len(loop.body) > MOST:
         return None
     if not all(isinstance(stmt, Let | Store) for stmt in loop.body):
         return None
     extent = known(subtract(loop.hi, loop.lo))
-    seen = {view.base for view in views.values()}
+    seen = {view.base for view in bindings.views.values()}
     sums = tuple(one for one in _sums(loop.body) if one.buffer not in seen)
     is_short = extent is not None and extent < 2 * GROUP
     return None if is_short or not any(one.is_read for one in sums) else Groups(sums)
