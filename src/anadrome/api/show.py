@@ -31,8 +31,8 @@ def show(function: Callable[..., Any], *args: Any, stage: str = "optimised", **k
 
     Stages, in order: `array` (as the front end and differentiation made it), each pass of
     `compile.PIPELINE` by its name, `optimised` (after all of them), `kernel` (loops and memory),
-    `schedule` (the plan in words: how each loop runs, why, and what it computes and reaches at most; then
-    the program that carries it out), `llvm`, `llvm-optimised` and `asm`.
+    `schedule` (the plan in words: how each loop of `kernel` runs, why, and what it computes and reaches at
+    most; then the program that carries it out), `llvm`, `llvm-optimised` and `asm`.
 
     >>> import anadrome as ad
     >>> def square(x):

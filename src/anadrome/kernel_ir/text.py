@@ -37,7 +37,7 @@ An operation that may be reordered is marked `add~`. Numbers are i64 or f64 by t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import assert_never
 
 from anadrome.dtypes import BOOL, F64, I64, DType
@@ -89,6 +89,13 @@ def parse(text: str) -> Function:
 def show(fn: Function) -> str:
     """The text of a function."""
     return _Printer().function(fn)
+
+
+def names_of(fn: Function) -> Callable[[Var | Buffer], str]:
+    """The names of variables and buffers in the text of a function; what is not in it gets free ones."""
+    printer = _Printer()
+    printer.function(fn)
+    return printer.name
 
 
 def show_kernels(kernels: Iterable[Kernel]) -> tuple[str, dict[Kernel, str]]:

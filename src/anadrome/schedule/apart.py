@@ -105,9 +105,11 @@ class Iterations:
 
 @dataclass(frozen=True, slots=True)
 class InOrder:
-    """Iterations run one after the other; `why` says in words what is against lanes."""
+    """Iterations run one after the other; `why` says in words what is against lanes, with {} for the name of
+    the buffer that it is about."""
 
     why: str
+    buffer: Buffer | None = None
 
 
 def iterations_of(loop: For, bindings: Bindings) -> Iterations | InOrder:
@@ -115,31 +117,31 @@ def iterations_of(loop: For, bindings: Bindings) -> Iterations | InOrder:
     together. `bindings`: those of the whole program."""
     for stmt in statements(loop.body):
         obstacle = _obstacle(stmt)
-        if obstacle:
-            return InOrder(obstacle)
+        if obstacle is not None:
+            return obstacle
     walk = _Walk(loop, bindings)
     if loop.binding is not Binding.PARALLEL:
         walk.find_sums()
     walk.find_reached()
-    meeting = "" if loop.binding is Binding.PARALLEL else walk.meeting()
-    if meeting:
-        return InOrder(meeting)
+    meeting = None if loop.binding is Binding.PARALLEL else walk.meeting()
+    if meeting is not None:
+        return meeting
     return Iterations(tuple(walk.sums.values()), tuple(walk.reached), tuple(walk.added))
 
 
-def _obstacle(stmt: Stmt) -> str:
-    """What of a statement stands against lanes; nothing where they can run it."""
+def _obstacle(stmt: Stmt) -> InOrder | None:
+    """What of a statement stands against lanes; None where they can run it."""
     match stmt:
         case For() | While():
-            return LOOPS_INSIDE if stays_loop(stmt) or not runs_in_lanes(stmt) else ""
+            return InOrder(LOOPS_INSIDE) if stays_loop(stmt) or not runs_in_lanes(stmt) else None
         case Let() | Store() | If() | Check() | View():
-            return ""
+            return None
         case Alloc(buffer=buffer):
-            return "" if runs_in_lanes(stmt) else f"it makes memory, `{buffer}`"
+            return None if runs_in_lanes(stmt) else InOrder("it makes memory, `{}`", buffer)
         case Call(routine=routine):
-            return f"it calls `{routine}`"
+            return InOrder(f"it calls `{routine}`")
         case _:
-            return f"lanes do not run `{type(stmt).__name__.lower()}`"
+            return InOrder(f"lanes do not run `{type(stmt).__name__.lower()}`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,19 +274,19 @@ class _Walk:
         if any(root is summed for summed, _ in self.sums):
             self.mixed.add(root)
 
-    def meeting(self) -> str:
-        """Where an iteration may read or write what another one writes, but for sums; nothing if nowhere."""
+    def meeting(self) -> InOrder | None:
+        """Where an iteration may read or write what another one writes, but for sums; None if nowhere."""
         for buffer in self.mixed:
-            return f"the sum in `{buffer}` is read in between"
+            return InOrder("the sum in `{}` is read in between", buffer)
         for write in self.reached:
             others = (other for other in self.reached if write.is_write and other.root is write.root)
             if write.root not in self.summed and not all(self._meet_never(write, other) for other in others):
                 if self._only_adds(write.root):
                     continue
                 if write.root in self.ordered:
-                    return f"the sum in `{write.root}` keeps its order"
-                return f"an iteration may reach what another one writes in `{write.root}`"
-        return ""
+                    return InOrder("the sum in `{}` keeps its order", write.root)
+                return InOrder("an iteration may reach what another one writes in `{}`", write.root)
+        return None
 
     def _only_adds(self, root: Buffer) -> bool:
         """Whether iterations do nothing with a buffer but add to elements that go along it."""

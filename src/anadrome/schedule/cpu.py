@@ -37,6 +37,7 @@ from dataclasses import dataclass, replace
 
 from anadrome.config import Config
 from anadrome.kernel_ir.nodes import Binding, For, Function, If, Launch, Stmt, While
+from anadrome.kernel_ir.text import names_of
 from anadrome.kernel_ir.walk import bodies, kernels
 from anadrome.schedule.failures import Failures
 from anadrome.schedule.launch import emit_launch
@@ -57,7 +58,7 @@ class Scheduled:
     @property
     def plan(self) -> Plan:
         """The choices with what each nest computes and reaches."""
-        return plan_of(self.before, self.choices, self.vector_bits)
+        return plan_of(self.before, self.choices, self.vector_bits, names_of(self.before))
 
 
 def schedule_cpu(fn: Function, config: Config, vector_bits: int = 0, chooser: Chooser = choose) -> Scheduled:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
 from anadrome.errors import Span
 from anadrome.kernel_ir.affine import Atom, Bindings, Form, Forms, Monomial, bindings_of
-from anadrome.kernel_ir.nodes import Binding, Call, Expr, For, Function, Stmt, Var, While
+from anadrome.kernel_ir.nodes import Binding, Buffer, Call, Expr, For, Function, Stmt, Var, While
 from anadrome.kernel_ir.walk import bodies, statements
 from anadrome.schedule.align import Aligned
 from anadrome.schedule.amounts import Amounts, Sizes, amounts_of
@@ -17,6 +17,8 @@ from anadrome.schedule.innermost import Strips
 from anadrome.schedule.jam import SideBySide
 from anadrome.schedule.loops import Choice, Given, Outer, Way, Whole
 from anadrome.schedule.running import GROUP, Groups
+
+Naming = Callable[[Var | Buffer], str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +43,8 @@ class Plan:
     calls: tuple[str, ...]
     numbers: Mapping[Var, Expr]
     """What is bound to whole numbers."""
+    name: Naming
+    """What variables and buffers are called in the text of the program before its loops were rewritten."""
 
     def sizes(self, params: Mapping[Var, int], workers: int) -> Sizes:
         """What the numbers in its amounts are in a call."""
@@ -57,20 +61,21 @@ class Plan:
         """The plan in words, a line for each loop."""
         vectors = f"vectors of {self.vector_bits} bits" if self.vector_bits else "no vectors"
         lines = [f"plan for {vectors}"]
+        words = Words(self.name)
         for nest in self.nests:
-            lines += _lines(nest.choice, "  ")
-            lines += [f"      {words}" for words in amount_words(nest.amounts)]
+            lines += words.lines(nest.choice, "  ")
+            lines += [f"      {line}" for line in words.amounts(nest.amounts)]
         if self.calls:
             lines.append(f"  and calls of {', '.join(self.calls)}")
         return "\n".join(lines) + "\n"
 
 
-def plan_of(fn: Function, choices: Iterable[Choice], vector_bits: int) -> Plan:
+def plan_of(fn: Function, choices: Iterable[Choice], vector_bits: int, name: Naming) -> Plan:
     """The plan of a program as it was before its loops were rewritten."""
     by_loop = {choice.loop: choice for choice in choices}
     bindings = bindings_of(fn.body)
     calls = dict.fromkeys(stmt.routine for stmt in statements(fn.body) if isinstance(stmt, Call))
-    return Plan(vector_bits, tuple(_nests(fn.body, by_loop, bindings)), tuple(calls), bindings.numbers)
+    return Plan(vector_bits, tuple(_nests(fn.body, by_loop, bindings)), tuple(calls), bindings.numbers, name)
 
 
 def _nests(
@@ -82,51 +87,6 @@ def _nests(
         else:
             for body in bodies(stmt):
                 yield from _nests(body, choices, bindings)
-
-
-# ---------------------------------------------------------------------------- words
-def _lines(choice: Choice, margin: str) -> Iterator[str]:
-    yield f"{margin}{_loop(choice.loop)}: {way_words(choice.way, choice.loop)}"
-    for inner in choice.inner:
-        yield from _lines(inner, margin + "  ")
-
-
-def _loop(loop: For | While) -> str:
-    where = f"{loop.span.file}:{loop.span.line} " if loop.span is not None else ""
-    match loop:
-        case For(index=index, lo=lo, hi=hi):
-            return f"{where}for {index} in {_expression(lo)} .. {_expression(hi)}"
-        case While():
-            return f"{where}while"
-
-
-def way_words(way: Way, loop: For | While) -> str:
-    """How a loop runs, for people."""
-    match way:
-        case Given():
-            is_threads = isinstance(loop, For) and loop.binding is Binding.THREADS
-            return "worker threads" if is_threads else "the lanes of a vector"
-        case Whole(width=1):
-            return "one after the other: a vector holds one of its numbers"
-        case Whole(width=width):
-            return f"{width} iterations in lanes, whatever is inside; the last of them under a mask"
-        case Outer(lanes=1):
-            return "one after the other: a vector holds one of its numbers"
-        case Outer():
-            return "strips of iterations in lanes, with memory for each lane; the rest one after the other"
-        case SideBySide(count=count):
-            return f"its {count} sums side by side"
-        case Aligned():
-            return "what is added to neighbouring elements moved together"
-        case Strips():
-            return _strip_words(way)
-        case Groups():
-            names = ", ".join(f"`{one.buffer}`" for one in way.sums)
-            return f"in order, {GROUP} iterations at a time, which wait for {names} once"
-        case InOrder(why=why):
-            return f"in order, since {why}"
-        case _:
-            assert_never(way)
 
 
 def way_kind(choice: Choice) -> Literal["lanes", "threads", "order"]:
@@ -143,56 +103,110 @@ def way_kind(choice: Choice) -> Literal["lanes", "threads", "order"]:
             assert_never(choice.way)
 
 
-def _strip_words(way: Strips) -> str:
-    vectors = "a vector" if way.vectors == 1 else f"{way.vectors} vectors"
-    rest = "the rest under a mask" if way.is_masked else "the rest one by one"
-    words = f"in lanes, {vectors} of {way.lanes} at a time" + ("" if way.is_single else f", {rest}")
-    sums = ", ".join(f"`{one.buffer}`" for one in way.sums)
-    return f"{words}; each lane has a sum of its own for {sums}" if sums else words
+# ---------------------------------------------------------------------------- words
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A plan in words, with the names of its program."""
 
+    name: Naming
 
-def amount_words(amounts: Amounts) -> tuple[str, ...]:
-    """Operations and bytes, for people."""
-    figures = ", ".join(
-        f"{form_words(form)} {what}"
-        for form, what in (
-            (amounts.operations, "operations"),
-            (amounts.read, "bytes read"),
-            (amounts.written, "bytes written"),
+    def lines(self, choice: Choice, margin: str) -> Iterator[str]:
+        """A line for a loop, and for each inside."""
+        yield f"{margin}{self._loop(choice.loop)}: {self.way(choice.way, choice.loop)}"
+        for inner in choice.inner:
+            yield from self.lines(inner, margin + "  ")
+
+    def _loop(self, loop: For | While) -> str:
+        where = f"{loop.span.file}:{loop.span.line} " if loop.span is not None else ""
+        match loop:
+            case For(index=index, lo=lo, hi=hi):
+                return f"{where}for {self.name(index)} in {self._expression(lo)} .. {self._expression(hi)}"
+            case While():
+                return f"{where}while"
+
+    def way(self, way: Way, loop: For | While) -> str:
+        """How a loop runs, for people."""
+        match way:
+            case Given():
+                is_threads = isinstance(loop, For) and loop.binding is Binding.THREADS
+                return "worker threads" if is_threads else "the lanes of a vector"
+            case Whole(width=1):
+                return "one after the other: a vector holds one of its numbers"
+            case Whole(width=width):
+                return f"{width} iterations in lanes, whatever is inside; the last of them under a mask"
+            case Outer(lanes=1):
+                return "one after the other: a vector holds one of its numbers"
+            case Outer():
+                return (
+                    "strips of iterations in lanes, with memory for each lane; the rest one after the other"
+                )
+            case SideBySide(count=count):
+                return f"its {count} sums side by side"
+            case Aligned():
+                return "what is added to neighbouring elements moved together"
+            case Strips():
+                return self._strips(way)
+            case Groups():
+                names = self._buffers(one.buffer for one in way.sums)
+                return f"in order, {GROUP} iterations at a time, which wait for {names} once"
+            case InOrder(why=why, buffer=buffer):
+                return f"in order, since {why if buffer is None else why.format(self.name(buffer))}"
+            case _:
+                assert_never(way)
+
+    def _strips(self, way: Strips) -> str:
+        vectors = "a vector" if way.vectors == 1 else f"{way.vectors} vectors"
+        rest = "the rest under a mask" if way.is_masked else "the rest one by one"
+        words = f"in lanes, {vectors} of {way.lanes} at a time" + ("" if way.is_single else f", {rest}")
+        sums = self._buffers(one.buffer for one in way.sums)
+        return f"{words}; each lane has a sum of its own for {sums}" if sums else words
+
+    def _buffers(self, buffers: Iterable[Buffer]) -> str:
+        return ", ".join(f"`{self.name(buffer)}`" for buffer in buffers)
+
+    def amounts(self, amounts: Amounts) -> tuple[str, ...]:
+        """Operations and bytes, for people."""
+        figures = ", ".join(
+            f"{self.form(form)} {what}"
+            for form, what in (
+                (amounts.operations, "operations"),
+                (amounts.read, "bytes read"),
+                (amounts.written, "bytes written"),
+            )
+            if form.terms
         )
-        if form.terms
-    )
-    if not figures:
-        return ()
-    names = ", ".join(f"`{var}`" for var in amounts.unknown)
-    return (f"at most {figures}", *([f"where only the run knows {names}"] if names else []))
+        if not figures:
+            return ()
+        names = ", ".join(f"`{self.name(var)}`" for var in amounts.unknown)
+        return (f"at most {figures}", *([f"where only the run knows {names}"] if names else []))
 
+    def form(self, form: Form) -> str:
+        """A sum of products, the largest degrees first."""
+        terms = sorted(form.terms.items(), key=lambda term: (-sum(power for _, power in term[0]), -term[1]))
+        words = " + ".join(self._term(monomial, factor) for monomial, factor in terms)
+        return words.replace("+ -", "- ") or "0"
 
-def form_words(form: Form) -> str:
-    """A sum of products, the largest degrees first.
+    def _term(self, monomial: Monomial, factor: int) -> str:
+        atoms = sorted(self._atom(atom) + (f"^{power}" if power > 1 else "") for atom, power in monomial)
+        digits = [] if atoms and abs(factor) == 1 else [f"{abs(factor):,}"]
+        return "-" * (factor < 0) + "·".join([*digits, *atoms])
 
-    >>> from anadrome.kernel_ir.affine import number
-    >>> form_words(number(12))
-    '12'
-    """
-    terms = sorted(form.terms.items(), key=lambda term: (-sum(power for _, power in term[0]), -term[1]))
-    return " + ".join(_term(monomial, factor) for monomial, factor in terms).replace("+ -", "- ") or "0"
+    def _atom(self, atom: Atom) -> str:
+        if isinstance(atom, Var):
+            return self.name(atom)
+        name, *args = atom
+        words = ", ".join(self._part(arg) for arg in args)
+        return f"{name}({words})" if args else str(name)
 
+    def _part(self, part: object) -> str:
+        match part:
+            case Form():
+                return self.form(part)
+            case Var() | Buffer():
+                return self.name(part)
+            case _:
+                return str(part)
 
-def _term(monomial: Monomial, factor: int) -> str:
-    atoms = sorted(_atom(atom) + (f"^{power}" if power > 1 else "") for atom, power in monomial)
-    digits = [] if atoms and abs(factor) == 1 else [f"{abs(factor):,}"]
-    return "-" * (factor < 0) + "·".join([*digits, *atoms])
-
-
-def _atom(atom: Atom) -> str:
-    if isinstance(atom, Var):
-        return atom.name
-    name, *args = atom
-    words = ", ".join(form_words(arg) if isinstance(arg, Form) else str(arg) for arg in args)
-    return f"{name}({words})" if args else str(name)
-
-
-def _expression(expr: Expr) -> str:
-    form = Forms(set()).of(expr)
-    return "…" if form is None else form_words(form)
+    def _expression(self, expr: Expr) -> str:
+        form = Forms(set()).of(expr)
+        return "…" if form is None else self.form(form)
