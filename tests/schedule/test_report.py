@@ -65,6 +65,10 @@ WORDS = {
         "for i in 0 .. n: in order, since an iteration may reach what another one writes in `y`",
         "at most 16·n bytes read, 16·n bytes written",
     ),
+    "for i in 0 .. n sequential { y[mul(i, 3)] = x[0] y[add(mul(i, 3), 1)] = x[1] y[mul(i, 3)] = x[0] }": (
+        "for i in 0 .. n: in lanes, 4 vectors of 8 at a time, the rest under a mask",
+        "at most 16 bytes read, 16·n bytes written",
+    ),
     "while { } test lt(s[0], 1.0) { s[0] = add(mul(s[0], 0.5), x[0]) }": (
         "while: in order, since it ends by what it computes",
         "at most 3·rounds operations, 8 bytes read",

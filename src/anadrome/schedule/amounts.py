@@ -1,8 +1,8 @@
 """How much a loop computes and how much memory it reaches, as sums of products of sizes.
 
 Operations are counted as the table's costs, each element of memory that a loop reads or writes once, however
-often it does: two accesses are one where they go along the same buffer in the same way, a few elements apart.
-A place that is not known is another element each time. Of a branch both ways are counted, and a loop inside
+often it does: two accesses are one where they go along the same buffer in the same way, some iterations apart. A
+place that is not known is another element each time. Of a branch both ways are counted, and a loop inside
 whose bounds change runs as often as it can: amounts are upper bounds, which are reached where there are no
 branches and arrays stay in cache.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from math import gcd
 
 from anadrome.dtypes import I64
 from anadrome.kernel_ir.affine import ONE, Atom, Bindings, Form, Forms, number, variable
@@ -173,7 +174,10 @@ class _Count:
             moved = {atom for monomial in place.terms for atom, _ in monomial if atom in indices}
             count = self.times(lambda level: level.index in moved)
             rest = Form({monomial: factor for monomial, factor in place.terms.items() if monomial != ONE})
-            self._note(buffer, ("along", rest), count, is_write=is_write)
+            every = gcd(*(factor for term, factor in rest.terms.items() if any(a in moved for a, _ in term)))
+            offset = place.terms.get(ONE, 0)
+            first = offset % every if every else offset
+            self._note(buffer, ("along", rest, first), count, is_write=is_write)
 
     def _note(self, buffer: Buffer, way: tuple[object, ...], count: Form, *, is_write: bool) -> None:
         root = self.forms.bindings.root(buffer)
