@@ -1,10 +1,10 @@
 """How much a loop computes and how much memory it reaches, as sums of products of sizes.
 
 Operations are counted as the table's costs, each element of memory that a loop reads or writes once, however
-often it does: two accesses are one where they go along the same buffer in the same way, some iterations apart. A
-place that is not known is another element each time. Of a branch both ways are counted, and a loop inside
-whose bounds change runs as often as it can: amounts are upper bounds, which are reached where there are no
-branches and arrays stay in cache.
+often it does: two accesses are one where they go along the same buffer in the same way, some iterations
+apart. A place that is not known is another element each time. Of a branch both ways are counted, and a loop
+inside whose bounds change runs as often as it can: amounts are upper bounds, which are reached where there
+are no branches and arrays stay in cache.
 """
 
 from __future__ import annotations
