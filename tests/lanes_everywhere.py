@@ -28,7 +28,8 @@ def eager(loop: For, bindings: Bindings, vector_bits: int) -> Way:
     found = iterations_of(loop, bindings) if isinstance(way, InOrder | Groups) else None
     if not isinstance(found, Iterations):
         return way
-    return Strips(2, 1, found.sums, is_masked=len(loop.body) % 2 == 0, is_single=False)
+    is_masked = len(loop.body) % 2 == 0
+    return Strips(2, 1, found.sums, is_masked=is_masked, is_single=False, added=found.added)
 
 
 @contextmanager

@@ -127,6 +127,14 @@ ALIASING = {
         "return a, b, e }",
         (X, 4),
     ),
+    "one array is the next state of two, in either order": (
+        "fn f(x: f64[n], k: i64) -> f64[n], f64[n], f64[n], f64[n], f64 { "
+        "p = full [n] 2.0; q = full [n] 3.0; "
+        "a, b, g, h, s = loop (c = x, d = p, e = q, o = x, t = 0.0) for i < k { v = d[i]; w = mul v 3.0; "
+        "u = update c[i] w; y = update e[i] v; j = o[0]; z = add t j; return u, u, y, y, z }; "
+        "return a, b, g, h, s }",
+        (X, 4),
+    ),
     "the old state is kept beside the new": (
         "fn f(x: f64[n], k: i64) -> f64[n], f64[n] { a, b = loop (c = x, d = x) for t < k { "
         "w = c[t]; v = mul w 3.0; u = update c[t] v; return u, c }; return a, b }",

@@ -64,6 +64,12 @@ LEFT = {
     "in their order": "y[i] = add(y[i], x[i]) y[add(i, 1)] = add(y[add(i, 1)], x[i])",
     "a read in between": """y[i] = add~(y[i], x[i]) s[0] = add~(s[0], y[i])
         y[add(i, 1)] = add~(y[add(i, 1)], x[i])""",
+    "another addition before it is put back": """let new: f64 = add~(y[i], x[i])
+        y[add(i, 1)] = add~(y[add(i, 1)], 2.0) y[i] = add~(y[i], 3.0) y[i] = new""",
+    "put back again and again": """let old: f64 = y[i] for j in 0 .. 3 sequential { y[i] = add~(old, x[j]) }
+        y[add(i, 1)] = add~(y[add(i, 1)], x[i])""",
+    "put back in a loop alone": """let old: f64 = y[add(i, n)]
+        for j in 0 .. 3 sequential { y[add(i, n)] = add~(old, x[j]) }""",
     "a product": "y[i] = mul~(y[i], x[i]) y[add(i, 1)] = mul~(y[add(i, 1)], x[i])",
     "too far": "y[i] = add~(y[i], x[i]) y[add(i, 9)] = add~(y[add(i, 9)], x[i])",
     "steps that differ": "y[i] = add~(y[i], x[i]) y[mul(i, 2)] = add~(y[mul(i, 2)], x[i])",

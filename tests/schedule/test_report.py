@@ -61,6 +61,11 @@ WORDS = {
         "  for j in 0 .. i: in order, since the sum in `s` keeps its order",
         "at most n^2 - n operations, 8·n - 8 bytes read",
     ),
+    "for i in 1 .. n sequential { for j in i .. n sequential { s[0] = add(s[0], x[j]) } }": (
+        "for i in 1 .. n: in order, since there are loops inside",
+        "  for j in i .. n: in order, since the sum in `s` keeps its order",
+        "at most n^2 - 2·n + 1 operations, 8·n - 8 bytes read",
+    ),
     "for i in 0 .. n sequential { y[k[i]] = x[i] y[k[i]] = x[add(i, 1)] }": (
         "for i in 0 .. n: in order, since an iteration may reach what another one writes in `y`",
         "at most 16·n bytes read, 16·n bytes written",

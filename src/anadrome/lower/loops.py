@@ -123,8 +123,9 @@ def _iteration(
     binders = [*index, *((slot.carried, _current(low, slot)) for slot in slots)]
     destinations = [None if slot.following is None else Destination(slot.following) for slot in slots]
     results = low.run(expr.body, expr.body.results, destinations, is_repeating=True, binders=binders)
-    states = {slot.state.buffer for slot in slots if slot.state is not None}
-    values = [_settled(low, slot, value, states) for slot, value in zip(slots, results, strict=True)]
+    places = (place for slot in slots for place in (slot.state, slot.following) if place is not None)
+    taken = {place.buffer for place in places}
+    values = [_settled(low, slot, value, taken) for slot, value in zip(slots, results, strict=True)]
     for slot, value in zip(slots, values, strict=True):
         if slot.cell is not None:
             low.emit.emit(kernel_ir.Store(slot.cell, (ZERO,), number(value)))
@@ -132,11 +133,12 @@ def _iteration(
             _advance(low, slot.state, slot.following, value)
 
 
-def _settled(low: Lowering, slot: Slot, value: Value, states: set[Buffer]) -> Value:
-    """The next state of an array that should have been updated in place, out of the way of other states."""
+def _settled(low: Lowering, slot: Slot, value: Value, taken: set[Buffer]) -> Value:
+    """The next state of an array that should have been updated in place, out of the way of what other states
+    and their second buffers are in."""
     if slot.state is None or slot.following is not None or not isinstance(value, Place):
         return value
-    return value if value.is_at(slot.state) or value.buffer not in states else low.moved(value)
+    return value if value.is_at(slot.state) or value.buffer not in taken else low.moved(value)
 
 
 def _advance(low: Lowering, state: Place, following: Place | None, value: Value) -> None:

@@ -4,7 +4,8 @@ Operations are counted as the table's costs, each element of memory that a loop 
 often it does: two accesses are one where they go along the same buffer in the same way, some iterations
 apart. A place that is not known is another element each time. Of a branch both ways are counted, and a loop
 inside whose bounds change runs as often as it can: amounts are upper bounds, which are reached where there
-are no branches and arrays stay in cache.
+are no branches and arrays stay in cache. What routines do that it calls is not counted, nor memory that it
+makes itself.
 """
 
 from __future__ import annotations
@@ -51,14 +52,14 @@ class Amounts:
 
 @dataclass(slots=True, eq=False)
 class _Level:
-    """A loop around what is counted: its index, if it has one, how often it runs and its last index.
+    """A loop around what is counted: its index, if it has one, how often it runs, its first and last index.
 
     `is_part`: its iterations are a worker's part of those counted, so that the workers are not counted again.
     """
 
     index: Var | None
     trip: Form
-    last: Form | None
+    ends: tuple[Form, Form] | None
     is_of_workers: bool = False
     is_part: bool = False
 
@@ -79,8 +80,8 @@ class _Count:
         total = number(1)
         is_shared = any(level.is_part and is_moved(level) for level in self.levels)
         for level in reversed(self.levels):
-            if level.index is not None and level.last is not None:
-                total = substituted(total, level.index, level.last)
+            if level.index is not None and level.ends is not None:
+                total = at_most(total, level.index, level.ends)
             if is_moved(level) and not (is_shared and level.is_of_workers):
                 total = total.times(level.trip)
         return total
@@ -133,14 +134,13 @@ class _Count:
 
     def _enter(self, index: Var | None, first: Form | None, end: Form | None, stmt: Stmt) -> None:
         if first is None or end is None:
-            rounds = Var(f"rounds{len(self.unknown) or ''}", I64)
-            self.unknown.append(rounds)
-            level = _Level(index, variable(rounds), None)
+            level = _Level(index, self._unknown(), None)
         elif (all_parts := self._all_parts(first, end)) is not None:
-            level = _Level(index, all_parts, all_parts.plus(number(1), -1), is_part=True)
+            ends = number(0), all_parts.plus(number(1), -1)
+            level = _Level(index, all_parts, ends, is_part=True)
         else:
             of_workers = isinstance(stmt, For) and stmt.binding is Binding.THREADS
-            level = _Level(index, end.plus(first, -1), end.plus(number(1), -1), of_workers)
+            level = _Level(index, end.plus(first, -1), (first, end.plus(number(1), -1)), of_workers)
         if index is not None and not level.is_of_workers:
             self.forms.moving.add(index)
         self.levels.append(level)
@@ -149,6 +149,12 @@ class _Count:
         for body in bodies(stmt):
             self.body(body)
         self.levels.pop()
+
+    def _unknown(self) -> Form:
+        """A number that only the run knows."""
+        rounds = Var(f"rounds{len(self.unknown) or ''}", I64)
+        self.unknown.append(rounds)
+        return variable(rounds)
 
     def _all_parts(self, first: Form, end: Form) -> Form | None:
         """The iterations of all workers, where these are from ⌊t·n/workers⌋ to ⌊(t + 1)·n/workers⌋ of one."""
@@ -161,9 +167,8 @@ class _Count:
 
     def _run(self, buffer: Buffer, size: Expr, *, is_write: bool) -> None:
         """A run of elements from the start of a buffer on."""
-        length = self.forms.of(size)
-        if length is not None:
-            self._note(buffer, ("run", length), length.times(self.times(lambda _: False)), is_write=is_write)
+        length = self.forms.of(size) or self._unknown()
+        self._note(buffer, ("run", length), length.times(self.times(lambda _: False)), is_write=is_write)
 
     def _reach(self, buffer: Buffer, place: Form | None, *, is_write: bool) -> None:
         if buffer.space is not Space.LOCAL and self.forms.bindings.root(buffer) not in self.own:
@@ -208,16 +213,17 @@ def _values(stmt: Stmt) -> tuple[Expr, ...]:
             return ()
 
 
-def substituted(form: Form, var: Var, value: Form) -> Form:
-    """The form with another in the place of a variable."""
-    if not form.has((var,)):
+def at_most(form: Form, index: Var, ends: tuple[Form, Form]) -> Form:
+    """A form with the last index in the place of a loop's index where that is added, and the first one where
+    it is taken off."""
+    if not form.has((index,)):
         return form
     total = number(0)
     for monomial, coefficient in form.terms.items():
-        term = Form({frozenset(item for item in monomial if item[0] is not var): coefficient})
+        term = Form({frozenset(item for item in monomial if item[0] is not index): coefficient})
         for atom, power in monomial:
-            for _ in range(power if atom is var else 0):
-                term = term.times(value)
+            for _ in range(power if atom is index else 0):
+                term = term.times(ends[coefficient > 0])
         total = total.plus(term)
     return total
 

@@ -226,8 +226,12 @@ class _Walk:
                 self.mixed.add(self.root(stmt.buffer))
 
     def _go_along(self, form: Form, summed: _Summed) -> None:
-        """An element that goes along is added to."""
+        """An element that goes along is added to, at once: between what reads it under a name and what puts
+        it back another statement may have added to it, or the same one in a loop."""
         step = form.factor(self.index)
+        is_at_once = not self.inner and self.stores[self.root(summed.stmt.buffer)] == 1
+        if summed.names and not is_at_once:
+            return
         if summed.operator == "add" and step is not None and step.constant:
             self.along.append(Added(summed.stmt, summed.term, summed.names, form))
 
@@ -241,14 +245,13 @@ class _Walk:
                 return self.values[expr]
             return expr
 
-        is_alone = self.stores[self.root(stmt.buffer)] == 1
         made = once(stmt.value)
         if not isinstance(made, Compute) or made.prim.name not in SUMMED:
             return None
         sides = made.args[:1] if made.prim.name == "sub" else made.args
         for side, other in zip(sides, reversed(made.args), strict=False):
             before = set(names)
-            old = once(side) if is_alone else side  # another statement may stand between the two
+            old = once(side)
             if isinstance(old, Load) and old.buffer is stmt.buffer and self.place(old) == self.place(stmt):
                 if not stmt.buffer.dtype.is_float or made.is_reassociable:
                     term = Compute(PRIMS["neg"], (other,)) if made.prim.name == "sub" else other

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
-from anadrome.errors import Span
 from anadrome.kernel_ir.affine import Atom, Bindings, Form, Forms, Monomial, bindings_of
 from anadrome.kernel_ir.nodes import Binding, Buffer, Call, Expr, For, Function, Stmt, Var, While
 from anadrome.kernel_ir.walk import bodies, statements
@@ -27,11 +26,6 @@ class Nest:
 
     choice: Choice
     amounts: Amounts
-
-    @property
-    def span(self) -> Span | None:
-        """The source place that says so."""
-        return self.choice.loop.span
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -63,7 +63,7 @@ class Loops:
     So many of them run `in_lanes`, on worker `threads` and `in_order`. They take at most so many `operations`
     (a product counts one, an exponential ten), and read and write at most so many bytes of arrays where every
     element is met once in each outermost loop. Outermost loops in which data decide how often something runs
-    are left out of these figures, and `is_all` is false.
+    are left out of these figures, and `is_all` is false. What the routines of `calls` do is not counted.
     """
 
     in_lanes: int
@@ -73,13 +73,16 @@ class Loops:
     read: int
     written: int
     is_all: bool
+    calls: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """The line of an explanation."""
         ways = ((self.in_lanes, "in lanes"), (self.threads, "on threads"), (self.in_order, "in order"))
         found = ", ".join(f"{count} {way}" for count, way in ways if count)
         moved = f"{show_bytes(self.read)} read, {show_bytes(self.written)} written"
-        rest = "" if self.is_all else ", beside loops that only the run can count"
+        others = ["loops that only the run can count"] * (not self.is_all)
+        others += [f"calls of {', '.join(self.calls)}"] * bool(self.calls)
+        rest = f", beside {' and '.join(others)}" if others else ""
         return f"  loops: {found}; at most {self.operations:,} operations, {moved}{rest}"
 
 
@@ -232,9 +235,11 @@ def _loops(plan: Plan, scalars: Mapping[kernel_ir.Var, Number], workers: int) ->
         [sizes.of(form) for form in (nest.amounts.operations, nest.amounts.read, nest.amounts.written)]
         for nest in plan.nests
     ]
-    operations, read, written = (sum(total or 0 for total in column) for column in zip(*totals, strict=True))
+    operations, read, written = (
+        sum(max(total or 0, 0) for total in column) for column in zip(*totals, strict=True)
+    )
     is_all = all(total is not None for row in totals for total in row)
-    return Loops(ways["lanes"], ways["threads"], ways["order"], operations, read, written, is_all)
+    return Loops(ways["lanes"], ways["threads"], ways["order"], operations, read, written, is_all, plan.calls)
 
 
 # ---------------------------------------------------------------------------- loops with a policy
