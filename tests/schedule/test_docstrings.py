@@ -21,7 +21,7 @@ WORKERS = {
             "warps",
             "narrow",
             "checks",
-            "products",
+            "peephole",
             "lanes",
             "outer",
             "innermost",

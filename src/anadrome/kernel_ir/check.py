@@ -109,6 +109,10 @@ class _Checker:
     def function(self, fn: Function) -> None:
         """Parameters, body, results, failures."""
         self._whole()
+        for size in fn.sizes:
+            if size not in fn.params:
+                raise self.fail(f"the size {size} is no parameter")
+            self._expect(size.dtype, I64, f"the size {size}")
         returned: set[Buffer] = set()
         for output in fn.outputs:
             self._output(output, returned)

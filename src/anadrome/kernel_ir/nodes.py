@@ -407,6 +407,8 @@ class Function:
     failures: tuple[Failure, ...] = ()
     messages: tuple[str, ...] = ()
     """What it prints: lines of `printing.Message`."""
+    sizes: tuple[Var, ...] = ()
+    """Those of the parameters that are lengths of arrays, and so never negative."""
 
 
 @node

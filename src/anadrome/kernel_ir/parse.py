@@ -104,6 +104,7 @@ class Parser:
         self._position = 0
         self._vars: dict[str, Var] = {}
         self._buffers: dict[str, Buffer] = {}
+        self._sizes: list[Var] = []
         self._kernels: dict[str, Kernel] = {}
 
     # ------------------------------------------------------------------ tokens
@@ -192,7 +193,7 @@ class Parser:
             messages.append(self._string())
         if self._token.kind != "end":
             raise self._fail("the end of the text")
-        return Function(name, params, tuple(body), outputs, failures, tuple(messages))
+        return Function(name, params, tuple(body), outputs, failures, tuple(messages), tuple(self._sizes))
 
     def _kernel(self, name: str) -> Kernel:
         self._expect("(")
@@ -218,6 +219,9 @@ class Parser:
     def _param(self) -> Var | Buffer:
         name = self._word("a parameter")
         self._expect(":")
+        if self._accept("size"):
+            self._sizes.append(self._new_var(name, I64))
+            return self._sizes[-1]
         dtype = self._dtype()
         if not self._accept("buffer"):
             return self._new_var(name, dtype)

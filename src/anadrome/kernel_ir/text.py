@@ -1,6 +1,6 @@
 """The text of the kernel IR: printer and parser, so that `show(parse(show(fn))) == show(fn)`.
 
-    fn scale(x: f64 buffer, n: i64) {
+    fn scale(x: f64 buffer, n: size) {
       alloc out: f64 global [n]
       for i in 0 .. n parallel {
         let v: f64 = x[i]
@@ -10,6 +10,8 @@
       return out as f64 [n]
     }
     failure assert "{0} is too large" at "user.py" 3 4 9
+
+A `size` is an i64 that is the length of an array, and so is not negative.
 
 What is printed has a number as well: `print 0: v, shown x [n]` writes `message "…"`, which stands behind the
 failures.
@@ -146,7 +148,7 @@ class _Printer:
         """The whole text."""
         for kernel in kernels(fn):
             self.kernel(kernel)
-        params = ", ".join(self._param(param) for param in fn.params)
+        params = ", ".join(self._param(param, param in fn.sizes) for param in fn.params)
         self.line(f"fn {re.sub(r'[^0-9A-Za-z_]', '_', fn.name) or 'f'}({params}) {{")
         self.body(fn.body)
         self.depth += 1
@@ -173,7 +175,9 @@ class _Printer:
         for failure in kernel.failures:
             self.line(_failure(failure))
 
-    def _param(self, param: Var | Buffer) -> str:
+    def _param(self, param: Var | Buffer, is_size: bool = False) -> str:
+        if is_size:
+            return f"{self.name(param)}: size"
         suffix = f" buffer{self._layout(param)}" if isinstance(param, Buffer) else ""
         return f"{self.name(param)}: {param.dtype.name}{suffix}"
 

@@ -34,7 +34,8 @@ def lower(fn: array_ir.Function, config: Config) -> kernel_ir.Function:
         outputs = _outputs(low, fn.body.results)
     failures = tuple(kernel_ir.Failure(*words) for words in low.failures)
     body, messages = tuple(low.emit.block.stmts), tuple(low.messages)
-    return kernel_ir.Function(fn.name, tuple(params), body, outputs, failures, messages)
+    sizes = tuple(_scalar_param(low, size) for size in fn.sizes)
+    return kernel_ir.Function(fn.name, tuple(params), body, outputs, failures, messages, sizes)
 
 
 def _scalar_param(low: Lowering, var: array_ir.Var) -> kernel_ir.Var:

@@ -51,7 +51,10 @@ def emit(fn: Function, target: Target, is_measured: bool = False) -> Emitted:
     program = Program(fn, module, is_measured)
     if is_measured:
         emit_measure(module)
-    parameters = [_parameter(param, position) for position, param in enumerate(fn.params)]
+    parameters = [
+        ("ptr noalias readonly" if isinstance(param, Buffer) else param.dtype.llvm, f"%p{position}")
+        for position, param in enumerate(fn.params)
+    ]
     listed = "".join(f", {kind} {name}" for kind, name in parameters)
     header = f"define internal void @body(ptr noalias %frame, i64 %workers{listed}) noinline #0"
     text = FunctionText(module, header)
@@ -74,13 +77,6 @@ def emit(fn: Function, target: Target, is_measured: bool = False) -> Emitted:
         uses_threads=program.uses_threads,
         symbols=module.symbols(),
     )
-
-
-def _parameter(param: Var | Buffer, position: int) -> tuple[str, Value]:
-    name = f"%p{position}"
-    if isinstance(param, Var):
-        return param.dtype.llvm, name
-    return "ptr noalias readonly", name
 
 
 def _emit_outputs(scope: Scope, fn: Function) -> None:

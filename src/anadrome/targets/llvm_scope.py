@@ -133,6 +133,7 @@ class Scope:
         self.unlikely = program.unlikely
         self.workers: Value = "%workers"
         self.vars: dict[Var, Value] = {}
+        self.origins: dict[Var, Expr] = {}
         self.places: dict[Buffer, Place] = {}
         self.slots: list[Value] = []
         self.sizes: dict[Value, Value] = {}
@@ -146,6 +147,11 @@ class Scope:
         """Let a variable have a value."""
         self.vars[var] = value
 
+    def let(self, var: Var, value: Expr) -> None:
+        """Let a variable have the value of an expression."""
+        self.bind(var, self.expr(value))
+        self.origins[var] = value
+
     def expr(self, expr: Expr) -> Value:
         """The value of an expression."""
         return self.typed(expr)[0]
@@ -157,6 +163,8 @@ class Scope:
                 return self.vars[expr], dtype
             case Const(value=value, dtype=dtype):
                 return literal(value, dtype), dtype
+            case Compute(prim=prim, args=args) if prim.name == "select" and self._counts_from_the_end(*args):
+                return self._from_the_end(*map(self.expr, args)), I64
             case Compute(prim=prim, args=args, is_reassociable=is_reassociable):
                 pairs = [self.typed(arg) for arg in args]
                 types = tuple(dtype for _, dtype in pairs)
@@ -171,6 +179,36 @@ class Scope:
                 return self.workers, I64
             case _:
                 assert_never(expr)
+
+    def _from_the_end(self, is_negative: Value, moved: Value, index: Value) -> Value:
+        text = self.text
+        before, negative, after, chosen = (
+            text.block,
+            text.fresh("negative"),
+            text.fresh("after"),
+            text.fresh(),
+        )
+        text.do(f"br i1 {is_negative}, label %{negative}, label %{after}, !prof {self.unlikely}")
+        text.label(negative)
+        text.do(f"br label %{after}")
+        text.label(after)
+        text.do(f"{chosen} = phi i64 [{index}, %{before}], [{moved}, %{negative}]")
+        return chosen
+
+    def _counts_from_the_end(self, condition: Expr, then: Expr, other: Expr) -> bool:
+        """Whether a choice is that of an index, `n + i` where i is negative and else i, which is rarely made.
+
+        As a branch, it keeps three operations from standing between an index and what is read there.
+        """
+        asked, moved = self._origin(condition), self._origin(then)
+        match asked, moved:
+            case Compute(prim=asks, args=(index, Const(value=0))), Compute(prim=moves, args=(start, _)):
+                return (asks.name, moves.name) == ("lt", "add") and index is start is other
+            case _:
+                return False
+
+    def _origin(self, expr: Expr) -> Expr | None:
+        return self.origins.get(expr) if isinstance(expr, Var) else expr
 
     def patience(self, start: int) -> Value:
         """The variable that counts operations down, from `start` at the beginning of the function."""

@@ -54,7 +54,7 @@ def emit_statement(scope: Scope, stmt: Stmt) -> None:
     """One statement."""
     match stmt:
         case Let(var=var, value=value):
-            scope.bind(var, scope.expr(value))
+            scope.let(var, value)
         case Store(buffer=buffer, indices=indices, value=value):
             scope.store(buffer, scope.expr(offset_of(buffer, indices)), scope.expr(value))
         case For():
