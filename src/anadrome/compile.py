@@ -28,6 +28,7 @@ from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir import text as kernel_text
 from anadrome.kernel_ir.check import check as check_kernel
 from anadrome.lower.function import lower
+from anadrome.passes.again import again
 from anadrome.passes.both_sides import both_sides
 from anadrome.passes.brackets import brackets
 from anadrome.passes.equal_sizes import equal_sizes
@@ -78,6 +79,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("simplify-3", simplify),
     ("both-sides", both_sides),
     ("outer-lanes", outer_lanes),
+    ("again", again),
 )
 """Array IR to array IR, in order. A pass that runs again has a number behind its name."""
 

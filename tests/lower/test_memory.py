@@ -14,6 +14,7 @@ ONE_THREAD = Config(threads=1)
 X = np.array([3.0, -1.0, 4.0, 1.0, -5.0])
 A = np.arange(12.0).reshape(4, 3) - 5.0
 
+MADE = "a = parfor i < n { v = x[i]; w = add v 1.0; yield stack w };"
 IN_PLACE = {
     "update in a loop": (
         "fn f(x: f64[n], k: i64) -> f64[n] { "
@@ -72,6 +73,62 @@ IN_PLACE = {
         "l = loop (c = z) for i < n { v = x[i]; d = update c[i] v; return d }; yield stack l }; return y }",
         (X, 3),
         1,
+    ),
+    "a map of what nobody reads after it": (
+        f"fn f(x: f64[n]) -> f64[n] {{ {MADE} b = parfor j < n {{ v = a[j]; q = x[j]; w = mul v q; "
+        "yield stack w }; return b }",
+        (X,),
+        1,
+    ),
+    "two maps of two arrays": (
+        f"fn f(x: f64[n]) -> f64[n], f64[n] {{ {MADE} b = parfor i < n {{ v = a[i]; w = mul v v; "
+        "yield stack w }; c, d = parfor j < n { v = a[j]; u = b[j]; w = mul v u; q = sub v u; yield stack w; "
+        "yield stack q }; return c, d }",
+        (X,),
+        2,
+    ),
+    "a second result finds no more room": (
+        f"fn f(x: f64[n]) -> f64[n], f64[n] {{ {MADE} b, c = parfor j < n {{ v = a[j]; w = mul v 3.0; "
+        "u = mul v 5.0; yield stack w; yield stack u }; return b, c }",
+        (X,),
+        2,
+    ),
+    "an element that is read in a loop inside": (
+        f"fn f(x: f64[n]) -> f64[n] {{ {MADE} b = parfor j < n {{ s = parfor k < n {{ v = a[j]; q = x[k]; "
+        "w = mul v q; yield reduce add w }; yield stack s }; return b }",
+        (X,),
+        1,
+    ),
+    "a map of another element": (
+        f"fn f(x: f64[n]) -> f64[n] {{ {MADE} b = parfor j < n {{ v = a[j]; k = sub n 1; l = sub k j; "
+        "u = a[l]; w = mul v u; yield stack w }; return b }",
+        (X,),
+        2,
+    ),
+    "a map of what is read after it": (
+        f"fn f(x: f64[n]) -> f64[n], f64 {{ {MADE} b = parfor j < n {{ v = a[j]; w = mul v 3.0; "
+        "yield stack w }; s = a[0]; return b, s }",
+        (X,),
+        2,
+    ),
+    "a map in a loop of an array outside": (
+        f"fn f(x: f64[n], k: i64) -> f64 {{ {MADE} s = loop (t = 0.0) for h < k {{ "
+        "b = parfor j < n { v = a[j]; w = mul v 3.0; yield stack w }; q = b[0]; e = b[1]; r = mul q e; "
+        "u = add t r; return u }; return s }",
+        (X, 3),
+        2,
+    ),
+    "a map of a row of an array": (
+        "fn f(x: f64[n, m]) -> f64[m] { a = parfor i < n { r = x[i]; yield stack r }; "
+        "q = a[1]; b = parfor j < m { v = q[j]; w = mul v 3.0; yield stack w }; return b }",
+        (A,),
+        2,
+    ),
+    "a map of numbers into others": (
+        f"fn f(x: f64[n]) -> f32[n] {{ {MADE} b = parfor j < n {{ v = a[j]; w = to_f32 v; yield stack w }}; "
+        "return b }",
+        (X,),
+        2,
     ),
 }
 

@@ -12,6 +12,7 @@ from anadrome.array_ir.nodes import Function, Var
 from anadrome.array_ir.text import parse, show
 from anadrome.array_ir.walk import Renaming
 from anadrome.config import Config
+from anadrome.passes.again import again
 from anadrome.passes.both_sides import both_sides
 from anadrome.passes.equal_sizes import equal_sizes
 from anadrome.passes.fuse import fuse
@@ -33,6 +34,7 @@ from anadrome.passes.tighten import tighten
 Pass = Callable[[Function, Config], Function]
 
 PASSES: dict[str, Pass] = {
+    "again": again,
     "simplify": simplify,
     "both_sides": both_sides,
     "fuse": fuse,

@@ -100,6 +100,13 @@ class Knowledge:
             and _are_distinct(expr.index, places, inside)
         )
 
+    def is_read_by_own_index(self, expr: ParFor, array: Var) -> bool:
+        """Whether iteration i of a parfor reads the element i of an array, and nothing else of it."""
+        (_, body), *operators = bodies(expr)
+        if array in operands(expr) or any(array in free_variables(found) for _, found in operators):
+            return False
+        return all(read == (expr.index,) for read in _reads(body, array))
+
     def _is_elsewhere(self, read: list[Affine], places: list[Affine], inside: Collection[Var]) -> bool:
         """Whether some index of a read is surely not that of any write."""
         for one, other in zip(read, places, strict=False):

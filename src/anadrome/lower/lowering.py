@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir.own_reads import Knowledge
-from anadrome.array_ir.walk import operands
+from anadrome.array_ir.walk import all_lets, operands
 from anadrome.config import Config
 from anadrome.dtypes import DType
 from anadrome.errors import Span
@@ -155,6 +155,35 @@ class Lowering:
         """Where to write an array about to be computed: the place it is wanted in, or new memory."""
         found = self.offer(var, *consumed)
         return self.allocate(var) if found is None or found.operator is not None else found.place
+
+    def read_for_the_last_time(self, let: array_ir.Let, target: array_ir.Var) -> Place | None:
+        """The elements of an array that a parfor reads for the last time, where iteration i reads element i
+        alone: the elements of a result of the same type may lie there. Bound to that result at once, so that
+        no other one takes them."""
+        expr = let.expr
+        if (
+            not isinstance(expr, array_ir.ParFor)
+            or len(target.type.shape) != 1
+            or not self.live.is_live(target)
+        ):
+            return None
+        reads = (inner.expr for inner in all_lets(expr.body) if isinstance(inner.expr, array_ir.Index))
+        for var in dict.fromkeys(read.array for read in reads):
+            old = self.env.get(var)
+            if not isinstance(old, Place) or var.type != target.type or not self._may_lie_in(old, var):
+                continue
+            if self.live.knowledge.is_read_by_own_index(expr, var):
+                self.bind(target, old)
+                return old
+        return None
+
+    def _may_lie_in(self, old: Place, var: array_ir.Var) -> bool:
+        """Whether a result may lie in the memory of an array that is not read any more, all of its own."""
+        storage = old.storage
+        is_there = storage.is_owned and storage.is_whole and not storage.is_pinned
+        is_taken = any(found.place.buffer is storage.buffer for found in self._reserved.values())
+        is_read = self.live.is_live(var) or not self.live.is_free(storage, (var,))
+        return is_there and not is_taken and not is_read
 
     def take_over(self, let: array_ir.Let, var: array_ir.Var, target: array_ir.Var) -> Place:
         """The elements of an operand in memory that the statement may overwrite, for its result `target`:

@@ -63,7 +63,7 @@ class Sink(ABC):
 
 @dataclass(slots=True, eq=False)
 class StackSink(Sink):
-    """result[i] = value
+    """result[i] = value, in the place of an array whose element i the iteration reads and nobody after it
 
     Where iterations run in lanes and others read single elements, rows lie side by side.
     """
@@ -85,7 +85,8 @@ class StackSink(Sink):
                 self.targets[0].name, self.value.type.dtype, shape
             )
         else:
-            self.place = self.low.allocate(self.targets[0])
+            old = None if self.is_in_lanes else self.low.read_for_the_last_time(self.let, self.targets[0])
+            self.place = self.low.allocate(self.targets[0]) if old is None else old
 
     def wants(self, index: Expr) -> Wants:
         self._row = None
