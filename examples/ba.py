@@ -108,18 +108,21 @@ def jacobian_values(
 
 
 def sparsity(cameras: int, points: int, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Row starts and columns. Columns: cameras, points, weights; rows: two for each observation, then the
-    weights."""
-    count = len(observations)
-    by_camera = CAMERA * observations[:, 0:1] + np.arange(CAMERA)
-    by_point = CAMERA * cameras + POINT * observations[:, 1:2] + np.arange(POINT)
-    by_weight = CAMERA * cameras + POINT * points + np.arange(count).reshape(count, 1)
+    """Row starts and columns, of 32 bits as SciPy has them. Columns: cameras, points, weights; rows: two for
+    each observation, then the weights."""
+    count, seen = len(observations), observations.astype(np.int32)
+    each = np.arange(count, dtype=np.int32).reshape(count, 1)
+    by_camera = CAMERA * seen[:, 0:1] + np.arange(CAMERA, dtype=np.int32)
+    by_point = np.int32(CAMERA * cameras) + POINT * seen[:, 1:2] + np.arange(POINT, dtype=np.int32)
+    by_weight = np.int32(CAMERA * cameras + POINT * points) + each
     block = np.concatenate((by_camera, by_point, by_weight), axis=1)
     columns = np.concatenate((np.repeat(block, 2, axis=0).ravel(), by_weight.ravel()))
-    reprojection_starts = PER_ROW * np.arange(2 * count)
-    return np.concatenate((reprojection_starts, 2 * PER_ROW * count + np.arange(count + 1))), columns
+    of_reprojections = PER_ROW * np.arange(2 * count, dtype=np.int32)
+    of_weights = np.int32(2 * PER_ROW * count) + np.arange(count + 1, dtype=np.int32)
+    return np.concatenate((of_reprojections, of_weights)), columns
 
 
+@ad.jit
 def jacobian(
     cameras: np.ndarray,
     points: np.ndarray,

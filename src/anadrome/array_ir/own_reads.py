@@ -100,6 +100,12 @@ class Knowledge:
             and _are_distinct(expr.index, places, inside)
         )
 
+    def is_at_least(self, one: Atom, other: Atom) -> bool:
+        """Whether a number is surely not less than another."""
+        distance = affine(one, self.definitions).plus(affine(other, self.definitions), -1)
+        grows = all(coefficient > 0 and var in self.natural for var, coefficient in distance.terms)
+        return grows and distance.constant >= 0
+
     def is_read_by_own_index(self, expr: ParFor, array: Var) -> bool:
         """Whether iteration i of a parfor reads the element i of an array, and nothing else of it."""
         (_, body), *operators = bodies(expr)

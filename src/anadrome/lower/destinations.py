@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 
 from anadrome.array_ir import nodes as array_ir
+from anadrome.array_ir.affine import affine
 from anadrome.array_ir.nodes import Bounds
+from anadrome.array_ir.walk import free_variables, operands
 from anadrome.kernel_ir.nodes import i64
 from anadrome.lower.access import locate
 from anadrome.lower.lowering import Lowering, is_scalar
 from anadrome.lower.origin import predecessor
+from anadrome.lower.pieces import are_in_order, ends, pieces
 from anadrome.lower.sums import token_place
 from anadrome.lower.values import Destination, Place
 
@@ -33,6 +36,8 @@ def supply(low: Lowering, var: array_ir.Var, let: array_ir.Let) -> Destination |
                 return None
             shape = low.scalars(var.type.shape)
             return Destination(found.place.reshaped(shape), found.operator, found.replaced)
+        case array_ir.ParFor() if var not in operands(let.expr):
+            return _piece(low, var, let, let.expr)
         case array_ir.Update() | array_ir.Loop() | array_ir.WithSum() | array_ir.ParFor():
             return _successor(low, var, let)
         case _:
@@ -73,6 +78,29 @@ def _successor(low: Lowering, var: array_ir.Var, let: array_ir.Let) -> Destinati
             found = low.reserve(target)
             return found if found is not None and found.operator is None else None
     return None
+
+
+def _piece(low: Lowering, var: array_ir.Var, let: array_ir.Let, expr: array_ir.ParFor) -> Destination | None:
+    """The piece of a result that is nothing but a copy of an array."""
+    found, knowledge = pieces(expr), low.live.knowledge
+    borders = ends(found, expr.extent)
+    readers = [(piece, end) for piece, end in zip(found, borders, strict=True) if _reads(piece.body, var)]
+    if len(let.targets) != 1 or len(readers) != 1 or not low.is_known(borders):
+        return None
+    ((piece, end),) = readers
+    places = (affine(place, knowledge.definitions) for place in (end, piece.start, var.type.shape[0]))
+    until, start, size = places
+    fits = piece.copied(expr.index, knowledge) is var and until.plus(start, -1) == size
+    if not fits or not are_in_order(found, expr.extent, knowledge):
+        return None
+    whole = low.reserve_place(let.targets[0])
+    if whole.buffer.shape:
+        return None
+    return Destination(whole.rows(low.scalar(piece.start), low.scalars(var.type.shape)))
+
+
+def _reads(body: array_ir.Body, var: array_ir.Var) -> bool:
+    return var in free_variables(body)
 
 
 def _row_of_update(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anadrome.array_ir import nodes as array_ir
+from anadrome.array_ir.walk import operands
 from anadrome.config import Config
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Buffer, Output
@@ -22,7 +23,8 @@ def lower(fn: array_ir.Function, config: Config) -> kernel_ir.Function:
     """
     low = Lowering(fn, config, lower_statement, supply)
     params: list[kernel_ir.Var | Buffer] = []
-    with low.live.enter(fn.body, fn.body.results, is_repeating=False) as frame:
+    body = _lengths_first(fn.body)
+    with low.live.enter(body, body.results, is_repeating=False) as frame:
         for var in (*fn.sizes, *(param for param in fn.params if is_scalar(param))):
             scalar = kernel_ir.Var(var.name, var.type.dtype)
             low.bind(var, scalar)
@@ -30,12 +32,12 @@ def lower(fn: array_ir.Function, config: Config) -> kernel_ir.Function:
             params.append(_scalar_param(low, size))
         for param in fn.params:
             params.append(_scalar_param(low, param) if is_scalar(param) else _array_param(low, param))
-        _run(low, fn.body, frame)
-        outputs = _outputs(low, fn.body.results)
+        _run(low, body, frame)
+        outputs = _outputs(low, body.results)
     failures = tuple(kernel_ir.Failure(*words) for words in low.failures)
-    body, messages = tuple(low.emit.block.stmts), tuple(low.messages)
+    stmts, messages = tuple(low.emit.block.stmts), tuple(low.messages)
     sizes = tuple(_scalar_param(low, size) for size in fn.sizes)
-    return kernel_ir.Function(fn.name, tuple(params), body, outputs, failures, messages, sizes)
+    return kernel_ir.Function(fn.name, tuple(params), stmts, outputs, failures, messages, sizes)
 
 
 def _scalar_param(low: Lowering, var: array_ir.Var) -> kernel_ir.Var:
@@ -49,6 +51,24 @@ def _array_param(low: Lowering, var: array_ir.Var) -> Buffer:
     storage = Storage(buffer, is_owned=False)
     low.bind(var, Place(storage, ZERO, low.scalars(var.type.shape)))
     return buffer
+
+
+def _lengths_first(body: array_ir.Body) -> array_ir.Body:
+    """The body with the lengths of arrays that only depend on parameters before all else: an array may then
+    be built in the place of one that is put together behind it."""
+    made = {target for let in body.lets for target in let.targets}
+    types = [target.type for let in body.lets for target in let.targets]
+    lengths: set[array_ir.Atom] = {size for type_ in types for size in type_.shape}
+    for let in reversed(body.lets):
+        if isinstance(let.expr, array_ir.Apply) and let.targets[0] in lengths:
+            lengths.update(let.expr.args)
+    first: list[array_ir.Let] = []
+    for let in body.lets:
+        is_length = isinstance(let.expr, array_ir.Apply) and let.targets[0] in lengths
+        if is_length and made.isdisjoint(operands(let.expr)):
+            first.append(let)
+            made.difference_update(let.targets)
+    return array_ir.Body((*first, *(let for let in body.lets if let not in first)), body.results)
 
 
 def _run(low: Lowering, body: array_ir.Body, frame: Frame) -> None:

@@ -234,7 +234,8 @@ class Lowering:
         if not used or used[-1] == len(facts.lets):
             return None
         consumer = facts.lets[used[-1]]
-        if operands(consumer.expr).count(var) != 1 or var in self.live.facts.nested(consumer):
+        is_inside = isinstance(consumer.expr, array_ir.ParFor) and var in self.live.facts.nested(consumer)
+        if operands(consumer.expr).count(var) + is_inside != 1:
             return None
         return self._supply(self, var, consumer)
 

@@ -7,6 +7,7 @@ for t < workers  [threads]
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import assert_never
 
 from anadrome.array_ir import nodes as array_ir
@@ -18,8 +19,10 @@ from anadrome.lower.interchange import interchange
 from anadrome.lower.lowering import Lowering, is_scalar
 from anadrome.lower.memory import parfor_results
 from anadrome.lower.monoids import ReduceLambdaSink, ScanSink
+from anadrome.lower.pieces import Piece, are_in_order, ends, pieces
 from anadrome.lower.scatters import AccumulateLambdaSink, AccumulateSink, CarrySink, ScatterSink
 from anadrome.lower.schedule import workers
+from anadrome.lower.values import Place
 from anadrome.lower.yields import ReduceArraySink, ReduceScalarSink, Sink, StackSink
 
 
@@ -30,8 +33,53 @@ def lower_parfor(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> Non
         for part in turned:
             assert isinstance(part.expr, array_ir.ParFor)
             _lower(low, part, part.expr)
+    elif found := pieces(expr):
+        _lower_pieces(low, let, expr, found)
     else:
         _lower(low, let, expr)
+
+
+def _lower_pieces(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor, found: tuple[Piece, ...]) -> None:
+    """Piece after piece into the same results; nothing for one that lies there already."""
+    copied = [piece.copied(expr.index, low.live.knowledge) for piece in found]
+    inside = tuple(var for var in copied if var is not None and not low.live.is_live(var))
+    in_order = are_in_order(found, expr.extent, low.live.knowledge)
+    extent, opened = low.scalar(expr.extent), _stacks(low, let, expr.yields, None, inside)
+    for sink in opened:
+        sink.open()
+    start: Expr = ZERO
+    for piece, array, end in zip(found, copied, ends(found, expr.extent), strict=True):
+        until = low.scalar(end)
+        if not in_order:
+            until = low.emit.let("end", I64, compute("min", compute("max", until, start), extent))
+        old = low.env.get(array) if array in inside else None
+        if not isinstance(old, Place) or not old.is_at(opened[0].place.row((start,))):
+            length = array_ir.Var("length", array_ir.ArrayType(I64))
+            distance = compute("sub", until, start) if start is not ZERO else until
+            low.bind(length, low.emit.let("length", I64, distance))
+            part = array_ir.ParFor(expr.index, length, piece.body, piece.yields)
+            count = workers(low, let, part)
+            sinks = _stacks(low, let, piece.yields, count, ())
+            for sink, whole in zip(sinks, opened, strict=True):
+                sink.place, sink.operator = whole.place, whole.operator
+            _iterate(low, part, sinks, count, start, until)
+        start = until
+    for sink in opened:
+        sink.close()
+
+
+def _stacks(
+    low: Lowering,
+    let: array_ir.Let,
+    yields: tuple[array_ir.Yield, ...],
+    count: Expr | None,
+    inside: tuple[array_ir.Var, ...],
+) -> list[StackSink]:
+    return [
+        StackSink(low, let, let.targets[part], count, item.value, inside=inside)
+        for item, part in yield_slices(yields)
+        if isinstance(item, array_ir.Stack)
+    ]
 
 
 def _lower(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> None:
@@ -40,28 +88,39 @@ def _lower(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> None:
     sinks = [_sink(low, let, item, let.targets[part], count, in_lanes=expr.in_lanes) for item, part in parts]
     for sink in sinks:
         sink.open()
-    extent = low.scalar(expr.extent)
-    outer, low.is_in_parfor = low.is_in_parfor, True
-    if count is None:
-        _run(low, expr, sinks, None, ZERO, extent)
-    else:
-        with low.emit.loop("t", ZERO, count, Binding.THREADS) as worker:
-            lo, hi = _part(low, worker, count, extent)
-            _run(low, expr, sinks, worker, lo, hi)
-    low.is_in_parfor = outer
+    _iterate(low, expr, sinks, count, ZERO, low.scalar(expr.extent))
     for sink in sinks:
         sink.close()
 
 
-def _part(low: Lowering, worker: Expr, count: Expr, extent: Expr) -> tuple[Expr, Expr]:
-    """The t-th of `count` parts of the extent: ⌊t·extent/count⌋ up to ⌊(t+1)·extent/count⌋"""
-    lo = compute("truncdiv", multiply(worker, extent), count)
-    hi = compute("truncdiv", multiply(add(worker, ONE), extent), count)
+def _iterate(
+    low: Lowering,
+    expr: array_ir.ParFor,
+    sinks: Sequence[Sink],
+    count: Expr | None,
+    start: Expr,
+    end: Expr,
+) -> None:
+    """The iterations from `start` to `end`, as many as the extent says."""
+    outer, low.is_in_parfor = low.is_in_parfor, True
+    if count is None:
+        _run(low, expr, sinks, None, start, end)
+    else:
+        with low.emit.loop("t", ZERO, count, Binding.THREADS) as worker:
+            lo, hi = _part(low, worker, count, low.scalar(expr.extent), start)
+            _run(low, expr, sinks, worker, lo, hi)
+    low.is_in_parfor = outer
+
+
+def _part(low: Lowering, worker: Expr, count: Expr, extent: Expr, start: Expr) -> tuple[Expr, Expr]:
+    """The t-th of `count` parts of the extent: ⌊t·extent/count⌋ up to ⌊(t+1)·extent/count⌋, from the start"""
+    lo = add(start, compute("truncdiv", multiply(worker, extent), count))
+    hi = add(start, compute("truncdiv", multiply(add(worker, ONE), extent), count))
     return low.emit.let("lo", I64, lo), low.emit.let("hi", I64, hi)
 
 
 def _run(
-    low: Lowering, expr: array_ir.ParFor, sinks: list[Sink], worker: Expr | None, lo: Expr, hi: Expr
+    low: Lowering, expr: array_ir.ParFor, sinks: Sequence[Sink], worker: Expr | None, lo: Expr, hi: Expr
 ) -> None:
     for sink in sinks:
         sink.enter(worker)

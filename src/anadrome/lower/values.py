@@ -117,6 +117,10 @@ class Place:
             return Place(self.storage, ZERO, inner, (*self.prefix, *indices))
         return Place(self.storage, self.element(indices), inner, self.prefix)
 
+    def rows(self, start: Expr, shape: tuple[Expr, ...]) -> Place:
+        """A region of its own of this shape that begins with the row at `start`, in a run of elements."""
+        return Place(self.storage.part(), self.element((start,)), shape, self.prefix)
+
     def reshaped(self, shape: tuple[Expr, ...]) -> Place:
         """The same elements under another shape."""
         return Place(self.storage, self.offset, shape, self.prefix)

@@ -70,12 +70,14 @@ class StackSink(Sink):
 
     value: array_ir.Atom
     is_in_lanes: bool = False
+    inside: tuple[array_ir.Var, ...] = ()
+    """Arrays that lie in the place of the result already."""
     place: Place = field(init=False)
     operator: str | None = field(init=False, default=None)
     _row: Place | None = field(init=False, default=None)
 
     def open(self) -> None:
-        found = self.low.offer(self.targets[0])
+        found = self.low.offer(self.targets[0], *self.inside)
         self.operator = None if found is None else found.operator
         if found is not None:
             self.place = found.place

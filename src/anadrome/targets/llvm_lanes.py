@@ -59,6 +59,8 @@ from anadrome.targets.llvm_scope import Scope
 from anadrome.targets.llvm_text import Value, literal
 from anadrome.targets.llvm_vectors import FULL, Operand, Spread, Vectors
 
+SHORT = 16
+"""Elements up to which a copy is written out, so that its stores stand beside others."""
 TOTALS = ("add", "sub")
 """Operations of which lanes may add up what they bring."""
 UNASKED = 24
@@ -75,6 +77,12 @@ def emit_lanes(scope: Scope, loop: For) -> None:
     scope.loop_depth -= 1
 
 
+def _is_short_copy(loop: For) -> bool:
+    """Whether a loop does nothing but to store a few elements."""
+    trips = trip_count(loop)
+    return trips is not None and trips <= SHORT and all(isinstance(stmt, Let | Store) for stmt in loop.body)
+
+
 class _Lanes(Vectors):
     """Statements of all lanes at once."""
 
@@ -88,7 +96,10 @@ class _Lanes(Vectors):
         around = self.apart, self.held
         self.apart, self.held = dict(self.apart), set(self.held)
         for stmt in body:
+            if not isinstance(stmt, Let | Store | Alloc | View | For):
+                self.finish_rows()
             self._statement(stmt)
+        self.finish_rows()
         self.apart, self.held = around
 
     def _statement(self, stmt: Stmt) -> None:
@@ -201,6 +212,13 @@ class _Lanes(Vectors):
 
     def _for(self, stmt: For) -> None:
         lo, hi = self.typed(stmt.lo)[0], self.typed(stmt.hi)[0]
+        if isinstance(stmt.lo, Const) and isinstance(stmt.hi, Const) and _is_short_copy(stmt):
+            for index in range(int(stmt.lo.value), int(stmt.hi.value)):
+                self._bind(stmt.index, str(index))
+                for inner in stmt.body:
+                    self._statement(inner)
+            return
+        self.finish_rows()
         is_counted = iterations_at_once(trip_count(stmt), work_of(stmt.body)) == 0
 
         def iteration(count: Value) -> None:

@@ -10,6 +10,7 @@ from typing import assert_never
 from anadrome.dtypes import BOOL, I64, DType
 from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, For, Load, Var, Workers
 from anadrome.kernel_ir.walk import offset_of
+from anadrome.targets.llvm_rows import WHOLE, Columns, interleaved, part_of, parts, runs, turned
 from anadrome.targets.llvm_scalars import CONTRACT, REASSOCIATE, emit_scalar
 from anadrome.targets.llvm_scope import Scope
 from anadrome.targets.llvm_text import Value, literal, memory_type
@@ -61,6 +62,10 @@ class Vectors:
         self.mask: Value = FULL
         self.held: set[Var] = set()
         """Conditions that were checked: they hold for all lanes that are here."""
+        self.moved: dict[Value, tuple[Value, int]] = {}
+        """Sums of a number and a constant."""
+        self.waiting: list[Columns] = []
+        """What is to be stored to rows of one array, as long as nothing else is done to memory there."""
 
     # ------------------------------------------------------------------ vectors
     @contextmanager
@@ -203,7 +208,11 @@ class Vectors:
             return left
         if name == "add" and left == "0":
             return right
-        return self.text.value(f"{name} i64 {left}, {right}")
+        result = self.text.value(f"{name} i64 {left}, {right}")
+        if name == "add" and _is_literal(right):
+            origin, distance = self.moved.get(left, (left, 0))
+            self.moved[result] = origin, distance + int(right)
+        return result
 
     # ------------------------------------------------------------------ memory
     def index(self, buffer: Buffer, indices: tuple[Expr, ...]) -> Operand:
@@ -252,6 +261,7 @@ class Vectors:
 
     def load(self, buffer: Buffer, index: Operand) -> Operand:
         buffer, index = self.resolved(buffer, index)
+        self._finish_rows(buffer)
         dtype = buffer.dtype
         storage = self.own.get(buffer)
         if storage is not None:
@@ -347,6 +357,9 @@ class Vectors:
         buffer, index = self.resolved(buffer, index)
         dtype = buffer.dtype
         storage = self.own.get(buffer)
+        if storage is None and self._waits(buffer, index, value):
+            return
+        self._finish_rows(buffer)
         if storage is None and not isinstance(index, Spread) and not isinstance(value, Spread):
             self.scope.store(buffer, index, value)
             return
@@ -383,6 +396,62 @@ class Vectors:
             )
             return
         self._scattered(self._addresses(buffer, index), stored, dtype)
+
+    def _waits(self, buffer: Buffer, index: Operand, value: Operand) -> bool:
+        """Whether a store to a column of rows waits for those to other columns."""
+        if not isinstance(index, Spread) or index.vector or index.stride < 2 or self.mask != FULL:
+            return False
+        origin, column = self.moved.get(index.base, (index.base, 0))
+        if self.waiting and (self.waiting[0].buffer, self.waiting[0].origin) != (buffer, origin):
+            self.finish_rows()
+        if not self.waiting:
+            self.waiting.append(Columns(buffer, origin, index.stride))
+        (columns,) = self.waiting
+        reach = {*columns.values, column}
+        if columns.stride != index.stride or max(reach) - min(reach) >= index.stride:
+            self.finish_rows()
+            return self._waits(buffer, index, value)
+        columns.values[column] = self._in_memory(self.vector(value, buffer.dtype), buffer.dtype)
+        return True
+
+    def _finish_rows(self, buffer: Buffer) -> None:
+        """What waits is stored, if it may be seen in a buffer."""
+        if not self.waiting or buffer in self.own:
+            return
+        one, other = self.scope.places[buffer], self.scope.places[self.waiting[0].buffer]
+        if one.root == other.root or one.may_alias or other.may_alias:
+            self.finish_rows()
+
+    def finish_rows(self) -> None:
+        """What waits is stored."""
+        waiting, self.waiting = self.waiting, []
+        for columns in waiting:
+            for run in runs(columns):
+                self._store_run(columns, run)
+
+    def _store_run(self, columns: Columns, run: tuple[int, ...]) -> None:
+        text, dtype, width = self.text, columns.buffer.dtype, self.width
+        vectors = [columns.values[column] for column in run]
+        if len(run) == 1:
+            index = Spread(base=self.whole("add", columns.origin, str(run[0])), stride=columns.stride)
+            self._scattered(self._addresses(columns.buffer, index), vectors[0], dtype)
+        elif len(run) == columns.stride <= WHOLE:
+            whole = interleaved(text, vectors, width, dtype)
+            self._store_row(columns, run[0], 0, whole, width * len(run))
+        else:
+            for part in parts(run, width):
+                rows = turned(text, [columns.values[column] for column in part], width, dtype)
+                for lane in range(width):
+                    within = lane % len(part)
+                    row = part_of(text, rows[within], lane - within, len(part), width, dtype)
+                    self._store_row(columns, part[0], lane, row, len(part))
+
+    def _store_row(self, columns: Columns, column: int, lane: int, row: Value, count: int) -> None:
+        dtype = columns.buffer.dtype
+        place = self.whole("add", columns.origin, str(column + columns.stride * lane))
+        address = self._start(columns.buffer, place)
+        kind = f"<{count} x {memory_type(dtype)}>"
+        self.text.do(f"store {kind} {row}, ptr {address}, align {dtype.bytes}")
 
     def _scattered(self, addresses: Value, stored: Value, dtype: DType) -> None:
         self._call(
