@@ -47,7 +47,7 @@ coverage: $(STAMP) ## which lines of ad and passes the tests reach
 	$(BIN)/coverage run -m pytest $(FLAGS)
 	$(BIN)/coverage report
 
-bench: $(STAMP) ## measure the benchmark programs
+bench: $(STAMP) ## print one table of all programs beside C (FLAGS="--small" for a look)
 	$(BIN)/python benchmarks/run.py $(FLAGS)
 
 demo: $(STAMP) ## fit a Gaussian mixture with a compiled gradient

@@ -26,8 +26,9 @@ import lbm  # noqa: E402 (the path is set above)
 import numpy as np  # noqa: E402
 import rsbench  # noqa: E402
 import xsbench  # noqa: E402
+from bench.agreement import assert_agree  # noqa: E402
 from bench.clock import times_in_turn  # noqa: E402
-from bench.comparison import Found, assert_agree, medians, run  # noqa: E402
+from bench.comparison import Found, medians, run  # noqa: E402
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,9 @@ sys.path[:0] = [str(ROOT / folder) for folder in ("benchmarks", "src")]
 os.environ.setdefault("ANADROME_THREADS", "1")
 
 import numpy as np  # noqa: E402 (the path is set above)
+from bench.agreement import assert_agree  # noqa: E402
 from bench.clock import times_in_turn  # noqa: E402
-from bench.comparison import Found, assert_agree, medians, run  # noqa: E402
+from bench.comparison import Found, medians, run  # noqa: E402
 
 import anadrome as ad  # noqa: E402
 

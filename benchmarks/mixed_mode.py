@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / folder) for folder in ("benchmarks", "examples", "src")]
 
 from bench.clock import in_turn, keep_freed_memory, peak_growth  # noqa: E402 (the path is set above)
-from bench.native_programs import cell_update  # noqa: E402
+from bench.programs import cell_update  # noqa: E402
 
 import anadrome as ad  # noqa: E402
 

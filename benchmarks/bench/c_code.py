@@ -15,24 +15,32 @@ import numpy as np
 
 FOLDER = Path(__file__).resolve().parents[1] / "c"
 FLAGS = ("-O3", "-march=native", "-ffast-math", "-fPIC")
+SCALAR_FLAGS = ("-fno-tree-vectorize",)
 
 
 class NoCompilerError(RuntimeError):
     """There is no C compiler on this machine."""
 
 
-@cache
-def library(name: str, real: str = "double") -> ctypes.CDLL:
-    """The functions of one file, where `REAL` is the type `double` or `float`."""
-    compiler = shutil.which("cc")
-    if compiler is None:
+def compiler() -> str:
+    """The path of the C compiler."""
+    found = shutil.which("cc")
+    if found is None:
         raise NoCompilerError("`cc` is not on the path")
+    return found
+
+
+@cache
+def library(name: str, real: str = "double", is_scalar: bool = False) -> ctypes.CDLL:
+    """The functions of one file, where `REAL` is the type `double` or `float`; of scalars if asked for, the
+    same loops without vectors."""
+    flags = (*FLAGS, *(SCALAR_FLAGS if is_scalar else ()), f"-DREAL={real}")
     with tempfile.TemporaryDirectory() as folder:
         code, path = Path(folder) / f"{name}.o", Path(folder) / f"{name}.so"
         source = str(FOLDER / f"{name}.c")
-        subprocess.run([compiler, *FLAGS, f"-DREAL={real}", "-c", source, "-o", str(code)], check=True)
+        subprocess.run([compiler(), *flags, "-c", source, "-o", str(code)], check=True)
         # linked without -ffast-math, with which loading the library turns off denormals for the process
-        subprocess.run([compiler, "-shared", str(code), "-o", str(path), "-lm"], check=True)
+        subprocess.run([compiler(), "-shared", str(code), "-o", str(path), "-lm"], check=True)
         return ctypes.CDLL(str(path))
 
 

@@ -50,13 +50,20 @@ def in_turn(calls: Mapping[str, Call], base: str, clock: Clock, rounds: int = 25
 
 
 def times_in_turn(
-    calls: Mapping[str, Call], rounds: int, clock: Clock = time.perf_counter, repeats: int = 1
+    calls: Mapping[str, Call],
+    rounds: int,
+    clock: Clock = time.perf_counter,
+    repeats: int | Mapping[str, int] = 1,
 ) -> dict[str, list[float]]:
-    """The time of each call in each round, in seconds: every other round goes through them backwards."""
+    """The time of each call in each round, in seconds: every other round goes through them backwards.
+
+    `repeats` is how often a call is made in a row, of all calls or of each.
+    """
     times: dict[str, list[float]] = {name: [] for name in calls}
+    counts = {name: repeats if isinstance(repeats, int) else repeats[name] for name in calls}
     for turn in range(rounds):
         for name in list(calls)[:: 1 if turn % 2 else -1]:
-            times[name].append(duration(calls[name], repeats, clock))
+            times[name].append(duration(calls[name], counts[name], clock))
     return times
 
 

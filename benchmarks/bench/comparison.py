@@ -1,14 +1,12 @@
-"""What measurements of several versions of a program share: command, check that they agree, ratios."""
+"""What measurements of several versions of a program share: command and ratios."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import statistics
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
-
-import numpy as np
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from bench.clock import keep_freed_memory
 
@@ -50,21 +48,3 @@ def medians(times: Mapping[str, list[float]], ratios: Mapping[str, tuple[str, st
         for words, (above, below) in ratios.items()
     }
     return {"seconds": {name: statistics.median(taken) for name, taken in times.items()}, "ratios": found}
-
-
-def assert_agree(one: Any, other: Any) -> None:
-    """Two results are the same up to rounding, which is measured against the greatest number of an array."""
-    found, expected = list(_leaves(one)), list(_leaves(other))
-    assert len(found) == len(expected), f"{len(found)} results and {len(expected)}"
-    for mine, theirs in zip(found, expected, strict=True):
-        assert mine.shape == theirs.shape, f"{mine.shape} and {theirs.shape}"
-        tolerance = 1e-3 if np.float32 in (mine.dtype, theirs.dtype) else 1e-9
-        np.testing.assert_allclose(mine, theirs, rtol=0.0, atol=tolerance * np.max(np.abs(theirs)))
-
-
-def _leaves(result: Any) -> Iterator[np.ndarray]:
-    if isinstance(result, tuple):
-        for part in result:
-            yield from _leaves(part)
-    else:
-        yield np.asarray(result)

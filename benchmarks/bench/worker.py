@@ -1,56 +1,148 @@
-"""What one process measures: `python -m bench.worker NAME cold|warm|c`, an answer in JSON on standard output.
+"""What one process measures: `python -m bench.worker ROUNDS [--small] NAME…`, answers in JSON.
 
-`cold` starts without object cache and calls the objective and the derivative once. `warm` does the same in
-a new process, with the cache that `cold` has left, and then measures times and memory. Imports are not
-counted. `c` times them beside C.
+First calls come first: without object cache in a child of this process, then in this process with what the
+child has left there. Imports are not counted. Then results are compared with those of C, or a derivative with
+a difference quotient, and only then times are taken. `overhead` is a name too.
 """
 
 from __future__ import annotations
 
+import argparse
 import functools
 import json
-import sys
-import time
+import os
+import statistics
+import traceback
 from collections.abc import Callable
 from typing import Any
 
 import anadrome as ad
-from bench.c_objective import against_c
-from bench.cases import CASES, LARGER, Case
-from bench.clock import duration, paired, peak_growth
+from bench.agreement import Arguments, assert_agree
+from bench.c_code import NoCompilerError
+from bench.cases import GALLERY, TABLE, Case
+from bench.clock import duration, keep_freed_memory, peak_growth, repeats_for, times_in_turn
+from bench.native import Native
+
+RATIOS = {
+    "objective / C": ("objective", "C objective"),
+    "gradient / C objective": ("gradient", "C objective"),
+    "gradient / C gradient": ("gradient", "C gradient"),
+    "gradient / objective": ("gradient", "objective"),
+    "objective / scalar C": ("objective", "scalar C objective"),
+    "gradient / scalar C": ("gradient", "scalar C objective"),
+}
+"""The two versions that each ratio divides."""
+
+Numbers = dict[str, Any]
 
 
-def first_call(call: Callable[[], object]) -> float:
-    """How long a call takes, in seconds."""
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
-
-
-def case_of(name: str) -> Case:
-    """The program of a name."""
-    return next(case for case in (*CASES, *LARGER) if case.name == name)
-
-
-def measure(name: str, is_warm: bool) -> dict[str, Any]:
-    """First calls, and in a warm process times and memory, of one program."""
-    case = case_of(name)
-    objective, derivative = case.functions()
-    arguments = case.arguments()
-    found: dict[str, Any] = {
-        "first_derivative": first_call(lambda: derivative(*arguments)),
-        "first_objective": first_call(lambda: objective(*arguments)),
+def measure(case: Case, rounds: int, is_small: bool) -> Numbers:
+    """All numbers of one program."""
+    arguments = case.arguments(is_small)
+    read = arguments[: len(arguments) - case.unread]
+    objective, gradient = (lambda: case.objective(*read)), (lambda: case.derivative(*arguments))
+    first_calls = functools.partial(first, objective, gradient)
+    found: Numbers = {"cold": in_child(first_calls), "cached": first_calls()}
+    ad.release_memory()  # what is kept of earlier calls would be taken again, and not be seen
+    found["memory"] = peak_growth(gradient)
+    found |= predicted(case, arguments)
+    native = calls_of_c(case, arguments)
+    compare(case, arguments, native)
+    versions = {
+        "C objective": native and native.objective,
+        "objective": objective,
+        "gradient": gradient,
+        "C gradient": native and native.gradient,
+        "scalar C objective": native and native.scalar,
     }
-    if is_warm:
-        times = paired(lambda: objective(*arguments), lambda: derivative(*arguments))
-        found |= {"objective": times.first, "derivative": times.second, "ratio": times.ratio}
-        for name, call in (("objective_bytes", objective), ("derivative_bytes", derivative)):
-            ad.release_memory()  # what is kept of earlier calls would be taken again, and not be seen
-            found[name] = peak_growth(functools.partial(call, *arguments))
+    return found | timed({name: call for name, call in versions.items() if call is not None}, rounds)
+
+
+def timed(calls: dict[str, Callable[[], Any]], rounds: int) -> Numbers:
+    """Median seconds of each version, and medians of the ratios within a round."""
+    keep_freed_memory()
+    repeats = {name: repeats_for(call) if rounds > 1 else 1 for name, call in calls.items()}
+    times = times_in_turn(calls, rounds, repeats=repeats)
+    ratios = {
+        words: statistics.median(one / other for one, other in zip(times[above], times[below], strict=True))
+        for words, (above, below) in RATIOS.items()
+        if above in times and below in times
+    }
+    return {"seconds": {name: statistics.median(taken) for name, taken in times.items()}, "ratios": ratios}
+
+
+# ---------------------------------------------------------------------------- parts
+def first(objective: Callable[[], Any], gradient: Callable[[], Any]) -> Numbers:
+    """How long the first calls take, in seconds."""
+    return {"gradient": duration(gradient), "objective": duration(objective)}
+
+
+def in_child(question: Callable[[], Numbers]) -> Numbers:
+    """The answer of a child of this process, which leaves this one as it was."""
+    end, start = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(start, json.dumps(question()).encode())
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(0)
+    os.close(start)
+    with os.fdopen(end) as answer:
+        text = answer.read()
+    os.waitpid(child, 0)
+    if not text:
+        raise RuntimeError("the child that makes the first calls has failed")
+    found: Numbers = json.loads(text)
     return found
 
 
-def overhead() -> dict[str, Any]:
+def predicted(case: Case, arguments: Arguments) -> Numbers:
+    """Memory as `ad.explain` predicts it, and the operations and bytes of the derivative where they are
+    known: by the plan of its schedule, or by the formula of the case."""
+    told = ad.explain(case.compiled or case.derivative, *arguments)
+    found: Numbers = {"predicted": told.predicted, "is_part": case.compiled is not None}
+    if case.work is not None:
+        operations, reached = case.work(arguments)
+        return found | {"operations": operations, "bytes": reached, "counted": "formula"}
+    loops = told.loops
+    if loops is None or not loops.is_all or loops.calls:
+        return found
+    return found | {
+        "operations": loops.operations,
+        "bytes": loops.read + loops.written,
+        "counted": "plan",
+    }
+
+
+def calls_of_c(case: Case, arguments: Arguments) -> Native | None:
+    """The calls of C; None where there is no C, or no compiler for it."""
+    try:
+        return None if case.native is None else case.native(*arguments)
+    except NoCompilerError:
+        return None
+
+
+def compare(case: Case, arguments: Arguments, native: Native | None) -> None:
+    """Fail where our results are not those of C, or the derivative is no slope of the objective."""
+    ours = case.objective(*arguments[: len(arguments) - case.unread])
+    if native is not None:
+        wanted = native.objective()
+        assert_agree(ours if isinstance(ours, tuple) else (ours,), wanted)
+        if native.scalar is not None:
+            assert_agree(native.scalar(), wanted)
+        if native.gradient is not None:
+            assert_agree(case.derivative(*arguments), native.gradient())
+    if case.check is not None:
+        objective = case.objective
+        if native is not None and case.native is not None:
+            make = case.native
+            objective = lambda *moved: make(*moved).objective()
+        case.check(objective, case.derivative, arguments)
+
+
+def overhead() -> Numbers:
     """The time of a call whose work is nothing: one and two numbers, and an array."""
 
     @ad.jit
@@ -74,22 +166,17 @@ def overhead() -> dict[str, Any]:
     return found
 
 
-def c_comparison(name: str) -> dict[str, Any]:
-    """A program beside the loops of its objective in C: seconds of these, and ours over them."""
-    objective, derivative = against_c(case_of(name))
-    return {"c": objective.first, "objective": objective.ratio, "derivative": derivative.ratio}
-
-
 def main() -> None:
-    """Answer one question."""
-    name, mode = sys.argv[1:]
-    if name == "overhead":
-        answer = overhead()
-    elif mode == "c":
-        answer = c_comparison(name)
-    else:
-        answer = measure(name, mode == "warm")
-    print(json.dumps(answer))
+    """Answer one question after the other."""
+    parser = argparse.ArgumentParser(description="Measure programs in this process.")
+    parser.add_argument("rounds", type=int)
+    parser.add_argument("programs", nargs="+")
+    parser.add_argument("--small", action="store_true")
+    options = parser.parse_args()
+    cases = {case.name: case for case in (*TABLE, *GALLERY)}
+    for name in options.programs:
+        found = overhead() if name == "overhead" else measure(cases[name], options.rounds, options.small)
+        print(json.dumps(found), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,93 @@
+"""The table in words: a row for each program, and one more where C is measured without vectors too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+COLUMNS = (
+    "program",
+    "size",
+    "C ms",
+    "C gradient",
+    "objective",
+    "gradient",
+    "of own",
+    "GFLOP/s",
+    "GB/s",
+    "memory",
+    "predicted",
+    "first s",
+    "cached s",
+)
+LEGEND = (
+    "C ms, C gradient: milliseconds of the objective in C, and of a gradient derived by hand where there is",
+    "    one; cc -O3 -march=native -ffast-math, one thread",
+    "objective: ours as a multiple of C's; gradient: as a multiple of C's gradient, else of C's objective;",
+    "    without C milliseconds of ours",
+    "of own: our gradient as a multiple of our objective",
+    "GFLOP/s, GB/s: of our gradient, by the plan of its schedule: at most so many operations (an exponential",
+    "    is ten), each element of an array once; ~ by a formula, - where neither knows",
+    "memory, predicted: most that the gradient holds above its inputs, as the process grows and as",
+    "    ad.explain predicts; > is for the compiled part alone",
+    "first s, cached s: the gradient's first call, without and with the object cache",
+)
+
+
+def lines(name: str, size: str, found: dict[str, Any]) -> list[str]:
+    """The rows of one program."""
+    spent, ratios = found["seconds"], found["ratios"]
+    beside = "C gradient" if "C gradient" in spent else "C objective"
+    cells = (
+        name,
+        size,
+        milliseconds(spent.get("C objective")),
+        milliseconds(spent.get("C gradient")),
+        multiple(ratios.get("objective / C")) or milliseconds(spent["objective"], " ms"),
+        multiple(ratios.get(f"gradient / {beside}")) or milliseconds(spent["gradient"], " ms"),
+        multiple(ratios["gradient / objective"]),
+        rate(found, "operations"),
+        rate(found, "bytes"),
+        memory(found["memory"]),
+        ("> " if found["is_part"] else "") + memory(found["predicted"]),
+        f"{found['cold']['gradient']:.2f}",
+        f"{found['cached']['gradient']:.2f}",
+    )
+    rows = [row(cells)]
+    if "scalar C objective" in spent:
+        scalar = milliseconds(spent["scalar C objective"])
+        over = multiple(ratios["objective / scalar C"]), multiple(ratios["gradient / scalar C"])
+        rows.append(row(("", "beside C without vectors", scalar, "", *over)))
+    return rows
+
+
+def row(cells: tuple[str, ...]) -> str:
+    """Words in columns."""
+    name, size, *rest = cells
+    return f"{name:<16} {size:<25}" + "".join(f"{cell:>11}" for cell in rest).rstrip()
+
+
+def milliseconds(spent: float | None, unit: str = "") -> str:
+    """A duration with three digits."""
+    return (
+        "" if spent is None else f"{1e3 * spent:.3g}{unit}" if spent < 0.9995 else f"{1e3 * spent:.0f}{unit}"
+    )
+
+
+def multiple(ratio: float | None) -> str:
+    """A ratio."""
+    return "" if ratio is None else f"{ratio:.2f}"
+
+
+def rate(found: dict[str, Any], what: str) -> str:
+    """Thousands of millions of operations or bytes of the gradient in a second."""
+    if what not in found:
+        return "-"
+    sign = "~" if found["counted"] == "formula" else ""
+    return f"{sign}{found[what] / found['seconds']['gradient'] / 1e9:.3g}"
+
+
+def memory(count: int | None) -> str:
+    """A number of bytes for people."""
+    if count is None:
+        return "unknown"
+    return f"{count / 2**20:.1f} MiB" if count >= 2**20 else f"{count / 1024:.0f} KiB"
