@@ -5,6 +5,7 @@
     python benchmarks/run.py --gallery             the other programs of examples/, without C
     python benchmarks/run.py --small               sizes that say nothing, for a look at whether all runs
     python benchmarks/run.py --threads 4 --json out/bench.json
+    python benchmarks/run.py --peers               beside JAX, PyTorch and Numba too, where they are installed
 
 First comes what the machine can do at most. Each program runs in a new process: first calls, memory, a
 comparison with the results of C, then rounds in which all versions are called in turn, forwards and back.
@@ -28,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = (ROOT / "benchmarks", ROOT / "examples", ROOT / "src")
 sys.path[:0] = [str(folder) for folder in FOLDERS]
 
-from bench import machine, table  # noqa: E402 (the path is set above)
+from bench import machine, peers, table  # noqa: E402 (the path is set above)
 from bench.c_code import NoCompilerError  # noqa: E402
 from bench.cases import GALLERY, TABLE, Case  # noqa: E402
 
@@ -41,6 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure programs beside C, and print one table.")
     parser.add_argument("programs", nargs="*", help=f"some of {', '.join(cases)}")
     parser.add_argument("--gallery", action="store_true", help="the programs without C instead of the table")
+    parser.add_argument("--peers", action="store_true", help="beside other systems too, some programs")
     parser.add_argument("--small", action="store_true", help="sizes that say nothing")
     parser.add_argument("--threads", type=int, default=1, help="workers of a parallel loop of ours")
     parser.add_argument("--rounds", type=int, default=11, help="how often each version is timed")
@@ -51,8 +53,15 @@ def main() -> None:
     unknown = [name for name in options.programs if name not in cases]
     if unknown:
         parser.error(f"no program `{unknown[0]}`; there are {', '.join(cases)}")
-    chosen = [cases[name] for name in options.programs] or [*(GALLERY if options.gallery else TABLE)]
+    missing = [peer for peer in peers.PEERS if options.peers and not peers.is_installed(peer)]
+    options.others = [peer for peer in peers.PEERS if options.peers and peer not in missing]
+    if options.peers and not options.others:
+        parser.error(f"--peers: none of {', '.join(missing)} is installed")
+    usual = GALLERY if options.gallery else [case for case in TABLE if case.peer or not options.peers]
+    chosen = [cases[name] for name in options.programs] or [*usual]
     say = (lambda line: None) if str(options.json) == "-" else (lambda line: print(line, flush=True))
+    for peer in missing:
+        say(f"{peer} is not installed: there is no column of {peers.PEERS[peer]}")
     found = run(chosen, options, say)
     if options.json is not None:
         text = json.dumps(found, indent=2, ensure_ascii=False)
@@ -75,12 +84,12 @@ def run(chosen: list[Case], options: argparse.Namespace, say: Any) -> dict[str, 
         say(f"limits were not measured: {error}")
     for name, rate in found["limits"].items():
         say(f"    {name:<36}{rate:8.3g}")
-    for line in ("", *table.LEGEND, "", table.row(table.COLUMNS)):
+    for line in table.heading(options.others):
         say(line)
     found["programs"] = {}
     for case, numbers in measured(chosen, options):
         found["programs"][case.name] = {"size": case.size, **numbers}
-        for line in table.lines(case.name, case.size, numbers):
+        for line in table.lines(case.name, case.size, numbers, options.others):
             say(line)
     with tempfile.TemporaryDirectory() as cache:
         (found["overhead"],) = ask(["overhead"], options, cache)
@@ -90,8 +99,9 @@ def run(chosen: list[Case], options: argparse.Namespace, say: Any) -> dict[str, 
 
 
 def measured(chosen: list[Case], options: argparse.Namespace) -> Iterator[tuple[Case, dict[str, Any]]]:
-    """The numbers of each program, of a process for each; of small sizes in one process."""
-    groups = [chosen] if options.small else [[case] for case in chosen]
+    """The numbers of each program, of a process for each; of small sizes in one process, but not with peers,
+    whose threads a process that is forked must not have."""
+    groups = [chosen] if options.small and not options.others else [[case] for case in chosen]
     for group in groups:
         with tempfile.TemporaryDirectory() as cache:
             yield from zip(group, ask([case.name for case in group], options, cache), strict=True)
@@ -104,11 +114,12 @@ def ask(names: list[str], options: argparse.Namespace, cache: str) -> Iterator[d
         "ANADROME_THREADS": str(options.threads),
         "ANADROME_CACHE_DIR": cache,
         "OPENBLAS_NUM_THREADS": str(options.threads),
+        "OMP_NUM_THREADS": str(options.threads),
         "PYTHONPATH": os.pathsep.join(str(folder) for folder in FOLDERS),
     }
     rounds = SMALL_ROUNDS if options.small else options.rounds
     command = [sys.executable, "-m", "bench.worker", str(rounds), *names]
-    command += ["--small"] * options.small
+    command += ["--small"] * options.small + [f"--peers={','.join(options.others)}"]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as worker:
         assert worker.stdout is not None
         for line in worker.stdout:

@@ -19,7 +19,7 @@ for folder in (ROOT / "examples", ROOT / "benchmarks"):
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
 
-from bench import programs  # noqa: E402 (the path is set above)
+from bench import peers, programs  # noqa: E402 (the path is set above)
 from bench.agreement import assert_agree, is_slope  # noqa: E402
 from bench.cases import GALLERY, TABLE  # noqa: E402
 from bench.clock import paired, peak_growth, repeats_for, times_in_turn  # noqa: E402
@@ -55,7 +55,7 @@ def test_the_table(tmp_path: Path) -> None:
         assert all(seconds > 0.0 for seconds in program["seconds"].values())
         assert program["ratios"]["gradient / objective"] > 0.0
         assert ("C objective" in program["seconds"]) == (case.native is not None)
-        for line in lines(case.name, case.size, program):
+        for line in lines(case.name, case.size, program, []):
             assert line in answer.stdout
 
 
@@ -76,6 +76,12 @@ def test_no_c_compiler() -> None:
 def test_an_unknown_program() -> None:
     answer = measured("run.py", "maximum")
     assert answer.returncode == 2 and "no program `maximum`; there are gmm10_25," in answer.stderr
+
+
+@pytest.mark.skipif(any(map(peers.is_installed, peers.PEERS)), reason="a peer is installed")
+def test_no_peers() -> None:
+    answer = measured("run.py", "--peers")
+    assert answer.returncode == 2 and "none of jax, torch, numba is installed" in answer.stderr
 
 
 def test_all_twelve_of_the_suite_are_there() -> None:

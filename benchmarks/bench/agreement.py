@@ -12,14 +12,14 @@ Check = Callable[[Callable[..., Any], Callable[..., Any], Arguments], None]
 """Of an objective, which is C's where there is one, our derivative, and arguments of both."""
 
 
-def assert_agree(one: Any, other: Any) -> None:
+def assert_agree(one: Any, other: Any, tolerance: float = 1e-9) -> None:
     """Two results are the same up to rounding, which is measured against the greatest number of an array."""
     found, expected = list(_leaves(one)), list(_leaves(other))
     assert len(found) == len(expected), f"{len(found)} results and {len(expected)}"
     for mine, theirs in zip(found, expected, strict=True):
         assert mine.shape == theirs.shape, f"{mine.shape} and {theirs.shape}"
-        tolerance = 1e-3 if np.float32 in (mine.dtype, theirs.dtype) else 1e-9
-        np.testing.assert_allclose(mine, theirs, rtol=0.0, atol=tolerance * np.max(np.abs(theirs)))
+        share = 1e-3 if np.float32 in (mine.dtype, theirs.dtype) else tolerance
+        np.testing.assert_allclose(mine, theirs, rtol=0.0, atol=share * np.max(np.abs(theirs)))
 
 
 def inner_product(gradient: Any, directions: list[np.ndarray]) -> float:
@@ -63,7 +63,7 @@ def _row(result: Any) -> np.ndarray:
 
 
 def _leaves(result: Any) -> Iterator[np.ndarray]:
-    if isinstance(result, tuple):
+    if isinstance(result, tuple | list):
         for part in result:
             yield from _leaves(part)
     else:

@@ -34,7 +34,8 @@ class Case:
     `native` makes the calls of C with the same arguments. `check` compares the derivative with an objective,
     where there is no gradient in C. The objective takes the arguments but for the last `unread`. `compiled`
     is the compiled part of a derivative that is a function of Python's. `work` counts the operations of a
-    derivative and the bytes that it reaches at least, where the plan of its schedule does not.
+    derivative and the bytes that it reaches at least, where the plan of its schedule does not. `peer` is the
+    name of the program in `bench.peers`.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Case:
     unread: int = 0
     compiled: Callable[..., Any] | None = None
     work: Callable[[Arguments], tuple[float, float]] | None = None
+    peer: str = ""
 
 
 # ---------------------------------------------------------------------------- checks
@@ -109,6 +111,7 @@ def of_mixture(dimension: int, components: int, points: int = 1000) -> Case:
         native.of_mixture,
         is_slope(0, 1, 2, 3),
         work=mixture_work,
+        peer="gmm",
     )
 
 
@@ -144,9 +147,10 @@ def of_loss(
     arguments: inputs.Draw,
     calls: Callable[..., Native],
     by: int | tuple[int, ...] = 0,
+    peer: str = "",
 ) -> Case:
     """A loss whose gradient, with its value, stands beside a gradient in C."""
-    return Case(name, size, loss, ad.value_and_grad(loss, argnums=by), arguments, calls)
+    return Case(name, size, loss, ad.value_and_grad(loss, argnums=by), arguments, calls, peer=peer)
 
 
 def of_array(
@@ -156,9 +160,10 @@ def of_array(
     vjp: Callable[..., Any],
     arguments: inputs.Draw,
     calls: Callable[..., Native],
+    peer: str,
 ) -> Case:
     """A function whose result is an array; the last argument is the adjoint of that."""
-    return Case(name, size, function, vjp, arguments, calls, unread=1)
+    return Case(name, size, function, vjp, arguments, calls, unread=1, peer=peer)
 
 
 CLUSTERS = inputs.clusters(494_019, 35, 5)
@@ -184,7 +189,13 @@ TABLE = (
     of_text("lstm2", 2, 1024),
     of_text("lstm4", 4, 4096),
     of_array(
-        "hm_lstm", "2048²", programs.hm_lstm, programs.hm_lstm_vjp, inputs.cells(np.float64), native.of_cells
+        "hm_lstm",
+        "2048²",
+        programs.hm_lstm,
+        programs.hm_lstm_vjp,
+        inputs.cells(np.float64),
+        native.of_cells,
+        peer="hm_lstm",
     ),
     of_array(
         "hm_lstm_f32",
@@ -193,8 +204,11 @@ TABLE = (
         programs.hm_lstm_vjp,
         inputs.cells(np.float32),
         native.of_cells,
+        peer="hm_lstm",
     ),
-    of_loss("kmeans", "n 494019, d 35, k 5", kmeans.cost, CLUSTERS, native.of_kmeans(False), 1),
+    of_loss(
+        "kmeans", "n 494019, d 35, k 5", kmeans.cost, CLUSTERS, native.of_kmeans(False), 1, peer="kmeans"
+    ),
     Case(
         "kmeans_curvature",
         "the same, with Hessian",
@@ -202,8 +216,17 @@ TABLE = (
         programs.kmeans_curvature,
         CLUSTERS,
         native.of_kmeans(True),
+        peer="kmeans_curvature",
     ),
-    of_array("map", "10⁶", programs.mapped, programs.mapped_vjp, inputs.weighted(1_000_000), native.of_map),
+    of_array(
+        "map",
+        "10⁶",
+        programs.mapped,
+        programs.mapped_vjp,
+        inputs.weighted(1_000_000),
+        native.of_map,
+        peer="map",
+    ),
     of_array(
         "map_f32",
         "10⁷, float32",
@@ -211,9 +234,12 @@ TABLE = (
         programs.mapped_vjp,
         inputs.weighted(10_000_000, np.float32),
         native.of_map,
+        peer="map",
     ),
-    of_loss("histogram", "10⁷ into 256", programs.histogram, inputs.binned, native.of_histogram),
-    of_loss("gather", "10⁷ from 10⁴", programs.gather, inputs.gathered, native.of_gather),
+    of_loss(
+        "histogram", "10⁷ into 256", programs.histogram, inputs.binned, native.of_histogram, peer="histogram"
+    ),
+    of_loss("gather", "10⁷ from 10⁴", programs.gather, inputs.gathered, native.of_gather, peer="gather"),
     Case(
         "cross_sections",
         "10⁵ look-ups",
@@ -224,12 +250,30 @@ TABLE = (
         work=look_up_work,
     ),
     of_loss(
-        "logsumexp", "10⁶", programs.logsumexp, inputs.numbers(1_000_000), native.of_reduction("logsumexp")
+        "logsumexp",
+        "10⁶",
+        programs.logsumexp,
+        inputs.numbers(1_000_000),
+        native.of_reduction("logsumexp"),
+        peer="logsumexp",
     ),
     of_loss("max", "10⁶", programs.greatest, inputs.numbers(1_000_000), native.of_reduction("max")),
-    of_loss("prefix_sum", "10⁶", programs.prefix_sum, inputs.weighted(1_000_000), native.of_prefix_sum),
     of_loss(
-        "recurrence", "10⁶", programs.recurrence, inputs.recurrent(1_000_000), native.of_recurrence, (0, 1)
+        "prefix_sum",
+        "10⁶",
+        programs.prefix_sum,
+        inputs.weighted(1_000_000),
+        native.of_prefix_sum,
+        peer="prefix_sum",
+    ),
+    of_loss(
+        "recurrence",
+        "10⁶",
+        programs.recurrence,
+        inputs.recurrent(1_000_000),
+        native.of_recurrence,
+        (0, 1),
+        peer="recurrence",
     ),
     of_loss(
         "recurrence_long",
@@ -238,6 +282,7 @@ TABLE = (
         inputs.recurrent(10_000_000),
         native.of_recurrence,
         (0, 1),
+        peer="recurrence",
     ),
     Case(
         "process",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import statistics
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -73,8 +72,6 @@ def _triad(code: Any, size: int, rounds: int) -> Callable[[], Any]:
 
 
 def seconds(calls: list[Callable[[], Any]]) -> float:
-    """How long calls of C take side by side, each on a thread of its own; the median of seven."""
+    """How long calls of C take side by side, each on a thread of its own; the least of seven times."""
     with ThreadPoolExecutor(len(calls)) as threads:
-        return statistics.median(
-            duration(lambda: list(threads.map(lambda call: call(), calls))) for _ in range(7)
-        )
+        return min(duration(lambda: list(threads.map(lambda call: call(), calls))) for _ in range(7))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from bench.peers import PEERS
+
 COLUMNS = (
     "program",
     "size",
@@ -33,17 +35,27 @@ LEGEND = (
 )
 
 
-def lines(name: str, size: str, found: dict[str, Any]) -> list[str]:
+def heading(others: list[str]) -> list[str]:
+    """What the columns mean, and their names."""
+    names = [PEERS[peer] for peer in others]
+    legend = [*LEGEND]
+    if names:
+        legend.append(f"{', '.join(names)}: objective | gradient, the same multiples of C as ours;")
+        legend.append("    gradients in Numba are derived by hand, and on one thread")
+    return ["", *legend, "", row((*COLUMNS, *names))]
+
+
+def lines(name: str, size: str, found: dict[str, Any], others: list[str]) -> list[str]:
     """The rows of one program."""
     spent, ratios = found["seconds"], found["ratios"]
-    beside = "C gradient" if "C gradient" in spent else "C objective"
+    base = "C gradient" if "C gradient" in spent else "C objective"
     cells = (
         name,
         size,
         milliseconds(spent.get("C objective")),
         milliseconds(spent.get("C gradient")),
-        multiple(ratios.get("objective / C")) or milliseconds(spent["objective"], " ms"),
-        multiple(ratios.get(f"gradient / {beside}")) or milliseconds(spent["gradient"], " ms"),
+        beside(found, "objective", "C objective"),
+        beside(found, "gradient", base),
         multiple(ratios["gradient / objective"]),
         rate(found, "operations"),
         rate(found, "bytes"),
@@ -51,19 +63,33 @@ def lines(name: str, size: str, found: dict[str, Any]) -> list[str]:
         ("> " if found["is_part"] else "") + memory(found["predicted"]),
         f"{found['cold']['gradient']:.2f}",
         f"{found['cached']['gradient']:.2f}",
+        *(
+            f"{beside(found, f'{peer} objective', 'C objective')} | {beside(found, f'{peer} gradient', base)}"
+            if f"{peer} objective" in spent
+            else "-"
+            for peer in others
+        ),
     )
     rows = [row(cells)]
     if "scalar C objective" in spent:
+        over = (multiple(ratios[f"{version} / scalar C objective"]) for version in ("objective", "gradient"))
         scalar = milliseconds(spent["scalar C objective"])
-        over = multiple(ratios["objective / scalar C"]), multiple(ratios["gradient / scalar C"])
         rows.append(row(("", "beside C without vectors", scalar, "", *over)))
     return rows
+
+
+def beside(found: dict[str, Any], version: str, base: str) -> str:
+    """A version as a multiple of another; its milliseconds, where that was not measured."""
+    ratio = found["ratios"].get(f"{version} / {base}")
+    return multiple(ratio) or milliseconds(found["seconds"][version], " ms")
 
 
 def row(cells: tuple[str, ...]) -> str:
     """Words in columns."""
     name, size, *rest = cells
-    return f"{name:<16} {size:<25}" + "".join(f"{cell:>11}" for cell in rest).rstrip()
+    known, others = rest[: len(COLUMNS) - 2], rest[len(COLUMNS) - 2 :]
+    line = f"{name:<16} {size:<25}" + "".join(f"{cell:>11}" for cell in known)
+    return (line + "".join(f"{cell:>15}" for cell in others)).rstrip()
 
 
 def milliseconds(spent: float | None, unit: str = "") -> str:

@@ -1,4 +1,4 @@
-"""What one process measures: `python -m bench.worker ROUNDS [--small] NAME…`, answers in JSON.
+"""What one process measures: `python -m bench.worker ROUNDS [--small] [--peers PACKAGE,…] NAME…`, in JSON.
 
 First calls come first: without object cache in a child of this process, then in this process with what the
 child has left there. Imports are not counted. Then results are compared with those of C, or a derivative with
@@ -14,32 +14,28 @@ import os
 import statistics
 import traceback
 from collections.abc import Callable
+from operator import truediv
 from typing import Any
 
 import anadrome as ad
+from anadrome.config import from_environment
+from bench import peers
 from bench.agreement import Arguments, assert_agree
 from bench.c_code import NoCompilerError
 from bench.cases import GALLERY, TABLE, Case
 from bench.clock import duration, keep_freed_memory, peak_growth, repeats_for, times_in_turn
 from bench.native import Native
 
-RATIOS = {
-    "objective / C": ("objective", "C objective"),
-    "gradient / C objective": ("gradient", "C objective"),
-    "gradient / C gradient": ("gradient", "C gradient"),
-    "gradient / objective": ("gradient", "objective"),
-    "objective / scalar C": ("objective", "scalar C objective"),
-    "gradient / scalar C": ("gradient", "scalar C objective"),
-}
-"""The two versions that each ratio divides."""
+BASES = ("C objective", "C gradient", "scalar C objective", "objective")
+"""The versions that each ratio is over."""
 
 Numbers = dict[str, Any]
 
 
-def measure(case: Case, rounds: int, is_small: bool) -> Numbers:
-    """All numbers of one program."""
+def measure(case: Case, rounds: int, is_small: bool, others: list[str]) -> Numbers:
+    """All numbers of one program, beside those of other systems."""
     arguments = case.arguments(is_small)
-    read = arguments[: len(arguments) - case.unread]
+    read = read_by(case, arguments)
     objective, gradient = (lambda: case.objective(*read)), (lambda: case.derivative(*arguments))
     first_calls = functools.partial(first, objective, gradient)
     found: Numbers = {"cold": in_child(first_calls), "cached": first_calls()}
@@ -55,6 +51,8 @@ def measure(case: Case, rounds: int, is_small: bool) -> Numbers:
         "C gradient": native and native.gradient,
         "scalar C objective": native and native.scalar,
     }
+    for peer in others:
+        versions |= calls_of_peer(peer, case, arguments)
     return found | timed({name: call for name, call in versions.items() if call is not None}, rounds)
 
 
@@ -64,14 +62,20 @@ def timed(calls: dict[str, Callable[[], Any]], rounds: int) -> Numbers:
     repeats = {name: repeats_for(call) if rounds > 1 else 1 for name, call in calls.items()}
     times = times_in_turn(calls, rounds, repeats=repeats)
     ratios = {
-        words: statistics.median(one / other for one, other in zip(times[above], times[below], strict=True))
-        for words, (above, below) in RATIOS.items()
-        if above in times and below in times
+        f"{version} / {base}": statistics.median(map(truediv, times[version], times[base]))
+        for base in BASES
+        if base in times
+        for version in times
     }
     return {"seconds": {name: statistics.median(taken) for name, taken in times.items()}, "ratios": ratios}
 
 
 # ---------------------------------------------------------------------------- parts
+def read_by(case: Case, arguments: Arguments) -> Arguments:
+    """The arguments of the objective."""
+    return arguments[: len(arguments) - case.unread]
+
+
 def first(objective: Callable[[], Any], gradient: Callable[[], Any]) -> Numbers:
     """How long the first calls take, in seconds."""
     return {"gradient": duration(gradient), "objective": duration(objective)}
@@ -124,9 +128,20 @@ def calls_of_c(case: Case, arguments: Arguments) -> Native | None:
         return None
 
 
+def calls_of_peer(peer: str, case: Case, arguments: Arguments) -> dict[str, Callable[[], Any]]:
+    """The calls of another system by their names, if it has the program, and gives what ours gives."""
+    make = peers.programs(peer).get(case.peer)
+    if make is None:
+        return {}
+    objective, derivative = make(*arguments)
+    assert_agree(objective(), case.objective(*read_by(case, arguments)), 1e-7)
+    assert_agree(derivative(), case.derivative(*arguments), 1e-7)
+    return {f"{peer} objective": objective, f"{peer} gradient": derivative}
+
+
 def compare(case: Case, arguments: Arguments, native: Native | None) -> None:
     """Fail where our results are not those of C, or the derivative is no slope of the objective."""
-    ours = case.objective(*arguments[: len(arguments) - case.unread])
+    ours = case.objective(*read_by(case, arguments))
     if native is not None:
         wanted = native.objective()
         assert_agree(ours if isinstance(ours, tuple) else (ours,), wanted)
@@ -172,10 +187,17 @@ def main() -> None:
     parser.add_argument("rounds", type=int)
     parser.add_argument("programs", nargs="+")
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--peers", default="", help="packages, with commas between them")
     options = parser.parse_args()
+    others = [peer for peer in options.peers.split(",") if peer]
+    if others:  # they take as many threads as the process has cores
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: from_environment(os.environ).workers])
     cases = {case.name: case for case in (*TABLE, *GALLERY)}
     for name in options.programs:
-        found = overhead() if name == "overhead" else measure(cases[name], options.rounds, options.small)
+        if name == "overhead":
+            found = overhead()
+        else:
+            found = measure(cases[name], options.rounds, options.small, others)
         print(json.dumps(found), flush=True)
 
 
