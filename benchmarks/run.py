@@ -9,8 +9,8 @@
 
 First comes what the machine can do at most. Each program runs in a new process: first calls, memory, a
 comparison with the results of C, then rounds in which all versions are called in turn, forwards and back.
-Times are medians, ratios medians of the ratios within a round. Ours allocates what it gives, C writes into
-the same memory each time, and has one thread always.
+Times are medians, in processor time where there is one thread, and ratios are medians of the ratios within a
+round. Ours allocates what it gives, C writes into the same memory each time, and has one thread always.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--peers", action="store_true", help="beside other systems too, some programs")
     parser.add_argument("--small", action="store_true", help="sizes that say nothing")
     parser.add_argument("--threads", type=int, default=1, help="workers of a parallel loop of ours")
-    parser.add_argument("--rounds", type=int, default=11, help="how often each version is timed")
+    parser.add_argument("--rounds", type=int, default=11, help="how often each version is timed at least")
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="write the numbers to a file, - for standard output"
     )

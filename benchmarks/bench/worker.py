@@ -12,6 +12,7 @@ import functools
 import json
 import os
 import statistics
+import time
 import traceback
 from collections.abc import Callable
 from operator import truediv
@@ -28,6 +29,9 @@ from bench.native import Native
 
 BASES = ("C objective", "C gradient", "scalar C objective", "objective")
 """The versions that each ratio is over."""
+
+SECONDS = 2.0
+"""How long the rounds of a program take at least."""
 
 Numbers = dict[str, Any]
 
@@ -57,10 +61,18 @@ def measure(case: Case, rounds: int, is_small: bool, others: list[str]) -> Numbe
 
 
 def timed(calls: dict[str, Callable[[], Any]], rounds: int) -> Numbers:
-    """Median seconds of each version, and medians of the ratios within a round."""
+    """Median seconds of each version, and medians of the ratios within a round.
+
+    Where rounds are short there are more of them: what disturbs the machine for a moment disturbs few. On one
+    thread seconds are those of the processor, so that other processes do not count.
+    """
     keep_freed_memory()
+    clock = time.process_time if from_environment(os.environ).workers == 1 else time.perf_counter
     repeats = {name: repeats_for(call) if rounds > 1 else 1 for name, call in calls.items()}
-    times = times_in_turn(calls, rounds, repeats=repeats)
+    once = duration(lambda: times_in_turn(calls, 1, repeats=repeats))
+    if rounds > 1:
+        rounds = max(rounds, int(SECONDS / once))
+    times = times_in_turn(calls, rounds, clock, repeats)
     ratios = {
         f"{version} / {base}": statistics.median(map(truediv, times[version], times[base]))
         for base in BASES
