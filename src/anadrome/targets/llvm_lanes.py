@@ -80,7 +80,11 @@ def emit_lanes(scope: Scope, loop: For) -> None:
 def _is_short_copy(loop: For) -> bool:
     """Whether a loop does nothing but to store a few elements."""
     trips = trip_count(loop)
-    return trips is not None and trips <= SHORT and all(isinstance(stmt, Let | Store) for stmt in loop.body)
+    match loop.body:
+        case (Store(value=Load() | Const() | Var()),):
+            return trips is not None and trips <= SHORT
+        case _:
+            return False
 
 
 class _Lanes(Vectors):
