@@ -31,6 +31,7 @@ from anadrome.lower.function import lower
 from anadrome.passes.again import again
 from anadrome.passes.both_sides import both_sides
 from anadrome.passes.brackets import brackets
+from anadrome.passes.branch_again import branch_again
 from anadrome.passes.equal_sizes import equal_sizes
 from anadrome.passes.fuse import fuse
 from anadrome.passes.gathered import gathered
@@ -46,6 +47,7 @@ from anadrome.passes.release import release
 from anadrome.passes.scalarize import scalarize
 from anadrome.passes.simplify import simplify
 from anadrome.passes.split_loops import split_loops
+from anadrome.passes.stored_sums import stored_sums
 from anadrome.passes.sum_loops import sum_loops
 from anadrome.passes.tighten import tighten
 from anadrome.schedule.cpu import Scheduled, schedule_cpu
@@ -70,6 +72,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("join", join),
     ("sum-loops", sum_loops),
     ("iverson", iverson),
+    ("stored-sums", stored_sums),
     ("scalarize", scalarize),
     ("fuse", fuse),
     ("simplify-2", simplify),
@@ -77,6 +80,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("hoist", hoist),
     ("fuse-2", fuse),
     ("simplify-3", simplify),
+    ("branch-again", branch_again),
     ("both-sides", both_sides),
     ("outer-lanes", outer_lanes),
     ("again", again),

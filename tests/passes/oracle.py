@@ -14,6 +14,7 @@ from anadrome.array_ir.walk import Renaming
 from anadrome.config import Config
 from anadrome.passes.again import again
 from anadrome.passes.both_sides import both_sides
+from anadrome.passes.branch_again import branch_again
 from anadrome.passes.equal_sizes import equal_sizes
 from anadrome.passes.fuse import fuse
 from anadrome.passes.gathered import gathered
@@ -28,6 +29,7 @@ from anadrome.passes.prove import prove
 from anadrome.passes.scalarize import scalarize
 from anadrome.passes.simplify import simplify
 from anadrome.passes.split_loops import split_loops
+from anadrome.passes.stored_sums import stored_sums
 from anadrome.passes.sum_loops import sum_loops
 from anadrome.passes.tighten import tighten
 
@@ -35,6 +37,7 @@ Pass = Callable[[Function, Config], Function]
 
 PASSES: dict[str, Pass] = {
     "again": again,
+    "branch_again": branch_again,
     "simplify": simplify,
     "both_sides": both_sides,
     "fuse": fuse,
@@ -48,6 +51,7 @@ PASSES: dict[str, Pass] = {
     "tighten": tighten,
     "join": join,
     "parts": parts,
+    "stored_sums": stored_sums,
     "sum_loops": sum_loops,
     "iverson": iverson,
     "inline": inline,

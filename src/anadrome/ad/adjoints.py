@@ -30,6 +30,8 @@ class Term:
     at: tuple[Atom | None, ...]
     value: Atom
     is_guarded: bool = False
+    is_late: bool = False
+    """Whether a number is handed on by the iteration before: it is added last, since all wait for it."""
 
     @property
     def is_dense(self) -> bool:
@@ -55,7 +57,7 @@ def dense_term(value: Atom) -> Term:
 def merge(builder: Builder, terms: Sequence[Term]) -> list[Term]:
     """The same sum with the terms of equal brackets added up."""
     groups: dict[tuple[Affine | None, ...], Term] = {}
-    for term in terms:
+    for term in sorted(terms, key=lambda term: term.is_late):
         key = tuple(None if index is None else builder.affine(index) for index in term.at)
         known = groups.get(key)
         value = term.value if known is None else add_arrays(builder, known.value, term.value)

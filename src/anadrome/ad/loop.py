@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from anadrome.ad.adjoints import Term, dense_term
 from anadrome.ad.arrays import flipped
 from anadrome.ad.iterate import pass_tokens
 from anadrome.ad.log import inspect, record
@@ -159,7 +160,9 @@ def reverse_loop(scope: Scope, let: Let, expr: Loop, residuals: Residuals, sweep
         inner.is_in_loop = True
         inner_residuals, states = _enter(inner, expr, run, index, carried[first_state:], sweeps)
         for position, adjoint in zip(active, adjoints, strict=True):
-            inner.contribute_whole(expr.body.results[position], adjoint)
+            is_late = not adjoint.type.shape
+            term = Term(dense_term(adjoint).at, adjoint, is_late=is_late)
+            inner.contribute(expr.body.results[position], term)
         sweeps.backward(inner, expr.body, inner_residuals)
         after: list[Atom] = [inner.take_or_zero(expr.carried[position]) for position in active]
         for var, total in zip(scalars, sums, strict=True):

@@ -89,3 +89,11 @@ def affine_apply(definition: Apply, definitions: Mapping[Var, Expr]) -> Affine |
         if not right.terms:
             return left.times(right.constant)
     return None
+
+
+def goes_over(place: Atom, index: Var, trip: Atom, extent: Atom, definitions: Mapping[Var, Expr]) -> bool:
+    """Whether the places that a loop's iterations name are those of all rows of an array, from the first on
+    or from the last."""
+    own, count, rows = affine(index, {}), affine(trip, definitions), affine(place, definitions)
+    last = Affine(count.terms, count.constant - 1)
+    return count == affine(extent, definitions) and rows in (own, last.plus(own, -1))

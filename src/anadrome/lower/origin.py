@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from anadrome.array_ir import nodes as array_ir
+from anadrome.array_ir.affine import goes_over
 from anadrome.array_ir.launch import written_places
 from anadrome.array_ir.nodes import Bounds, yield_slices
 from anadrome.array_ir.walk import let_variables
@@ -66,12 +69,14 @@ def _yield_init(yields: tuple[array_ir.Yield, ...], position: int) -> array_ir.V
     return None
 
 
-def is_written_by_rows(loop: array_ir.Loop, position: int) -> bool:
-    """Whether a loop writes every row of an array that it carries, the row i in iteration i, and reads none,
-    neither before it writes nor after: then nobody sees what the array held before. The stacks of what a
-    return sweep needs are such arrays."""
+def is_written_by_rows(
+    loop: array_ir.Loop, position: int, definitions: Mapping[array_ir.Var, array_ir.Expr]
+) -> bool:
+    """Whether a loop writes every row of an array that it carries, one in each iteration from the first on or
+    from the last, and reads none, neither before it writes nor after: then nobody sees what the array held
+    before. The stacks of what a return sweep needs are such arrays, and the adjoints of what it reads."""
     carried, result = loop.carried[position], loop.body.results[position]
-    if loop.index is None or not carried.type.shape or carried.type.shape[0] is not loop.trip:
+    if loop.index is None or loop.trip is None or not carried.type.shape:
         return False
     states = {carried, result}
     readers = [let for let in loop.body.lets if not states.isdisjoint(let_variables(let))]
@@ -80,9 +85,8 @@ def is_written_by_rows(loop: array_ir.Loop, position: int) -> bool:
         return False
     (let,) = readers
     match let.expr:
-        case array_ir.Update(array=array, indices=(index,), value=value, bounds=Bounds.PROVED):
-            return (
-                array is carried and index is loop.index and value is not carried and let.targets[0] is result
-            )
+        case array_ir.Update(array=array, indices=(place,), value=value, bounds=Bounds.PROVED):
+            is_put = array is carried and value is not carried and let.targets[0] is result
+            return is_put and goes_over(place, loop.index, loop.trip, carried.type.shape[0], definitions)
         case _:
             return False
