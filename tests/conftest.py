@@ -43,6 +43,7 @@ SAMPLED = {
     "corpus/test_corpus.py::test_first_order": 2,
     "corpus/test_corpus.py::test_second_order": 4,
     "corpus/test_corpus.py::test_work": 2,
+    "corpus/test_donated.py::test_values_and_pullbacks": 8,
     "derivatives/test_checkpoint.py::test_second_order": 3,
     "derivatives/test_decompositions.py::test_cholesky": 3,
     "derivatives/test_decompositions.py::test_second_order": 3,

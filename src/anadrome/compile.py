@@ -14,7 +14,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -226,12 +226,13 @@ def lower_function(
     config: Config,
     statistics: Statistics | None = None,
     record: Recorder | None = None,
+    donated: Collection[int] = (),
 ) -> kernel_ir.Function:
-    """The optimised function as kernel IR."""
+    """The optimised function as kernel IR; the parameters at the places `donated` are given away."""
     times = statistics or Statistics()
     optimised = optimise(fn, config, times, record)
     with times.timing("kernel"):
-        lowered = lower(optimised, config)
+        lowered = lower(optimised, config, donated)
     _finished("kernel", lowered, config, record)
     return lowered
 
@@ -241,10 +242,11 @@ def compile_function(
     config: Config,
     statistics: Statistics | None = None,
     record: Recorder | None = None,
+    donated: Collection[int] = (),
 ) -> Executable:
-    """The function as machine code."""
+    """The function as machine code; the parameters at the places `donated` are given away."""
     times = statistics or Statistics()
-    lowered = lower_function(fn, config, times, record)
+    lowered = lower_function(fn, config, times, record, donated)
     with times.timing("schedule"):
         scheduled = schedule_cpu(lowered, config, vector_bits(config))
     is_new = scheduled.function is not lowered

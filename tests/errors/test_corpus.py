@@ -17,6 +17,8 @@ POINT = np.linspace(0.5, 2.0, 20)
 
 SPANLESS = {
     "annotation_malformed",
+    "donated_name",
+    "donated_static",
     "grad_no_function",
     "jvp_no_tuple",
     "kernel_call",

@@ -156,3 +156,38 @@ def test_launches_are_checked(name):
     fn = parse(f"{kernel} fn f(x: f64 buffer) {{ {allocs} {body} return }}")
     with pytest.raises(IRError, match=message):
         check(fn)
+
+
+def donated(body: str, results: str = "x as f64 [n]") -> Function:
+    """A host program that is given `x`, and not `y`."""
+    return parse(f"fn f(n: i64, x: f64 buffer donated, y: f64 buffer) {{ {body} return {results} }}")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x[0] = 1.0",
+        "view v = x [1] v[0] = 1.0",
+        "alloc a: f64 global [n] swap x, a",
+        "for t in 0 .. 2 threads { x[t] = 1.0 }",
+    ],
+)
+def test_what_is_donated_is_written_swapped_and_returned(body: str) -> None:
+    fn = donated(body)
+    assert fn.donated == fn.params[1:2]
+    check(fn)
+
+
+@pytest.mark.parametrize(
+    ("body", "results", "words"),
+    [
+        ("free x", "", "the parameter x is freed"),
+        ("y[0] = 1.0", "", "the parameter y is written"),
+        ("", "y as f64 [n]", "is not allocated in the function"),
+        ("", "x as f64 [n], x as f64 [n]", "is returned twice"),
+        ("alloc a: f64 global [n] for t in 0 .. 2 threads { swap x, a }", "", "x is swapped, but"),
+    ],
+)
+def test_what_is_not_done_with_what_is_donated(body: str, results: str, words: str) -> None:
+    with pytest.raises(IRError, match=words):
+        check(donated(body, results))

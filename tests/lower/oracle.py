@@ -13,6 +13,7 @@ from anadrome.array_ir.text import parse
 from anadrome.config import Config
 from anadrome.kernel_ir import interp as kernel_interp
 from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir import text as kernel_text
 from anadrome.kernel_ir.check import check
 from anadrome.kernel_ir.walk import bodies
 from anadrome.lower.function import lower
@@ -66,6 +67,39 @@ def agree(text: str | Function, *args: Any, config: Config = CONFIG, interpret: 
     for one, other in zip(given, before, strict=True):
         np.testing.assert_array_equal(one, other)
     return found
+
+
+def agree_donated(
+    text: str | Function, *args: Any, config: Config = CONFIG, is_exact: bool = False
+) -> list[Any]:
+    """Assert that a program that is given all of its arrays gives the same as one that is not, interpreted
+    and compiled, to the bit where it rounds nothing; the results."""
+    fn = parse(text) if isinstance(text, str) else text
+    plain, donated = lowered(fn, config), lower(fn, config, range(len(fn.params)))
+    check(donated)
+    assert kernel_text.show(kernel_text.parse(kernel_text.show(donated))) == kernel_text.show(donated)
+    assert set(donated.donated) <= {param for param in donated.params if isinstance(param, kernel_ir.Buffer)}
+    assert allocations(donated) <= allocations(plain)
+    given = kernel_arguments(fn, args)
+    expected = compile_cpu(plain, config)(given)
+    interpreted = kernel_interp.run(donated, given)
+    own = [np.array(arg) if np.ndim(arg) else arg for arg in given]
+    found = compile_cpu(donated, config)(own)
+    for one, other, again in zip(found, expected, interpreted, strict=True):
+        np.testing.assert_allclose(
+            one, other, rtol=0.0 if is_exact else 1e-12, atol=0.0 if is_exact else 1e-12
+        )
+        np.testing.assert_allclose(again, other, rtol=1e-12, atol=1e-12)
+    arrays = [result for result in found if np.ndim(result)]
+    for place, array in enumerate(arrays):
+        assert not any(np.may_share_memory(array, other) for other in arrays[:place])
+    return found
+
+
+def allocations(kernel: kernel_ir.Function) -> int:
+    """How many buffers are allocated on the heap."""
+    found = statements_of(kernel, kernel_ir.Alloc)
+    return sum(stmt.buffer.space is kernel_ir.Space.GLOBAL for stmt in found)
 
 
 def loop_allocations(kernel: kernel_ir.Function) -> list[str]:

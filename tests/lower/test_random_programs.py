@@ -18,9 +18,17 @@ def test_lowered_programs_agree(case):
     oracle.agree(fn, *args)
 
 
+@FAST
+@given(case=programs(statements=6, depth=2))
+def test_programs_agree_that_are_given_their_arguments(case):
+    fn, args = case
+    oracle.agree_donated(fn, *args)
+
+
 @pytest.mark.fuzz
 @settings(max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(case=programs(statements=9, depth=3))
 def test_many_lowered_programs_agree(case):
     fn, args = case
     oracle.agree(fn, *args)
+    oracle.agree_donated(fn, *args)

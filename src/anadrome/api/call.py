@@ -15,12 +15,13 @@ import threading
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, TypeVar
 
 import numpy as np
 
+from anadrome.api.donation import donated_leaves
 from anadrome.api.places import placed
 from anadrome.api.program import Program, make_program
 from anadrome.api.pytree import COMPLEX_NUMBERS, flatten
@@ -34,6 +35,7 @@ from anadrome.api.signature import (
     parameter_names,
     signature_of,
 )
+from anadrome.api.statics import meant_arguments
 from anadrome.api.store import ProgramStore
 from anadrome.compile import Recorder, Statistics
 from anadrome.config import Config, from_environment
@@ -75,11 +77,17 @@ class Options:
     config: Config
     static_argnums: tuple[int, ...] = ()
     static_argnames: tuple[str, ...] = ()
+    donate_argnums: tuple[int, ...] = ()
+    donate_argnames: tuple[str, ...] = ()
 
     @property
     def has_statics(self) -> bool:
         """Whether some arguments are declared static."""
         return bool(self.static_argnums or self.static_argnames)
+
+    def without_donation(self) -> Options:
+        """The options of a function that keeps its arguments as they are."""
+        return replace(self, donate_argnums=(), donate_argnames=())
 
 
 class Compiled:
@@ -145,6 +153,11 @@ class Compiled:
     def with_options(self, options: Options) -> Compiled:
         """The same function or transform under other options, compiled anew."""
         return Compiled(self.__name__, self.function, self._rule, options, self.has_own_arguments)
+
+    def without_donation(self) -> Compiled:
+        """The same function or transform, which leaves its arguments as they are."""
+        options = self.options.without_donation()
+        return self if options == self.options else self.with_options(options)
 
     @property
     def python(self) -> Callable[..., Any]:
@@ -274,7 +287,15 @@ class Compiled:
         names, config = parameter_names(self), self.options.config
         try:
             return make_program(
-                self, self.__name__, names, signature, config, record, statistics, self._changing
+                self,
+                self.__name__,
+                names,
+                signature,
+                config,
+                record,
+                statistics,
+                self._changing,
+                self._donated(signature),
             )
         except AnadromeError as error:
             placed(error, self.python)
@@ -297,14 +318,20 @@ class Compiled:
         """The arguments with those declared static marked as such."""
         if not self.options.has_statics:
             return args, kwargs
-        names = parameter_names(self)
-        numbers = {number + len(args) if number < 0 else number for number in self.options.static_argnums}
-        numbers |= {names.index(name) for name in self.options.static_argnames if name in names}
-        keywords = {names[number] for number in numbers if 0 <= number < len(names)} | set(
-            self.options.static_argnames
-        )
+        options, names = self.options, parameter_names(self)
+        numbers, keywords = meant_arguments(options.static_argnums, options.static_argnames, names, len(args))
         given = tuple(Static(arg) if place in numbers else arg for place, arg in enumerate(args))
         return given, {name: Static(arg) if name in keywords else arg for name, arg in kwargs.items()}
+
+    def _donated(self, signature: Signature) -> list[int]:
+        """The leaves of a call that are given away."""
+        options = self.options
+        if not (options.donate_argnums or options.donate_argnames):
+            return []
+        count = len(signature.structure.parts[0].parts)  # type: ignore[union-attr]
+        names = parameter_names(self)
+        meant = meant_arguments(options.donate_argnums, options.donate_argnames, names, count)
+        return donated_leaves(signature.structure, *meant)
 
     def _shown(self, error: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException:
         """The error that a caller sees for one that a call ended in."""
@@ -388,9 +415,10 @@ class Kept(OrderedDict[tuple[object, ...], Any]):
 
 
 def options_of(function: object) -> Options:
-    """The options of a compiled function go over to its transforms; others start with the environment's."""
+    """The options of a compiled function go over to its transforms, but for what it is given away; others
+    start with the environment's."""
     while isinstance(function, functools.partial | types.MethodType):
         function = function.func if isinstance(function, functools.partial) else function.__func__
     if isinstance(function, Compiled):
-        return function.options
+        return function.options.without_donation()
     return Options(from_environment(os.environ))

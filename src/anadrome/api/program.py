@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from anadrome.api import pytree
+from anadrome.api.donation import CLOSED, Donated, give_away, refuse_closed
 from anadrome.api.draws import Draws, Integer, draws_of
 from anadrome.api.progress import announced
 from anadrome.api.signature import (
@@ -60,7 +61,8 @@ class Program:
     that are passed (None: all), `arrays` the places among the passed ones that hold arrays. `arrays_around`
     gives the arrays of the surroundings, or None where these have changed and another program is needed.
     `leaf_count` is the number of leaves of a call: complex arguments have two each. `draws` are the random
-    numbers that are drawn for each call; a size at leaf `leaf_count + k` is one of the k-th draw.
+    numbers that are drawn for each call; a size at leaf `leaf_count + k` is one of the k-th draw. `names` are
+    those of the leaves, of which the arrays `donated` are given away.
     """
 
     executable: Executable
@@ -74,10 +76,22 @@ class Program:
     arrays_around: Callable[[], list[np.ndarray] | None]
     leaf_count: int
     draws: Draws | None = None
+    names: tuple[str, ...] = ()
+    donated: tuple[Donated, ...] = ()
 
     def run(self, leaves: Sequence[Any], arrays: Sequence[np.ndarray] = ()) -> Any:
-        """The result for the leaves of a call whose signature is this program's, and the arrays around it."""
-        return self.present(self.executable(self.arguments(leaves, arrays)))
+        """The result for the leaves of a call whose signature is this program's, and the arrays around it.
+
+        Raises `DonatedArray` where one of them was given away.
+        """
+        if CLOSED:
+            refuse_closed(self.executable.name, leaves, self.names)
+            refuse_closed(self.executable.name, arrays, ())
+        values = self.arguments(leaves, arrays)
+        if self.donated:
+            taken = self.executable.donated
+            give_away(self.executable.name, leaves, values, self.donated, taken, self.names)
+        return self.present(self.executable(values))
 
     def arguments(
         self, leaves: Sequence[Any], arrays: Sequence[np.ndarray] = (), is_looking: bool = False
@@ -124,27 +138,34 @@ def make_program(
     record: Recorder | None = None,
     statistics: Statistics | None = None,
     changing: Collection[object] = (),
+    donated: Collection[int] = (),
 ) -> Program:
-    """Stage and compile a callable for the calls of one signature; arrays at `changing` places are passed."""
+    """Stage and compile a callable for the calls of one signature; arrays at `changing` places are passed,
+    the arrays among the leaves `donated` given away."""
     times = statistics or Statistics()
+    taken = tuple(place for place, key in enumerate(signature.keys) if is_passed(key))
+    arrays = [place for place, leaf in enumerate(taken) if isinstance(signature.keys[leaf], ArrayKey)]
+    given = [place for place in arrays if taken[place] in donated]
     with announced(repr(function), config), uncollected():
         with times.timing("stage"):
             staged = staged_program(function, signature, config, changing)
-        executable = compile_function(staged.function, config, times, record)
-    taken = tuple(place for place, key in enumerate(signature.keys) if is_passed(key))
-    sizes, held = _sizes(staged, signature, taken, argument_names(signature.structure, names))
+        executable = compile_function(staged.function, config, times, record, given)
+    labels = tuple(argument_names(signature.structure, names))
+    sizes, held = _sizes(staged, signature, taken, labels)
     return Program(
         executable,
         staged,
         sizes,
         held,
         None if len(taken) == len(signature.keys) else taken,
-        tuple(place for place, leaf in enumerate(taken) if isinstance(signature.keys[leaf], ArrayKey)),
+        tuple(arrays),
         _presentation(staged),
         times,
         staged.surroundings.read,
         len(signature.keys),
         _draws(staged, taken, dict(zip(staged.function.sizes, sizes, strict=True))),
+        labels,
+        tuple(Donated(taken[place], len(sizes) + place) for place in given),
     )
 
 

@@ -1,4 +1,4 @@
-"""Positions and names of parameters that a setting declares static, or not differentiated."""
+"""Positions and names of parameters that a setting declares static, donated, or not differentiated."""
 
 from __future__ import annotations
 
@@ -43,6 +43,16 @@ def known_names(
             expected = "the name of a parameter, or several of them"
             raise SettingMismatch(transform, setting, expected, given, _help(parameters))
     return names
+
+
+def meant_arguments(
+    numbers: Sequence[int], names: Sequence[str], parameters: Sequence[str], count: int
+) -> tuple[set[int], set[str]]:
+    """The arguments of a call that are meant by positions and names of parameters, of which `count` are given
+    by position: their places, and the names of those that are given by name. Either way means both."""
+    places = {number + count if number < 0 else number for number in numbers}
+    places |= {parameters.index(name) for name in names if name in parameters}
+    return places, {parameters[place] for place in places if 0 <= place < len(parameters)} | set(names)
 
 
 def _help(parameters: Sequence[Parameter] | None) -> str:

@@ -30,8 +30,9 @@ from anadrome.api.rules import (
     stage_linearize,
     stage_vjp,
 )
+from anadrome.api.signature import parameter_names
 from anadrome.api.sparse import SparseDerivative, Sparsity, sparse_hessian, sparse_jacobian
-from anadrome.api.statics import known_names, parameter_numbers
+from anadrome.api.statics import known_names, meant_arguments, parameter_numbers
 from anadrome.api.stopping import stop_values
 from anadrome.api.tangents import as_tuple, push_forward_values
 from anadrome.config import Config
@@ -50,12 +51,21 @@ def jit(
     config: Config | None = None,
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
+    donate_argnums: int | Sequence[int] = (),
+    donate_argnames: str | Sequence[str] = (),
 ) -> Any:
     """Compile a function: `@ad.jit`, `ad.jit(f)` or `@ad.jit(config=…)`.
 
     Numbers and arrays are run-time values, so one program serves all their values and, above
     `config.small_dimension`, all sizes. Strings, functions and other hashable objects are static: a program
     is made for each. `static_argnums` and `static_argnames` declare further arguments static.
+
+    The arrays in the arguments of `donate_argnums` and `donate_argnames` are given away: the call may write
+    into them, and results may have their memory. Afterwards what they hold is undefined, they are read-only,
+    and as arguments they are refused (`DonatedArray`). Results are the same with and without.
+
+    Raises `ValueError` for a position or name that the function does not have, and for an argument that is
+    both static and donated.
 
     >>> import anadrome as ad
     >>> import numpy as np
@@ -64,10 +74,21 @@ def jit(
     ...     return sum(x * x for x in xs)
     >>> float(total(np.array([1.0, 2.0])))
     5.0
+    >>> step = ad.jit(lambda x, rate: x - rate * x, donate_argnums=0)
+    >>> x = np.ones(1000)
+    >>> for _ in range(3):
+    ...     x = step(x, 0.5)
+    >>> float(x[0])
+    0.125
     """
     if function is None:
         return functools.partial(
-            jit, config=config, static_argnums=static_argnums, static_argnames=static_argnames
+            jit,
+            config=config,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            donate_argnums=donate_argnums,
+            donate_argnames=donate_argnames,
         )
     if config is not None and not isinstance(config, Config):
         help = "make one of the settings: `ad.Config(threads=1)`"
@@ -76,8 +97,30 @@ def jit(
         config or options_of(function).config,
         parameter_numbers("jit", "static_argnums", function, static_argnums),
         known_names("jit", "static_argnames", function, static_argnames),
+        parameter_numbers("jit", "donate_argnums", function, donate_argnums),
+        known_names("jit", "donate_argnames", function, donate_argnames),
     )
+    _refuse_donated_statics(function, options)
     return Compiled("jit", function, plain_call, options)
+
+
+def _refuse_donated_statics(function: Function, options: Options) -> None:
+    """Refuse an argument that is declared static and donated."""
+    names = parameter_names(function)
+    static = _meant(options.static_argnums, options.static_argnames, names)
+    settings: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
+        "donate_argnums": (options.donate_argnums, ()),
+        "donate_argnames": ((), options.donate_argnames),
+    }
+    for setting, (numbers, given) in settings.items():
+        if not static.isdisjoint(_meant(numbers, given, names)):
+            help = "a static argument is a value that the program is made for; donate arrays"
+            raise SettingMismatch("jit", setting, "arguments that are not static", numbers or given, help)
+
+
+def _meant(numbers: tuple[int, ...], given: tuple[str, ...], names: tuple[str, ...]) -> set[int | str]:
+    places, keywords = meant_arguments(numbers, given, names, len(names))
+    return {*places, *keywords}
 
 
 # ---------------------------------------------------------------------------- reverse mode

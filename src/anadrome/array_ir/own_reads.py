@@ -1,4 +1,4 @@
-"""Scatters whose iterations read of the array only what no other iteration writes: they may work in place.
+"""Parfors whose iterations read of an array only what no other iteration writes: they may work in place.
 
     b = parfor j < m { v = a[i, j]; w = a[k, j]; u = sub v w; yield scatter a[i, j] u }        (k ≠ i)
 
@@ -11,6 +11,7 @@ where the two differ the check has failed, and no result is seen.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Collection, Iterator
 
 from anadrome.array_ir.affine import Affine, affine
@@ -25,7 +26,9 @@ from anadrome.array_ir.nodes import (
     Loop,
     ParFor,
     Scatter,
+    Stack,
     Var,
+    yield_slices,
 )
 from anadrome.array_ir.walk import all_lets, bodies, free_variables, operands
 
@@ -106,13 +109,6 @@ class Knowledge:
         grows = all(coefficient > 0 and var in self.natural for var, coefficient in distance.terms)
         return grows and distance.constant >= 0
 
-    def is_read_by_own_index(self, expr: ParFor, array: Var) -> bool:
-        """Whether iteration i of a parfor reads the element i of an array, and nothing else of it."""
-        (_, body), *operators = bodies(expr)
-        if array in operands(expr) or any(array in free_variables(found) for _, found in operators):
-            return False
-        return all(read == (expr.index,) for read in _reads(body, array))
-
     def _is_elsewhere(self, read: list[Affine], places: list[Affine], inside: Collection[Var]) -> bool:
         """Whether some index of a read is surely not that of any write."""
         for one, other in zip(read, places, strict=False):
@@ -127,6 +123,37 @@ class Knowledge:
         is_above = distance.constant > 0 and all(coefficient > 0 for _, coefficient in distance.terms)
         is_below = distance.constant < 0 and all(coefficient < 0 for _, coefficient in distance.terms)
         return is_above or is_below
+
+
+def reads_own(expr: ParFor, value: Atom, array: Var) -> bool:
+    """Whether a parfor that stacks a value reads of an array only the element that lies where it puts one, so
+    that it may put its elements where the array is.
+
+        y = parfor i < n { row = parfor j < m { v = x[i, j]; w = exp v; yield stack w }; yield stack row }
+    """
+    nest, indices, element = expr, [expr.index], value
+    parfors = [expr]
+    while element.type.shape:
+        found = next((let for let in nest.body.lets if element in let.targets), None)
+        if found is None or not isinstance(found.expr, ParFor):
+            return False
+        nest = found.expr
+        parts = yield_slices(nest.yields)
+        place = found.targets.index(element)
+        item = next(item for item, part in parts if part.start <= place < part.stop)
+        if not isinstance(item, Stack):
+            return False
+        element = item.value
+        indices.append(nest.index)
+        parfors.append(nest)
+    for one in parfors:
+        (_, _), *operators = bodies(one)
+        if array in operands(one) or any(array in free_variables(found) for _, found in operators):
+            return False
+    return all(
+        read is not None and len(read) == len(indices) and all(map(operator.is_, read, indices))
+        for read in _reads(expr.body, array)
+    )
 
 
 def _are_distinct(index: Var, places: list[Affine], inside: Collection[Var]) -> bool:

@@ -353,6 +353,20 @@ class SettingMismatch(CallError, ValueError):
         )
 
 
+class DonatedArray(CallError, ValueError):
+    """An array that was donated to an earlier call, which may have overwritten it."""
+
+    def __init__(self, function: str, argument: str) -> None:
+        which = f"argument `{argument}`" if argument else "an array around it"
+        super().__init__(
+            f"`{function}`: {which} was donated to a compiled function (`donate_argnums`), which may have "
+            "overwritten it",
+            help="use what that call returned; to keep an array, donate a copy of it: `f(x.copy())`",
+            label="donated before",
+            argument=argument,
+        )
+
+
 class ComplexDerivative(CallError):
     """A derivative of or by complex numbers that is none, or that a transform does not support."""
 

@@ -80,6 +80,7 @@ CODES: Mapping[str, str] = {
     "NonFloatOutput": "A325",
     "NestedTooDeep": "A326",
     "UnsupportedSparse": "A327",
+    "DonatedArray": "A328",
     # parallel operations
     "UnknownOperator": "A401",
     "OperatorUndefined": "A402",

@@ -4,9 +4,11 @@ What it holds to:
 
 * a variable or buffer is bound once, before it is used, in a body around the use;
 * operands have types the operation takes; offsets, sizes and loop bounds are i64; conditions are bool;
-* parameters are only read; a LOCAL buffer has a constant size of at most `LOCAL_BYTES`;
-* what is freed, swapped or returned was allocated in the function, on the heap; nothing is used after it was
-  freed in the same body; what a THREADS loop found outside it neither frees nor swaps;
+* parameters are only read, unless they are donated; a LOCAL buffer has a constant size of at most
+  `LOCAL_BYTES`;
+* what is freed was allocated in the function, on the heap; what is swapped or returned too, or it is donated;
+  nothing is used after it was freed in the same body; what a THREADS loop found outside it neither frees
+  nor swaps;
 * calls fit the table of routines, checks the table of failures, results their buffers;
 * what threads do together (barriers, warps, fences) and shared memory stand in kernels alone; what a host
   program does (calls, printing, worker threads, memory on the heap) does not stand in a kernel. A kernel's
@@ -95,8 +97,9 @@ class _Checker:
         self._buffers: set[Buffer] = set()
         self._ever: set[Var | Buffer] = set()
         self._params = {param for param in fn.params if isinstance(param, Buffer)}
-        self._read_only = set() if self.is_kernel else set(self._params)
-        self._heap: set[Buffer] = set()
+        donated = set(fn.donated) if isinstance(fn, Function) else set()
+        self._read_only = set() if self.is_kernel else self._params - donated
+        self._heap: set[Buffer] = donated & self._params
         self._shared: set[Buffer] = set()
         """Heap buffers that a THREADS loop around found outside."""
         self._is_parallel = False
@@ -207,6 +210,8 @@ class _Checker:
                 self._alloc(stmt)
             case Free(buffer=buffer):
                 self._own(buffer, "freed")
+                if buffer in self._params:
+                    raise self.fail(f"the parameter {buffer} is freed")
                 self._buffers.discard(buffer)
             case View(buffer=buffer, base=base, offset=offset):
                 self._index(offset, "an offset")

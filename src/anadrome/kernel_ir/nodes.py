@@ -380,7 +380,7 @@ Stmt = (
 @node
 class Output:
     """One result of a function: a scalar (no `shape`, `value` an expression) or a whole buffer that was
-    allocated in it and passes to the caller, with its dimensions."""
+    allocated in it, or donated, and passes to the caller, with its dimensions."""
 
     value: Expr | Buffer
     dtype: DType
@@ -398,7 +398,9 @@ class Failure:
 
 @node
 class Function:
-    """A host program: scalars and buffers in, outputs out. Input buffers are only read."""
+    """A host program: scalars and buffers in, outputs out. Input buffers are only read, save those `donated`,
+    which the caller gives away: they are written, swapped and returned as if they were allocated here, but
+    their storage stays the caller's, so that no `Free` gives it back."""
 
     name: str
     params: tuple[Var | Buffer, ...]
@@ -409,6 +411,7 @@ class Function:
     """What it prints: lines of `printing.Message`."""
     sizes: tuple[Var, ...] = ()
     """Those of the parameters that are lengths of arrays, and so never negative."""
+    donated: tuple[Buffer, ...] = ()
 
 
 @node

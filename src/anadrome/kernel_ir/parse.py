@@ -179,7 +179,9 @@ class Parser:
         self._expect("fn")
         name = self._word("the function's name")
         self._expect("(")
-        params = self._list(self._param, ")")
+        marked = self._list(self._host_param, ")")
+        params = tuple(param for param, _ in marked)
+        donated = tuple(param for param, is_donated in marked if is_donated and isinstance(param, Buffer))
         self._expect("{")
         body: list[Stmt] = []
         while not self._accept("return"):
@@ -193,7 +195,8 @@ class Parser:
             messages.append(self._string())
         if self._token.kind != "end":
             raise self._fail("the end of the text")
-        return Function(name, params, tuple(body), outputs, failures, tuple(messages), tuple(self._sizes))
+        sizes = tuple(self._sizes)
+        return Function(name, params, tuple(body), outputs, failures, tuple(messages), sizes, donated)
 
     def _kernel(self, name: str) -> Kernel:
         self._expect("(")
@@ -226,6 +229,11 @@ class Parser:
         if not self._accept("buffer"):
             return self._new_var(name, dtype)
         return self._new_buffer(name, dtype, Space.GLOBAL, *self._layout())
+
+    def _host_param(self) -> tuple[Var | Buffer, bool]:
+        """A parameter of a host program, and whether it is donated."""
+        param = self._param()
+        return param, isinstance(param, Buffer) and self._accept("donated")
 
     def _layout(self) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
         shape = self._exprs() if self._token.text == "[" else ()

@@ -11,7 +11,8 @@
     }
     failure assert "{0} is too large" at "user.py" 3 4 9
 
-A `size` is an i64 that is the length of an array, and so is not negative.
+A `size` is an i64 that is the length of an array, and so is not negative. A
+parameter that the caller gives away is marked: `x: f64 buffer donated`.
 
 What is printed has a number as well: `print 0: v, shown x [n]` writes `message "…"`, which stands behind the
 failures.
@@ -148,7 +149,9 @@ class _Printer:
         """The whole text."""
         for kernel in kernels(fn):
             self.kernel(kernel)
-        params = ", ".join(self._param(param, param in fn.sizes) for param in fn.params)
+        params = ", ".join(
+            self._param(param, param in fn.sizes) + " donated" * (param in fn.donated) for param in fn.params
+        )
         self.line(f"fn {re.sub(r'[^0-9A-Za-z_]', '_', fn.name) or 'f'}({params}) {{")
         self.body(fn.body)
         self.depth += 1

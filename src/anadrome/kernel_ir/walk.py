@@ -188,12 +188,16 @@ def buffers(stmt: Stmt) -> tuple[Buffer, ...]:
 
 
 def changes(stmt: Stmt) -> tuple[Buffer, ...]:
-    """The buffers whose elements a statement of a kernel may change itself."""
+    """The buffers whose elements a statement may change itself; of a call, all that it is given."""
     match stmt:
         case Store(buffer=buffer) | Fill(buffer=buffer) | Copy(target=buffer):
             return (buffer,)
-        case Atomic():
+        case Atomic() | Swap() | Call():
             return buffers(stmt)
+        case Launch(kernel=kernel, args=args):
+            changed = written(kernel)
+            pairs = zip(kernel.params, args, strict=True)
+            return tuple(arg for param, arg in pairs if param in changed and isinstance(arg, Buffer))
         case _:
             return ()
 
@@ -313,10 +317,15 @@ def swapped_buffers(fn: Function) -> set[Buffer]:
     return found
 
 
-def written(kernel: Kernel) -> tuple[Buffer, ...]:
-    """The parameters whose elements a kernel may change, in their order."""
-    changed = {buffer for stmt in statements(kernel.body) for buffer in changes(stmt)}
-    return tuple(param for param in kernel.params if isinstance(param, Buffer) and param in changed)
+def written(program: Kernel | Function) -> tuple[Buffer, ...]:
+    """The parameters whose elements a kernel or a host program may change, in their order."""
+    changed: set[Buffer] = set()
+    bases: dict[Buffer, Buffer] = {}
+    for stmt in statements(program.body):
+        if isinstance(stmt, View):
+            bases[stmt.buffer] = bases.get(stmt.base, stmt.base)
+        changed.update(bases.get(buffer, buffer) for buffer in changes(stmt))
+    return tuple(param for param in program.params if isinstance(param, Buffer) and param in changed)
 
 
 def kernels(fn: Function) -> tuple[Kernel, ...]:

@@ -31,7 +31,7 @@ def supply(low: Lowering, var: array_ir.Var, let: array_ir.Let) -> Destination |
         case array_ir.AddTo(value=value) if value is var:
             return _row_of_sum(low, let, let.expr)
         case array_ir.Reshape(shape=wanted):
-            found = low.reserve(let.targets[0]) if _is_as_large(low, var.type.shape, wanted) else None
+            found = low.reserve(let.targets[0]) if is_as_large(low, var.type.shape, wanted) else None
             if found is None:
                 return None
             shape = low.scalars(var.type.shape)
@@ -44,7 +44,7 @@ def supply(low: Lowering, var: array_ir.Var, let: array_ir.Let) -> Destination |
             return None
 
 
-def _is_as_large(low: Lowering, shape: tuple[array_ir.Size, ...], other: tuple[array_ir.Size, ...]) -> bool:
+def is_as_large(low: Lowering, shape: tuple[array_ir.Size, ...], other: tuple[array_ir.Size, ...]) -> bool:
     """Whether two shapes surely have the same number of elements.
 
     Where they may differ a check stands between an array and its reshape: written into a smaller place, the

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
+
 from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir.walk import operands
 from anadrome.config import Config
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Buffer, Output
+from anadrome.kernel_ir.walk import written
 from anadrome.lower.arithmetic import ZERO, is_constant
-from anadrome.lower.destinations import supply
-from anadrome.lower.lowering import Lowering, is_scalar, number
+from anadrome.lower.destinations import is_as_large, supply
+from anadrome.lower.lowering import Lowering, Offer, is_scalar, number
 from anadrome.lower.memory import Frame
+from anadrome.lower.origin import origin
 from anadrome.lower.statements import lower_statement
 from anadrome.lower.values import Destination, Filled, Place, Storage, Value
 
 
-def lower(fn: array_ir.Function, config: Config) -> kernel_ir.Function:
+def lower(fn: array_ir.Function, config: Config, donated: Collection[int] = ()) -> kernel_ir.Function:
     """Choose memory, loops and threads for a function.
 
     Parameters are the implicit sizes (i64), then the parameters of `fn`: scalars as variables, arrays as
-    row-major buffers. Results are scalars, or buffers allocated in the call with their dimensions.
+    row-major buffers. Results are scalars, or buffers allocated in the call with their dimensions. Arrays
+    among the parameters at the places `donated` are the call's own: they are updated in place, and a result
+    of the type and size of one is written there, once nobody reads it any more. Those of which neither is the
+    case stay parameters that are only read.
     """
     low = Lowering(fn, config, lower_statement, supply)
     params: list[kernel_ir.Var | Buffer] = []
@@ -30,14 +38,22 @@ def lower(fn: array_ir.Function, config: Config) -> kernel_ir.Function:
             low.bind(var, scalar)
         for size in fn.sizes:
             params.append(_scalar_param(low, size))
-        for param in fn.params:
-            params.append(_scalar_param(low, param) if is_scalar(param) else _array_param(low, param))
+        for place, param in enumerate(fn.params):
+            if is_scalar(param):
+                params.append(_scalar_param(low, param))
+            else:
+                params.append(_array_param(low, param, place in donated))
+        _offer_donated(low, fn.params, body)
         _run(low, body, frame)
         outputs = _outputs(low, body.results)
     failures = tuple(kernel_ir.Failure(*words) for words in low.failures)
     stmts, messages = tuple(low.emit.block.stmts), tuple(low.messages)
     sizes = tuple(_scalar_param(low, size) for size in fn.sizes)
-    return kernel_ir.Function(fn.name, tuple(params), stmts, outputs, failures, messages, sizes)
+    lowered = kernel_ir.Function(fn.name, tuple(params), stmts, outputs, failures, messages, sizes)
+    if not low.donated:
+        return lowered
+    used = {*written(lowered), *(output.value for output in outputs if isinstance(output.value, Buffer))}
+    return replace(lowered, donated=tuple(one for one in params if one in used and one in low.donated))
 
 
 def _scalar_param(low: Lowering, var: array_ir.Var) -> kernel_ir.Var:
@@ -46,11 +62,47 @@ def _scalar_param(low: Lowering, var: array_ir.Var) -> kernel_ir.Var:
     return value
 
 
-def _array_param(low: Lowering, var: array_ir.Var) -> Buffer:
+def _array_param(low: Lowering, var: array_ir.Var, is_donated: bool) -> Buffer:
     buffer = Buffer(var.name, var.type.dtype)
-    storage = Storage(buffer, is_owned=False)
+    if is_donated:
+        low.donated.add(buffer)
+    storage = Storage(buffer, is_owned=is_donated, is_whole=is_donated)
     low.bind(var, Place(storage, ZERO, low.scalars(var.type.shape)))
     return buffer
+
+
+def _offer_donated(low: Lowering, params: tuple[array_ir.Var, ...], body: array_ir.Body) -> None:
+    """Offer the donated arrays to results, each to one: that which is an updated version of it, else one of
+    its type and size."""
+    donated: dict[array_ir.Var, Place] = {}
+    for param in params:
+        value = low.value(param)
+        if isinstance(value, Place) and value.buffer in low.donated:
+            donated[param] = value
+    arrays = [atom for atom in body.results if isinstance(atom, array_ir.Var) and not is_scalar(atom)]
+    others: list[array_ir.Var] = []
+    for result in dict.fromkeys(arrays):
+        first = origin(low.live.facts, body, result)
+        place = None if first is None else donated.pop(first, None)
+        if place is None:
+            others.append(result)
+        else:
+            low.want(result, _offer(low, place, result))
+    for result in others:
+        for param, place in donated.items():
+            is_alike = param.type.dtype is result.type.dtype
+            if is_alike and is_as_large(low, param.type.shape, result.type.shape):
+                low.want(result, _offer(low, place, result))
+                del donated[param]
+                break
+
+
+def _offer(low: Lowering, place: Place, result: array_ir.Var) -> Offer:
+    def offered() -> Destination | None:
+        shape = result.type.shape
+        return Destination(place.reshaped(low.scalars(shape))) if low.is_known(shape) else None
+
+    return offered
 
 
 def _lengths_first(body: array_ir.Body) -> array_ir.Body:
@@ -83,7 +135,11 @@ def _run(low: Lowering, body: array_ir.Body, frame: Frame) -> None:
 def _free_dead(low: Lowering) -> None:
     """Give back the heap buffers of which no variable that is still to be read names a part."""
     block = low.emit.block
-    dead = [buffer for buffer, storage in block.owned.items() if not low.is_kept(storage)]
+    dead = [
+        buffer
+        for buffer, storage in block.owned.items()
+        if not low.is_kept(storage) and buffer not in low.exchanged
+    ]
     for buffer in dead:
         low.emit.emit(kernel_ir.Free(buffer))
         del block.owned[buffer]
@@ -117,6 +173,6 @@ def _owned(low: Lowering, value: Value, atom: array_ir.Atom, given: set[Buffer])
 
 
 def _may_be_given(low: Lowering, place: Place) -> bool:
-    """Whether a place begins a heap buffer that this call allocated."""
-    is_begin = place.buffer in low.emit.block.owned and is_constant(place.offset, 0)
-    return is_begin and not place.buffer.strides
+    """Whether a place begins a heap buffer that this call allocated, or was given."""
+    is_ours = place.buffer in low.emit.block.owned or place.buffer in low.donated
+    return is_ours and is_constant(place.offset, 0) and not place.buffer.strides

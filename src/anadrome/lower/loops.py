@@ -148,5 +148,7 @@ def _advance(low: Lowering, state: Place, following: Place | None, value: Value)
         low.deliver(value, Destination(state))
     elif state.buffer.space is Space.GLOBAL and state.storage.is_whole:
         low.emit.emit(kernel_ir.Swap(state.buffer, following.buffer))
+        if state.buffer in low.donated:
+            low.exchanged.add(following.buffer)
     else:
         low.emit.copy(state, following)

@@ -16,14 +16,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from anadrome.array_ir import nodes as array_ir
-from anadrome.array_ir.own_reads import Knowledge
+from anadrome.array_ir.own_reads import Knowledge, reads_own
 from anadrome.array_ir.walk import all_lets, operands
 from anadrome.config import Config
 from anadrome.dtypes import DType
 from anadrome.errors import Span
 from anadrome.errors.kernels_launch import KernelCopy
 from anadrome.kernel_ir import nodes as kernel_ir
-from anadrome.kernel_ir.nodes import Expr
+from anadrome.kernel_ir.nodes import Buffer, Expr
 from anadrome.lower.emit import Emitter
 from anadrome.lower.memory import Liveness
 from anadrome.lower.values import Delivered, Destination, Filled, Place, Storage, Value
@@ -66,6 +66,11 @@ class Lowering:
         self._reserved: dict[array_ir.Var, Destination] = {}
         self.is_in_parfor = False
         self.located: dict[array_ir.Let, Located] = {}
+        self.donated: set[Buffer] = set()
+        """Parameters whose memory the caller gives away: it is written and returned, but never freed."""
+        self.exchanged: set[Buffer] = set()
+        """Buffers that change their storage with a donated one: only the run knows which of both is to be
+        freed, so that it happens at the end."""
         self.only: dict[array_ir.Let, bool] = {}
         """Contributions to sums that nobody has written to, each of which is put there instead of added ->
         whether it was."""
@@ -156,7 +161,9 @@ class Lowering:
         found = self.offer(var, *consumed)
         return self.allocate(var) if found is None or found.operator is not None else found.place
 
-    def read_for_the_last_time(self, let: array_ir.Let, target: array_ir.Var) -> Place | None:
+    def read_for_the_last_time(
+        self, let: array_ir.Let, target: array_ir.Var, value: array_ir.Atom
+    ) -> Place | None:
         """The elements of an array that a parfor reads for the last time, where iteration i reads element i
         alone: the elements of a result of the same type may lie there. Bound to that result at once, so that
         no other one takes them."""
@@ -172,7 +179,7 @@ class Lowering:
             old = self.env.get(var)
             if not isinstance(old, Place) or var.type != target.type or not self._may_lie_in(old, var):
                 continue
-            if self.live.knowledge.is_read_by_own_index(expr, var):
+            if reads_own(expr, value, var):
                 self.bind(target, old)
                 return old
         return None

@@ -26,9 +26,9 @@ from anadrome.lower.arithmetic import ONE, ZERO, add, at_least, compute, is_cons
 class Storage:
     """A region of a buffer that one value owns.
 
-    `is_owned`: this call allocated it, so it may be written. `is_whole`: it is all of its buffer, so the
-    buffer may be exchanged with another (`Swap`) or handed to the caller. `is_pinned`: every version of the
-    value is in this memory, which others see (a kernel's), so it cannot lie elsewhere.
+    `is_owned`: this call allocated it, or was given it, so it may be written. `is_whole`: it is all of its
+    buffer, so the buffer may be exchanged with another (`Swap`) or handed to the caller. `is_pinned`: every
+    version of the value is in this memory, which others see (a kernel's), so it cannot lie elsewhere.
     """
 
     buffer: Buffer

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from anadrome.array_ir import nodes as array_ir
+from anadrome.array_ir.own_reads import reads_own
 from anadrome.array_ir.walk import all_lets, bodies, operands
 from anadrome.dtypes import DType
 from anadrome.kernel_ir import nodes as kernel_ir
@@ -20,7 +21,7 @@ from anadrome.lower.access import bound, combine, write
 from anadrome.lower.arithmetic import ZERO, multiply, neutral
 from anadrome.lower.emit import is_small
 from anadrome.lower.lowering import Located, Lowering, Offer, is_scalar
-from anadrome.lower.values import Delivered, Destination, Place
+from anadrome.lower.values import Delivered, Destination, Place, same_all
 
 CACHE_LINE = i64(8)
 """Elements between the partial results of two workers."""
@@ -75,26 +76,50 @@ class StackSink(Sink):
     place: Place = field(init=False)
     operator: str | None = field(init=False, default=None)
     _row: Place | None = field(init=False, default=None)
+    _replaced: array_ir.Var | None = field(init=False, default=None)
 
     def open(self) -> None:
-        found = self.low.offer(self.targets[0], *self.inside)
+        own = self._read_in_place()
+        found = self.low.offer(self.targets[0], *self.inside, *own)
         self.operator = None if found is None else found.operator
         if found is not None:
             self.place = found.place
+            self._replaced = own[0] if len(own) == 1 else found.replaced
+            if own and is_scalar(self.value):
+                self.low.bind(self.targets[0], self.place)  # at once, so that no other one takes it
         elif self.is_in_lanes and is_read_by_element(self.low, self.targets[0]):
             shape = self.low.scalars(self.targets[0].type.shape)
             self.place = self.low.emit.allocate_side_by_side(
                 self.targets[0].name, self.value.type.dtype, shape
             )
         else:
-            old = None if self.is_in_lanes else self.low.read_for_the_last_time(self.let, self.targets[0])
+            old = (
+                None
+                if self.is_in_lanes
+                else self.low.read_for_the_last_time(self.let, self.targets[0], self.value)
+            )
             self.place = self.low.allocate(self.targets[0]) if old is None else old
+
+    def _read_in_place(self) -> tuple[array_ir.Var, ...]:
+        """The arrays in the place that is wanted of which an iteration reads just what it replaces."""
+        found, expr = self.low.reserve(self.targets[0]), self.let.expr
+        if found is None or found.operator is not None:
+            return ()
+        assert isinstance(expr, array_ir.ParFor)
+        return tuple(
+            name
+            for name in found.place.storage.names()
+            if isinstance(old := self.low.env.get(name), Place)
+            and old.is_at(found.place)
+            and same_all(old.shape, found.place.shape)
+            and reads_own(expr, self.value, name)
+        )
 
     def wants(self, index: Expr) -> Wants:
         self._row = None
         if not is_scalar(self.value):
             self._row = row = bound(self.low, self.place.row((index,))).part()
-            yield self.value, lambda: Destination(row, self.operator)
+            yield self.value, lambda: Destination(row, self.operator, self._replaced)
 
     def step(self, index: Expr) -> None:
         located = Located(self._row or self.place.row((index,)))

@@ -7,7 +7,8 @@ import math
 import mmap
 import os
 import struct
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,13 +44,17 @@ stands in them, it is that of nothing."""
 
 
 class Memory:
-    """Memory a compiled function has allocated and handed over; freed when the last array on it is gone."""
+    """Memory a compiled function has handed over: what it has allocated, which is freed when the last array
+    on it is gone, or an argument that was given away, whose memory `holder` keeps."""
 
-    __slots__ = ("__array_interface__", "_address", "_release")
+    __slots__ = ("__array_interface__", "_address", "_release", "holder")
 
-    def __init__(self, address: int, release: Release, shape: tuple[int, ...], typestr: str) -> None:
+    def __init__(
+        self, address: int, release: Release, shape: tuple[int, ...], typestr: str, holder: object = None
+    ) -> None:
         self._address = address
         self._release = release
+        self.holder = holder
         self.__array_interface__ = {
             "data": (address, False),
             "shape": shape,
@@ -58,7 +63,48 @@ class Memory:
         }
 
     def __del__(self) -> None:
-        self._release(self._address)
+        if self.holder is None:
+            self._release(self._address)
+
+
+def holder_of(array: np.ndarray) -> object:
+    """What keeps the memory of an array that has it for itself: no chain of arrays, however often it is given
+    from one call to the next."""
+    owner: object = array
+    while isinstance(owner, np.ndarray) and owner.base is not None:
+        owner = owner.base
+    return owner.holder if isinstance(owner, Memory) and owner.holder is not None else owner
+
+
+def _references(view: np.ndarray) -> int:
+    """How many references there are to the base of a view, with those of this function."""
+    base: object = view.base
+    return sys.getrefcount(base)
+
+
+_ONE_VIEW = _references(np.zeros((1, 1)).reshape(1))
+"""The references to the base of a view that nothing else refers to."""
+
+
+def is_for_itself(array: object) -> bool:
+    """Whether an array has memory that may be given away: it may be written, and is no view of an array that
+    somebody else has, as what `reshape` gives of a new array is none."""
+    if type(array) is not np.ndarray or not array.flags.carray:
+        return False
+    is_alone = type(array.base) is np.ndarray and _references(array) == _ONE_VIEW
+    owner = array.base if is_alone else array
+    assert isinstance(owner, np.ndarray)
+    base: object = owner.base
+    return base is None or isinstance(base, Memory)
+
+
+_NONE_GIVEN: Mapping[int, np.ndarray] = {}
+
+
+def _addresses(args: Sequence[Any], donated: Sequence[int]) -> dict[int, np.ndarray]:
+    """The donated arrays by the addresses of their elements; an empty one is nowhere."""
+    arrays = [args[position] for position in donated if args[position].size]
+    return {array.__array_interface__["data"][0]: array for array in arrays}
 
 
 class Frame:
@@ -102,6 +148,7 @@ class Executable:
             f"<qq{8 * (PARAMS - LOOK_AGAIN)}x" + "".join(_parameter_code(param) for param in fn.params)
         ).pack_into
         self._buffers = [position for position, param in enumerate(fn.params) if isinstance(param, Buffer)]
+        self.donated = tuple(place for place, param in enumerate(fn.params) if param in fn.donated)
         self._is_by_object = machine.target.array_data is not None
         self._empty = ctypes.addressof(_EMPTY) if self._is_by_object else _NOTHING_ADDRESS
         codes = "".join(_output_code(output) for output in fn.outputs)
@@ -125,8 +172,12 @@ class Executable:
         Arrays are C-contiguous, aligned and of the right type (the caller has seen to it); the results are
         new arrays and NumPy scalars. A failed check raises its class of `errors.runtime`, and a text that
         cannot be written what Python raises of it.
+
+        Those at the places `donated` are writable and nobody else's: the call writes them, and new arrays may
+        have their memory.
         """
         values = list(args)
+        given = _addresses(args, self.donated) if self.donated else _NONE_GIVEN
         is_by_object = self._is_by_object
         for position in self._buffers:
             array = args[position]
@@ -149,7 +200,7 @@ class Executable:
         try:
             status = self._entry(frame.address)
         except BaseException:  # a signal handler has raised after the call, before it gave its status
-            self._discard(frame)
+            self._discard(frame, given)
             raise
         finally:
             if self._sparse is not None:
@@ -158,7 +209,7 @@ class Executable:
             failure = self._failure(status, frame)
             self._frames.append(frame)
             raise failure
-        results = self._results(frame)
+        results = self._results(frame, given)
         self._frames.append(frame)
         return results
 
@@ -173,7 +224,7 @@ class Executable:
         included and its arguments not; None if it was compiled without `Config.measure_memory`."""
         return None if self._measure is None else int(self._measure())
 
-    def _results(self, frame: Frame) -> list[Any]:
+    def _results(self, frame: Frame, given: Mapping[int, np.ndarray]) -> list[Any]:
         found = self._unpack(frame.slots, 8 * self._layout.outputs)
         results: list[Any] = []
         position, place = 0, 8 * self._layout.small
@@ -187,7 +238,8 @@ class Executable:
             shape = found[position : position + rank]
             position += rank
             if value:
-                results.append(Memory(value, self._release, shape, dtype.str))
+                holder = holder_of(given[value]) if value in given else None
+                results.append(Memory(value, self._release, shape, dtype.str, holder))
                 is_large = True
             else:
                 size = dtype.itemsize * (shape[0] if rank == 1 else math.prod(shape))
@@ -206,7 +258,7 @@ class Executable:
             words = f"`{self.name}` gives an array of shape {shape}, and NumPy has none so large"
             raise OutOfMemory(words) from None
 
-    def _discard(self, frame: Frame) -> None:
+    def _discard(self, frame: Frame, given: Mapping[int, np.ndarray]) -> None:
         """Free what a call has handed over that nobody will take."""
         (status, _, _, *raised, is_finished) = _STATE(frame.slots)
         if raised[0]:
@@ -215,7 +267,7 @@ class Executable:
             found = self._unpack(frame.slots, 8 * self._layout.outputs)
             position = 0
             for _, _, rank, is_array in self._outputs:
-                if is_array and found[position]:
+                if is_array and found[position] and found[position] not in given:
                     self._release(found[position])
                 position += 1 + (rank if is_array else 0)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from anadrome.dtypes import DType
 from anadrome.kernel_ir.nodes import Buffer, Function, Var
-from anadrome.targets.llvm_memory import emit_measure, finish_function
+from anadrome.targets.llvm_memory import emit_measure, finish_function, take_donated
 from anadrome.targets.llvm_scope import (
     FINISHED,
     SMALL,
@@ -51,10 +51,7 @@ def emit(fn: Function, target: Target, is_measured: bool = False) -> Emitted:
     program = Program(fn, module, is_measured)
     if is_measured:
         emit_measure(module)
-    parameters = [
-        ("ptr noalias readonly" if isinstance(param, Buffer) else param.dtype.llvm, f"%p{position}")
-        for position, param in enumerate(fn.params)
-    ]
+    parameters = [_parameter(program, param, position) for position, param in enumerate(fn.params)]
     listed = "".join(f", {kind} {name}" for kind, name in parameters)
     header = f"define internal void @body(ptr noalias %frame, i64 %workers{listed}) noinline #0"
     text = FunctionText(module, header)
@@ -63,6 +60,8 @@ def emit(fn: Function, target: Target, is_measured: bool = False) -> Emitted:
         match param:
             case Var():
                 scope.bind(param, name)
+            case Buffer() if param in fn.donated:
+                take_donated(scope, param, name)
             case Buffer():
                 scope.places[param] = Place(name)
     emit_body(scope, fn.body)
@@ -77,6 +76,15 @@ def emit(fn: Function, target: Target, is_measured: bool = False) -> Emitted:
         uses_threads=program.uses_threads,
         symbols=module.symbols(),
     )
+
+
+def _parameter(program: Program, param: Var | Buffer, position: int) -> tuple[str, Value]:
+    name = f"%p{position}"
+    if isinstance(param, Var):
+        return param.dtype.llvm, name
+    if param in program.swapped:
+        return "ptr", name
+    return "ptr noalias" if param in program.fn.donated else "ptr noalias readonly", name
 
 
 def _emit_outputs(scope: Scope, fn: Function) -> None:

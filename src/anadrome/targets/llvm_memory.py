@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from anadrome.errors.ir import IRError
-from anadrome.kernel_ir.nodes import Atomic
+from anadrome.kernel_ir.nodes import Atomic, Buffer
 from anadrome.prims.table import PRIMS
 from anadrome.targets.llvm_heap import ALLOCATE, RELEASE
 from anadrome.targets.llvm_scalars import CONTRACT, emit_scalar
-from anadrome.targets.llvm_scope import Scope
+from anadrome.targets.llvm_scope import Place, Scope
 from anadrome.targets.llvm_text import FunctionText, ModuleText, Value
 
 _ALLOCATE = (
@@ -118,16 +118,30 @@ def allocate(text: FunctionText, count: Value, bytes_each: int) -> Value:
     return text.value(f"call ptr @{ALLOCATE}(i64 {count}, i64 {bytes_each})")
 
 
-def release(text: FunctionText, slot: Value) -> None:
-    """Free what a slot holds, if anything."""
+def release(text: FunctionText, slot: Value, kept: Sequence[Value] = ()) -> None:
+    """Free what a slot holds, if anything, unless it is at one of the addresses that are kept."""
     text.module.declare(RELEASE, _RELEASE)
     held = text.value(f"load ptr, ptr {slot}")
+    for address in kept:
+        is_kept = text.value(f"icmp eq ptr {held}, {address}")
+        held = text.value(f"select i1 {is_kept}, ptr null, ptr {held}")
     text.do(f"call void @{RELEASE}(ptr {held})")
+
+
+def take_donated(scope: Scope, buffer: Buffer, address: Value) -> None:
+    """Let an argument that the caller gave away have a slot, as what is allocated here. Its own storage is
+    never freed here, in whatever slot it is; storage that was swapped for it is."""
+    slot = scope.text.alloca("ptr", address)
+    is_swapped = buffer in scope.program.swapped
+    if is_swapped:
+        scope.slots.append(slot)
+        scope.donated.append(address)
+    scope.places[buffer] = Place(address, slot=slot, is_swapped=is_swapped, may_alias=is_swapped)
 
 
 def free_slot(scope: Scope, slot: Value) -> None:
     """Free what the slot of an allocation holds, and remember that it holds nothing."""
-    release(scope.text, slot)
+    release(scope.text, slot, scope.donated)
     scope.text.do(f"store ptr null, ptr {slot}")
     _count_freed(scope, slot)
 
@@ -137,7 +151,7 @@ def finish_function(scope: Scope, result: Callable[[], str] = lambda: "void") ->
     scope.text.do("br label %cleanup")
     scope.text.label("cleanup")
     for slot in scope.slots:
-        release(scope.text, slot)
+        release(scope.text, slot, scope.donated)
         _count_freed(scope, slot)
     if scope.held:
         scope.text.do(f"call void @anadrome.leave_thread(ptr {scope.held})")

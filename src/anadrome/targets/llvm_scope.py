@@ -136,6 +136,8 @@ class Scope:
         self.origins: dict[Var, Expr] = {}
         self.places: dict[Buffer, Place] = {}
         self.slots: list[Value] = []
+        self.donated: list[Value] = []
+        """The addresses of arguments that the caller gave away and slots may hold: nobody frees them here."""
         self.sizes: dict[Value, Value] = {}
         self.held: Value = ""
         self.loop_depth = 0

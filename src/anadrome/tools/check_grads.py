@@ -55,6 +55,8 @@ def check_grads(
     >>> import numpy as np
     >>> ad.check_grads(lambda x, y: x * np.sin(y), (2.0, 3.0), order=2)
     """
+    if isinstance(function, Compiled):
+        function = function.without_donation()
     python = function.python if isinstance(function, Compiled) and function.transform == "jit" else function
     try:
         _check_settings(args, modes, order, eps, rtol, atol)

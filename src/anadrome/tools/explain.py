@@ -219,6 +219,8 @@ def _measured(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any])
     options = replace(compiled.options, config=replace(compiled.options.config, measure_memory=True))
     counting = compiled.with_options(options)
     program, leaves, arrays = counting.program(args, kwargs)
+    for one in program.donated:
+        leaves[one.leaf] = np.array(leaves[one.leaf])
     program.run(leaves, arrays)
     return program.executable.peak_bytes()
 

@@ -59,7 +59,7 @@ def trace_nan(function: Callable[..., Any]) -> Callable[..., Fault | None]:
     >>> print(ad.trace_nan(ad.grad(entropy))(np.array([0.5, 0.0])).message)
     log(0.0) is -inf, in iteration i = 1
     """
-    compiled = as_compiled(function)
+    compiled = as_compiled(function).without_donation()
 
     @door
     @functools.wraps(compiled)
@@ -77,7 +77,7 @@ def _inside(compiled: Compiled, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     while not chain[-1].has_own_arguments and (
         chain[-1].transform != "jit" or _is_compiled(chain[-1].function)
     ):
-        chain.append(as_compiled(chain[-1].function))
+        chain.append(as_compiled(chain[-1].function).without_donation())
     for position, one in enumerate(reversed(chain)):
         sweep = "the function itself" if position == 0 else f"`{one.transform}` of it"
         error = _watched(one, args, kwargs)
