@@ -14,6 +14,10 @@ ONE_THREAD = Config(threads=1)
 X = np.array([3.0, -1.0, 4.0, 1.0, -5.0])
 A = np.arange(12.0).reshape(4, 3) - 5.0
 
+SCANNED = "e = sub n 1; a = parfor i < n { v = x[i]; yield scan add v };"
+BACK = "b = parfor j < n { k = sub e j; v = a[k]; yield stack v }"
+CHANGED = "w = mul v 2.0; yield stack w"
+BACK_AGAIN = BACK.replace("b = ", "c = ")
 MADE = "a = parfor i < n { v = x[i]; w = add v 1.0; yield stack w };"
 IN_PLACE = {
     "update in a loop": (
@@ -122,6 +126,46 @@ IN_PLACE = {
         "fn f(x: f64[n, m]) -> f64[m] { a = parfor i < n { r = x[i]; yield stack r }; "
         "q = a[1]; b = parfor j < m { v = q[j]; w = mul v 3.0; yield stack w }; return b }",
         (A,),
+        2,
+    ),
+    "a scan that is read backwards": (
+        f"fn f(x: f64[n]) -> f64[n] {{ {SCANNED} {BACK}; return b }}",
+        (X,),
+        1,
+    ),
+    "a scan without its own element, read backwards": (
+        f"fn f(x: f64[n]) -> f64[n] {{ {SCANNED.replace('scan', 'scan exclusive')} {BACK}; return b }}",
+        (X,),
+        1,
+    ),
+    "a scan that is read backwards and once more": (
+        f"fn f(x: f64[n]) -> f64[n], f64 {{ {SCANNED} {BACK}; s = a[1]; return b, s }}",
+        (X,),
+        2,
+    ),
+    "a scan that is read backwards twice": (
+        f"fn f(x: f64[n]) -> f64[n], f64[n] {{ {SCANNED} {BACK}; {BACK_AGAIN}; return b, c }}",
+        (X,),
+        3,
+    ),
+    "a scan that is a result and read backwards": (
+        f"fn f(x: f64[n]) -> f64[n], f64[n] {{ {SCANNED} {BACK}; return a, b }}",
+        (X,),
+        2,
+    ),
+    "a scan that is read forwards": (
+        f"fn f(x: f64[n]) -> f64[n] {{ {SCANNED} {BACK.replace('sub e j', 'add j 0')}; return b }}",
+        (X,),
+        2,
+    ),
+    "a scan of which less is read backwards": (
+        f"fn f(x: f64[n]) -> f64[m] {{ m = sub n 1; {SCANNED} {BACK.replace('j < n', 'j < m')}; return b }}",
+        (X,),
+        2,
+    ),
+    "a scan that is changed and read backwards": (
+        f"fn f(x: f64[n]) -> f64[n] {{ {SCANNED} {BACK.replace('yield stack v', CHANGED)}; return b }}",
+        (X,),
         2,
     ),
     "a map of numbers into others": (

@@ -26,6 +26,7 @@ from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Buffer, Expr
 from anadrome.lower.emit import Emitter
 from anadrome.lower.memory import Liveness
+from anadrome.lower.origin import turned
 from anadrome.lower.values import Delivered, Destination, Filled, Place, Storage, Value
 
 
@@ -66,6 +67,8 @@ class Lowering:
         self._reserved: dict[array_ir.Var, Destination] = {}
         self.is_in_parfor = False
         self.located: dict[array_ir.Let, Located] = {}
+        self.backwards: set[array_ir.Var] = set()
+        """Arrays whose last row was put first, since the one statement that reads them turns them round."""
         self.donated: set[Buffer] = set()
         """Parameters whose memory the caller gives away: it is written and returned, but never freed."""
         self.exchanged: set[Buffer] = set()
@@ -160,6 +163,18 @@ class Lowering:
         """Where to write an array about to be computed: the place it is wanted in, or new memory."""
         found = self.offer(var, *consumed)
         return self.allocate(var) if found is None or found.operator is not None else found.place
+
+    def turned_round(self, var: array_ir.Var) -> Place | None:
+        """The place of the same rows from the last to the first, where the one statement that reads an array
+        about to be computed makes them."""
+        facts = self.live.frames[-1].facts
+        used = facts.uses.get(var, ())
+        if len(used) != 1 or used[0] == len(facts.lets):
+            return None
+        reader = facts.lets[used[0]]
+        (target, *others) = reader.targets or (None,)
+        is_turned = turned(reader, self.live.knowledge.definitions) is var
+        return self.reserve_place(target) if is_turned and target is not None and not others else None
 
     def read_for_the_last_time(
         self, let: array_ir.Let, target: array_ir.Var, value: array_ir.Atom

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from anadrome.array_ir import nodes as array_ir
 from anadrome.kernel_ir import nodes as kernel_ir
-from anadrome.kernel_ir.nodes import Buffer, Expr
+from anadrome.kernel_ir.nodes import Buffer, Expr, i64
 from anadrome.lower.access import write
-from anadrome.lower.arithmetic import ZERO, neutral
+from anadrome.lower.arithmetic import ZERO, add, compute, neutral
 from anadrome.lower.emit import fold
 from anadrome.lower.lowering import Located, Lowering, is_scalar, number
 from anadrome.lower.values import Destination, Place, Value
@@ -148,10 +148,16 @@ class ScanSink(Sink):
     values: tuple[array_ir.Atom, ...]
     is_exclusive: bool
     _states: list[State] = field(init=False, default_factory=list)
+    _turned: list[Place | None] = field(init=False, default_factory=list)
+    """Where prefixes are put from the last to the first, since they are read so."""
     _places: list[Place] = field(init=False, default_factory=list)
 
     def open(self) -> None:
-        self._places = [self.low.destination(target) for target in self.targets]
+        self._turned = [self.low.turned_round(target) for target in self.targets]
+        self._places = [
+            self.low.destination(target) if turned is None else turned
+            for target, turned in zip(self.targets, self._turned, strict=True)
+        ]
         start = identities(self.low, self.operator, self.values)
         self._states = open_states(self.low, self.values, start)
 
@@ -163,9 +169,13 @@ class ScanSink(Sink):
             self._record(index)
 
     def _record(self, index: Expr) -> None:
-        for place, value in zip(self._places, current(self.low, self._states), strict=True):
-            write(self.low, Located(place.row((index,))), value)
+        values = current(self.low, self._states)
+        for place, turned, value in zip(self._places, self._turned, values, strict=True):
+            at = index if turned is None else compute("sub", add(place.shape[0], i64(-1)), index)
+            write(self.low, Located(place.row((at,))), value)
 
     def close(self) -> None:
-        for target, place in zip(self.targets, self._places, strict=True):
+        for target, place, turned in zip(self.targets, self._places, self._turned, strict=True):
             self.low.bind(target, place)
+            if turned is not None:
+                self.low.backwards.add(target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from anadrome.array_ir import nodes as array_ir
-from anadrome.array_ir.affine import goes_over
+from anadrome.array_ir.affine import affine, goes_over
 from anadrome.array_ir.launch import written_places
 from anadrome.array_ir.nodes import Bounds, yield_slices
 from anadrome.array_ir.walk import let_variables
@@ -51,6 +51,25 @@ def predecessor(facts: Facts, let: array_ir.Let, position: int) -> array_ir.Var 
             return _yield_init(yields, position)
         case _:
             return None
+
+
+def turned(let: array_ir.Let, definitions: Mapping[array_ir.Var, array_ir.Expr]) -> array_ir.Var | None:
+    """The array of which a statement gives the rows from the last to the first, and does nothing else."""
+    match let.expr:
+        case array_ir.ParFor(
+            index=index, extent=extent, yields=(array_ir.Stack(value=value),), in_lanes=False
+        ):
+            made = {target: inner.expr for inner in let.expr.body.lets for target in inner.targets}
+        case _:
+            return None
+    read = made.pop(value, None) if isinstance(value, array_ir.Var) else None
+    if not isinstance(read, array_ir.Index) or len(read.indices) != 1 or read.array in made:
+        return None
+    is_all = all(isinstance(expr, array_ir.Apply) for expr in made.values())
+    place, size = read.indices[0], read.array.type.shape[0]
+    is_forwards = affine(place, definitions) == affine(index, definitions)
+    is_backwards = goes_over(place, index, extent, size, definitions) and not is_forwards
+    return read.array if is_all and is_backwards else None
 
 
 def is_updated_in_place(facts: Facts, loop: array_ir.Loop, position: int) -> bool:

@@ -19,6 +19,7 @@ from anadrome.lower.interchange import interchange
 from anadrome.lower.lowering import Lowering, is_scalar
 from anadrome.lower.memory import parfor_results
 from anadrome.lower.monoids import ReduceLambdaSink, ScanSink
+from anadrome.lower.origin import turned
 from anadrome.lower.pieces import Piece, are_in_order, ends, pieces
 from anadrome.lower.scatters import AccumulateLambdaSink, AccumulateSink, CarrySink, ScatterSink
 from anadrome.lower.schedule import workers
@@ -28,9 +29,14 @@ from anadrome.lower.yields import ReduceArraySink, ReduceScalarSink, Sink, Stack
 
 def lower_parfor(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> None:
     """Emit the loops and bind the results."""
-    turned = () if expr.in_lanes else interchange(let, expr)
-    if turned:
-        for part in turned:
+    array = turned(let, low.live.knowledge.definitions) if low.backwards else None
+    if array is not None and array in low.backwards:
+        low.offer(let.targets[0])
+        low.bind(let.targets[0], low.array(array))
+        return
+    interchanged = () if expr.in_lanes else interchange(let, expr)
+    if interchanged:
+        for part in interchanged:
             assert isinstance(part.expr, array_ir.ParFor)
             _lower(low, part, part.expr)
     elif found := pieces(expr):
