@@ -32,10 +32,9 @@ class Case:
     """A program: an objective and its derivative, and what draws their arguments, small or not.
 
     `native` makes the calls of C with the same arguments. `check` compares the derivative with an objective,
-    where there is no gradient in C. The objective takes the arguments but for the last `unread`. `compiled`
-    is the compiled part of a derivative that is a function of Python's. `work` counts the operations of a
-    derivative and the bytes that it reaches at least, where the plan of its schedule does not. `peer` is the
-    name of the program in `bench.peers`.
+    where there is no gradient in C. The objective takes the arguments but for the last `unread`. `work` counts
+    the operations of a derivative and the bytes that it reaches at least, where the plan of its schedule does
+    not. `peer` is the name of the program in `bench.peers`.
     """
 
     name: str
@@ -46,7 +45,6 @@ class Case:
     native: Callable[..., Native] | None = None
     check: Check | None = None
     unread: int = 0
-    compiled: Callable[..., Any] | None = None
     work: Callable[[Arguments], tuple[float, float]] | None = None
     peer: str = ""
 
@@ -124,7 +122,6 @@ def of_scene(name: str, number: int, observations: int) -> Case:
         inputs.scene(number),
         native.of_scene,
         is_slope(0, 1, 2, product=scene_rows),
-        compiled=ba.jacobian_values,
     )
 
 

@@ -30,7 +30,7 @@ LEGEND = (
     "GFLOP/s, GB/s: of our gradient, by the plan of its schedule: at most so many operations (an exponential",
     "    is ten), each element of an array once; ~ by a formula, - where neither knows",
     "memory, predicted: most that the gradient holds above its inputs, as the process grows and as",
-    "    ad.explain predicts; > is for the compiled part alone",
+    "    ad.explain predicts",
     "first s, cached s: the gradient's first call, without and with the object cache",
 )
 
@@ -60,7 +60,7 @@ def lines(name: str, size: str, found: dict[str, Any], others: list[str]) -> lis
         rate(found, "operations"),
         rate(found, "bytes"),
         memory(found["memory"]),
-        ("> " if found["is_part"] else "") + memory(found["predicted"]),
+        memory(found["predicted"]),
         f"{found['cold']['gradient']:.2f}",
         f"{found['cached']['gradient']:.2f}",
         *(

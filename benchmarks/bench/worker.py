@@ -117,8 +117,8 @@ def in_child(question: Callable[[], Numbers]) -> Numbers:
 def predicted(case: Case, arguments: Arguments) -> Numbers:
     """Memory as `ad.explain` predicts it, and the operations and bytes of the derivative where they are
     known: by the plan of its schedule, or by the formula of the case."""
-    told = ad.explain(case.compiled or case.derivative, *arguments)
-    found: Numbers = {"predicted": told.predicted, "is_part": case.compiled is not None}
+    told = ad.explain(case.derivative, *arguments)
+    found: Numbers = {"predicted": told.predicted}
     if case.work is not None:
         operations, reached = case.work(arguments)
         return found | {"operations": operations, "bytes": reached, "counted": "formula"}
