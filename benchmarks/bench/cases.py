@@ -32,9 +32,9 @@ class Case:
     """A program: an objective and its derivative, and what draws their arguments, small or not.
 
     `native` makes the calls of C with the same arguments. `check` compares the derivative with an objective,
-    where there is no gradient in C. The objective takes the arguments but for the last `unread`. `work` counts
-    the operations of a derivative and the bytes that it reaches at least, where the plan of its schedule does
-    not. `peer` is the name of the program in `bench.peers`.
+    where there is no gradient in C. The objective takes the arguments but for the last `unread`. `work`
+    counts the operations of a derivative and the bytes that it reaches at least, where the plan of its
+    schedule does not. `peer` is the name of the program in `bench.peers`.
     """
 
     name: str

@@ -303,7 +303,7 @@ def test_nothing_is_stored_but_the_derivative() -> None:
     x = RNG.uniform(0.0, 1e-5, 50_000)
     plain, inverted = (ad.explain(ad.grad(reduced("either", has_one)), x) for has_one in (False, True))
     assert inverted.measured == 8 * len(x)
-    assert plain.predicted >= 3 * inverted.measured
+    assert plain.predicted >= 2 * inverted.measured
 
 
 LIMITS = {"product": 7.5, "complex": 9.0, "sum of products": 8.5}
