@@ -49,6 +49,8 @@ def first_winner(builder: Builder, operator: str, values: Var, extent: Size) -> 
     """The extremum, and the first iteration at it (for rows, of each column); the extent if there is none."""
     row = values.type.shape[1:]
     best = builder.reduce(operator, extent, lambda inner, index: _row(inner, values, index))
+    if not row:
+        return best, _first_number(builder, operator, values, best, extent)
 
     def candidates(inner: Builder, index: Var) -> Atom:
         def candidate(deeper: Builder, column: tuple[Var, ...]) -> Atom:
@@ -58,6 +60,37 @@ def first_winner(builder: Builder, operator: str, values: Var, extent: Size) -> 
         return inner.build(row, candidate)
 
     return best, builder.reduce("min", extent, candidates)
+
+
+def _first_number(builder: Builder, operator: str, values: Var, best: Var, extent: Size) -> Var:
+    """The first iteration that the extremum does not beat, or the first NaN where that is the extremum: only
+    then is each value asked whether it is one."""
+    beats = "gt" if operator == "min" else "lt"
+
+    found = builder.reduce(
+        "min",
+        extent,
+        lambda inner, index: inner.select(
+            inner.apply(beats, element(inner, values, (index,)), best), extent, index
+        ),
+    )
+    if not best.type.dtype.is_float:
+        return found
+
+    def first_nan(branch: Builder) -> tuple[Atom, ...]:
+        return (
+            branch.reduce(
+                "min",
+                extent,
+                lambda inner, index: inner.select(
+                    inner.apply("isnan", element(inner, values, (index,))), index, extent
+                ),
+            ),
+        )
+
+    (place,) = builder.branch(builder.apply("isnan", best), first_nan, lambda branch: (found,))
+    assert isinstance(place, Var)
+    return place
 
 
 def reduced_extremum(builder: Builder, operator: str, values: Var, extent: Size) -> Var:
