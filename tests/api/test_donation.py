@@ -497,3 +497,35 @@ def test_threads(threads):
     y = ad.jit(lambda x: np.exp(np.sin(x)), config=Config(threads=threads), donate_argnums=0)(x)
     np.testing.assert_allclose(y, expected, rtol=1e-14)
     assert address(y) == place
+
+
+ORDERS = {
+    "a scan read backwards": lambda x: np.cumsum(x)[::-1],
+    "a scan from the end": lambda x: np.cumsum(x[::-1])[::-1],
+    "a scan of a scan": lambda x: np.cumsum(np.cumsum(x)[::-1])[::-1],
+    "a scan read backwards beside the array": lambda x: (np.cumsum(x)[::-1], x + 1.0),
+    "halves that change places": lambda x: np.concatenate((x[len(x) // 2 :], x[: len(x) // 2])),
+    "computed halves that change places": lambda x: np.concatenate(
+        (np.exp(x[len(x) // 2 :]), 2.0 * x[: len(x) // 2])
+    ),
+    "a computed half in its place": lambda x: np.concatenate((x[: len(x) // 2] * 2.0, x[len(x) // 2 :])),
+    "a half twice": lambda x: np.concatenate((np.sin(x[: len(x) // 2]), x[: len(x) - len(x) // 2])),
+    "shifted": lambda x: np.concatenate((x[1:] * 3.0, x[:1])),
+    "rolled": lambda x: np.roll(np.exp(x), 3),
+    "turned": lambda x: x[::-1] * 2.0,
+    "a gradient with scans": lambda x: ad.grad(lambda x: np.sum(np.cumsum(x) ** 3))(x),
+    "a soft maximum": lambda x: np.exp(x - np.max(x)) / np.sum(np.exp(x - np.max(x))),
+    "sorted": lambda x: np.sort(x)[::-1] - x,
+}
+"""Results that read elsewhere than where they are put."""
+
+
+@pytest.mark.parametrize("n", [2, 17, 5_000])
+@pytest.mark.parametrize("name", ORDERS)
+def test_results_that_read_elsewhere(name, n):
+    f, x = ORDERS[name], np.random.default_rng(n).normal(size=n)
+    kept, given = ad.jit(f)(x), ad.jit(f, donate_argnums=0)(x.copy())
+    for one, other in zip(np.atleast_2d(kept), np.atleast_2d(given), strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-13)
+    if "gradient" not in name:
+        np.testing.assert_allclose(np.asarray(given), np.asarray(f(x)), rtol=1e-9, atol=1e-12)

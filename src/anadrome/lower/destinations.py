@@ -96,6 +96,7 @@ def _piece(low: Lowering, var: array_ir.Var, let: array_ir.Let, expr: array_ir.P
     whole = low.reserve_place(let.targets[0])
     if whole.buffer.shape:
         return None
+    low.pieces.setdefault(let, []).append(var)
     return Destination(whole.rows(low.scalar(piece.start), low.scalars(var.type.shape)))
 
 

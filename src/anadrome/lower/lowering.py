@@ -69,6 +69,9 @@ class Lowering:
         self.located: dict[array_ir.Let, Located] = {}
         self.backwards: set[array_ir.Var] = set()
         """Arrays whose last row was put first, since the one statement that reads them turns them round."""
+        self.pieces: dict[array_ir.Let, list[array_ir.Var]] = {}
+        """Arrays that were offered a place in what a statement puts together: all of each is one piece,
+        and no other piece reads it."""
         self.donated: set[Buffer] = set()
         """Parameters whose memory the caller gives away: it is written and returned, but never freed."""
         self.exchanged: set[Buffer] = set()
@@ -166,7 +169,7 @@ class Lowering:
 
     def turned_round(self, var: array_ir.Var) -> Place | None:
         """The place of the same rows from the last to the first, where the one statement that reads an array
-        about to be computed makes them."""
+        about to be computed makes them, and nobody reads what is there now."""
         facts = self.live.frames[-1].facts
         used = facts.uses.get(var, ())
         if len(used) != 1 or used[0] == len(facts.lets):
@@ -174,7 +177,10 @@ class Lowering:
         reader = facts.lets[used[0]]
         (target, *others) = reader.targets or (None,)
         is_turned = turned(reader, self.live.knowledge.definitions) is var
-        return self.reserve_place(target) if is_turned and target is not None and not others else None
+        if not is_turned or target is None or others:
+            return None
+        place = self.reserve_place(target)
+        return place if self.live.is_free(place.storage) else None
 
     def read_for_the_last_time(
         self, let: array_ir.Let, target: array_ir.Var, value: array_ir.Atom

@@ -48,7 +48,7 @@ def lower_parfor(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> Non
 def _lower_pieces(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor, found: tuple[Piece, ...]) -> None:
     """Piece after piece into the same results; nothing for one that lies there already."""
     copied = [piece.copied(expr.index, low.live.knowledge) for piece in found]
-    inside = tuple(var for var in copied if var is not None and not low.live.is_live(var))
+    inside = tuple(low.pieces.get(let, ()))
     in_order = are_in_order(found, expr.extent, low.live.knowledge)
     extent, opened = low.scalar(expr.extent), _stacks(low, let, expr.yields, None, inside)
     for sink in opened:
