@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import anadrome as ad
 from tests.frontend.oracle import agree, compiled
 
 rng = np.random.default_rng(1)
@@ -412,3 +413,18 @@ def test_short_circuit_has_the_value_of_the_operand():
         assert bool(one) == wanted[0]
         assert float(two) == float(wanted[1])
         assert float(three) == float(wanted[2])
+
+
+@pytest.mark.parametrize("kind", [float, int, np.float32, np.float64, np.int8, np.int32, np.int64])
+def test_a_number_is_moved_where_it_is_negative(kind):
+    """As indices are; of every type, by a branch and by `np.where`."""
+
+    def branch(v, m):
+        return v + m if v < 0 else v
+
+    def where(v, m):
+        return np.where(v < 0, v + m, v)
+
+    for f in (branch, where):
+        for v in (-3, 0, 3):
+            assert ad.jit(f)(kind(v), kind(10)) == f(kind(v), kind(10))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracle import becomes
+from oracle import becomes, keeps
 
 import anadrome as ad
-from anadrome.array_ir.text import parse
+from anadrome.array_ir.text import parse, show
 from anadrome.config import Config
 from anadrome.kernel_ir.nodes import Fill, Load
 from anadrome.kernel_ir.walk import expressions, statements, subexpressions
@@ -92,3 +92,20 @@ def test_gradients(n: int) -> None:
     assert by_x.shape == (n,) and by_w.shape == (n, 3)
     again = ad.jit(ad.grad(filtered, argnums=(0, 1)))(x, w)
     np.testing.assert_array_equal(by_x, again[0])
+
+
+def test_the_rest_of_the_sums_stays() -> None:
+    """A sum whose places are data stays one, beside one that becomes an array; so do other results."""
+    for order in ("s, h", "h, s"):
+        adds = "u = add_to s[i] p; k = k0[i]; g = add_to h[k]~ v"
+        after = order.replace("s", "u").replace("h", "g")
+        loop = f"c, d, q = loop ({order.replace('s', 's = t').replace('h', 'h = r')}, o = 1.0) for i < n {{ "
+        text = (
+            "fn f(x: f64[n], k0: i64[n]) -> f64[n], f64[n], f64 {\n z = full [n] 0.0\n y = full [n] 0.0\n"
+            f" a, b, e = with_sum (t = z, r = y) {{ {loop} v = x[i]; p = mul o v; {adds}; "
+            f"return {after}, p }}; "
+            f"return {'c, d' if order == 's, h' else 'd, c'}, q }}\n return a, b, e\n}}"
+        )
+        x, places = np.arange(1.0, 6.0), np.array([0, 3, 3, 1, 4])
+        made = keeps("stored_sums", parse(text), (x, places))
+        assert show(made).count("with_sum") == 1 and show(made).count("update") == 1

@@ -258,3 +258,19 @@ def test_a_barrier_outside_a_block_is_refused():
 
     with pytest.raises(IRError, match="Barrier in a host program"):
         compiled("fn f() { barrier return 1.0 as f64 }", NO_CACHE)
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in ALL if dtype.kind in ("int", "float")], ids=str)
+@pytest.mark.parametrize("condition", ["lt(v, 0{zero})", "lt(0{zero}, v)", "le(v, 0{zero})"])
+def test_a_choice_like_that_of_an_index(dtype, condition):
+    """v + 7 where v is negative and else v, of every type: for i64 it is what counts an index from the end."""
+    name = dtype.name
+    zero, seven = (f".0:{name}", f"7.0:{name}") if dtype.is_float else (f":{name}", f"7:{name}")
+    body = f"let c: bool = {condition.format(zero=zero)} let moved: {name} = add(v, {seven})"
+    for choice in ("select(c, moved, v)", "select(c, v, moved)", f"select(c, add(v, {seven}), v)"):
+        text = f"""fn f(x: {name} buffer) {{
+          alloc out: {name} global [9]
+          for i in 0 .. 9 sequential {{ let v: {name} = x[i] {body} out[i] = {choice} }}
+          return out as {name} [9]
+        }}"""
+        agree(text, np.arange(9) - 4)

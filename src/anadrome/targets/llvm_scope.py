@@ -202,8 +202,9 @@ class Scope:
 
         As a branch, it keeps three operations from standing between an index and what is read there.
         """
-        asked, moved = self._origin(condition), self._origin(then)
-        match asked, moved:
+        if not isinstance(other, Var) or other.dtype is not I64:
+            return False
+        match self._origin(condition), self._origin(then):
             case Compute(prim=asks, args=(index, Const(value=0))), Compute(prim=moves, args=(start, _)):
                 return (asks.name, moves.name) == ("lt", "add") and index is start is other
             case _:
