@@ -263,7 +263,7 @@ def test_a_barrier_outside_a_block_is_refused():
 @pytest.mark.parametrize("dtype", [dtype for dtype in ALL if dtype.kind in ("int", "float")], ids=str)
 @pytest.mark.parametrize("condition", ["lt(v, 0{zero})", "lt(0{zero}, v)", "le(v, 0{zero})"])
 def test_a_choice_like_that_of_an_index(dtype, condition):
-    """v + 7 where v is negative and else v, of every type: for i64 it is what counts an index from the end."""
+    """v + 7 where v is negative and else v, of every type; of i64 it is an index counted from the end."""
     name = dtype.name
     zero, seven = (f".0:{name}", f"7.0:{name}") if dtype.is_float else (f":{name}", f"7:{name}")
     body = f"let c: bool = {condition.format(zero=zero)} let moved: {name} = add(v, {seven})"
