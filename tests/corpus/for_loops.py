@@ -50,6 +50,16 @@ def nest_of_four(a):
     return total
 
 
+def rows_that_are_filled_and_read_by_one_index(x, y, places):
+    total = 0.0
+    for i in range(len(places)):
+        row = np.zeros(len(x)) + y[i]
+        for j in range(len(y)):
+            row[i] += x[places[i]] if x[places[i]] < 0.5 else y[j]
+        total += row[places[i]] * x[places[i]]
+    return total
+
+
 def no_iteration(x, n):
     y = x
     for i in range(n):
@@ -308,6 +318,7 @@ PROGRAMS = (
     Program(nest_of_two, (normal(N, N),)),
     Program(nest_of_three, (normal(N, N), normal(N, N)), sizes=(4, 8, 16)),
     Program(nest_of_four, (normal(N, 2),), sizes=(4, 8, 16)),
+    Program(rows_that_are_filled_and_read_by_one_index, (normal(N), normal(N), indices(N, N))),
     Program(no_iteration, (normal(), given(0)), sizes=(1,)),
     Program(no_iteration, (normal(), whole(N)), name="some_iterations", seed=3),
     Program(no_iteration_of_an_inner_loop, (positive(N),), sizes=(4, 8, 16)),

@@ -213,3 +213,20 @@ def test_additions_to_one_element_become_one(rule: str) -> None:
     becomes(simplify, text(before), text(after))
     args = (np.arange(4.0), np.int64(1), np.int64(3), 0.25, 4.0)
     assert np.array_equal(run(parse(text(before)), args).results[0], run(parse(text(after)), args).results[0])
+
+
+def test_additions_of_a_loop_do_not_take_one_away_that_stands_before_it() -> None:
+    text = """fn f(x: f64[n], i: i64, u: f64, v: f64) -> f64[n] {
+      y = with_sum (s = x) {
+        t = add_to s[i] u
+        w = parfor k < n {
+          z = add_to t[i] v
+          yield carry t z
+        }
+        return w
+      }
+      return y
+    }"""
+    becomes(simplify, text, text)
+    (result,) = run(simplify(parse(text), Config()), (np.arange(4.0), np.int64(1), 0.25, 4.0)).results
+    assert np.array_equal(result, [0.0, 17.25, 2.0, 3.0])

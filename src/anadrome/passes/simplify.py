@@ -29,7 +29,8 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import assert_never
 
@@ -117,24 +118,19 @@ class _Simplifier:
     # ------------------------------------------------------------------ bodies
     def body(self, body: Body) -> Body:
         """A body simplified in a scope of its own: what is seen inside is forgotten outside."""
-        lets, mark = self.open()
-        additions, self.additions = self.additions, {}
-        for let in body.lets:
-            self.statement(let)
-            self.overwritten.update(self.ends.get(let, ()))
-        new = Body(tuple(self.lets), self.known.atoms(body.results))
-        self.additions = additions
-        self.close(lets, mark)
-        return new
+        with self.scope():
+            for let in body.lets:
+                self.statement(let)
+                self.overwritten.update(self.ends.get(let, ()))
+            return Body(tuple(self.lets), self.known.atoms(body.results))
 
-    def open(self) -> tuple[list[Let], int]:
-        """Begin a scope; what `close` needs to end it."""
-        lets, self.lets = self.lets, []
-        return lets, len(self.trail)
-
-    def close(self, lets: list[Let], mark: int) -> None:
-        """End a scope."""
-        self.lets = lets
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Statements are written into a body of their own."""
+        lets, additions, mark = self.lets, self.additions, len(self.trail)
+        self.lets, self.additions = [], {}
+        yield
+        self.lets, self.additions = lets, additions
         while len(self.trail) > mark:
             del self.seen[self.trail.pop()]
 
@@ -349,11 +345,10 @@ class _Simplifier:
     def parfor(self, let: Let, expr: ParFor) -> None:
         """The body, then the yields without those that repeat another, copy an array or are constant."""
         extent = self.known.atom(expr.extent)
-        lets, mark = self.open()
-        for inner in expr.body.lets:
-            self.statement(inner)
-        body = Body(tuple(self.lets))
-        self.close(lets, mark)
+        with self.scope():
+            for inner in expr.body.lets:
+                self.statement(inner)
+            body = Body(tuple(self.lets))
         yields = tuple(self.known.item(item, self.body) for item in expr.yields)
         new = ParFor(expr.index, extent, body, yields)
         first: dict[Hashable, Var] = {}
