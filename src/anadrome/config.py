@@ -15,6 +15,9 @@ from anadrome.errors.tracebacks import Frames, door
 Mixed = Literal["auto", "reverse", "store", "recompute"]
 """How reverse mode may differentiate the scalar body of a parallel loop."""
 
+Functions = Literal["lanes", "library"]
+"""Which elementary functions loops in lanes take."""
+
 MOST_THREADS = 1024
 
 MOST_LANES = 32
@@ -40,6 +43,11 @@ class Config:
     lanes: int = 0
     """Numbers of 64 bits that a vector is taken to have, in whose lanes iterations of loops and threads of
     kernels run side by side; 0 takes what the machine has, 1 lets them run one after the other."""
+    functions: Functions = "lanes"
+    """Which elementary functions loops in lanes take: `lanes` those of whole vectors, within four units in
+    the last place; `library` those of the C library, one number after the other, as all other code does."""
+    fused: bool = True
+    """Whether a product to which something is added may be rounded once with it (fused multiply-add)."""
     checks: bool = True
     """Whether indices, sizes and `assert`s are checked at run time."""
     verify: bool = False

@@ -12,7 +12,7 @@ from tests.targets.oracle import compiled, in_lanes
 LOOP = """fn f(x: f64 buffer, y: f32 buffer, n: i64) {
   alloc a: f64 global [n]
   alloc b: f32 global [n]
-  for i in 0 .. n parallel { a[i] = exp(x[i]) }
+  for i in 0 .. n parallel { a[i] = cos(x[i]) }
   for j in 0 .. n parallel { b[j] = pow(y[j], sin(y[j])) }
   return a as f64 [n], b as f32 [n]
 }"""
@@ -35,23 +35,23 @@ def machine():
 def test_loops_become_vector_calls(machine):
     text = optimised_text(in_lanes(LOOP).llvm_text, machine)
     widest = {name: versions[0] for name, versions in machine.target.vector_functions.items()}
-    for name in ("exp", "powf", "sinf"):
+    for name in ("cos", "powf", "sinf"):
         kind = "float" if name.endswith("f") else "double"
         assert f"call contract <{widest[name].lanes} x {kind}> @{widest[name].symbol}(" in text
 
 
 def test_vector_calls_agree_with_numpy(machine):
-    x = np.linspace(-20, 20, 1003)
+    x = np.linspace(-1.5, 1.5, 1003)
     y = np.linspace(0.1, 5, 1003, dtype=np.float32)
     a, b = compiled(LOOP)([x, y, len(x)])
-    np.testing.assert_allclose(a, np.exp(x), rtol=1e-15)
+    np.testing.assert_allclose(a, np.cos(x), rtol=1e-15)
     np.testing.assert_allclose(b, y ** np.sin(y), rtol=1e-6)
 
 
 def test_object_code_names_its_functions(machine):
     code = object_code(in_lanes(LOOP).llvm_text, machine)
-    assert machine.target.vector_functions["exp"][0].symbol.encode() in code
-    assert llvm.address_of_symbol(machine.target.vector_functions["exp"][0].symbol)
+    assert machine.target.vector_functions["cos"][0].symbol.encode() in code
+    assert llvm.address_of_symbol(machine.target.vector_functions["cos"][0].symbol)
 
 
 def test_vectors_kept_over_a_call_lie_in_one_cache_line(machine):

@@ -6,7 +6,7 @@ import ctypes
 import functools
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import llvmlite
@@ -54,10 +54,18 @@ def vector_bits(config: Config) -> int:
     return 64 * config.lanes if config.lanes else this_machine().target.vector_bits
 
 
+def target_for(config: Config) -> Target:
+    """This machine, of which a program uses what its settings allow."""
+    target = replace(this_machine().target, fuses=config.fused)
+    if config.functions == "library":
+        return replace(target, vector_functions={}, writes_functions=False)
+    return target
+
+
 def compile_cpu(fn: Function, config: Config, statistics: Statistics | None = None) -> Executable:
     """Machine code for a host function, ready to be called; from the disk cache where it is there."""
     machine = this_machine()
-    emitted = emit(fn, machine.target, config.measure_memory)
+    emitted = emit(fn, target_for(config), config.measure_memory)
     calls_runtime = any(symbol in emitted.symbols for symbol in (POLL, WAIT, ALLOCATE))
     release = runtime(config).release if calls_runtime else _takes_no_memory
     missing = missing_symbols(emitted.symbols)

@@ -8,7 +8,7 @@ from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import Atomic, Buffer
 from anadrome.prims.table import PRIMS
 from anadrome.targets.llvm_heap import ALLOCATE, RELEASE
-from anadrome.targets.llvm_scalars import CONTRACT, emit_scalar
+from anadrome.targets.llvm_scalars import emit_scalar
 from anadrome.targets.llvm_scope import Place, Scope
 from anadrome.targets.llvm_text import FunctionText, ModuleText, Value
 
@@ -189,5 +189,5 @@ _COMBINED = {"add": "add", "sub": "sub", "and": "bitand", "or": "bitor", "xor": 
 
 def combined(text: FunctionText, stmt: Atomic, old: Value, value: Value) -> Value:
     """What a sum that nobody else can meet leaves where `old` was, in as many lanes as are written."""
-    dtype = stmt.buffer.dtype
-    return emit_scalar(text, PRIMS[_COMBINED[stmt.operation]], (old, value), (dtype, dtype), dtype, CONTRACT)
+    dtype, prim = stmt.buffer.dtype, PRIMS[_COMBINED[stmt.operation]]
+    return emit_scalar(text, prim, (old, value), (dtype, dtype), dtype, text.module.flags())

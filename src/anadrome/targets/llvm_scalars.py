@@ -1,7 +1,8 @@
 """Scalar operations as LLVM.
 
 An operation of the primitive table is written by the first of these there is: its row in `ROWS` here, its
-expansion into other operations, its LLVM intrinsic, its C function, its function of SciPy. A row is a
+expansion into other operations, its LLVM intrinsic, its C function (in lanes that of `llvm_functions`, or of
+the vector library), its function of SciPy. A row is a
 function of the text being written, the arguments, their type, the result's type and the floating-point flags.
 Where the text is written for several lanes (`FunctionText.lanes`), arguments and result are vectors.
 
@@ -17,14 +18,12 @@ from anadrome.dtypes import ALL, BOOL, F64, I32, I64, DType
 from anadrome.errors.ir import IRError
 from anadrome.prims.record import Algebra, Prim
 from anadrome.prims.table import PRIMS
+from anadrome.targets.llvm_functions import function_in_lanes
 from anadrome.targets.llvm_text import SPECIAL_PREFIX, FunctionText, Value, literal
 
 Operands = Sequence[Value]
 Row = Callable[[FunctionText, Operands, DType, DType, str], Value]
 """(text, arguments, type of the last argument, type of the result, flags) -> value"""
-
-CONTRACT = "contract "
-REASSOCIATE = "reassoc contract "
 
 
 def emit_scalar(
@@ -67,10 +66,21 @@ def _by_power_of_two(text: FunctionText, prim: Prim, args: Operands, dtype: DTyp
 
 
 def call_libm(text: FunctionText, function: str, args: Operands, dtype: DType, flags: str) -> Value:
-    """A call of the C library's function on doubles or, with the suffix f, floats."""
+    """A function of the C library on doubles or, with the suffix f, floats; in lanes ours where we have it."""
     symbol = function if dtype is F64 else f"{function}f"
-    attributes = text.module.c_function(symbol, dtype, len(args))
     width, variants = text.lanes, text.module.target.vector_functions.get(symbol, ())
+    part = min(width, text.module.target.vector_bits // dtype.bits)
+    written = function_in_lanes(text.module, function, dtype, part)
+    if written:
+        return _in_parts(
+            text,
+            args,
+            [dtype],
+            dtype,
+            part,
+            lambda given: text.value(f"call {text.kind(dtype)} @{written}({text.kind(dtype)} {given[0]}) #1"),
+        )
+    attributes = text.module.c_function(symbol, dtype, len(args))
     fitting = [variant for variant in variants if width % variant.lanes == 0] if width > 1 else []
     if fitting:
         variant = max(fitting, key=lambda one: one.lanes)

@@ -14,7 +14,7 @@ from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, Function, Load, Var, Workers
 from anadrome.kernel_ir.walk import offset_of, swapped_buffers
 from anadrome.prims.record import Prim
-from anadrome.targets.llvm_scalars import CONTRACT, REASSOCIATE, convert, emit_scalar
+from anadrome.targets.llvm_scalars import convert, emit_scalar
 from anadrome.targets.llvm_text import FunctionText, ModuleText, Value, literal, memory_type
 
 MEMORY_FAILURE = -1
@@ -171,7 +171,7 @@ class Scope:
                 pairs = [self.typed(arg) for arg in args]
                 types = tuple(dtype for _, dtype in pairs)
                 result = self.program.result_type(prim, types)
-                flags = REASSOCIATE if is_reassociable else CONTRACT
+                flags = self.text.module.flags(is_reassociable)
                 return emit_scalar(
                     self.text, prim, [value for value, _ in pairs], types, result, flags
                 ), result

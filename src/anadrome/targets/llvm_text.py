@@ -74,6 +74,10 @@ class ModuleText:
         """Whether the helper is defined already."""
         return name in self._helpers
 
+    def flags(self, is_reassociable: bool = False) -> str:
+        """What may be done with the rounding of an operation."""
+        return f"{'reassoc ' if is_reassociable else ''}{'contract ' if self.target.fuses else ''}"
+
     def metadata(self, content: str, is_distinct: bool = False) -> str:
         """A metadata node; `{self}` in the content stands for the node itself."""
         name = f"!{len(self._metadata)}"
@@ -124,6 +128,7 @@ class ModuleText:
         parts.append("attributes #1 = { nounwind willreturn nofree nosync memory(none) }")
         parts.append("attributes #2 = { cold noinline nounwind }")
         parts.append(f'attributes #3 = {{ nounwind "stackrealign" {width} }}')
+        parts.append(f"attributes #4 = {{ nounwind willreturn nofree nosync memory(none) {width} }}")
         parts += _stack_alignment(target, f"!{len(self._metadata)}")
         parts += self._metadata
         return "\n".join(parts) + "\n"

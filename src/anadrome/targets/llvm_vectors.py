@@ -11,7 +11,7 @@ from anadrome.dtypes import BOOL, I64, DType
 from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, For, Load, Var, Workers
 from anadrome.kernel_ir.walk import offset_of
 from anadrome.targets.llvm_rows import WHOLE, Columns, interleaved, part_of, parts, runs, turned
-from anadrome.targets.llvm_scalars import CONTRACT, REASSOCIATE, emit_scalar
+from anadrome.targets.llvm_scalars import emit_scalar
 from anadrome.targets.llvm_scope import Scope
 from anadrome.targets.llvm_text import Value, literal, memory_type
 from anadrome.targets.varying import varying_in
@@ -154,7 +154,7 @@ class Vectors:
         pairs = [self.typed(arg) for arg in expr.args]
         operands, types = [value for value, _ in pairs], tuple(dtype for _, dtype in pairs)
         result = self.scope.program.result_type(expr.prim, types)
-        flags = REASSOCIATE if expr.is_reassociable else CONTRACT
+        flags = self.text.module.flags(expr.is_reassociable)
         if expr.prim.name == "select" and operands[0] in ("true", "false"):
             return operands[1 if operands[0] == "true" else 2], result
         scalars = [value for value in operands if not isinstance(value, Spread)]

@@ -26,6 +26,10 @@ class Target:
     """The widest vectors that pay."""
     vector_functions: Mapping[str, tuple[VectorFunction, ...]] = field(default_factory=dict)
     """C function -> its vector versions on this machine, widest first."""
+    writes_functions: bool = True
+    """Whether functions of lanes are written out where `llvm_functions` has them."""
+    fuses: bool = True
+    """Whether a product to which something is added may be rounded once with it."""
     array_data: int | None = None
     """Where in the object of a NumPy array the address of its elements is, in bytes: arrays are passed as
     objects then, else as the addresses of their elements."""
