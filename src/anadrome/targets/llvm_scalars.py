@@ -66,7 +66,7 @@ def _by_power_of_two(text: FunctionText, prim: Prim, args: Operands, dtype: DTyp
 
 
 def call_libm(text: FunctionText, function: str, args: Operands, dtype: DType, flags: str) -> Value:
-    """A function of the C library on doubles or, with the suffix f, floats; in lanes ours where we have it."""
+    """A function of the C library on doubles or, with the suffix f, floats; in lanes ours if there is one."""
     symbol = function if dtype is F64 else f"{function}f"
     width, variants = text.lanes, text.module.target.vector_functions.get(symbol, ())
     part = min(width, text.module.target.vector_bits // dtype.bits)
