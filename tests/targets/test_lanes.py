@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from anadrome.dtypes import ALL, BOOL
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.check import check
 from anadrome.kernel_ir.text import parse
+from anadrome.targets import cpu
 from anadrome.targets.cpu_machine import optimised_text, this_machine
 from tests.targets.oracle import agree, compiled
 
@@ -166,6 +169,41 @@ def program(body: str, width: int) -> str:
 @pytest.mark.parametrize("name", BODIES)
 def test_lanes_compute_what_iterations_compute(name: str, width: int) -> None:
     agree(program(BODIES[name], width), X, K)
+
+
+@pytest.mark.parametrize("gathers_fast", [False, True])
+@pytest.mark.parametrize("step", [0, 1, -1, 2, -3, 9, -17])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_steps_that_only_the_run_knows(width: int, step: int, gathers_fast: bool, monkeypatch) -> None:
+    """Elements some run-time number apart: read, in a branch too, through a view, with the number's place in
+    the sum on either side; stored; added to, where lanes may meet at one element."""
+    monkeypatch.setattr(
+        cpu, "target_for", lambda _: replace(this_machine().target, gathers_fast=gathers_fast)
+    )
+    text = f"""fn f(x: f64 buffer, y: i16 buffer, b: bool buffer, step: i64, first: i64, n: i64) {{
+      alloc out: f64 global [64] alloc sums: f64 global [n] alloc put: f64 global [n]
+      fill sums [n] = 0.0 fill put [n] = 0.0
+      for strip in 0 .. {N // width} sequential {{
+        for lane in 0 .. {width} lanes {{
+          let i: i64 = add(mul(strip, {width}), lane)
+          let place: i64 = add(first, mul(i, step))
+          let other: i64 = sub(add(mul(step, sub(i, 5)), mul(i, 3)), mul(sub(i, 1), 3))
+          let v: f64 = add(x[place], to_f64(y[add(first, add(other, mul(step, 5)))]))
+          out[i] = v
+          if b[place] {{
+            view w = x [1]
+            out[i] = sub(w[sub(place, 1)], to_f64(other))
+            combine add sums[place] = 2.0
+          }}
+          combine add sums[place] = v
+          put[add(i, mul(i, abs(step)))] = v
+        }}
+      }}
+      return out as f64 [64], sums as f64 [n], put as f64 [n]
+    }}"""
+    n, first = 64 * (abs(step) + 1), 63 * max(-step, 0) + 1
+    x, y, b = RNG.normal(size=n), RNG.integers(-9, 9, n).astype(np.int16), RNG.integers(0, 2, n) == 1
+    agree(text, x, y, b, step, first, n)
 
 
 @pytest.mark.parametrize("dtype", ALL, ids=str)

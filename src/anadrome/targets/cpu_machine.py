@@ -73,6 +73,7 @@ def this_machine() -> Machine:
         features=flat,
         vector_bits=_vector_bits(features),
         vector_functions=vector_functions(features),
+        gathers_fast=not cpu.startswith("znver"),
         array_data=_array_data(),
         fork_join=add_fork_join(),
     )

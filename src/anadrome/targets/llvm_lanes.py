@@ -10,8 +10,9 @@ and what is computed for them is never looked at.
     for i in a .. b { A }     for k in 0 .. max(b - a) { i = a + k; A under mask and k < b - a }
 
 A place in memory is a scalar plus a multiple of the lane's number where that is known (`Spread.stride`): one
-apart is one vector in memory, none apart is one element for all lanes, anything else is gathered and
-scattered. An array of the lane's own has its elements side by side for all lanes.
+apart is one vector in memory, none apart is one element for all lanes; some other number apart is read one by
+one where the machine gathers slowly; anything else is gathered and scattered. An array of the lane's own has its
+elements side by side for all lanes.
 
 (R. Karrenberg and S. Hack, Whole-function vectorization, CGO 2011; M. Pharr and W. Mark, ispc, InPar 2012.)
 """
@@ -71,7 +72,7 @@ def emit_lanes(scope: Scope, loop: For) -> None:
     """A loop in lanes, from 0 to a constant extent of at least 2."""
     assert isinstance(loop.hi, Const)
     lanes = _Lanes(scope, loop, int(loop.hi.value))
-    lanes.vars[loop.index] = Spread(base="0", stride=1)
+    lanes.vars[loop.index] = Spread(base="0", stride="1")
     scope.loop_depth += 1
     lanes.body(loop.body)
     scope.loop_depth -= 1
@@ -242,7 +243,7 @@ class _Lanes(Vectors):
             self._count(text.value(f"icmp slt i64 {lo}, {hi}"), trip, iteration)
             return
         apart = self.on_lines("sub", hi, lo)
-        if apart is not None and apart.stride == 0:
+        if apart is not None and apart.steps == 0:
             self._count(text.value(f"icmp sgt i64 {apart.base}, 0"), apart.base, iteration)
             return
         first, last = self.vector(lo, I64), self.vector(hi, I64)
@@ -344,17 +345,17 @@ class _Lanes(Vectors):
         if buffer in self.own:
             raise IRError("an atomic operation on an array of one lane")
         if stmt.is_alone:
-            if isinstance(index, Spread) and not index.vector and index.stride:
+            if isinstance(index, Spread) and index.steps:
                 self._combine(stmt, buffer, index, value)
                 return
-            if stmt.operation in TOTALS and (not isinstance(index, Spread) or not index.vector):
+            if stmt.operation in TOTALS and (not isinstance(index, Spread) or index.steps == 0):
                 place = index if not isinstance(index, Spread) else index.base
                 total = self._total(stmt, value)
                 self.scope.store(
                     buffer, place, combined(self.text, stmt, self.scope.load(buffer, place), total)
                 )
                 return
-        if not stmt.is_alone or not isinstance(index, Spread) or not index.vector:
+        if not stmt.is_alone or not isinstance(index, Spread) or index.steps == 0:
             self._one_by_one(stmt, buffer, index, value)
             return
         text = self.text
@@ -379,7 +380,7 @@ class _Lanes(Vectors):
     def _are_apart(self, index: Spread) -> Value:
         """Whether an index differs between any two lanes that are here."""
         text, kind = self.text, self.kind(I64)
-        root = index.root or index.vector
+        root = index.root or self.vector(index, I64)
         known = self.apart.get(root)
         if known is not None:
             return known

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import assert_never
@@ -19,7 +19,8 @@ from anadrome.targets.varying import varying_in
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A number that differs between lanes: a vector, or (of type i64) base + stride · lane.
+    """A number that differs between lanes: a vector, or (of type i64) base + stride · lane, both of them the
+    same in all lanes.
 
     `root`: a vector that differs between two lanes exactly where this one does: the number before something
     was added to it that is the same in all lanes. (Two numbers may have one multiple, which wraps around.)
@@ -27,8 +28,13 @@ class Spread:
 
     vector: Value = ""
     base: Value = ""
-    stride: int = 0
+    stride: Value = "0"
     root: Value = ""
+
+    @property
+    def steps(self) -> int | None:
+        """The stride, where it is known to be a constant."""
+        return int(self.stride) if not self.vector and _is_literal(self.stride) else None
 
 
 Operand = Value | Spread
@@ -98,9 +104,12 @@ class Vectors:
         )
 
     def _line(self, line: Spread) -> Value:
-        steps = ", ".join(f"i64 {line.stride * lane}" for lane in range(self.width))
-        base = self.vector(line.base, I64)
-        return self.text.value(f"add {self.kind(I64)} {base}, <{steps}>")
+        base, kind = self.vector(line.base, I64), self.kind(I64)
+        steps = 1 if line.steps is None else line.steps
+        multiples = "<" + ", ".join(f"i64 {steps * lane}" for lane in range(self.width)) + ">"
+        if line.steps is None:
+            multiples = self.text.value(f"mul {kind} {self.vector(line.stride, I64)}, {multiples}")
+        return self.text.value(f"add {kind} {base}, {multiples}")
 
     def any_of(self, mask: Value) -> Value:
         """Whether a mask has any lane."""
@@ -184,18 +193,15 @@ class Vectors:
             return None
         match name:
             case "add" | "sub":
-                sign = 1 if name == "add" else -1
-                stride = one.stride + sign * two.stride
+                stride = self.whole(name, one.stride, two.stride)
             case "mul":
                 line, factor = (one, two.base) if isinstance(left, Spread) else (two, one.base)
                 if isinstance(left, Spread) and isinstance(right, Spread):
                     return None
-                if not _is_literal(factor):
-                    return None
-                stride = line.stride * int(factor)
+                stride = self.whole(name, line.stride, factor)
             case _:
                 return None
-        if abs(stride) > LONGEST:
+        if _is_literal(stride) and abs(int(stride)) > LONGEST:
             return None
         return Spread(base=self.whole(name, one.base, two.base), stride=stride)
 
@@ -207,6 +213,8 @@ class Vectors:
         if name != "mul" and right == "0":
             return left
         if name == "add" and left == "0":
+            return right
+        if name == "mul" and left == "1":
             return right
         result = self.text.value(f"{name} i64 {left}, {right}")
         if name == "add" and _is_literal(right):
@@ -241,7 +249,7 @@ class Vectors:
             return storage if index == "0" else self._element(storage, index, self.memory_kind(dtype))
         wide = self.kind(I64)
         scaled = self.text.value(f"mul {wide} {self.vector(index, I64)}, splat (i64 {self.width})")
-        at = self.text.value(f"add {wide} {scaled}, {self._line(Spread(base='0', stride=1))}")
+        at = self.text.value(f"add {wide} {scaled}, {self._line(Spread(base='0', stride='1'))}")
         return Spread(self.text.value(f"getelementptr {kind}, ptr {storage}, {wide} {at}"))
 
     def _element(self, pointer: Value, index: Value, kind: str) -> Value:
@@ -269,23 +277,45 @@ class Vectors:
             if not isinstance(place, Spread):
                 kind = self.memory_kind(dtype)
                 return self._from_memory(self.text.value(f"load {kind}, ptr {place}, align 8"), dtype)
-            return self._gathered(place.vector, dtype)
+            return self._from_memory(self._gathered(place.vector, dtype), dtype)
         if not isinstance(index, Spread):
             return self.scope.load(buffer, index)
-        if not index.vector and index.stride == 0:
-            return Spread(self.vector(self.scope.load(buffer, index.base), dtype))
-        if not index.vector and index.stride == 1:
-            return self._from_memory(self._row(buffer, index.base, self.mask), dtype)
-        if not index.vector and index.stride == -1:
-            row = self._row(buffer, self._last(index), self._turned(self.mask, self.kind(BOOL)))
-            return self._from_memory(self._turned(row, self.memory_kind(dtype)), dtype)
-        if not index.vector and abs(index.stride) <= SHUFFLED and self.mask == FULL:
-            return self._from_memory(self._every(buffer, index), dtype)
-        return self._gathered(self._addresses(buffer, index), dtype)
+        if index.vector:
+            return self._from_memory(self._gathered(self._addresses(buffer, index), dtype), dtype)
+        match index.steps:
+            case 0:
+                return Spread(self.vector(self.scope.load(buffer, index.base), dtype))
+            case 1:
+                return self._from_memory(self._row(buffer, index.base, self.mask), dtype)
+            case -1:
+                row = self._row(buffer, self._last(index), self._turned(self.mask, self.kind(BOOL)))
+                return self._from_memory(self._turned(row, self.memory_kind(dtype)), dtype)
+            case _ if self.mask != FULL:
+                return self._from_memory(self._gathered(self._addresses(buffer, index), dtype), dtype)
+            case int(steps) if abs(steps) <= SHUFFLED:
+                return self._from_memory(self._every(buffer, index, steps), dtype)
+            case _ if self.text.module.target.gathers_fast:
+                return self._from_memory(self._gathered(self._addresses(buffer, index), dtype), dtype)
+            case _:
+                return self._from_memory(self._together(dtype, self._places(buffer, index)), dtype)
 
     def _last(self, line: Spread) -> Value:
         """The place of the last lane."""
-        return self.whole("add", line.base, str(line.stride * (self.width - 1)))
+        return self.whole("add", line.base, self.whole("mul", line.stride, str(self.width - 1)))
+
+    def _places(self, buffer: Buffer, line: Spread) -> Iterator[Value]:
+        """The address of each lane's element."""
+        for lane in range(self.width):
+            step = self.whole("mul", line.stride, str(lane))
+            yield self._start(buffer, self.whole("add", line.base, step))
+
+    def _together(self, dtype: DType, addresses: Iterable[Value]) -> Value:
+        """A vector of elements that are read one by one."""
+        kind, element, found = self.memory_kind(dtype), memory_type(dtype), "poison"
+        for lane, address in enumerate(addresses):
+            value = self.text.value(f"load {element}, ptr {address}, align {dtype.bytes}")
+            found = self.text.value(f"insertelement {kind} {found}, {element} {value}, i64 {lane}")
+        return found
 
     def _turned(self, vector: Value, kind: str) -> Value:
         """A vector with its lanes in reverse."""
@@ -296,13 +326,13 @@ class Vectors:
             f"shufflevector {kind} {vector}, {kind} poison, <{self.width} x i32> <{places}>"
         )
 
-    def _every(self, buffer: Buffer, line: Spread) -> Value:
+    def _every(self, buffer: Buffer, line: Spread, stride: int) -> Value:
         """Elements some apart, by one load of all between the first and the last."""
-        step, count = abs(line.stride), abs(line.stride) * (self.width - 1) + 1
+        step, count = abs(stride), abs(stride) * (self.width - 1) + 1
         kind = f"<{count} x {memory_type(buffer.dtype)}>"
-        address = self._start(buffer, line.base if line.stride > 0 else self._last(line))
+        address = self._start(buffer, line.base if stride > 0 else self._last(line))
         wide = self.text.value(f"load {kind}, ptr {address}, align {buffer.dtype.bytes}")
-        lanes = range(self.width) if line.stride > 0 else reversed(range(self.width))
+        lanes = range(self.width) if stride > 0 else reversed(range(self.width))
         places = ", ".join(f"i32 {step * lane}" for lane in lanes)
         return self.text.value(f"shufflevector {kind} {wide}, {kind} poison, <{self.width} x i32> <{places}>")
 
@@ -326,9 +356,9 @@ class Vectors:
             [(f"ptr align {align}", address), (self.kind(BOOL), mask), ("i32", str(self.width))],
         )
 
-    def _gathered(self, addresses: Value, dtype: DType) -> Spread:
+    def _gathered(self, addresses: Value, dtype: DType) -> Value:
         kind = self.memory_kind(dtype)
-        found = self.text.intrinsic(
+        return self.text.intrinsic(
             f"llvm.masked.gather.{self.suffix(dtype)}.v{self.width}p0",
             kind,
             [
@@ -337,7 +367,6 @@ class Vectors:
                 (kind, "zeroinitializer"),
             ],
         )
-        return self._from_memory(found, dtype)
 
     def suffix(self, dtype: DType) -> str:
         """How names of intrinsics spell a vector in memory."""
@@ -376,9 +405,9 @@ class Vectors:
                 )
             self.text.do(f"store {kind} {stored}, ptr {place}, align 8")
             return
-        if isinstance(index, Spread) and not index.vector and abs(index.stride) == 1:
+        if isinstance(index, Spread) and index.steps in (1, -1):
             mask, base = self.mask, index.base
-            if index.stride < 0:
+            if index.steps == -1:
                 stored, mask = self._turned(stored, kind), self._turned(mask, self.kind(BOOL))
                 base = self._last(index)
             address, align = self._start(buffer, base), dtype.bytes
@@ -399,16 +428,17 @@ class Vectors:
 
     def _waits(self, buffer: Buffer, index: Operand, value: Operand) -> bool:
         """Whether a store to a column of rows waits for those to other columns."""
-        if not isinstance(index, Spread) or index.vector or index.stride < 2 or self.mask != FULL:
+        stride = index.steps if isinstance(index, Spread) and self.mask == FULL else None
+        if not isinstance(index, Spread) or stride is None or stride < 2:
             return False
         origin, column = self.moved.get(index.base, (index.base, 0))
         if self.waiting and (self.waiting[0].buffer, self.waiting[0].origin) != (buffer, origin):
             self.finish_rows()
         if not self.waiting:
-            self.waiting.append(Columns(buffer, origin, index.stride))
+            self.waiting.append(Columns(buffer, origin, stride))
         (columns,) = self.waiting
         reach = {*columns.values, column}
-        if columns.stride != index.stride or max(reach) - min(reach) >= index.stride:
+        if columns.stride != stride or max(reach) - min(reach) >= stride:
             self.finish_rows()
             return self._waits(buffer, index, value)
         columns.values[column] = self._in_memory(self.vector(value, buffer.dtype), buffer.dtype)
@@ -433,7 +463,7 @@ class Vectors:
         text, dtype, width = self.text, columns.buffer.dtype, self.width
         vectors = [columns.values[column] for column in run]
         if len(run) == 1:
-            index = Spread(base=self.whole("add", columns.origin, str(run[0])), stride=columns.stride)
+            index = Spread(base=self.whole("add", columns.origin, str(run[0])), stride=str(columns.stride))
             self._scattered(self._addresses(columns.buffer, index), vectors[0], dtype)
         elif len(run) == columns.stride <= WHOLE:
             whole = interleaved(text, vectors, width, dtype)

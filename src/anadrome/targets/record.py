@@ -26,6 +26,8 @@ class Target:
     """The widest vectors that pay."""
     vector_functions: Mapping[str, tuple[VectorFunction, ...]] = field(default_factory=dict)
     """C function -> its vector versions on this machine, widest first."""
+    gathers_fast: bool = True
+    """Whether a gather takes less time than loads of single elements that are put together."""
     writes_functions: bool = True
     """Whether functions of lanes are written out where `llvm_functions` has them."""
     fuses: bool = True
