@@ -11,8 +11,8 @@ and what is computed for them is never looked at.
 
 A place in memory is a scalar plus a multiple of the lane's number where that is known (`Spread.stride`): one
 apart is one vector in memory, none apart is one element for all lanes; some other number apart is read one by
-one where the machine gathers slowly; anything else is gathered and scattered. An array of the lane's own has its
-elements side by side for all lanes.
+one where the machine gathers slowly, and written so; anything else is gathered and scattered. An array of the
+lane's own has its elements side by side for all lanes.
 
 (R. Karrenberg and S. Hack, Whole-function vectorization, CGO 2011; M. Pharr and W. Mark, ispc, InPar 2012.)
 """

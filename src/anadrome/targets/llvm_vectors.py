@@ -269,7 +269,8 @@ class Vectors:
 
     def load(self, buffer: Buffer, index: Operand) -> Operand:
         buffer, index = self.resolved(buffer, index)
-        self._finish_rows(buffer)
+        if not self._is_other_column(buffer, index):
+            self._finish_rows(buffer)
         dtype = buffer.dtype
         storage = self.own.get(buffer)
         if storage is not None:
@@ -424,7 +425,18 @@ class Vectors:
                 [(kind, stored), (f"ptr align {align}", address), (self.kind(BOOL), mask)],
             )
             return
-        self._scattered(self._addresses(buffer, index), stored, dtype)
+        self._spread(buffer, index, stored)
+
+    def _spread(self, buffer: Buffer, index: Operand, stored: Value) -> None:
+        """Store to elements that are not side by side."""
+        is_fast = self.text.module.target.gathers_fast
+        if is_fast or self.mask != FULL or not isinstance(index, Spread) or index.vector:
+            self._scattered(self._addresses(buffer, index), stored, buffer.dtype)
+            return
+        kind, element, align = self.memory_kind(buffer.dtype), memory_type(buffer.dtype), buffer.dtype.bytes
+        for lane, address in enumerate(self._places(buffer, index)):
+            value = self.text.value(f"extractelement {kind} {stored}, i64 {lane}")
+            self.text.do(f"store {element} {value}, ptr {address}, align {align}")
 
     def _waits(self, buffer: Buffer, index: Operand, value: Operand) -> bool:
         """Whether a store to a column of rows waits for those to other columns."""
@@ -443,6 +455,19 @@ class Vectors:
             return self._waits(buffer, index, value)
         columns.values[column] = self._in_memory(self.vector(value, buffer.dtype), buffer.dtype)
         return True
+
+    def _is_other_column(self, buffer: Buffer, index: Operand) -> bool:
+        """Whether a place is in a column of the rows to which stores wait, and none of them goes there."""
+        if not self.waiting or not isinstance(index, Spread) or index.steps is None:
+            return False
+        (columns,) = self.waiting
+        origin, column = self.moved.get(index.base, (index.base, 0))
+        reach = {*columns.values, column}
+        return (
+            (columns.buffer, columns.origin, columns.stride) == (buffer, origin, index.steps)
+            and column not in columns.values
+            and max(reach) - min(reach) < columns.stride
+        )
 
     def _finish_rows(self, buffer: Buffer) -> None:
         """What waits is stored, if it may be seen in a buffer."""
@@ -464,7 +489,7 @@ class Vectors:
         vectors = [columns.values[column] for column in run]
         if len(run) == 1:
             index = Spread(base=self.whole("add", columns.origin, str(run[0])), stride=str(columns.stride))
-            self._scattered(self._addresses(columns.buffer, index), vectors[0], dtype)
+            self._spread(columns.buffer, index, vectors[0])
         elif len(run) == columns.stride <= WHOLE:
             whole = interleaved(text, vectors, width, dtype)
             self._store_row(columns, run[0], 0, whole, width * len(run))
