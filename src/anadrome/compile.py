@@ -50,6 +50,7 @@ from anadrome.passes.split_loops import split_loops
 from anadrome.passes.stored_sums import stored_sums
 from anadrome.passes.sum_loops import sum_loops
 from anadrome.passes.tighten import tighten
+from anadrome.passes.tiles import tiles
 from anadrome.schedule.cpu import Scheduled, schedule_cpu
 from anadrome.targets.cpu import compile_cpu, vector_bits
 from anadrome.targets.cpu_call import Executable
@@ -83,6 +84,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("branch-again", branch_again),
     ("both-sides", both_sides),
     ("outer-lanes", outer_lanes),
+    ("tiles", tiles),
     ("again", again),
 )
 """Array IR to array IR, in order. A pass that runs again has a number behind its name."""

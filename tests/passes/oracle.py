@@ -32,6 +32,7 @@ from anadrome.passes.split_loops import split_loops
 from anadrome.passes.stored_sums import stored_sums
 from anadrome.passes.sum_loops import sum_loops
 from anadrome.passes.tighten import tighten
+from anadrome.passes.tiles import tiles
 
 Pass = Callable[[Function, Config], Function]
 
@@ -57,6 +58,7 @@ PASSES: dict[str, Pass] = {
     "inline": inline,
     "outer_lanes": outer_lanes,
     "blocks": outer_lanes,
+    "tiles": tiles,
 }
 
 PIPELINE = (

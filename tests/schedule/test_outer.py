@@ -20,6 +20,7 @@ from anadrome.kernel_ir.walk import statements
 from anadrome.lower.function import lower
 from anadrome.passes import blocks
 from anadrome.passes.outer_lanes import outer_lanes
+from anadrome.passes.tiles import tiles
 from anadrome.schedule import outer
 from anadrome.schedule.cpu import schedule_cpu
 from anadrome.targets.cpu import compile_cpu
@@ -152,7 +153,7 @@ def agree_in_lanes(text: str, args: list[np.ndarray]) -> None:
     fn = parse_array(text)
     wanted = run_array(fn, args).results
     with lanes_everywhere():
-        changed = outer_lanes(fn, config(1))
+        changed = tiles(outer_lanes(fn, config(1)), config(1))
         lowered = lower(changed, config(1))
         scheduled = schedule_cpu(lowered, config(1), LANES_BITS).function
     check_array(changed)

@@ -85,6 +85,7 @@ from anadrome.kernel_ir.walk import (
     subexpressions,
 )
 from anadrome.schedule.arithmetic import ZERO, add, compute, divide, known, multiply, subtract
+from anadrome.schedule.names import copied
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,15 +168,32 @@ def in_lanes(stmt: Stmt, index: Var, lanes: Lanes) -> tuple[Stmt, ...]:
             return (stmt,)
 
 
-def strips(loop: For, lanes: Lanes) -> tuple[Stmt, ...]:
-    """The loop as strips of lanes, of at most as many as it has iterations."""
+def strips_with_short_ends(loop: For, lanes: Lanes, shortest: int) -> tuple[Stmt, ...]:
+    """The loop as whole strips of lanes, and the rest as strips of fewer."""
+    if lanes.width <= shortest:
+        return strips(loop, lanes)
+    extent = subtract(loop.hi, loop.lo)
+    whole = multiply(divide(extent, i64(lanes.width)), i64(lanes.width))
+    count = known(whole)
+    found: tuple[Stmt, ...] = ()
+    end = add(loop.lo, whole)
+    if count != 0:
+        found = strips(replace(loop, hi=end), lanes, is_whole=True)
+    if count is None or count != known(extent):
+        rest = copied((replace(loop, lo=end),)) if found else (replace(loop, lo=end),)
+        found += strips(rest[0], Lanes(shortest, Var("lane", I64)))  # type: ignore[arg-type]
+    return found
+
+
+def strips(loop: For, lanes: Lanes, is_whole: bool = False) -> tuple[Stmt, ...]:
+    """The loop as strips of lanes, of at most as many as it has iterations; `is_whole`: it fills them."""
     extent, width = known(subtract(loop.hi, loop.lo)), lanes.width
     if extent is not None:
         width = min(width, 1 << max(extent, 1).bit_length() - 1)
     if width == 1:
         return (replace(loop, body=(Let(lanes.own, ZERO), *loop.body)),)
     strip = Var("strip", I64)
-    is_whole = extent is not None and extent % width == 0
+    is_whole = is_whole or (extent is not None and extent % width == 0)
     is_single = extent == width
     first = loop.lo if is_single else add(loop.lo, multiply(strip, i64(width)))
     place = Let(loop.index, add(first, lanes.own))

@@ -44,7 +44,7 @@ from anadrome.schedule.align import Aligned, aligned, aligned_of
 from anadrome.schedule.apart import InOrder
 from anadrome.schedule.innermost import ALONE, Strips, innermost_loop, strips_of
 from anadrome.schedule.jam import SideBySide, jammed, side_by_side
-from anadrome.schedule.lanes import Lanes, is_datum, is_ragged, lanes_of, strips
+from anadrome.schedule.lanes import Lanes, is_datum, is_ragged, lanes_of, strips_with_short_ends
 from anadrome.schedule.outer import MOST, SHORT_VECTORS, is_short, outer_loop
 from anadrome.schedule.running import Groups, groups_of, running_sums
 
@@ -201,7 +201,9 @@ class _Walk:
             case Whole(width=1):
                 return (loop,), ()
             case Whole(width=width):
-                return strips(replace(loop, binding=Binding.PARALLEL), Lanes(width, Var("lane", I64))), ()
+                whole, lanes = replace(loop, binding=Binding.PARALLEL), Lanes(width, Var("lane", I64))
+                shortest = width // SHORT_VECTORS if loop.binding is Binding.OUTER else width
+                return strips_with_short_ends(whole, lanes, shortest), ()
             case Outer(lanes=lanes):
                 return self.body(outer_loop(loop, lanes))
             case SideBySide():
