@@ -3,7 +3,9 @@
 Each iteration of the outer loop makes a sum over as many terms as the run says, such as the distance of a
 point from one of five centres. Terms that all of the sums have are read once then, the loop ends once, and
 several sums go on while one waits for its last addition. What an iteration does with its sum comes after all
-of them, in order. (Unroll and jam: Allen and Kennedy, Optimizing Compilers for Modern Architectures, 2001.)
+of them, in order. A loop around such a one goes by pairs, with the sums of two iterations side by side: what
+both read, the centres, is read once for two points.
+(Unroll and jam: Allen and Kennedy, Optimizing Compilers for Modern Architectures, 2001.)
 
 Before:
     fn main(n: i64, x: f64 buffer, c: f64 buffer) {
@@ -54,6 +56,7 @@ from anadrome.kernel_ir.nodes import (
     Alloc,
     Binding,
     Buffer,
+    Expr,
     For,
     If,
     Let,
@@ -66,23 +69,27 @@ from anadrome.kernel_ir.nodes import (
 )
 from anadrome.kernel_ir.walk import expressions, free_names, statements, subexpressions, trip_count
 from anadrome.schedule.apart import Iterations, iterations_of
+from anadrome.schedule.arithmetic import ZERO, add, compute, divide, multiply, subtract
 from anadrome.schedule.names import Names
 
 MOST = 8
 """Sums side by side."""
-MOST_STATEMENTS = 48
+PAIR = 2
+"""Iterations whose sums go side by side where the run says how many there are."""
+MOST_STATEMENTS = 64
 """Statements of the loop over the terms, of all sums together."""
 
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
     """The sums of so many iterations run side by side: what an iteration does before its loop over terms,
-    that loop, and what it does afterwards."""
+    that loop, and what it does afterwards. `is_all`: the loop has no more iterations."""
 
     count: int
     before: tuple[Stmt, ...]
     inner: For
     after: tuple[Stmt, ...]
+    is_all: bool = True
 
 
 def side_by_side(loop: For, bindings: Bindings) -> SideBySide | None:
@@ -98,16 +105,49 @@ def side_by_side(loop: For, bindings: Bindings) -> SideBySide | None:
     return None if way is None or extent * len(way.inner.body) > MOST_STATEMENTS else way
 
 
+def pairs(loop: For, bindings: Bindings) -> SideBySide | None:
+    """How a loop of run-time length goes by pairs whose sums go side by side, as those of a loop inside do;
+    None where no loop inside has such sums, or theirs are not apart from the rest."""
+    if loop.binding not in (Binding.SEQUENTIAL, Binding.PARALLEL) or trip_count(loop) is not None:
+        return None
+    body: list[Stmt] = []
+    for stmt in loop.body:
+        way = side_by_side(stmt, bindings) if isinstance(stmt, For) else None
+        body += (stmt,) if way is None else jammed(stmt, way)  # type: ignore[arg-type]
+    if len(body) == len(loop.body):
+        return None
+    way = _parts(replace(loop, body=tuple(body)), PAIR, bindings)
+    return None if way is None or PAIR * len(way.inner.body) > MOST_STATEMENTS else replace(way, is_all=False)
+
+
 def jammed(loop: For, way: SideBySide) -> tuple[Stmt, ...]:
     """The loop with its sums side by side."""
+    if way.is_all:
+        first = int(loop.lo.value)  # type: ignore[union-attr]
+        return _side_by_side(loop, way, [i64(number) for number in range(first, first + way.count)])
+    whole, pair, last = Var("pairs", I64), Var("pair", I64), Var(loop.index.name, I64)
+    start = add(loop.lo, multiply(pair, i64(PAIR)))
+    both = tuple(Var(loop.index.name, I64) for _ in range(PAIR))
+    places = tuple(Let(index, add(start, i64(number))) for number, index in enumerate(both))
+    names = Names.around((loop,))
+    names.vars[loop.index] = last
+    end = add(loop.lo, multiply(whole, i64(PAIR)))
+    return (
+        Let(whole, divide(subtract(loop.hi, loop.lo), i64(PAIR))),
+        For(pair, ZERO, whole, (*places, *_side_by_side(loop, way, both)), Binding.SEQUENTIAL, loop.span),
+        If(compute("lt", end, loop.hi), (Let(last, end), *names.copies(loop.body))),
+    )
+
+
+def _side_by_side(loop: For, way: SideBySide, indices: Sequence[Expr]) -> tuple[Stmt, ...]:
+    """The iterations of these indices."""
     parts, index = way, Var(way.inner.index.name, I64)
-    first = int(loop.lo.value)  # type: ignore[union-attr]
     before: list[Stmt] = []
     terms: list[Stmt] = []
     after: list[Stmt] = []
-    for number in range(first, first + way.count):
-        names = Names.around((loop,))
-        names.vars[loop.index] = i64(number)
+    for number in indices:
+        names = Names.around((loop, *parts.before, parts.inner, *parts.after))
+        names.vars[loop.index] = number
         before += names.copies(parts.before)
         names.vars[parts.inner.index] = index
         terms += names.copies(parts.inner.body)
@@ -117,12 +157,12 @@ def jammed(loop: For, way: SideBySide) -> tuple[Stmt, ...]:
 
 def _parts(loop: For, extent: int, bindings: Bindings) -> SideBySide | None:
     """The parts of an iteration, where all that it does before the end of its sums is to make them."""
-    loops = [position for position, stmt in enumerate(loop.body) if isinstance(stmt, For)]
-    if len(loops) != 1:
+    position = next((position for position, stmt in enumerate(loop.body) if isinstance(stmt, For)), None)
+    if position is None:
         return None
-    inner = loop.body[loops[0]]
+    inner = loop.body[position]
     assert isinstance(inner, For)
-    parts = SideBySide(extent, loop.body[: loops[0]], inner, loop.body[loops[0] + 1 :])
+    parts = SideBySide(extent, loop.body[:position], inner, loop.body[position + 1 :])
     own = {stmt.buffer for stmt in parts.before if isinstance(stmt, Alloc)}
     found = iterations_of(inner, bindings) if trip_count(inner) is None else None
     if not isinstance(found, Iterations) or not found.sums or inner.binding is not Binding.SEQUENTIAL:
@@ -136,12 +176,23 @@ def _parts(loop: For, extent: int, bindings: Bindings) -> SideBySide | None:
     is_simple = all(_is_own(stmt, own) for stmt in parts.before)
     if not is_simple or not bound.isdisjoint(bounds.vars) or not own.isdisjoint(bounds.buffers):
         return None
-    if not all(isinstance(stmt, Let | Store | If) for stmt in statements(parts.after)):
+    if not all(map(_may_follow, statements(parts.after))):
         return None
     written = _written(parts.after) - own
     read = _read((*parts.before, inner))
     is_seen = any(view.base in written or view.buffer in written for view in bindings.views.values())
     return parts if written.isdisjoint(read) and not is_seen else None
+
+
+def _may_follow(stmt: Stmt) -> bool:
+    """Whether a statement behind the sums writes nothing but what its stores say."""
+    match stmt:
+        case Let() | Store() | If() | For():
+            return True
+        case Alloc(buffer=buffer):
+            return buffer.space is Space.LOCAL
+        case _:
+            return False
 
 
 def _is_own(stmt: Stmt, own: Iterable[Buffer]) -> bool:

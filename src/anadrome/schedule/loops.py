@@ -43,7 +43,7 @@ from anadrome.kernel_ir.walk import (
 from anadrome.schedule.align import Aligned, aligned, aligned_of
 from anadrome.schedule.apart import InOrder
 from anadrome.schedule.innermost import ALONE, Strips, innermost_loop, strips_of
-from anadrome.schedule.jam import SideBySide, jammed, side_by_side
+from anadrome.schedule.jam import SideBySide, jammed, pairs, side_by_side
 from anadrome.schedule.lanes import Lanes, is_datum, is_ragged, lanes_of, strips_with_short_ends
 from anadrome.schedule.outer import MOST, SHORT_VECTORS, is_short, outer_loop
 from anadrome.schedule.running import Groups, groups_of, running_sums
@@ -119,7 +119,7 @@ def _whole(loop: For, vector_bits: int) -> Whole | None:
 
 
 def _side_by_side(loop: For, bindings: Bindings, vector_bits: int) -> SideBySide | None:
-    return side_by_side(loop, bindings) if vector_bits >= ALONE else None
+    return side_by_side(loop, bindings) or pairs(loop, bindings) if vector_bits >= ALONE else None
 
 
 def _pays(loop: For, inside: Sequence[Stmt]) -> bool:

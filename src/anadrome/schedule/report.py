@@ -134,8 +134,10 @@ class Words:
                 return (
                     "strips of iterations in lanes, with memory for each lane; the rest one after the other"
                 )
-            case SideBySide(count=count):
+            case SideBySide(count=count, is_all=True):
                 return f"its {count} sums side by side"
+            case SideBySide(count=count):
+                return f"{count} iterations at a time, with their sums side by side"
             case Aligned():
                 return "what is added to neighbouring elements moved together"
             case Strips():
