@@ -149,6 +149,8 @@ def strips_of(loop: For, bindings: Bindings, vector_bits: int) -> Strips | InOrd
     is_masked = vector_bits >= MASKED and not comes_back
     work = _operations(loop)
     vectors = next((count for most, count in OPERATIONS if work <= most), 1)
+    if any(one.step(loop.index) is None for one in found.reached):
+        vectors = 1  # gathers take longer than what waits for them
     if found.added:
         vectors = ADDED_VECTORS
     while vectors > 1 and (vectors * len(found.sums) > REGISTERS or (comes_back and not found.added)):
