@@ -48,6 +48,9 @@ class Config:
     the last place; `library` those of the C library, one number after the other, as all other code does."""
     fused: bool = True
     """Whether a product to which something is added may be rounded once with it (fused multiply-add)."""
+    reordered: bool = True
+    """Whether sums and products that leave their order open (`np.sum`, `ad.reduce`) are taken in the order
+    that is fastest; else from the first element to the last, one after the other."""
     checks: bool = True
     """Whether indices, sizes and `assert`s are checked at run time."""
     verify: bool = False

@@ -1,5 +1,7 @@
 """exp and tanh of lanes, beside the same functions of numbers with more digits."""
 
+import functools
+import operator
 import re
 
 import numpy as np
@@ -83,3 +85,29 @@ def test_products_are_rounded_by_themselves_on_request():
     assert separate(x, y) == x * x + y == 0.0
     many = separate(np.full(100, x), np.full(100, y))
     assert np.array_equal(many, np.zeros(100))
+
+
+@pytest.mark.parametrize("count", [1, 7, 8, 100, 1003, 100_003])
+def test_sums_are_taken_in_order_on_request(count):
+    """The same last digits at every width, on any number of threads, as a loop of Python has."""
+    x = np.random.default_rng(count).normal(size=count) * np.geomspace(1.0, 1e6, count)
+    table = x[: count // 3 * 3].reshape(-1, 3)
+    where = np.arange(len(table)) % 2
+
+    def total(x, table, where):
+        bins = np.zeros(2)
+        np.add.at(bins, where, table[:, 0])
+        return np.sum(x), np.sum(table, axis=0), np.prod(1.0 + 1e-9 * x), bins, np.cumsum(x)
+
+    in_order, product = [0.0], 1.0
+    for value in x:
+        in_order.append(in_order[-1] + value)
+        product *= 1.0 + 1e-9 * value
+    columns = [float(functools.reduce(operator.add, column, 0.0)) for column in table.T]
+    bins = [float(functools.reduce(operator.add, table[where == k, 0], 0.0)) for k in (0, 1)]
+    for threads, lanes in ((1, 1), (1, 0), (2, 0)):
+        config = Config(reordered=False, fused=False, threads=threads, lanes=lanes, cache=False)
+        got = ad.jit(total, config=config)(x, table, where)
+        assert got[0] == in_order[-1] and got[2] == product
+        assert got[1].tolist() == columns and got[3].tolist() == bins
+        assert got[4].tolist() == in_order[1:]

@@ -46,11 +46,17 @@ class Block:
     is_shared: bool = False
 
 
+ROUNDED = ("add", "mul")
+"""Reductions whose result depends on their order, on floats."""
+
+
 class Emitter:
     """Appends statements to the innermost open block."""
 
-    def __init__(self, is_kernel: bool = False) -> None:
+    def __init__(self, is_kernel: bool = False, reorders: bool = True) -> None:
         self.is_kernel = is_kernel
+        self.reorders = reorders
+        """Whether floats may be added up in any order."""
         self.block = Block("function", 0)
         self.span: Span | None = None
         self._depths: dict[Var, int] = {}
@@ -162,9 +168,13 @@ class Emitter:
         if self._homes.get(buffer, 0) < self._depth_of_lanes:
             self.emit(kernel_ir.Atomic(operator, buffer, indices, value, is_alone=True))
         else:
-            self.emit(
-                kernel_ir.Store(buffer, indices, fold(operator, kernel_ir.Load(buffer, indices), value))
-            )
+            old = kernel_ir.Load(buffer, indices)
+            self.emit(kernel_ir.Store(buffer, indices, self.fold(operator, buffer.dtype, old, value)))
+
+    def fold(self, operator: str, dtype: DType, left: Expr, right: Expr) -> Expr:
+        """left ⊕ right, of a reduction whose order is open, or as it stands where settings say so."""
+        is_rounded = dtype.is_float and operator in ROUNDED
+        return kernel_ir.Compute(PRIMS[operator], (left, right), self.reorders or not is_rounded)
 
     def load(self, name: str, buffer: Buffer, offset: Expr = ZERO) -> Expr:
         """Bind an element."""
@@ -284,8 +294,3 @@ def is_small(shape: tuple[Expr, ...]) -> bool:
     """Whether an array of this shape is kept in registers or on the stack."""
     size = capacity(shape)
     return isinstance(size, kernel_ir.Const) and int(size.value) <= SMALL_ARRAY
-
-
-def fold(operator: str, left: Expr, right: Expr) -> Expr:
-    """left ⊕ right, of a reduction that may be taken in any order."""
-    return kernel_ir.Compute(PRIMS[operator], (left, right), is_reassociable=True)

@@ -11,7 +11,6 @@ from anadrome.kernel_ir.routines import routine
 from anadrome.library.record import BATCH, LibraryOperation
 from anadrome.library.table import LIBRARY
 from anadrome.lower.arithmetic import ONE, ZERO, compute, is_constant, multiply, product
-from anadrome.lower.emit import fold
 from anadrome.lower.lowering import Lowering, is_scalar
 from anadrome.lower.values import Delivered, Place
 
@@ -122,4 +121,5 @@ def _product_loops(
             offset = place.element((i, j))
             old = kernel_ir.Load(place.buffer, (offset,))
             term = compute("mul", factor, other)
-            low.emit.emit(kernel_ir.Store(place.buffer, (offset,), fold("add", old, term)))
+            total = low.emit.fold("add", place.dtype, old, term)
+            low.emit.emit(kernel_ir.Store(place.buffer, (offset,), total))

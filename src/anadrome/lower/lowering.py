@@ -56,7 +56,7 @@ class Lowering:
         is_kernel: bool = False,
     ) -> None:
         self.config = config
-        self.emit = Emitter(is_kernel)
+        self.emit = Emitter(is_kernel, config.reordered)
         self.live = Liveness(Knowledge(fn))
         self.env: dict[array_ir.Var, Value] = {}
         self.failures: dict[tuple[str, str, Span | None], int] = {}

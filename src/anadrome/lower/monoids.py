@@ -10,7 +10,6 @@ from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.nodes import Buffer, Expr, i64
 from anadrome.lower.access import write
 from anadrome.lower.arithmetic import ZERO, add, compute, neutral
-from anadrome.lower.emit import fold
 from anadrome.lower.lowering import Located, Lowering, is_scalar, number
 from anadrome.lower.values import Destination, Place, Value
 from anadrome.lower.yields import Sink
@@ -71,7 +70,8 @@ def advance(
         (state,), (value,) = states, right
         if state.cell is not None:
             old = kernel_ir.Load(state.cell, (ZERO,))
-            low.emit.emit(kernel_ir.Store(state.cell, (ZERO,), fold(operator, old, number(value))))
+            total = low.emit.fold(operator, state.cell.dtype, old, number(value))
+            low.emit.emit(kernel_ir.Store(state.cell, (ZERO,), total))
         else:
             assert state.place is not None
             low.deliver(value, Destination(state.place, operator))

@@ -53,13 +53,15 @@ def workers(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> Expr | N
 
 def _is_splittable(low: Lowering, item: array_ir.Yield) -> bool:
     match item:
-        case array_ir.Stack() | array_ir.Reduce():
+        case array_ir.Stack():
             return True
+        case array_ir.Reduce():
+            return low.config.reordered
         case array_ir.Accumulate(operator=operator, value=value):
             is_number = isinstance(operator, str) or not value.type.shape
-            return is_number and not low.emit.is_in_loop
+            return is_number and not low.emit.is_in_loop and low.config.reordered
         case array_ir.Carry():
-            return not low.emit.is_in_loop
+            return not low.emit.is_in_loop and low.config.reordered
         case array_ir.Scan() | array_ir.Scatter():
             return False
 

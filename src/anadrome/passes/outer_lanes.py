@@ -102,7 +102,7 @@ READ_AGAIN = 2
 
 def outer_lanes(fn: Function, config: Config) -> Function:
     """The function with the outermost parfors of such nests in lanes; itself where there is none."""
-    if config.lanes == 1:
+    if config.lanes == 1 or not config.reordered:
         return fn
     body = _body(fn.body)
     return fn if body is fn.body else Function(fn.name, fn.params, body)
