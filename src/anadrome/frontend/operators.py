@@ -207,6 +207,8 @@ def _power_of_constant(context: Context, base: int, exponent: Scalar, is_weak: b
 def _whole_power(context: Context, base: Value, exponent: int, dtype: DType, is_weak: bool) -> Staged:
     def scalar(builder: Builder, scalars: tuple[Atom, ...]) -> Atom:
         square = builder.convert(scalars[0], dtype)
+        if exponent == 3 and dtype.is_float:
+            return builder.apply("cube", square)
         result: Atom | None = None
         left = exponent
         while left:

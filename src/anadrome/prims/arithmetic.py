@@ -94,7 +94,18 @@ def _copysign(algebra: Algebra[Any], args: Args, out: Any) -> Args:
     return algebra.mul(algebra.apply("sign", x), sign_bit), None
 
 
+def _cube(algebra: Algebra[Any], args: Args, out: Any) -> Args:
+    """3x², which the rule of products finds as x·x + (1·x)·x + (1·x)·x"""
+    (x,) = args
+    return (algebra.mul(algebra.constant(3.0, x), algebra.mul(x, x)),)
+
+
 # ---------------------------------------------------------------------------- expansions
+def _expand_cube(algebra: Algebra[Any], args: Args) -> Any:
+    (x,) = args
+    return algebra.mul(x, algebra.mul(x, x))
+
+
 def _expand_sign(algebra: Algebra[Any], args: Args) -> Any:
     """1, -1, or the argument itself, which is then 0 or NaN"""
     (x,) = args
@@ -223,6 +234,17 @@ ROWS = (
     Prim("add", 2, same(NUMBERS), np.add, _add, facts=facts.SEMIGROUP, symbol="+"),
     Prim("sub", 2, same(NUMBERS), np.subtract, _sub, symbol="-"),
     Prim("mul", 2, same(NUMBERS), np.multiply, _mul, facts=facts.SEMIGROUP, symbol="*"),
+    Prim(
+        "cube",
+        1,
+        same(FLOATS),
+        lambda x: x * (x * x),
+        _cube,
+        expansion=_expand_cube,
+        facts=facts.ODD,
+        cost=2,
+        symbol="**",
+    ),
     Prim("div", 2, same(FLOATS), np.true_divide, _div, sample=_BY_NONZERO, facts=facts.POLE, symbol="/"),
     Prim("neg", 1, same(NUMBERS), np.negative, _neg, facts=facts.ODD_INVOLUTION, symbol="-"),
     Prim(
