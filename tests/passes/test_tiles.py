@@ -93,12 +93,17 @@ def test_rows_of_constant_number_fill_tiles_where_they_can(rows: int, tile: int)
         nest(extra="e = a[p, q]", term="mul v e"),
         nest().replace("u = x[l, q]", "u1 = a[p, q]\nu = mul u1 u1"),
         nest().replace(" lanes {", " {"),
+        nest()
+        .replace("size =", "total1 = add_to total[p, 0] 1.0\nsize =")
+        .replace("add_to total[p, q]", "add_to total1[p, q]")
+        .replace("carry total b", "carry total1 b"),
     ],
     ids=[
         "nothing is shared",
         "what only the row has, in the sum",
         "a read that others may not make",
         "no lanes",
+        "a row adds before as well",
     ],
 )
 def test_what_stays_row_by_row(text: str) -> None:

@@ -132,6 +132,7 @@ from anadrome.array_ir.nodes import (
     Let,
     ParFor,
     Reduce,
+    SumType,
     Var,
     Yield,
 )
@@ -172,6 +173,8 @@ def _rows(let: Let, loop: ParFor) -> _Rows | None:
         return None
     own = _Own({loop.index})
     before = loop.body.lets[:-1]
+    if any(isinstance(target.type, SumType) for one in before for target in one.targets):
+        return None
     own.add(before)
     inside = lane_loop.body.lets
     sums = [position for position, one in enumerate(inside) if isinstance(one.expr, ParFor)]
