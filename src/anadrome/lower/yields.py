@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import prod
 
 from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir.own_reads import reads_own
@@ -66,7 +67,8 @@ class Sink(ABC):
 class StackSink(Sink):
     """result[i] = value, in the place of an array whose element i the iteration reads and nobody after it
 
-    Where iterations run in lanes and others read single elements, rows lie side by side.
+    Where iterations run in lanes and others read single elements, rows lie side by side; so do those of a few
+    numbers of which parallel loops read one or the other.
     """
 
     value: array_ir.Atom
@@ -87,7 +89,9 @@ class StackSink(Sink):
             self._replaced = own[0] if len(own) == 1 else found.replaced
             if own and is_scalar(self.value):
                 self.low.bind(self.targets[0], self.place)  # at once, so that no other one takes it
-        elif self.is_in_lanes and is_read_by_element(self.low, self.targets[0]):
+        elif is_read_by_element(self.low, self.targets[0]) and (
+            self.is_in_lanes or is_read_by_columns(self.low, self.targets[0])
+        ):
             shape = self.low.scalars(self.targets[0].type.shape)
             self.place = self.low.emit.allocate_side_by_side(
                 self.targets[0].name, self.value.type.dtype, shape
@@ -141,6 +145,34 @@ def is_read_by_element(low: Lowering, var: array_ir.Var) -> bool:
         return False
     readers = [facts.lets[position] for position in used]
     return all(_reads_elements(let, var) for let in all_lets(array_ir.Body(tuple(readers))))
+
+
+COLUMNS = 16
+"""The most numbers of a row that lie side by side with those of other rows because of its readers."""
+
+
+def is_read_by_columns(low: Lowering, var: array_ir.Var) -> bool:
+    """Whether an array of short rows is read at the index of the innermost parallel loop and constant ones,
+    so that neighbours side by side are one vector for its lanes."""
+    extents = var.type.shape[1:]
+    sizes = [int(extent.value) for extent in extents if isinstance(extent, array_ir.Const)]
+    if isinstance(var.type.shape[0], array_ir.Const) or len(sizes) < len(extents) or prod(sizes) > COLUMNS:
+        return False
+    facts = low.live.frames[-1].facts
+    return all(_reads_columns(facts.lets[position], var, None) for position in facts.uses[var])
+
+
+def _reads_columns(let: array_ir.Let, var: array_ir.Var, index: array_ir.Var | None) -> bool:
+    """The same of one statement, in the parallel loop of this index."""
+    match let.expr:
+        case array_ir.Index(array=array, indices=(first, *rest)) if array is var:
+            return first is index and all(isinstance(one, array_ir.Const) for one in rest)
+        case array_ir.ParFor(index=own, body=body):
+            return all(_reads_columns(inner, var, own) for inner in body.lets)
+        case expr:
+            around = index if isinstance(expr, array_ir.If | array_ir.WithSum) else None
+            inside = (inner for _, body in bodies(expr) for inner in body.lets)
+            return all(_reads_columns(inner, var, around) for inner in inside)
 
 
 def _reads_elements(let: array_ir.Let, var: array_ir.Var) -> bool:
