@@ -78,6 +78,7 @@ SEARCH = """
         (body(SEARCH), [8]),
         (body(SEARCH, "f32"), [16]),
         (body("out[i] = mul(x[i], 2.0)"), [32, 8]),
+        (body("out[i] = x[k[i]]"), [8, 8]),
         (body("out[i] = 0.0 if gt(x[i], 0.0) { out[i] = sqrt(x[i]) }"), [32, 8]),
         (body(f"{SEARCH} for j in 0 .. 4 sequential {{ out[i] = add(out[i], x[mod(j, n)]) }}"), []),
         (body(f"{SEARCH} for j in 0 .. k[i] sequential {{ let q: i64 = add(j, 1) }}"), [32, 8]),
@@ -143,7 +144,7 @@ KERNELS = {
     "guards": (kernel(f"if lt(i, 47) {{ {COUNT} out[i] = add(out[i], x[i]) }} }}"), 8),
     "halves": (
         kernel(
-            f"{COUNT} s[tx] = x[mod(add(i, j), 60)] barrier out[i] = add(out[i], s[sub(11, tx)]) barrier }}",
+            f"{COUNT} s[tx] = mul(x[i], to_f64(j)) barrier out[i] = add(out[i], s[sub(11, tx)]) barrier }}",
             "alloc s: f64 shared [12]",
         ),
         16,
