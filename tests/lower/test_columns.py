@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import anadrome as ad
+from anadrome.errors.kernels_launch import KernelArray
 
 RNG = np.random.default_rng(2)
 CONFIGS = [ad.Config(lanes=1, threads=1), ad.Config(threads=1), ad.Config(threads=2)]
@@ -73,3 +74,16 @@ def test_memory_is_predicted() -> None:
     args = RNG.normal(size=(21, 2)), RNG.normal(size=(40, 2)), RNG.normal(size=(40, 3))
     found = ad.explain(ad.grad(heights, argnums=(1, 2)), *args, measure=True)
     assert found.is_exact and found.measured == found.predicted
+
+
+@ad.kernel
+def rows_of_a_thread(x, out, n):
+    i = ad.grid(1)
+    rows = np.array([[np.exp(x[j]) if x[j] > out[i] else 0.0, x[j] * 2.0] for j in range(n)])
+    total = np.sum(rows[:, 0] * rows[:, 1])
+    out[i] = np.sum(rows[:, 0] * total) + np.sum(rows[:, 1] * total)
+
+
+def test_a_thread_of_a_kernel_has_no_such_array() -> None:
+    with pytest.raises(KernelArray, match=r"rows = np\.array"):
+        rows_of_a_thread[1, 8](np.ones(40), np.zeros(8), 40)

@@ -156,6 +156,8 @@ def is_read_by_columns(low: Lowering, var: array_ir.Var) -> bool:
     so that neighbours side by side are one vector for its lanes."""
     extents = var.type.shape[1:]
     sizes = [int(extent.value) for extent in extents if isinstance(extent, array_ir.Const)]
+    if low.emit.is_kernel:
+        return False  # a thread's arrays are its own, of constant size
     if isinstance(var.type.shape[0], array_ir.Const) or len(sizes) < len(extents) or prod(sizes) > COLUMNS:
         return False
     facts = low.live.frames[-1].facts

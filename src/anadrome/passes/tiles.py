@@ -190,6 +190,8 @@ def _rows(let: Let, loop: ParFor) -> _Rows | None:
     own_terms = own.add(summing.body.lets)
     own.add((inside[position],))
     ahead = {target for one in own_ahead for target in one.targets}
+    if not all(isinstance(one.expr, Apply | Index) for one in summing.body.lets):
+        return None
     for one in summing.body.lets:
         read = expression_variables(one.expr)
         if not ahead.isdisjoint(read) or (
