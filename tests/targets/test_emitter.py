@@ -274,3 +274,42 @@ def test_a_choice_like_that_of_an_index(dtype, condition):
           return out as {name} [9]
         }}"""
         agree(text, np.arange(9) - 4)
+
+
+@pytest.mark.parametrize("divisor", [1, -1, 2, 8, -8, 3, 0, -(2**63)])
+def test_quotients_by_constants(divisor):
+    numbers = np.array([0, 1, -1, 7, 8, -8, 17, 2**62, -(2**63), 2**63 - 1], dtype=np.int64)
+    agree(
+        f"""fn f(a: i64 buffer, n: i64) {{
+          alloc out: i64 global [n]
+          for i in 0 .. n sequential {{
+            out[i] = truncdiv(a[i], {divisor})
+          }}
+          return out as i64 [n], truncdiv(n, {divisor}) as i64
+        }}""",
+        numbers,
+        len(numbers),
+    )
+
+
+def test_numbers_are_computed_once_in_a_block():
+    program = compiled(
+        """fn f(x: f64 buffer, n: i64) {
+          alloc s: f64 local [1]
+          s[0] = add(x[add(mul(n, 2), 1)], x[add(mul(n, 2), 1)])
+          if gt(n, 3) { s[0] = x[add(mul(n, 2), 1)] }
+          return s[0] as f64
+        }"""
+    )
+    assert program.llvm_text.count("mul i64") == 2  # in the first block, and in that of the branch
+
+
+def test_numbers_that_constants_decide_are_no_instructions():
+    program = compiled(
+        """fn f(x: f64 buffer, n: i64) {
+          return x[add(mul(add(n, 0), 1), min(max(1, 0), 5))] as f64, truncdiv(n, 8) as i64
+        }"""
+    )
+    body = program.llvm_text[program.llvm_text.index("@body(") :].split("\n}")[0]
+    assert body.count("add i64") == 1 and "mul i64" not in body and "llvm.smax" not in body
+    assert body.count("sdiv") == 1 and "select" not in body

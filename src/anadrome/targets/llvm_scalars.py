@@ -12,6 +12,7 @@ itself, and a shift by the width or more gives what shifting one by one would.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 
 from anadrome.dtypes import ALL, BOOL, F64, I32, I64, DType
@@ -19,7 +20,7 @@ from anadrome.errors.ir import IRError
 from anadrome.prims.record import Algebra, Prim
 from anadrome.prims.table import PRIMS
 from anadrome.targets.llvm_functions import function_in_lanes
-from anadrome.targets.llvm_text import SPECIAL_PREFIX, FunctionText, Value, literal
+from anadrome.targets.llvm_text import SPECIAL_PREFIX, FunctionText, Value, is_literal, literal
 
 Operands = Sequence[Value]
 Row = Callable[[FunctionText, Operands, DType, DType, str], Value]
@@ -177,9 +178,42 @@ def _arithmetic(integer: str, floating: str) -> Row:
         left, right = args
         if dtype.is_float:
             return text.value(f"{floating} {flags}{text.kind(dtype)} {left}, {right}")
-        return text.value(f"{integer} {text.kind(dtype)} {left}, {right}")
+        known = _folded(integer, left, right) if dtype is I64 and text.lanes == 1 else None
+        return text.value(f"{integer} {text.kind(dtype)} {left}, {right}") if known is None else known
 
     return row
+
+
+def whole_number(text: FunctionText, name: str, left: Value, right: Value) -> Value:
+    """A sum, difference or product of i64, without an instruction where it is known."""
+    known = _folded(name, left, right)
+    return text.value(f"{name} i64 {left}, {right}") if known is None else known
+
+
+def _folded(name: str, left: Value, right: Value) -> Value | None:
+    """What `add`, `sub`, `mul`, `smin` or `smax` of i64 gives, if it is a literal or one of the operands."""
+    one, two = (int(operand) if is_literal(operand) else None for operand in (left, right))
+    match name, one, two:
+        case ("add", 0, _) | ("mul", 1, _):
+            return right
+        case ("add" | "sub", _, 0) | ("mul", _, 1):
+            return left
+        case ("mul", 0, _) | ("mul", _, 0):
+            return "0"
+        case (_, int(one), int(two)) if name in FOLDED:
+            return str((FOLDED[name](one, two) + (1 << 63)) % (1 << 64) - (1 << 63))
+        case _:
+            return None
+
+
+FOLDED: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "smin": min,
+    "smax": max,
+}
+"""Operations of i64 that are computed where both operands are literals."""
 
 
 def _compare(signed: str, unsigned: str, floating: str) -> Row:
@@ -210,7 +244,8 @@ def _extremum(signed: str, unsigned: str, floating: str) -> Row:
             case "float":
                 return text.intrinsic(f"llvm.{floating}.{suffix}", kind, pair, "nsz " + flags)
             case "int":
-                return text.intrinsic(f"llvm.{signed}.{suffix}", kind, pair)
+                known = _folded(signed, *args) if dtype is I64 and text.lanes == 1 else None
+                return text.intrinsic(f"llvm.{signed}.{suffix}", kind, pair) if known is None else known
             case "uint" | "bool":
                 return text.intrinsic(f"llvm.{unsigned}.{suffix}", kind, pair)
 
@@ -249,6 +284,8 @@ def _neg(text: FunctionText, args: Operands, dtype: DType, result: DType, flags:
 def _truncated_division(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
     """The quotient rounded towards zero; x/0 = 0, and x/(-1) = -x without overflow."""
     kind, bit, (left, right) = text.kind(dtype), text.kind(BOOL), args
+    if text.literal_of(right) not in ("0", "-1") and is_literal(text.literal_of(right)):
+        return text.value(f"{'udiv' if dtype.kind == 'uint' else 'sdiv'} {kind} {left}, {right}")
     zero, one, minus_one = (text.number(number, dtype) for number in ("0", "1", "-1"))
     is_zero = text.value(f"icmp eq {kind} {right}, {zero}")
     if dtype.kind == "uint":
@@ -317,7 +354,7 @@ def _integer_power_text(name: str, dtype: DType) -> str:
     """baseᵉ by squaring: while e ≠ 0: if e is odd, result ·= base; base ·= base; e >>= 1. 0 where e < 0."""
     kind = dtype.llvm
     is_negative = f"icmp slt {kind} %e0, 0" if dtype.kind == "int" else "icmp eq i1 false, true"
-    return f"""define internal {kind} @{name}({kind} %b0, {kind} %e0) #1 {{
+    return f"""define internal {kind} @{name}({kind} %b0, {kind} %e0) alwaysinline #1 {{
 entry:
   %negative = {is_negative}
   br i1 %negative, label %none, label %loop

@@ -21,6 +21,12 @@ MEMORY_TYPES = {"i1": "i8"}
 SPECIAL_PREFIX = "anadrome.special."
 """How compiled code spells a function of `scipy.special.cython_special`: this and its name."""
 
+_NUMBERS = ("add", "sub", "mul", "sdiv", "udiv", "shl", "lshr", "ashr", "and", "or", "xor")
+_OTHERS = ("icmp", "select", "zext", "sext", "trunc", "freeze", "getelementptr")
+_LANES = ("extractelement", "insertelement", "shufflevector")
+PURE = frozenset((*_NUMBERS, *_OTHERS, *_LANES))
+"""Instructions of which one is enough, where it is written twice with the same operands."""
+
 STACK_BYTES = 16
 """The alignment of the stack that every function finds, on all machines of the targets."""
 
@@ -42,6 +48,11 @@ def literal(value: bool | int | float, dtype: DType) -> Value:
             if dtype.bits == 32:
                 number = _as_single(number)
             return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
+
+
+def is_literal(operand: Value) -> bool:
+    """Whether an operand is a constant."""
+    return not operand.startswith("%")
 
 
 def _as_single(number: float) -> float:
@@ -128,7 +139,9 @@ class ModuleText:
         parts.append("attributes #1 = { nounwind willreturn nofree nosync memory(none) }")
         parts.append("attributes #2 = { cold noinline nounwind }")
         parts.append(f'attributes #3 = {{ nounwind "stackrealign" {width} }}')
-        parts.append(f"attributes #4 = {{ nounwind willreturn nofree nosync memory(none) {width} }}")
+        parts.append(
+            f"attributes #4 = {{ alwaysinline nounwind willreturn nofree nosync memory(none) {width} }}"
+        )
         parts += _stack_alignment(target, f"!{len(self._metadata)}")
         parts += self._metadata
         return "\n".join(parts) + "\n"
@@ -161,6 +174,8 @@ class FunctionText:
         self._entry: list[str] = []
         self._lines: list[str] = []
         self._count = 0
+        self._known: dict[str, Value] = {}
+        """Pure instructions of the block that is being written, and their values."""
 
     def fresh(self, prefix: str = "%v") -> Value:
         """A name no other value or block of the function has."""
@@ -168,11 +183,20 @@ class FunctionText:
         return f"{prefix}{self._count}"
 
     def value(self, instruction: str) -> Value:
-        """Append an instruction; the name of its result."""
+        """Append an instruction; the name of its result. A pure one stands once in a block."""
+        known = self._known.get(instruction)
+        if known is not None:
+            return known
         self._count += 1
         name = f"%v{self._count}"
         self._lines.append(f"  {name} = {instruction}")
+        if instruction.partition(" ")[0] in PURE:
+            self._known[instruction] = name
         return name
+
+    def equal(self, instruction: str, value: Value) -> None:
+        """Let a value stand for a pure instruction that the rest of the block would write."""
+        self._known[instruction] = value
 
     # ------------------------------------------------------------------ types, by the number of lanes
     def kind(self, dtype: DType) -> str:
@@ -209,6 +233,7 @@ class FunctionText:
     def label(self, name: str) -> None:
         """Begin a block."""
         self.block = name
+        self._known.clear()
         self._lines.append(f"{name}:")
 
     def alloca(self, type_: str, initial: str = "") -> Value:

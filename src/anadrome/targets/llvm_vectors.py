@@ -11,9 +11,9 @@ from anadrome.dtypes import BOOL, I64, DType
 from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, For, Load, Var, Workers
 from anadrome.kernel_ir.walk import offset_of
 from anadrome.targets.llvm_rows import WHOLE, Columns, interleaved, part_of, parts, runs, turned
-from anadrome.targets.llvm_scalars import emit_scalar
+from anadrome.targets.llvm_scalars import emit_scalar, whole_number
 from anadrome.targets.llvm_scope import Scope
-from anadrome.targets.llvm_text import Value, literal, memory_type
+from anadrome.targets.llvm_text import Value, is_literal, literal, memory_type
 from anadrome.targets.varying import varying_in
 
 
@@ -34,7 +34,7 @@ class Spread:
     @property
     def steps(self) -> int | None:
         """The stride, where it is known to be a constant."""
-        return int(self.stride) if not self.vector and _is_literal(self.stride) else None
+        return int(self.stride) if not self.vector and is_literal(self.stride) else None
 
 
 Operand = Value | Spread
@@ -201,23 +201,14 @@ class Vectors:
                 stride = self.whole(name, line.stride, factor)
             case _:
                 return None
-        if _is_literal(stride) and abs(int(stride)) > LONGEST:
+        if is_literal(stride) and abs(int(stride)) > LONGEST:
             return None
         return Spread(base=self.whole(name, one.base, two.base), stride=stride)
 
     def whole(self, name: str, left: Value, right: Value) -> Value:
-        if _is_literal(left) and _is_literal(right):
-            one, two = int(left), int(right)
-            found = one + two if name == "add" else one - two if name == "sub" else one * two
-            return str((found + (1 << 63)) % (1 << 64) - (1 << 63))
-        if name != "mul" and right == "0":
-            return left
-        if name == "add" and left == "0":
-            return right
-        if name == "mul" and left == "1":
-            return right
-        result = self.text.value(f"{name} i64 {left}, {right}")
-        if name == "add" and _is_literal(right):
+        """A sum, difference or product of numbers that are the same in all lanes."""
+        result = whole_number(self.text, name, left, right)
+        if name == "add" and is_literal(right) and not is_literal(result) and result != left:
             origin, distance = self.moved.get(left, (left, 0))
             self.moved[result] = origin, distance + int(right)
         return result
@@ -339,7 +330,7 @@ class Vectors:
 
     def _holds_all(self, buffer: Buffer, base: Value) -> bool:
         """Whether an array in registers or on the stack has an element for each lane, whoever is here."""
-        return _is_literal(base) and 0 <= int(base) <= self.scope.places[buffer].room - self.width
+        return is_literal(base) and 0 <= int(base) <= self.scope.places[buffer].room - self.width
 
     def _row(self, buffer: Buffer, base: Value, mask: Value) -> Value:
         """Neighbouring elements, one for each lane of a mask.
@@ -530,7 +521,3 @@ def _as_line(operand: Operand) -> Spread | None:
     if isinstance(operand, Spread):
         return None if operand.vector else operand
     return Spread(base=operand)
-
-
-def _is_literal(value: Value) -> bool:
-    return not value.startswith("%")
