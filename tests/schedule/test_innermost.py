@@ -10,7 +10,7 @@ from anadrome.errors.runtime import IndexOutOfBounds
 from anadrome.kernel_ir.interp import run
 from anadrome.kernel_ir.nodes import Binding, For, Let
 from anadrome.kernel_ir.text import parse
-from anadrome.kernel_ir.walk import statements
+from anadrome.kernel_ir.walk import most_trips, statements
 from anadrome.targets.cpu import compile_cpu
 
 RNG = np.random.default_rng(3)
@@ -187,3 +187,29 @@ def test_a_check_names_an_index_that_is_outside(at: int, bad: int) -> None:
     k[at] = bad
     with pytest.raises(IndexOutOfBounds, match=f"index {bad} is outside of 67"):
         compiled(prepared(fn, (x, k, n)))
+
+
+def test_what_fills_no_strip_is_no_loop_where_it_is_one_vector() -> None:
+    heavy = "out[i] = " + "exp(" * 3 + "x[i]" + ")" * 3
+    for length in LENGTHS:
+        agree(program(heavy), 512, *arguments(length))
+    assert _rests(program(heavy)) == [0]
+    assert _rests(program("out[i] = mul(x[i], 2.0)")) == [4]
+
+
+def _rests(text: str) -> list[int]:
+    """How many vectors may be left of the loops over i; none where one is, which is no loop."""
+    fn = scheduled(text, vector_bits=512)
+    inside = list(statements(fn.body))
+    loops = [stmt for stmt in inside if isinstance(stmt, For) and stmt.index.name.startswith("strip")]
+    whole = [loop for loop in loops if most_trips(loop) is None][1:]
+    rests = [most_trips(loop) for loop in loops[2:] if most_trips(loop) is not None]
+    return [rest for rest in rests if rest] or [0] * len(whole)
+
+
+@pytest.mark.parametrize("bits", BITS)
+def test_loops_of_few_iterations_are_not_in_lanes(bits: int) -> None:
+    text = program(TOGETHER["a map"], "0 .. min(n, 3)")
+    assert widths(text, bits) == []
+    for length in LENGTHS:
+        agree(text, bits, *arguments(length))

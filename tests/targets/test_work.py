@@ -6,8 +6,8 @@ import pytest
 
 from anadrome.kernel_ir.nodes import For
 from anadrome.kernel_ir.text import parse
-from anadrome.kernel_ir.walk import statements
-from anadrome.kernel_ir.work import PATIENCE, Work, is_cheap_pass, iterations_at_once, trip_count, work_of
+from anadrome.kernel_ir.walk import statements, trip_count
+from anadrome.kernel_ir.work import PATIENCE, Work, is_cheap_pass, iterations_at_once, work_of
 
 
 def loop(body):

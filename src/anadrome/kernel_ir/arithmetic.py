@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from anadrome.dtypes import DType
 from anadrome.kernel_ir.nodes import Compute, Const, Expr, i64
+from anadrome.prims.monoids import identity_of
 from anadrome.prims.table import PRIMS
 
 ZERO = i64(0)
@@ -75,9 +77,19 @@ def greatest(left: Expr, right: Expr) -> Expr:
     return compute("max", left, right)
 
 
+def at_least(least: int, expr: Expr) -> Expr:
+    """max(expr, least) on i64"""
+    return greatest(expr, i64(least))
+
+
 def product(factors: Iterable[Expr]) -> Expr:
     """Π factors; 1 for none."""
     total: Expr = ONE
     for factor in factors:
         total = multiply(total, factor)
     return total
+
+
+def neutral(operator: str, dtype: DType) -> Const:
+    """The neutral element of a named monoid on a scalar type."""
+    return Const(identity_of(operator, dtype), dtype)

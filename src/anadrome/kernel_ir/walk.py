@@ -79,6 +79,24 @@ def trip_count(loop: For) -> int | None:
     return None
 
 
+def most_trips(loop: For) -> int | None:
+    """The most iterations of a loop, if they are known: min(…, n) from 0 on, or up to min(…, lo + n)."""
+    for hi in (
+        loop.hi,
+        *(loop.hi.args if isinstance(loop.hi, Compute) and loop.hi.prim.name == "min" else ()),
+    ):
+        match loop.lo, hi:
+            case Const(value=lo), Const(value=most):
+                return max(int(most) - int(lo), 0)
+            case lo, Compute(prim=prim, args=(start, Const(value=most))) if (
+                prim.name == "add" and start == lo
+            ):
+                return int(most)
+            case _:
+                pass
+    return None
+
+
 def stays_loop(stmt: Stmt) -> bool:
     """Whether a statement is a loop that is not unrolled."""
     match stmt:

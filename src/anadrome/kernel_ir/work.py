@@ -39,7 +39,7 @@ from anadrome.kernel_ir.nodes import (
     While,
     Workers,
 )
-from anadrome.kernel_ir.walk import expressions, statements, subexpressions, trip_count
+from anadrome.kernel_ir.walk import expressions, most_trips, statements, subexpressions
 
 PATIENCE = 1 << 18
 """Operations after which a program looks whether it is to end: 30 microseconds of the cheapest ones, 30
@@ -47,6 +47,9 @@ milliseconds of those that miss every cache."""
 
 ALWAYS = PATIENCE + 1
 """So much work that the program looks after it."""
+
+TOGETHER = 4
+"""Lanes whose operations take the time of one."""
 
 _MEMORY = 100
 """What it costs to ask for memory or give it back."""
@@ -132,9 +135,10 @@ def _inside(stmt: Stmt) -> Work:
         case For(binding=Binding.THREADS) | While() | Call() | Print() | Fill() | Copy():
             return Work(0, is_all=False)
         case For(body=body):
-            trip, work = trip_count(stmt), work_of(body)
+            trip, work = most_trips(stmt), work_of(body)
             if trip is not None and iterations_at_once(trip, work) == 0:
-                return Work(trip * work.operations)
+                at_once = TOGETHER if stmt.binding is Binding.LANES else 1
+                return Work(-(-trip * work.operations // at_once))
             return Work(0, is_all=False)
         case If(then=then, other=other):
             return work_of(then) + work_of(other)

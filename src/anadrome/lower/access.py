@@ -13,8 +13,8 @@ from anadrome.array_ir.nodes import INDEX_MESSAGE, Bounds
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors import Span
 from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.arithmetic import ZERO, compute
 from anadrome.kernel_ir.nodes import Expr
-from anadrome.lower.arithmetic import ZERO, compute
 from anadrome.lower.lowering import Located, Lowering
 from anadrome.lower.values import ROOM, Delivered, Destination, Filled, Place, Value
 

@@ -8,8 +8,8 @@ from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir.nodes import SumType
 from anadrome.errors.kernels_launch import KernelCopy
 from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.arithmetic import ONE, ZERO
 from anadrome.kernel_ir.nodes import Buffer, Space, Stmt
-from anadrome.lower.arithmetic import ONE, ZERO
 from anadrome.lower.lowering import Lowering, is_pinned, is_scalar, number
 from anadrome.lower.origin import origin
 from anadrome.lower.values import Delivered, Destination, Place, Storage, Value

@@ -5,9 +5,9 @@ from __future__ import annotations
 from anadrome.array_ir import nodes as array_ir
 from anadrome.errors.kernels_launch import KernelCopy
 from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.arithmetic import ZERO, compute, product
 from anadrome.kernel_ir.nodes import Buffer, Expr, Space, Var, i64
 from anadrome.lower.access import locate
-from anadrome.lower.arithmetic import ZERO, compute, product
 from anadrome.lower.lowering import Lowering, is_pinned
 from anadrome.lower.values import Place, Storage
 

@@ -15,9 +15,9 @@ from anadrome.dtypes import I64, DType
 from anadrome.errors import Span
 from anadrome.errors.kernels_launch import KernelArray
 from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.arithmetic import ONE, ZERO, multiply, product
 from anadrome.kernel_ir.check import LOCAL_BYTES
 from anadrome.kernel_ir.nodes import Binding, Buffer, Expr, Space, Stmt, Var
-from anadrome.lower.arithmetic import ONE, ZERO, multiply, product
 from anadrome.lower.values import Filled, Place, Storage, capacity
 from anadrome.prims.table import PRIMS
 

@@ -9,9 +9,9 @@ from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir.walk import operands
 from anadrome.config import Config
 from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.arithmetic import ZERO, known
 from anadrome.kernel_ir.nodes import Buffer, Output
 from anadrome.kernel_ir.walk import written
-from anadrome.lower.arithmetic import ZERO, is_constant
 from anadrome.lower.destinations import is_as_large, supply
 from anadrome.lower.lowering import Lowering, Offer, is_scalar, number
 from anadrome.lower.memory import Frame
@@ -175,4 +175,4 @@ def _owned(low: Lowering, value: Value, atom: array_ir.Atom, given: set[Buffer])
 def _may_be_given(low: Lowering, place: Place) -> bool:
     """Whether a place begins a heap buffer that this call allocated, or was given."""
     is_ours = place.buffer in low.emit.block.owned or place.buffer in low.donated
-    return is_ours and is_constant(place.offset, 0) and not place.buffer.strides
+    return is_ours and known(place.offset) == 0 and not place.buffer.strides

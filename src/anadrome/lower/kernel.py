@@ -11,8 +11,8 @@ from anadrome.config import Config
 from anadrome.dtypes import I64
 from anadrome.errors.kernels_launch import KernelCopy, KernelRefused
 from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.arithmetic import ZERO
 from anadrome.kernel_ir.nodes import Buffer, Geometry, Kernel, Triple, Var
-from anadrome.lower.arithmetic import ZERO
 from anadrome.lower.destinations import supply
 from anadrome.lower.lowering import Lowering, is_pinned, is_scalar
 from anadrome.lower.statements import lower_statement

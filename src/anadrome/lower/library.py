@@ -6,11 +6,11 @@ from anadrome.array_ir import nodes as array_ir
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors import Span
 from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.arithmetic import ONE, ZERO, compute, known, multiply, product
 from anadrome.kernel_ir.nodes import Buffer, Expr, Space
 from anadrome.kernel_ir.routines import routine
 from anadrome.library.record import BATCH, LibraryOperation
 from anadrome.library.table import LIBRARY
-from anadrome.lower.arithmetic import ONE, ZERO, compute, is_constant, multiply, product
 from anadrome.lower.lowering import Lowering, is_scalar
 from anadrome.lower.values import Delivered, Place
 
@@ -69,7 +69,7 @@ def _checked(
 
 def buffer_of(low: Lowering, place: Place) -> Buffer:
     """A buffer that begins where a place begins."""
-    if is_constant(place.offset, 0):
+    if known(place.offset) == 0:
         return place.buffer
     view = Buffer(place.buffer.name, place.dtype, place.buffer.space)
     low.emit.emit(kernel_ir.View(view, place.buffer, place.offset))

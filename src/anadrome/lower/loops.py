@@ -13,8 +13,8 @@ from anadrome.array_ir.nodes import SumType
 from anadrome.dtypes import BOOL
 from anadrome.errors.kernels_launch import KernelCopy
 from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.arithmetic import ZERO
 from anadrome.kernel_ir.nodes import Buffer, Space
-from anadrome.lower.arithmetic import ZERO
 from anadrome.lower.lowering import Lowering, is_pinned, is_scalar, number
 from anadrome.lower.origin import is_updated_in_place, is_written_by_rows, predecessor
 from anadrome.lower.values import Destination, Filled, Place, Value

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from anadrome.array_ir import nodes as array_ir
 from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.arithmetic import ZERO, add, compute, neutral
 from anadrome.kernel_ir.nodes import Buffer, Expr, i64
 from anadrome.lower.access import write
-from anadrome.lower.arithmetic import ZERO, add, compute, neutral
 from anadrome.lower.lowering import Located, Lowering, is_scalar, number
 from anadrome.lower.values import Destination, Place, Value
 from anadrome.lower.yields import Sink

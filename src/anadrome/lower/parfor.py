@@ -13,8 +13,8 @@ from typing import assert_never
 from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir.nodes import yield_slices
 from anadrome.dtypes import I64
+from anadrome.kernel_ir.arithmetic import ONE, ZERO, add, compute, greatest, least, multiply, subtract
 from anadrome.kernel_ir.nodes import Binding, Expr
-from anadrome.lower.arithmetic import ONE, ZERO, add, compute, multiply
 from anadrome.lower.interchange import interchange
 from anadrome.lower.lowering import Lowering, is_scalar
 from anadrome.lower.memory import parfor_results
@@ -57,11 +57,13 @@ def _lower_pieces(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor, found
     for piece, array, end in zip(found, copied, ends(found, expr.extent), strict=True):
         until = low.scalar(end)
         if not in_order:
-            until = low.emit.let("end", I64, compute("min", compute("max", until, start), extent))
+            until = extent if end is expr.extent else least(greatest(until, start), extent)
+            if not isinstance(end, array_ir.Const):  # which stays where it bounds a loop
+                until = low.emit.let("end", I64, until)
         old = low.env.get(array) if array in inside else None
         if not isinstance(old, Place) or not old.is_at(opened[0].place.row((start,))):
             length = array_ir.Var("length", array_ir.ArrayType(I64))
-            distance = compute("sub", until, start) if start is not ZERO else until
+            distance = subtract(until, start)
             low.bind(length, low.emit.let("length", I64, distance))
             part = array_ir.ParFor(expr.index, length, piece.body, piece.yields)
             count = workers(low, let, part)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir.nodes import Bounds
 from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.arithmetic import ZERO, product
 from anadrome.kernel_ir.nodes import Expr
 from anadrome.lower.access import bound, combine, locate, write
-from anadrome.lower.arithmetic import ZERO, product
 from anadrome.lower.lowering import Located, Lowering, is_scalar, is_zero, number
 from anadrome.lower.monoids import apply_operator
 from anadrome.lower.sums import token_place

@@ -20,8 +20,8 @@ from anadrome.array_ir.nodes import yield_slices
 from anadrome.array_ir.walk import all_lets
 from anadrome.dtypes import BOOL, I64
 from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.arithmetic import ONE, add, compute, multiply, product
 from anadrome.kernel_ir.nodes import Expr, Workers, i64
-from anadrome.lower.arithmetic import ONE, add, compute, multiply, product
 from anadrome.lower.lowering import Lowering
 
 LEAST_WORK = 250_000

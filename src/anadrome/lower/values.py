@@ -18,8 +18,8 @@ from math import prod
 from anadrome.array_ir import nodes as array_ir
 from anadrome.dtypes import DType
 from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.arithmetic import ONE, ZERO, add, at_least, compute, known, multiply, product
 from anadrome.kernel_ir.nodes import Buffer, Expr
-from anadrome.lower.arithmetic import ONE, ZERO, add, at_least, compute, is_constant, multiply, product
 
 
 @dataclass(slots=True, eq=False)
@@ -113,7 +113,7 @@ class Place:
     def row(self, indices: tuple[Expr, ...]) -> Place:
         """The row at these indices, as a view of the same storage."""
         inner = self.shape[len(indices) :]
-        if self.buffer.shape and is_constant(self.offset, 0) and same_all(self.shape, self._rest):
+        if self.buffer.shape and known(self.offset) == 0 and same_all(self.shape, self._rest):
             return Place(self.storage, ZERO, inner, (*self.prefix, *indices))
         return Place(self.storage, self.element(indices), inner, self.prefix)
 

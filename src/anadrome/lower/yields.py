@@ -17,9 +17,9 @@ from anadrome.array_ir.own_reads import reads_own
 from anadrome.array_ir.walk import all_lets, bodies, operands
 from anadrome.dtypes import DType
 from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.kernel_ir.arithmetic import ZERO, multiply, neutral
 from anadrome.kernel_ir.nodes import Buffer, Expr, i64
 from anadrome.lower.access import bound, combine, write
-from anadrome.lower.arithmetic import ZERO, multiply, neutral
 from anadrome.lower.emit import is_small
 from anadrome.lower.lowering import Located, Lowering, Offer, is_scalar
 from anadrome.lower.values import Delivered, Destination, Place, same_all

@@ -50,6 +50,7 @@ from dataclasses import dataclass, replace
 
 from anadrome.dtypes import I64
 from anadrome.kernel_ir.affine import ONE, Bindings, Form
+from anadrome.kernel_ir.arithmetic import add, compute, subtract
 from anadrome.kernel_ir.nodes import (
     Binding,
     Buffer,
@@ -68,7 +69,6 @@ from anadrome.kernel_ir.walk import expressions, subexpressions
 from anadrome.kernel_ir.work import value_operations
 from anadrome.prims.table import PRIMS
 from anadrome.schedule.apart import Added
-from anadrome.schedule.arithmetic import add, compute, subtract
 from anadrome.schedule.names import Names, copied
 
 FARTHEST = 4

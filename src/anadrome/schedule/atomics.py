@@ -34,8 +34,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anadrome.dtypes import BOOL, I64, DType
+from anadrome.kernel_ir.arithmetic import compute
 from anadrome.kernel_ir.nodes import Atomic, Buffer, Compute, Const, Expr, If, Let, Load, Stmt, Store, Var
-from anadrome.schedule.arithmetic import compute
 
 _INTEGERS = {"and": "bitand", "or": "bitor", "xor": "bitxor"}
 _NEARER = {"min": "lt", "max": "gt"}

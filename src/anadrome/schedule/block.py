@@ -50,6 +50,7 @@ from functools import partial
 from typing import assert_never
 
 from anadrome.dtypes import BOOL, I64
+from anadrome.kernel_ir.arithmetic import ONE, ZERO, add, compute, divide, known, multiply, subtract
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Barrier,
@@ -70,7 +71,6 @@ from anadrome.kernel_ir.nodes import (
     i64,
 )
 from anadrome.kernel_ir.walk import statements
-from anadrome.schedule.arithmetic import ONE, ZERO, add, compute, divide, known, multiply, subtract
 from anadrome.schedule.bounds import all_of
 from anadrome.schedule.checks import hoist_checks
 from anadrome.schedule.lanes import ALONE, Lanes, in_lanes, width_of

@@ -10,9 +10,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from anadrome.dtypes import BOOL, I64
+from anadrome.kernel_ir.arithmetic import ONE, ZERO, add, compute, greatest, known, least, multiply, subtract
 from anadrome.kernel_ir.nodes import Compute, Const, Expr, For, Let, Load, Stmt, Var, Workers, i64
 from anadrome.kernel_ir.walk import subexpressions
-from anadrome.schedule.arithmetic import ONE, ZERO, add, compute, greatest, known, least, multiply, subtract
 from anadrome.schedule.plan import dtype_of
 
 FAR = 1 << 62

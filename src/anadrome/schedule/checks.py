@@ -50,9 +50,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from anadrome.dtypes import BOOL, I64, DType
+from anadrome.kernel_ir.arithmetic import compute, greatest, known
 from anadrome.kernel_ir.nodes import Binding, Check, Const, Expr, For, If, Let, Stmt, Var
 from anadrome.kernel_ir.walk import statements
-from anadrome.schedule.arithmetic import compute, greatest, known
 from anadrome.schedule.bounds import Bounds, all_of
 
 TRUE = Const(True, BOOL)

@@ -45,7 +45,7 @@ After:
         s_1[lane_5] = add~(s_1[lane_5], s_1[add(lane_5, 1)])
       }
       s[0] = add~(s[0], s_1[0])
-      for i_1 in mul(strips, 16) .. n sequential {
+      for i_1 in mul(strips, 16) .. min(n, add(mul(strips, 16), 15)) sequential {
         s[0] = add~(s[0], mul(a[i_1], b[i_1]))
       }
       let r: f64 = s[0]
@@ -61,6 +61,7 @@ from dataclasses import dataclass, replace
 
 from anadrome.dtypes import I64, DType
 from anadrome.kernel_ir.affine import Bindings
+from anadrome.kernel_ir.arithmetic import ZERO, add, compute, divide, known, least, multiply, subtract
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
@@ -83,6 +84,7 @@ from anadrome.kernel_ir.walk import (
     WIDTHS,
     bodies,
     expressions,
+    most_trips,
     statements,
     subexpressions,
     trip_count,
@@ -92,7 +94,6 @@ from anadrome.kernel_ir.work import value_operations
 from anadrome.prims.monoids import identity_of
 from anadrome.prims.table import PRIMS
 from anadrome.schedule.apart import Added, InOrder, Iterations, Reach, Sum, iterations_of
-from anadrome.schedule.arithmetic import ZERO, add, compute, divide, known, multiply, subtract
 from anadrome.schedule.names import copied
 
 ALONE = 64
@@ -137,6 +138,9 @@ def strips_of(loop: For, bindings: Bindings, vector_bits: int) -> Strips | InOrd
         return InOrder("there are no vectors")
     if extent is not None and extent < LEAST:
         return InOrder(f"{extent} iterations are unrolled")
+    most = most_trips(loop)
+    if most is not None and most < LEAST:
+        return InOrder(f"there are at most {most} iterations")
     found = iterations_of(loop, bindings)
     if isinstance(found, InOrder):
         return found
@@ -230,9 +234,10 @@ def innermost_loop(loop: For, way: Strips) -> tuple[Stmt, ...]:
     end = add(loop.lo, multiply(strips, i64(width)))
     main = _strips(loop, width, loop.lo, privates, way.added, count=strips)
     if way.is_masked:
-        rest = _strips(loop, way.lanes, end, privates, way.added, is_masked=True)
+        rest = _strips(loop, way.lanes, end, privates, way.added, is_masked=True, most=way.vectors)
         return (*before, *main, *copied(rest), *after)
-    return (*before, *main, *after, *copied((replace(loop, lo=end, binding=Binding.SEQUENTIAL),)))
+    hi = loop.hi if known(loop.hi) is not None else least(loop.hi, add(end, i64(width - 1)))
+    return (*before, *main, *after, *copied((replace(loop, lo=end, hi=hi, binding=Binding.SEQUENTIAL),)))
 
 
 def _private(one: Sum, width: int) -> Private:
@@ -280,8 +285,10 @@ def _strips(
     *,
     count: Expr | None = None,
     is_masked: bool = False,
+    most: int = 0,
 ) -> tuple[Stmt, ...]:
-    """Strips of lanes from an iteration on: so many, or under a mask as many as there are iterations."""
+    """Strips of lanes from an iteration on: so many, or under a mask as many as there are iterations, and
+    at most `most`."""
     strip, lane = Var("strip", I64), Var("lane", I64)
     place = Let(loop.index, add(add(first, multiply(strip, i64(width))), lane))
     body = _with_sums(_combined(loop.body, added), privates, lane)
@@ -295,6 +302,10 @@ def _strips(
         return ()
     if known(count) == 1:
         return (Let(strip, ZERO), vector)
+    if known(count) is None and most == 1:
+        return (If(compute("lt", first, loop.hi), (Let(strip, ZERO), vector)),)
+    if known(count) is None and most:
+        count = least(count, i64(most))
     return (For(strip, ZERO, count, (vector,), binding),)
 
 

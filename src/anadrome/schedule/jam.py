@@ -52,6 +52,7 @@ from dataclasses import dataclass, replace
 
 from anadrome.dtypes import I64
 from anadrome.kernel_ir.affine import Bindings
+from anadrome.kernel_ir.arithmetic import ZERO, add, compute, divide, multiply, subtract
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Binding,
@@ -69,7 +70,6 @@ from anadrome.kernel_ir.nodes import (
 )
 from anadrome.kernel_ir.walk import expressions, free_names, statements, subexpressions, trip_count
 from anadrome.schedule.apart import Iterations, iterations_of
-from anadrome.schedule.arithmetic import ZERO, add, compute, divide, multiply, subtract
 from anadrome.schedule.names import Names
 
 MOST = 8

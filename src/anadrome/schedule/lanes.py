@@ -59,6 +59,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from anadrome.dtypes import BOOL, I64
+from anadrome.kernel_ir.arithmetic import ZERO, add, compute, divide, known, multiply, subtract
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
@@ -84,7 +85,6 @@ from anadrome.kernel_ir.walk import (
     statements,
     subexpressions,
 )
-from anadrome.schedule.arithmetic import ZERO, add, compute, divide, known, multiply, subtract
 from anadrome.schedule.names import copied
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anadrome.dtypes import I64
+from anadrome.kernel_ir.arithmetic import ZERO, divide, known, multiply, product, subtract
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Buffer,
@@ -18,7 +19,6 @@ from anadrome.kernel_ir.nodes import (
     Var,
     View,
 )
-from anadrome.schedule.arithmetic import ZERO, divide, known, multiply, product, subtract
 from anadrome.schedule.block import Block
 from anadrome.schedule.failures import Failures
 from anadrome.schedule.names import Names, Place

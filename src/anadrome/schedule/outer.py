@@ -59,6 +59,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from anadrome.dtypes import BOOL, I64
+from anadrome.kernel_ir.arithmetic import ONE, ZERO, add, compute, divide, known, multiply, subtract
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
@@ -88,7 +89,6 @@ from anadrome.kernel_ir.walk import (
     with_bodies,
 )
 from anadrome.prims.table import PRIMS
-from anadrome.schedule.arithmetic import ONE, ZERO, add, compute, divide, known, multiply, subtract
 from anadrome.schedule.names import Names, Place
 
 VECTORS = 4

@@ -34,9 +34,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from anadrome.kernel_ir.arithmetic import compute
 from anadrome.kernel_ir.nodes import Compute, Const, Expr, For, Function, If, Let, Stmt, Var, While
 from anadrome.kernel_ir.walk import bodies
-from anadrome.schedule.arithmetic import compute
 
 
 def simplify(fn: Function) -> Function:

@@ -9,6 +9,7 @@ from typing import assert_never
 
 from anadrome.dtypes import I64
 from anadrome.errors.ir import IRError
+from anadrome.kernel_ir.arithmetic import ZERO, known, multiply
 from anadrome.kernel_ir.check import LOCAL_BYTES
 from anadrome.kernel_ir.nodes import (
     Alloc,
@@ -40,7 +41,6 @@ from anadrome.kernel_ir.nodes import (
     i64,
 )
 from anadrome.kernel_ir.walk import bound, changes, free_names, statements
-from anadrome.schedule.arithmetic import ZERO, known, multiply
 from anadrome.schedule.atomics import plain
 from anadrome.schedule.lanes import ALONE, Lanes
 from anadrome.schedule.names import Names, Place

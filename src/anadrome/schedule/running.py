@@ -60,6 +60,7 @@ from dataclasses import dataclass, replace
 
 from anadrome.dtypes import I64
 from anadrome.kernel_ir.affine import Bindings
+from anadrome.kernel_ir.arithmetic import ZERO, add, divide, known, multiply, subtract
 from anadrome.kernel_ir.nodes import (
     Binding,
     Buffer,
@@ -77,7 +78,6 @@ from anadrome.kernel_ir.nodes import (
 )
 from anadrome.kernel_ir.walk import expressions, subexpressions
 from anadrome.prims.table import PRIMS
-from anadrome.schedule.arithmetic import ZERO, add, divide, known, multiply, subtract
 from anadrome.schedule.names import copied
 
 GROUP = 4

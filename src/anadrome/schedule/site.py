@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from anadrome.dtypes import I64
 from anadrome.errors.ir import IRError
+from anadrome.kernel_ir.arithmetic import multiply
 from anadrome.kernel_ir.nodes import (
     WARP,
     Alloc,
@@ -24,7 +25,6 @@ from anadrome.kernel_ir.nodes import (
     i64,
 )
 from anadrome.kernel_ir.walk import free_names
-from anadrome.schedule.arithmetic import multiply
 from anadrome.schedule.names import Names, Place
 from anadrome.schedule.plan import Plan
 

@@ -54,6 +54,17 @@ from functools import partial
 from typing import assert_never
 
 from anadrome.dtypes import BOOL, I64
+from anadrome.kernel_ir.arithmetic import (
+    ONE,
+    ZERO,
+    add,
+    compute,
+    divide,
+    known,
+    least,
+    multiply,
+    subtract,
+)
 from anadrome.kernel_ir.nodes import (
     WARP,
     Alloc,
@@ -71,17 +82,6 @@ from anadrome.kernel_ir.nodes import (
     Warp,
     While,
     i64,
-)
-from anadrome.schedule.arithmetic import (
-    ONE,
-    ZERO,
-    add,
-    compute,
-    divide,
-    known,
-    least,
-    multiply,
-    subtract,
 )
 from anadrome.schedule.names import Names
 from anadrome.schedule.pieces import Written, write

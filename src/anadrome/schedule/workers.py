@@ -68,6 +68,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from anadrome.dtypes import BOOL, I64
+from anadrome.kernel_ir.arithmetic import (
+    ONE,
+    ZERO,
+    add,
+    compute,
+    divide,
+    greatest,
+    known,
+    least,
+    multiply,
+    product,
+    subtract,
+)
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
@@ -92,19 +105,6 @@ from anadrome.kernel_ir.nodes import (
     i64,
 )
 from anadrome.kernel_ir.walk import bodies, expressions, free_names, statements, subexpressions
-from anadrome.schedule.arithmetic import (
-    ONE,
-    ZERO,
-    add,
-    compute,
-    divide,
-    greatest,
-    known,
-    least,
-    multiply,
-    product,
-    subtract,
-)
 from anadrome.schedule.bounds import all_of
 from anadrome.schedule.names import Names, Place
 

@@ -21,7 +21,7 @@ from anadrome.kernel_ir.nodes import (
     Stmt,
     While,
 )
-from anadrome.kernel_ir.walk import trip_count
+from anadrome.kernel_ir.walk import most_trips, trip_count
 from anadrome.kernel_ir.work import is_cheap_pass, iterations_at_once, work_of
 from anadrome.targets.llvm_lanes import emit_lanes
 from anadrome.targets.llvm_poll import charge, look_if_spent, look_now
@@ -43,7 +43,7 @@ def emit_for(scope: Scope, stmt: For, emit_body: EmitBody) -> None:
     if stmt.binding is Binding.OUTER:
         raise IRError("an outer loop that was not scheduled")
     lo, hi = scope.expr(stmt.lo), scope.expr(stmt.hi)
-    at_once = iterations_at_once(trip_count(stmt), work_of(stmt.body))
+    at_once = iterations_at_once(most_trips(stmt), work_of(stmt.body))
     if at_once and not (scope.loop_depth and is_cheap_pass(stmt)):
         _emit_strips(scope, stmt, lo, hi, at_once, emit_body)
     else:
@@ -114,9 +114,7 @@ def _emit_strips(scope: Scope, stmt: For, lo: Value, hi: Value, at_once: int, em
     next_end = _end_of_strip(scope, end, text.value(f"sub i64 {hi}, {end}"), at_once)
     text.fill(start_phi, f"{start} = phi i64 [{lo}, %{first}], [{end}, %{look}]")
     text.fill(end_phi, f"{end} = phi i64 [{first_end}, %{first}], [{next_end}, %{look}]")
-    module = scope.program.module
-    whole = module.metadata('!{!"llvm.loop.unroll.disable"}')
-    loop = module.metadata("!{{self}, " + whole + "}", is_distinct=True)
+    loop = scope.program.module.metadata(f"!{{{{self}}, {scope.program.no_unrolling}}}", is_distinct=True)
     look_now(scope, strip, f", !llvm.loop {loop}")
     text.label(after)
 
@@ -148,7 +146,12 @@ def _emit_iterations(
     index, following = text.fresh(), text.fresh()
     phi = text.reserve()
     step = _step(stmt)
-    scope.bind(stmt.index, index if step == 1 else text.value(f"sdiv exact i64 {index}, {step}"))
+    if step == 1:
+        scope.bind(stmt.index, index)
+    else:
+        strip = text.value(f"sdiv exact i64 {index}, {step}")
+        text.equal(f"mul i64 {strip}, {step}", index)
+        scope.bind(stmt.index, strip)
     scope.loop_depth += 1
     emit_body(scope, stmt.body)
     scope.loop_depth -= 1
@@ -159,9 +162,9 @@ def _emit_iterations(
     wrap = "nuw nsw" if lo[0].isdigit() else "nsw"
     text.do(f"{following} = add {wrap} i64 {index}, {step}")
     more = text.value(f"icmp {test} i64 {following}, {hi}")
-    notes = scope.program.module.metadata(
-        f"!{{{{self}}, {scope.program.no_runtime_unrolling}}}", is_distinct=True
-    )
+    is_short = trip_count(stmt) is None and most_trips(stmt) is not None
+    unrolling = scope.program.no_unrolling if is_short else scope.program.no_runtime_unrolling
+    notes = scope.program.module.metadata(f"!{{{{self}}, {unrolling}}}", is_distinct=True)
     text.do(f"br i1 {more}, label %{body}, label %{after}, !llvm.loop {notes}")
 
 

@@ -87,6 +87,9 @@ class Program:
         self.prints: list[PrintSite] = []
         self.swapped = swapped_buffers(fn)
         self.unlikely = module.metadata('!{!"branch_weights", i32 1, i32 1048575}')
+        self.no_unrolling = module.metadata('!{!"llvm.loop.unroll.disable"}')
+        """Of a loop that is short, but only the run knows how short: LLVM would write it as often as it may
+        go."""
         self.no_runtime_unrolling = module.metadata('!{!"llvm.loop.unroll.runtime.disable"}')
         self.uses_threads = False
         self.routines: set[str] = set()
