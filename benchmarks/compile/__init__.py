@@ -1,0 +1,1 @@
+"""Programs whose compilation is measured: long, deep, or written with many functions."""
