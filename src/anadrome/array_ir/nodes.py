@@ -8,8 +8,8 @@ whole function. A body may read any variable bound around it.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
 from anadrome.dtypes import ALL as DTYPES
@@ -505,6 +505,8 @@ class Let:
     targets: tuple[Var, ...]
     expr: Expr
     span: Span | None = None
+    memo: Mapping[Var, None] | None = field(default=None, init=False, repr=False)
+    """What `walk.let_variables` has found."""
 
 
 @node

@@ -119,19 +119,6 @@ def bodies(expr: Expr) -> tuple[tuple[tuple[Var, ...], Body], ...]:
     The per-iteration operands of a parfor's yields appear as results of the body given here.
     """
     match expr:
-        case ParFor(index=index, body=body, yields=yields):
-            taken = tuple(atom for item in yields for atom in inner_operands(item))
-            found: tuple[tuple[tuple[Var, ...], Body], ...] = (((index,), Body(body.lets, taken)),)
-            return found + tuple(body for item in yields for body in _lambda_bodies(item))
-        case Loop(carried=carried, body=body, index=index, condition=condition):
-            inner = (carried if index is None else (*carried, index), body)
-            return (inner,) if condition is None else ((carried, condition), inner)
-        case If(then=then, other=other):
-            return (((), then), ((), other))
-        case WithSum(tokens=tokens, body=body):
-            return ((tokens, body),)
-        case Custom(params=params, primal=primal):
-            return ((params, primal), *_rule_bodies(expr))
         case (
             Apply()
             | Index()
@@ -147,6 +134,19 @@ def bodies(expr: Expr) -> tuple[tuple[tuple[Var, ...], Body], ...]:
             | Collective()
         ):
             return ()
+        case ParFor(index=index, body=body, yields=yields):
+            taken = tuple(atom for item in yields for atom in inner_operands(item))
+            found: tuple[tuple[tuple[Var, ...], Body], ...] = (((index,), Body(body.lets, taken)),)
+            return found + tuple(body for item in yields for body in _lambda_bodies(item))
+        case Loop(carried=carried, body=body, index=index, condition=condition):
+            inner = (carried if index is None else (*carried, index), body)
+            return (inner,) if condition is None else ((carried, condition), inner)
+        case If(then=then, other=other):
+            return (((), then), ((), other))
+        case WithSum(tokens=tokens, body=body):
+            return ((tokens, body),)
+        case Custom(params=params, primal=primal):
+            return ((params, primal), *_rule_bodies(expr))
         case _:
             assert_never(expr)
 
@@ -200,12 +200,16 @@ def expression_variables(expr: Expr) -> dict[Var, None]:
     return free
 
 
-def let_variables(let: Let) -> dict[Var, None]:
-    """Variables a statement reads, the sizes in its targets' types included."""
-    free = expression_variables(let.expr)
-    for target in let.targets:
-        free.update(dict.fromkeys(type_sizes(target.type)))
-    return free
+def let_variables(let: Let) -> Mapping[Var, None]:
+    """Variables a statement reads, the sizes in its targets' types included. Each statement is asked for them
+    once: those around it ask again and again."""
+    if let.memo is None:
+        free = expression_variables(let.expr)
+        for target in let.targets:
+            free.update(dict.fromkeys(type_sizes(target.type)))
+        object.__setattr__(let, "memo", free)
+        return free
+    return let.memo
 
 
 def _collect(body: Body, binders: Iterable[Var], free: dict[Var, None]) -> None:

@@ -131,7 +131,7 @@ class _Plan:
         self.readers: dict[Var, int] = dict.fromkeys(
             (atom for atom in body.results if isinstance(atom, Var)), 1
         )
-        self.uses: list[dict[Var, None]] = []
+        self.uses: list[Mapping[Var, None]] = []
         self.other: dict[int, set[Var]] = {}
         self.groups: list[_Group] = []
         self.order = _Order()
