@@ -41,6 +41,7 @@ from anadrome.passes.inline import inline
 from anadrome.passes.iverson import iverson
 from anadrome.passes.join import join
 from anadrome.passes.outer_lanes import outer_lanes
+from anadrome.passes.parallel_loops import parallel_loops
 from anadrome.passes.parts import parts
 from anadrome.passes.prove import prove
 from anadrome.passes.release import release
@@ -48,7 +49,6 @@ from anadrome.passes.scalarize import scalarize
 from anadrome.passes.simplify import simplify
 from anadrome.passes.split_loops import split_loops
 from anadrome.passes.stored_sums import stored_sums
-from anadrome.passes.sum_loops import sum_loops
 from anadrome.passes.tighten import tighten
 from anadrome.passes.tiles import tiles
 from anadrome.schedule.cpu import Scheduled, schedule_cpu
@@ -71,7 +71,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("gathered", gathered),
     ("split-loops", split_loops),
     ("join", join),
-    ("sum-loops", sum_loops),
+    ("parallel-loops", parallel_loops),
     ("iverson", iverson),
     ("stored-sums", stored_sums),
     ("scalarize", scalarize),
@@ -96,12 +96,13 @@ PREPARATION: tuple[tuple[str, Pass], ...] = (
     ("equal-sizes", equal_sizes),
     ("gathered", gathered),
     ("split-loops", split_loops),
+    ("parallel-loops", parallel_loops),
     ("parts", parts),
     ("hoist", hoist_sums),
 )
 """What runs before differentiation, in order: a proved index needs no check in the derivative, what a filter
-drops no adjoint, an array of which a part is read only that part's, and what a loop need not do again is
-differentiated once."""
+drops no adjoint, a loop whose iterations wait for nobody no log, an array of which a part is read only that
+part's, and what a loop need not do again is differentiated once."""
 
 STAGES = ("array", *(name for name, _ in PIPELINE), "kernel", "schedule")
 """The stages a recorder is shown: the program as it came, after each pass, lowered, and with its loops as

@@ -50,6 +50,51 @@ def nest_of_four(a):
     return total
 
 
+def product_by_loops(a, b):
+    n, m = a.shape
+    out = np.zeros((n, b.shape[1]))
+    for i in range(n):
+        for j in range(b.shape[1]):
+            s = 0.0
+            for k in range(m):
+                s += a[i, k] * b[k, j]
+            out[i, j] = math.tanh(s)
+    return out
+
+
+def elements_replaced_one_by_one(x, y):
+    x = x.copy()
+    for i in range(len(x)):
+        v = x[i]
+        while v * v > 0.3:
+            v = 0.7 * v * y[i] if y[i] < 1.0 else 0.5 * v
+        x[i] = v * x[i]
+    return x
+
+
+def steps_of_two_arrays(x, steps):
+    n = len(x)
+    now, after = x.copy(), np.zeros(n)
+    for _ in range(steps):
+        for i in range(n):
+            after[i] = math.sin(now[i]) + 0.1 * now[(i + 1) % n]
+        for i in range(n):
+            now[i] = 0.9 * after[i] * x[i]
+    return now
+
+
+def a_history_of_rows(x, steps):
+    n = len(x)
+    rows = np.zeros((steps, n))
+    state = x.copy()
+    for t in range(steps):
+        for j in range(n):
+            state[j] = state[j] * 0.9 + 0.1 * t
+        for j in range(n):
+            rows[t, j] = state[j] ** 2 * x[n - 1 - j]
+    return rows
+
+
 def rows_that_are_filled_and_read_by_one_index(x, y, places):
     total = 0.0
     for i in range(len(places)):
@@ -318,6 +363,10 @@ PROGRAMS = (
     Program(nest_of_two, (normal(N, N),)),
     Program(nest_of_three, (normal(N, N), normal(N, N)), sizes=(4, 8, 16)),
     Program(nest_of_four, (normal(N, 2),), sizes=(4, 8, 16)),
+    Program(product_by_loops, (normal(N, N), normal(N, N)), sizes=(4, 8, 16)),
+    Program(elements_replaced_one_by_one, (positive(N), positive(N))),
+    Program(steps_of_two_arrays, (normal(N), given(3))),
+    Program(a_history_of_rows, (normal(N), given(4))),
     Program(rows_that_are_filled_and_read_by_one_index, (normal(N), normal(N), indices(N, N))),
     Program(no_iteration, (normal(), given(0)), sizes=(1,)),
     Program(no_iteration, (normal(), whole(N)), name="some_iterations", seed=3),

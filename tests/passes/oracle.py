@@ -24,13 +24,13 @@ from anadrome.passes.inline import inline
 from anadrome.passes.iverson import iverson
 from anadrome.passes.join import join
 from anadrome.passes.outer_lanes import outer_lanes
+from anadrome.passes.parallel_loops import parallel_loops
 from anadrome.passes.parts import parts
 from anadrome.passes.prove import prove
 from anadrome.passes.scalarize import scalarize
 from anadrome.passes.simplify import simplify
 from anadrome.passes.split_loops import split_loops
 from anadrome.passes.stored_sums import stored_sums
-from anadrome.passes.sum_loops import sum_loops
 from anadrome.passes.tighten import tighten
 from anadrome.passes.tiles import tiles
 
@@ -53,7 +53,7 @@ PASSES: dict[str, Pass] = {
     "join": join,
     "parts": parts,
     "stored_sums": stored_sums,
-    "sum_loops": sum_loops,
+    "parallel_loops": parallel_loops,
     "iverson": iverson,
     "inline": inline,
     "outer_lanes": outer_lanes,
@@ -69,7 +69,7 @@ PIPELINE = (
     "gathered",
     "split_loops",
     "join",
-    "sum_loops",
+    "parallel_loops",
     "iverson",
     "scalarize",
     "fuse",
@@ -116,8 +116,9 @@ def keeps(name: str, fn: Function, args: Sequence[object], tolerance: float = 0.
 
     A statement that leaves a loop runs once where the loop may not run at all, so hoisting is not asked;
     `fuse` may compute cheap elements again (see `producers`). `gathered` says of each of its rows which it
-    is, where all are wanted as well. `iverson` keeps what the contributions to a sum are made of, a write and
-    a read in each iteration, also of those that a condition leaves out.
+    is, where all are wanted as well. `parallel_loops` makes a row before it is put. `iverson` keeps what the
+    contributions to a sum are made of, a write and a read in each iteration, also of those that a condition
+    leaves out.
     """
     made = PASSES[name](fn, Config())
     check(made)
@@ -127,6 +128,7 @@ def keeps(name: str, fn: Function, args: Sequence[object], tolerance: float = 0.
         "fuse": 8 * before.work.writes + 3 * before.work.reads,
         "iverson": 2 * before.work.iterations,
         "gathered": before.work.total // 4,
+        "parallel_loops": 2 * before.work.writes,
     }.get(name, 0)
     assert name in ("hoist", "hoist_sums") or after.work.total <= before.work.total + again, (
         name,

@@ -1,0 +1,214 @@
+"""A sequential loop whose iterations wait for nobody is a parfor.
+
+It carries nothing but sums and arrays of which each iteration makes the row of its own and reads none. The
+former are return sweeps: what a program adds up in a loop of its own is a value that the loop carries, and
+keeps its order. Adjoints that a loop carries and that turn out not to change are what they start as.
+
+Before:
+    fn f(x: f64[n], p: i64[n], y: f64[m]) -> f64[m], f64[n] {
+      a = with_sum (total = y) {
+        b = loop (sum1 = total) for i < n {
+          k = p[i]
+          v = x[i]
+          sum2 = add_to sum1[k]~ v
+          return sum2
+        }
+        return b
+      }
+      zeros = full [n] 0.0
+      c = loop (rows = zeros) for i < n {
+        d = loop (s = 0.0) for j < m { v = y[j]; w = x[i]; q = mul v w; s1 = add s q; return s1 }
+        rows1 = update rows[i] d
+        return rows1
+      }
+      return a, c
+    }
+After:
+    fn f(x: f64[n], p: i64[n], y: f64[m]) -> f64[m], f64[n] {
+      a = with_sum (total = y) {
+        b = parfor i < n {
+          k = p[i]
+          v = x[i]
+          sum2 = add_to total[k]~ v
+          yield carry total sum2
+        }
+        return b
+      }
+      zeros = full [n] 0.0
+      c = parfor i < n {
+        d = loop (s = 0.0) for j < m { v = y[j]; w = x[i]; q = mul v w; s1 = add s q; return s1 }
+        yield stack d
+      }
+      return a, c
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from anadrome.array_ir.nodes import (
+    ArrayType,
+    Atom,
+    Body,
+    Bounds,
+    Carry,
+    Collective,
+    Expr,
+    Function,
+    Index,
+    Launch,
+    Let,
+    Loop,
+    ParFor,
+    Stack,
+    SumType,
+    Update,
+    Var,
+    Yield,
+)
+from anadrome.array_ir.walk import all_lets, bodies, operands, prints
+from anadrome.config import Config
+from anadrome.passes.rewrite import Substitution
+
+
+def parallel_loops(fn: Function, config: Config) -> Function:
+    """The function with such loops as parfors; itself where there are none."""
+    if not any(_is_candidate(let.expr) for let in all_lets(fn.body)):
+        return fn
+    walk = _Parallel()
+    body = walk.body(fn.body)
+    return Function(fn.name, fn.params, body) if walk.is_changed else fn
+
+
+def _is_candidate(expr: Expr) -> bool:
+    return isinstance(expr, Loop) and expr.condition is None and expr.checkpoint is None
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What an iteration puts into an array: the statement, and the indices in front of its own."""
+
+    put: Let
+    prefix: tuple[Atom, ...]
+    value: Atom
+
+
+Part = _Row | Var
+"""What an iteration brings to what a loop carries: its row, or the sum with what it adds."""
+
+
+def _own_parts(loop: Loop) -> dict[Var, Part]:
+    """What iterations bring to what a loop carries, by the carried variable, where none waits for another."""
+    if prints(loop) or any(isinstance(let.expr, Launch | Collective) for let in all_lets(loop.body)):
+        return {}
+    found: dict[Var, Part] = {}
+    for carried, start, after in zip(loop.carried, loop.init, loop.body.results, strict=True):
+        if isinstance(carried.type, SumType):
+            assert isinstance(after, Var)
+            found[carried] = after
+        elif (row := _row(loop, carried, after)) is not None:
+            found[carried] = row
+        elif after is not carried or start.type != carried.type:
+            return {}
+    return found
+
+
+def _row(loop: Loop, carried: Var, after: Atom) -> _Row | None:
+    """The row of its own that each iteration puts into an array, of which it reads no other; there is one for
+    each of the array's."""
+    if loop.body.results.count(after) > 1:
+        return None
+    for put in loop.body.lets:
+        match put:
+            case Let(
+                targets=(target,),
+                expr=Update(array=array, indices=(*prefix, index), value=value, bounds=Bounds.PROVED),
+            ) if target is after and array is carried and index is loop.index:
+                lead = (*prefix, index)
+                is_whole = carried.type.shape[len(prefix)] == loop.trip
+                others = [let for let in loop.body.lets if let is not put]
+                is_own = value is not carried and _reads_own_rows(others, carried, lead, after)
+                is_one = not any(atom in _bound_in(loop) for atom in prefix)
+                return _Row(put, tuple(prefix), value) if is_whole and is_own and is_one else None
+            case _:
+                pass
+    return None
+
+
+def _bound_in(loop: Loop) -> set[Atom]:
+    return {*loop.carried, *(target for let in loop.body.lets for target in let.targets)}
+
+
+def _reads_own_rows(lets: list[Let], carried: Var, lead: tuple[Atom, ...], after: Atom) -> bool:
+    """Whether statements read of an array only what is at these indices, and not what becomes of it."""
+    for let in all_lets(Body(tuple(lets))):
+        if any(after in body.results or carried in body.results for _, body in bodies(let.expr)):
+            return False
+        read = operands(let.expr)
+        if after in read:
+            return False
+        if carried in read:
+            match let.expr:
+                case Index(array=array, indices=indices, bounds=Bounds.PROVED) if (
+                    array is carried and indices[: len(lead)] == lead
+                ):
+                    pass
+                case _:
+                    return False
+    return True
+
+
+class _Parallel(Substitution):
+    """One walk over the program, inner loops first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_changed = False
+
+    def body(self, body: Body) -> Body:
+        """A body; loops whose iterations wait for nobody are parfors now."""
+        lets = tuple(made for let in body.lets for made in self.statement(let))
+        return Body(lets, self.atoms(body.results))
+
+    def statement(self, let: Let) -> Iterator[Let]:
+        """A statement, its loops as parfors."""
+        new = self.let(let)
+        loop = new.expr
+        parts = _own_parts(loop) if isinstance(loop, Loop) and _is_candidate(loop) else {}
+        if not isinstance(loop, Loop) or loop.index is None or loop.trip is None or not parts:
+            yield new
+            return
+        self.is_changed = True
+        inside = Substitution()
+        for carried, source in zip(loop.carried, loop.init, strict=True):
+            inside.replace(carried, source)
+        puts = {part.put for part in parts.values() if isinstance(part, _Row)}
+        body = inside.body(Body(tuple(inner for inner in loop.body.lets if inner not in puts)))
+        yields: list[Yield] = []
+        targets: list[Var] = []
+        updates: list[Let] = []
+        for old, target, carried, source in zip(
+            let.targets, new.targets, loop.carried, loop.init, strict=True
+        ):
+            match parts.get(carried):
+                case None:
+                    self.replace(old, source)
+                case _Row(prefix=(), value=value):
+                    yields.append(Stack(inside.atom(value)))
+                    targets.append(target)
+                case _Row(prefix=prefix, value=value):
+                    type_ = ArrayType(carried.type.dtype, carried.type.shape[len(prefix) :])
+                    row = Var(target.name, type_)
+                    yields.append(Stack(inside.atom(value)))
+                    targets.append(row)
+                    assert isinstance(source, Var)
+                    updates.append(Let((target,), Update(source, prefix, row), let.span))
+                case Var() as token:
+                    after = inside.atom(token)
+                    assert isinstance(source, Var) and isinstance(after, Var)
+                    yields.append(Carry(source, after))
+                    targets.append(target)
+        yield Let(tuple(targets), ParFor(loop.index, loop.trip, body, tuple(yields)), let.span)
+        yield from updates
