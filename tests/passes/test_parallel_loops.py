@@ -118,6 +118,18 @@ APART = {
     "the whole of it": ("for j in range(m):", "    row[j] = np.sum(row) * 0.1 + b[j]"),
     "what became of it": ("for j in range(m):", "    row[j] = b[j] * 2.0", "    out[0, j] = np.sum(row)"),
     "the last one": ("k = 0", "for j in range(m):", "    row[j] = b[j] + k", "    k = k + j"),
+    "the diagonal": (
+        "square = np.outer(b, b)",
+        "for j in range(m):",
+        "    square[j, j] = b[j]",
+        "row = square @ b",
+    ),
+    "a row for all": (
+        "for i in range(n):",
+        "    k = (i + 1) % n",
+        "    for j in range(n):",
+        "        out[k, j % m] = a[i, j % m]",
+    ),
     "two numbers of a row": (
         "for i in range(n):",
         "    out[i, 0] = b[0] * a[i, 1]",
@@ -167,8 +179,8 @@ def test_no_iteration(shape: tuple[int, int]) -> None:
         function, args = made(lines), arguments(*shape)
         try:
             expected = function(*copy.deepcopy(args))
-        except IndexError:
-            with pytest.raises(IndexError):
+        except (IndexError, ZeroDivisionError) as error:
+            with pytest.raises(type(error)):
                 ad.jit(function, config=CONFIG)(*args)
         else:
             np.testing.assert_allclose(ad.jit(function, config=CONFIG)(*args), expected, rtol=1e-12)
@@ -185,6 +197,8 @@ def test_an_index_outside_is_an_error() -> None:
 
 # ---------------------------------------------------------------------------- random ones
 READS = (
+    "square[j, j]",
+    "square[i, j]",
     "b[j]",
     "row[j]",
     "a[i, j]",
@@ -196,7 +210,17 @@ READS = (
     "v",
     "s",
 )
-PUTS = ("out[i, j]", "row[j]", "out[i, (j + 1) % m]", "out[j % n, j]", "row[i % m]", "a[i, j]")
+PUTS = (
+    "out[i, j]",
+    "out[j % n, j % n]",
+    "square[j, j]",
+    "square[i, j]",
+    "row[j]",
+    "out[i, (j + 1) % m]",
+    "out[j % n, j]",
+    "row[i % m]",
+    "a[i, j]",
+)
 OPERATIONS = ("{} + 0.3 * {}", "np.sin({}) * {}", "0.5 * {} - {}", "max({}, {})")
 
 
@@ -215,7 +239,7 @@ def bodies(draw: Callable[..., Any]) -> tuple[str, ...]:
             found += [f"if {value()} > 0.4:", f"    {line}"] if draw(st.booleans()) and not found else [line]
         return found
 
-    lines = ["a = a.copy()", "s = 0.1", "i, j, v = 0, 0, 0.2"]
+    lines = ["a, square = a.copy(), np.outer(b, b)", "s = 0.1", "i, j, v = 0, 0, 0.2"]
     lines += ["for t in range(steps):"] if draw(st.booleans()) else ["if steps > 0:"]
     inner = [*puts(2), "for j in range(m):", *(f"    {line}" for line in (*puts(3), "pass")), *puts(1)]
     lines += ["    for i in range(n):", *(f"        {line}" for line in inner)]
@@ -224,7 +248,7 @@ def bodies(draw: Callable[..., Any]) -> tuple[str, ...]:
 
 def check(lines: tuple[str, ...]) -> None:
     note("\n".join(lines))
-    function = program(*lines, result="np.concatenate((np.ravel(out), row, np.ravel(a)))")
+    function = program(*lines, result="np.concatenate((np.ravel(out), row, np.ravel(a), np.ravel(square)))")
     agree(function, *arguments(4, 4, 2))
 
 

@@ -137,8 +137,8 @@ def _row(loop: Loop, carried: Var, after: Atom) -> _Row | None:
     return None
 
 
-def _bound_in(loop: Loop) -> set[Atom]:
-    return {*loop.carried, *(target for let in loop.body.lets for target in let.targets)}
+def _bound_in(loop: Loop) -> set[Atom | None]:
+    return {loop.index, *loop.carried, *(target for let in loop.body.lets for target in let.targets)}
 
 
 def _reads_own_rows(lets: list[Let], carried: Var, lead: tuple[Atom, ...], after: Atom) -> bool:
