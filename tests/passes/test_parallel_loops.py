@@ -74,6 +74,12 @@ PARALLEL = {
 """Bodies of which no sequential loop is left."""
 
 IN_ORDER = {
+    "rows in an order of their own": (
+        "for i in range(n):",
+        "    k = (2 * i) % n",
+        "    for j in range(m):",
+        "        out[k, j] = a[i, j] + out[k, j]",
+    ),
     "a sum inside": (
         "for i in range(n):",
         "    s = 0.0",
@@ -124,12 +130,6 @@ APART = {
         "    square[j, j] = b[j]",
         "row = square @ b",
     ),
-    "a row for all": (
-        "for i in range(n):",
-        "    k = (i + 1) % n",
-        "    for j in range(n):",
-        "        out[k, j % m] = a[i, j % m]",
-    ),
     "two numbers of a row": (
         "for i in range(n):",
         "    out[i, 0] = b[0] * a[i, 1]",
@@ -179,8 +179,8 @@ def test_no_iteration(shape: tuple[int, int]) -> None:
         function, args = made(lines), arguments(*shape)
         try:
             expected = function(*copy.deepcopy(args))
-        except (IndexError, ZeroDivisionError) as error:
-            with pytest.raises(type(error)):
+        except IndexError:
+            with pytest.raises(IndexError):
                 ad.jit(function, config=CONFIG)(*args)
         else:
             np.testing.assert_allclose(ad.jit(function, config=CONFIG)(*args), expected, rtol=1e-12)
