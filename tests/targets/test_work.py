@@ -6,7 +6,7 @@ import pytest
 
 from anadrome.kernel_ir.nodes import For
 from anadrome.kernel_ir.text import parse
-from anadrome.kernel_ir.walk import statements, trip_count
+from anadrome.kernel_ir.walk import most_trips, statements, trip_count
 from anadrome.kernel_ir.work import PATIENCE, Work, is_cheap_pass, iterations_at_once, work_of
 
 
@@ -77,3 +77,22 @@ def test_iterations_at_once():
 )
 def test_cheap_passes(inside, is_cheap):
     assert is_cheap_pass(loops(loop(inside))[0]) is is_cheap
+
+
+@pytest.mark.parametrize(
+    ("bounds", "most"),
+    [
+        ("0 .. 7", 7),
+        ("3 .. 1", 0),
+        ("0 .. n", None),
+        ("0 .. min(n, 7)", 7),
+        ("2 .. min(7, n)", 5),
+        ("mul(n, 8) .. min(p[0], add(mul(n, 8), 7))", 7),
+        ("mul(n, 8) .. min(p[0], add(mul(n, 4), 7))", None),
+        ("p[0] .. min(n, add(p[0], 7))", None),
+        ("0 .. max(n, 7)", None),
+    ],
+)
+def test_the_most_iterations(bounds, most):
+    (found,) = loops(loop("y[i] = 1.0").replace("0 .. n", bounds))
+    assert most_trips(found) == most

@@ -88,13 +88,23 @@ def most_trips(loop: For) -> int | None:
         match loop.lo, hi:
             case Const(value=lo), Const(value=most):
                 return max(int(most) - int(lo), 0)
-            case lo, Compute(prim=prim, args=(start, Const(value=most))) if (
-                prim.name == "add" and start == lo
-            ):
-                return int(most)
+            case lo, Compute(prim=prim, args=(start, Const(value=most))) if prim.name == "add":
+                if is_same(start, lo):
+                    return int(most)
             case _:
                 pass
     return None
+
+
+def is_same(one: Expr, other: Expr) -> bool:
+    """Whether two expressions are written alike, and read no memory."""
+    match one, other:
+        case Compute(), Compute():
+            return one.prim is other.prim and all(map(is_same, one.args, other.args))
+        case Const(), Const():
+            return (one.value, one.dtype) == (other.value, other.dtype)
+        case _:
+            return one is other and isinstance(one, Var)
 
 
 def stays_loop(stmt: Stmt) -> bool:

@@ -162,7 +162,7 @@ def _emit_iterations(
     wrap = "nuw nsw" if lo[0].isdigit() else "nsw"
     text.do(f"{following} = add {wrap} i64 {index}, {step}")
     more = text.value(f"icmp {test} i64 {following}, {hi}")
-    is_short = trip_count(stmt) is None and most_trips(stmt) is not None
+    is_short = step > 1 and trip_count(stmt) is None and most_trips(stmt) is not None
     unrolling = scope.program.no_unrolling if is_short else scope.program.no_runtime_unrolling
     notes = scope.program.module.metadata(f"!{{{{self}}, {unrolling}}}", is_distinct=True)
     text.do(f"br i1 {more}, label %{body}, label %{after}, !llvm.loop {notes}")

@@ -88,8 +88,8 @@ class Program:
         self.swapped = swapped_buffers(fn)
         self.unlikely = module.metadata('!{!"branch_weights", i32 1, i32 1048575}')
         self.no_unrolling = module.metadata('!{!"llvm.loop.unroll.disable"}')
-        """Of a loop that is short, but only the run knows how short: LLVM would write it as often as it may
-        go."""
+        """Of a loop over a few vectors, and only the run knows how few: LLVM would write as many as there may
+        be."""
         self.no_runtime_unrolling = module.metadata('!{!"llvm.loop.unroll.runtime.disable"}')
         self.uses_threads = False
         self.routines: set[str] = set()
