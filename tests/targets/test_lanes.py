@@ -289,3 +289,21 @@ def test_what_is_the_same_in_all_lanes_is_computed_once() -> None:
 def test_what_is_no_loop_in_lanes(loop: str, words: str) -> None:
     with pytest.raises(IRError, match=words):
         check(parse(f"fn f(n: i64) {{ {loop} return n as i64 }}"))
+
+
+@pytest.mark.parametrize("n", [0, 3, 8, 9])
+def test_a_guard_that_no_lane_passes(n):
+    """What is under it is not done, also where it is the same for all lanes, and nothing is read."""
+    agree(
+        """fn f(p: i64 buffer, n: i64) {
+          alloc out: f64 global [16]
+          for k in 0 .. 16 parallel { out[k] = 0.0 }
+          for lane in 0 .. 8 lanes {
+            let i: i64 = add(8, lane)
+            if lt(i, n) { out[0] = 5.0 combine add out[p[lane]] = 1.0 }
+          }
+          return out as f64 [16]
+        }""",
+        np.array([3, 3, 5, 1, 3, 2, 4, 6]),
+        n,
+    )

@@ -32,7 +32,6 @@ from anadrome.kernel_ir.nodes import (
     Buffer,
     Call,
     Check,
-    Compute,
     Const,
     Copy,
     Fence,
@@ -183,25 +182,14 @@ class _Lanes(Vectors):
         rest = ""
         if stmt.other:
             rest = text.value(f"xor {self.kind(BOOL)} {self.mask}, {chosen}")
-        self._if_any(chosen, stmt.then, is_likely=self._is_end(stmt))
+        self._if_any(chosen, stmt.then)
         if stmt.other:
             self._if_any(rest, stmt.other)
 
-    def _is_end(self, stmt: If) -> bool:
-        """Whether a condition keeps the lanes of a strip from going beyond the last iteration, so that some
-        are left: the index, which goes up by one from lane to lane, is below a number."""
-        match stmt.condition:
-            case Compute(prim=prim, args=(Var() as index, _)) if prim.name == "lt" and self.mask == FULL:
-                line = self.vars.get(index)
-                return line is not None and line.steps == 1
-            case _:
-                return False
-
-    def _if_any(self, mask: Value, body: tuple[Stmt, ...], is_likely: bool = False) -> None:
-        """Statements under a mask, if it has any lane; a few, and what is likely, are done without asking."""
+    def _if_any(self, mask: Value, body: tuple[Stmt, ...]) -> None:
+        """Statements under a mask, if it has any lane; a few are done without asking."""
         text, work = self.text, work_of(body)
-        is_few = work.operations <= UNASKED and all(map(self._is_arithmetic, statements(body)))
-        if is_few or (is_likely and not any(isinstance(stmt, For | While) for stmt in statements(body))):
+        if work.operations <= UNASKED and all(map(self._is_arithmetic, statements(body))):
             with self.under(mask):
                 self.body(body)
             return

@@ -284,7 +284,8 @@ def _neg(text: FunctionText, args: Operands, dtype: DType, result: DType, flags:
 def _truncated_division(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
     """The quotient rounded towards zero; x/0 = 0, and x/(-1) = -x without overflow."""
     kind, bit, (left, right) = text.kind(dtype), text.kind(BOOL), args
-    if text.literal_of(right) not in ("0", "-1") and is_literal(text.literal_of(right)):
+    divisor = text.literal_of(right)
+    if divisor.removeprefix("-").isdecimal() and divisor not in ("0", "-1"):
         return text.value(f"{'udiv' if dtype.kind == 'uint' else 'sdiv'} {kind} {left}, {right}")
     zero, one, minus_one = (text.number(number, dtype) for number in ("0", "1", "-1"))
     is_zero = text.value(f"icmp eq {kind} {right}, {zero}")
