@@ -1,5 +1,6 @@
 """Statements and expressions of the kernel IR on the CPU: the same results as the interpreter's."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -302,6 +303,51 @@ def test_numbers_are_computed_once_in_a_block():
         }"""
     )
     assert program.llvm_text.count("mul i64") == 2  # in the first block, and in that of the branch
+
+
+def test_what_a_loop_does_not_change_stands_in_front_of_it():
+    """Also of the loop around; what it cannot divide by waits until it is asked for."""
+    text = """fn f(x: f64 buffer, n: i64, m: i64) {
+      alloc s: f64 local [1]
+      s[0] = 0.0
+      for i in 0 .. n sequential {
+        for j in 0 .. n sequential {
+          if gt(m, 0) { s[0] = add(s[0], x[add(mul(m, 7), add(mul(i, 3), truncdiv(j, m)))]) }
+        }
+      }
+      return s[0] as f64
+    }"""
+    body = compiled(text).llvm_text
+    body = body[body.index("@body(") :].split("\n}")[0]
+    outer, inner = (body.index(f"\nbody{number}:") for number in re.findall(r"\nbody(\d+):", body)[:2])
+    assert body.index("mul i64 %p2, 7") < outer < body.index(", 3\n") < inner < body.index("sdiv")
+    x = np.arange(30.0)
+    for n, m in ((3, 2), (4, 1), (3, 0), (0, 2), (2, -1)):
+        agree(text, x, n, m)
+
+
+def test_what_was_read_holds_until_something_is_written():
+    program = """fn f(x: f64 buffer, n: i64) {{
+      alloc y: f64 global [n]
+      for i in 0 .. n parallel {{ y[i] = mul(x[i], 2.0) }}
+      let a: f64 = y[0]
+      {}
+      let b: f64 = y[0]
+      return add(a, b) as f64, y as f64 [n]
+    }}"""
+    loads = [
+        compiled(program.format(between)).llvm_text.count("load double") for between in ("", "y[0] = 5.0")
+    ]
+    assert loads[1] == loads[0] + 1
+    agree(program.format("y[0] = 5.0"), np.arange(1.0, 4.0), 3)
+    text = """fn f(x: f64 buffer, n: i64) {
+      alloc y: f64 global [n]
+      for i in 0 .. n sequential { y[i] = x[0] y[0] = add(x[0], y[0]) }
+      return y as f64 [n]
+    }"""
+    found = compiled(text).llvm_text
+    assert found[found.index("@body(") :].count("load double, ptr %p0") == 1  # nobody writes to an argument
+    agree(text, np.arange(1.0, 4.0), 3)
 
 
 def test_numbers_that_constants_decide_are_no_instructions():

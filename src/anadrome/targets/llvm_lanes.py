@@ -52,7 +52,7 @@ from anadrome.kernel_ir.nodes import (
     While,
 )
 from anadrome.kernel_ir.walk import expressions, statements, subexpressions, trip_count
-from anadrome.kernel_ir.work import iterations_at_once, work_of
+from anadrome.kernel_ir.work import is_cheap_pass, iterations_at_once, work_of
 from anadrome.targets.llvm_checks import fail_unless
 from anadrome.targets.llvm_memory import atomic_operation, combined
 from anadrome.targets.llvm_poll import charge, look_if_spent
@@ -224,27 +224,34 @@ class _Lanes(Vectors):
                     self._statement(inner)
             return
         self.finish_rows()
-        is_counted = iterations_at_once(trip_count(stmt), work_of(stmt.body)) == 0
+        at_once, cost = iterations_at_once(trip_count(stmt), work_of(stmt.body)), self._cost(stmt.body)
+        is_pass = bool(at_once) and is_cheap_pass(stmt)
+        is_looking = at_once != 0 and not is_pass
 
         def iteration(count: Value) -> None:
             self._bind(stmt.index, self.sum(lo, count))
             self.body(stmt.body)
-            if not is_counted:
-                charge(self.scope, str(work_of(stmt.body).operations * self.width))
+            if is_looking:
+                charge(self.scope, str(cost))
                 look_if_spent(self.scope)
 
-        self._rounds(lo, hi, iteration)
+        self._rounds(lo, hi, iteration, cost if is_pass else 0)
 
-    def _rounds(self, lo: Operand, hi: Operand, iteration: Callable[[Value], None]) -> None:
-        """iteration(k) for k in 0 .. hi - lo, in each lane by its own bounds."""
+    def _cost(self, stmts: tuple[Stmt, ...]) -> int:
+        """The operations of all lanes."""
+        return work_of(stmts).operations * self.width
+
+    def _rounds(self, lo: Operand, hi: Operand, iteration: Callable[[Value], None], cost: int = 0) -> None:
+        """iteration(k) for k in 0 .. hi - lo, in each lane by its own bounds. `cost`: operations of one that
+        are counted in front of all."""
         text, kind = self.text, self.kind(I64)
         if not isinstance(lo, Spread) and not isinstance(hi, Spread):
             trip = self.whole("sub", hi, lo)
-            self._count(text.value(f"icmp slt i64 {lo}, {hi}"), trip, iteration)
+            self._count(text.value(f"icmp slt i64 {lo}, {hi}"), trip, iteration, cost)
             return
         apart = self.on_lines("sub", hi, lo)
         if apart is not None and apart.steps == 0:
-            self._count(text.value(f"icmp sgt i64 {apart.base}, 0"), apart.base, iteration)
+            self._count(text.value(f"icmp sgt i64 {apart.base}, 0"), apart.base, iteration, cost)
             return
         first, last = self.vector(lo, I64), self.vector(hi, I64)
         enters = self.within(text.value(f"icmp slt {kind} {first}, {last}"))
@@ -256,51 +263,56 @@ class _Lanes(Vectors):
             with self.under(text.value(f"icmp ugt {kind} {trips}, {self.vector(count, I64)}")):
                 iteration(count)
 
-        self._count(text.value(f"icmp ne i64 {most}, 0"), most, masked)
+        self._count(text.value(f"icmp ne i64 {most}, 0"), most, masked, cost)
 
-    def _count(self, enters: Value, trip: Value, iteration: Callable[[Value], None]) -> None:
+    def _count(self, enters: Value, trip: Value, iteration: Callable[[Value], None], cost: int) -> None:
         """if enters: k = 0; do iteration(k) while ++k != trip"""
         text = self.text
-        body, after = text.fresh("body"), text.fresh("after")
-        text.do(f"br i1 {enters}, label %{body}, label %{after}")
-        before = text.block
-        text.label(body)
-        index, following = text.fresh(), text.fresh()
-        phi = text.reserve()
-        iteration(index)
-        text.fill(phi, f"{index} = phi i64 [0, %{before}], [{following}, %{text.block}]")
-        text.do(f"{following} = add nuw i64 {index}, 1")
-        more = text.value(f"icmp ne i64 {following}, {trip}")
-        notes = self.scope.program.module.metadata(
-            f"!{{{{self}}, {self.scope.program.no_runtime_unrolling}}}", is_distinct=True
-        )
-        text.do(f"br i1 {more}, label %{body}, label %{after}, !llvm.loop {notes}")
+        first, body, after = text.fresh("first"), text.fresh("body"), text.fresh("after")
+        text.do(f"br i1 {enters}, label %{first}, label %{after}")
+        text.label(first)
+        if cost:
+            charge(self.scope, text.value(f"mul i64 {trip}, {cost}"))
+        with text.loop():
+            text.do(f"br label %{body}")
+            text.label(body)
+            index, following = text.fresh(), text.fresh()
+            phi = text.reserve()
+            iteration(index)
+            text.fill(phi, f"{index} = phi i64 [0, %{first}], [{following}, %{text.block}]")
+            text.do(f"{following} = add nuw i64 {index}, 1")
+            more = text.value(f"icmp ne i64 {following}, {trip}")
+            notes = self.scope.program.module.metadata(
+                f"!{{{{self}}, {self.scope.program.no_runtime_unrolling}}}", is_distinct=True
+            )
+            text.do(f"br i1 {more}, label %{body}, label %{after}, !llvm.loop {notes}")
         text.label(after)
 
     def _while(self, stmt: While) -> None:
         text, kind = self.text, self.kind(BOOL)
         head, body, after = text.fresh("head"), text.fresh("body"), text.fresh("after")
-        text.do(f"br label %{head}")
         before = text.block
-        text.label(head)
-        mask = text.fresh()
-        phi = text.reserve()
-        with self.under(mask):
-            self.body(stmt.prelude)
-            condition, _ = self.typed(stmt.condition)
-            if isinstance(condition, Spread):
-                still = self.within(condition.vector)
-                goes_on = self.any_of(still)
-            else:
-                still, goes_on = mask, condition
-            text.do(f"br i1 {goes_on}, label %{body}, label %{after}")
-            text.label(body)
-            with self.under(still):
-                self.body(stmt.body)
-        charge(self.scope, str((work_of((*stmt.prelude, *stmt.body)).operations + 1) * self.width))
-        look_if_spent(self.scope)
-        text.fill(phi, f"{mask} = phi {kind} [{self.mask}, %{before}], [{still}, %{text.block}]")
-        text.do(f"br label %{head}")
+        with text.loop():
+            text.do(f"br label %{head}")
+            text.label(head)
+            mask = text.fresh()
+            phi = text.reserve()
+            with self.under(mask):
+                self.body(stmt.prelude)
+                condition, _ = self.typed(stmt.condition)
+                if isinstance(condition, Spread):
+                    still = self.within(condition.vector)
+                    goes_on = self.any_of(still)
+                else:
+                    still, goes_on = mask, condition
+                text.do(f"br i1 {goes_on}, label %{body}, label %{after}")
+                text.label(body)
+                with self.under(still):
+                    self.body(stmt.body)
+            charge(self.scope, str(self._cost((*stmt.prelude, *stmt.body)) + self.width))
+            look_if_spent(self.scope)
+            text.fill(phi, f"{mask} = phi {kind} [{self.mask}, %{before}], [{still}, %{text.block}]")
+            text.do(f"br label %{head}")
         text.label(after)
 
     # ------------------------------------------------------------------ checks and atomics

@@ -71,18 +71,15 @@ def _emit_loop(
     each by itself where it also looks."""
     text = scope.text
     enters = text.value(f"icmp slt i64 {lo}, {hi}")
-    body, after = text.fresh("body"), text.fresh("after")
+    first, body, after = text.fresh("first"), text.fresh("body"), text.fresh("after")
     bounds = _stepped(scope, stmt, lo), _stepped(scope, stmt, hi)
+    text.do(f"br i1 {enters}, label %{first}, label %{after}")
+    text.label(first)
     if is_counted:
-        first = text.fresh("first")
-        text.do(f"br i1 {enters}, label %{first}, label %{after}")
-        text.label(first)
         _charge_all(scope, stmt, text.value(f"sub i64 {hi}, {lo}"))
+    with text.loop():
         text.do(f"br label %{body}")
-    else:
-        text.do(f"br i1 {enters}, label %{body}, label %{after}")
-    before = text.block
-    _emit_iterations(scope, stmt, (bounds[0], before), bounds[1], (body, after), emit_body, is_looking)
+        _emit_iterations(scope, stmt, (bounds[0], first), bounds[1], (body, after), emit_body, is_looking)
     text.label(after)
 
 
@@ -100,13 +97,14 @@ def _emit_strips(scope: Scope, stmt: For, lo: Value, hi: Value, at_once: int, em
     trip = text.value(f"sub i64 {hi}, {lo}")  # no `nsw`: it may exceed the largest i64
     _charge_all(scope, stmt, trip)
     first_end = _end_of_strip(scope, lo, trip, at_once)
-    text.do(f"br label %{strip}")
-    text.label(strip)
-    start, end = text.fresh(), text.fresh()
-    start_phi, end_phi = text.reserve(), text.reserve()
-    bounds = _stepped(scope, stmt, start), _stepped(scope, stmt, end)
-    text.do(f"br label %{body}")
-    _emit_iterations(scope, stmt, (bounds[0], strip), bounds[1], (body, done), emit_body, test="ne")
+    with text.loop():
+        text.do(f"br label %{strip}")
+        text.label(strip)
+        start, end = text.fresh(), text.fresh()
+        start_phi, end_phi = text.reserve(), text.reserve()
+        bounds = _stepped(scope, stmt, start), _stepped(scope, stmt, end)
+        text.do(f"br label %{body}")
+        _emit_iterations(scope, stmt, (bounds[0], strip), bounds[1], (body, done), emit_body, test="ne")
     text.label(done)
     is_more = text.value(f"icmp slt i64 {end}, {hi}")
     text.do(f"br i1 {is_more}, label %{look}, label %{after}, !prof {scope.unlikely}")
@@ -188,15 +186,16 @@ def emit_while(scope: Scope, stmt: While, emit_body: EmitBody) -> None:
     text = scope.text
     scope.loop_depth += 1
     head, body, after = text.fresh("head"), text.fresh("body"), text.fresh("after")
-    text.do(f"br label %{head}")
-    text.label(head)
-    emit_body(scope, stmt.prelude)
-    condition = scope.expr(stmt.condition)
-    text.do(f"br i1 {condition}, label %{body}, label %{after}")
-    text.label(body)
-    emit_body(scope, stmt.body)
-    charge(scope, str(work_of((*stmt.prelude, *stmt.body)).operations + 1))
-    look_if_spent(scope)
-    text.do(f"br label %{head}")
+    with text.loop():
+        text.do(f"br label %{head}")
+        text.label(head)
+        emit_body(scope, stmt.prelude)
+        condition = scope.expr(stmt.condition)
+        text.do(f"br i1 {condition}, label %{body}, label %{after}")
+        text.label(body)
+        emit_body(scope, stmt.body)
+        charge(scope, str(work_of((*stmt.prelude, *stmt.body)).operations + 1))
+        look_if_spent(scope)
+        text.do(f"br label %{head}")
     text.label(after)
     scope.loop_depth -= 1

@@ -5,8 +5,11 @@ Text is written by hand, not built as objects: it is several times faster, and L
 
 from __future__ import annotations
 
+import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from anadrome.dtypes import DType
 from anadrome.targets.record import Target
@@ -22,10 +25,15 @@ SPECIAL_PREFIX = "anadrome.special."
 """How compiled code spells a function of `scipy.special.cython_special`: this and its name."""
 
 _NUMBERS = ("add", "sub", "mul", "sdiv", "udiv", "shl", "lshr", "ashr", "and", "or", "xor")
-_OTHERS = ("icmp", "select", "zext", "sext", "trunc", "freeze", "getelementptr")
+_FLOATS = ("fadd", "fsub", "fmul", "fdiv", "fneg", "fcmp", "sitofp", "uitofp", "fpext", "fptrunc")
+_OTHERS = ("icmp", "select", "zext", "sext", "trunc", "bitcast", "freeze", "getelementptr")
 _LANES = ("extractelement", "insertelement", "shufflevector")
-PURE = frozenset((*_NUMBERS, *_OTHERS, *_LANES))
-"""Instructions of which one is enough, where it is written twice with the same operands."""
+PURE = frozenset((*_NUMBERS, *_FLOATS, *_OTHERS, *_LANES))
+"""Instructions of which one is enough, where it is written twice with the same operands, and which may stand
+in front of a loop in which their operands do not change."""
+_DIVISIONS = frozenset(("sdiv", "udiv"))
+"""Those of them that end the process for some operands."""
+_NAME = re.compile(r"%[\w.]+")
 
 STACK_BYTES = 16
 """The alignment of the stack that every function finds, on all machines of the targets."""
@@ -53,6 +61,11 @@ def literal(value: bool | int | float, dtype: DType) -> Value:
 def is_literal(operand: Value) -> bool:
     """Whether an operand is a constant."""
     return not operand.startswith("%")
+
+
+def _is_divisor(operand: Value) -> bool:
+    """Whether an operand is a constant by which any number can be divided."""
+    return operand.isdigit() and operand != "0"
 
 
 def _as_single(number: float) -> float:
@@ -162,8 +175,21 @@ def _stack_alignment(target: Target, name: str) -> list[str]:
     return [f"!llvm.module.flags = !{{{name}}}", f"{name} = {flag}"]
 
 
+@dataclass(slots=True)
+class _Loop:
+    """A loop that is being written: the line in front of it, and what is computed there."""
+
+    position: int
+    lines: list[str] = field(default_factory=list)
+    known: dict[str, Value] = field(default_factory=dict)
+
+
 class FunctionText:
-    """The text of one function: its blocks in order, allocas kept apart for the entry block."""
+    """The text of one function: its blocks in order, allocas kept apart for the entry block.
+
+    A pure instruction is written once in a block, and in front of the loops in which its operands do not
+    change. What a load has read holds until something may be written there. So LLVM has less to do.
+    """
 
     def __init__(self, module: ModuleText, header: str) -> None:
         self.module = module
@@ -176,22 +202,76 @@ class FunctionText:
         self._count = 0
         self._known: dict[str, Value] = {}
         """Pure instructions of the block that is being written, and their values."""
+        self._read: dict[str, Value] = {}
+        """The same for what is read of arrays that nobody writes."""
+        self._loaded: dict[str, Value] = {}
+        """The same for other loads since anything may have been written."""
+        self._loops: list[_Loop] = []
+        """The loops that are being written, the outermost first."""
+        self._levels = dict.fromkeys(_NAME.findall(header), 0)
+        """How many loops were around where a value was made: it does not change in others."""
+        self._roots: dict[Value, Value] = {}
+        """address -> the address that it was computed from"""
+        self._constant = {_NAME.findall(part)[0] for part in header.split(",") if " readonly " in part}
 
     def fresh(self, prefix: str = "%v") -> Value:
         """A name no other value or block of the function has."""
         self._count += 1
-        return f"{prefix}{self._count}"
+        name = f"{prefix}{self._count}"
+        self._levels[name] = len(self._loops)
+        return name
 
     def value(self, instruction: str) -> Value:
-        """Append an instruction; the name of its result. A pure one stands once in a block."""
-        known = self._known.get(instruction)
-        if known is not None:
-            return known
-        self._count += 1
-        name = f"%v{self._count}"
+        """Write an instruction, unless its value is known; the name of its result."""
+        operation = instruction.partition(" ")[0]
+        if operation not in PURE:
+            return self._load(instruction) if operation == "load" else self._written(instruction)
+        found = self._known.get(instruction)
+        if found is not None:
+            return found
+        level = self._level(operation, instruction)
+        known, lines = self._known, self._lines
+        if level < len(self._loops):
+            loop = self._loops[level]
+            known, lines = loop.known, loop.lines
+            found = known.get(instruction)
+            if found is not None:
+                return found
+        name = self.fresh()
+        lines.append(f"  {name} = {instruction}")
+        known[instruction] = name
+        self._levels[name] = level
+        if operation == "getelementptr":
+            base = next(iter(_NAME.findall(instruction)), "")
+            self._roots[name] = self._roots.get(base, base)
+        return name
+
+    def _level(self, operation: str, instruction: str) -> int:
+        """How many of the loops around an instruction has to stay in."""
+        depth = len(self._loops)
+        if not depth or (operation in _DIVISIONS and not _is_divisor(instruction.rpartition(" ")[2])):
+            return depth
+        levels = self._levels
+        return min(max((levels[name] for name in _NAME.findall(instruction)), default=0), depth)
+
+    def _load(self, instruction: str) -> Value:
+        names = _NAME.findall(instruction)
+        if instruction.startswith(("load atomic", "load volatile")) or not names:
+            return self._written(instruction)
+        root = self._roots.get(names[0], names[0])
+        known = self._read if root in self._constant else self._loaded
+        found = known.get(instruction)
+        if found is None:
+            found = known[instruction] = self.fresh()
+            self._lines.append(f"  {found} = {instruction}")
+        return found
+
+    def _written(self, instruction: str) -> Value:
+        """An instruction that is written wherever it is asked for."""
+        if " @llvm." not in instruction:
+            self._loaded.clear()
+        name = self.fresh()
         self._lines.append(f"  {name} = {instruction}")
-        if instruction.partition(" ")[0] in PURE:
-            self._known[instruction] = name
         return name
 
     def equal(self, instruction: str, value: Value) -> None:
@@ -219,7 +299,20 @@ class FunctionText:
     # ------------------------------------------------------------------ instructions
     def do(self, instruction: str) -> None:
         """Append an instruction without a result."""
+        self._loaded.clear()
         self._lines.append("  " + instruction)
+
+    @contextmanager
+    def loop(self) -> Iterator[None]:
+        """A `with` block in which a loop is written, from the last block in front of it on. Here stands what
+        does not change in the loop."""
+        around = _Loop(self.reserve(), known=dict(self._known))
+        self._loops.append(around)
+        try:
+            yield
+        finally:
+            self._loops.pop()
+            self._lines[around.position] = "\n".join(around.lines)
 
     def reserve(self) -> int:
         """Leave a line for an instruction that is known only later: a phi of a loop."""
@@ -233,12 +326,14 @@ class FunctionText:
     def label(self, name: str) -> None:
         """Begin a block."""
         self.block = name
-        self._known.clear()
+        for known in (self._known, self._read, self._loaded):
+            known.clear()
         self._lines.append(f"{name}:")
 
     def alloca(self, type_: str, initial: str = "") -> Value:
         """Stack storage in the entry block, so that it becomes registers where it can."""
         name = self.fresh("%s")
+        self._levels[name] = 0
         self._entry.append(f"  {name} = alloca {type_}, align {16 if type_.startswith('[') else 8}")
         if initial:
             self._entry.append(f"  store {type_} {initial}, ptr {name}")
