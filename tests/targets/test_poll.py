@@ -105,6 +105,30 @@ def test_a_cheap_pass_inside_a_loop_is_left_alone():
     assert body_of(strips).count(CALL) == 2
 
 
+def test_a_cheap_pass_of_lanes_is_counted_as_a_whole():
+    program = """fn f(x: f64 buffer, n: i64, m: i64) {{
+      alloc y: f64 global [max(n, 1)]
+      for i in 0 .. n parallel {{
+        alloc s: f64 local [1]
+        s[0] = 0.0
+        for j in 0 .. m sequential {{ {} }}
+        y[i] = s[0]
+      }}
+      return y as f64 [n]
+    }}"""
+    passes, others, nested = (
+        in_lanes(program.format(body)).llvm_text
+        for body in (
+            "s[0] = add~(s[0], mul(x[j], to_f64(i)))",
+            "s[0] = add(mul(s[0], 0.5), to_f64(i))",
+            "s[0] = add~(s[0], x[j]) for k in 0 .. m sequential { s[0] = add~(s[0], mul(x[k], x[j])) }",
+        )
+    )
+    assert all("lanes" in text or "x double>" in text for text in (passes, others, nested))
+    counts = [body_of(text).count(CALL) for text in (passes, others, nested)]
+    assert counts[1] > counts[0] and counts[2] > counts[0]
+
+
 def test_worker_threads_look_and_the_main_one_waits():
     text = """fn f(x: f64 buffer, n: i64) {
       alloc out: f64 global [n]

@@ -176,9 +176,6 @@ def _optimised(text: str, machine: Machine) -> Iterator[Any]:
         inliner.add_always_inliner_pass()
         cleaner.add_global_dead_code_eliminate_pass()
         of_function = builder.getFunctionPassManager()
-        of_function.add_loop_unroll_pass()
-        of_function.add_instruction_combine_pass()
-        of_function.add_simplify_cfg_pass()
         try:
             inliner.run(module, builder)
             for function in module.functions:
