@@ -20,7 +20,14 @@ from anadrome.errors.ir import IRError
 from anadrome.prims.record import Algebra, Prim
 from anadrome.prims.table import PRIMS
 from anadrome.targets.llvm_functions import function_in_lanes
-from anadrome.targets.llvm_text import SPECIAL_PREFIX, FunctionText, Value, is_literal, literal
+from anadrome.targets.llvm_text import (
+    SPECIAL_PREFIX,
+    FunctionText,
+    Value,
+    is_divisor,
+    is_literal,
+    literal,
+)
 
 Operands = Sequence[Value]
 Row = Callable[[FunctionText, Operands, DType, DType, str], Value]
@@ -284,8 +291,7 @@ def _neg(text: FunctionText, args: Operands, dtype: DType, result: DType, flags:
 def _truncated_division(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
     """The quotient rounded towards zero; x/0 = 0, and x/(-1) = -x without overflow."""
     kind, bit, (left, right) = text.kind(dtype), text.kind(BOOL), args
-    divisor = text.literal_of(right)
-    if divisor.removeprefix("-").isdecimal() and divisor not in ("0", "-1"):
+    if is_divisor(text.literal_of(right)):
         return text.value(f"{'udiv' if dtype.kind == 'uint' else 'sdiv'} {kind} {left}, {right}")
     zero, one, minus_one = (text.number(number, dtype) for number in ("0", "1", "-1"))
     is_zero = text.value(f"icmp eq {kind} {right}, {zero}")

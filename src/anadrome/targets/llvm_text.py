@@ -63,9 +63,9 @@ def is_literal(operand: Value) -> bool:
     return not operand.startswith("%")
 
 
-def _is_divisor(operand: Value) -> bool:
-    """Whether an operand is a constant by which any number can be divided."""
-    return operand.isdigit() and operand != "0"
+def is_divisor(operand: Value) -> bool:
+    """Whether an operand is a whole number by which any other can be divided: -1 gives none for the least."""
+    return operand.removeprefix("-").isdecimal() and operand not in ("0", "-1")
 
 
 def _as_single(number: float) -> float:
@@ -249,7 +249,7 @@ class FunctionText:
     def _level(self, operation: str, instruction: str) -> int:
         """How many of the loops around an instruction has to stay in."""
         depth = len(self._loops)
-        if not depth or (operation in _DIVISIONS and not _is_divisor(instruction.rpartition(" ")[2])):
+        if not depth or (operation in _DIVISIONS and not is_divisor(self.literal_of(instruction))):
             return depth
         levels = self._levels
         return min(max((levels[name] for name in _NAME.findall(instruction)), default=0), depth)
