@@ -8,9 +8,10 @@ from launching import config, prepared, scheduled
 
 from anadrome.errors.runtime import IndexOutOfBounds
 from anadrome.kernel_ir.interp import run
+from anadrome.kernel_ir.limits import Limits
 from anadrome.kernel_ir.nodes import Binding, For, Let
 from anadrome.kernel_ir.text import parse
-from anadrome.kernel_ir.walk import most_trips, statements
+from anadrome.kernel_ir.walk import statements
 from anadrome.targets.cpu import compile_cpu
 
 RNG = np.random.default_rng(3)
@@ -202,8 +203,8 @@ def _rests(text: str) -> list[int]:
     fn = scheduled(text, vector_bits=512)
     inside = list(statements(fn.body))
     loops = [stmt for stmt in inside if isinstance(stmt, For) and stmt.index.name.startswith("strip")]
-    whole = [loop for loop in loops if most_trips(loop) is None][1:]
-    rests = [most_trips(loop) for loop in loops[2:] if most_trips(loop) is not None]
+    whole = [loop for loop in loops if Limits().trips(loop) is None][1:]
+    rests = [Limits().trips(loop) for loop in loops[2:] if Limits().trips(loop) is not None]
     return [rest for rest in rests if rest] or [0] * len(whole)
 
 

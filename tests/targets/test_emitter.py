@@ -293,16 +293,150 @@ def test_quotients_by_constants(divisor):
     )
 
 
-def test_numbers_are_computed_once_in_a_block():
-    program = compiled(
-        """fn f(x: f64 buffer, n: i64) {
-          alloc s: f64 local [1]
-          s[0] = add(x[add(mul(n, 2), 1)], x[add(mul(n, 2), 1)])
-          if gt(n, 3) { s[0] = x[add(mul(n, 2), 1)] }
-          return s[0] as f64
-        }"""
-    )
-    assert program.llvm_text.count("mul i64") == 2  # in the first block, and in that of the branch
+def body_of(text):
+    """The LLVM text of a function itself."""
+    found = compiled(text).llvm_text
+    return found[found.index("@body(") :].split("\n}")[0]
+
+
+def test_numbers_are_computed_once():
+    """Where they were computed in a block that is always run before."""
+    text = """fn f(x: f64 buffer, n: i64) {
+      alloc s: f64 local [1]
+      s[0] = add(x[add(mul(n, 2), 1)], x[add(mul(n, 2), 1)])
+      if gt(n, 3) { s[0] = x[add(mul(n, 2), 1)] }
+      return s[0] as f64
+    }"""
+    assert body_of(text).count("mul i64") == 1
+    text = """fn f(x: f64 buffer, n: i64) {
+      alloc s: f64 local [1]
+      s[0] = 0.0
+      if gt(n, 3) { s[0] = x[mul(n, 2)] } else { s[0] = add(x[mul(n, 2)], 1.0) }
+      s[0] = add(s[0], x[mul(n, 2)])
+      return s[0] as f64
+    }"""
+    assert body_of(text).count("mul i64") == 3  # no branch knows of the other, nor what follows of either
+    for n in (1, 4):
+        agree(text, np.arange(20.0), n)
+
+
+def test_a_condition_is_asked_for_once():
+    text = """fn f(x: f64 buffer, n: i64) {
+      alloc s: f64 local [1]
+      s[0] = 0.0
+      check 0: gt(n, 0), n
+      if gt(n, 0) { s[0] = 1.0 } else { s[0] = 2.0 }
+      if gt(n, 2) {
+        if gt(n, 2) { s[0] = add(s[0], 10.0) }
+      } else {
+        if gt(n, 2) { s[0] = add(s[0], 100.0) } else { s[0] = add(s[0], 1000.0) }
+      }
+      if gt(n, 2) { s[0] = add(s[0], 10000.0) }
+      return s[0] as f64
+    }
+    failure assert "n = {0}"
+    """
+    assert body_of(text).count("\n  br i1") == 3  # the check, and n > 2 twice
+    for n in (1, 2, 3):
+        agree(text, np.arange(3.0), n)
+
+
+def test_loops_in_loops_ask_once_whether_there_is_anything_to_do():
+    text = """fn f(x: f64 buffer, n: i64) {
+      alloc s: f64 local [1]
+      s[0] = 0.0
+      for i in 0 .. n sequential { for j in 0 .. n sequential { s[0] = add(mul(s[0], 0.5), x[j]) } }
+      return s[0] as f64
+    }"""
+    assert body_of(text).count("icmp slt i64 0, %p1") == 1
+    assert len(re.findall(r"br i1 .*, label %first", body_of(text))) == 1
+    for n in (0, 1, 3):
+        agree(text, np.arange(3.0), n)
+
+
+CHANGES = {
+    "nothing": "",
+    "another array": "z[1] = s[0]",
+    "a store": "y[1] = add(y[1], 1.0)",
+    "a view": "view w = y [1] w[0] = add(w[0], 1.0)",
+    "a view of a view": "view v = y [0] view w = v [1] w[0] = add(w[0], 1.0)",
+    "a copy": "copy y [2] = x",
+    "a fill": "fill y [2] = s[0]",
+    "an atomic": "combine add y[1] = 1.0",
+    "a loop in it": "for j in 0 .. n sequential { y[j] = add(y[j], 1.0) }",
+    "a branch in it": "if gt(i, 0) { y[1] = 7.0 }",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_each_iteration_reads_is_read_in_front_of_a_loop_that_does_not_change_it(change):
+    """Also of an array that is stored to elsewhere."""
+    text = f"""fn f(x: f64 buffer, n: i64) {{
+      alloc s: f64 local [1]
+      alloc y: f64 global [3]
+      alloc z: f64 global [3]
+      s[0] = 0.0
+      for i in 0 .. 3 sequential {{ y[i] = x[i] z[i] = x[i] }}
+      for i in 0 .. n sequential {{
+        s[0] = add(mul(s[0], 0.5), y[1])
+        {CHANGES[change]}
+      }}
+      y[1] = add(y[1], s[0])
+      return s[0] as f64, y as f64 [3], z as f64 [3]
+    }}"""
+    body = body_of(text)
+    loop = body[body.rindex("\nbody") :] if change != "a loop in it" else body.split("\nbody")[-2]
+    is_read_before = "load double, ptr %v" not in loop.split("fadd")[0]
+    assert is_read_before == (change in ("nothing", "another array"))
+    for n in (0, 1, 3):
+        agree(text, np.arange(1.0, 4.0), n)
+
+
+def test_what_an_iteration_may_leave_out_is_not_read_in_front_of_its_loop():
+    """It may lie outside: here 2⁴⁰ elements behind the array."""
+    text = """fn f(x: f64 buffer, n: i64, k: i64, far: i64) {
+      alloc s: f64 local [1]
+      s[0] = 0.0
+      for i in 0 .. n sequential { if lt(far, 3) { s[0] = add(s[0], x[far]) } }
+      for i in 0 .. n sequential { for j in 0 .. k sequential { s[0] = add(s[0], x[far]) } }
+      for i in 0 .. n sequential {
+        for j in 0 .. 3 sequential { if lt(add(far, j), 3) { s[0] = add(s[0], x[add(far, j)]) } }
+      }
+      return s[0] as f64
+    }"""
+    agree(text, np.arange(1.0, 4.0), 2, 0, 1 << 40)
+    agree(text, np.arange(1.0, 4.0), 2, 2, 1)
+
+
+def test_iterations_that_decide_something_are_written_one_after_the_other():
+    text = """fn f(x: f64 buffer, n: i64) {
+      alloc s: f64 local [1]
+      s[0] = 0.0
+      for i in 0 .. n sequential {
+        for j in 0 .. 6 sequential {
+          let k: i64 = sub(j, 2)
+          if lt(k, 0) { s[0] = add(s[0], x[j]) } else { if eq(k, 3) { s[0] = mul(s[0], x[5]) } }
+          s[0] = add(s[0], select(gt(j, 4), 1.0, 2.0))
+        }
+      }
+      return s[0] as f64
+    }"""
+    body = body_of(text)
+    assert "select" not in body and body.count("\nthen") == 0 and body.count("load double, ptr %p0") == 1
+    assert body.index("load double") < body.index("\nbody")
+    for n in (0, 1, 3):
+        agree(text, np.arange(1.0, 7.0), n)
+
+
+def test_long_loops_stay_loops():
+    text = """fn f(x: f64 buffer) {
+      alloc s: f64 local [1]
+      s[0] = 0.0
+      for j in 0 .. 1000 sequential { if lt(j, 500) { s[0] = add(s[0], x[j]) } }
+      return s[0] as f64
+    }"""
+    assert body_of(text).count("load double, ptr %v") == 1
+    agree(text, np.arange(1000.0))
 
 
 def test_what_a_loop_does_not_change_stands_in_front_of_it():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -307,3 +308,43 @@ def test_a_guard_that_no_lane_passes(n):
         np.array([3, 3, 5, 1, 3, 2, 4, 6]),
         n,
     )
+
+
+def test_conditions_that_are_known_in_each_lane_are_constants() -> None:
+    """A number that differs between the lanes in one iteration may be the same in all of them in the next."""
+    body = """
+          for j in 0 .. 3 sequential {
+            let i: i64 = add(mul(j, 8), lane)
+            let c: bool = ge(i, 4)
+            if c { out[i] = x[i] } else { out[i] = neg(x[i]) }
+            if lt(i, 18) { out[i] = mul(out[i], 2.0) }
+            out[i] = add(out[i], select(eq(i, 9), 100.0, 0.0))
+          }"""
+    text = f"""fn f(x: f64 buffer) {{
+      alloc out: f64 global [24]
+      for lane in 0 .. 8 lanes {{ {body} }}
+      return out as f64 [24]
+    }}"""
+    agree(text, np.arange(1.0, 25.0))
+    assert not re.search(r"icmp \w+ <8 x i64>", compiled(text).llvm_text)
+
+
+@pytest.mark.parametrize("change", [0, 1, -1])
+@pytest.mark.parametrize("strips", [0, 1, 3])
+def test_long_loops_inside_lanes_look_between_strips(strips: int, change: int) -> None:
+    """The iterations that run before the program looks are those that the text says."""
+    terms = "".join(f"s[0] = add(mul(s[0], 0.99), exp(mul(x[i], {k}.0)))\n" for k in range(1, 5))
+    text = f"""fn f(x: f64 buffer, n: i64) {{
+      alloc out: f64 global [8]
+      for lane in 0 .. 8 lanes {{
+        alloc s: f64 local [1]
+        s[0] = to_f64(lane)
+        for i in 0 .. n sequential {{ {terms} }}
+        out[lane] = s[0]
+      }}
+      return out as f64 [8]
+    }}"""
+    found = re.search(r"umin\.i64\(i64 [^,]*, i64 (\d+)\)", compiled(text).llvm_text)
+    assert found is not None
+    size = max(strips * int(found[1]) + change, 0)
+    agree(text, np.linspace(-1.0, 1.0, max(size, 1)), size, rtol=1e-10)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from anadrome.kernel_ir.limits import Limits
 from anadrome.kernel_ir.nodes import For
 from anadrome.kernel_ir.text import parse
-from anadrome.kernel_ir.walk import most_trips, statements, trip_count
+from anadrome.kernel_ir.walk import statements, trip_count
 from anadrome.kernel_ir.work import PATIENCE, Work, is_cheap_pass, iterations_at_once, work_of
 
 
@@ -95,4 +96,4 @@ def test_cheap_passes(inside, is_cheap):
 )
 def test_the_most_iterations(bounds, most):
     (found,) = loops(loop("y[i] = 1.0").replace("0 .. n", bounds))
-    assert most_trips(found) == most
+    assert Limits().trips(found) == most

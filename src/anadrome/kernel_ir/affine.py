@@ -114,10 +114,12 @@ def variable(atom: Atom) -> Form:
 
 @dataclass(frozen=True, slots=True)
 class Bindings:
-    """What a program's names are bound to: buffers to views, whole numbers to what is computed of others."""
+    """What a program's names are bound to: buffers to views, whole numbers to what is computed of others,
+    indices to their loops."""
 
     views: Mapping[Buffer, View] = field(default_factory=dict)
     numbers: Mapping[Var, Expr] = field(default_factory=dict)
+    loops: Mapping[Var, For] = field(default_factory=dict)
 
     def root(self, buffer: Buffer) -> Buffer:
         """The buffer that a view looks into in the end."""
@@ -130,6 +132,7 @@ def bindings_of(body: Iterable[Stmt]) -> Bindings:
     """The bindings of a program, without numbers that are read from memory, which may have changed since."""
     views: dict[Buffer, View] = {}
     numbers: dict[Var, Expr] = {}
+    loops: dict[Var, For] = {}
     for stmt in statements(body):
         match stmt:
             case View(buffer=buffer):
@@ -137,9 +140,11 @@ def bindings_of(body: Iterable[Stmt]) -> Bindings:
             case Let(var=var, value=value) if not var.dtype.is_float:
                 if not any(isinstance(part, Load) for part in subexpressions(value)):
                     numbers[var] = value
+            case For(index=index):
+                loops[index] = stmt
             case _:
                 pass
-    return Bindings(views, numbers)
+    return Bindings(views, numbers, loops)
 
 
 @dataclass(slots=True)

@@ -79,23 +79,6 @@ def trip_count(loop: For) -> int | None:
     return None
 
 
-def most_trips(loop: For) -> int | None:
-    """The most iterations of a loop, if they are known: min(…, n) from 0 on, or up to min(…, lo + n)."""
-    for hi in (
-        loop.hi,
-        *(loop.hi.args if isinstance(loop.hi, Compute) and loop.hi.prim.name == "min" else ()),
-    ):
-        match loop.lo, hi:
-            case Const(value=lo), Const(value=most):
-                return max(int(most) - int(lo), 0)
-            case lo, Compute(prim=prim, args=(start, Const(value=most))) if prim.name == "add":
-                if is_same(start, lo):
-                    return int(most)
-            case _:
-                pass
-    return None
-
-
 def is_same(one: Expr, other: Expr) -> bool:
     """Whether two expressions are written alike, and read no memory."""
     match one, other:

@@ -9,6 +9,7 @@ from typing import assert_never
 
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.affine import steps_of
+from anadrome.kernel_ir.limits import Limits
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
@@ -39,7 +40,7 @@ from anadrome.kernel_ir.nodes import (
     While,
     Workers,
 )
-from anadrome.kernel_ir.walk import expressions, most_trips, statements, subexpressions
+from anadrome.kernel_ir.walk import expressions, statements, subexpressions
 
 PATIENCE = 1 << 18
 """Operations after which a program looks whether it is to end: 30 microseconds of the cheapest ones, 30
@@ -50,6 +51,8 @@ ALWAYS = PATIENCE + 1
 
 TOGETHER = 4
 """Lanes whose operations take the time of one."""
+
+NO_LIMITS = Limits()
 
 _MEMORY = 100
 """What it costs to ask for memory or give it back."""
@@ -70,11 +73,11 @@ class Work:
         return Work(self.operations + other.operations, self.is_all and other.is_all)
 
 
-def work_of(body: Iterable[Stmt]) -> Work:
+def work_of(body: Iterable[Stmt], limits: Limits = NO_LIMITS) -> Work:
     """The work of statements, run once."""
     total = Work(0)
     for stmt in body:
-        total += Work(1 + sum(map(_operations, expressions(stmt)))) + _inside(stmt)
+        total += Work(1 + sum(map(_operations, expressions(stmt)))) + _inside(stmt, limits)
     return total
 
 
@@ -130,18 +133,18 @@ def _is_sum(stmt: Store) -> bool:
     return isinstance(stmt.value, Compute) and stmt.value.is_reassociable
 
 
-def _inside(stmt: Stmt) -> Work:
+def _inside(stmt: Stmt, limits: Limits) -> Work:
     match stmt:
         case For(binding=Binding.THREADS) | While() | Call() | Print() | Fill() | Copy():
             return Work(0, is_all=False)
         case For(body=body):
-            trip, work = most_trips(stmt), work_of(body)
+            trip, work = limits.trips(stmt), work_of(body, limits)
             if trip is not None and iterations_at_once(trip, work) == 0:
                 at_once = TOGETHER if stmt.binding is Binding.LANES else 1
                 return Work(-(-trip * work.operations // at_once))
             return Work(0, is_all=False)
         case If(then=then, other=other):
-            return work_of(then) + work_of(other)
+            return work_of(then, limits) + work_of(other, limits)
         case Alloc() | Free():
             return Work(_MEMORY)
         case Let() | View() | Swap() | Store() | Atomic() | Check():

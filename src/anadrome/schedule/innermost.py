@@ -62,6 +62,7 @@ from dataclasses import dataclass, replace
 from anadrome.dtypes import I64, DType
 from anadrome.kernel_ir.affine import Bindings
 from anadrome.kernel_ir.arithmetic import ZERO, add, compute, divide, known, least, multiply, subtract
+from anadrome.kernel_ir.limits import Limits
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
@@ -84,7 +85,6 @@ from anadrome.kernel_ir.walk import (
     WIDTHS,
     bodies,
     expressions,
-    most_trips,
     statements,
     subexpressions,
     trip_count,
@@ -138,7 +138,7 @@ def strips_of(loop: For, bindings: Bindings, vector_bits: int) -> Strips | InOrd
         return InOrder("there are no vectors")
     if extent is not None and extent < LEAST:
         return InOrder(f"{extent} iterations are unrolled")
-    most = most_trips(loop)
+    most = Limits(bindings).trips(loop)
     if most is not None and most < LEAST:
         return InOrder(f"there are at most {most} iterations")
     found = iterations_of(loop, bindings)

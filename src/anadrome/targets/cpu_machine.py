@@ -152,30 +152,26 @@ def assembly(text: str, machine: Machine) -> str:
 
 @contextmanager
 def _optimised(text: str, machine: Machine) -> Iterator[Any]:
-    """The module after what LLVM's O3 pipeline does to a function by itself, and little else.
+    """The module after as few of LLVM's passes as it needs (`_PASSES`).
 
-    Of the whole pipeline the module needs no more: loops are in lanes as they are, and the few functions
-    that are called from loops say that they are to be inlined. It takes three quarters of the time. LLVM's
-    vectoriser of loops makes wrong programs out of branches (decision 18); that of straight code ends the
-    process on some modules ("must be scheduled at this point"), and makes others on which the code generator
-    does ("Already set a value for this node"). Its elimination of loads across iterations takes as long as
-    all other passes together where a loop reads a hundred places.
+    The text is written with most of the others done: loops are in lanes as they are, what a loop does not
+    change stands in front of it, and nothing is computed twice (`FunctionText`). All of LLVM's O3 takes a
+    third as long again, code generation included. Of its passes, the vectoriser of loops makes wrong programs
+    out of branches (decision 18); that of straight code ends the process on some modules ("must be scheduled
+    at this point"), and makes others on which the code generator does ("Already set a value for this node").
 
     The module and its context are freed here, which takes a while: Python would lose a Ctrl-C that comes
     while their `__del__` does it.
     """
     with llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
         module.verify()
-        options = llvm.create_pipeline_tuning_options(speed_level=3)
-        options.loop_vectorization = False
-        options.slp_vectorization = False
-        options.loop_interleaving = False
-        options.loop_unrolling = True
-        builder = llvm.create_pass_builder(machine.code_generator, options)
+        builder = llvm.create_pass_builder(machine.code_generator, llvm.create_pipeline_tuning_options())
         inliner, cleaner = llvm.create_new_module_pass_manager(), llvm.create_new_module_pass_manager()
         inliner.add_always_inliner_pass()
         cleaner.add_global_dead_code_eliminate_pass()
-        of_function = builder.getFunctionPassManager()
+        of_function = llvm.create_new_function_pass_manager()
+        for name in _PASSES:
+            getattr(of_function, f"add_{name}_pass")()
         try:
             inliner.run(module, builder)
             for function in module.functions:
@@ -186,6 +182,19 @@ def _optimised(text: str, machine: Machine) -> Iterator[Any]:
             for passes in (inliner, of_function, cleaner):
                 _free(passes)
         yield module
+
+
+_PASSES = (
+    "sroa",
+    "simplify_cfg",
+    "instruction_combine",
+    "loop_unroll",
+    "sroa",
+    "instruction_combine",
+    "simplify_cfg",
+)
+"""LLVM's passes of a function, as llvmlite calls them: arrays on the stack become registers, blocks are
+joined, instructions combined, short loops unrolled; then the same for what that has opened."""
 
 
 def _free(passes: Any) -> None:

@@ -26,12 +26,15 @@ def emit_check(scope: Scope, check: Check) -> None:
 def fail_unless(scope: Scope, condition: Value, status: int, bits: Sequence[Value]) -> None:
     """Record the failure and leave, unless the condition holds."""
     text = scope.text
+    if text.decided(condition) == "true":
+        return
     bad, good = text.fresh("bad"), text.fresh("good")
     inverse = text.value(f"xor i1 {condition}, true")
     text.do(f"br i1 {inverse}, label %{bad}, label %{good}, !prof {scope.unlikely}")
-    text.label(bad)
-    _record(scope, status, bits)
+    with text.branch(bad, condition, "false"):
+        _record(scope, status, bits)
     text.label(good)
+    text.decide(condition)
 
 
 def _record(scope: Scope, status: int, bits: Sequence[Value]) -> None:

@@ -51,17 +51,24 @@ from anadrome.kernel_ir.nodes import (
     Warp,
     While,
 )
-from anadrome.kernel_ir.walk import expressions, statements, subexpressions, trip_count
-from anadrome.kernel_ir.work import is_cheap_pass, iterations_at_once, work_of
+from anadrome.kernel_ir.walk import expressions, statements, subexpressions
+from anadrome.kernel_ir.work import (
+    TOGETHER,
+    Work,
+    is_cheap_pass,
+    iterations_at_once,
+    work_of,
+)
+from anadrome.kernel_ir.written_out import written_out
 from anadrome.targets.llvm_checks import fail_unless
 from anadrome.targets.llvm_memory import atomic_operation, combined
 from anadrome.targets.llvm_poll import charge, look_if_spent
+from anadrome.targets.llvm_rounds import Rounds, emit_rounds
+from anadrome.targets.llvm_scalars import TRUTHS, is_less
 from anadrome.targets.llvm_scope import Scope
-from anadrome.targets.llvm_text import Value, literal
+from anadrome.targets.llvm_text import Value, is_literal, literal
 from anadrome.targets.llvm_vectors import FULL, Operand, Spread, Vectors
 
-SHORT = 16
-"""Elements up to which a copy is written out, so that its stores stand beside others."""
 TOTALS = ("add", "sub")
 """Operations of which lanes may add up what they bring."""
 UNASKED = 24
@@ -78,16 +85,6 @@ def emit_lanes(scope: Scope, loop: For) -> None:
     scope.loop_depth -= 1
 
 
-def _is_short_copy(loop: For) -> bool:
-    """Whether a loop does nothing but to store a few elements."""
-    trips = trip_count(loop)
-    match loop.body:
-        case (Store(value=Load() | Const() | Var()),):
-            return trips is not None and trips <= SHORT
-        case _:
-            return False
-
-
 class _Lanes(Vectors):
     """Statements of all lanes at once."""
 
@@ -97,6 +94,11 @@ class _Lanes(Vectors):
         """vector -> whether no two lanes that are here have one number, where that was asked before"""
 
     def body(self, body: Iterable[Stmt]) -> None:
+        """Statements in order, to the end."""
+        self._statements(body)
+        self.finish_rows()
+
+    def _statements(self, body: Iterable[Stmt]) -> None:
         """Statements in order. What is found out in them holds no longer behind them."""
         around = self.apart, self.held
         self.apart, self.held = dict(self.apart), set(self.held)
@@ -104,7 +106,6 @@ class _Lanes(Vectors):
             if not isinstance(stmt, Let | Store | Alloc | View | For):
                 self.finish_rows()
             self._statement(stmt)
-        self.finish_rows()
         self.apart, self.held = around
 
     def _statement(self, stmt: Stmt) -> None:
@@ -146,6 +147,7 @@ class _Lanes(Vectors):
         if isinstance(value, Spread):
             self.vars[var] = value
         else:
+            self.vars.pop(var, None)
             self.scope.bind(var, value)
 
     def _alloc(self, stmt: Alloc) -> None:
@@ -167,15 +169,20 @@ class _Lanes(Vectors):
         condition, _ = self.typed(stmt.condition)
         text = self.text
         if not isinstance(condition, Spread):
+            condition = text.decided(condition)
+        if condition in TRUTHS:
+            self.body(stmt.then if condition == "true" else stmt.other)
+            return
+        if not isinstance(condition, Spread):
             then, other, after = text.fresh("then"), text.fresh("else"), text.fresh("after")
             text.do(f"br i1 {condition}, label %{then}, label %{other if stmt.other else after}")
-            text.label(then)
-            self.body(stmt.then)
-            text.do(f"br label %{after}")
-            if stmt.other:
-                text.label(other)
-                self.body(stmt.other)
+            with text.branch(then, condition):
+                self.body(stmt.then)
                 text.do(f"br label %{after}")
+            if stmt.other:
+                with text.branch(other, condition, "false"):
+                    self.body(stmt.other)
+                    text.do(f"br label %{after}")
             text.label(after)
             return
         chosen = self.within(condition.vector)
@@ -188,17 +195,25 @@ class _Lanes(Vectors):
 
     def _if_any(self, mask: Value, body: tuple[Stmt, ...]) -> None:
         """Statements under a mask, if it has any lane; a few are done without asking."""
-        text, work = self.text, work_of(body)
+        text, work = self.text, work_of(body, self.scope.program.limits)
+        if is_literal(mask):  # no lane, or some
+            if "true" in mask:
+                with self.under(mask):
+                    self.body(body)
+            return
         if work.operations <= UNASKED and all(map(self._is_arithmetic, statements(body))):
             with self.under(mask):
                 self.body(body)
             return
-        some, after = text.fresh("some"), text.fresh("after")
-        text.do(f"br i1 {self.any_of(mask)}, label %{some}, label %{after}")
-        text.label(some)
-        with self.under(mask):
+        some, after, is_any = text.fresh("some"), text.fresh("after"), self.any_of(mask)
+        if text.decided(is_any) == "true":
+            with self.under(mask):
+                self.body(body)
+            return
+        text.do(f"br i1 {is_any}, label %{some}, label %{after}")
+        with text.branch(some, is_any), self.under(mask):
             self.body(body)
-        text.do(f"br label %{after}")
+            text.do(f"br label %{after}")
         text.label(after)
 
     def _is_arithmetic(self, stmt: Stmt) -> bool:
@@ -216,42 +231,75 @@ class _Lanes(Vectors):
                 return False
 
     def _for(self, stmt: For) -> None:
-        lo, hi = self.typed(stmt.lo)[0], self.typed(stmt.hi)[0]
-        if isinstance(stmt.lo, Const) and isinstance(stmt.hi, Const) and _is_short_copy(stmt):
-            for index in range(int(stmt.lo.value), int(stmt.hi.value)):
+        written = written_out(stmt, self)
+        if written is not None:
+            for index in written:
                 self._bind(stmt.index, str(index))
-                for inner in stmt.body:
-                    self._statement(inner)
+                self._statements(stmt.body)
             return
         self.finish_rows()
-        at_once, cost = iterations_at_once(trip_count(stmt), work_of(stmt.body)), self._cost(stmt.body)
-        is_pass = bool(at_once) and is_cheap_pass(stmt)
-        is_looking = at_once != 0 and not is_pass
+        lo, hi = self.typed(stmt.lo)[0], self.typed(stmt.hi)[0]
+        cost = self._cost(stmt.body)
+        at_once = iterations_at_once(self.scope.program.limits.trips(stmt), cost)
+        operations = 0 if at_once == 0 else cost.operations
+        if at_once and is_cheap_pass(stmt):
+            at_once = 0
 
         def iteration(count: Value) -> None:
             self._bind(stmt.index, self.sum(lo, count))
             self.body(stmt.body)
-            if is_looking:
-                charge(self.scope, str(cost))
-                look_if_spent(self.scope)
 
-        self._rounds(lo, hi, iteration, cost if is_pass else 0)
+        bases = {view: base for view, (base, _) in self.views.items()}
+        unchanged = self.scope.unchanged(stmt.body, bases)
+        self._rounds(lo, hi, iteration, operations, at_once, unchanged)
 
-    def _cost(self, stmts: tuple[Stmt, ...]) -> int:
-        """The operations of all lanes."""
-        return work_of(stmts).operations * self.width
+    def is_known(self, var: Var) -> bool:
+        """Whether a number is a constant in each lane."""
+        found = self.vars.get(var)
+        return bool(self.known(found)) if found is not None else self.scope.is_known(var)
 
-    def _rounds(self, lo: Operand, hi: Operand, iteration: Callable[[Value], None], cost: int = 0) -> None:
-        """iteration(k) for k in 0 .. hi - lo, in each lane by its own bounds. `cost`: operations of one that
-        are counted in front of all."""
+    def is_steady(self, var: Var) -> bool:
+        """Whether the innermost loop does not change a number."""
+        found = self.vars.get(var)
+        if found is None:
+            return self.scope.is_steady(var)
+        parts = (found.vector,) if found.vector else (found.base, found.stride)
+        return all(map(self.text.is_steady, parts))
+
+    def is_kept(self, buffer: Buffer) -> bool:
+        """Whether what is read of an array here may stand in front of the innermost loop."""
+        while buffer in self.views:
+            buffer, _ = self.views[buffer]
+        return buffer not in self.own and self.scope.is_kept(buffer)
+
+    def _cost(self, stmts: tuple[Stmt, ...]) -> Work:
+        """The work of all lanes."""
+        work = work_of(stmts, self.scope.program.limits)
+        return Work(-(-work.operations * self.width // TOGETHER), work.is_all)
+
+    def _rounds(
+        self,
+        lo: Operand,
+        hi: Operand,
+        iteration: Callable[[Value], None],
+        operations: int = 0,
+        at_once: int | None = 0,
+        unchanged: frozenset[Value] = frozenset(),
+    ) -> None:
+        """iteration(k) for k in 0 .. hi - lo, in each lane by its own bounds; the rest is as in `Rounds`."""
         text, kind = self.text, self.kind(I64)
+
+        def count(enters: Value, trip: Value, iteration: Callable[[Value], None]) -> None:
+            unrolling = self.scope.program.no_runtime_unrolling
+            rounds = Rounds("0", trip, enters, operations, at_once, unchanged, unrolling)
+            emit_rounds(self.scope, rounds, iteration)
+
         if not isinstance(lo, Spread) and not isinstance(hi, Spread):
-            trip = self.whole("sub", hi, lo)
-            self._count(text.value(f"icmp slt i64 {lo}, {hi}"), trip, iteration, cost)
+            count(is_less(text, lo, hi), self.whole("sub", hi, lo), iteration)
             return
         apart = self.on_lines("sub", hi, lo)
         if apart is not None and apart.steps == 0:
-            self._count(text.value(f"icmp sgt i64 {apart.base}, 0"), apart.base, iteration, cost)
+            count(is_less(text, "0", apart.base), apart.base, iteration)
             return
         first, last = self.vector(lo, I64), self.vector(hi, I64)
         enters = self.within(text.value(f"icmp slt {kind} {first}, {last}"))
@@ -259,40 +307,19 @@ class _Lanes(Vectors):
         trips = text.value(f"select {self.kind(BOOL)} {enters}, {kind} {distance}, {kind} zeroinitializer")
         most = text.intrinsic(f"llvm.vector.reduce.umax.v{self.width}i64", "i64", [(kind, trips)])
 
-        def masked(count: Value) -> None:
-            with self.under(text.value(f"icmp ugt {kind} {trips}, {self.vector(count, I64)}")):
-                iteration(count)
+        def masked(index: Value) -> None:
+            with self.under(text.value(f"icmp ugt {kind} {trips}, {self.vector(index, I64)}")):
+                iteration(index)
 
-        self._count(text.value(f"icmp ne i64 {most}, 0"), most, masked, cost)
-
-    def _count(self, enters: Value, trip: Value, iteration: Callable[[Value], None], cost: int) -> None:
-        """if enters: k = 0; do iteration(k) while ++k != trip"""
-        text = self.text
-        first, body, after = text.fresh("first"), text.fresh("body"), text.fresh("after")
-        text.do(f"br i1 {enters}, label %{first}, label %{after}")
-        text.label(first)
-        if cost:
-            charge(self.scope, text.value(f"mul i64 {trip}, {cost}"))
-        with text.loop():
-            text.do(f"br label %{body}")
-            text.label(body)
-            index, following = text.fresh(), text.fresh()
-            phi = text.reserve()
-            iteration(index)
-            text.fill(phi, f"{index} = phi i64 [0, %{first}], [{following}, %{text.block}]")
-            text.do(f"{following} = add nuw i64 {index}, 1")
-            more = text.value(f"icmp ne i64 {following}, {trip}")
-            notes = self.scope.program.module.metadata(
-                f"!{{{{self}}, {self.scope.program.no_runtime_unrolling}}}", is_distinct=True
-            )
-            text.do(f"br i1 {more}, label %{body}, label %{after}, !llvm.loop {notes}")
-        text.label(after)
+        count(text.value(f"icmp ne i64 {most}, 0"), most, masked)
 
     def _while(self, stmt: While) -> None:
         text, kind = self.text, self.kind(BOOL)
         head, body, after = text.fresh("head"), text.fresh("body"), text.fresh("after")
         before = text.block
-        with text.loop():
+        bases = {view: base for view, (base, _) in self.views.items()}
+        unchanged = self.scope.unchanged((*stmt.prelude, *stmt.body), bases)
+        with text.loop(head, unchanged):
             text.do(f"br label %{head}")
             text.label(head)
             mask = text.fresh()
@@ -309,7 +336,7 @@ class _Lanes(Vectors):
                 text.label(body)
                 with self.under(still):
                     self.body(stmt.body)
-            charge(self.scope, str(self._cost((*stmt.prelude, *stmt.body)) + self.width))
+            charge(self.scope, str(self._cost((*stmt.prelude, *stmt.body)).operations + self.width))
             look_if_spent(self.scope)
             text.fill(phi, f"{mask} = phi {kind} [{self.mask}, %{before}], [{still}, %{text.block}]")
             text.do(f"br label %{head}")
@@ -372,13 +399,14 @@ class _Lanes(Vectors):
             return
         text = self.text
         together, parted, after = text.fresh("together"), text.fresh("parted"), text.fresh("after")
-        text.do(f"br i1 {self._are_apart(index)}, label %{together}, label %{parted}")
-        text.label(together)
-        self._combine(stmt, buffer, index, value)
-        text.do(f"br label %{after}")
-        text.label(parted)
-        self._one_by_one(stmt, buffer, index, value)
-        text.do(f"br label %{after}")
+        are_apart = self._are_apart(index)
+        text.do(f"br i1 {are_apart}, label %{together}, label %{parted}")
+        with text.branch(together, are_apart):
+            self._combine(stmt, buffer, index, value)
+            text.do(f"br label %{after}")
+        with text.branch(parted, are_apart, "false"):
+            self._one_by_one(stmt, buffer, index, value)
+            text.do(f"br label %{after}")
         text.label(after)
 
     def _combine(self, stmt: Atomic, buffer: Buffer, index: Operand, value: Operand) -> None:
@@ -434,7 +462,7 @@ class _Lanes(Vectors):
         body, after = text.fresh("body"), text.fresh("after")
         before, left, following = text.block, text.fresh(), text.fresh()
         text.do(f"br label %{body}")
-        text.label(body)
+        text.label(body)  # which is run in any case
         text.do(f"{left} = phi i64 [{mask}, %{before}], [{following}, %{body}]")
         lane = text.intrinsic("llvm.cttz.i64", "i64", [("i64", left), ("i1", "true")])
         place, put = self._of_lane(index, I64, lane), self._of_lane(value, dtype, lane)

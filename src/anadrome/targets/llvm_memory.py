@@ -149,6 +149,7 @@ def free_slot(scope: Scope, slot: Value) -> None:
 def finish_function(scope: Scope, result: Callable[[], str] = lambda: "void") -> None:
     """The way out that failures and success share: free every allocation still held, return the result."""
     scope.text.do("br label %cleanup")
+    scope.text.forget()
     scope.text.label("cleanup")
     for slot in scope.slots:
         release(scope.text, slot, scope.donated)

@@ -84,8 +84,8 @@ def look_if_spent(scope: Looking) -> None:
     look, go = text.fresh("look"), text.fresh("go")
     is_spent = text.value(f"icmp slt i64 {left}, 0")
     text.do(f"br i1 {is_spent}, label %{look}, label %{go}, !prof {scope.unlikely}")
-    text.label(look)
-    look_now(scope, go)
+    with text.branch(look, is_spent):
+        look_now(scope, go)
     text.label(go)
 
 

@@ -197,6 +197,11 @@ def whole_number(text: FunctionText, name: str, left: Value, right: Value) -> Va
     return text.value(f"{name} i64 {left}, {right}") if known is None else known
 
 
+def is_less(text: FunctionText, left: Value, right: Value) -> Value:
+    """Whether one i64 is less than another."""
+    return ROWS["lt"](text, (left, right), I64, BOOL, "")
+
+
 def _folded(name: str, left: Value, right: Value) -> Value | None:
     """What `add`, `sub`, `mul`, `smin` or `smax` of i64 gives, if it is a literal or one of the operands."""
     one, two = (int(operand) if is_literal(operand) else None for operand in (left, right))
@@ -208,9 +213,14 @@ def _folded(name: str, left: Value, right: Value) -> Value | None:
         case ("mul", 0, _) | ("mul", _, 0):
             return "0"
         case (_, int(one), int(two)) if name in FOLDED:
-            return str((FOLDED[name](one, two) + (1 << 63)) % (1 << 64) - (1 << 63))
+            return str(wrapped(FOLDED[name](one, two)))
         case _:
             return None
+
+
+def wrapped(number: int) -> int:
+    """A whole number as an i64 holds it."""
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 FOLDED: dict[str, Callable[[int, int], int]] = {
@@ -223,11 +233,24 @@ FOLDED: dict[str, Callable[[int, int], int]] = {
 """Operations of i64 that are computed where both operands are literals."""
 
 
-def _compare(signed: str, unsigned: str, floating: str) -> Row:
+RELATIONS: dict[str, Callable[[int, int], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
+"""Comparisons of whole numbers, which are decided where both are known."""
+
+
+def _compare(name: str, signed: str, unsigned: str, floating: str) -> Row:
     def row(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
         left, right = args
         if dtype.is_float:
             return text.value(f"fcmp {floating} {text.kind(dtype)} {left}, {right}")
+        if dtype is I64 and is_literal(left) and is_literal(right) and text.lanes == 1:
+            return literal(RELATIONS[name](int(left), int(right)), BOOL)
         predicate = signed if dtype.kind == "int" else unsigned
         return text.value(f"icmp {predicate} {text.kind(dtype)} {left}, {right}")
 
@@ -236,9 +259,18 @@ def _compare(signed: str, unsigned: str, floating: str) -> Row:
 
 def _bitwise(instruction: str) -> Row:
     def row(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
+        for one, other in (args, args[::-1]):
+            if instruction in DECIDED and one in TRUTHS:
+                return other if one == DECIDED[instruction] else one
         return text.value(f"{instruction} {text.kind(dtype)} {args[0]}, {args[1]}")
 
     return row
+
+
+TRUTHS = ("false", "true")
+"""The constants of a bool that is the same in all lanes."""
+DECIDED = {"and": "true", "or": "false"}
+"""Instruction of bools -> the constant that leaves the other operand as it is; the other is the result."""
 
 
 def _extremum(signed: str, unsigned: str, floating: str) -> Row:
@@ -320,6 +352,8 @@ def _abs(text: FunctionText, args: Operands, dtype: DType, result: DType, flags:
 
 
 def _select(text: FunctionText, args: Operands, dtype: DType, result: DType, flags: str) -> Value:
+    if args[0] in TRUTHS:
+        return args[1 if args[0] == "true" else 2]
     kind = text.kind(dtype)
     return text.value(f"select {text.kind(BOOL)} {args[0]}, {kind} {args[1]}, {kind} {args[2]}")
 
@@ -436,12 +470,12 @@ ROWS: dict[str, Row] = {
     "min": _extremum("smin", "umin", "minimum"),
     "max": _extremum("smax", "umax", "maximum"),
     "pow": _pow,
-    "eq": _compare("eq", "eq", "oeq"),
-    "ne": _compare("ne", "ne", "une"),
-    "lt": _compare("slt", "ult", "olt"),
-    "le": _compare("sle", "ule", "ole"),
-    "gt": _compare("sgt", "ugt", "ogt"),
-    "ge": _compare("sge", "uge", "oge"),
+    "eq": _compare("eq", "eq", "eq", "oeq"),
+    "ne": _compare("ne", "ne", "ne", "une"),
+    "lt": _compare("lt", "slt", "ult", "olt"),
+    "le": _compare("le", "sle", "ule", "ole"),
+    "gt": _compare("gt", "sgt", "ugt", "ogt"),
+    "ge": _compare("ge", "sge", "uge", "oge"),
     "and": _bitwise("and"),
     "or": _bitwise("or"),
     "xor": _bitwise("xor"),

@@ -5,17 +5,30 @@ A `Program` is one host function with everything outlined from it; a `Scope` is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
 from anadrome.dtypes import I64, DType
 from anadrome.errors.ir import IRError
-from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, Function, Load, Var, Workers
-from anadrome.kernel_ir.walk import offset_of, swapped_buffers
+from anadrome.kernel_ir.affine import bindings_of
+from anadrome.kernel_ir.limits import Limits
+from anadrome.kernel_ir.nodes import (
+    Buffer,
+    Compute,
+    Const,
+    Expr,
+    Function,
+    Load,
+    Stmt,
+    Var,
+    View,
+    Workers,
+)
+from anadrome.kernel_ir.walk import changes, offset_of, statements, swapped_buffers
 from anadrome.prims.record import Prim
 from anadrome.targets.llvm_scalars import convert, emit_scalar
-from anadrome.targets.llvm_text import FunctionText, ModuleText, Value, literal, memory_type
+from anadrome.targets.llvm_text import FunctionText, ModuleText, Value, is_literal, literal, memory_type
 
 MEMORY_FAILURE = -1
 """The code of the failure that an allocation raises; it is in no function's table."""
@@ -91,6 +104,7 @@ class Program:
         """Of a loop over a few vectors, and only the run knows how few: LLVM would write as many as there may
         be."""
         self.no_runtime_unrolling = module.metadata('!{!"llvm.loop.unroll.runtime.disable"}')
+        self.limits = Limits(bindings_of(fn.body))
         self.uses_threads = False
         self.routines: set[str] = set()
         self._types: dict[tuple[Prim, tuple[DType, ...]], DType] = {}
@@ -194,8 +208,8 @@ class Scope:
             text.fresh(),
         )
         text.do(f"br i1 {is_negative}, label %{negative}, label %{after}, !prof {self.unlikely}")
-        text.label(negative)
-        text.do(f"br label %{after}")
+        with text.branch(negative, is_negative):
+            text.do(f"br label %{after}")
         text.label(after)
         text.do(f"{chosen} = phi i64 [{index}, %{before}], [{moved}, %{negative}]")
         return chosen
@@ -250,6 +264,34 @@ class Scope:
             room = -(-count // lanes) * lanes
         root = self.text.alloca(kind if room == 1 else f"[{room} x {kind}]")
         self.places[buffer] = Place(root, room=room)
+
+    def is_known(self, var: Var) -> bool:
+        """Whether a number is a constant."""
+        return var in self.vars and is_literal(self.vars[var])
+
+    def is_steady(self, var: Var) -> bool:
+        """Whether the innermost loop does not change a number."""
+        return var in self.vars and self.text.is_steady(self.vars[var])
+
+    def is_kept(self, buffer: Buffer) -> bool:
+        """Whether what is read of an array here may stand in front of the innermost loop."""
+        return buffer in self.places and self.text.is_kept(self.places[buffer].root)
+
+    def unchanged(
+        self, body: Iterable[Stmt], views: Mapping[Buffer, Buffer] | None = None
+    ) -> frozenset[Value]:
+        """The roots of the arrays that statements leave as they are. `views`: what buffers look into of which
+        only the caller knows."""
+        bases, changed = dict(views or {}), set()
+        for stmt in statements(body):
+            if isinstance(stmt, View):
+                bases[stmt.buffer] = stmt.base
+            for buffer in changes(stmt):
+                while buffer in bases:
+                    buffer = bases[buffer]
+                changed.add(buffer)
+        kept = {place.root for place in self.places.values() if not place.may_alias}
+        return frozenset(kept - {self.places[buffer].root for buffer in changed if buffer in self.places})
 
     def load(self, buffer: Buffer, offset: Value) -> Value:
         """An element, as a register holds it."""

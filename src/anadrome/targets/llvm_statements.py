@@ -40,6 +40,7 @@ from anadrome.targets.llvm_loops import emit_for, emit_while
 from anadrome.targets.llvm_memory import allocate, atomic_operation, combined, count_allocated, free_slot
 from anadrome.targets.llvm_poll import charge
 from anadrome.targets.llvm_print import emit_print
+from anadrome.targets.llvm_scalars import TRUTHS
 from anadrome.targets.llvm_scope import MEMORY_FAILURE, Place, Scope
 from anadrome.targets.llvm_text import Value, memory_type
 
@@ -92,16 +93,19 @@ def emit_statement(scope: Scope, stmt: Stmt) -> None:
 # ---------------------------------------------------------------------------- control
 def _emit_if(scope: Scope, stmt: If) -> None:
     text = scope.text
-    condition = scope.expr(stmt.condition)
+    condition = text.decided(scope.expr(stmt.condition))
+    if condition in TRUTHS:
+        emit_body(scope, stmt.then if condition == "true" else stmt.other)
+        return
     then, other, after = text.fresh("then"), text.fresh("else"), text.fresh("after")
     text.do(f"br i1 {condition}, label %{then}, label %{other if stmt.other else after}")
-    text.label(then)
-    emit_body(scope, stmt.then)
-    text.do(f"br label %{after}")
-    if stmt.other:
-        text.label(other)
-        emit_body(scope, stmt.other)
+    with text.branch(then, condition):
+        emit_body(scope, stmt.then)
         text.do(f"br label %{after}")
+    if stmt.other:
+        with text.branch(other, condition, "false"):
+            emit_body(scope, stmt.other)
+            text.do(f"br label %{after}")
     text.label(after)
 
 
@@ -190,13 +194,13 @@ def _emit_fill(scope: Scope, stmt: Fill) -> None:
     enters = text.value(f"icmp sgt i64 {size}, 0")
     before, index, following = text.block, text.fresh(), text.fresh()
     text.do(f"br i1 {enters}, label %{body}, label %{after}")
-    text.label(body)
-    text.do(f"{index} = phi i64 [0, %{before}], [{following}, %{body}]")
-    element = text.value(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {index}")
-    text.do(f"store {kind} {value}, ptr {element}, align {dtype.bytes}")
-    text.do(f"{following} = add nuw nsw i64 {index}, 1")
-    more = text.value(f"icmp slt i64 {following}, {size}")
-    text.do(f"br i1 {more}, label %{body}, label %{after}")
+    with text.branch(body, enters):
+        text.do(f"{index} = phi i64 [0, %{before}], [{following}, %{body}]")
+        element = text.value(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {index}")
+        text.do(f"store {kind} {value}, ptr {element}, align {dtype.bytes}")
+        text.do(f"{following} = add nuw nsw i64 {index}, 1")
+        more = text.value(f"icmp slt i64 {following}, {size}")
+        text.do(f"br i1 {more}, label %{body}, label %{after}")
     text.label(after)
 
 

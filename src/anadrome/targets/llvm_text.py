@@ -33,6 +33,15 @@ PURE = frozenset((*_NUMBERS, *_FLOATS, *_OTHERS, *_LANES))
 in front of a loop in which their operands do not change."""
 _DIVISIONS = frozenset(("sdiv", "udiv"))
 """Those of them that end the process for some operands."""
+_READS = re.compile(r" @llvm\.(?:masked\.gather|vp\.load)\.")
+"""Calls that read elements."""
+_PURE_CALL = ") #1"
+"""What calls have of functions that do nothing but to give a value."""
+_PURE_INTRINSICS = re.compile(
+    r" @llvm\.(?:[su](?:min|max)|abs|f(?:abs|ma|muladd)|sqrt|floor|ceil|trunc|rint|nearbyint|copysign"
+    r"|(?:min|max)imum|ct(?:pop|tz|lz)|vector\.(?:reduce|interleave)|umul\.with\.overflow)"
+)
+"""Calls that do no more than an instruction."""
 _NAME = re.compile(r"%[\w.]+")
 
 STACK_BYTES = 16
@@ -175,20 +184,40 @@ def _stack_alignment(target: Target, name: str) -> list[str]:
     return [f"!llvm.module.flags = !{{{name}}}", f"{name} = {flag}"]
 
 
+class _Region:
+    """Blocks to which every way leads through the first of them: what is found there is known in all that
+    follow, as long as the region is open."""
+
+    __slots__ = ("is_open",)
+
+    def __init__(self) -> None:
+        self.is_open = True
+
+
 @dataclass(slots=True)
 class _Loop:
-    """A loop that is being written: the line in front of it, and what is computed there."""
+    """A loop that is being written, and what is computed in front of it.
+
+    `position`: the line for that, in `block`. `around`: the region of that block. `inside`: that of the loop.
+    `header`: the first block of an iteration. `unchanged`: the arrays of which an iteration changes nothing.
+    """
 
     position: int
+    block: str
+    around: _Region
+    inside: _Region
+    header: str
+    unchanged: frozenset[Value]
     lines: list[str] = field(default_factory=list)
-    known: dict[str, Value] = field(default_factory=dict)
 
 
 class FunctionText:
     """The text of one function: its blocks in order, allocas kept apart for the entry block.
 
-    A pure instruction is written once in a block, and in front of the loops in which its operands do not
-    change. What a load has read holds until something may be written there. So LLVM has less to do.
+    A pure instruction is not written where its value is known from a block that is always run before, and
+    stands in front of the loops in which its operands do not change; so does what each iteration reads or
+    calls first, of arrays that the loop does not change. What a load has read holds until something may be
+    written there. A condition is known where it was asked for. So LLVM has less to do.
     """
 
     def __init__(self, module: ModuleText, header: str) -> None:
@@ -200,12 +229,14 @@ class FunctionText:
         self._entry: list[str] = []
         self._lines: list[str] = []
         self._count = 0
-        self._known: dict[str, Value] = {}
-        """Pure instructions of the block that is being written, and their values."""
-        self._read: dict[str, Value] = {}
-        """The same for what is read of arrays that nobody writes."""
+        self._regions = [_Region()]
+        """The regions that are being written, the outermost first."""
+        self._known: dict[str, tuple[Value, _Region]] = {}
+        """instruction -> its value, and where that is known"""
+        self._truths: dict[Value, tuple[Value, _Region]] = {}
+        """condition -> what it is, and where that is known"""
         self._loaded: dict[str, Value] = {}
-        """The same for other loads since anything may have been written."""
+        """What was read in this block since anything may have been written."""
         self._loops: list[_Loop] = []
         """The loops that are being written, the outermost first."""
         self._levels = dict.fromkeys(_NAME.findall(header), 0)
@@ -224,23 +255,30 @@ class FunctionText:
     def value(self, instruction: str) -> Value:
         """Write an instruction, unless its value is known; the name of its result."""
         operation = instruction.partition(" ")[0]
-        if operation not in PURE:
-            return self._load(instruction) if operation == "load" else self._written(instruction)
+        if operation in PURE:
+            return self._pure(operation, instruction)
+        if operation == "load" and not instruction.startswith(("load atomic", "load volatile")):
+            return self._read(instruction)
+        if operation == "call" and (_READS.search(instruction) or _PURE_CALL in instruction):
+            return self._read(instruction)
+        if operation == "call" and _PURE_INTRINSICS.search(instruction):
+            return self._pure(operation, instruction)
+        if " @llvm." not in instruction:
+            self._loaded.clear()
+        name = self.fresh()
+        self._lines.append(f"  {name} = {instruction}")
+        return name
+
+    def _find(self, instruction: str) -> Value | None:
+        """The value of an instruction, if it is known here."""
         found = self._known.get(instruction)
+        return found[0] if found is not None and found[1].is_open else None
+
+    def _pure(self, operation: str, instruction: str) -> Value:
+        found = self._find(instruction)
         if found is not None:
             return found
-        level = self._level(operation, instruction)
-        known, lines = self._known, self._lines
-        if level < len(self._loops):
-            loop = self._loops[level]
-            known, lines = loop.known, loop.lines
-            found = known.get(instruction)
-            if found is not None:
-                return found
-        name = self.fresh()
-        lines.append(f"  {name} = {instruction}")
-        known[instruction] = name
-        self._levels[name] = level
+        name = self._write(instruction, self._level(operation, instruction))
         if operation == "getelementptr":
             base = next(iter(_NAME.findall(instruction)), "")
             self._roots[name] = self._roots.get(base, base)
@@ -254,29 +292,68 @@ class FunctionText:
         levels = self._levels
         return min(max((levels[name] for name in _NAME.findall(instruction)), default=0), depth)
 
-    def _load(self, instruction: str) -> Value:
-        names = _NAME.findall(instruction)
-        if instruction.startswith(("load atomic", "load volatile")) or not names:
-            return self._written(instruction)
-        root = self._roots.get(names[0], names[0])
-        known = self._read if root in self._constant else self._loaded
-        found = known.get(instruction)
-        if found is None:
-            found = known[instruction] = self.fresh()
-            self._lines.append(f"  {found} = {instruction}")
-        return found
-
-    def _written(self, instruction: str) -> Value:
-        """An instruction that is written wherever it is asked for."""
-        if " @llvm." not in instruction:
-            self._loaded.clear()
-        name = self.fresh()
-        self._lines.append(f"  {name} = {instruction}")
+    def _write(self, instruction: str, level: int, is_lasting: bool = True) -> Value:
+        """Write an instruction in so many of the loops. Unless its value lasts, what follows a loop may
+        change it."""
+        name, lines, region = self.fresh(), self._lines, self._regions[-1]
+        if level < len(self._loops):
+            loop = self._loops[level]
+            lines, region = loop.lines, loop.around if is_lasting else loop.inside
+            self._levels[name] = level
+        lines.append(f"  {name} = {instruction}")
+        self._known[instruction] = name, region
         return name
 
+    def _read(self, instruction: str) -> Value:
+        """What depends on memory, or is only to be computed where it is wanted."""
+        found = self._loaded.get(instruction) or self._find(instruction)
+        if found is not None:
+            return found
+        names = _NAME.findall(instruction)
+        is_call = _PURE_CALL in instruction
+        root = self._roots.get(names[0], names[0]) if names and not is_call else ""
+        is_lasting = is_call or root in self._constant
+        level = self._first_read(root, is_lasting, self._level("load", instruction))
+        if is_lasting or level < len(self._loops):
+            return self._write(instruction, level, is_lasting)
+        found = self._loaded[instruction] = self.fresh()
+        self._lines.append(f"  {found} = {instruction}")
+        return found
+
+    def _first_read(self, root: Value, is_lasting: bool, least: int) -> int:
+        """How many of the loops around a read of an array has to stay in: those that change the array, or
+        where something comes before that may leave it out."""
+        level, block = len(self._loops), self.block
+        while level > least:
+            loop = self._loops[level - 1]
+            if block != loop.header or not (is_lasting or root in loop.unchanged):
+                break
+            level, block = level - 1, loop.block
+        return level
+
+    def is_steady(self, value: Value) -> bool:
+        """Whether the innermost loop does not change a number."""
+        return is_literal(value) or self._levels[value] < len(self._loops)
+
+    def is_kept(self, root: Value) -> bool:
+        """Whether what is read of an array here may stand in front of the innermost loop."""
+        if not self._loops or self.block != self._loops[-1].header:
+            return False
+        return root in self._constant or root in self._loops[-1].unchanged
+
     def equal(self, instruction: str, value: Value) -> None:
-        """Let a value stand for a pure instruction that the rest of the block would write."""
-        self._known[instruction] = value
+        """Let a value stand for a pure instruction that follows."""
+        self._known[instruction] = value, self._regions[-1]
+
+    def decided(self, condition: Value) -> Value:
+        """A condition, or what it is known to be."""
+        found = self._truths.get(condition)
+        return found[0] if found is not None and found[1].is_open else condition
+
+    def decide(self, condition: Value, truth: Value = "true") -> None:
+        """Let a condition be known in what follows."""
+        if not is_literal(condition):
+            self._truths[condition] = truth, self._regions[-1]
 
     # ------------------------------------------------------------------ types, by the number of lanes
     def kind(self, dtype: DType) -> str:
@@ -303,16 +380,44 @@ class FunctionText:
         self._lines.append("  " + instruction)
 
     @contextmanager
-    def loop(self) -> Iterator[None]:
+    def loop(self, header: str, unchanged: frozenset[Value] = frozenset()) -> Iterator[None]:
         """A `with` block in which a loop is written, from the last block in front of it on. Here stands what
         does not change in the loop."""
-        around = _Loop(self.reserve(), known=dict(self._known))
-        self._loops.append(around)
+        position, around = self.reserve(), self._regions[-1]
+        with self.region() as inside:
+            loop = _Loop(position, self.block, around, inside, header, unchanged)
+            self._loops.append(loop)
+            try:
+                yield
+            finally:
+                self._loops.pop()
+                self._lines[position] = "\n".join(loop.lines)
+
+    @contextmanager
+    def region(self) -> Iterator[_Region]:
+        """A `with` block in which blocks are written that are left out or repeated: what is found in them is
+        not known behind them."""
+        region = _Region()
+        self._regions.append(region)
         try:
-            yield
+            yield region
         finally:
-            self._loops.pop()
-            self._lines[around.position] = "\n".join(around.lines)
+            region.is_open = False
+            self._regions.pop()
+
+    @contextmanager
+    def branch(self, name: str, condition: Value, truth: Value = "true") -> Iterator[None]:
+        """A `with` block in which a block and what follows it are written, where a condition leads to it."""
+        with self.region():
+            self.label(name)
+            self.decide(condition, truth)
+            yield
+
+    def forget(self) -> None:
+        """Let nothing be known in what follows: a block comes to which ways lead from anywhere."""
+        for region in self._regions:
+            region.is_open = False
+        self._regions = [_Region()]
 
     def reserve(self) -> int:
         """Leave a line for an instruction that is known only later: a phi of a loop."""
@@ -324,10 +429,9 @@ class FunctionText:
         self._lines[position] = "  " + instruction
 
     def label(self, name: str) -> None:
-        """Begin a block."""
+        """Begin a block of the region that is being written."""
         self.block = name
-        for known in (self._known, self._read, self._loaded):
-            known.clear()
+        self._loaded.clear()
         self._lines.append(f"{name}:")
 
     def alloca(self, type_: str, initial: str = "") -> Value:

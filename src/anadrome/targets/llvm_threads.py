@@ -49,12 +49,12 @@ def emit_threads(scope: Scope, stmt: For, emit_body: Callable[[Scope, Iterable[S
     several = text.value(f"icmp sgt i64 {team}, 1")
     fork, alone, after = text.fresh("fork"), text.fresh("alone"), text.fresh("after")
     text.do(f"br i1 {several}, label %{fork}, label %{alone}")
-    text.label(fork)
-    _fork(scope, name, parameters, lo, hi, team)
-    text.do(f"br label %{after}")
-    text.label(alone)
-    _alone(scope, name, parameters, lo, hi)
-    text.do(f"br label %{after}")
+    with text.branch(fork, several):
+        _fork(scope, name, parameters, lo, hi, team)
+        text.do(f"br label %{after}")
+    with text.branch(alone, several, "false"):
+        _alone(scope, name, parameters, lo, hi)
+        text.do(f"br label %{after}")
     text.label(after)
 
 
@@ -65,17 +65,19 @@ def _alone(scope: Scope, name: str, parameters: list[Parameter], lo: Value, hi: 
     body, after = text.fresh("body"), text.fresh("after")
     before, index, following = text.block, text.fresh(), text.fresh()
     text.do(f"br i1 {enters}, label %{body}, label %{after}")
-    text.label(body)
-    phi = text.reserve()
-    given = "".join(f", {kind.split()[0]} {value}" for kind, value, _ in parameters)
-    used = text.value(f"call i64 @{name}.body(ptr {scope.frame}, i64 {scope.workers}, i64 {index}{given})")
-    charge(scope, used)
-    look_if_spent(scope)
-    text.fill(phi, f"{index} = phi i64 [{lo}, %{before}], [{following}, %{text.block}]")
-    text.do(f"{following} = add nsw i64 {index}, 1")
-    more = text.value(f"icmp slt i64 {following}, {hi}")
-    goes_on = text.value(f"and i1 {more}, {_is_well(scope)}")
-    text.do(f"br i1 {goes_on}, label %{body}, label %{after}")
+    with text.branch(body, enters):
+        phi = text.reserve()
+        given = "".join(f", {kind.split()[0]} {value}" for kind, value, _ in parameters)
+        used = text.value(
+            f"call i64 @{name}.body(ptr {scope.frame}, i64 {scope.workers}, i64 {index}{given})"
+        )
+        charge(scope, used)
+        look_if_spent(scope)
+        text.fill(phi, f"{index} = phi i64 [{lo}, %{before}], [{following}, %{text.block}]")
+        text.do(f"{following} = add nsw i64 {index}, 1")
+        more = text.value(f"icmp slt i64 {following}, {hi}")
+        goes_on = text.value(f"and i1 {more}, {_is_well(scope)}")
+        text.do(f"br i1 {goes_on}, label %{body}, label %{after}")
     text.label(after)
     _leave_if_failed(scope)
 
@@ -146,7 +148,7 @@ def _outline(
     inner.places = captured.places
     inner.bind(stmt.index, "%index")
     emit_body(inner, stmt.body)
-    charge(inner, str(work_of(stmt.body).operations))
+    charge(inner, str(work_of(stmt.body, program.limits).operations))
     finish_function(inner, lambda: f"i64 {spent(inner)}")
     return captured.parameters
 

@@ -10,8 +10,9 @@ from typing import assert_never
 from anadrome.dtypes import BOOL, I64, DType
 from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, For, Load, Var, Workers
 from anadrome.kernel_ir.walk import offset_of
+from anadrome.prims.record import Prim
 from anadrome.targets.llvm_rows import WHOLE, Columns, interleaved, part_of, parts, runs, turned
-from anadrome.targets.llvm_scalars import emit_scalar, whole_number
+from anadrome.targets.llvm_scalars import RELATIONS, emit_scalar, whole_number, wrapped
 from anadrome.targets.llvm_scope import Scope
 from anadrome.targets.llvm_text import Value, is_literal, literal, memory_type
 from anadrome.targets.varying import varying_in
@@ -118,7 +119,9 @@ class Vectors:
     def within(self, condition: Value) -> Value:
         """The lanes that are here and for which a condition holds. What it is elsewhere may be anything."""
         kind = self.kind(BOOL)
-        settled = self.text.value(f"freeze {kind} {condition}")
+        settled = condition if is_literal(condition) else self.text.value(f"freeze {kind} {condition}")
+        if self.mask == FULL:
+            return settled
         return settled if self.mask == FULL else self.text.value(f"and {kind} {self.mask}, {settled}")
 
     @contextmanager
@@ -169,6 +172,9 @@ class Vectors:
         scalars = [value for value in operands if not isinstance(value, Spread)]
         if len(scalars) == len(operands):
             return emit_scalar(self.text, expr.prim, scalars, types, result, flags), result
+        decided = self._decided(expr.prim, operands) if types[0] is I64 else None
+        if decided:
+            return decided, result
         if result is I64 and len(operands) == 2:
             line = self.on_lines(expr.prim.name, *operands)
             if line is not None:
@@ -178,6 +184,24 @@ class Vectors:
         with self.wide():
             found = emit_scalar(self.text, expr.prim, vectors, types, result, flags)
         return Spread(found, root=root), result
+
+    def _decided(self, prim: Prim, operands: list[Operand]) -> Operand | None:
+        """A comparison of numbers that are known in each lane."""
+        relation = RELATIONS.get(prim.name)
+        numbers = [self.known(operand) for operand in operands] if relation else []
+        if relation is None or not all(numbers):
+            return None
+        truths = [literal(relation(*pair), BOOL) for pair in zip(*numbers, strict=True)]
+        if len(set(truths)) == 1:
+            return truths[0]
+        return Spread("<" + ", ".join(f"i1 {truth}" for truth in truths) + ">")
+
+    def known(self, operand: Operand) -> list[int]:
+        """What a number is in each lane, where that is known."""
+        line = _as_line(operand)
+        if line is None or line.steps is None or not is_literal(line.base):
+            return []
+        return [wrapped(int(line.base) + line.steps * lane) for lane in range(self.width)]
 
     def _root(self, name: str, operands: list[Operand]) -> Value:
         left, right = operands

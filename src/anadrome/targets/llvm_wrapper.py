@@ -130,12 +130,12 @@ class Wrapper:
         phi = text.reserve()
         more = text.value(f"icmp slt i64 {index}, {count}")
         text.do(f"br i1 {more}, label %{inside}, label %{after}")
-        text.label(inside)
-        body(index)
-        self._look(work)
-        text.fill(phi, f"{index} = phi i64 [0, %{before}], [{following}, %{text.block}]")
-        text.do(f"{following} = add nuw nsw i64 {index}, 1")
-        text.do(f"br label %{head}")
+        with text.branch(inside, more):
+            body(index)
+            self._look(work)
+            text.fill(phi, f"{index} = phi i64 [0, %{before}], [{following}, %{text.block}]")
+            text.do(f"{following} = add nuw nsw i64 {index}, 1")
+            text.do(f"br label %{head}")
         text.label(after)
 
     def when(
@@ -145,13 +145,13 @@ class Wrapper:
         text = self.text
         yes, no, after = text.fresh("then"), text.fresh("else"), text.fresh("after")
         text.do(f"br i1 {condition}, label %{yes}, label %{no}")
-        text.label(yes)
-        then()
-        text.do(f"br label %{after}")
-        text.label(no)
-        if other is not None:
-            other()
-        text.do(f"br label %{after}")
+        with text.branch(yes, condition):
+            then()
+            text.do(f"br label %{after}")
+        with text.branch(no, condition, "false"):
+            if other is not None:
+                other()
+            text.do(f"br label %{after}")
         text.label(after)
 
     def repeat(self, condition: Callable[[], Value], body: Callable[[], None], work: int = 0) -> None:
@@ -160,11 +160,12 @@ class Wrapper:
         head, inside, after = text.fresh("head"), text.fresh("body"), text.fresh("after")
         text.do(f"br label %{head}")
         text.label(head)
-        text.do(f"br i1 {condition()}, label %{inside}, label %{after}")
-        text.label(inside)
-        body()
-        self._look(work)
-        text.do(f"br label %{head}")
+        goes_on = condition()
+        text.do(f"br i1 {goes_on}, label %{inside}, label %{after}")
+        with text.branch(inside, goes_on):
+            body()
+            self._look(work)
+            text.do(f"br label %{head}")
         text.label(after)
 
     def _look(self, work: int) -> None:
@@ -177,6 +178,7 @@ class Wrapper:
         for label, code in (("done", 0), ("refused", -1)):
             if label == "done":
                 self.text.do("br label %done")
+            self.text.forget()
             self.text.label(label)
             for slot in self._held:
                 release(self.text, slot)
