@@ -214,3 +214,27 @@ def test_loops_of_few_iterations_are_not_in_lanes(bits: int) -> None:
     assert widths(text, bits) == []
     for length in LENGTHS:
         agree(text, bits, *arguments(length))
+
+
+@pytest.mark.parametrize("bits", BITS)
+def test_loops_of_at_most_two_vectors_are_one_strip_where_there_are_masks(bits: int) -> None:
+    """A triangle: its rows have no more elements than there are rows, which only the loop around says."""
+    text = """fn f(x: f64 buffer) {
+      alloc out: f64 global [13]
+      for r in 0 .. 13 sequential {
+        let size: i64 = add(r, 1)
+        alloc s: f64 local [1]
+        s[0] = 0.0
+        for i in 0 .. size sequential { s[0] = add~(s[0], mul(x[add(mul(r, 13), i)], x[i])) }
+        out[r] = s[0]
+      }
+      return out as f64 [13]
+    }"""
+    agree(text, bits, RNG.standard_normal(13 * 13))
+    fn = scheduled(text, vector_bits=bits)
+    strips = [
+        stmt for stmt in statements(fn.body) if isinstance(stmt, For) and stmt.index.name.startswith("strip")
+    ]
+    assert len(strips) == (0 if bits in (64, 512) else 1)
+    if bits == 512:
+        assert widths(text, bits) == [16]

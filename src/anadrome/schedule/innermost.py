@@ -112,6 +112,8 @@ ADDED_VECTORS = 4
 """Vectors of a strip whose iterations add to elements of one another: what a vector has written is read when
 it has come to the cache, and the others go on meanwhile."""
 
+PARTLY = 2
+"""Vectors up to which one strip under a mask is all of a loop whose extent only the run knows."""
 LEAST = 8
 """Iterations below which a loop of constant extent is left to LLVM, which unrolls it."""
 
@@ -160,11 +162,11 @@ def strips_of(loop: For, bindings: Bindings, vector_bits: int) -> Strips | InOrd
     while vectors > 1 and (vectors * len(found.sums) > REGISTERS or (comes_back and not found.added)):
         vectors //= 2
     vectors = min(vectors, WIDTHS[-1] // lanes)
-    if extent is not None:
-        fitting = 1 << (extent - 1 if is_masked else extent // 2).bit_length()  # no fewer, or no more
+    if most is not None:
+        fitting = 1 << (most - 1 if is_masked else most // 2).bit_length()  # no fewer, or no more
         lanes = min(lanes, fitting)
         vectors = min(vectors, max(fitting // lanes, 1))
-    is_single = extent is not None and extent <= lanes * vectors
+    is_single = most is not None and most <= lanes * vectors and (extent is not None or vectors <= PARTLY)
     return Strips(lanes, vectors, found.sums, is_masked, is_single, found.added)
 
 
@@ -226,7 +228,7 @@ def innermost_loop(loop: For, way: Strips) -> tuple[Stmt, ...]:
     after = [stmt for one in privates for stmt in _closed(one)]
     whole = divide(subtract(loop.hi, loop.lo), i64(width))
     if way.is_masked and way.is_single:
-        return (*before, *_strips(loop, width, loop.lo, privates, way.added, is_masked=True), *after)
+        return (*before, *_strips(loop, width, loop.lo, privates, way.added, is_masked=True, most=1), *after)
     strips = whole
     if known(whole) is None:
         strips = Var("strips", I64)
