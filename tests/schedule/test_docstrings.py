@@ -27,6 +27,7 @@ WORKERS = {
             "innermost",
             "running",
             "jam",
+            "idioms",
         ),
         1,
     ),

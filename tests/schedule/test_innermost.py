@@ -203,8 +203,8 @@ def _rests(text: str) -> list[int]:
     fn = scheduled(text, vector_bits=512)
     inside = list(statements(fn.body))
     loops = [stmt for stmt in inside if isinstance(stmt, For) and stmt.index.name.startswith("strip")]
-    whole = [loop for loop in loops if Limits().trips(loop) is None][1:]
-    rests = [Limits().trips(loop) for loop in loops[2:] if Limits().trips(loop) is not None]
+    whole = [loop for loop in loops if Limits().trips(loop) is None]
+    rests = [Limits().trips(loop) for loop in loops if Limits().trips(loop) is not None]
     return [rest for rest in rests if rest] or [0] * len(whole)
 
 

@@ -40,6 +40,7 @@ from anadrome.kernel_ir.nodes import Binding, For, Function, If, Launch, Stmt, W
 from anadrome.kernel_ir.text import names_of
 from anadrome.kernel_ir.walk import bodies, kernels
 from anadrome.schedule.failures import Failures
+from anadrome.schedule.idioms import with_idioms
 from anadrome.schedule.launch import emit_launch
 from anadrome.schedule.loops import Choice, Chooser, choose, scheduled_loops
 from anadrome.schedule.peephole import simplify
@@ -67,7 +68,7 @@ def schedule_cpu(fn: Function, config: Config, vector_bits: int = 0, chooser: Ch
         scheduler = _Scheduler(fn, config, vector_bits)
         body = scheduler.body(fn.body, is_parallel=False)
         fn = replace(fn, body=body, failures=scheduler.failures.all())
-    before = simplify(fn)
+    before = with_idioms(simplify(fn))
     function, choices = scheduled_loops(before, vector_bits, chooser)
     return Scheduled(function, before, choices, vector_bits)
 

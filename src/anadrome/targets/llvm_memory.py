@@ -8,6 +8,7 @@ from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import Atomic, Buffer
 from anadrome.prims.table import PRIMS
 from anadrome.targets.llvm_heap import ALLOCATE, RELEASE
+from anadrome.targets.llvm_poll import POLL, declare_poll
 from anadrome.targets.llvm_scalars import emit_scalar
 from anadrome.targets.llvm_scope import Place, Scope
 from anadrome.targets.llvm_text import FunctionText, ModuleText, Value
@@ -59,6 +60,56 @@ define internal void @anadrome.join() noinline nounwind {
   %ignored = atomicrmw max ptr @anadrome.peak, i64 %now monotonic
   ret void
 }"""
+
+
+PART = 1 << 22
+"""Bytes that are cleared or copied before the program looks whether it is to end: some tenths of a
+millisecond."""
+
+_MOVES = {
+    "clear": "call void @llvm.memset.p0.i64(ptr %to_part, i8 0, i64 %part, i1 false)",
+    "copy": "call void @llvm.memcpy.p0.p0.i64(ptr %to_part, ptr %from_part, i64 %part, i1 false)",
+}
+"""What is done to a part."""
+
+
+def move_in_parts(scope: Scope, target: Value, source: Value, size: Value) -> bool:
+    """Copy bytes, or without a source clear them, by a call that looks now and then whether the program is to
+    end; whether that was done: inside of loops and threads others look."""
+    if scope.loop_depth or scope.in_threads:
+        return False
+    module, name = scope.program.module, "copy" if source else "clear"
+    declare_poll(module)
+    module.declare("llvm.umin.i64", "declare i64 @llvm.umin.i64(i64, i64)")
+    module.declare("llvm.memset", "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+    module.declare("llvm.memcpy", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+    module.helper(f"anadrome.{name}", _in_parts(name, _MOVES[name]))
+    given = f"ptr {scope.frame}, ptr {target}, ptr {source or target}, i64 {size}"
+    scope.text.do(f"call void @anadrome.{name}({given})")
+    return True
+
+
+def _in_parts(name: str, move: str) -> str:
+    kind = "noinline nounwind memory(argmem: readwrite, inaccessiblemem: readwrite)"
+    return f"""define internal void @anadrome.{name}(ptr %frame, ptr %to, ptr %from, i64 %bytes) {kind} {{
+entry:
+  br label %next
+next:
+  %done = phi i64 [0, %entry], [%after, %look]
+  %left = sub i64 %bytes, %done
+  %part = call i64 @llvm.umin.i64(i64 %left, i64 {PART})
+  %to_part = getelementptr i8, ptr %to, i64 %done
+  %from_part = getelementptr i8, ptr %from, i64 %done
+  {move}
+  %after = add i64 %done, %part
+  %is_more = icmp ult i64 %after, %bytes
+  br i1 %is_more, label %look, label %end
+look:
+  %ends = call i1 @{POLL}(ptr %frame)
+  br i1 %ends, label %end, label %next
+end:
+  ret void
+}}"""
 
 
 def emit_measure(module: ModuleText) -> None:

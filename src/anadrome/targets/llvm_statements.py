@@ -37,10 +37,17 @@ from anadrome.kernel_ir.walk import offset_of
 from anadrome.targets.llvm_calls import emit_call
 from anadrome.targets.llvm_checks import emit_check, fail_unless
 from anadrome.targets.llvm_loops import emit_for, emit_while
-from anadrome.targets.llvm_memory import allocate, atomic_operation, combined, count_allocated, free_slot
+from anadrome.targets.llvm_memory import (
+    allocate,
+    atomic_operation,
+    combined,
+    count_allocated,
+    free_slot,
+    move_in_parts,
+)
 from anadrome.targets.llvm_poll import charge
 from anadrome.targets.llvm_print import emit_print
-from anadrome.targets.llvm_scalars import TRUTHS
+from anadrome.targets.llvm_scalars import TRUTHS, whole_number
 from anadrome.targets.llvm_scope import MEMORY_FAILURE, Place, Scope
 from anadrome.targets.llvm_text import Value, memory_type
 
@@ -179,15 +186,18 @@ def _is_zero(expr: Expr) -> bool:
 def _emit_fill(scope: Scope, stmt: Fill) -> None:
     text, dtype = scope.text, stmt.buffer.dtype
     size = text.intrinsic("llvm.smax.i64", "i64", [("i64", scope.expr(stmt.size)), ("i64", "0")])
-    charge(scope, size)
     pointer = scope.pointer(stmt.buffer)
     if _is_zero(stmt.value):
-        count = text.value(f"mul i64 {size}, {dtype.bytes}")
+        count = whole_number(text, "mul", size, str(dtype.bytes))
+        if move_in_parts(scope, pointer, "", count):
+            return
+        charge(scope, size)
         text.module.declare("llvm.memset", "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
         text.do(
             f"call void @llvm.memset.p0.i64(ptr align {dtype.bytes} {pointer}, i8 0, i64 {count}, i1 false)"
         )
         return
+    charge(scope, size)
     value = scope.in_memory(scope.expr(stmt.value), dtype)
     kind = memory_type(dtype)
     body, after = text.fresh("body"), text.fresh("after")
@@ -207,9 +217,11 @@ def _emit_fill(scope: Scope, stmt: Fill) -> None:
 def _emit_copy(scope: Scope, stmt: Copy) -> None:
     text, align = scope.text, stmt.target.dtype.bytes
     size = text.intrinsic("llvm.smax.i64", "i64", [("i64", scope.expr(stmt.size)), ("i64", "0")])
-    charge(scope, size)
-    count = text.value(f"mul i64 {size}, {align}")
+    count = whole_number(text, "mul", size, str(align))
     target, source = scope.pointer(stmt.target), scope.pointer(stmt.source)
+    if move_in_parts(scope, target, source, count):
+        return
+    charge(scope, size)
     text.module.declare("llvm.memcpy", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     text.do(
         f"call void @llvm.memcpy.p0.p0.i64(ptr align {align} {target}, ptr align {align} {source}, "
