@@ -9,7 +9,12 @@ import pytest
 from anadrome.config import Config
 from anadrome.dtypes import ALL
 from anadrome.errors.ir import IRError
+from anadrome.kernel_ir.nodes import For
+from anadrome.kernel_ir.text import parse, show
+from anadrome.kernel_ir.walk import statements
+from anadrome.schedule.cpu import schedule_cpu
 from anadrome.targets.cpu_machine import optimised_text, this_machine
+from anadrome.targets.llvm_memory import PART
 from tests.targets.oracle import NO_CACHE, agree, compiled, in_lanes
 
 RNG = np.random.default_rng(3)
@@ -493,3 +498,40 @@ def test_numbers_that_constants_decide_are_no_instructions():
     body = program.llvm_text[program.llvm_text.index("@body(") :].split("\n}")[0]
     assert body.count("add i64") == 1 and "mul i64" not in body and "llvm.smax" not in body
     assert body.count("sdiv") == 1 and "select" not in body
+
+
+@pytest.mark.parametrize("size", [-1, 0, 1, PART // 8 - 1, PART // 8, PART // 8 + 1, PART // 4 + 5])
+def test_arrays_are_cleared_and_copied_in_parts(size):
+    """Between which the program looks whether it is to end; inside of loops it does so anyway."""
+    text = """fn f(x: f64 buffer, n: i64, count: i64) {
+      alloc y: f64 global [add(n, 2)]
+      alloc z: f64 global [add(n, 2)]
+      fill y [add(n, 2)] = 1.5
+      fill z [add(n, 2)] = 2.5
+      fill y [count] = 0.0
+      copy z [count] = x
+      for t in 0 .. 2 sequential { fill z [1] = 0.0 copy y [1] = x }
+      return y as f64 [add(n, 2)], z as f64 [add(n, 2)]
+    }"""
+    found = compiled(text).llvm_text
+    assert found.count("call void @anadrome.clear(") == found.count("call void @anadrome.copy(") == 1
+    length = max(size, 1)
+    agree(text, np.linspace(1.0, 2.0, length), length, size)
+
+
+@pytest.mark.parametrize("dtype", ALL, ids=str)
+def test_arrays_of_every_type_are_cleared_and_copied(dtype):
+    zero = "false" if dtype.kind == "bool" else f"{'0.0' if dtype.is_float else '0'}:{dtype}"
+    text = f"""fn f(x: {dtype} buffer, n: i64) {{
+      alloc y: {dtype} global [n]
+      alloc z: {dtype} global [n]
+      for i in 0 .. n parallel {{ y[i] = x[i] }}
+      for i in 0 .. n parallel {{ z[i] = {zero} }}
+      return y as {dtype} [n], z as {dtype} [n]
+    }}"""
+    x = (RNG.integers(0, 100, 37) % 2 if dtype.kind == "bool" else RNG.integers(0, 100, 37)).astype(
+        dtype.numpy
+    )
+    fn = schedule_cpu(parse(text), NO_CACHE, 512).function
+    assert not any(isinstance(stmt, For) for stmt in statements(fn.body))
+    agree(show(fn), x, 37)
