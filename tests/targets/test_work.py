@@ -8,7 +8,7 @@ from anadrome.kernel_ir.limits import Limits
 from anadrome.kernel_ir.nodes import For
 from anadrome.kernel_ir.text import parse
 from anadrome.kernel_ir.walk import statements, trip_count
-from anadrome.kernel_ir.work import PATIENCE, Work, is_cheap_pass, iterations_at_once, work_of
+from anadrome.kernel_ir.work import PATIENCE, Work, Works, is_cheap_pass, iterations_at_once
 
 
 def loop(body):
@@ -28,9 +28,9 @@ def loops(text):
 def test_work_counts_operations_and_constant_loops():
     text = loop("for j in 0 .. 10 sequential { y[i] = add(exp(x[i]), 1.0) }")
     outer, inner = loops(text)
-    each = work_of(inner.body)
+    each = Works().of(inner.body)
     assert each.is_all and each.operations == 1 + 10 + 1 + 1  # the store, exp, add, the load
-    assert work_of(outer.body) == Work(1 + 10 * each.operations)
+    assert Works().of(outer.body) == Work(1 + 10 * each.operations)
     assert trip_count(inner) == 10 and trip_count(outer) is None
 
 
@@ -45,8 +45,8 @@ def test_work_counts_operations_and_constant_loops():
 )
 def test_work_that_only_the_run_knows(inside):
     outer = loops(loop(inside))[0]
-    assert not work_of(outer.body).is_all
-    assert iterations_at_once(None, work_of(outer.body)) is None
+    assert not Works().of(outer.body).is_all
+    assert iterations_at_once(None, Works().of(outer.body)) is None
 
 
 def test_iterations_at_once():

@@ -3,8 +3,7 @@ how many of them a program must look whether it is to end."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from anadrome.errors.ir import IRError
@@ -52,8 +51,6 @@ ALWAYS = PATIENCE + 1
 TOGETHER = 4
 """Lanes whose operations take the time of one."""
 
-NO_LIMITS = Limits()
-
 _MEMORY = 100
 """What it costs to ask for memory or give it back."""
 
@@ -73,12 +70,43 @@ class Work:
         return Work(self.operations + other.operations, self.is_all and other.is_all)
 
 
-def work_of(body: Iterable[Stmt], limits: Limits = NO_LIMITS) -> Work:
-    """The work of statements, run once."""
-    total = Work(0)
-    for stmt in body:
-        total += Work(1 + sum(map(_operations, expressions(stmt)))) + _inside(stmt, limits)
-    return total
+@dataclass(frozen=True, slots=True)
+class Works:
+    """The work of a program's statements, each list of them counted once."""
+
+    limits: Limits = field(default_factory=Limits)
+    _found: dict[tuple[Stmt, ...], Work] = field(default_factory=dict)
+
+    def of(self, body: tuple[Stmt, ...]) -> Work:
+        """The work of statements, run once."""
+        found = self._found.get(body)
+        if found is None:
+            found = Work(0)
+            for stmt in body:
+                found += Work(1 + sum(map(_operations, expressions(stmt)))) + self._inside(stmt)
+            self._found[body] = found
+        return found
+
+    def _inside(self, stmt: Stmt) -> Work:
+        match stmt:
+            case For(binding=Binding.THREADS) | While() | Call() | Print() | Fill() | Copy():
+                return Work(0, is_all=False)
+            case For(body=body):
+                trip, work = self.limits.trips(stmt), self.of(body)
+                if trip is not None and iterations_at_once(trip, work) == 0:
+                    at_once = TOGETHER if stmt.binding is Binding.LANES else 1
+                    return Work(-(-trip * work.operations // at_once))
+                return Work(0, is_all=False)
+            case If(then=then, other=other):
+                return self.of(then) + self.of(other)
+            case Alloc() | Free():
+                return Work(_MEMORY)
+            case Let() | View() | Swap() | Store() | Atomic() | Check():
+                return Work(0)
+            case Barrier() | Warp() | Fence() | Launch():
+                raise IRError("a launch that was not scheduled")
+            case _:
+                assert_never(stmt)
 
 
 def iterations_at_once(trip: int | None, work: Work) -> int | None:
@@ -99,7 +127,7 @@ def is_cheap_pass(loop: For) -> bool:
             return is_cheap_pass(replace(lanes, binding=loop.binding))
         case _:
             pass
-    if work_of(loop.body).operations > _CHEAP:
+    if Works().of(loop.body).operations > _CHEAP:
         return False
     inside = list(statements(loop.body))
     if any(
@@ -131,28 +159,6 @@ def _has_load(expr: Expr) -> bool:
 
 def _is_sum(stmt: Store) -> bool:
     return isinstance(stmt.value, Compute) and stmt.value.is_reassociable
-
-
-def _inside(stmt: Stmt, limits: Limits) -> Work:
-    match stmt:
-        case For(binding=Binding.THREADS) | While() | Call() | Print() | Fill() | Copy():
-            return Work(0, is_all=False)
-        case For(body=body):
-            trip, work = limits.trips(stmt), work_of(body, limits)
-            if trip is not None and iterations_at_once(trip, work) == 0:
-                at_once = TOGETHER if stmt.binding is Binding.LANES else 1
-                return Work(-(-trip * work.operations // at_once))
-            return Work(0, is_all=False)
-        case If(then=then, other=other):
-            return work_of(then, limits) + work_of(other, limits)
-        case Alloc() | Free():
-            return Work(_MEMORY)
-        case Let() | View() | Swap() | Store() | Atomic() | Check():
-            return Work(0)
-        case Barrier() | Warp() | Fence() | Launch():
-            raise IRError("a launch that was not scheduled")
-        case _:
-            assert_never(stmt)
 
 
 def _operations(expr: Expr) -> int:

@@ -57,7 +57,6 @@ from anadrome.kernel_ir.work import (
     Work,
     is_cheap_pass,
     iterations_at_once,
-    work_of,
 )
 from anadrome.kernel_ir.written_out import written_out
 from anadrome.targets.llvm_checks import fail_unless
@@ -195,7 +194,7 @@ class _Lanes(Vectors):
 
     def _if_any(self, mask: Value, body: tuple[Stmt, ...]) -> None:
         """Statements under a mask, if it has any lane; a few are done without asking."""
-        text, work = self.text, work_of(body, self.scope.program.limits)
+        text, work = self.text, self.scope.program.works.of(body)
         if is_literal(mask):  # no lane, or some
             if "true" in mask:
                 with self.under(mask):
@@ -240,7 +239,7 @@ class _Lanes(Vectors):
         self.finish_rows()
         lo, hi = self.typed(stmt.lo)[0], self.typed(stmt.hi)[0]
         cost = self._cost(stmt.body)
-        at_once = iterations_at_once(self.scope.program.limits.trips(stmt), cost)
+        at_once = iterations_at_once(self.scope.program.works.limits.trips(stmt), cost)
         operations = 0 if at_once == 0 else cost.operations
         if at_once and is_cheap_pass(stmt):
             at_once = 0
@@ -274,7 +273,7 @@ class _Lanes(Vectors):
 
     def _cost(self, stmts: tuple[Stmt, ...]) -> Work:
         """The work of all lanes."""
-        work = work_of(stmts, self.scope.program.limits)
+        work = self.scope.program.works.of(stmts)
         return Work(-(-work.operations * self.width // TOGETHER), work.is_all)
 
     def _rounds(

@@ -18,7 +18,7 @@ from anadrome.kernel_ir.nodes import (
     While,
 )
 from anadrome.kernel_ir.walk import trip_count
-from anadrome.kernel_ir.work import is_cheap_pass, iterations_at_once, work_of
+from anadrome.kernel_ir.work import is_cheap_pass, iterations_at_once
 from anadrome.kernel_ir.written_out import written_out
 from anadrome.targets.llvm_lanes import emit_lanes
 from anadrome.targets.llvm_poll import charge, look_if_spent
@@ -57,8 +57,8 @@ def emit_for(scope: Scope, stmt: For, emit_body: EmitBody) -> None:
 
 
 def _rounds(scope: Scope, stmt: For) -> Rounds:
-    limits = scope.program.limits
-    work, most = work_of(stmt.body, limits), limits.trips(stmt)
+    works = scope.program.works
+    work, most = works.of(stmt.body), works.limits.trips(stmt)
     at_once = iterations_at_once(most, work)
     operations = 0 if at_once == 0 else max(work.operations, 1)
     if at_once and scope.loop_depth and is_cheap_pass(stmt):
@@ -102,7 +102,7 @@ def emit_while(scope: Scope, stmt: While, emit_body: EmitBody) -> None:
         text.do(f"br i1 {condition}, label %{body}, label %{after}")
         text.label(body)
         emit_body(scope, stmt.body)
-        charge(scope, str(work_of((*stmt.prelude, *stmt.body), scope.program.limits).operations + 1))
+        charge(scope, str(scope.program.works.of((*stmt.prelude, *stmt.body)).operations + 1))
         look_if_spent(scope)
         text.do(f"br label %{head}")
     text.label(after)

@@ -204,7 +204,10 @@ def is_less(text: FunctionText, left: Value, right: Value) -> Value:
 
 def _folded(name: str, left: Value, right: Value) -> Value | None:
     """What `add`, `sub`, `mul`, `smin` or `smax` of i64 gives, if it is a literal or one of the operands."""
-    one, two = (int(operand) if is_literal(operand) else None for operand in (left, right))
+    one = int(left) if is_literal(left) else None
+    two = int(right) if is_literal(right) else None
+    if one is None and two is None:
+        return None
     match name, one, two:
         case ("add", 0, _) | ("mul", 1, _):
             return right

@@ -26,6 +26,7 @@ from anadrome.kernel_ir.nodes import (
     Workers,
 )
 from anadrome.kernel_ir.walk import changes, offset_of, statements, swapped_buffers
+from anadrome.kernel_ir.work import Works
 from anadrome.prims.record import Prim
 from anadrome.targets.llvm_scalars import convert, emit_scalar
 from anadrome.targets.llvm_text import FunctionText, ModuleText, Value, is_literal, literal, memory_type
@@ -104,7 +105,7 @@ class Program:
         """Of a loop over a few vectors, and only the run knows how few: LLVM would write as many as there may
         be."""
         self.no_runtime_unrolling = module.metadata('!{!"llvm.loop.unroll.runtime.disable"}')
-        self.limits = Limits(bindings_of(fn.body))
+        self.works = Works(Limits(bindings_of(fn.body)))
         self.uses_threads = False
         self.routines: set[str] = set()
         self._types: dict[tuple[Prim, tuple[DType, ...]], DType] = {}

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 
 from anadrome.kernel_ir.nodes import Buffer, For, Stmt, Var
 from anadrome.kernel_ir.walk import free_names
-from anadrome.kernel_ir.work import ALWAYS, PATIENCE, work_of
+from anadrome.kernel_ir.work import ALWAYS, PATIENCE
 from anadrome.targets.llvm_memory import count_joined, finish_function
 from anadrome.targets.llvm_poll import (
     POLL,
@@ -148,7 +148,7 @@ def _outline(
     inner.places = captured.places
     inner.bind(stmt.index, "%index")
     emit_body(inner, stmt.body)
-    charge(inner, str(work_of(stmt.body, program.limits).operations))
+    charge(inner, str(program.works.of(stmt.body).operations))
     finish_function(inner, lambda: f"i64 {spent(inner)}")
     return captured.parameters
 
