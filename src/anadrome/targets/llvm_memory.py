@@ -91,7 +91,8 @@ def move_in_parts(scope: Scope, target: Value, source: Value, size: Value) -> bo
 
 def _in_parts(name: str, move: str) -> str:
     kind = "noinline nounwind memory(argmem: readwrite, inaccessiblemem: readwrite)"
-    return f"""define internal void @anadrome.{name}(ptr %frame, ptr %to, ptr %from, i64 %bytes) {kind} {{
+    given = ", ".join(f"ptr captures(none) {pointer}" for pointer in ("%frame", "%to", "%from"))
+    return f"""define internal void @anadrome.{name}({given}, i64 %bytes) {kind} {{
 entry:
   br label %next
 next:

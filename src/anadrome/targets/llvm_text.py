@@ -198,12 +198,11 @@ class _Region:
 class _Loop:
     """A loop that is being written, and what is computed in front of it.
 
-    `position`: the line for that, in `block`. `around`: the region of that block. `inside`: that of the loop.
+    `position`: the line for that. `around`: the region it is in. `inside`: that of the loop.
     `header`: the first block of an iteration. `unchanged`: the arrays of which an iteration changes nothing.
     """
 
     position: int
-    block: str
     around: _Region
     inside: _Region
     header: str
@@ -215,9 +214,9 @@ class FunctionText:
     """The text of one function: its blocks in order, allocas kept apart for the entry block.
 
     A pure instruction is not written where its value is known from a block that is always run before, and
-    stands in front of the loops in which its operands do not change; so does what each iteration reads or
-    calls first, of arrays that the loop does not change. What a load has read holds until something may be
-    written there. A condition is known where it was asked for. So LLVM has less to do.
+    stands in front of the innermost loop if its operands do not change there; so does what each iteration
+    reads or calls first, of arrays that the loop does not change. What a load has read holds until something
+    may be written there. A condition is known where it was asked for. So LLVM has less to do.
     """
 
     def __init__(self, module: ModuleText, header: str) -> None:
@@ -278,28 +277,27 @@ class FunctionText:
         found = self._find(instruction)
         if found is not None:
             return found
-        name = self._write(instruction, self._level(operation, instruction))
+        name = self._write(instruction, self._may_stand_before(operation, instruction))
         if operation == "getelementptr":
             base = next(iter(_NAME.findall(instruction)), "")
             self._roots[name] = self._roots.get(base, base)
         return name
 
-    def _level(self, operation: str, instruction: str) -> int:
-        """How many of the loops around an instruction has to stay in."""
-        depth = len(self._loops)
-        if not depth or (operation in _DIVISIONS and not is_divisor(self.literal_of(instruction))):
-            return depth
-        levels = self._levels
-        return min(max((levels[name] for name in _NAME.findall(instruction)), default=0), depth)
+    def _may_stand_before(self, operation: str, instruction: str) -> bool:
+        """Whether an instruction may stand in front of the innermost loop. In front of more, numbers that are
+        cheap would take registers from whole nests, which costs mixtures a tenth."""
+        if operation in _DIVISIONS and not is_divisor(self.literal_of(instruction)):
+            return False
+        return bool(self._loops) and all(map(self.is_steady, _NAME.findall(instruction)))
 
-    def _write(self, instruction: str, level: int, is_lasting: bool = True) -> Value:
-        """Write an instruction in so many of the loops. Unless its value lasts, what follows a loop may
-        change it."""
+    def _write(self, instruction: str, is_before: bool, is_lasting: bool = True) -> Value:
+        """Write an instruction here or in front of the innermost loop; there, unless its value lasts, what
+        follows the loop may change it."""
         name, lines, region = self.fresh(), self._lines, self._regions[-1]
-        if level < len(self._loops):
-            loop = self._loops[level]
+        if is_before:
+            loop = self._loops[-1]
             lines, region = loop.lines, loop.around if is_lasting else loop.inside
-            self._levels[name] = level
+            self._levels[name] = len(self._loops) - 1
         lines.append(f"  {name} = {instruction}")
         self._known[instruction] = name, region
         return name
@@ -313,23 +311,18 @@ class FunctionText:
         is_call = _PURE_CALL in instruction
         root = self._roots.get(names[0], names[0]) if names and not is_call else ""
         is_lasting = is_call or root in self._constant
-        level = self._first_read(root, is_lasting, self._level("load", instruction))
-        if is_lasting or level < len(self._loops):
-            return self._write(instruction, level, is_lasting)
+        is_before = self._may_stand_before("load", instruction) and self._is_read_first(root, is_lasting)
+        if is_lasting or is_before:
+            return self._write(instruction, is_before, is_lasting)
         found = self._loaded[instruction] = self.fresh()
         self._lines.append(f"  {found} = {instruction}")
         return found
 
-    def _first_read(self, root: Value, is_lasting: bool, least: int) -> int:
-        """How many of the loops around a read of an array has to stay in: those that change the array, or
-        where something comes before that may leave it out."""
-        level, block = len(self._loops), self.block
-        while level > least:
-            loop = self._loops[level - 1]
-            if block != loop.header or not (is_lasting or root in loop.unchanged):
-                break
-            level, block = level - 1, loop.block
-        return level
+    def _is_read_first(self, root: Value, is_lasting: bool) -> bool:
+        """Whether each iteration of the innermost loop reads here, and finds of an array what the first has
+        found."""
+        loop = self._loops[-1]
+        return self.block == loop.header and (is_lasting or root in loop.unchanged)
 
     def is_steady(self, value: Value) -> bool:
         """Whether the innermost loop does not change a number."""
@@ -337,9 +330,7 @@ class FunctionText:
 
     def is_kept(self, root: Value) -> bool:
         """Whether what is read of an array here may stand in front of the innermost loop."""
-        if not self._loops or self.block != self._loops[-1].header:
-            return False
-        return root in self._constant or root in self._loops[-1].unchanged
+        return bool(self._loops) and self._is_read_first(root, root in self._constant)
 
     def equal(self, instruction: str, value: Value) -> None:
         """Let a value stand for a pure instruction that follows."""
@@ -385,7 +376,7 @@ class FunctionText:
         does not change in the loop."""
         position, around = self.reserve(), self._regions[-1]
         with self.region() as inside:
-            loop = _Loop(position, self.block, around, inside, header, unchanged)
+            loop = _Loop(position, around, inside, header, unchanged)
             self._loops.append(loop)
             try:
                 yield
