@@ -2,7 +2,7 @@
 
 A loop without loops inside, but such as LLVM unrolls, runs in lanes where its iterations may run together
 (`apart`) and that is less work. What they only add to gets a sum for each lane; these are put together in
-halves in the end. Elements that go along a buffer, and that other iterations add to as well, all lanes add to
+the end. Elements that go along a buffer, and that other iterations add to as well, all lanes add to
 one statement after the other. A strip has several vectors, so that several sums wait for their last addition.
 Iterations that fill no strip run in vectors under a mask, or one after the other: where the machine has no
 masks, or what they write is read again soon, for a read waits until what a mask has written is in the cache.
@@ -32,19 +32,9 @@ After:
           s_1[lane_1] = add~(s_1[lane_1], mul(a[i], b[i]))
         }
       }
-      for lane_2 in 0 .. 8 lanes {
-        s_1[lane_2] = add~(s_1[lane_2], s_1[add(lane_2, 8)])
+      for lane_2 in 0 .. 16 lanes {
+        combine add s[0] = s_1[lane_2]
       }
-      for lane_3 in 0 .. 4 lanes {
-        s_1[lane_3] = add~(s_1[lane_3], s_1[add(lane_3, 4)])
-      }
-      for lane_4 in 0 .. 2 lanes {
-        s_1[lane_4] = add~(s_1[lane_4], s_1[add(lane_4, 2)])
-      }
-      for lane_5 in 0 .. 1 lanes {
-        s_1[lane_5] = add~(s_1[lane_5], s_1[add(lane_5, 1)])
-      }
-      s[0] = add~(s[0], s_1[0])
       for i_1 in mul(strips, 16) .. min(n, add(mul(strips, 16), 15)) sequential {
         s[0] = add~(s[0], mul(a[i_1], b[i_1]))
       }
@@ -264,18 +254,22 @@ def _neutral(operator: str, dtype: DType) -> Const:
 
 
 def _closed(one: Private) -> tuple[Stmt, ...]:
-    """The sums of the lanes put together in halves, and with the sum."""
+    """The sums of the lanes put together, and with the sum: additions at once, others in halves."""
     found: list[Stmt] = []
-    prim, width = PRIMS[one.of.operator], one.width
+    prim, width, of = PRIMS[one.of.operator], one.width, one.of
+    if of.operator == "add":
+        lane = Var("lane", I64)
+        together = Atomic("add", of.buffer, of.indices, Load(one.buffer, (lane,)), is_alone=True)
+        return (_vector(lane, width, (together,)),)
     while width > 1:
         width //= 2
         lane = Var("lane", I64)
         other = Load(one.buffer, (add(lane, i64(width)),))
         both = Compute(prim, (Load(one.buffer, (lane,)), other), is_reassociable=True)
         found.append(_vector(lane, width, (Store(one.buffer, (lane,), both),)))
-    old = Load(one.of.buffer, one.of.indices)
+    old = Load(of.buffer, of.indices)
     total = Compute(prim, (old, Load(one.buffer, (ZERO,))), is_reassociable=True)
-    return (*found, Store(one.of.buffer, one.of.indices, total))
+    return (*found, Store(of.buffer, of.indices, total))
 
 
 def _strips(
