@@ -66,7 +66,8 @@ def emit_rounds(scope: Scope, rounds: Rounds, iteration: Callable[[Value], None]
 def _strips(
     scope: Scope, rounds: Rounds, at_once: int, iteration: Callable[[Value], None], after: str
 ) -> None:
-    """What the first strip takes beside its iterations LLVM moves out of the loops around, where it can."""
+    """start, end = lo, lo + min(n, hi - lo); iterations start .. end; while end != hi: look, and the same
+    from `end` on."""
     text, lo, hi = scope.text, rounds.lo, rounds.hi
     strip, body, done, look = (text.fresh(name) for name in ("strip", "body", "done", "look"))
     first_end, first = _end_of_strip(scope, lo, hi, at_once), text.block
