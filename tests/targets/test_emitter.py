@@ -433,6 +433,27 @@ def test_iterations_that_decide_something_are_written_one_after_the_other():
         agree(text, np.arange(1.0, 7.0), n)
 
 
+@pytest.mark.parametrize(("size", "arrays"), [(8, 4), (64, 4), (65, 1), (4000, 1)])
+def test_iterations_with_long_arrays_are_not_written_out(size, arrays):
+    """Each would have its own on the stack."""
+    text = f"""fn f(x: f64 buffer) {{
+      alloc s: f64 local [1]
+      s[0] = 0.0
+      for j in 0 .. 4 sequential {{
+        alloc a: f64 local [{size}]
+        a[j] = x[j]
+        if lt(j, 2) {{ a[3] = 1.0 }} else {{ a[3] = 2.0 }}
+        s[0] = add(s[0], mul(a[j], a[3]))
+      }}
+      return s[0] as f64
+    }}"""
+    assert (
+        len(re.findall(rf"alloca \[{size} x double\]|alloca \[{size + 7} x double\]", body_of(text)))
+        == arrays
+    )
+    agree(text, np.arange(1.0, 5.0))
+
+
 def test_long_loops_stay_loops():
     text = """fn f(x: f64 buffer) {
       alloc s: f64 local [1]

@@ -29,6 +29,9 @@ from anadrome.kernel_ir.work import TOGETHER
 WRITTEN_OUT = 500
 """Operations up to which a loop may be written as its iterations, one after the other."""
 
+_LOCAL = 64
+"""Elements up to which each iteration may have an array of its own on the stack."""
+
 _ROW = 16
 """Elements up to which a copy is written out, so that its stores stand beside others."""
 
@@ -117,7 +120,7 @@ def _size(stmt: Stmt) -> int | None:
     match stmt:
         case Let() | Store() | If() | View():
             times = 1
-        case Alloc(buffer=buffer, size=Const()) if buffer.space is Space.LOCAL:
+        case Alloc(buffer=buffer, size=Const(value=count)) if buffer.space is Space.LOCAL and count <= _LOCAL:
             times = 1
         case For(binding=Binding.LANES, hi=Const(value=width)):
             times = -(-int(width) // TOGETHER)
