@@ -536,7 +536,10 @@ def test_arrays_are_cleared_and_copied_in_parts(size):
       return y as f64 [add(n, 2)], z as f64 [add(n, 2)]
     }"""
     found = compiled(text).llvm_text
-    assert found.count("call void @anadrome.clear(") == found.count("call void @anadrome.copy(") == 1
+    assert found.count("call i1 @anadrome.clear(") == found.count("call i1 @anadrome.copy(") == 1
+    assert (
+        len(re.findall(r"= call i1 @anadrome\.(?:clear|copy)\(.*\n  br i1 %v\d+, label %cleanup", found)) == 2
+    )
     length = max(size, 1)
     agree(text, np.linspace(1.0, 2.0, length), length, size)
 

@@ -79,6 +79,11 @@ def trip_count(loop: For) -> int | None:
     return None
 
 
+def is_zero(expr: Expr) -> bool:
+    """Whether an expression is the constant whose bytes are all zero; -0.0 is not."""
+    return isinstance(expr, Const) and str(expr.value) in ("0", "0.0", "False")
+
+
 def is_same(one: Expr, other: Expr) -> bool:
     """Whether two expressions are written alike, and read no memory."""
     match one, other:

@@ -44,6 +44,7 @@ from dataclasses import replace
 
 from anadrome.kernel_ir.affine import Bindings, bindings_of
 from anadrome.kernel_ir.nodes import Binding, Const, Copy, Fill, For, Function, If, Load, Space, Stmt, Store
+from anadrome.kernel_ir.walk import is_zero
 
 
 def with_idioms(fn: Function) -> Function:
@@ -83,7 +84,7 @@ def _idiom(loop: For, bindings: Bindings) -> Fill | Copy | None:
         case _:
             return None
     match value:
-        case Const(value=number) if str(number) in ("0", "0.0", "False"):
+        case Const() if is_zero(value):
             return Fill(buffer, loop.hi, value)
         case Load(buffer=source, indices=(place,)) if place is loop.index and not source.strides:
             is_apart = bindings.root(buffer) is not bindings.root(source)

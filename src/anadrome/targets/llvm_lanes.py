@@ -248,9 +248,10 @@ class _Lanes(Vectors):
             self._bind(stmt.index, self.sum(lo, count))
             self.body(stmt.body)
 
-        bases = {view: base for view, (base, _) in self.views.items()}
-        unchanged = self.scope.unchanged(stmt.body, bases)
-        self._rounds(lo, hi, iteration, operations, at_once, unchanged)
+        self._rounds(lo, hi, iteration, operations, at_once, self._unchanged(stmt.body))
+
+    def _unchanged(self, body: Iterable[Stmt]) -> frozenset[Value]:
+        return self.scope.unchanged(body, {view: base for view, (base, _) in self.views.items()})
 
     def is_known(self, var: Var) -> bool:
         """Whether a number is a constant in each lane."""
@@ -316,9 +317,7 @@ class _Lanes(Vectors):
         text, kind = self.text, self.kind(BOOL)
         head, body, after = text.fresh("head"), text.fresh("body"), text.fresh("after")
         before = text.block
-        bases = {view: base for view, (base, _) in self.views.items()}
-        unchanged = self.scope.unchanged((*stmt.prelude, *stmt.body), bases)
-        with text.loop(head, unchanged):
+        with text.loop(head, self._unchanged((*stmt.prelude, *stmt.body))):
             text.do(f"br label %{head}")
             text.label(head)
             mask = text.fresh()

@@ -85,14 +85,17 @@ def move_in_parts(scope: Scope, target: Value, source: Value, size: Value) -> bo
     module.declare("llvm.memcpy", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     module.helper(f"anadrome.{name}", _in_parts(name, _MOVES[name]))
     given = f"ptr {scope.frame}, ptr {target}, ptr {source or target}, i64 {size}"
-    scope.text.do(f"call void @anadrome.{name}({given})")
+    go = scope.text.fresh("go")
+    ends = scope.text.value(f"call i1 @anadrome.{name}({given})")  # nobody is to read what is not there
+    scope.text.do(f"br i1 {ends}, label %{scope.way_out}, label %{go}, !prof {scope.unlikely}")
+    scope.text.label(go)
     return True
 
 
 def _in_parts(name: str, move: str) -> str:
     kind = "noinline nounwind memory(argmem: readwrite, inaccessiblemem: readwrite)"
     given = ", ".join(f"ptr captures(none) {pointer}" for pointer in ("%frame", "%to", "%from"))
-    return f"""define internal void @anadrome.{name}({given}, i64 %bytes) {kind} {{
+    return f"""define internal i1 @anadrome.{name}({given}, i64 %bytes) {kind} {{
 entry:
   br label %next
 next:
@@ -107,9 +110,11 @@ next:
   br i1 %is_more, label %look, label %end
 look:
   %ends = call i1 @{POLL}(ptr %frame)
-  br i1 %ends, label %end, label %next
+  br i1 %ends, label %leave, label %next
 end:
-  ret void
+  ret i1 false
+leave:
+  ret i1 true
 }}"""
 
 

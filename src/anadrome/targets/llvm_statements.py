@@ -33,7 +33,7 @@ from anadrome.kernel_ir.nodes import (
     Warp,
     While,
 )
-from anadrome.kernel_ir.walk import offset_of
+from anadrome.kernel_ir.walk import is_zero, offset_of
 from anadrome.targets.llvm_calls import emit_call
 from anadrome.targets.llvm_checks import emit_check, fail_unless
 from anadrome.targets.llvm_loops import emit_for, emit_while
@@ -179,15 +179,11 @@ def _emit_swap(scope: Scope, stmt: Swap) -> None:
     scope.text.do(f"store ptr {held_first}, ptr {second}")
 
 
-def _is_zero(expr: Expr) -> bool:
-    return isinstance(expr, Const) and str(expr.value) in ("0", "0.0", "False")
-
-
 def _emit_fill(scope: Scope, stmt: Fill) -> None:
     text, dtype = scope.text, stmt.buffer.dtype
     size = text.intrinsic("llvm.smax.i64", "i64", [("i64", scope.expr(stmt.size)), ("i64", "0")])
     pointer = scope.pointer(stmt.buffer)
-    if _is_zero(stmt.value):
+    if is_zero(stmt.value):
         count = whole_number(text, "mul", size, str(dtype.bytes))
         if move_in_parts(scope, pointer, "", count):
             return
