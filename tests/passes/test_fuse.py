@@ -72,6 +72,19 @@ RULES = {
         "yield reduce add q }; yield reduce add r }",
         None,
     ),
+    "cheap and read often": (
+        "t = parfor i < n { v = y[i]; w = mul v 2.0; u = add w 1.0; yield stack u }\n"
+        "s = parfor j < m { r = parfor i < n { v = t[i]; u = x[i, j]; q = mul u v; "
+        "yield reduce add q }; yield reduce add r }",
+        "s = parfor j < m { r = parfor i < n { a = y[i]; b = mul a 2.0; v = add b 1.0; u = x[i, j]; "
+        "q = mul u v; yield reduce add q }; yield reduce add r }",
+    ),
+    "cheap of two arrays and read often": (
+        "t = parfor i < n { v = y[i]; w = x[i, 0]; u = add v w; q = mul u 2.0; yield stack q }\n"
+        "s = parfor j < m { r = parfor i < n { v = t[i]; u = x[i, j]; q = mul u v; "
+        "yield reduce add q }; yield reduce add r }",
+        None,
+    ),
     "branches on one condition": (
         "c = lt z 0.0\n"
         "a = if c { q = exp z; return q } else { return z }\n"

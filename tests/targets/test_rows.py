@@ -130,3 +130,27 @@ WRITTEN_BEFORE = {
 def test_waits_no_longer_than_until(rule: str) -> None:
     body = WRITTEN_BEFORE[rule].format(two=stores([0, 1], 8), third=stores([2], 8))
     agree(program(body, 8, 5), *arguments(8, named("f64"), 5))
+
+
+@pytest.mark.parametrize("dtype", ALL, ids=str)
+@pytest.mark.parametrize("width", [2, 4, 8, 16])
+@pytest.mark.parametrize("stride", [-4, -3, -2, 2, 3, 4])
+def test_columns_are_read(stride: int, width: int, dtype: DType) -> None:
+    """Elements some apart, to the very last one of the array, whichever way they go."""
+    count = STRIPS * width
+    size = abs(stride) * (count - 1) + 1
+    first = 0 if stride > 0 else size - 1
+    text = f"""fn f(x: {dtype} buffer) {{
+      alloc out: {dtype} global [{count}]
+      for strip in 0 .. {STRIPS} sequential {{
+        for lane in 0 .. {width} lanes {{
+          let i: i64 = add(mul(strip, {width}), lane)
+          out[i] = x[add(mul(i, {stride}), {first})]
+        }}
+      }}
+      return out as {dtype} [{count}]
+    }}"""
+    (got,) = agree(text, RNG.integers(0, 2 if dtype is BOOL else 100, size))
+    assert got.size == count
+    loads = [line for line in compiled(text).llvm_text.splitlines() if "load <" in line]
+    assert loads and all(f"load <{width} x" in line for line in loads)

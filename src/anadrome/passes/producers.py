@@ -7,7 +7,8 @@ slices, broadcasts, gathers and concatenations vanish into their readers.
 What it may cost: an array goes when all of its reads are replaced. With k places that read it and c
 operations in the recipe, (k - 1)·c ≤ 8 more operations for each element (k·c, if its nest makes other
 arrays as well); where it is read oftener than it has elements (deeper in the nest, or at indices that are
-data), c ≤ 2, and at indices that are data a recipe reads one array at most, since each such read is one from
+data), c ≤ 2. Deeper in the nest each load of the recipe but one counts as an operation, since what was stored
+is read by one; at indices that are data a recipe reads one array at most, since each such read is one from
 anywhere in memory. So work grows by at most 8 per element that was stored, and never in order. A recipe
 without operations (c = 0) is put in otherwise.
 
@@ -79,13 +80,14 @@ class Recipe:
 
 @dataclass(slots=True, eq=False)
 class Reads:
-    """How an array is used: the places that read elements, how, whether one of them reads a part of it,
-    whether what they read is compared, and whether anything else uses it;
-    whether data say which element is read."""
+    """How an array is used: the places that read elements, how, whether one of them stands in more loops than
+    it has indices or reads a part of it, whether what they read is compared, and whether anything else uses
+    it; whether data say which element is read."""
 
     places: int = 0
     fewest: int = 99
     is_often: bool = False
+    is_deeper: bool = False
     is_gathered: bool = False
     is_part: bool = False
     is_needed: bool = False
@@ -188,8 +190,8 @@ class Census:
         if not is_matched or len(distinct) < len(pairs):
             reads.is_part = True
         loops = depth - self.depths.get(expr.array, 0)
-        if not is_matched or loops > len(distinct):
-            reads.is_often = True
+        reads.is_deeper |= loops > len(distinct)
+        reads.is_often |= not is_matched or loops > len(distinct)
         if not self.data.isdisjoint(distinct):
             reads.is_gathered = True
 
@@ -289,7 +291,8 @@ def _is_worth(recipe: Recipe, reads: Reads, is_shared: bool) -> bool:
     if reads.is_gathered and recipe.loads > 1:
         return False
     if reads.is_often:
-        return recipe.cost <= OFTEN_COST
+        more_loads = max(recipe.loads - 1, 0) if reads.is_deeper else 0
+        return recipe.cost + more_loads <= OFTEN_COST
     if reads.places == 1 and not is_shared:
         return recipe.cost <= MATCHED_COST
     return recipe.cost * (reads.places - (not is_shared)) <= REPEATED_COST

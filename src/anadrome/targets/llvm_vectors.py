@@ -343,14 +343,23 @@ class Vectors:
         )
 
     def _every(self, buffer: Buffer, line: Spread, stride: int) -> Value:
-        """Elements some apart, by one load of all between the first and the last."""
-        step, count = abs(stride), abs(stride) * (self.width - 1) + 1
-        kind = f"<{count} x {memory_type(buffer.dtype)}>"
-        address = self._start(buffer, line.base if stride > 0 else self._last(line))
-        wide = self.text.value(f"load {kind}, ptr {address}, align {buffer.dtype.bytes}")
-        lanes = range(self.width) if stride > 0 else reversed(range(self.width))
-        places = ", ".join(f"i32 {step * lane}" for lane in lanes)
-        return self.text.value(f"shufflevector {kind} {wide}, {kind} poison, <{self.width} x i32> <{places}>")
+        """Elements some apart, put together from whole vectors between the first and the last of them."""
+        step, width = abs(stride), self.width
+        end = step * (width - 1) + 1
+        origin = line.base if stride > 0 else self._last(line)
+        kind, found = self.memory_kind(buffer.dtype), "poison"
+        for start in (*range(0, end - width, width), end - width):  # the last two may share elements
+            places = [step * lane - start for lane in range(width)]
+            if all(place not in range(width) for place in places):
+                continue
+            address = self._start(buffer, self.whole("add", origin, str(start)))
+            part = self.text.value(f"load {kind}, ptr {address}, align {buffer.dtype.bytes}")
+            held = [width + place if place in range(width) else lane for lane, place in enumerate(places)]
+            chosen = ", ".join(f"i32 {place}" for place in held)
+            found = self.text.value(
+                f"shufflevector {kind} {found}, {kind} {part}, <{width} x i32> <{chosen}>"
+            )
+        return found if stride > 0 else self._turned(found, kind)
 
     def _holds_all(self, buffer: Buffer, base: Value) -> bool:
         """Whether an array in registers or on the stack has an element for each lane, whoever is here."""
