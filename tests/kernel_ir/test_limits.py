@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from anadrome.config import MOST_THREADS
 from anadrome.kernel_ir.affine import bindings_of
 from anadrome.kernel_ir.interp import run
 from anadrome.kernel_ir.limits import Limits
@@ -58,6 +59,8 @@ def limits_in(expr):
         ("truncdiv(i, n)", (None, None)),
         ("mul(i, 9223372036854775807)", (None, None)),
         ("n", (None, None)),
+        ("workers", (1, MOST_THREADS)),
+        ("max(min(workers, n), 1)", (1, MOST_THREADS)),
         ("read", (None, None)),
         ("p[i]", (None, None)),
         ("mod(i, 3)", (None, None)),

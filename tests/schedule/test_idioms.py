@@ -26,10 +26,14 @@ FILLS = {
     "a zero in order": "for i in 0 .. n sequential { y[i] = 0.0 }",
     "part of an array": "for i in 0 .. sub(n, 1) parallel { y[i] = 0.0 }",
     "through a view": "for i in 0 .. n parallel { w[i] = 0.0 }",
+    "from one element on": "for i in 0 .. n parallel { y[add(1, i)] = 0.0 }",
+    "for each worker": "for t in 0 .. 1 threads { for i in 0 .. n parallel { y[add(t, i)] = 0.0 } }",
     "in a branch": "if gt(n, 2) { for i in 0 .. n parallel { y[i] = 0.0 } }",
 }
 COPIES = {
     "an argument": "for i in 0 .. n parallel { y[i] = x[i] }",
+    "from another place": "for i in 0 .. n parallel { y[i] = x[add(1, i)] }",
+    "to another place": "for i in 0 .. n parallel { y[add(1, i)] = x[i] }",
     "to a view": "for i in 0 .. n parallel { w[i] = x[i] }",
 }
 LOOPS = {
@@ -37,7 +41,9 @@ LOOPS = {
     "another number": "for i in 0 .. n parallel { y[i] = 1.0 }",
     "from one on": "for i in 1 .. n parallel { y[i] = 0.0 }",
     "another place": "for i in 0 .. n parallel { y[add(i, 1)] = 0.0 }",
-    "from another place": "for i in 0 .. sub(n, 1) parallel { y[i] = x[add(i, 1)] }",
+    "from the place after": "for i in 0 .. sub(n, 1) parallel { y[i] = x[add(i, 1)] }",
+    "every second": "for i in 0 .. 1 parallel { y[add(i, i)] = 0.0 }",
+    "from where data say": "for i in 0 .. 1 parallel { y[add(k[0], i)] = 0.0 }",
     "the array itself, moved": "for i in 0 .. n sequential { w[i] = y[i] }",
     "something computed": "for i in 0 .. n parallel { y[i] = mul(x[i], 2.0) }",
     "a gather": "for i in 0 .. n parallel { y[i] = x[k[i]] }",

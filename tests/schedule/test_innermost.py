@@ -238,3 +238,29 @@ def test_loops_of_at_most_two_vectors_are_one_strip_where_there_are_masks(bits: 
     assert len(strips) == (0 if bits in (64, 512) else 1)
     if bits == 512:
         assert widths(text, bits) == [16]
+
+
+@pytest.mark.parametrize("bits", BITS)
+def test_loops_over_workers_are_not_in_lanes(bits: int) -> None:
+    """Each worker's sum is added to that of all, and there are few."""
+    text = """fn f(x: f64 buffer, n: i64) {
+      let count: i64 = select(gt(n, 3), max(min(workers, n), 1), 1)
+      alloc parts: f64 global [mul(count, 8)]
+      for t in 0 .. count threads {
+        let lo: i64 = truncdiv(mul(t, n), count)
+        let hi: i64 = truncdiv(mul(add(t, 1), n), count)
+        alloc own: f64 local [1]
+        own[0] = 0.0
+        for e in lo .. hi sequential { own[0] = add~(own[0], x[e]) }
+        parts[mul(t, 8)] = own[0]
+      }
+      alloc s: f64 local [1]
+      s[0] = 0.0
+      for i in 0 .. count sequential { s[0] = add~(s[0], parts[mul(i, 8)]) }
+      free parts
+      return s[0] as f64
+    }"""
+    assert widths(text, bits) == []
+    assert widths(text.replace("for i in 0 .. count", "for i in 0 .. mul(8, count)"), 512) != []
+    for n in (1, 9):
+        agree(text, bits, RNG.standard_normal(9), n)

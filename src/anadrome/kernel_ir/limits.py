@@ -1,7 +1,7 @@
 """What whole numbers are at least and at most, wherever a program computes them.
 
 A number has limits if those that it is computed from have them and the operation does not wrap around within
-them. What is read from memory has none.
+them. What is read from memory has none. Workers are as many as a setting may ask for at most.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import product
 
+from anadrome.config import MOST_THREADS
 from anadrome.dtypes import I64
 from anadrome.kernel_ir.affine import Bindings
-from anadrome.kernel_ir.nodes import Compute, Const, Expr, For, Var
+from anadrome.kernel_ir.nodes import Compute, Const, Expr, For, Var, Workers
 from anadrome.kernel_ir.walk import is_same
 
 Range = tuple[int | None, int | None]
@@ -40,6 +41,8 @@ class Limits:
                 return self._found[expr]
             case Compute(prim=prim, args=args):
                 return self._operation(prim.name, args)
+            case Workers():
+                return 1, MOST_THREADS
             case _:
                 return UNKNOWN
 
@@ -55,6 +58,19 @@ class Limits:
                 case _:
                     pass
         return min(counts, default=None)
+
+    def is_team(self, expr: Expr) -> bool:
+        """Whether a number is that of the workers, or of those among them that have something to do."""
+        match expr:
+            case Workers():
+                return True
+            case Var():
+                value = self.bindings.numbers.get(expr)
+                return value is not None and self.is_team(value)
+            case Compute(prim=prim, args=args) if prim.name in ("min", "max", "select"):
+                return any(map(self.is_team, args)) and self.of(expr)[1] is not None
+            case _:
+                return False
 
     def _number(self, var: Var) -> Range:
         value, loop = self.bindings.numbers.get(var), self.bindings.loops.get(var)

@@ -130,9 +130,12 @@ def strips_of(loop: For, bindings: Bindings, vector_bits: int) -> Strips | InOrd
         return InOrder("there are no vectors")
     if extent is not None and extent < LEAST:
         return InOrder(f"{extent} iterations are unrolled")
-    most = Limits(bindings).trips(loop)
+    limits = Limits(bindings)
+    most = limits.trips(loop)
     if most is not None and most < LEAST:
         return InOrder(f"there are at most {most} iterations")
+    if limits.is_team(loop.hi):
+        return InOrder("there is one iteration for each worker")
     found = iterations_of(loop, bindings)
     if isinstance(found, InOrder):
         return found

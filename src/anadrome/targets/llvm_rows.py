@@ -59,7 +59,7 @@ def interleaved(text: FunctionText, vectors: list[Value], width: int, dtype: DTy
         length *= 2
     count = len(vectors)
     places = [lane + width * column for lane in range(width) for column in range(count)]
-    return _shuffled(text, joined[0], "poison", places, length, dtype)
+    return shuffled(text, joined[0], "poison", places, length, dtype)
 
 
 def turned(text: FunctionText, vectors: list[Value], width: int, dtype: DType) -> list[Value]:
@@ -71,8 +71,8 @@ def turned(text: FunctionText, vectors: list[Value], width: int, dtype: DType) -
             low, high = rows[first], rows[first + distance]
             lower = [p if not p & distance else width + p - distance for p in range(width)]
             upper = [p + distance if not p & distance else width + p for p in range(width)]
-            rows[first] = _shuffled(text, low, high, lower, width, dtype)
-            rows[first + distance] = _shuffled(text, low, high, upper, width, dtype)
+            rows[first] = shuffled(text, low, high, lower, width, dtype)
+            rows[first + distance] = shuffled(text, low, high, upper, width, dtype)
         distance *= 2
     return rows
 
@@ -81,17 +81,18 @@ def part_of(text: FunctionText, vector: Value, start: int, count: int, width: in
     """Neighbouring elements of a vector."""
     if count == width:
         return vector
-    return _shuffled(text, vector, "poison", list(range(start, start + count)), width, dtype)
+    return shuffled(text, vector, "poison", list(range(start, start + count)), width, dtype)
 
 
 def _joined(text: FunctionText, pair: list[Value], length: int, dtype: DType) -> Value:
     second = pair[1] if len(pair) > 1 else "poison"
-    return _shuffled(text, pair[0], second, list(range(2 * length)), length, dtype)
+    return shuffled(text, pair[0], second, list(range(2 * length)), length, dtype)
 
 
-def _shuffled(
+def shuffled(
     text: FunctionText, first: Value, second: Value, places: list[int], length: int, dtype: DType
 ) -> Value:
+    """Elements of two vectors, those of the second counted on."""
     kind = f"<{length} x {memory_type(dtype)}>"
     listed = ", ".join(f"i32 {place}" for place in places)
     return text.value(f"shufflevector {kind} {first}, {kind} {second}, <{len(places)} x i32> <{listed}>")

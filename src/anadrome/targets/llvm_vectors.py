@@ -11,7 +11,7 @@ from anadrome.dtypes import BOOL, I64, DType
 from anadrome.kernel_ir.nodes import Buffer, Compute, Const, Expr, For, Load, Var, Workers
 from anadrome.kernel_ir.walk import offset_of
 from anadrome.prims.record import Prim
-from anadrome.targets.llvm_rows import WHOLE, Columns, interleaved, part_of, parts, runs, turned
+from anadrome.targets.llvm_rows import WHOLE, Columns, interleaved, part_of, parts, runs, shuffled, turned
 from anadrome.targets.llvm_scalars import RELATIONS, emit_scalar, whole_number, wrapped
 from anadrome.targets.llvm_scope import Scope
 from anadrome.targets.llvm_text import Value, is_literal, literal, memory_type
@@ -344,22 +344,23 @@ class Vectors:
 
     def _every(self, buffer: Buffer, line: Spread, stride: int) -> Value:
         """Elements some apart, put together from whole vectors between the first and the last of them."""
-        step, width = abs(stride), self.width
-        end = step * (width - 1) + 1
-        origin = line.base if stride > 0 else self._last(line)
-        kind, found = self.memory_kind(buffer.dtype), "poison"
+        text, dtype, width = self.text, buffer.dtype, self.width
+        origin = self._start(buffer, line.base if stride > 0 else self._last(line))
+        steps = range(0, abs(stride) * width, abs(stride))
+        places = list(steps if stride > 0 else reversed(steps))
+        end, found, where = steps[-1] + 1, "", places
         for start in (*range(0, end - width, width), end - width):  # the last two may share elements
-            places = [step * lane - start for lane in range(width)]
-            if all(place not in range(width) for place in places):
+            here = [place - start if place in range(start, start + width) else None for place in places]
+            if not any(place is not None for place in here):
                 continue
-            address = self._start(buffer, self.whole("add", origin, str(start)))
-            part = self.text.value(f"load {kind}, ptr {address}, align {buffer.dtype.bytes}")
-            held = [width + place if place in range(width) else lane for lane, place in enumerate(places)]
-            chosen = ", ".join(f"i32 {place}" for place in held)
-            found = self.text.value(
-                f"shufflevector {kind} {found}, {kind} {part}, <{width} x i32> <{chosen}>"
-            )
-        return found if stride > 0 else self._turned(found, kind)
+            step = f"getelementptr {memory_type(dtype)}, ptr {origin}, i64 {start}"
+            address = text.value(step) if start else origin
+            part = text.value(f"load {self.memory_kind(dtype)}, ptr {address}, align {dtype.bytes}")
+            if found:
+                where = [old if new is None else width + new for old, new in zip(where, here, strict=True)]
+                part, here = shuffled(text, found, part, where, width, dtype), list(range(width))
+            found, where = part, [place or 0 for place in here]
+        return found
 
     def _holds_all(self, buffer: Buffer, base: Value) -> bool:
         """Whether an array in registers or on the stack has an element for each lane, whoever is here."""
