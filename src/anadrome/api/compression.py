@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import block_array, csr_array
+import scipy
 
 from anadrome.api.colouring import colour_columns, colour_symmetric
 from anadrome.array_ir.pattern_sets import Ints, Sets
@@ -79,10 +79,10 @@ class Compression:
         found = _one_hot(self.rows[first : first + count], self.reverse, dtype).T
         return np.ascontiguousarray(found).reshape((self.reverse, *shape))
 
-    def matrix(self, products: npt.NDArray[Any]) -> csr_array:
+    def matrix(self, products: npt.NDArray[Any]) -> scipy.sparse.csr_array:
         """The matrix of the elements of B and C, which shares no memory with the pattern."""
         members, starts = self.pattern.indices.copy(), self.pattern.indptr.copy()
-        return csr_array((products[self.places], members, starts), shape=self.pattern.shape)
+        return scipy.sparse.csr_array((products[self.places], members, starts), shape=self.pattern.shape)
 
 
 def _one_hot(colours: Ints, count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -180,7 +180,9 @@ def _both(pattern: Sets) -> Compression:
     rows and the columns; then only those colours that are needed, the most wanted first (Coleman and Verma
     1998; Gebremedhin, Manne and Pothen 2005, §7)."""
     rows, columns = pattern.shape
-    graph = csr_array(block_array([[None, pattern], [pattern.T, None]], format="csr"))
+    graph = scipy.sparse.csr_array(
+        scipy.sparse.block_array([[None, pattern], [pattern.T, None]], format="csr")
+    )
     colours = colour_symmetric(graph)
     row_of, column_of = _row_of(pattern), pattern.indices.astype(np.int64)
     by_column, by_row = colours[rows:][column_of], colours[:rows][row_of]

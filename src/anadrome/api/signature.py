@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import sparray, spmatrix
 
 from anadrome.api.pytree import Structure, flatten, imaginary_places, leaf_paths
 from anadrome.dtypes import BOOL, F64, I64, DType, from_numpy
@@ -35,6 +34,7 @@ from anadrome.errors.api import (
 from anadrome.errors.base import indefinite
 from anadrome.frontend.drawing import GENERATORS
 from anadrome.frontend.functions import StagedFunction
+from anadrome.frontend.sparse_matrices import is_sparse
 
 LARGE = -1
 """Stands in a key for a dimension whose size the program does not depend on."""
@@ -216,7 +216,7 @@ def leaf_key(leaf: object, small_dimension: int) -> Key:
         except (TypeError, ValueError):
             raise _NoKey(leaf, StaticUnhashable, indefinite(type(leaf.value).__qualname__)) from None
         return StaticKey(type(leaf.value), leaf.value)
-    if isinstance(leaf, sparray | spmatrix):
+    if is_sparse(leaf):
         raise _NoKey(leaf, UnsupportedSparse, indefinite(kind.__name__), conversion(leaf))
     if (hasattr(leaf, "__array__") and not isinstance(leaf, type)) or _is_buffer(leaf):
         raise _NoKey(leaf, UnsupportedArray, array_words(leaf), conversion(leaf))
@@ -254,7 +254,7 @@ def conversion(leaf: object) -> str:
     """The code that makes a supported array of what is none."""
     if isinstance(leaf, np.ma.MaskedArray):
         return "{}.filled(0.0)"
-    if isinstance(leaf, sparray | spmatrix):
+    if is_sparse(leaf):
         return _sparse_conversion(leaf)
     if not isinstance(leaf, np.ndarray | np.generic):
         return "np.asarray({})"

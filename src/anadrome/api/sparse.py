@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
+import scipy
 
 from anadrome.api import pytree
 from anadrome.api.arguments import Chosen, Selection, chosen_arguments
@@ -103,7 +103,7 @@ class _Leaves:
             if place not in self.others:
                 found.append(next(supply))
             else:
-                found.append(csr_array((rows, np.size(leaf))) if _is_numeric(leaf) else leaf)  # type: ignore[arg-type]
+                found.append(scipy.sparse.csr_array((rows, np.size(leaf))) if _is_numeric(leaf) else leaf)  # type: ignore[arg-type]
         return pytree.unflatten(self.structure, found)
 
 
@@ -325,7 +325,7 @@ class SparseDerivative:
             size = _size(found[place].shape)
             mine = found[place].sets
             sets.append(nothing(size, inputs) if mine is None else mine)
-        pattern = csr_array(stacked(sets))
+        pattern = scipy.sparse.csr_array(stacked(sets))
         pattern.sort_indices()
         return _Plan(search, shapes, decisive, form, compressed(pattern, self._mode, self._is_symmetric))
 
@@ -391,17 +391,17 @@ def _active_places(chosen: Sequence[Chosen]) -> list[int]:
     ]
 
 
-def _in_form(form: _Form, leaves: _Leaves, matrix: csr_array) -> Any:
+def _in_form(form: _Form, leaves: _Leaves, matrix: scipy.sparse.csr_array) -> Any:
     """The blocks of a matrix, in the form of the results, each in the form of the arguments."""
     rows = [0, *itertools.accumulate(_size(shape) for shape in form.shapes)]
     columns = [0, *itertools.accumulate(_size(shape) for shape in leaves.shapes)]
     is_whole = len(rows) == 2 and len(columns) == 2
 
-    def block(row: int, column: int) -> csr_array:
+    def block(row: int, column: int) -> scipy.sparse.csr_array:
         if is_whole:
             return matrix
         band = matrix[rows[row] : rows[row + 1]]
-        return csr_array(band[:, columns[column] : columns[column + 1]])
+        return scipy.sparse.csr_array(band[:, columns[column] : columns[column + 1]])
 
     found = [
         None

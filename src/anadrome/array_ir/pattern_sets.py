@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array, vstack
+import scipy
 
 from anadrome.errors.sparse import PatternTooLarge
 
@@ -25,7 +25,9 @@ LARGEST = 1 << 27
 
 def sets_of(starts: Ints, columns: Ints, inputs: int) -> Sets:
     """The sets whose members stand in `columns`, those of element e from `starts[e]` to `starts[e + 1]`."""
-    return csr_array((np.ones(len(columns), bool), columns, starts), shape=(len(starts) - 1, inputs))
+    return scipy.sparse.csr_array(
+        (np.ones(len(columns), bool), columns, starts), shape=(len(starts) - 1, inputs)
+    )
 
 
 def nothing(count: int, inputs: int) -> Sets:
@@ -34,7 +36,7 @@ def nothing(count: int, inputs: int) -> Sets:
     >>> nothing(2, 3).shape
     (2, 3)
     """
-    return csr_array((count, inputs), dtype=bool)
+    return scipy.sparse.csr_array((count, inputs), dtype=bool)
 
 
 def singletons(first: int, count: int, inputs: int) -> Sets:
@@ -64,7 +66,7 @@ def pick(sets: Sets, rows: Ints) -> Sets:
     if inside.all():
         return sets[rows]
     starts = np.append(sets.indptr, sets.indptr[-1])
-    padded = csr_array((sets.data, sets.indices, starts), shape=(count + 1, sets.shape[1]))
+    padded = scipy.sparse.csr_array((sets.data, sets.indices, starts), shape=(count + 1, sets.shape[1]))
     return padded[places]
 
 
@@ -103,7 +105,7 @@ def grouped(sets: Sets, groups: Ints, count: int) -> Sets:
 
 def stacked(parts: Sequence[Sets]) -> Sets:
     """The elements of all parts, one part after the other."""
-    return parts[0] if len(parts) == 1 else vstack(parts, format="csr")
+    return parts[0] if len(parts) == 1 else scipy.sparse.vstack(parts, format="csr")
 
 
 def prefixes(sets: Sets, previous: Ints) -> Sets:

@@ -184,8 +184,8 @@ def _row(
 ) -> StagedCall | None:
     """The compiled form of a callable of the tables, for these arguments."""
     try:
-        if function in CALLS or function in UFUNC_METHODS or function in COMPLEX_CALLS:
-            form = complex_call(function, args, kwargs)
+        if any(function in table for table in (CALLS, UFUNC_METHODS, COMPLEX_CALLS)):
+            form = complex_call(function, args, kwargs)  # type: ignore[arg-type]
             if form is not None:
                 return form
         for table in (context.calls, BUILTINS, CALLS, UFUNC_METHODS, FORMS):

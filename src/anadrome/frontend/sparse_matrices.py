@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from anadrome.frontend.sparse_program import (
     Coo,
@@ -18,15 +18,13 @@ from anadrome.frontend.sparse_program import (
     csr_array,
     csr_matrix,
 )
+from anadrome.frontend.tables import Late
 
-KINDS: dict[type, type[Sparse]] = {
-    sp.csr_array: csr_array,
-    sp.csc_array: csc_array,
-    sp.coo_array: coo_array,
-    sp.csr_matrix: csr_matrix,
-    sp.csc_matrix: csc_matrix,
-    sp.coo_matrix: coo_matrix,
-}
+_KINDS = (csr_array, csc_array, coo_array, csr_matrix, csc_matrix, coo_matrix)
+
+KINDS: Late[type[Sparse]] = Late(
+    "scipy.sparse", lambda: {getattr(scipy.sparse, kind.__name__): kind for kind in _KINDS}
+)
 """A class of SciPy's -> that of programs."""
 
 COO_OF: dict[type[Sparse], type[Sparse]] = {
@@ -35,14 +33,22 @@ COO_OF: dict[type[Sparse], type[Sparse]] = {
 }
 """A class -> that of the same family for entries in any order."""
 
-SCIPY: dict[type[Sparse], Any] = {kind: outside for outside, kind in KINDS.items()}
+
+def _outside(kind: type[Sparse]) -> Any:
+    """The class of SciPy's."""
+    return getattr(scipy.sparse, kind.__name__)
+
+
+def is_sparse(value: object) -> bool:
+    """Whether a value is a sparse matrix of SciPy's, of any class."""
+    return KINDS.is_there and isinstance(value, scipy.sparse.sparray | scipy.sparse.spmatrix)
 
 
 def kind_of(value: object) -> type[Sparse] | None:
     """The class that a program has for a matrix; None for others, and where there is room beside entries."""
     if isinstance(value, Sparse):
         return type(value)
-    kind = KINDS.get(type(value))
+    kind = KINDS.rows().get(type(value)) if KINDS.is_there else None
     if kind is None:
         return None
     matrix: Any = value
@@ -70,16 +76,16 @@ def made_of(kind: type[Sparse], parts: Sequence[Any]) -> Any:
         Sparse.__init__(made, *parts)
         return made
     inside = (data, (first, second)) if issubclass(kind, Coo) else (data, first, second)
-    return SCIPY[kind](inside, shape=(int(rows), int(columns)))
+    return _outside(kind)(inside, shape=(int(rows), int(columns)))
 
 
 def example(kind: type[Sparse]) -> Any:
     """A matrix of SciPy's, of no entries."""
-    return SCIPY[kind]((1, 1))
+    return _outside(kind)((1, 1))
 
 
 def sparse_help(value: object) -> str:
     """What to write where a sparse matrix cannot be; empty for other values."""
     if isinstance(value, Sparse):
         return "use the operators and methods of the matrix, such as `A @ x`, or `A.toarray()`"
-    return "convert the sparse matrix to CSR first: `A.tocsr()`" if sp.issparse(value) else ""
+    return "convert the sparse matrix to CSR first: `A.tocsr()`" if is_sparse(value) else ""

@@ -10,9 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-
-SPARSE = (sp.sparray, sp.spmatrix)
+import scipy
 
 
 # ---------------------------------------------------------------------------- compiled forms of their own
@@ -24,6 +22,11 @@ def refuse(matrix: Any, what: Any, reason: Any, help: Any) -> Any:
 def hold_rows(places: Any, rows: Any, columns: Any) -> None:
     """Hold the rows of x in A @ x to the columns of A, of which `places` is a part (`library.sparse`)."""
     raise AssertionError("it is called in programs only")
+
+
+def is_sparse(other: Any) -> Any:
+    """Whether the other side of an operator is a matrix of SciPy's, or of the program."""
+    return isinstance(other, (scipy.sparse.sparray, scipy.sparse.spmatrix))
 
 
 # ---------------------------------------------------------------------------- loops
@@ -143,7 +146,7 @@ class Sparse:
 
     # ------------------------------------------------------------------ products
     def __matmul__(self, other: Any) -> Any:
-        if isinstance(other, SPARSE):
+        if is_sparse(other):
             return refuse(self, "`A @ B` of two sparse matrices", "", "multiply a vector: `A @ (B @ x)`")
         return self._product(np.asarray(other))
 
@@ -151,7 +154,7 @@ class Sparse:
         return self.transpose()._product(np.asarray(other).T).T
 
     def dot(self, other: Any) -> Any:
-        if isinstance(other, SPARSE) or np.ndim(other) > 0:
+        if is_sparse(other) or np.ndim(other) > 0:
             return self @ other
         return self * other
 
@@ -168,7 +171,7 @@ class Sparse:
         return entry_products(self.data, row, column, x, self.shape[0])
 
     def multiply(self, other: Any) -> Any:
-        if isinstance(other, SPARSE):
+        if is_sparse(other):
             return refuse(self, "`A.multiply(B)` of two sparse matrices", "", "multiply by `B.toarray()`")
         if np.ndim(other) == 0:
             return self._like(self.data * other)
@@ -178,7 +181,7 @@ class Sparse:
         )
 
     def __truediv__(self, other: Any) -> Any:
-        if isinstance(other, SPARSE) or np.ndim(other) > 0:
+        if is_sparse(other) or np.ndim(other) > 0:
             return refuse(self, "a sparse matrix divided by an array", "", "write `A.multiply(1 / b)`")
         found = self if self.data.dtype == np.float64 else self.astype(np.float64)
         return found._like(found.data * (1.0 / other))
@@ -191,13 +194,13 @@ class Sparse:
         return found._like(abs(found.data))
 
     def __imul__(self, other: Any) -> Any:
-        if isinstance(other, SPARSE) or np.ndim(other) > 0:
+        if is_sparse(other) or np.ndim(other) > 0:
             return NotImplemented
         self.data *= other
         return self
 
     def __itruediv__(self, other: Any) -> Any:
-        if isinstance(other, SPARSE) or np.ndim(other) > 0:
+        if is_sparse(other) or np.ndim(other) > 0:
             return NotImplemented
         self.data *= 1.0 / other
         return self
@@ -216,7 +219,7 @@ class Sparse:
         return (-self)._plus(other, 1)
 
     def _plus(self, other: Any, sign: Any) -> Any:
-        if isinstance(other, SPARSE):
+        if is_sparse(other):
             matrix: Any = other
             if self.format == "coo" or matrix.format == "coo":
                 return refuse(
@@ -423,7 +426,7 @@ class Coo(Sparse):
         return self._coo(self.data.copy() if copy else self.data, self._second, self._first, columns, rows)
 
     def multiply(self, other: Any) -> Any:
-        if isinstance(other, SPARSE) or np.ndim(other) == 0:
+        if is_sparse(other) or np.ndim(other) == 0:
             return Sparse.multiply(self, other)
         return self.tocsr().multiply(other)
 
@@ -474,7 +477,7 @@ class OfMatrices:
         return coo_matrix(*parts)
 
     def __mul__(self, other: Any) -> Any:
-        if isinstance(other, SPARSE) or np.ndim(other) > 0:
+        if is_sparse(other) or np.ndim(other) > 0:
             return self @ other
         return self._like(self.data * other)  # type: ignore[attr-defined]
 

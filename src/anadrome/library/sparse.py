@@ -5,11 +5,11 @@ A matrix is its stored entries: values, rows and columns. Entries of one place a
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.linalg import SuperLU, splu
+import scipy
 
 from anadrome.library.record import Array, LibraryOperation, NoResult, signature
 from anadrome.library.samples import drawn
@@ -17,23 +17,24 @@ from anadrome.library.samples import drawn
 SINGULAR = "the sparse matrix is singular"
 
 
-def factored(data: Array, rows: Array, columns: Array, size: int) -> SuperLU | None:
+def factored(data: Array, rows: Array, columns: Array, size: int) -> scipy.sparse.linalg.SuperLU | None:
     """The factors of a square matrix; None where a number is not finite, so that every solution is NaN.
 
     Raises `NoResult` where the matrix is singular, and `ValueError` where an entry is outside of it.
     """
-    matrix = coo_array((data, (rows, columns)), shape=(size, size)).tocsc()
+    matrix = scipy.sparse.coo_array((data, (rows, columns)), shape=(size, size)).tocsc()
     if not np.isfinite(matrix.data).all():
         return None
     try:
-        return splu(matrix)
+        found: scipy.sparse.linalg.SuperLU = importlib.import_module("scipy.sparse.linalg").splu(matrix)
+        return found
     except RuntimeError as error:
         if "singular" in str(error):
             raise NoResult(1) from None
         raise
 
 
-def solved(factors: SuperLU | None, right: Array, is_transposed: bool) -> Array:
+def solved(factors: scipy.sparse.linalg.SuperLU | None, right: Array, is_transposed: bool) -> Array:
     """A⁻¹·B or A⁻ᵀ·B"""
     if factors is None:
         return np.full_like(right, np.nan)

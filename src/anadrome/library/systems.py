@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 from anadrome.library.record import Array, LibraryOperation, NoResult, signature
 from anadrome.library.samples import definite, drawn, regular
-
-_LAPACK: Any = scipy.linalg.lapack
 
 SINGULAR = "the matrix is singular"
 NOT_POSITIVE = "the matrix is not positive definite"
@@ -24,6 +22,11 @@ NOT_POSITIVE = "the matrix is not positive definite"
 def _matmul(left: Array, right: Array, transpose_left: bool, transpose_right: bool) -> Array:
     product = (left.T if transpose_left else left) @ (right.T if transpose_right else right)
     return np.ascontiguousarray(product)
+
+
+def _lapack(routine: str, matrix: Array) -> Any:
+    """A routine for numbers of the type of a matrix."""
+    return getattr(scipy.linalg.lapack, ("s" if matrix.dtype == np.float32 else "d") + routine)
 
 
 def _check_pivots(factors: Array) -> None:
@@ -36,8 +39,7 @@ def _check_pivots(factors: Array) -> None:
 def _check_regular(matrix: Array) -> None:
     """The same of the factors that LAPACK makes of the transpose, which is what our routines give it."""
     if len(matrix):
-        getrf = _LAPACK.sgetrf if matrix.dtype == np.float32 else _LAPACK.dgetrf
-        _check_pivots(getrf(matrix.T)[0])
+        _check_pivots(_lapack("getrf", matrix)(matrix.T)[0])
 
 
 def _solve(matrix: Array, right: Array, transpose: bool) -> Array:
@@ -63,8 +65,7 @@ def _inv(matrix: Array) -> Array:
 def _cholesky(matrix: Array) -> Array:
     if not len(matrix):
         return matrix.copy()
-    potrf = _LAPACK.spotrf if matrix.dtype == np.float32 else _LAPACK.dpotrf
-    factor, info = potrf(matrix, lower=1, clean=1)
+    factor, info = _lapack("potrf", matrix)(matrix, lower=1, clean=1)
     if info:
         raise NoResult(info)
     found: Array = np.ascontiguousarray(factor)

@@ -10,11 +10,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import scipy.special
-
 from anadrome.prims import facts
 from anadrome.prims.record import Algebra, Prim
-from anadrome.prims.series import split
+from anadrome.prims.series import of_scipy, split
 from anadrome.prims.types import FLOATS, same
 
 Args = tuple[Any, ...]
@@ -157,7 +155,7 @@ def _row(name: str, slope: Slope, order: int | None = None, **rest: Any) -> Prim
         name,
         1 if order is not None else 2,
         same(FLOATS),
-        getattr(scipy.special, name),
+        of_scipy(name),
         partials,
         special=name,
         without_derivative={} if order is not None else {0: "v"},

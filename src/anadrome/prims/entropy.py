@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import scipy.special
-
 from anadrome.prims import facts
 from anadrome.prims.record import Algebra, Expansion, Partials, Prim
+from anadrome.prims.series import of_scipy
 from anadrome.prims.types import FLOATS, same
 
 Args = tuple[Any, ...]
@@ -148,7 +147,7 @@ def _kl_div(algebra: Algebra[Any], args: Args, out: Any) -> Args:
 def _row(
     name: str, partials: Partials, arity: int = 1, expansion: Expansion | None = None, **rest: Any
 ) -> Prim:
-    numpy: Callable[..., Any] = getattr(scipy.special, "expit" if name == "sigmoid" else name)
+    numpy: Callable[..., Any] = of_scipy("expit" if name == "sigmoid" else name)
     return Prim(
         name,
         arity,

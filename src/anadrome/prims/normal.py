@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import scipy.special
-
 from anadrome.prims import facts
 from anadrome.prims.record import Algebra, Partials, Prim
-from anadrome.prims.series import in_double, polynomial, split
+from anadrome.prims.series import in_double, of_scipy, polynomial, split
 from anadrome.prims.types import FLOATS, same
 
 Args = tuple[Any, ...]
@@ -89,7 +87,7 @@ def _row(
     **code: Any,
 ) -> Prim:
     code = code if {"libm", "expansion"} & set(code) else {"special": name, **code}
-    numpy = in_double(getattr(scipy.special, name)) if "special" in code else getattr(scipy.special, name)
+    numpy = in_double(of_scipy(name)) if "special" in code else of_scipy(name)
     return Prim(
         name,
         1,

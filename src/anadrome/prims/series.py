@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 
 from anadrome.prims.record import Algebra
 
@@ -25,6 +26,16 @@ def split(algebra: Algebra[Any], x: Any, is_far: Any, near: float, far: float) -
         algebra.select(is_far, algebra.constant(near, x), x),
         algebra.select(is_far, x, algebra.constant(far, x)),
     )
+
+
+def of_scipy(name: str) -> Callable[..., Any]:
+    """A function of `scipy.special`, which SciPy imports when one of them is first called."""
+
+    def meaning(*args: Any) -> Any:
+        return getattr(scipy.special, name)(*args)
+
+    meaning.__name__ = name
+    return meaning
 
 
 def in_double(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import scipy.special
+import scipy
 
 from anadrome.prims import facts
 from anadrome.prims.record import Algebra, Partials, Prim
-from anadrome.prims.series import in_double, polynomial, split
+from anadrome.prims.series import in_double, of_scipy, polynomial, split
 from anadrome.prims.types import FLOATS, same
 
 Args = tuple[Any, ...]
@@ -252,7 +252,7 @@ def _row(
     name: str, partials: Partials, arity: int = 1, scipy_name: str = "", cost: int = 10, **rest: Any
 ) -> Prim:
     """A row whose code is SciPy's, if it has no other."""
-    numpy: Callable[..., Any] = in_double(getattr(scipy.special, scipy_name or name))
+    numpy: Callable[..., Any] = in_double(of_scipy(scipy_name or name))
     special = "" if {"libm", "expansion"} & set(rest) else name
     symbol = f"scipy.special.{scipy_name or name}"
     return Prim(name, arity, same(FLOATS), numpy, partials, cost=cost, symbol=symbol, special=special, **rest)

@@ -6,16 +6,16 @@ Object code holds names, never addresses, so that it can be kept on disk and use
 from __future__ import annotations
 
 import ctypes
+import functools
+import importlib
 import itertools
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import llvmlite.binding as llvm
-from scipy.linalg import cython_blas, cython_lapack
-from scipy.special import cython_special
 
 from anadrome.prims.table import PRIMS
 from anadrome.targets import llvm_complex, llvm_decompositions, llvm_linalg
@@ -41,17 +41,21 @@ _BINARY = ("pow", "atan2", "hypot")
 
 
 # ---------------------------------------------------------------------------- linear algebra
-def add_linear_algebra() -> None:
+@functools.cache
+def _add_linear_algebra() -> None:
     """Make BLAS and LAPACK of SciPy known, as `FOREIGN_PREFIX` + name."""
-    tables: Mapping[str, Mapping[str, object]] = {
-        "blas": cython_blas.__pyx_capi__,
-        "lapack": cython_lapack.__pyx_capi__,
-    }
+    tables = {library: _exported(f"scipy.linalg.cython_{library}") for library in ("blas", "lapack")}
     real = (*llvm_linalg.FORTRAN, *llvm_decompositions.FORTRAN, *llvm_complex.FORTRAN)
     for functions, letters in zip((real, llvm_complex.COMPLEX_FORTRAN), LETTERS, strict=True):
         for (library, function), letter in itertools.product(functions, letters):
             name = letter + function
             llvm.add_symbol(FOREIGN_PREFIX + name, _capsule_address(tables[library][name]))
+
+
+def _exported(module: str) -> Mapping[str, object]:
+    """What a module of SciPy's offers to C."""
+    found: Mapping[str, object] = importlib.import_module(module).__pyx_capi__
+    return found
 
 
 def _capsule_address(capsule: object) -> int:
@@ -72,11 +76,12 @@ _FUSED = ("", "__pyx_fuse_0", "__pyx_fuse_1")
 """What stands in front of the name of a function that SciPy has for one type, or for several."""
 
 
-def add_special_functions() -> None:
+@functools.cache
+def _add_special_functions() -> None:
     """Make the functions of `scipy.special.cython_special` known that rows of the table name, as
     `SPECIAL_PREFIX` + name: those on doubles, where Cython says that they are of this type. They take no
     interpreter lock, and keep nothing between calls."""
-    exported: Mapping[str, object] = cython_special.__pyx_capi__
+    exported = _exported("scipy.special.cython_special")
     for row in PRIMS.values():
         if not row.special:
             continue
@@ -85,6 +90,17 @@ def add_special_functions() -> None:
             capsule = exported.get(prefix + row.special)
             if capsule is not None and _signature(capsule) == wanted:
                 llvm.add_symbol(SPECIAL_PREFIX + row.special, _capsule_address(capsule))
+
+
+_LATE = {FOREIGN_PREFIX: _add_linear_algebra, SPECIAL_PREFIX: _add_special_functions}
+
+
+def add_for(symbols: Iterable[str]) -> None:
+    """Make the functions of SciPy known that some of these symbols name; SciPy imports their packages when
+    the first program calls one of them."""
+    for prefix, add in _LATE.items():
+        if any(symbol.startswith(prefix) for symbol in symbols):
+            add()
 
 
 # ---------------------------------------------------------------------------- threads

@@ -18,12 +18,7 @@ import llvmlite.binding as llvm
 import numpy as np
 from llvmlite.binding.newpassmanagers import NewPassManager
 
-from anadrome.targets.cpu_foreign import (
-    add_fork_join,
-    add_linear_algebra,
-    add_special_functions,
-    vector_functions,
-)
+from anadrome.targets.cpu_foreign import add_for, add_fork_join, vector_functions
 from anadrome.targets.cpu_signals import add_signals, adopt_main_thread
 from anadrome.targets.cpu_sparse import SparseSolver
 from anadrome.targets.cpu_transforms import add_transforms
@@ -55,8 +50,6 @@ def this_machine() -> Machine:
         os.register_at_fork(before=_enter_llvm, after_in_parent=_leave_llvm, after_in_child=_wake_in_child)
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    add_linear_algebra()
-    add_special_functions()
     add_transforms()
     add_signals()
     sparse = SparseSolver()
@@ -129,6 +122,8 @@ def _array_data() -> int | None:
 
 def missing_symbols(symbols: Iterable[str]) -> list[str]:
     """Those of the symbols that this process cannot resolve: LLVM would end the process over them."""
+    symbols = list(symbols)
+    add_for(symbols)
     return [symbol for symbol in symbols if not llvm.address_of_symbol(symbol)]
 
 

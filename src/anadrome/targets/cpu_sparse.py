@@ -11,7 +11,7 @@ import ctypes
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import SuperLU
+import scipy
 
 from anadrome.library.record import NoResult
 from anadrome.library.sparse import factored, solved
@@ -31,7 +31,7 @@ class SparseSolver:
     """The function that programs call to solve, at `address`. It may be called from several threads."""
 
     def __init__(self) -> None:
-        self._kept: dict[int, list[tuple[Matrix, SuperLU | None]]] = {}
+        self._kept: dict[int, list[tuple[Matrix, scipy.sparse.linalg.SuperLU | None]]] = {}
         self._function = _SOLVE_TYPE(self._solve)
         self.address = ctypes.cast(self._function, ctypes.c_void_p).value
 
@@ -72,7 +72,7 @@ class SparseSolver:
             return 0
         return 1
 
-    def _factors(self, frame: int, matrix: Matrix) -> tuple[SuperLU | None, bool]:
+    def _factors(self, frame: int, matrix: Matrix) -> tuple[scipy.sparse.linalg.SuperLU | None, bool]:
         """Factors of the matrix, or of its transpose."""
         kept = self._kept.setdefault(frame, [])
         data, rows, columns, size = matrix

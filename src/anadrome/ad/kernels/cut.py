@@ -8,11 +8,11 @@ means keeping it, and everything behind it is computed again from it (cf. Enzyme
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+import scipy
 
 from anadrome.kernel_ir.nodes import Var
 
@@ -67,9 +67,10 @@ def _cut(
     rows, columns = np.array(list(found)).T
     capacities = np.array(list(found.values()), dtype=np.int32)
     size = 2 * count + 2
-    graph = csr_array((capacities, (rows, columns)), shape=(size, size))
-    flow = maximum_flow(graph, source, sink).flow
-    rest = csr_array(graph - flow)
+    graphs = importlib.import_module("scipy.sparse.csgraph")
+    graph = scipy.sparse.csr_array((capacities, (rows, columns)), shape=(size, size))
+    flow = graphs.maximum_flow(graph, source, sink).flow
+    rest = scipy.sparse.csr_array(graph - flow)
     rest.eliminate_zeros()
-    reached = set(breadth_first_order(rest, source, return_predecessors=False).tolist())
+    reached = set(graphs.breadth_first_order(rest, source, return_predecessors=False).tolist())
     return {var for var, number in order.items() if 2 * number in reached and 2 * number + 1 not in reached}

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import scipy.fft
+import scipy
 
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import Atom, Library, Size, Var, i64
@@ -34,6 +34,7 @@ from anadrome.frontend.complex_numbers.fourier import (
 )
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import axis_of, built, static_flag, static_int
+from anadrome.frontend.tables import Key, Late
 from anadrome.frontend.values import Value
 
 Element = Callable[[Builder, Var, Atom], Atom]
@@ -189,9 +190,13 @@ def _scaled(context: Context, var: Var, norm: str, n: Size) -> Var:
     return _changed(builder, var, lambda inner, _, value: inner.mul(value, factor))
 
 
-CALLS: dict[Callable[..., object], StagedCall] = {
-    scipy.fft.dct: transform("scipy.fft.dct", is_sine=False, is_inverse=False),
-    scipy.fft.idct: transform("scipy.fft.idct", is_sine=False, is_inverse=True),
-    scipy.fft.dst: transform("scipy.fft.dst", is_sine=True, is_inverse=False),
-    scipy.fft.idst: transform("scipy.fft.idst", is_sine=True, is_inverse=True),
-}
+def _calls() -> dict[Key, StagedCall]:
+    return {
+        scipy.fft.dct: transform("scipy.fft.dct", is_sine=False, is_inverse=False),
+        scipy.fft.idct: transform("scipy.fft.idct", is_sine=False, is_inverse=True),
+        scipy.fft.dst: transform("scipy.fft.dst", is_sine=True, is_inverse=False),
+        scipy.fft.idst: transform("scipy.fft.idst", is_sine=True, is_inverse=True),
+    }
+
+
+CALLS = Late("scipy.fft", _calls)

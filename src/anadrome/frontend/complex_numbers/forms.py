@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 from anadrome.errors.frontend import ComplexRefused
 from anadrome.frontend.arrays import describe
@@ -73,6 +73,7 @@ from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library import ATTRIBUTES, CALLS, METHODS
 from anadrome.frontend.library.common import checked, table_name
 from anadrome.frontend.library.in_place import copying, filling, into, method_into
+from anadrome.frontend.tables import Late, Table
 from anadrome.frontend.values import Complex, Value
 
 _MOVES: tuple[Callable[..., object], ...] = (
@@ -114,7 +115,7 @@ def as_function(function: Callable[..., object]) -> StagedCall:
     return lambda context, *args, **kwargs: context.call(function, *args, **kwargs)
 
 
-OWN_CALLS: dict[Callable[..., Any], StagedCall] = {
+_ABOUT_PARTS: dict[Callable[..., Any], StagedCall] = {
     complex: python_complex,
     np.complex64: conversion(np.complex64),
     np.complex128: conversion(np.complex128),
@@ -122,11 +123,11 @@ OWN_CALLS: dict[Callable[..., Any], StagedCall] = {
     np.imag: imaginary_part,
     np.iscomplexobj: lambda context, x: is_complex(x),
     np.isrealobj: lambda context, x: not is_complex(x),
-    **mathematics.CALLS,
-    **fourier.CALLS,
-    **cosine.CALLS,
-    **decompositions.CALLS,
 }
+
+OWN_CALLS: Table[StagedCall] = Table(
+    (_ABOUT_PARTS, mathematics.CALLS, fourier.CALLS, cosine.CALLS, decompositions.CALLS)
+)
 """Functions about complex numbers, whatever they are given: used for real arguments as well."""
 
 _COMPLEX_CALLS: Mapping[Callable[..., Any], StagedCall] = {
@@ -177,7 +178,6 @@ _COMPLEX_CALLS: Mapping[Callable[..., Any], StagedCall] = {
     np.linalg.cond: condition,
     np.linalg.solve: solve,
     np.linalg.inv: inverse,
-    scipy.linalg.expm: exponential,
     **decompositions.COMPLEX_CALLS,
     np.zeros: typed(CALLS[np.zeros]),
     np.ones: typed(CALLS[np.ones]),
@@ -200,10 +200,10 @@ _COMPLEX_CALLS: Mapping[Callable[..., Any], StagedCall] = {
     pow: lambda context, base, exp: operators.power(context, base, exp),
 }
 
-COMPLEX_CALLS: dict[Callable[..., Any], StagedCall] = {
-    function: into(function, checked(table_name(function), form), write_complex)
-    for function, form in {**_COMPLEX_CALLS, **OWN_CALLS}.items()
-}
+COMPLEX_CALLS: Table[StagedCall] = Table(
+    (_COMPLEX_CALLS, Late("scipy.linalg", lambda: {scipy.linalg.expm: exponential}), OWN_CALLS),
+    lambda function, form: into(function, checked(table_name(function), form), write_complex),
+)
 """A callable -> its compiled form where a complex value, or a complex dtype, is among the arguments."""
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.fft
+import scipy
 
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import ArrayType, Atom, Const, Library, Size, Var, i64
@@ -33,6 +33,7 @@ from anadrome.frontend.library.common import (
 )
 from anadrome.frontend.library.shape import roll
 from anadrome.frontend.sizes import as_size, clamp_size, is_at_most, is_same_size, retype, size_value
+from anadrome.frontend.tables import Late, Table
 from anadrome.frontend.values import Staged, Value
 
 NORMS = {None: "backward", "backward": "backward", "ortho": "ortho", "forward": "forward"}
@@ -471,7 +472,6 @@ def _forms(module: object, prefix: str) -> dict[Callable[..., object], StagedCal
     return {getattr(module, name): form for name, form in forms.items()}
 
 
-CALLS: dict[Callable[..., object], StagedCall] = {
-    **_forms(np.fft, "np.fft."),
-    **_forms(scipy.fft, "scipy.fft."),
-}
+CALLS: Table[StagedCall] = Table(
+    (_forms(np.fft, "np.fft."), Late("scipy.fft", lambda: _forms(scipy.fft, "scipy.fft.")))
+)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 from anadrome.errors.frontend import ComplexRefused, UnsupportedArgument
 from anadrome.frontend.arrays import as_array, describe

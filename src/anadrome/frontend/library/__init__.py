@@ -7,8 +7,6 @@ shapes are NumPy's. An argument a form does not take is refused by its name (`co
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from anadrome.frontend.context import StagedCall
 from anadrome.frontend.library import (
     bins,
@@ -47,6 +45,7 @@ from anadrome.frontend.library import (
 from anadrome.frontend.library.attributes import ATTRIBUTES
 from anadrome.frontend.library.common import checked, table_name
 from anadrome.frontend.library.in_place import into, method_into
+from anadrome.frontend.tables import Table
 
 _FAMILIES = (
     *(
@@ -71,11 +70,10 @@ _FAMILIES = (
     *(integers, statistics_functions, sparse),
 )
 
-CALLS: dict[Callable[..., object], StagedCall] = {
-    function: into(function, checked(table_name(function), form))
-    for family in _FAMILIES
-    for function, form in family.CALLS.items()
-}
+CALLS: Table[StagedCall] = Table(
+    (family.CALLS for family in _FAMILIES),
+    lambda function, form: into(function, checked(table_name(function), form)),
+)
 """A Python callable -> its compiled form: function(context, *args, **kwargs) -> value."""
 
 METHODS: dict[str, StagedCall] = {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -56,35 +58,54 @@ _NEUTRAL: Mapping[str, tuple[object, ...]] = {
 
 
 # ---------------------------------------------------------------------------- arguments
-def checked(name: str, form: StagedCall) -> StagedCall:
-    """The form, with every argument it does not take refused by its name before it is called."""
+@dataclass(frozen=True, slots=True)
+class _Parameters:
+    """What a compiled form takes beside the context."""
+
+    ordered: tuple[str, ...]
+    admitted: frozenset[str]
+    required: tuple[str, ...]
+    takes_any: bool
+    takes_any_name: bool
+
+
+def _parameters_of(form: StagedCall) -> _Parameters:
     parameters = list(inspect.signature(form).parameters.values())[1:]
-    takes_any = any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in parameters)
-    takes_any_name = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
+    kinds = {one.kind for one in parameters}
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     named = [one for one in parameters if one.kind not in variadic]
-    admitted = frozenset(one.name for one in named)
-    ordered = [one.name for one in named if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-    required = [one.name for one in named if one.default is inspect.Parameter.empty]
+    return _Parameters(
+        tuple(one.name for one in named if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD),
+        frozenset(one.name for one in named),
+        tuple(one.name for one in named if one.default is inspect.Parameter.empty),
+        inspect.Parameter.VAR_POSITIONAL in kinds,
+        inspect.Parameter.VAR_KEYWORD in kinds,
+    )
+
+
+def checked(name: str, form: StagedCall) -> StagedCall:
+    """The form, with every argument it does not take refused by its name before it is called."""
+    taken = functools.cache(functools.partial(_parameters_of, form))  # of most forms nobody asks
 
     def staged(context: Context, *args: Value, **kwargs: Value) -> Value:
+        takes = taken()
         known: dict[str, Value] = {}
         for keyword, value in kwargs.items():
-            if keyword in admitted or takes_any_name:
+            if keyword in takes.admitted or takes.takes_any_name:
                 known[keyword] = value
             elif not is_neutral(keyword, value):
                 raise UnsupportedArgument(
                     name, f"the argument `{keyword}={_shown(value)}` is not supported", context.span
                 )
-        if len(args) > len(ordered) and not takes_any:
+        if len(args) > len(takes.ordered) and not takes.takes_any:
             raise UnsupportedArgument(
-                name, f"{len(args)} arguments, of which {len(ordered)} are supported", context.span
+                name, f"{len(args)} arguments, of which {len(takes.ordered)} are supported", context.span
             )
-        given = set(ordered[: len(args)])
+        given = set(takes.ordered[: len(args)])
         twice = given.intersection(known)
         if twice:
             raise CallMismatch(name, f"the argument `{twice.pop()}` is given twice", context.span)
-        for one in required:
+        for one in takes.required:
             if one not in given and one not in known:
                 raise CallMismatch(name, f"the argument `{one}` is missing", context.span)
         return form(context, *args, **known)

@@ -6,12 +6,11 @@ Arguments, ends of the support, and what is NaN are SciPy's (`rv_continuous.logp
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.stats
-from scipy.stats import rv_continuous, rv_discrete
+import scipy
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom
@@ -22,9 +21,8 @@ from anadrome.frontend.context import Context, StagedCall, dtype_of
 from anadrome.frontend.library.densities import DISTRIBUTIONS, METHODS, Distribution, Formula, whole
 from anadrome.frontend.library.elementwise import over_elements
 from anadrome.frontend.library.terms import Term, row
+from anadrome.frontend.tables import Key, Late
 from anadrome.frontend.values import Value
-
-Kind = rv_continuous | rv_discrete
 
 QUANTILES = ("ppf", "isf")
 OUTSIDE: Mapping[str, tuple[float, float]] = {
@@ -61,7 +59,7 @@ def evaluated(context: Context, method: str, kind: Value, x: Value, parameters: 
 
 def _known(context: Context, kind: Value, method: str) -> tuple[str, Distribution]:
     """What a user calls the method, and the row of the distribution; refused where there is none."""
-    assert isinstance(kind, rv_continuous | rv_discrete)
+    assert isinstance(kind, scipy.stats.rv_continuous | scipy.stats.rv_discrete)
     name = f"scipy.stats.{kind.name}.{method}"
     own = DISTRIBUTIONS.get(kind.name)
     if own is None or type(kind) is not type(getattr(scipy.stats, kind.name, None)):
@@ -218,8 +216,8 @@ def made(
 
 def frozen(context: Context, kind: Value, *args: Value, **kwargs: Value) -> Value:
     """scipy.stats.norm(loc, scale)"""
-    assert isinstance(kind, rv_continuous | rv_discrete)
-    methods = METHODS[isinstance(kind, rv_discrete)]
+    assert isinstance(kind, scipy.stats.rv_continuous | scipy.stats.rv_discrete)
+    methods = METHODS[isinstance(kind, scipy.stats.rv_discrete)]
     parameters_of(context, kind, methods[0], args, kwargs)
     return made(context, kind, methods, args, kwargs)
 
@@ -260,15 +258,16 @@ def _by_name(method: str, at: StagedCall) -> StagedCall:
     return staged
 
 
-def _rows() -> dict[Callable[..., object], StagedCall]:
+def _calls() -> dict[Key, StagedCall]:
     """The methods as SciPy's classes hold them."""
-    rows: dict[Callable[..., object], StagedCall] = {}
+    rows: dict[Key, StagedCall] = {scipy.stats.rv_continuous.__call__: frozen}
+    bases = (scipy.stats.rv_continuous, scipy.stats.rv_discrete)
     examples = (scipy.stats.norm(), scipy.stats.poisson(1.0))
-    for methods, base, example in zip(METHODS, (rv_continuous, rv_discrete), examples, strict=True):
+    for methods, base, example in zip(METHODS, bases, examples, strict=True):
         for method in methods:
             rows[getattr(base, method)] = _of_kind(method)
             rows[getattr(type(example), method)] = _of_frozen(method)
     return rows
 
 
-CALLS: dict[Callable[..., object], StagedCall] = {**_rows(), rv_continuous.__call__: frozen}
+CALLS = Late("scipy.stats", _calls)

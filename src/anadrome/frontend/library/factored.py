@@ -6,9 +6,7 @@ the flag that says which; `cho_factor` leaves in the other triangle what the mat
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import scipy.linalg
+import scipy
 
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import Atom, Library, Var, i64
@@ -19,6 +17,7 @@ from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import array_var, built, static_flag
 from anadrome.frontend.library.linear import square_matrix, triangular_factor
 from anadrome.frontend.sizes import agree, show_shape
+from anadrome.frontend.tables import Key, Late
 from anadrome.frontend.values import Value
 
 _TRANSPOSED = {0: False, 1: True, 2: True, "N": False, "T": True, "C": True}
@@ -117,9 +116,13 @@ def cho_solve(context: Context, c_and_lower: Value, b: Value) -> Value:
     return _solved(context, _triangular(context.builder, factor, half, is_lower, is_lower), is_vector)
 
 
-CALLS: dict[Callable[..., object], StagedCall] = {
-    scipy.linalg.solve_triangular: solve_triangular,
-    scipy.linalg.cholesky: cholesky,
-    scipy.linalg.cho_factor: cho_factor,
-    scipy.linalg.cho_solve: cho_solve,
-}
+def _calls() -> dict[Key, StagedCall]:
+    return {
+        scipy.linalg.solve_triangular: solve_triangular,
+        scipy.linalg.cholesky: cholesky,
+        scipy.linalg.cho_factor: cho_factor,
+        scipy.linalg.cho_solve: cho_solve,
+    }
+
+
+CALLS = Late("scipy.linalg", _calls)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import scipy.special
+import scipy
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Var
@@ -14,6 +14,7 @@ from anadrome.frontend.arrays import as_array, atom, convert, promote
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import INFINITY, axes_of, element_at, static_flag
 from anadrome.frontend.library.reductions import Nest, Summand, over_axes, require_elements
+from anadrome.frontend.tables import Key, Late
 from anadrome.frontend.values import Value
 
 Weight = Callable[[Builder, tuple[Atom, ...]], Atom]
@@ -114,8 +115,12 @@ def soft_max(name: str, is_log: bool) -> StagedCall:
     return staged
 
 
-CALLS: dict[Callable[..., object], StagedCall] = {
-    scipy.special.logsumexp: log_sum_exp,
-    scipy.special.softmax: soft_max("scipy.special.softmax", is_log=False),
-    scipy.special.log_softmax: soft_max("scipy.special.log_softmax", is_log=True),
-}
+def _calls() -> dict[Key, StagedCall]:
+    return {
+        scipy.special.logsumexp: log_sum_exp,
+        scipy.special.softmax: soft_max("scipy.special.softmax", is_log=False),
+        scipy.special.log_softmax: soft_max("scipy.special.log_softmax", is_log=True),
+    }
+
+
+CALLS = Late("scipy.special", _calls)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import ArrayType, Atom, Const, Library, Var, i64
@@ -20,6 +20,7 @@ from anadrome.frontend.library.common import array_var, built, static_int
 from anadrome.frontend.library.contraction import matmul
 from anadrome.frontend.library.linear import MATRIX_HELP, of_matrices, square_matrix
 from anadrome.frontend.sizes import retype
+from anadrome.frontend.tables import Late, Table
 from anadrome.frontend.values import Value
 
 
@@ -315,8 +316,9 @@ def _whole(builder: Builder, value: Atom) -> Atom:
     return builder.convert(builder.select(is_some, most, builder.constant(0.0, value)), I64)
 
 
-CALLS: dict[Callable[..., object], StagedCall] = {
-    np.linalg.matrix_power: matrix_power,
-    np.linalg.multi_dot: multi_dot,
-    scipy.linalg.expm: expm,
-}
+CALLS: Table[StagedCall] = Table(
+    (
+        {np.linalg.matrix_power: matrix_power, np.linalg.multi_dot: multi_dot},
+        Late("scipy.linalg", lambda: {scipy.linalg.expm: expm}),
+    )
+)

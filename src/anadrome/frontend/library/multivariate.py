@@ -7,9 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.linalg
-import scipy.special
-from scipy.stats import dirichlet, multivariate_normal
+import scipy
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Const, Size, i64
@@ -23,6 +21,7 @@ from anadrome.frontend.library.distributions import made
 from anadrome.frontend.library.reductions import fold_all
 from anadrome.frontend.operators import is_one
 from anadrome.frontend.sizes import agree, size_value
+from anadrome.frontend.tables import Key, Late
 from anadrome.frontend.values import Array, Staged, Value
 
 _METHODS = ("logpdf", "pdf")
@@ -110,7 +109,8 @@ def _frozen_normal(method: str) -> StagedCall:
 
     def staged(context: Context, owner: Any, x: Value) -> Value:
         mean, cov = context.attribute_of(owner, "mean"), context.attribute_of(owner, "cov")
-        return context.call(getattr(type(multivariate_normal), method), multivariate_normal, x, mean, cov)
+        normals = scipy.stats.multivariate_normal
+        return context.call(getattr(type(normals), method), normals, x, mean, cov)
 
     return staged
 
@@ -197,7 +197,8 @@ def _frozen_dirichlet(method: str) -> StagedCall:
 
     def staged(context: Context, owner: Any, x: Value) -> Value:
         alpha = context.attribute_of(owner, "alpha")
-        return context.call(getattr(type(dirichlet), method), dirichlet, x, alpha)
+        kind = scipy.stats.dirichlet
+        return context.call(getattr(type(kind), method), kind, x, alpha)
 
     return staged
 
@@ -207,14 +208,20 @@ def frozen_dirichlet(context: Context, kind: Value, alpha: Value) -> Value:
     return made(context, kind, _METHODS, (alpha,), {})
 
 
-_NORMAL, _FROZEN_NORMAL = type(multivariate_normal), type(multivariate_normal([0.0]))
-_DIRICHLET, _FROZEN_DIRICHLET = type(dirichlet), type(dirichlet([1.0, 1.0]))
+def _calls() -> dict[Key, StagedCall]:
+    """The methods as SciPy's classes hold them, with parameters given and without."""
+    normals, dirichlets = scipy.stats.multivariate_normal, scipy.stats.dirichlet
+    classes: tuple[tuple[type, Callable[[str], StagedCall]], ...] = (
+        (type(normals), _normal),
+        (type(normals([0.0])), _frozen_normal),
+        (type(dirichlets), _dirichlet),
+        (type(dirichlets([1.0, 1.0])), _frozen_dirichlet),
+    )
+    return {
+        **{getattr(kind, method): form(method) for kind, form in classes for method in _METHODS},
+        type(normals).__call__: normal,
+        type(dirichlets).__call__: frozen_dirichlet,
+    }
 
-CALLS: dict[Callable[..., object], StagedCall] = {
-    **{getattr(_NORMAL, method): _normal(method) for method in _METHODS},
-    **{getattr(_FROZEN_NORMAL, method): _frozen_normal(method) for method in _METHODS},
-    **{getattr(_DIRICHLET, method): _dirichlet(method) for method in _METHODS},
-    **{getattr(_FROZEN_DIRICHLET, method): _frozen_dirichlet(method) for method in _METHODS},
-    _NORMAL.__call__: normal,
-    _DIRICHLET.__call__: frozen_dirichlet,
-}
+
+CALLS = Late("scipy.stats", _calls)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import scipy.sparse as sp
-import scipy.sparse.linalg
+import scipy
 
 from anadrome.array_ir.nodes import ArrayType, Library, Size, Var, i64
 from anadrome.dtypes import F64, I64
@@ -17,8 +16,9 @@ from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import array_var, plain, require, shape_argument, static_flag
 from anadrome.frontend.operators import is_one, truth
 from anadrome.frontend.sizes import agree, as_size, retype, show_shape, size_value
-from anadrome.frontend.sparse_matrices import COO_OF, KINDS
+from anadrome.frontend.sparse_matrices import COO_OF, KINDS, is_sparse
 from anadrome.frontend.sparse_program import Coo, Csr, Sparse, are_inside, hold_rows, refuse
+from anadrome.frontend.tables import Key, Late, Table
 from anadrome.frontend.values import Array, Scope, Value
 
 
@@ -217,10 +217,20 @@ class Factored:
 FORMS: dict[Callable[..., object], StagedCall] = {refuse: _refuse, hold_rows: _hold_rows}
 """Compiled forms of what only methods of matrices call."""
 
-CALLS: dict[Callable[..., object], StagedCall] = {
-    **{outside: _maker(kind) for outside, kind in KINDS.items()},
-    sp.issparse: lambda context, x: isinstance(x, Sparse) or sp.issparse(x),
-    scipy.sparse.linalg.spsolve: spsolve,
-    scipy.sparse.linalg.factorized: factorized,
-    scipy.sparse.linalg.splu: splu,
-}
+
+def _matrices() -> dict[Key, StagedCall]:
+    return {
+        **{outside: _maker(kind) for outside, kind in KINDS.items()},
+        scipy.sparse.issparse: lambda context, x: isinstance(x, Sparse) or is_sparse(x),
+    }
+
+
+def _solvers() -> dict[Key, StagedCall]:
+    return {
+        scipy.sparse.linalg.spsolve: spsolve,
+        scipy.sparse.linalg.factorized: factorized,
+        scipy.sparse.linalg.splu: splu,
+    }
+
+
+CALLS: Table[StagedCall] = Table((Late("scipy.sparse", _matrices), Late("scipy.sparse.linalg", _solvers)))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
-import scipy.special
+import scipy
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom
@@ -18,6 +17,7 @@ from anadrome.frontend.library.common import static_int
 from anadrome.frontend.library.creation import new_of
 from anadrome.frontend.library.elementwise import ScalarRule, composed, over_elements, universal
 from anadrome.frontend.library.incomplete_gamma import incomplete_gamma
+from anadrome.frontend.tables import Key, Late
 from anadrome.frontend.values import Value
 
 
@@ -50,18 +50,24 @@ _SPECIAL = (
 )
 """Universal functions of SciPy that have the name of their row."""
 
-ROWS: dict[np.ufunc, str] = {
-    **{getattr(scipy.special, name): name for name in _SPECIAL},
-    scipy.special.gammaln: "lgamma",
-    scipy.special.expit: "sigmoid",
-}
 
-COMPOSED: dict[np.ufunc, ScalarRule] = {
-    scipy.special.gammainc: incomplete_gamma("gammainc"),
-    scipy.special.gammaincc: incomplete_gamma("gammaincc"),
-    scipy.special.loggamma: _loggamma,
-    scipy.special.huber: _huber,
-}
+def rows() -> dict[np.ufunc, str]:
+    """Universal functions that are a row of the table -> its name."""
+    return {
+        **{getattr(scipy.special, name): name for name in _SPECIAL},
+        scipy.special.gammaln: "lgamma",
+        scipy.special.expit: "sigmoid",
+    }
+
+
+def composed_rules() -> dict[np.ufunc, ScalarRule]:
+    """Universal functions of several rows."""
+    return {
+        scipy.special.gammainc: incomplete_gamma("gammainc"),
+        scipy.special.gammaincc: incomplete_gamma("gammaincc"),
+        scipy.special.loggamma: _loggamma,
+        scipy.special.huber: _huber,
+    }
 
 
 # ---------------------------------------------------------------------------- other functions
@@ -85,8 +91,12 @@ def polygamma(context: Context, n: Value, x: Value) -> Value:
     return new_of(context, atom(context, over_elements(context, (x,), (dtype,), rule, name)))
 
 
-CALLS: dict[Callable[..., object], StagedCall] = {
-    **{ufunc: universal(ufunc, name) for ufunc, name in ROWS.items()},
-    **{ufunc: composed(ufunc, rule) for ufunc, rule in COMPOSED.items()},
-    scipy.special.polygamma: polygamma,
-}
+def _calls() -> dict[Key, StagedCall]:
+    return {
+        **{ufunc: universal(ufunc, name) for ufunc, name in rows().items()},
+        **{ufunc: composed(ufunc, rule) for ufunc, rule in composed_rules().items()},
+        scipy.special.polygamma: polygamma,
+    }
+
+
+CALLS = Late("scipy.special", _calls)

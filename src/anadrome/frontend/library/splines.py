@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import CubicHermiteSpline, CubicSpline, PPoly
+import scipy
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
@@ -24,6 +24,7 @@ from anadrome.frontend.library.shape import moveaxis
 from anadrome.frontend.library.spline_program import NOT_A_KNOT
 from anadrome.frontend.operators import element
 from anadrome.frontend.sizes import agree, canonical
+from anadrome.frontend.tables import Key, Late
 from anadrome.frontend.values import Array, Staged, Value
 
 PERIODIC = "periodic"
@@ -363,9 +364,14 @@ METHODS: dict[str, StagedCall] = {
 }
 """Methods of polynomials made in the program; they are those of SciPy's as well."""
 
-CALLS: dict[Callable[..., object], StagedCall] = {
-    CubicSpline: cubic_spline,
-    CubicHermiteSpline: hermite_spline,
-    PPoly.__call__: evaluated,
-    PPoly.integrate: integrate,
-}
+
+def _calls() -> dict[Key, StagedCall]:
+    return {
+        scipy.interpolate.CubicSpline: cubic_spline,
+        scipy.interpolate.CubicHermiteSpline: hermite_spline,
+        scipy.interpolate.PPoly.__call__: evaluated,
+        scipy.interpolate.PPoly.integrate: integrate,
+    }
+
+
+CALLS = Late("scipy.interpolate", _calls)

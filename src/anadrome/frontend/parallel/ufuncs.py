@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from anadrome.frontend.parallel.folds import reduce_items, scan_items
 from anadrome.frontend.parallel.items import items_of
 from anadrome.frontend.parallel.places import by_index
 from anadrome.frontend.sizes import size_value
+from anadrome.frontend.tables import Table
 from anadrome.frontend.values import Array, Value
 from anadrome.frontend.writing import put
 
@@ -172,17 +173,23 @@ def _at(ufunc: np.ufunc) -> StagedCall:
     return staged
 
 
-UFUNC_METHODS: dict[Callable[..., object], StagedCall] = {
+_NAMED_METHODS: dict[Callable[..., object], StagedCall] = {
     **{one.reduce: checked(f"np.{one.__name__}.reduce", _reduce(one)) for one in (*REDUCTIONS, *FOLDED)},
     **{
         one.accumulate: checked(f"np.{one.__name__}.accumulate", _accumulate(one))
         for one in (*REDUCTIONS, *FOLDED)
     },
-    **{
-        one.outer: checked(f"{table_name(one)}.outer", _outer(one))
-        for one in LIBRARY
-        if isinstance(one, np.ufunc) and one.nin == 2 and one.signature is None
-    },
     **{one.at: checked(f"np.{one.__name__}.at", _at(one)) for one in NAMED},
 }
+
+
+def _outers(functions: Iterable[Callable[..., object]]) -> dict[Callable[..., object], StagedCall]:
+    return {
+        one.outer: checked(f"{table_name(one)}.outer", _outer(one))
+        for one in functions
+        if isinstance(one, np.ufunc) and one.nin == 2 and one.signature is None
+    }
+
+
+UFUNC_METHODS: Table[StagedCall] = Table((_NAMED_METHODS, *LIBRARY.mapped(_outers)))
 """A bound method of a universal function -> its compiled form."""
