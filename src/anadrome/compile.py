@@ -17,11 +17,17 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import llvmlite
+import numpy as np
+import scipy
 
 from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir import text as array_text
 from anadrome.array_ir.check import check as check_array
-from anadrome.config import Config
+from anadrome.array_ir.key import bytes_of
+from anadrome.config import KINDS, Config
 from anadrome.errors.config import UnsuitableSetting
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir import nodes as kernel_ir
@@ -52,8 +58,10 @@ from anadrome.passes.stored_sums import stored_sums
 from anadrome.passes.tighten import tighten
 from anadrome.passes.tiles import tiles
 from anadrome.schedule.cpu import Scheduled, schedule_cpu
-from anadrome.targets.cpu import compile_cpu, vector_bits
+from anadrome.targets.cache import key_of
+from anadrome.targets.cpu import compile_cpu, kept_program, vector_bits
 from anadrome.targets.cpu_call import Executable
+from anadrome.targets.cpu_machine import this_machine
 
 Pass = Callable[[array_ir.Function, Config], array_ir.Function]
 Program = array_ir.Function | kernel_ir.Function | Scheduled
@@ -249,13 +257,47 @@ def compile_function(
 ) -> Executable:
     """The function as machine code; the parameters at the places `donated` are given away."""
     times = statistics or Statistics()
+    with times.timing("machine"):
+        key = "" if record is not None else _program_key(fn, config, donated)
+        kept = kept_program(key, config) if key else None
+    if kept is not None:
+        return kept
     lowered = lower_function(fn, config, times, record, donated)
     with times.timing("schedule"):
         scheduled = schedule_cpu(lowered, config, vector_bits(config))
     is_new = scheduled.function is not lowered
     _finished("schedule", scheduled, config if is_new else replace(config, verify=False), record)
     with times.timing("machine"):
-        return compile_cpu(scheduled.function, config)
+        return compile_cpu(scheduled.function, config, program_key=key)
+
+
+OF_THE_CALL = ("threads", "cache", "cache_dir", "cache_megabytes", "programs", "progress", "traceback")
+"""Settings that say nothing of what a program becomes."""
+
+
+def _program_key(fn: array_ir.Function, config: Config, donated: Collection[int]) -> str:
+    """The key under which another process finds what this function becomes; none where every stage is to be
+    seen, or the function has parts that only this process knows."""
+    if not config.cache or config.dump or config.verify:
+        return ""
+    program, sources = bytes_of(fn), _sources()
+    if program is None or not sources:
+        return ""
+    settings = {name: getattr(config, name) for name in KINDS if name not in OF_THE_CALL}
+    versions = (np.__version__, scipy.__version__, llvmlite.__version__, sys.version)
+    target = this_machine().target
+    return key_of("program", program, repr((settings, sorted(donated), versions, target)), sources)
+
+
+@functools.cache
+def _sources() -> str:
+    """What tells one state of Anadrome's own files from another; none where they are no files."""
+    folder = Path(__file__).parent
+    try:
+        status = [(str(file), file.stat()) for file in sorted(folder.rglob("*.py"))]
+    except OSError:
+        return ""
+    return repr([(name, one.st_size, one.st_mtime_ns) for name, one in status])
 
 
 def show_program(program: Program) -> str:

@@ -100,7 +100,7 @@ class Table(Mapping[Key, Row]):
         taken = tuple(families)
         for family in taken:
             self._take(family.rows())
-        self._late = tuple(family for family in self._late if family not in taken)
+        self._late = tuple(family for family in self._late if all(family is not one for one in taken))
 
     def _take(self, rows: Mapping[Key, Row]) -> None:
         made = self._wrapped

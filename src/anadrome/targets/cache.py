@@ -56,11 +56,11 @@ class CacheRefused(Exception):
         self.doubt = doubt
 
 
-def key_of(*parts: str) -> str:
-    """The name under which code compiled from these parts is kept."""
+def key_of(*parts: str | bytes) -> str:
+    """The name under which what was made of these parts is kept."""
     digest = hashlib.sha256()
     for part in parts:
-        data = part.encode()
+        data = part.encode() if isinstance(part, str) else part
         digest.update(len(data).to_bytes(8, "little"))
         digest.update(data)
     return digest.hexdigest()

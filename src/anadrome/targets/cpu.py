@@ -27,6 +27,7 @@ from anadrome.targets.cpu_machine import (
     this_machine,
     using_llvm,
 )
+from anadrome.targets.interface import Interface, interface_of, packed, unpacked
 from anadrome.targets.llvm_emit import EMITTER_VERSION, ENTRY, emit
 from anadrome.targets.llvm_fourier import LOOP_PREFIX
 from anadrome.targets.llvm_heap import ALLOCATE, HEAP, KEEP, LIMIT, RELEASE, add_heap
@@ -62,24 +63,57 @@ def target_for(config: Config) -> Target:
     return target
 
 
-def compile_cpu(fn: Function, config: Config, statistics: Statistics | None = None) -> Executable:
-    """Machine code for a host function, ready to be called; from the disk cache where it is there."""
+def compile_cpu(
+    fn: Function, config: Config, statistics: Statistics | None = None, program_key: str = ""
+) -> Executable:
+    """Machine code for a host function, ready to be called; from the disk cache where it is there. Under the
+    key of its program, if it has one, another process finds it again (`kept_program`)."""
     machine = this_machine()
     emitted = emit(fn, target_for(config), config.measure_memory)
-    calls_runtime = any(symbol in emitted.symbols for symbol in (POLL, WAIT, ALLOCATE))
+    interface = interface_of(fn, emitted)
+    release = _releasing(interface, config)
+    code = _object_code(emitted.text, machine, config, statistics or Statistics())
+    if program_key:
+        _keep(program_key, packed(interface, _object_key(emitted.text, machine)), config)
+    return _executable(interface, emitted.text, code, release, config)
+
+
+def kept_program(program_key: str, config: Config) -> Executable | None:
+    """The program that this process or another one has compiled under a key; None where there is none."""
+    data = _kept(program_key, config)
+    if data is None:
+        return None
+    interface, object_key = unpacked(data)
+    code = _kept(object_key, config)
+    if code is None:
+        return None
+    return _executable(interface, "", code, _releasing(interface, config), config)
+
+
+def _releasing(interface: Interface, config: Config) -> Callable[[int], None]:
+    """What frees the memory of a program's results, once all that the program calls is known to be there.
+
+    Raises `MissingTransforms` or `MissingFunction` where it is not.
+    """
+    calls_runtime = any(symbol in interface.symbols for symbol in (POLL, WAIT, ALLOCATE))
     release = runtime(config).release if calls_runtime else _takes_no_memory
-    missing = missing_symbols(emitted.symbols)
+    missing = missing_symbols(interface.symbols)
     loops = [symbol.removeprefix(LOOP_PREFIX) for symbol in missing if symbol.startswith(LOOP_PREFIX)]
     if loops:
-        raise MissingTransforms(fn.name, loops, np.__version__)
+        raise MissingTransforms(interface.name, loops, np.__version__)
     if missing:
-        raise MissingFunction(fn.name, missing)
-    code = _object_code(emitted.text, machine, config, statistics or Statistics())
+        raise MissingFunction(interface.name, missing)
+    return release
+
+
+def _executable(
+    interface: Interface, text: str, code: bytes, release: Callable[[int], None], config: Config
+) -> Executable:
+    machine = this_machine()
     engine = load(code, machine)
+    entry = engine.get_function_address(ENTRY)
     measure = engine.get_function_address(MEASURE) if config.measure_memory else 0
-    return Executable(
-        fn, emitted, engine.get_function_address(ENTRY), engine, machine, config.workers, release, measure
-    )
+    return Executable(interface, text, entry, engine, machine, config.workers, release, measure)
 
 
 def _takes_no_memory(address: int) -> None:
@@ -148,23 +182,38 @@ def _kept_at_first() -> int:
 def _object_code(text: str, machine: Machine, config: Config, statistics: Statistics) -> bytes:
     if not config.cache:
         return _compile(text, machine, statistics)
-    target = machine.target
-    cache = ObjectCache(config.cache_path, config.cache_megabytes)
-    key = key_of(text, target.triple, target.cpu, target.features, llvmlite.__version__, str(EMITTER_VERSION))
-    try:
-        code = cache.read(key)
-    except CacheRefused as refusal:
-        _warn(refusal.doubt)
-        return _compile(text, machine, statistics)
+    key = _object_key(text, machine)
+    code = _kept(key, config)
     if code is not None:
         statistics.cache_hits += 1
         return code
     code = _compile(text, machine, statistics)
+    _keep(key, code, config)
+    return code
+
+
+def _object_key(text: str, machine: Machine) -> str:
+    target = machine.target
+    return key_of(
+        text, target.triple, target.cpu, target.features, llvmlite.__version__, str(EMITTER_VERSION)
+    )
+
+
+def _kept(key: str, config: Config) -> bytes | None:
+    """What the disk cache has under a key."""
     try:
-        cache.write(key, code)
+        return ObjectCache(config.cache_path, config.cache_megabytes).read(key)
     except CacheRefused as refusal:
         _warn(refusal.doubt)
-    return code
+        return None
+
+
+def _keep(key: str, data: bytes, config: Config) -> None:
+    """Put something into the disk cache."""
+    try:
+        ObjectCache(config.cache_path, config.cache_megabytes).write(key, data)
+    except CacheRefused as refusal:
+        _warn(refusal.doubt)
 
 
 @functools.cache

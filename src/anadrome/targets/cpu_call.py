@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from anadrome.errors.runtime import FAILURES, OutOfMemory
-from anadrome.kernel_ir.nodes import Buffer, Function, Output, Var
 from anadrome.targets.cpu_frame import value_code
 from anadrome.targets.cpu_machine import Machine
 from anadrome.targets.cpu_print import Printer
 from anadrome.targets.cpu_signals import exception_of
-from anadrome.targets.llvm_emit import Emitted
+from anadrome.targets.interface import Interface, Parameter, Result
 from anadrome.targets.llvm_scope import LOOK_AGAIN, MEMORY_FAILURE, PARAMS, PRINT_FAILURE, RAISED, SMALL
 from anadrome.targets.llvm_sparse import SPARSE_SOLVE
 
@@ -122,8 +121,8 @@ class Executable:
 
     def __init__(
         self,
-        fn: Function,
-        emitted: Emitted,
+        interface: Interface,
+        text: str,
         address: int,
         owner: object,
         machine: Machine,
@@ -131,39 +130,35 @@ class Executable:
         release: Release,
         measure: int = 0,
     ) -> None:
-        self.name = fn.name
-        self.llvm_text = emitted.text
-        self._fn = fn
-        self._sites = emitted.sites
-        self._layout = emitted.layout
+        self.name = interface.name
+        self.llvm_text = text
+        self._failures = interface.failures
+        self._sites = interface.sites
+        self._layout = interface.layout
         self._owner = owner
         self._entry = _ENTRY_TYPE(address)
         self._measure = _MEASURE_TYPE(measure) if measure else None
         self._workers = workers
         self._release = release
-        self._uses_threads = emitted.uses_threads
+        self._uses_threads = interface.uses_threads
         self._process = machine.process
-        self._sparse = machine.sparse if SPARSE_SOLVE in emitted.symbols else None
-        self._pack = struct.Struct(
-            f"<qq{8 * (PARAMS - LOOK_AGAIN)}x" + "".join(_parameter_code(param) for param in fn.params)
-        ).pack_into
-        self._buffers = [position for position, param in enumerate(fn.params) if isinstance(param, Buffer)]
-        self.donated = tuple(place for place, param in enumerate(fn.params) if param in fn.donated)
+        self._sparse = machine.sparse if SPARSE_SOLVE in interface.symbols else None
+        parameters = list(enumerate(interface.parameters))
+        codes = "".join(_parameter_code(param) for _, param in parameters)
+        self._pack = struct.Struct(f"<qq{8 * (PARAMS - LOOK_AGAIN)}x{codes}").pack_into
+        self._buffers = [position for position, param in parameters if param.is_array]
+        self.donated = tuple(position for position, param in parameters if param.is_donated)
         self._is_by_object = machine.target.array_data is not None
         self._empty = ctypes.addressof(_EMPTY) if self._is_by_object else _NOTHING_ADDRESS
-        codes = "".join(_output_code(output) for output in fn.outputs)
+        codes = "".join(map(_result_code, interface.results))
         self._unpack = struct.Struct("<" + codes).unpack_from
         self._outputs = [
-            (
-                output.dtype.numpy,
-                output.dtype.numpy.type,
-                len(output.shape),
-                isinstance(output.value, Buffer),
-            )
-            for output in fn.outputs
+            (result.dtype.numpy, result.dtype.numpy.type, result.rank, result.is_array)
+            for result in interface.results
         ]
-        self._slots = emitted.layout.values + max((len(site.types) for site in emitted.sites), default=0)
-        self._printer = Printer(fn.messages, emitted.prints) if fn.messages else None
+        most = max((len(site.types) for site in interface.sites), default=0)
+        self._slots = interface.layout.values + most
+        self._printer = Printer(interface.messages, interface.prints) if interface.messages else None
         self._frames: list[Frame] = []
 
     def __call__(self, args: Sequence[Any]) -> list[Any]:
@@ -284,16 +279,13 @@ class Executable:
             count, size = values
             words = f"{count} elements" if 0 <= count < 2**62 else "more elements than can be counted,"
             return OutOfMemory(f"`{self.name}` needs memory for {words} of {size} bytes: not available")
-        failure = self._fn.failures[site.code]
+        failure = self._failures[site.code]
         return FAILURES[failure.error].of(failure.message, values, failure.span)
 
 
-def _parameter_code(param: Var | Buffer) -> str:
-    if isinstance(param, Buffer):
-        return "Q"
-    return value_code(param.dtype)
+def _parameter_code(param: Parameter) -> str:
+    return "Q" if param.is_array else value_code(param.dtype)
 
 
-def _output_code(output: Output) -> str:
-    first = "Q" if isinstance(output.value, Buffer) else value_code(output.dtype)
-    return first + "q" * len(output.shape)
+def _result_code(result: Result) -> str:
+    return ("Q" if result.is_array else value_code(result.dtype)) + "q" * result.rank
