@@ -58,11 +58,11 @@ class Config:
     dump: str = ""
     """Comma-separated stages whose text is written to standard error."""
     cache: bool = True
-    """Whether object code is kept on disk."""
+    """Whether compiled programs are kept on disk."""
     cache_dir: str = ""
-    """Where object code is kept; empty means `$XDG_CACHE_HOME/anadrome` or `~/.cache/anadrome`."""
+    """Where they are kept; empty means `$XDG_CACHE_HOME/anadrome` or `~/.cache/anadrome`."""
     cache_megabytes: int = 256
-    """The size above which the least recently used object files are removed."""
+    """The size above which the least recently used files are removed."""
     programs: int = 256
     """Programs kept for one function, each for other types, small dimensions or static values; above it the
     least recently used ones go, machine code and all."""

@@ -1,4 +1,5 @@
-"""Object code on disk, found by what it was compiled from, and run only where this user has written it.
+"""Object code and interfaces on disk, found by what they were made from, and used only where this user has
+written them.
 
 An entry holds a mark, a digest, and the code. The digest is keyed: the key stands in a file beside the
 entries that only the user can read, and the name of the entry goes into it. A folder that another ordinary
