@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import hashlib
 import os
 import sys
 import textwrap
@@ -291,13 +292,17 @@ def _program_key(fn: array_ir.Function, config: Config, donated: Collection[int]
 
 @functools.cache
 def _sources() -> str:
-    """What tells one state of Anadrome's own files from another; none where they are no files."""
-    folder = Path(__file__).parent
+    """What tells one state of Anadrome from another: a digest of its own files; none where they are no
+    files."""
+    folder, digest = Path(__file__).parent, hashlib.blake2b()
     try:
-        status = [(str(file), file.stat()) for file in sorted(folder.rglob("*.py"))]
+        for file in sorted(folder.rglob("*.py")):
+            content = file.read_bytes()
+            digest.update(f"{file.relative_to(folder)} {len(content)} ".encode())
+            digest.update(content)
     except OSError:
         return ""
-    return repr([(name, one.st_size, one.st_mtime_ns) for name, one in status])
+    return digest.hexdigest()
 
 
 def show_program(program: Program) -> str:

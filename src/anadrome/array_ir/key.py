@@ -37,7 +37,12 @@ class _Writer(pickle.Pickler):
             case DType(name=name):
                 return str, (name,)
             case type() | FunctionType() | BuiltinFunctionType():
-                if str(value.__module__).partition(".")[0] not in ("anadrome", "builtins", "copyreg", "numpy"):
+                if str(value.__module__).partition(".")[0] not in (
+                    "anadrome",
+                    "builtins",
+                    "copyreg",
+                    "numpy",
+                ):
                     raise _Unknown
             case _:
                 pass
