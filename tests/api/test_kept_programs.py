@@ -211,6 +211,8 @@ def test_what_is_known_by_its_name_alone_has_no_key() -> None:
     fn = parse("fn f(x: f64) -> f64 { y = add x 1.0; return y }")
     assert bytes_of(fn) == bytes_of(parse("fn f(x: f64) -> f64 { y = add x 1.0; return y }"))
     assert bytes_of(fn) != bytes_of(parse("fn f(x: f64) -> f64 { y = add x 2.0; return y }"))
-    for value in (lambda x: x, refused, CompiledAgain, Path):
+    local = lambda: 0
+    local.__module__ = "anadrome.nowhere"
+    for value in (lambda x: x, refused, CompiledAgain, Path, local):
         strange: Any = Const(value, F64)  # type: ignore[arg-type]
         assert bytes_of(Function(fn.name, fn.params, Body(fn.body.lets, (strange,)))) is None

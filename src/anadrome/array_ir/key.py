@@ -17,6 +17,9 @@ from anadrome.dtypes import DType
 from anadrome.prims.record import Prim
 from anadrome.prims.table import PRIMS
 
+_KNOWN = ("anadrome", "builtins", "copyreg", "numpy")
+"""Packages whose names mean the same wherever their versions are the same."""
+
 
 class _Unknown(Exception):
     """Something whose name does not say what it is."""
@@ -37,12 +40,7 @@ class _Writer(pickle.Pickler):
             case DType(name=name):
                 return str, (name,)
             case type() | FunctionType() | BuiltinFunctionType():
-                if str(value.__module__).partition(".")[0] not in (
-                    "anadrome",
-                    "builtins",
-                    "copyreg",
-                    "numpy",
-                ):
+                if str(value.__module__).partition(".")[0] not in _KNOWN:
                     raise _Unknown
             case _:
                 pass
@@ -54,6 +52,6 @@ def bytes_of(fn: Function) -> bytes | None:
     written = io.BytesIO()
     try:
         _Writer(written, pickle.HIGHEST_PROTOCOL).dump(fn)
-    except (_Unknown, pickle.PicklingError, TypeError, RecursionError):
+    except (_Unknown, pickle.PicklingError, AttributeError, TypeError, RecursionError):  # as pickle says it
         return None
     return written.getvalue()
