@@ -16,6 +16,7 @@ from anadrome.lower.function import lower
 from anadrome.targets.cpu import runtime
 from anadrome.targets.cpu_call import Executable
 from anadrome.targets.cpu_machine import load, object_code, this_machine
+from anadrome.targets.interface import interface_of
 from anadrome.targets.llvm_emit import ENTRY, emit
 from anadrome.targets.llvm_scope import SMALL
 
@@ -32,7 +33,8 @@ def executable(fn: Function, array_data: int | None) -> Executable:
     machine = replace(machine, target=replace(machine.target, array_data=array_data))
     emitted = emit(fn, machine.target)
     engine = load(object_code(emitted.text, machine), machine)
-    return Executable(fn, emitted, engine.get_function_address(ENTRY), engine, machine, 1, release)
+    interface, entry = interface_of(fn, emitted), engine.get_function_address(ENTRY)
+    return Executable(interface, emitted.text, entry, engine, machine, 1, release)
 
 
 @pytest.mark.parametrize("length", LENGTHS)

@@ -560,3 +560,24 @@ def test_arrays_of_every_type_are_cleared_and_copied(dtype):
     fn = schedule_cpu(parse(text), NO_CACHE, 512).function
     assert not any(isinstance(stmt, For) for stmt in statements(fn.body))
     agree(show(fn), x, 37)
+
+
+def test_slots_of_arrays_stay_in_memory():
+    """As values handed on to the way out from each check, many of them took most of LLVM's time. Those that
+    are swapped are read in loops."""
+    text = """fn f(n: i64, m: i64) {
+      alloc x: f64 global [n]
+      alloc y: f64 global [n]
+      alloc z: f64 global [n]
+      for e in 0 .. n parallel { x[e] = 1.0 y[e] = 2.0 z[e] = 3.0 }
+      for i in 0 .. m sequential { swap x, y }
+      free z
+      return x as f64 [n], y as f64 [n]
+    }"""
+    x, y = agree(text, 3, 5)
+    assert list(x) == [2.0] * 3 and list(y) == [1.0] * 3
+    volatile = [line for line in compiled(text).llvm_text.splitlines() if " volatile " in line]
+    (slot,) = {
+        line.rpartition("ptr ")[2] for line in volatile
+    }  # that of z: made, read and emptied, read again
+    assert slot.startswith("%s") and len(volatile) == 4

@@ -154,6 +154,8 @@ class Scope:
         self.origins: dict[Var, Expr] = {}
         self.places: dict[Buffer, Place] = {}
         self.slots: list[Value] = []
+        self.unread: set[Value] = set()
+        """Slots that are read where everything is freed, and nowhere else."""
         self.donated: list[Value] = []
         """The addresses of arguments that the caller gave away and slots may hold: nobody frees them here."""
         self.sizes: dict[Value, Value] = {}

@@ -44,6 +44,7 @@ from anadrome.targets.llvm_memory import (
     count_allocated,
     free_slot,
     move_in_parts,
+    put,
 )
 from anadrome.targets.llvm_poll import charge
 from anadrome.targets.llvm_print import emit_print
@@ -143,12 +144,14 @@ def _emit_alloc(scope: Scope, stmt: Alloc) -> None:
     size = _element_count(scope, stmt.size)
     slot = text.alloca("ptr", "null")
     scope.slots.append(slot)
+    if buffer not in scope.program.swapped:
+        scope.unread.add(slot)
     if scope.program.is_measured:
         scope.sizes[slot] = text.alloca("i64", "0")
     if scope.loop_depth:
         free_slot(scope, slot)
     root = allocate(text, size, buffer.dtype.bytes)
-    text.do(f"store ptr {root}, ptr {slot}")
+    put(scope, slot, root)
     count_allocated(scope, slot, size, buffer.dtype.bytes)
     succeeded = text.value(f"icmp ne ptr {root}, null")
     status = scope.program.site(MEMORY_FAILURE, (I64, I64))
