@@ -40,7 +40,7 @@ def of_statements(
     return lambda: (lambda derivative: lambda: derivative(*arguments))(make(count))
 
 
-PLACES, ARRAY = np.linspace(0.1, 0.3, 3), np.linspace(0.1, 0.5, 8)
+PLACES, ARRAY = np.linspace(0.1, 0.3, 3), np.linspace(0.1, 0.5, 100)
 
 SMALL = (
     "gmm10_25",
