@@ -296,13 +296,14 @@ def _sources() -> str:
     files."""
     folder, digest = Path(__file__).parent, hashlib.blake2b()
     try:
-        for file in sorted(folder.rglob("*.py")):
+        files = sorted(folder.rglob("*.py"))
+        for file in files:
             content = file.read_bytes()
             digest.update(f"{file.relative_to(folder)} {len(content)} ".encode())
             digest.update(content)
     except OSError:
         return ""
-    return digest.hexdigest()
+    return digest.hexdigest() if Path(__file__) in files else ""
 
 
 def show_program(program: Program) -> str:

@@ -216,3 +216,17 @@ def test_what_is_known_by_its_name_alone_has_no_key() -> None:
     for value in (lambda x: x, refused, CompiledAgain, Path, local):
         strange: Any = Const(value, F64)  # type: ignore[arg-type]
         assert bytes_of(Function(fn.name, fn.params, Body(fn.body.lets, (strange,)))) is None
+
+
+def test_without_its_own_files_nothing_tells_states_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In an archive, or as byte code alone."""
+    sources = compiler._sources.__wrapped__
+    assert sources() == compiler._sources() != ""
+    monkeypatch.setattr(compiler, "__file__", str(tmp_path / "compile.py"))
+    assert sources() == ""
+    (tmp_path / "compile.py").write_text("one", encoding="utf-8")
+    first = sources()
+    (tmp_path / "compile.py").write_text("two", encoding="utf-8")
+    assert "" != first != sources() != ""
