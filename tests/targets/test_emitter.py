@@ -15,6 +15,7 @@ from anadrome.kernel_ir.walk import statements
 from anadrome.schedule.cpu import schedule_cpu
 from anadrome.targets.cpu_machine import optimised_text, this_machine
 from anadrome.targets.llvm_memory import PART
+from anadrome.targets.llvm_scope import MANY_ARRAYS
 from tests.targets.oracle import NO_CACHE, agree, compiled, in_lanes
 
 RNG = np.random.default_rng(3)
@@ -562,10 +563,10 @@ def test_arrays_of_every_type_are_cleared_and_copied(dtype):
     agree(show(fn), x, 37)
 
 
-def test_slots_of_arrays_stay_in_memory():
-    """As values handed on to the way out from each check, many of them took most of LLVM's time. Those that
-    are swapped are read in loops."""
-    text = """fn f(n: i64, m: i64) {
+def test_slots_of_many_arrays_stay_in_memory():
+    """As values handed on to the way out from each check they took most of LLVM's time. Those that are
+    swapped are read in loops."""
+    few = """fn f(n: i64, m: i64) {
       alloc x: f64 global [n]
       alloc y: f64 global [n]
       alloc z: f64 global [n]
@@ -574,10 +575,13 @@ def test_slots_of_arrays_stay_in_memory():
       free z
       return x as f64 [n], y as f64 [n]
     }"""
-    x, y = agree(text, 3, 5)
-    assert list(x) == [2.0] * 3 and list(y) == [1.0] * 3
-    volatile = [line for line in compiled(text).llvm_text.splitlines() if " volatile " in line]
-    (slot,) = {
-        line.rpartition("ptr ")[2] for line in volatile
-    }  # that of z: made, read and emptied, read again
-    assert slot.startswith("%s") and len(volatile) == 4
+    more = " ".join(f"alloc a{k}: f64 global [n] free a{k}" for k in range(MANY_ARRAYS - 2))
+    many = few.replace("free z", f"free z {more}")
+    for text in (few, many):
+        x, y = agree(text, 3, 5)
+        assert list(x) == [2.0] * 3 and list(y) == [1.0] * 3
+    assert " volatile " not in compiled(few).llvm_text
+    volatile = [line for line in compiled(many).llvm_text.splitlines() if " volatile " in line]
+    slots = {line.partition(", ptr ")[2].split(",")[0] for line in volatile}
+    assert len(slots) == MANY_ARRAYS - 1
+    assert len(volatile) == 4 * len(slots)  # each is filled, read and emptied, and read on the way out

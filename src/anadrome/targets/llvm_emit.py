@@ -28,7 +28,7 @@ from anadrome.targets.llvm_text import FunctionText, ModuleText, Value
 from anadrome.targets.record import Target
 
 ENTRY = "anadrome_entry"
-EMITTER_VERSION = 8
+EMITTER_VERSION = 9
 """Part of the key of cached object code; goes up when the frame, a symbol or the passes change."""
 
 

@@ -179,7 +179,7 @@ def put(scope: Scope, slot: Value, address: Value) -> None:
     """Let a slot hold an allocation, or nothing.
 
     Only the way out, to which every check leads, reads the slot of what is never swapped. As values that are
-    handed on from check to check, 200 arrays took four fifths of LLVM's time; so they stay in memory.
+    handed on from check to check, 200 arrays took four fifths of LLVM's time; so many stay in memory.
     """
     volatile = "volatile " if slot in scope.unread else ""
     scope.text.do(f"store {volatile}ptr {address}, ptr {slot}")

@@ -14,12 +14,14 @@ from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.affine import bindings_of
 from anadrome.kernel_ir.limits import Limits
 from anadrome.kernel_ir.nodes import (
+    Alloc,
     Buffer,
     Compute,
     Const,
     Expr,
     Function,
     Load,
+    Space,
     Stmt,
     Var,
     View,
@@ -38,6 +40,8 @@ STATUS, WORKERS, LOOK_AGAIN, RAISED, FINISHED, PARAMS = 0, 1, 2, 3, 6, 7
 """The first slots of the call frame, see `FrameLayout`."""
 SMALL = 64
 """The slots of the frame for the elements of an array that is given back."""
+MANY_ARRAYS = 64
+"""Allocations above which what is to be freed is remembered in memory, not in registers."""
 INTERRUPTED = -1
 """The status of a call that a signal handler has ended."""
 
@@ -100,6 +104,8 @@ class Program:
         self.sites: list[Site] = []
         self.prints: list[PrintSite] = []
         self.swapped = swapped_buffers(fn)
+        arrays = [stmt for stmt in statements(fn.body) if isinstance(stmt, Alloc)]
+        self.has_many_arrays = sum(one.buffer.space is Space.GLOBAL for one in arrays) > MANY_ARRAYS
         self.unlikely = module.metadata('!{!"branch_weights", i32 1, i32 1048575}')
         self.no_unrolling = module.metadata('!{!"llvm.loop.unroll.disable"}')
         """Of a loop over a few vectors, and only the run knows how few: LLVM would write as many as there may

@@ -144,7 +144,7 @@ def _emit_alloc(scope: Scope, stmt: Alloc) -> None:
     size = _element_count(scope, stmt.size)
     slot = text.alloca("ptr", "null")
     scope.slots.append(slot)
-    if buffer not in scope.program.swapped:
+    if scope.program.has_many_arrays and buffer not in scope.program.swapped:
         scope.unread.add(slot)
     if scope.program.is_measured:
         scope.sizes[slot] = text.alloca("i64", "0")
