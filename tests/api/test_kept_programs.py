@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -221,12 +222,15 @@ def test_what_is_known_by_its_name_alone_has_no_key() -> None:
 def test_without_its_own_files_nothing_tells_states_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In an archive, or as byte code alone."""
+    """In an archive, as byte code alone, or where another version has been put in their place."""
     sources = compiler._sources.__wrapped__
-    assert sources() == compiler._sources() != ""
+    monkeypatch.setattr(compiler, "_IMPORTED", time.time() + 3600.0)
+    assert sources() != ""
     monkeypatch.setattr(compiler, "__file__", str(tmp_path / "compile.py"))
     assert sources() == ""
     (tmp_path / "compile.py").write_text("one", encoding="utf-8")
     first = sources()
     (tmp_path / "compile.py").write_text("two", encoding="utf-8")
     assert "" != first != sources() != ""
+    monkeypatch.setattr(compiler, "_IMPORTED", time.time() - 3600.0)
+    assert sources() == ""

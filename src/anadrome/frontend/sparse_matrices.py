@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy
 
+from anadrome.frontend import sparse_program
 from anadrome.frontend.sparse_program import (
     Coo,
     Sparse,
@@ -41,7 +42,7 @@ def _outside(kind: type[Sparse]) -> Any:
 
 def is_sparse(value: object) -> bool:
     """Whether a value is a sparse matrix of SciPy's, of any class."""
-    return KINDS.is_there and isinstance(value, scipy.sparse.sparray | scipy.sparse.spmatrix)
+    return KINDS.is_there and bool(sparse_program.is_sparse(value))
 
 
 def kind_of(value: object) -> type[Sparse] | None:
