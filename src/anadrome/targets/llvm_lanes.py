@@ -290,8 +290,7 @@ class _Lanes(Vectors):
         text, kind = self.text, self.kind(I64)
 
         def count(enters: Value, trip: Value, iteration: Callable[[Value], None]) -> None:
-            unrolling = self.scope.program.no_runtime_unrolling
-            rounds = Rounds("0", trip, enters, operations, at_once, unchanged, unrolling)
+            rounds = Rounds("0", trip, enters, operations, at_once, unchanged)
             emit_rounds(self.scope, rounds, iteration)
 
         if not isinstance(lo, Spread) and not isinstance(hi, Spread):

@@ -63,12 +63,9 @@ def _rounds(scope: Scope, stmt: For) -> Rounds:
     operations = 0 if at_once == 0 else max(work.operations, 1)
     if at_once and scope.loop_depth and is_cheap_pass(stmt):
         at_once = 0
-    step = _step(stmt)
-    is_short = step > 1 and trip_count(stmt) is None and most is not None
-    unrolling = scope.program.no_unrolling if is_short else scope.program.no_runtime_unrolling
     lo, hi = scope.expr(stmt.lo), scope.expr(stmt.hi)
     enters, unchanged = is_less(scope.text, lo, hi), scope.unchanged(stmt.body)
-    return Rounds(lo, hi, enters, operations, at_once, unchanged, unrolling, step)
+    return Rounds(lo, hi, enters, operations, at_once, unchanged, _step(stmt))
 
 
 def _emit_vector(scope: Scope, stmt: For, emit_body: EmitBody) -> None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from anadrome.targets.llvm_poll import charge, look_if_spent, look_now
 from anadrome.targets.llvm_scalars import whole_number
 from anadrome.targets.llvm_scope import Scope
-from anadrome.targets.llvm_text import FunctionText, Value
+from anadrome.targets.llvm_text import FunctionText, Value, is_literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Rounds:
     `lo`, `hi`, `step`: of the index; they are multiples of the step. `enters`: whether there is an iteration.
     `operations`: what an iteration is counted as; 0 where nothing is counted. `at_once`: how many iterations
     run before the program looks; 0 where it does not look, None where only an iteration knows how much it
-    did. `unchanged`: the arrays that no iteration changes. `unrolling`: what LLVM is told about it.
+    did. `unchanged`: the arrays that no iteration changes.
     """
 
     lo: Value
@@ -38,7 +38,6 @@ class Rounds:
     operations: int
     at_once: int | None
     unchanged: frozenset[Value]
-    unrolling: str
     step: int = 1
 
 
@@ -86,8 +85,7 @@ def _strips(
         next_end = _end_of_strip(scope, end, hi, at_once)
         text.fill(start_phi, f"{start} = phi i64 [{lo}, %{first}], [{end}, %{look}]")
         text.fill(end_phi, f"{end} = phi i64 [{first_end}, %{first}], [{next_end}, %{look}]")
-        loop = scope.program.module.metadata(f"!{{{{self}}, {scope.program.no_unrolling}}}", is_distinct=True)
-        look_now(scope, strip, f", !llvm.loop {loop}")
+        look_now(scope, strip, f", {_note(scope)}")
 
 
 def _end_of_strip(scope: Scope, start: Value, hi: Value, at_once: int) -> Value:
@@ -118,12 +116,30 @@ def _iterations(
     if rounds.at_once is None:
         charge(scope, str(rounds.operations))
         look_if_spent(scope)
-    text.fill(phi, f"{index} = phi i64 [{before[0]}, %{before[1]}], [{following}, %{text.block}]")
     wrap = "nuw nsw" if before[0].isdigit() else "nsw"
+    is_counted = is_literal(before[0]) and is_literal(hi)
     text.do(f"{following} = add {wrap} i64 {index}, {rounds.step}")
     more = text.value(f"icmp ne i64 {following}, {hi}")
-    notes = scope.program.module.metadata(f"!{{{{self}}, {rounds.unrolling}}}", is_distinct=True)
-    text.do(f"br i1 {more}, label %{body}, label %{after}, !llvm.loop {notes}")
+    entered = following if is_counted or text.is_innermost else _opaque(text, following)
+    text.fill(phi, f"{index} = phi i64 [{before[0]}, %{before[1]}], [{entered}, %{text.block}]")
+    text.do(f"br i1 {more}, label %{body}, label %{after}, {_note(scope, is_counted)}")
+
+
+def _opaque(text: FunctionText, number: Value) -> Value:
+    """A number of which LLVM's analysis of loops knows nothing; it takes no instruction.
+
+    Of a loop around others LLVM would try out what else to count in, for each address inside: up to half of
+    the time it takes to write code, for what is done once in each iteration.
+    """
+    return text.intrinsic("llvm.expect.i64", "i64", [("i64", number), ("i64", "0")])
+
+
+def _note(scope: Scope, is_counted: bool = False) -> str:
+    """What LLVM is told about a loop: to leave it as it is, unless constants say how many iterations it has.
+    To find out whether they are few, it would compare the numbers of each loop with those of all others."""
+    program = scope.program
+    told = program.no_runtime_unrolling if is_counted else program.no_unrolling
+    return f"!llvm.loop {program.module.metadata(f'!{{{{self}}, {told}}}', is_distinct=True)}"
 
 
 def _stepped(scope: Scope, rounds: Rounds, value: Value) -> Value:

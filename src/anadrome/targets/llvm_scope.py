@@ -108,8 +108,6 @@ class Program:
         self.has_many_arrays = sum(one.buffer.space is Space.GLOBAL for one in arrays) > MANY_ARRAYS
         self.unlikely = module.metadata('!{!"branch_weights", i32 1, i32 1048575}')
         self.no_unrolling = module.metadata('!{!"llvm.loop.unroll.disable"}')
-        """Of a loop over a few vectors, and only the run knows how few: LLVM would write as many as there may
-        be."""
         self.no_runtime_unrolling = module.metadata('!{!"llvm.loop.unroll.runtime.disable"}')
         self.works = Works(Limits(bindings_of(fn.body)))
         self.uses_threads = False

@@ -200,6 +200,7 @@ class _Loop:
 
     `position`: the line for that. `around`: the region it is in. `inside`: that of the loop.
     `header`: the first block of an iteration. `unchanged`: the arrays of which an iteration changes nothing.
+    `is_innermost`: whether no loop was written in it yet.
     """
 
     position: int
@@ -208,6 +209,7 @@ class _Loop:
     header: str
     unchanged: frozenset[Value]
     lines: list[str] = field(default_factory=list)
+    is_innermost: bool = True
 
 
 class FunctionText:
@@ -377,12 +379,19 @@ class FunctionText:
         position, around = self.reserve(), self._regions[-1]
         with self.region() as inside:
             loop = _Loop(position, around, inside, header, unchanged)
+            if self._loops:
+                self._loops[-1].is_innermost = False
             self._loops.append(loop)
             try:
                 yield
             finally:
                 self._loops.pop()
                 self._lines[position] = "\n".join(loop.lines)
+
+    @property
+    def is_innermost(self) -> bool:
+        """Whether no loop was written inside the one that is being written."""
+        return self._loops[-1].is_innermost
 
     @contextmanager
     def region(self) -> Iterator[_Region]:
