@@ -20,10 +20,10 @@ def emit_check(scope: Scope, check: Check) -> None:
     if condition == "true":
         return
     types, bits = _values(scope, check.values)
-    fail_unless(scope, condition, scope.program.site(check.code, types), bits)
+    fail_unless(scope, condition, scope.status(check, types), bits)
 
 
-def fail_unless(scope: Scope, condition: Value, status: int, bits: Sequence[Value]) -> None:
+def fail_unless(scope: Scope, condition: Value, status: int | Value, bits: Sequence[Value]) -> None:
     """Record the failure and leave, unless the condition holds."""
     text = scope.text
     if text.decided(condition) == "true":
@@ -37,7 +37,7 @@ def fail_unless(scope: Scope, condition: Value, status: int, bits: Sequence[Valu
     text.decide(condition)
 
 
-def _record(scope: Scope, status: int, bits: Sequence[Value]) -> None:
+def _record(scope: Scope, status: int | Value, bits: Sequence[Value]) -> None:
     """Call the helper that writes status and values into the frame unless another failure has; then leave."""
     name = f"anadrome.fail.{len(bits)}"
     scope.program.module.helper(name, _fail_text(name, len(bits), scope.program.layout.values))

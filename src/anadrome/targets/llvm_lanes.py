@@ -345,7 +345,7 @@ class _Lanes(Vectors):
         if condition == "true":
             return
         pairs = [self.typed(value) for value in stmt.values]
-        site = self.scope.program.site(stmt.code, tuple(dtype for _, dtype in pairs))
+        status = self.scope.status(stmt, [dtype for _, dtype in pairs])
         text, kind = self.text, self.kind(BOOL)
         if isinstance(condition, Spread):
             failed = self.within(text.value(f"xor {kind} {condition.vector}, {FULL}"))
@@ -354,7 +354,7 @@ class _Lanes(Vectors):
             failed, holds = self.mask, condition
         lane = self._first(failed)
         bits = [self.scope.as_bits(self._of_lane(value, dtype, lane), dtype) for value, dtype in pairs]
-        fail_unless(self.scope, holds, site, bits)
+        fail_unless(self.scope, holds, status, bits)
         if isinstance(stmt.condition, Var):
             self.held.add(stmt.condition)
 

@@ -5,17 +5,19 @@ A `Program` is one host function with everything outlined from it; a `Scope` is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
 from anadrome.dtypes import I64, DType
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.affine import bindings_of
+from anadrome.kernel_ir.likeness import repeated
 from anadrome.kernel_ir.limits import Limits
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Buffer,
+    Check,
     Compute,
     Const,
     Expr,
@@ -40,7 +42,7 @@ STATUS, WORKERS, LOOK_AGAIN, RAISED, FINISHED, PARAMS = 0, 1, 2, 3, 6, 7
 """The first slots of the call frame, see `FrameLayout`."""
 SMALL = 64
 """The slots of the frame for the elements of an array that is given back."""
-MANY_ARRAYS = 64
+MANY_ARRAYS = 32
 """Allocations above which what is to be freed is remembered in memory, not in registers."""
 INTERRUPTED = -1
 """The status of a call that a signal handler has ended."""
@@ -110,6 +112,10 @@ class Program:
         self.no_unrolling = module.metadata('!{!"llvm.loop.unroll.disable"}')
         self.no_runtime_unrolling = module.metadata('!{!"llvm.loop.unroll.runtime.disable"}')
         self.works = Works(Limits(bindings_of(fn.body)))
+        self.forms = repeated(fn.body, self.works)
+        """The loops that are like another one of the program."""
+        self.outlines: dict[Hashable, Outlined] = {}
+        """The functions of these, by what they are and what is known of what they read."""
         self.uses_threads = False
         self.routines: set[str] = set()
         self._types: dict[tuple[Prim, tuple[DType, ...]], DType] = {}
@@ -144,6 +150,28 @@ class Place:
     """Elements that an array in registers or on the stack has room for; 0 where that is not known."""
 
 
+Parameter = tuple[str, Value, Value]
+"""(type with attributes, value outside, name inside)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Outlined:
+    """A function `i64 name(ptr frame, i64 workers, …)`, which gives the operations since it last looked.
+
+    `sites`: of one that several loops call, what each of its checks reports; None for one that cannot fail.
+    """
+
+    name: str
+    parameters: list[Parameter]
+    sites: tuple[Site | None, ...] = ()
+
+    def call(self, scope: Scope, *first: Value) -> str:
+        """A call; the first parameters are whole numbers and none of what is captured."""
+        numbers = "".join(f", i64 {number}" for number in first)
+        given = "".join(f", {kind.split()[0]} {value}" for kind, value, _ in self.parameters)
+        return f"call i64 @{self.name}(ptr {scope.frame}, i64 {scope.workers}{numbers}{given})"
+
+
 class Scope:
     """One LLVM function being written."""
 
@@ -166,6 +194,10 @@ class Scope:
         self.held: Value = ""
         self.loop_depth = 0
         self.in_threads = False
+        self.statuses: dict[Check, Value] = {}
+        """The checks of which the caller says which place of its own fails there."""
+        self.sites: dict[Check, Site] = {}
+        """What these report, of those that can fail."""
         self._patience: Value = ""
 
     # ------------------------------------------------------------------ expressions
@@ -242,6 +274,14 @@ class Scope:
         if not self._patience:
             self._patience = self.text.alloca("i64", str(start))
         return self._patience
+
+    def status(self, check: Check, types: Sequence[DType]) -> Value:
+        """The status of a check that fails."""
+        given = self.statuses.get(check)
+        if given is None:
+            return str(self.program.site(check.code, types))
+        self.sites[check] = Site(check.code, tuple(types))
+        return given
 
     # ------------------------------------------------------------------ memory
     def pointer(self, buffer: Buffer) -> Value:

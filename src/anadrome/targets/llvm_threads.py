@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from anadrome.kernel_ir.nodes import Buffer, For, Stmt, Var
-from anadrome.kernel_ir.walk import free_names
+from anadrome.kernel_ir.nodes import For, Stmt
 from anadrome.kernel_ir.work import ALWAYS, PATIENCE
-from anadrome.targets.llvm_memory import count_joined, finish_function
+from anadrome.targets.llvm_memory import count_joined
+from anadrome.targets.llvm_outline import is_well, leave_if_failed, outlined
 from anadrome.targets.llvm_poll import (
     POLL,
     WAIT,
@@ -23,10 +23,9 @@ from anadrome.targets.llvm_poll import (
     declare_poll,
     has_semaphores,
     look_if_spent,
-    spent,
 )
-from anadrome.targets.llvm_scope import Place, Scope
-from anadrome.targets.llvm_text import FunctionText, Value
+from anadrome.targets.llvm_scope import Outlined, Scope
+from anadrome.targets.llvm_text import Value
 
 _COUNTER, _LIMIT, _FRAME, _WORKERS, _LEFT, _SEMAPHORE, _FIRST = 0, 1, 2, 3, 4, 5, 9
 """Slots of the context: the next iteration, the end, the call frame, the workers, the iterations that are not
@@ -38,11 +37,17 @@ def emit_threads(scope: Scope, stmt: For, emit_body: Callable[[Scope, Iterable[S
     forks, runs the iterations and joins. Leave where one has failed."""
     program, text = scope.program, scope.text
     program.uses_threads = True
-    name = f"threads.{len(program.module.functions)}"
-    parameters = _outline(scope, stmt, name, emit_body)
+
+    def iteration(inner: Scope) -> None:
+        inner.in_threads = True
+        inner.bind(stmt.index, "%index")
+        emit_body(inner, stmt.body)
+        charge(inner, str(program.works.of(stmt.body).operations))
+
+    body = outlined(scope, stmt, stmt.body, "threads", iteration, "%index")
     lo, hi = scope.expr(stmt.lo), scope.expr(stmt.hi)
     if not program.module.target.fork_join:
-        _alone(scope, name, parameters, lo, hi)
+        _alone(scope, body, lo, hi)
         return
     count = text.value(f"sub i64 {hi}, {lo}")
     team = text.intrinsic("llvm.smin.i64", "i64", [("i64", count), ("i64", scope.workers)])
@@ -50,15 +55,15 @@ def emit_threads(scope: Scope, stmt: For, emit_body: Callable[[Scope, Iterable[S
     fork, alone, after = text.fresh("fork"), text.fresh("alone"), text.fresh("after")
     text.do(f"br i1 {several}, label %{fork}, label %{alone}")
     with text.branch(fork, several):
-        _fork(scope, name, parameters, lo, hi, team)
+        _fork(scope, body, lo, hi, team)
         text.do(f"br label %{after}")
     with text.branch(alone, several, "false"):
-        _alone(scope, name, parameters, lo, hi)
+        _alone(scope, body, lo, hi)
         text.do(f"br label %{after}")
     text.label(after)
 
 
-def _alone(scope: Scope, name: str, parameters: list[Parameter], lo: Value, hi: Value) -> None:
+def _alone(scope: Scope, run: Outlined, lo: Value, hi: Value) -> None:
     """The iterations one after the other."""
     text = scope.text
     enters = text.value(f"icmp slt i64 {lo}, {hi}")
@@ -67,24 +72,20 @@ def _alone(scope: Scope, name: str, parameters: list[Parameter], lo: Value, hi: 
     text.do(f"br i1 {enters}, label %{body}, label %{after}")
     with text.branch(body, enters):
         phi = text.reserve()
-        given = "".join(f", {kind.split()[0]} {value}" for kind, value, _ in parameters)
-        used = text.value(
-            f"call i64 @{name}.body(ptr {scope.frame}, i64 {scope.workers}, i64 {index}{given})"
-        )
-        charge(scope, used)
+        charge(scope, text.value(run.call(scope, index)))
         look_if_spent(scope)
         text.fill(phi, f"{index} = phi i64 [{lo}, %{before}], [{following}, %{text.block}]")
         text.do(f"{following} = add nsw i64 {index}, 1")
         more = text.value(f"icmp slt i64 {following}, {hi}")
-        goes_on = text.value(f"and i1 {more}, {_is_well(scope)}")
+        goes_on = text.value(f"and i1 {more}, {is_well(scope)}")
         text.do(f"br i1 {goes_on}, label %{body}, label %{after}")
     text.label(after)
     _leave_if_failed(scope)
 
 
-def _fork(scope: Scope, name: str, parameters: list[Parameter], lo: Value, hi: Value, team: Value) -> None:
+def _fork(scope: Scope, run: Outlined, lo: Value, hi: Value, team: Value) -> None:
     """A team runs the iterations."""
-    text, module = scope.text, scope.program.module
+    text, module, parameters = scope.text, scope.program.module, run.parameters
     context = text.alloca(f"[{_FIRST + len(parameters)} x i64]")
 
     def put(index: int, kind: str, value: Value) -> None:
@@ -103,97 +104,32 @@ def _fork(scope: Scope, name: str, parameters: list[Parameter], lo: Value, hi: V
         module.declare(WAIT, f"declare void @{WAIT}(ptr, ptr, ptr) nounwind")
         text.value(f"call i32 @sem_init(ptr {_slot(scope, context, _SEMAPHORE)}, i32 0, i32 0)")
     declare_poll(module)
-    module.functions.append(_worker_text(name, parameters, has_semaphores(module.target)))
+    worker = f"{run.name}.worker"
+    module.helper(worker, _worker_text(worker, run, has_semaphores(module.target)))
     runtime = module.target.fork_join
     module.declare(runtime, f"declare void @{runtime}(ptr, ptr, i32, i32)")
     size = text.value(f"trunc i64 {team} to i32")
-    text.do(f"call void @{runtime}(ptr @{name}, ptr {context}, i32 {size}, i32 0)")
+    text.do(f"call void @{runtime}(ptr @{worker}, ptr {context}, i32 {size}, i32 0)")
     charge(scope, str(ALWAYS))
     _leave_if_failed(scope)
 
 
-def _is_well(scope: Scope) -> Value:
-    status = scope.text.value(f"load atomic i64, ptr {scope.frame} monotonic, align 8")
-    return scope.text.value(f"icmp eq i64 {status}, 0")
-
-
 def _leave_if_failed(scope: Scope) -> None:
     count_joined(scope)
-    good, is_well = scope.text.fresh("good"), _is_well(scope)
-    scope.text.do(f"br i1 {is_well}, label %{good}, label %cleanup")
-    scope.text.label(good)
+    leave_if_failed(scope)
 
 
 def _slot(scope: Scope, context: Value, index: int) -> Value:
     return scope.text.value(f"getelementptr inbounds i64, ptr {context}, i64 {index}")
 
 
-Parameter = tuple[str, Value, Value]
-"""(type with attributes, value outside, name inside)"""
-
-
-def _outline(
-    scope: Scope, stmt: For, name: str, emit_body: Callable[[Scope, Iterable[Stmt]], None]
-) -> list[Parameter]:
-    """The function of one iteration; it gives the operations since it last looked."""
-    program = scope.program
-    captured = _Captured(scope, stmt)
-    listed = "".join(f", {kind} {inside}" for kind, _, inside in captured.parameters)
-    header = (
-        f"define internal i64 @{name}.body(ptr noalias %frame, i64 %workers, i64 %index{listed}) noinline #0"
-    )
-    inner = Scope(program, FunctionText(program.module, header))
-    inner.in_threads = True
-    inner.vars = captured.vars
-    inner.places = captured.places
-    inner.bind(stmt.index, "%index")
-    emit_body(inner, stmt.body)
-    charge(inner, str(program.works.of(stmt.body).operations))
-    finish_function(inner, lambda: f"i64 {spent(inner)}")
-    return captured.parameters
-
-
-class _Captured:
-    """What a body reads of the function around it, as parameters of its own function.
-
-    Buffers that share their storage (a view and its base) share the parameter, so that every pointer
-    parameter is `noalias`; a view passes its offset. Where storage was swapped nothing is promised.
-    """
-
-    def __init__(self, scope: Scope, stmt: For) -> None:
-        self.parameters: list[Parameter] = []
-        self.vars: dict[Var, Value] = {}
-        self.places: dict[Buffer, Place] = {}
-        self._roots: dict[Value, Value] = {}
-        names = free_names(stmt.body)
-        for var in names.vars:
-            if var is not stmt.index:
-                self.vars[var] = self._parameter(var.dtype.llvm, scope.vars[var])
-        for buffer in names.buffers:
-            self.places[buffer] = self._place(scope, scope.places[buffer])
-
-    def _parameter(self, kind: str, value: Value) -> Value:
-        inside = f"%c{len(self.parameters)}"
-        self.parameters.append((kind, value, inside))
-        return inside
-
-    def _place(self, scope: Scope, place: Place) -> Place:
-        root = scope.text.value(f"load ptr, ptr {place.slot}") if place.is_swapped else place.root
-        inside = self._roots.get(root)
-        if inside is None:
-            inside = self._parameter("ptr" if place.may_alias else "ptr noalias", root)
-            self._roots[root] = inside
-        offset = self._parameter("i64", place.offset) if place.offset else ""
-        return Place(inside, offset, may_alias=place.may_alias)
-
-
-def _worker_text(name: str, parameters: list[Parameter], has_semaphore: bool) -> str:
+def _worker_text(name: str, run: Outlined, has_semaphore: bool) -> str:
     """What a thread of a team runs: take the next iteration until none is left or one has failed."""
     lines = []
-    for position, (kind, _, inside) in enumerate(parameters, _FIRST):
+    for position, (kind, _, inside) in enumerate(run.parameters, _FIRST):
         lines.append(f"  %a{position} = getelementptr inbounds i64, ptr %context, i64 {position}")
         lines.append(f"  {inside} = load {kind.split()[0]}, ptr %a{position}, align 8")
-    given = "".join(f", {kind.split()[0]} {inside}" for kind, _, inside in parameters)
+    given = "".join(f", {kind.split()[0]} {inside}" for kind, _, inside in run.parameters)
     loads = "\n".join(lines)
     post = "  %ignored = call i32 @sem_post(ptr %psemaphore)\n" if has_semaphore else ""
     wait = f"  call void @{WAIT}(ptr %frame, ptr %pleft, ptr %psemaphore)\n" if has_semaphore else ""
@@ -219,7 +155,7 @@ go:
   %is_inside = icmp slt i64 %index, %limit
   br i1 %is_inside, label %run, label %wait
 run:
-  %used = call i64 @{name}.body(ptr %frame, i64 %workers, i64 %index{given})
+  %used = call i64 @{run.name}(ptr %frame, i64 %workers, i64 %index{given})
   %sum = add i64 %spent, %used
   %left = atomicrmw sub ptr %pleft, i64 1 acq_rel, align 8
   %is_last = icmp eq i64 %left, 1

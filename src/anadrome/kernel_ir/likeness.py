@@ -1,0 +1,110 @@
+"""Which loops of a program are the same but for names and places in the source.
+
+    for i in 0 .. n { y[i] = sin(x[i]) }    and    for j in 0 .. m { z[j] = sin(y[j]) }
+
+are alike: n and m, x and y, y and z go together, and i and j. A program in the style of NumPy, or one that is
+written out for each of its layers, has many of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from anadrome.dtypes import DType
+from anadrome.kernel_ir.nodes import Binding, Buffer, Check, Const, For, If, Space, Stmt, Var
+from anadrome.kernel_ir.work import Works
+from anadrome.prims.record import Prim
+
+
+@dataclass(slots=True)
+class Form:
+    """What statements are, with names numbered in the order in which they appear.
+
+    `checks`: the checks among them, each once, in that order; what fails is told apart only by its number.
+    """
+
+    parts: list[Hashable] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    _numbers: dict[Any, int] = field(default_factory=dict)
+
+    @staticmethod
+    def of(*what: Any) -> Form:
+        """The form of statements, expressions and names in a row."""
+        form = Form()
+        form._add(what)
+        return form
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """Equal for what is alike."""
+        return tuple(self.parts)
+
+    def _add(self, part: Any) -> None:
+        put = self.parts.append
+        match part:
+            case tuple():
+                put(len(part))
+                for item in part:
+                    self._add(item)
+            case Var(dtype=dtype):
+                put((self._number(part), dtype.name))
+            case Buffer(dtype=dtype, space=space):
+                is_new = part not in self._numbers
+                put((self._number(part), dtype.name, space))
+                if is_new:
+                    self._add((part.shape, part.strides))
+            case Const(value=value, dtype=dtype):
+                put((repr(value), dtype.name))  # -0.0 equals 0.0, and a NaN nothing
+            case Check(condition=condition, values=values):
+                if part not in self._numbers:
+                    self.checks.append(part)
+                put((Check, self._number(part)))
+                self._add((condition, values))
+            case Prim():
+                put(id(part))  # nothing else says what a function of a user is
+            case DType(name=name):
+                put(name)
+            case str() | int() | None | Binding() | Space():
+                put(part)
+            case _:
+                put(type(part).__name__)
+                for name in part.__slots__:
+                    if name != "span":
+                        self._add(getattr(part, name))
+
+    def _number(self, named: Any) -> int:
+        return self._numbers.setdefault(named, len(self._numbers))
+
+
+def repeated(body: Iterable[Stmt], works: Works) -> dict[For, Form]:
+    """The outermost loops of a program that are like another one of them, save in the bounds of loops over
+    workers, which do not belong to what a worker does. Only loops of as much work are compared."""
+    by_work: dict[Hashable, list[For]] = {}
+    for loop in _outermost(body):
+        by_work.setdefault((loop.binding, len(loop.body), works.of(loop.body)), []).append(loop)
+    by_form: dict[Hashable, list[tuple[For, Form]]] = {}
+    for loops in by_work.values():
+        for loop in loops if len(loops) > 1 else ():
+            form = form_of(loop)
+            by_form.setdefault(form.key, []).append((loop, form))
+    return dict(pair for pairs in by_form.values() if len(pairs) > 1 for pair in pairs)
+
+
+def form_of(loop: For) -> Form:
+    """The form of a loop, or of the body alone where workers run it."""
+    if loop.binding is Binding.THREADS:
+        return Form.of(loop.index, loop.body)
+    return Form.of(loop)
+
+
+def _outermost(body: Iterable[Stmt]) -> Iterator[For]:
+    for stmt in body:
+        match stmt:
+            case For():
+                yield stmt
+            case If(then=then, other=other):
+                yield from _outermost((*then, *other))
+            case _:
+                pass

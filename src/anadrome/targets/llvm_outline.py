@@ -1,0 +1,157 @@
+"""Statements as a function of their own: what a worker does, and what a program does several times.
+
+Loops that are alike (`kernel_ir.likeness`) are one function, which each of them calls with its own arrays and
+numbers, if what is known of these is the same: so that LLVM compiles once what stands in a program a hundred
+times. What fails in such a function is told by numbers that the caller gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+
+from anadrome.kernel_ir.likeness import Form
+from anadrome.kernel_ir.nodes import Binding, Buffer, Call, Check, For, Free, Print, Space, Stmt, Swap, Var
+from anadrome.kernel_ir.walk import Names, free_names, statements
+from anadrome.targets.llvm_memory import finish_function
+from anadrome.targets.llvm_poll import charge, spent
+from anadrome.targets.llvm_scope import Outlined, Parameter, Place, Scope
+from anadrome.targets.llvm_text import FunctionText, Value, is_literal
+
+
+def outlined(
+    scope: Scope,
+    loop: For,
+    stmts: tuple[Stmt, ...],
+    name: str,
+    write: Callable[[Scope], None],
+    *first: Value,
+) -> Outlined:
+    """The function of a loop's statements, or of the loop, written by `write`; that of a loop which is like
+    this one, where there is one. `first`: how its first parameters are called."""
+    form, outlines = scope.program.forms.get(loop), scope.program.outlines
+    captured = _Captured(scope, free_names(stmts), loop)
+    key = None if form is None else (form.key, captured.known(scope))
+    function = None if key is None else outlines.get(key)
+    if function is None:
+        checks = [] if form is None else form.checks
+        function = _written(
+            scope, captured, checks, f"{name}.{len(scope.program.module.functions)}", write, first
+        )
+    if form is None or key is None:
+        return function
+    outlines[key] = function
+    return replace(function, parameters=captured.parameters + _sites(scope, form, function))
+
+
+def _written(
+    scope: Scope,
+    captured: _Captured,
+    checks: list[Check],
+    name: str,
+    write: Callable[[Scope], None],
+    first: tuple[Value, ...],
+) -> Outlined:
+    """A new function; of `checks` the caller says which place of its own fails."""
+    statuses = {check: _inside(position) for position, check in enumerate(checks)}
+    listed = [("i64", inside) for inside in first]
+    listed += [(kind, inside) for kind, _, inside in captured.parameters]
+    listed += [("i64", inside) for inside in statuses.values()]
+    given = "".join(f", {kind} {inside}" for kind, inside in listed)
+    header = f"define internal i64 @{name}(ptr noalias %frame, i64 %workers{given}) noinline #0"
+    inner = Scope(scope.program, FunctionText(scope.program.module, header))
+    inner.vars, inner.places, inner.statuses = captured.vars, captured.places, statuses
+    write(inner)
+    finish_function(inner, lambda: f"i64 {spent(inner)}")
+    return Outlined(name, captured.parameters, tuple(map(inner.sites.get, checks)))
+
+
+def emit_repeated(scope: Scope, loop: For, write: Callable[[Scope], None]) -> bool:
+    """A loop that is like another one of the program as a call; whether it is one."""
+    form = scope.program.forms.get(loop)
+    if form is None or scope.loop_depth or scope.in_threads or not _may_be_apart(loop):
+        return False
+    run = outlined(scope, loop, (loop,), "loop", write)
+    charge(scope, scope.text.value(run.call(scope)))
+    leave_if_failed(scope)
+    return True
+
+
+def _may_be_apart(loop: For) -> bool:
+    """Whether a loop may be a function: not if it prints, calls, forks or gives away what others hold, nor if
+    it changes a number in a register of the function around."""
+    if any(buffer.space is Space.LOCAL for buffer in free_names((loop,)).buffers):
+        return False
+    return not any(
+        isinstance(stmt, Print | Call | Swap | Free)
+        or (isinstance(stmt, For) and stmt.binding is Binding.THREADS)
+        for stmt in statements((loop,))
+    )
+
+
+def _sites(scope: Scope, form: Form, function: Outlined) -> list[Parameter]:
+    """What a caller gives for what fails: the numbers of its own places."""
+    pairs = zip(form.checks, function.sites, strict=True)
+    statuses = (0 if site is None else scope.program.site(check.code, site.types) for check, site in pairs)
+    return [("i64", str(status), _inside(position)) for position, status in enumerate(statuses)]
+
+
+def _inside(position: int) -> Value:
+    """What the function calls the number of its caller's place for a check."""
+    return f"%f{position}"
+
+
+# ---------------------------------------------------------------------------- leaving
+def is_well(scope: Scope) -> Value:
+    """Whether nothing has failed yet, in any thread."""
+    status = scope.text.value(f"load atomic i64, ptr {scope.frame} monotonic, align 8")
+    return scope.text.value(f"icmp eq i64 {status}, 0")
+
+
+def leave_if_failed(scope: Scope) -> None:
+    """Leave if something has failed."""
+    good, is_good = scope.text.fresh("good"), is_well(scope)
+    scope.text.do(f"br i1 {is_good}, label %{good}, label %cleanup")
+    scope.text.label(good)
+
+
+# ---------------------------------------------------------------------------- what is captured
+class _Captured:
+    """What statements read of the function around them, as parameters of their own function.
+
+    Buffers that share their storage (a view and its base) share the parameter, so that every pointer
+    parameter is `noalias`; a view passes its offset. Where storage was swapped nothing is promised. What is a
+    constant there is one here.
+    """
+
+    def __init__(self, scope: Scope, names: Names, loop: For) -> None:
+        self.parameters: list[Parameter] = []
+        self.vars: dict[Var, Value] = {}
+        self.places: dict[Buffer, Place] = {}
+        self._roots: dict[Value, Value] = {}
+        for var in names.vars:
+            if var is not loop.index:
+                value = scope.vars[var]
+                self.vars[var] = value if is_literal(value) else self._parameter(var.dtype.llvm, value)
+        for buffer in names.buffers:
+            self.places[buffer] = self._place(scope, scope.places[buffer])
+
+    def known(self, scope: Scope) -> Hashable:
+        """What the text of the function depends on, beside its form."""
+        limits = scope.program.works.limits
+        numbers = tuple((value, limits.of(var)) for var, value in self.vars.items())
+        return numbers, tuple(self.places.values()), tuple(kind for kind, _, _ in self.parameters)
+
+    def _parameter(self, kind: str, value: Value) -> Value:
+        inside = f"%c{len(self.parameters)}"
+        self.parameters.append((kind, value, inside))
+        return inside
+
+    def _place(self, scope: Scope, place: Place) -> Place:
+        root = scope.text.value(f"load ptr, ptr {place.slot}") if place.is_swapped else place.root
+        inside = self._roots.get(root)
+        if inside is None:
+            inside = self._parameter("ptr" if place.may_alias else "ptr noalias", root)
+            self._roots[root] = inside
+        offset = self._parameter("i64", place.offset) if place.offset else ""
+        return Place(inside, offset, may_alias=place.may_alias)
