@@ -12,6 +12,7 @@ from anadrome.kernel_ir.text import parse
 from anadrome.kernel_ir.walk import statements
 from anadrome.kernel_ir.work import Works
 from tests.targets.oracle import NO_CACHE, agree, compiled
+from tests.targets.test_poll import time_limit
 
 X, Y = np.linspace(-1.0, 2.0, 11), np.linspace(3.0, 4.0, 11)
 
@@ -166,6 +167,19 @@ def test_memory_of_a_loop_is_freed_where_it_fails():
     run = compiled(text, measured)
     with pytest.raises(AssertionFailed, match=r"0\.69"):
         run([X, Y, len(X), 0.5, 3.0])
+
+
+@pytest.mark.parametrize("long", [0, 1])
+def test_a_signal_ends_a_loop_that_is_called(long):
+    loop = "for i in 0 .. {m} sequential {{ {a}[0] = add(mul({a}[0], 0.5), x[0]) }}"
+    first, second = loop.format(m="m", a="a"), loop.format(m="k", a="b")
+    text = both(first, second).replace("n: i64,", "n: i64, m: i64, k: i64,")
+    assert functions(text) == (1, 2)
+    run, times = compiled(text), [3, 3]
+    run([X, Y, len(X), *times, 2.0, 3.0])
+    times[long] = 1 << 60
+    with time_limit():
+        run([X, Y, len(X), *times, 2.0, 3.0])
 
 
 def test_workers_share_what_they_do():
