@@ -40,7 +40,15 @@ SCALAR = {
     "repeated": ("b = add x y\n c = add y x\n a = mul b c", ("b = add x y\n a = mul b b", "a")),
 }
 
-KEPT = ("a = mul x 0.0", "a = add x 0.0", "a = sub 0.0 x", "a = pow x 0.5", "a = sub x x", "a = div x 3.0")
+KEPT = (
+    "a = mul x 0.0",
+    "a = add x 0.0",
+    "a = sub 0.0 x",
+    "a = pow x 0.5",
+    "a = sub x x",
+    "a = div x 3.0",
+    "a = floordiv x -1.0",
+)
 
 
 @pytest.mark.parametrize("rule", SCALAR)
@@ -75,14 +83,17 @@ INTEGER = {
     "(i - k) + k": ("b = sub i k\n a = add b k", "i"),
     "(i + k) - i": ("b = add i k\n a = sub b i", "k"),
     "i mod 1": ("a = mod i 1", "0"),
+    "i // -1": ("a = floordiv i -1", ("b = neg i", "b")),
+    "(i - k) // -1": ("b = sub i k\n a = floordiv b -1", ("b = sub k i", "b")),
 }
 
 
 @pytest.mark.parametrize("rule", INTEGER)
 def test_integer_rule(rule: str) -> None:
-    before, result = INTEGER[rule]
+    before, after = INTEGER[rule]
+    lets, result = ("", after) if isinstance(after, str) else after
     head = "fn f(i: i64, k: i64) -> i64 {\n"
-    becomes(simplify, f"{head}{before}\n return a\n}}", f"{head} return {result}\n}}")
+    becomes(simplify, f"{head}{before}\n return a\n}}", f"{head}{lets}\n return {result}\n}}")
 
 
 ARRAYS = {

@@ -275,7 +275,12 @@ def _pow(context: Context, args: Args) -> Atom | None:
 
 
 def _floordiv(context: Context, args: Args) -> Atom | None:
-    return args[0] if args[0].type.dtype.is_integer and is_number(args[1], 1) else None
+    value, divisor = args
+    if not value.type.dtype.is_integer:
+        return None
+    if is_number(divisor, 1):
+        return value
+    return context.apply("neg", value) if is_number(divisor, -1) else None
 
 
 def _mod(context: Context, args: Args) -> Atom | None:
