@@ -35,7 +35,6 @@ from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.draw_methods import form_of, is_random
 from anadrome.frontend.functions import FunctionText, StagedFunction
-from anadrome.frontend.generators import is_generator
 from anadrome.frontend.growing import plain_list
 from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.iterators import GeneratorCall, Iterator, LazyGenerator, unrolled
@@ -43,7 +42,7 @@ from anadrome.frontend.library import CALLS, METHODS
 from anadrome.frontend.library.python_program import PROGRAMS
 from anadrome.frontend.library.sparse import FORMS
 from anadrome.frontend.list_methods import COMPARING_METHODS
-from anadrome.frontend.liveness import analyse, assigned_names, captured_names, own_nodes
+from anadrome.frontend.liveness import INNER, analyse, assigned_names, captured_names, kinds, own_nodes
 from anadrome.frontend.natively import refuse_outside
 from anadrome.frontend.nonlocals import declared, declared_inside
 from anadrome.frontend.overloads import own_asked, own_method
@@ -362,7 +361,7 @@ def call_function(
     )
     closure = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     frame = _frame(function.__qualname__, text, names, function.__globals__, closure, None)
-    return _run(context, frame, text.node)
+    return _run(context, frame, text)
 
 
 def _call_staged_function(
@@ -374,7 +373,7 @@ def _call_staged_function(
     )
     outer = function.frame
     frame = _frame(function.__qualname__, text, names, outer.globals, function.closure, outer)
-    return _run(context, frame, text.node)
+    return _run(context, frame, text)
 
 
 def _frame(
@@ -400,15 +399,15 @@ def _frame(
     )
 
 
-def _run(context: Context, frame: Frame, node: FunctionNode) -> Value:
+def _run(context: Context, frame: Frame, text: FunctionText) -> Value:
     if len(context.call_names) >= CALL_LIMIT:
         raise RecursionTooDeep(frame.name, CALL_LIMIT, context.span)
-    span = context.span
+    span, node = context.span, text.node
     context.call_names.append(frame.name)
     try:
         if isinstance(node, ast.Lambda):
             return context.evaluate(frame, node.body)
-        if isinstance(node, ast.FunctionDef) and is_generator(node):
+        if isinstance(node, ast.FunctionDef) and text.yields:
             made = GeneratorCall(node, frame)
             context.made(made)
             return made
@@ -463,16 +462,21 @@ def analysed(context: Context, source: Source, node: FunctionNode) -> FunctionTe
     body: list[ast.stmt] = [ast.Expr(node.body)] if isinstance(node, ast.Lambda) else node.body
     if isinstance(node, ast.AsyncFunctionDef):
         raise UnsupportedSyntax("an `async` function", source.span(node), "define it with `def`")
-    for inner in sorted(own_nodes(body), key=lambda found: getattr(found, "lineno", 0)):
+    found = kinds(body)
+    own = own_nodes(body) if found & {ast.Await, ast.Yield, ast.YieldFrom} else []
+    for inner in sorted(own, key=lambda part: getattr(part, "lineno", 0)):
         if isinstance(inner, ast.Await):
             raise UnsupportedSyntax("`await`", source.span(inner), "return an array or a tuple")
+    yields = any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in own)
+    inside = body if found & INNER else []
     arguments = node.args
     names = {arg.arg for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     names |= {arg.arg for arg in (arguments.vararg, arguments.kwarg) if arg is not None}
-    bound, outer = frozenset(names) | assigned_names(body), declared(body)
-    shared = declared_inside(body) & (bound - outer)
-    liveness = analyse(body, captured_names(body) | outer)
-    return FunctionText(source, node, liveness, bound - outer, outer, shared)
+    bound = frozenset(names) | assigned_names(body)
+    outer = declared(body) if ast.Nonlocal in found else frozenset()
+    shared = declared_inside(inside) & (bound - outer)
+    liveness = analyse(body, captured_names(inside) | outer)
+    return FunctionText(source, node, liveness, bound - outer, outer, shared, yields)
 
 
 def bind_arguments(

@@ -22,6 +22,8 @@ class FunctionText:
     local_names: frozenset[str]
     nonlocals: frozenset[str]
     shared: frozenset[str]
+    yields: bool
+    """Whether it is a generator."""
 
 
 class StagedFunction:

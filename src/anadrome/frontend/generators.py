@@ -41,13 +41,6 @@ class _Text:
     new: frozenset[str]
 
 
-def is_generator(node: ast.AST) -> bool:
-    """Whether a function yields."""
-    return isinstance(node, ast.FunctionDef) and any(
-        isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes(node.body)
-    )
-
-
 def run_generator(context: Context, frame: Frame, node: ast.For, generator: GeneratorCall) -> Exit:
     """`for target in generator: body`"""
     generator.check(context)

@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 Names = frozenset[str]
 _NONE: Names = frozenset()
 
+INNER = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef})
+"""What has names of its own and stands in a function."""
+
 
 @dataclass(slots=True)
 class Liveness:
@@ -40,6 +43,11 @@ def analyse_block(body: Sequence[ast.stmt], after: Names) -> Liveness:
     found = Liveness()
     _block(found, body, after, _Targets(_NONE, _NONE), _NONE)
     return found
+
+
+def kinds(nodes: Sequence[ast.AST]) -> frozenset[type[ast.AST]]:
+    """The classes of all nodes in these statements: most questions about a text need no other look at it."""
+    return frozenset(type(inner) for node in nodes for inner in ast.walk(node))
 
 
 def own_nodes(body: Sequence[ast.AST]) -> list[ast.AST]:

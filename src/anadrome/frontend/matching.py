@@ -38,7 +38,8 @@ class _Case:
 
 def without_match(tree: ast.Module) -> ast.Module:
     """The module with every `match` that can be written with `if` written so."""
-    _rewrite(tree)
+    if any(isinstance(node, ast.Match) for node in ast.walk(tree)):
+        _rewrite(tree)
     return tree
 
 
