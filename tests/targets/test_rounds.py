@@ -5,12 +5,7 @@ import re
 import numpy as np
 
 from tests.targets.oracle import agree, compiled
-
-
-def body_of(text):
-    """The function of a program, in the text of its module."""
-    found = compiled(text).llvm_text
-    return found[found.index("@body(") : found.index("\n}", found.index("@body("))]
+from tests.targets.test_emitter import body_of
 
 
 def test_llvm_looks_for_other_counters_of_innermost_loops_alone():
