@@ -29,8 +29,15 @@ After:
 from __future__ import annotations
 
 from anadrome.array_ir.dead import remove_dead
-from anadrome.array_ir.nodes import Apply, Body, Carry, Function, Let, ParFor, yield_slices
-from anadrome.array_ir.walk import Renaming, all_lets, has_effect, map_bodies
+from anadrome.array_ir.nodes import Apply, Body, Carry, Expr, Function, Let, ParFor, yield_slices
+from anadrome.array_ir.walk import (
+    Renaming,
+    all_lets,
+    expression_variables,
+    has_effect,
+    let_variables,
+    map_bodies,
+)
 from anadrome.config import Config
 from anadrome.passes.hoist import hoist
 from anadrome.passes.producers import inline_producers
@@ -65,7 +72,29 @@ def _each_yield(let: Let, expr: ParFor) -> list[Let]:
     if is_one or has_effect(expr) or not _has_bracket(expr.body):
         return [let]
     found: list[Let] = []
+    needs = _Needs(expr.body)
     for item, where in yield_slices(expr.yields):
-        alone = Renaming({}).expr(ParFor(expr.index, expr.extent, expr.body, (item,)))
+        body = needs.of(ParFor(expr.index, expr.extent, Body(()), (item,)))
+        alone = Renaming({}).expr(ParFor(expr.index, expr.extent, body, (item,)))
         found.append(Let(let.targets[where], alone, let.span))
     return found
+
+
+class _Needs:
+    """Which statements of a body a yield needs: a body of a thousand with as many yields is not copied whole
+    for each. None of the statements may have an effect."""
+
+    def __init__(self, body: Body) -> None:
+        self.lets = body.lets
+        self.makers = {target: place for place, let in enumerate(body.lets) for target in let.targets}
+
+    def of(self, reader: Expr) -> Body:
+        """The statements that an expression needs, in order."""
+        places: set[int] = set()
+        wanted = list(expression_variables(reader))
+        while wanted:
+            place = self.makers.get(wanted.pop())
+            if place is not None and place not in places:
+                places.add(place)
+                wanted += let_variables(self.lets[place])
+        return Body(tuple(self.lets[place] for place in sorted(places)))
