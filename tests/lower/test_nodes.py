@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import anadrome as ad
 from anadrome.array_ir.text import parse
 from anadrome.config import Config
 from anadrome.errors.runtime import AssertionFailed, IndexOutOfBounds, RaisedError, SingularMatrix
@@ -310,3 +311,19 @@ def test_a_singular_system_is_an_error():
     text = "fn f(a: f64[n, n]) -> f64[n, n] { b = call inv(a); return b }"
     with pytest.raises(SingularMatrix):
         agree_fails(text, np.ones((3, 3)))
+
+
+@pytest.mark.parametrize(("threads", "copies"), [(1, 1), (2, 3), (16, 17), (32, 29), (400, 29)])
+def test_as_many_threads_work_as_pay_for_their_copies(threads, copies):
+    """6·10⁶ operations pay for 28 copies of 5·10⁴ numbers; more threads are no reason for one alone."""
+
+    def sums(places, values):
+        found = np.zeros(50_000)
+        np.add.at(found, places, values)
+        return found
+
+    rng = np.random.default_rng(0)
+    places, values = rng.integers(0, 50_000, 1_000_000), rng.normal(size=1_000_000)
+    compiled = ad.jit(sums, config=Config(threads=threads))
+    assert ad.explain(compiled, places, values).predicted == copies * 400_000
+    np.testing.assert_allclose(compiled(places, values), sums(places, values), rtol=0, atol=1e-11)

@@ -6,9 +6,9 @@
    lambda. A histogram of numbers by a lambda has private bins as others do, combined in the order of workers.
 3. A histogram or an accumulator inside a sequential loop stays on one thread: private copies would cost as
    much as the whole array in every iteration of that loop.
-4. Whether it pays is decided at run time: the work (extent × estimated cost of the body) must exceed
-   `LEAST_WORK`, and several times the elements of the private copies of all workers. Else one worker runs
-   the same code.
+4. How many workers pay is decided at run time: the work (extent × estimated cost of the body) must exceed
+   `LEAST_WORK`, and by several times the elements of the private copies of all workers, so that there may be
+   fewer of them than there are threads. If two do not pay, one worker runs the same code.
 5. Loops that stay on one thread are maps (`PARALLEL`) where each iteration writes only its own elements and
    holds no check, inner loop or shared scratch.
 """
@@ -20,7 +20,18 @@ from anadrome.array_ir.nodes import yield_slices
 from anadrome.array_ir.walk import all_lets
 from anadrome.dtypes import BOOL, I64
 from anadrome.kernel_ir import nodes as kernel_ir
-from anadrome.kernel_ir.arithmetic import ONE, add, compute, multiply, product
+from anadrome.kernel_ir.arithmetic import (
+    ONE,
+    add,
+    at_least,
+    compute,
+    divide,
+    known,
+    least,
+    multiply,
+    product,
+    subtract,
+)
 from anadrome.kernel_ir.nodes import Expr, Workers, i64
 from anadrome.lower.lowering import Lowering
 
@@ -30,6 +41,8 @@ UNKNOWN_EXTENT = 8
 """The extent assumed of an inner loop whose extent is computed in the body."""
 COPY_FACTOR = 4
 """Scalar operations that one element of a private copy costs: filled, combined, evicted."""
+UNCOUNTED = 64
+"""Copies of a known size are not counted where so many workers' cost less than `LEAST_WORK`."""
 LIBRARY_COST = 1000
 
 
@@ -44,11 +57,13 @@ def workers(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> Expr | N
     work = multiply(low.scalar(expr.extent), _body_cost(low, expr.body))
     if isinstance(work, kernel_ir.Const) and int(work.value) <= LEAST_WORK:
         return None
-    copied = _copied_elements(low, let, expr)
-    least = add(i64(LEAST_WORK), multiply(multiply(copied, i64(COPY_FACTOR)), Workers()))
-    pays = low.emit.let("pays", BOOL, compute("gt", work, least))
-    several = compute("max", compute("min", Workers(), low.scalar(expr.extent)), ONE)
-    return low.emit.let("workers", I64, compute("select", pays, several, ONE))
+    pays = low.emit.let("pays", BOOL, compute("gt", work, i64(LEAST_WORK)))
+    most: Expr = compute("min", Workers(), low.scalar(expr.extent))
+    copied = multiply(_copied_elements(low, let, expr), i64(COPY_FACTOR))
+    count = known(copied)
+    if count is None or count * UNCOUNTED > LEAST_WORK:
+        most = least(most, divide(subtract(work, i64(LEAST_WORK)), at_least(1, copied)))
+    return low.emit.let("workers", I64, compute("select", pays, at_least(1, most), ONE))
 
 
 def _is_splittable(low: Lowering, item: array_ir.Yield) -> bool:
