@@ -96,7 +96,8 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("tiles", tiles),
     ("again", again),
 )
-"""Array IR to array IR, in order. A pass that runs again has a number behind its name."""
+"""Array IR to array IR, in order. A pass that runs again has a number behind its name; it is left out where
+the program is still the one that it left."""
 
 PREPARATION: tuple[tuple[str, Pass], ...] = (
     ("simplify", simplify),
@@ -226,9 +227,11 @@ def optimise(
     times = statistics or Statistics()
     _check_dump(config)
     _finished("array", fn, config, record)
+    left: dict[Pass, array_ir.Function] = {}
     for name, run in PIPELINE:
         with times.timing(name):
-            fn = run(fn, config)
+            if left.get(run) is not fn:  # else nothing has made work for it since
+                fn = left[run] = run(fn, config)
         _finished(name, fn, config, record)
     return fn
 

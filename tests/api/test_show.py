@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import anadrome as ad
+from anadrome import compile
 from anadrome.api.show import KNOWN_STAGES, as_compiled, difference, show_stages
+from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir import text as array_text
 from anadrome.compile import PIPELINE, STAGES, Statistics, compile_function, optimise
 from anadrome.errors.api import UnknownStage
@@ -69,3 +71,33 @@ def test_times_by_stage() -> None:
     compile_function(fn, ad.Config(cache=False), statistics)
     assert set(statistics.seconds) == {*(name for name, _ in PIPELINE), "kernel", "schedule", "machine"}
     assert statistics.total > 0.0
+
+
+@pytest.mark.parametrize(
+    ("body", "runs"),
+    [
+        ("y = x[0]; z = sin y; return z", {"simplify": 2, "fuse": 2, "hoist": 1, "join": 2}),
+        (
+            "y = parfor i < n { v = x[i]; w = sin v; yield reduce add w }; return y",
+            {"simplify": 3, "fuse": 2, "hoist": 1, "join": 2},
+        ),
+    ],
+)
+def test_a_pass_runs_again_if_another_has_made_work_for_it(
+    body: str, runs: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    counted: dict[compile.Pass, compile.Pass] = {}
+
+    def counting(name: str, run: compile.Pass) -> compile.Pass:
+        def counts(fn: array_ir.Function, config: ad.Config) -> array_ir.Function:
+            ran.append(name)
+            return run(fn, config)
+
+        return counted.setdefault(run, counts)
+
+    pipeline = tuple((name, counting(name, run)) for name, run in PIPELINE)
+    monkeypatch.setattr(compile, "PIPELINE", pipeline)
+    fn = array_text.parse(f"fn f(x: f64[n]) -> f64 {{ {body} }}\n")
+    optimise(fn, ad.Config())
+    assert {name: ran.count(name) for name in runs} == runs

@@ -232,6 +232,11 @@ def all_lets(body: Body) -> Iterator[Let]:
             yield from all_lets(inner)
 
 
+def holds(body: Body, *kinds: type[Expr]) -> bool:
+    """Whether a body holds an expression of one of these classes, itself or in a body of its own."""
+    return any(isinstance(let.expr, kinds) for let in all_lets(body))
+
+
 # ---------------------------------------------------------------------------- rebuilding
 class Renaming:
     """A copy of a program with every bound variable fresh and free variables replaced by `mapping`."""

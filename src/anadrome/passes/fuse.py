@@ -19,8 +19,9 @@ After:
 
 from __future__ import annotations
 
-from anadrome.array_ir.dead import remove_dead
+from anadrome.array_ir.dead import STRUCTURED, remove_dead
 from anadrome.array_ir.nodes import Function
+from anadrome.array_ir.walk import holds
 from anadrome.config import Config
 from anadrome.passes.producers import inline_producers
 from anadrome.passes.siblings import merge_siblings
@@ -28,5 +29,7 @@ from anadrome.passes.siblings import merge_siblings
 
 def fuse(fn: Function, config: Config) -> Function:
     """The function with producers put into their consumers and siblings of one extent merged."""
+    if not holds(fn.body, *STRUCTURED):
+        return fn
     inlined = inline_producers(fn)
     return remove_dead(merge_siblings(inlined if inlined is fn else remove_dead(inlined)))

@@ -33,7 +33,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from anadrome.array_ir.dead import operator_of
+from anadrome.array_ir.dead import STRUCTURED, operator_of
 from anadrome.array_ir.nodes import (
     Accumulate,
     AddTo,
@@ -66,7 +66,7 @@ from anadrome.array_ir.nodes import (
     WithSum,
     Yield,
 )
-from anadrome.array_ir.walk import expression_variables, inner_operands, operands, prints, type_sizes
+from anadrome.array_ir.walk import expression_variables, holds, inner_operands, operands, prints, type_sizes
 from anadrome.config import Config
 from anadrome.library.table import LIBRARY
 from anadrome.passes.rewrite import Substitution
@@ -74,7 +74,7 @@ from anadrome.passes.rewrite import Substitution
 
 def hoist(fn: Function, config: Config) -> Function:
     """The function with every invariant statement as far out as it may go."""
-    return hoisted(fn, Hoister())
+    return hoisted(fn, Hoister()) if holds(fn.body, *STRUCTURED) else fn
 
 
 def hoisted(fn: Function, walk: Hoister) -> Function:
