@@ -108,6 +108,14 @@ def test_arrays_that_were_swapped_are_the_ones_they_are_now():
     np.testing.assert_allclose(b, 2 * 7 + X)
 
 
+def test_a_loop_that_stands_twice_runs_twice():
+    loop = "for i in 0 .. n parallel { a[i] = add(mul(a[i], 2.0), x[i]) }"
+    text = both(loop, loop)
+    assert functions(text) == (1, 2)
+    a, _ = agree(text, X, Y, len(X), 2.0, 3.0)
+    np.testing.assert_allclose(a, 2 * (2 * 5 + X) + X)
+
+
 def test_sums_in_registers_stay_there():
     loop = "{s}[0] = 0.0 for i in 0 .. n sequential {{ {s}[0] = add~({s}[0], {x}[i]) }}"
     text = both(
