@@ -6,7 +6,7 @@ import pytest
 import anadrome as ad
 from anadrome.config import Config
 from anadrome.errors.runtime import AssertionFailed
-from anadrome.kernel_ir.likeness import Form, repeated
+from anadrome.kernel_ir.likeness import Likeness, repeated
 from anadrome.kernel_ir.nodes import For
 from anadrome.kernel_ir.text import parse
 from anadrome.kernel_ir.walk import statements
@@ -154,9 +154,9 @@ def test_one_check_that_stands_twice_is_not_like_two():
     fn = parse(both(first, second) + 'failure assert "0"\nfailure assert "1"\nfailure assert "2"')
     loops = [stmt for stmt in statements(fn.body) if isinstance(stmt, For)]
     once, twice = loops[0].body[0], loops[1].body[0]
-    assert len(Form.of(once, twice).checks) == 2
-    assert Form.of((once, twice)).key == Form.of((twice, once)).key
-    assert Form.of((once, once)).key != Form.of((once, twice)).key
+    assert len(Likeness.of(once, twice).checks) == 2
+    assert Likeness.of((once, twice)).key == Likeness.of((twice, once)).key
+    assert Likeness.of((once, once)).key != Likeness.of((once, twice)).key
 
 
 def test_memory_of_a_loop_is_freed_where_it_fails():

@@ -19,7 +19,7 @@ from anadrome.prims.record import Prim
 
 
 @dataclass(slots=True)
-class Form:
+class Likeness:
     """What statements are, with names numbered in the order in which they appear.
 
     `checks`: the checks among them, each once, in that order; what fails is told apart only by its number.
@@ -30,11 +30,11 @@ class Form:
     _numbers: dict[Any, int] = field(default_factory=dict)
 
     @staticmethod
-    def of(*what: Any) -> Form:
-        """The form of statements, expressions and names in a row."""
-        form = Form()
-        form._add(what)
-        return form
+    def of(*what: Any) -> Likeness:
+        """What is compared of statements, expressions and names in a row."""
+        likeness = Likeness()
+        likeness._add(what)
+        return likeness
 
     @property
     def key(self) -> tuple[Hashable, ...]:
@@ -78,25 +78,25 @@ class Form:
         return self._numbers.setdefault(named, len(self._numbers))
 
 
-def repeated(body: Iterable[Stmt], works: Works) -> dict[For, Form]:
+def repeated(body: Iterable[Stmt], works: Works) -> dict[For, Likeness]:
     """The outermost loops of a program that are like another one of them, save in the bounds of loops over
     workers, which do not belong to what a worker does. Only loops of as much work are compared."""
     by_work: dict[Hashable, list[For]] = {}
     for loop in _outermost(body):
         by_work.setdefault((loop.binding, len(loop.body), works.of(loop.body)), []).append(loop)
-    by_form: dict[Hashable, list[tuple[For, Form]]] = {}
+    by_key: dict[Hashable, list[tuple[For, Likeness]]] = {}
     for loops in by_work.values():
         for loop in loops if len(loops) > 1 else ():
-            form = form_of(loop)
-            by_form.setdefault(form.key, []).append((loop, form))
-    return dict(pair for pairs in by_form.values() if len(pairs) > 1 for pair in pairs)
+            likeness = likeness_of(loop)
+            by_key.setdefault(likeness.key, []).append((loop, likeness))
+    return dict(pair for pairs in by_key.values() if len(pairs) > 1 for pair in pairs)
 
 
-def form_of(loop: For) -> Form:
-    """The form of a loop, or of the body alone where workers run it."""
+def likeness_of(loop: For) -> Likeness:
+    """What is compared of a loop, or of the body alone where workers run it."""
     if loop.binding is Binding.THREADS:
-        return Form.of(loop.index, loop.body)
-    return Form.of(loop)
+        return Likeness.of(loop.index, loop.body)
+    return Likeness.of(loop)
 
 
 def _outermost(body: Iterable[Stmt]) -> Iterator[For]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 
-from anadrome.kernel_ir.likeness import Form
+from anadrome.kernel_ir.likeness import Likeness
 from anadrome.kernel_ir.nodes import Binding, Buffer, Call, Check, For, Free, Print, Space, Stmt, Swap, Var
 from anadrome.kernel_ir.walk import Names, free_names, statements
 from anadrome.targets.llvm_memory import finish_function
@@ -29,19 +29,19 @@ def outlined(
 ) -> Outlined:
     """The function of a loop's statements, or of the loop, written by `write`; that of a loop which is like
     this one, where there is one. `first`: how its first parameters are called."""
-    form, outlines = scope.program.forms.get(loop), scope.program.outlines
+    likeness, outlines = scope.program.alike.get(loop), scope.program.outlines
     captured = _Captured(scope, free_names(stmts), loop)
-    key = None if form is None else (form.key, captured.known(scope))
+    key = None if likeness is None else (likeness.key, captured.known(scope))
     function = None if key is None else outlines.get(key)
     if function is None:
-        checks = [] if form is None else form.checks
+        checks = [] if likeness is None else likeness.checks
         function = _written(
             scope, captured, checks, f"{name}.{len(scope.program.module.functions)}", write, first
         )
-    if form is None or key is None:
+    if likeness is None or key is None:
         return function
     outlines[key] = function
-    return replace(function, parameters=captured.parameters + _sites(scope, form, function))
+    return replace(function, parameters=captured.parameters + _sites(scope, likeness, function))
 
 
 def _written(
@@ -68,8 +68,8 @@ def _written(
 
 def emit_repeated(scope: Scope, loop: For, write: Callable[[Scope], None]) -> bool:
     """A loop that is like another one of the program as a call; whether it is one."""
-    form = scope.program.forms.get(loop)
-    if form is None or scope.loop_depth or scope.in_threads or not _may_be_apart(loop):
+    likeness = scope.program.alike.get(loop)
+    if likeness is None or scope.loop_depth or scope.in_threads or not _may_be_apart(loop):
         return False
     run = outlined(scope, loop, (loop,), "loop", write)
     charge(scope, scope.text.value(run.call(scope)))
@@ -89,9 +89,9 @@ def _may_be_apart(loop: For) -> bool:
     )
 
 
-def _sites(scope: Scope, form: Form, function: Outlined) -> list[Parameter]:
+def _sites(scope: Scope, likeness: Likeness, function: Outlined) -> list[Parameter]:
     """What a caller gives for what fails: the numbers of its own places."""
-    pairs = zip(form.checks, function.sites, strict=True)
+    pairs = zip(likeness.checks, function.sites, strict=True)
     statuses = (0 if site is None else scope.program.site(check.code, site.types) for check, site in pairs)
     return [("i64", str(status), _inside(position)) for position, status in enumerate(statuses)]
 
@@ -137,7 +137,7 @@ class _Captured:
             self.places[buffer] = self._place(scope, scope.places[buffer])
 
     def known(self, scope: Scope) -> Hashable:
-        """What the text of the function depends on, beside its form."""
+        """What the text of the function depends on, beside its likeness."""
         limits = scope.program.works.limits
         numbers = tuple((value, limits.of(var)) for var, value in self.vars.items())
         return numbers, tuple(self.places.values()), tuple(kind for kind, _, _ in self.parameters)

@@ -112,7 +112,7 @@ class Program:
         self.no_unrolling = module.metadata('!{!"llvm.loop.unroll.disable"}')
         self.no_runtime_unrolling = module.metadata('!{!"llvm.loop.unroll.runtime.disable"}')
         self.works = Works(Limits(bindings_of(fn.body)))
-        self.forms = repeated(fn.body, self.works)
+        self.alike = repeated(fn.body, self.works)
         """The loops that are like another one of the program."""
         self.outlines: dict[Hashable, Outlined] = {}
         """The functions of these, by what they are and what is known of what they read."""
