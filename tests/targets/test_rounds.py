@@ -36,8 +36,5 @@ def test_llvm_unrolls_only_loops_that_constants_count():
     }""").llvm_text
     told = {number: what for number, what in re.findall(r'(!\d+) = !\{!"llvm.loop.unroll.([a-z.]+)"\}', text)}
     loops = [told[of] for of in re.findall(r"distinct !\{!\d+, (!\d+)\}", text)]
-    assert sorted(loops) == [
-        "disable",
-        "disable",
-        "runtime.disable",
-    ]  # strips of the first, and its iterations
+    strips, iterations, counted = "disable", "disable", "runtime.disable"
+    assert sorted(loops) == [strips, iterations, counted]

@@ -468,7 +468,7 @@ def analysed(context: Context, source: Source, node: FunctionNode) -> FunctionTe
         if isinstance(inner, ast.Await):
             raise UnsupportedSyntax("`await`", source.span(inner), "return an array or a tuple")
     yields = any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in own)
-    inside = body if found & INNER else []
+    inside = [] if found.isdisjoint(INNER) else body
     arguments = node.args
     names = {arg.arg for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     names |= {arg.arg for arg in (arguments.vararg, arguments.kwarg) if arg is not None}

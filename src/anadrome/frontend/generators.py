@@ -21,14 +21,13 @@ from anadrome.errors.frontend import FrontendError, RecursionTooDeep, Unsupporte
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import new_list
 from anadrome.frontend.iterators import GeneratorCall
-from anadrome.frontend.liveness import analyse_block, assigned_names, own_nodes, reads
+from anadrome.frontend.liveness import INNER, analyse_block, assigned_names, own_nodes, reads
 from anadrome.frontend.source import Source, from_source
 from anadrome.frontend.values import Exit, Frame, Missing, Value
 
 DEPTH_LIMIT = 60
 """Generators may go over generators this deep."""
 
-_INNER = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 _LOOP = ast.For | ast.While
 
 
@@ -293,7 +292,7 @@ class _Breaks:
                 for part in ast.walk(flag):
                     ast.copy_location(part, node)
             return [*flags, node]
-        if not isinstance(node, _LOOP | _INNER):
+        if not isinstance(node, (_LOOP, *INNER)):
             for name in ("body", "orelse", "finalbody"):
                 if getattr(node, name, None):
                     setattr(node, name, self.block(getattr(node, name)))
@@ -307,7 +306,7 @@ def ends_with(body: Sequence[ast.stmt], kind: type[ast.Break] | type[ast.Continu
     for node in body:
         if isinstance(node, kind):
             return True
-        if isinstance(node, _INNER):
+        if isinstance(node, INNER):
             continue
         inner: list[Any] = [getattr(node, "orelse", ())]
         if not isinstance(node, _LOOP):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 Names = frozenset[str]
 _NONE: Names = frozenset()
 
-INNER = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef})
+INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 """What has names of its own and stands in a function."""
 
 
@@ -57,7 +57,7 @@ def own_nodes(body: Sequence[ast.AST]) -> list[ast.AST]:
     while pending:
         node = pending.pop()
         found.append(node)
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+        if not isinstance(node, INNER):
             pending += list(ast.iter_child_nodes(node))
     return found
 
@@ -72,7 +72,7 @@ def captured_names(nodes: Sequence[ast.AST]) -> Names:
     found: set[str] = set()
     for node in nodes:
         for inner in ast.walk(node):
-            if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            if isinstance(inner, INNER):
                 found.update(name.id for name in ast.walk(inner) if isinstance(name, ast.Name))
     return frozenset(found)
 

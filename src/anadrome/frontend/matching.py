@@ -20,6 +20,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from anadrome.frontend.liveness import kinds
+
 CONTAINERS = (tuple, list, dict, set)
 """What is not compared with a number or a word: what is in them may be known at run time only."""
 
@@ -38,7 +40,7 @@ class _Case:
 
 def without_match(tree: ast.Module) -> ast.Module:
     """The module with every `match` that can be written with `if` written so."""
-    if any(isinstance(node, ast.Match) for node in ast.walk(tree)):
+    if ast.Match in kinds([tree]):
         _rewrite(tree)
     return tree
 

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 
 from anadrome.errors.frontend import UnsupportedSyntax
 from anadrome.frontend.context import Context
+from anadrome.frontend.liveness import INNER
 from anadrome.frontend.values import Frame
-
-_INNER = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 
 
 def declared(nodes: Sequence[ast.AST]) -> frozenset[str]:
@@ -23,14 +22,14 @@ def declared(nodes: Sequence[ast.AST]) -> frozenset[str]:
     for node in nodes:
         if isinstance(node, ast.Nonlocal):
             found.update(node.names)
-        elif not isinstance(node, _INNER):
+        elif not isinstance(node, INNER):
             found |= declared(list(ast.iter_child_nodes(node)))
     return frozenset(found)
 
 
 def declared_inside(nodes: Sequence[ast.AST]) -> frozenset[str]:
     """The names that functions defined in these statements declare `nonlocal`."""
-    inner = [part for node in nodes for part in ast.walk(node) if isinstance(part, _INNER)]
+    inner = [part for node in nodes for part in ast.walk(node) if isinstance(part, INNER)]
     names = (part.names for one in inner for part in ast.walk(one) if isinstance(part, ast.Nonlocal))
     return frozenset(name for several in names for name in several)
 
