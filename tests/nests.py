@@ -23,10 +23,10 @@ from anadrome.array_ir.nodes import (
     Atom,
     Bounds,
     Function,
+    Part,
     Scatter,
     Stack,
     Var,
-    Yield,
     i64,
 )
 from anadrome.array_ir.text import show
@@ -203,14 +203,14 @@ class _Scope:
         vector, shift, factor = self.states[VECTOR], self.place(), self.value()
         kind = self.draw(st.integers(0, 2))
 
-        def body(inner: Builder, index: Var) -> list[Yield]:
+        def body(inner: Builder, index: Var) -> list[Part]:
             value = inner.mul(inner.index(vector, (self.inside_of(inner, index),)), factor)
             at = self.inside_of(inner, inner.apply("add", index, shift))
             if kind == 0:
-                return [Accumulate("add", vector, (at,), value)]
+                return [Accumulate.of("add", vector, (at,), value)]
             if kind == 1:
-                return [Scatter(vector, (inner.index(self.states[PLACES], (at,)),), value, Bounds.IGNORED)]
-            return [Scatter(vector, (at,), value)]
+                return [Scatter.of(vector, (inner.index(self.states[PLACES], (at,)),), value, Bounds.IGNORED)]
+            return [Scatter.of(vector, (at,), value)]
 
         self.replace(
             VECTOR,
@@ -274,8 +274,8 @@ class _Scope:
         """A vector made of another one."""
         factor = self.value()
 
-        def body(inner: Builder, index: Var) -> list[Yield]:
-            return [Stack(inner.apply("sin", inner.mul(inner.index(vector, (index,)), factor)))]
+        def body(inner: Builder, index: Var) -> list[Part]:
+            return [Stack.of(inner.apply("sin", inner.mul(inner.index(vector, (index,)), factor)))]
 
         return self.builder.parfor(self.size, body)[0]
 

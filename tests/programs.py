@@ -26,17 +26,17 @@ from anadrome.array_ir.nodes import (
     Function,
     Lambda,
     Library,
+    Part,
     Reduce,
     Scan,
     Scatter,
     Size,
     Stack,
     Var,
-    Yield,
     i64,
 )
+from anadrome.array_ir.rewrite import Renaming
 from anadrome.array_ir.text import show
-from anadrome.array_ir.walk import Renaming
 from anadrome.dtypes import F64, I64
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
@@ -87,7 +87,7 @@ def at_constant_sizes(fn: Function, args: Sequence[Any]) -> Function:
         if isinstance(size, Var)
     }
     renaming = Renaming(dict(sizes))
-    return Function(fn.name, renaming.fresh_all(fn.params), renaming.body(fn.body))
+    return Function(fn.name, renaming.all_bound(fn.params), renaming.body(fn.body))
 
 
 def _arguments(draw: Draw, largest: int) -> list[Any]:
@@ -259,7 +259,7 @@ class _Scope:
         """A parfor with one to three yields that need nothing around it."""
         size = self.size()
 
-        def body(builder: Builder, index: Var) -> list[Yield]:
+        def body(builder: Builder, index: Var) -> list[Part]:
             inner = self.nested(builder, size, index)
             inner.some(depth)
             return [inner.item() for _ in range(self.draw(st.integers(1, 3)))]
@@ -274,31 +274,33 @@ class _Scope:
         elif result.type.dtype is F64:
             self.arrays.append(result)
 
-    def item(self) -> Yield:
+    def item(self) -> Part:
         """A yield of floats (or of rows) in scope."""
         kind = self.draw(st.integers(0, 5))
         rows = [array for array in self.arrays if self.builder.owns(array) and array.type.rank == 1]
         if kind == 0 and rows and not any(self.builder.owns(size) for size in rows[-1].type.shape):
-            return self.one(Stack, lambda row: Reduce("add", (row,)))(rows[-1])
+            return self.one(Stack.of, lambda row: Reduce.of("add", (row,)))(rows[-1])
         value = self.scalar()
         if kind <= 2:
-            return Stack(value)
+            return Stack.of(value)
         if kind == 3:
-            return Reduce(self.one("add", "mul", "min", "max"), (self.bounded(),))
+            return Reduce.of(self.one("add", "mul", "min", "max"), (self.bounded(),))
         if kind == 4:
             if self.draw(st.booleans()):
-                return Scan(self.one("add", "mul"), (self.bounded(),), exclusive=True)
-            return Scan(self.one("add", "mul", "min", "max"), (self.bounded(),))
+                return Scan.of(self.one("add", "mul"), (self.bounded(),), exclusive=True)
+            return Scan.of(self.one("add", "mul", "min", "max"), (self.bounded(),))
         operator = linear_composition()
         values = (self.bounded(), value)
-        return self.one(Reduce(operator, values), Scan(operator, values, True), Scan(operator, values))
+        return self.one(
+            Reduce.of(operator, values), Scan.of(operator, values, True), Scan.of(operator, values)
+        )
 
     def accumulation(self, depth: int) -> None:
         """A histogram or a scatter by the index array, over a vector made for it."""
         size = self.places.type.shape[0]
         init = self.builder.let_one(Full((size,), self.real()))
 
-        def body(builder: Builder, index: Var) -> list[Yield]:
+        def body(builder: Builder, index: Var) -> list[Part]:
             inner = self.nested(builder, size, index)
             inner.some(depth)
             value = inner.bounded()
@@ -306,8 +308,8 @@ class _Scope:
             if self.draw(st.booleans()):
                 at, bounds = builder.apply("add", at, i64(1)), Bounds.IGNORED
             if self.draw(st.integers(0, 3)) == 0:
-                return [Scatter(init, (at,), value, bounds)]
-            return [Accumulate(self.one("add", "mul", "min", "max"), init, (at,), value, bounds)]
+                return [Scatter.of(init, (at,), value, bounds)]
+            return [Accumulate.of(self.one("add", "mul", "min", "max"), init, (at,), value, bounds)]
 
         self.arrays += self.builder.parfor(size, body)
 
@@ -362,10 +364,10 @@ class _Scope:
         size = self.places.type.shape[0]
         init = self.builder.let_one(Full((size,), self.real()))
 
-        def iteration(builder: Builder, index: Var, token: Var) -> list[Yield]:
+        def iteration(builder: Builder, index: Var, token: Var) -> list[Part]:
             inner = self.nested(builder, size, index)
             inner.some(depth)
-            return [Carry(token, inner.contribution(token, size))]
+            return [Carry.of(token, inner.contribution(token, size))]
 
         def opened(builder: Builder, tokens: tuple[Var, ...]) -> list[Atom]:
             return list(builder.parfor(size, lambda inner, index: iteration(inner, index, tokens[0])))

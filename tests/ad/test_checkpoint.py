@@ -12,8 +12,9 @@ from anadrome.ad.forward import jvp
 from anadrome.ad.reverse import vjp
 from anadrome.ad.schedule import distance, repeats, schedule, slots_kept
 from anadrome.array_ir.check import check
+from anadrome.array_ir.checkpoint import Checkpoint
 from anadrome.array_ir.interp import run
-from anadrome.array_ir.nodes import Body, Checkpoint, Function, Let, Loop
+from anadrome.array_ir.nodes import Body, Function, Let, Loop
 from anadrome.array_ir.text import parse, show
 from anadrome.errors.ir import IRError, IRSyntaxError
 from tests.ad.oracles import assert_derivatives

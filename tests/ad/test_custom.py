@@ -11,8 +11,9 @@ from anadrome.ad.reverse import vjp
 from anadrome.array_ir.check import check
 from anadrome.array_ir.interp import run
 from anadrome.array_ir.nodes import Custom, i64
+from anadrome.array_ir.rewrite import copy_function
 from anadrome.array_ir.text import parse, show
-from anadrome.array_ir.walk import all_lets, copy_function
+from anadrome.array_ir.walk import all_lets
 from anadrome.compile import optimise, prepare
 from anadrome.config import Config
 from anadrome.errors.ad import ClosedOver, RuleNotLinear

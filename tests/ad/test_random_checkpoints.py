@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from anadrome.ad.reverse import vjp
 from anadrome.array_ir.check import check
+from anadrome.array_ir.checkpoint import Checkpoint
 from anadrome.array_ir.interp import run
-from anadrome.array_ir.nodes import Body, Checkpoint, Function, Let, Loop
+from anadrome.array_ir.nodes import Body, Function, Let, Loop
 from anadrome.array_ir.text import show
 from anadrome.array_ir.walk import all_lets, map_bodies
 from tests.ad.oracles import direction, is_float

@@ -79,7 +79,7 @@ def test_scope() -> None:
     refused("a is read but bound nowhere", results=(a,))
     refused("a is bound twice", sin(Y, a), sin(Y, a))
     inner = Body((sin(Y, a),))
-    refused("a is read outside the body", let(ParFor(i, N, inner, ())), sin(a, b))
+    refused("a is read outside the body", let(ParFor.of(i, N, inner.lets, ())), sin(a, b))
     then, other = Body((sin(Y, a),)), Body((sin(a, b),))
     refused("a is read outside the body", let(If(TRUE, then, other)))
 
@@ -89,7 +89,7 @@ def test_sizes_of_results_are_bound_outside() -> None:
     row = Var("row", ArrayType(F64, (size,)))
     body = Body((let(Apply(PRIMS["add"], (i, i64(1))), size), let(Full((size,), ONE), row)))
     stacked = Var("a", ArrayType(F64, (N, size)))
-    refused("size is read outside", let(ParFor(i, N, body, (Stack(row),)), stacked))
+    refused("size is read outside", let(ParFor.of(i, N, body.lets, [Stack.of(row)]), stacked))
 
 
 def test_recorded_types() -> None:
@@ -130,7 +130,7 @@ def test_operators_read_nothing_of_the_iteration() -> None:
     left, right, t = Var("l", REAL), Var("m", REAL), Var("t", REAL)
     operator = Lambda((left,), (right,), Body((let(Apply(PRIMS["add"], (left, v)), t),), (t,)), (ONE,))
     body = Body((let(Index(X, (i,)), v),))
-    refused("v is read outside", let(ParFor(i, N, body, (Reduce(operator, (v,)),)), r))
+    refused("v is read outside", let(ParFor.of(i, N, body.lets, [Reduce.of(operator, (v,))]), r))
 
 
 # ---------------------------------------------------------------------------- accumulators
@@ -160,7 +160,7 @@ def test_a_token_is_not_read() -> None:
     element = Var("e", REAL)
     refused("the accumulator t0 is read", with_sum(s, [let(Index(s, (P,)), element), add(s, t)], t))
     i, stacked = Var("i", INTEGER), Var("a", ArrayType(F64, (N, N)))
-    refused("the accumulator t0 is read", with_sum(s, [let(ParFor(i, N, Body(()), (Stack(s),)), stacked)], s))
+    refused("the accumulator t0 is read", with_sum(s, [let(ParFor.of(i, N, (), [Stack.of(s)]), stacked)], s))
 
 
 def test_branches_use_the_same_tokens() -> None:
@@ -176,9 +176,9 @@ def test_branches_use_the_same_tokens() -> None:
 def test_a_parfor_uses_only_what_it_carries() -> None:
     s, t, u = tokens(3)
     i = Var("i", INTEGER)
-    refused("not passed into", with_sum(s, [let(ParFor(i, N, Body((add(s, t),)), ())), add(s, u)], u))
+    refused("not passed into", with_sum(s, [let(ParFor.of(i, N, [add(s, t)], ())), add(s, u)], u))
     s, t, u = tokens(3)
-    carried = let(ParFor(i, N, Body((add(s, t),)), (Carry(s, t),)), u)
+    carried = let(ParFor.of(i, N, [add(s, t)], [Carry.of(s, t)]), u)
     check(fn(with_sum(s, [carried], u)))
 
 
@@ -186,7 +186,7 @@ def test_a_chain_ends_at_the_accumulator_it_begins_at() -> None:
     s, t, u, w, a, b = tokens(6)
     i = Var("i", INTEGER)
     body = Body((add(s, u), add(t, w)))
-    crossed = let(ParFor(i, N, body, (Carry(s, w), Carry(t, u))), a, b)
+    crossed = let(ParFor.of(i, N, body.lets, [Carry.of(s, w), Carry.of(t, u)]), a, b)
     two = WithSum((X, X), (s, t), Body((crossed,), (a, b)))
     refused("does not begin at t0", let(two, Var("a", VECTOR), Var("b", VECTOR)))
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from anadrome.array_ir.check import check
 from anadrome.array_ir.dead import remove_dead
 from anadrome.array_ir.interp import run
+from anadrome.array_ir.rewrite import copy_function
 from anadrome.array_ir.text import parse, show
-from anadrome.array_ir.walk import copy_function
 from tests.programs import programs
 
 

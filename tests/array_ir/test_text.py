@@ -226,7 +226,7 @@ def test_constants(constant: Const, text: str) -> None:
 
 def test_show_body_names_what_is_free() -> None:
     builder, n = Builder(), Var("n", ArrayType(I64))
-    builder.parfor(n, lambda inner, index: [Stack(index)])
+    builder.parfor(n, lambda inner, index: [Stack.of(index)])
     assert show_body(builder.body()) == "a = parfor i < n {\n  yield stack i\n}\n"
 
 

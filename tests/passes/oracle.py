@@ -9,8 +9,8 @@ import numpy as np
 from anadrome.array_ir.check import check
 from anadrome.array_ir.interp import run
 from anadrome.array_ir.nodes import Function, Var
+from anadrome.array_ir.rewrite import Renaming
 from anadrome.array_ir.text import parse, show
-from anadrome.array_ir.walk import Renaming
 from anadrome.config import Config
 from anadrome.passes.again import again
 from anadrome.passes.both_sides import both_sides
@@ -101,8 +101,8 @@ class _Anonymous(Renaming):
 def anonymous(fn: Function) -> str:
     """The text of a function whatever its variables are called."""
     renaming = _Anonymous({})
-    renaming.fresh_all(fn.sizes)
-    return show(Function(fn.name, renaming.fresh_all(fn.params), renaming.body(fn.body)))
+    renaming.all_bound(fn.sizes)
+    return show(Function(fn.name, renaming.all_bound(fn.params), renaming.body(fn.body)))
 
 
 def same(left: Sequence[object], right: Sequence[object], tolerance: float = 0.0) -> None:

@@ -10,8 +10,8 @@ from oracle import same
 
 from anadrome.array_ir.interp import run
 from anadrome.array_ir.nodes import Function, Let
+from anadrome.array_ir.rewrite import Renaming
 from anadrome.array_ir.text import parse, show
-from anadrome.array_ir.walk import Renaming
 from anadrome.config import Config
 from anadrome.passes.brackets import brackets
 

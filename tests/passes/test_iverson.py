@@ -20,11 +20,11 @@ from anadrome.array_ir.nodes import (
     Bounds,
     Carry,
     Function,
+    Part,
     Reduce,
     Scan,
     Stack,
     Var,
-    Yield,
     i64,
 )
 from anadrome.array_ir.text import parse, show
@@ -196,7 +196,7 @@ def nests(draw: Draw) -> tuple[Function, list[Any]]:
     extra: list[Var] = []
 
     def taken(inner: Builder, token: Var) -> tuple[Var]:
-        sums = inner.parfor(n, lambda within, i: [Scan("add", (within.index(params[0], (i,)),))])
+        sums = inner.parfor(n, lambda within, i: [Scan.of("add", (within.index(params[0], (i,)),))])
         writer.params = (sums[0], *params[1:])
         return (writer.level(inner, token, (), depth)[0],)
 
@@ -265,12 +265,12 @@ class _Writer:
         if depth == 0:
             return (token, shared) if isinstance(shared, Var) else (token,)
 
-        def body(inner: Builder, index: Var) -> list[Yield]:
+        def body(inner: Builder, index: Var) -> list[Part]:
             inside = (*indices, index)
             after, *values = self.level(inner, token, inside, depth - 1)
-            items: list[Yield] = [Carry(token, after)]
+            items: list[Part] = [Carry.of(token, after)]
             if values and not values[0].type.shape and self.draw(st.booleans()):
-                items.append(self.one(Reduce("add", (values[0],)), Stack(values[0])))
+                items.append(self.one(Reduce.of("add", (values[0],)), Stack.of(values[0])))
             return items if not indices else [items[0], *(i for i in items[1:] if isinstance(i, Reduce))]
 
         mark = len(self.shifts)

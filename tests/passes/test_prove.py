@@ -14,7 +14,7 @@ from oracle import becomes
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.check import check
 from anadrome.array_ir.interp import run
-from anadrome.array_ir.nodes import ArrayType, Atom, Bounds, Function, Reduce, Var, Yield, i64
+from anadrome.array_ir.nodes import ArrayType, Atom, Bounds, Function, Part, Reduce, Var, i64
 from anadrome.array_ir.text import parse, show
 from anadrome.config import Config
 from anadrome.dtypes import F64, I64
@@ -215,8 +215,8 @@ def reading_nests(draw: Any) -> tuple[Function, list[Any]]:
         if depth:
             size = extent(inner, indices)
 
-            def body(deeper: Builder, index: Var) -> list[Yield]:
-                return [Reduce("add", (level(deeper, (*indices, index), depth - 1),))]
+            def body(deeper: Builder, index: Var) -> list[Part]:
+                return [Reduce.of("add", (level(deeper, (*indices, index), depth - 1),))]
 
             total = inner.apply("add", total, inner.parfor(size, body)[0])
         return total

@@ -14,7 +14,7 @@ import anadrome as ad
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.check import check
 from anadrome.array_ir.interp import run
-from anadrome.array_ir.nodes import ArrayType, Atom, Carry, Const, Function, Reduce, Var, Yield, i64
+from anadrome.array_ir.nodes import ArrayType, Atom, Carry, Const, Function, Part, Reduce, Var, i64
 from anadrome.array_ir.operators import identity
 from anadrome.array_ir.text import parse, show
 from anadrome.config import Config
@@ -179,10 +179,10 @@ class _Filters:
         if depth == 0:
             return self.terms(builder, token, indices)
 
-        def body(inner: Builder, index: Var) -> list[Yield]:
+        def body(inner: Builder, index: Var) -> list[Part]:
             after, value = self.level(inner, token, (*indices, index), depth - 1)
             assert isinstance(after, Var)
-            return [Carry(token, after), Reduce(self.operator, (value,))]
+            return [Carry.of(token, after), Reduce.of(self.operator, (value,))]
 
         size = self.one(self.params[0].type.shape[0], self.params[1].type.shape[0], i64(4))
         found = builder.parfor(size, body)

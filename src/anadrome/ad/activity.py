@@ -41,9 +41,8 @@ from anadrome.array_ir.nodes import (
     Update,
     Var,
     WithSum,
-    yield_slices,
 )
-from anadrome.array_ir.walk import free_variables, inner_operands, outer_operands
+from anadrome.array_ir.walk import free_variables, outer_operands
 from anadrome.library.table import LIBRARY
 
 
@@ -125,14 +124,14 @@ def _custom(expr: Custom, varied: set[Var]) -> list[bool]:
 def _parfor(expr: ParFor, varied: set[Var]) -> list[bool]:
     _body(expr.body, varied)
     results: list[bool] = []
-    for item, where in yield_slices(expr.yields):
-        match item:
+    for part, where in expr.slices():
+        match part.item:
             case Stack() | Accumulate() | Scatter() | Carry():
-                is_varied = _any((*outer_operands(item), *inner_operands(item)), varied)
-            case Reduce(operator=operator, values=values) | Scan(operator=operator, values=values):
-                is_varied = _any(values, varied) or _operator_varies(operator, varied)
+                is_varied = _any((*outer_operands(part.item), *part.takes), varied)
+            case Reduce(operator=operator) | Scan(operator=operator):
+                is_varied = _any(part.takes, varied) or _operator_varies(operator, varied)
             case _:
-                assert_never(item)
+                assert_never(part.item)
         results += [is_varied] * (where.stop - where.start)
     return results
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from anadrome.ad.arrays import add_arrays, element
 from anadrome.array_ir.affine import Affine
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import ArrayType, Atom, Bounds, Carry, Const, Full, Update, Var, Yield
+from anadrome.array_ir.nodes import ArrayType, Atom, Bounds, Carry, Const, Full, Part, Update, Var
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,8 +111,8 @@ def _put_across(builder: Builder, base: Var, term: Term) -> Var:
             at = tuple(next(places) if index is None else index for index in term.at)
             return inner.add_to(token, at, element(inner, term.value, indices), term.bounds)
 
-        def body(deeper: Builder, index: Var) -> tuple[Yield, ...]:
-            return (Carry(token, level(deeper, token, (*indices, index))),)
+        def body(deeper: Builder, index: Var) -> tuple[Part, ...]:
+            return (Carry.of(token, level(deeper, token, (*indices, index))),)
 
         (after,) = inner.parfor(base.type.shape[whole[len(indices)]], body)
         return after

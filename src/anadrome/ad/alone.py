@@ -13,7 +13,7 @@ from anadrome.ad.scatter import forward_bins, forward_scatter, reverse_bins
 from anadrome.ad.scope import Scope
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Accumulate, Atom, Carry, Let, ParFor, Reduce, Scan, Scatter, Stack, Var
-from anadrome.array_ir.walk import Renaming
+from anadrome.array_ir.rewrite import Renaming
 
 
 def is_lone(let: Let, expr: ParFor, varied: set[Var]) -> bool:

@@ -22,7 +22,8 @@ from anadrome.ad.scope import Blocks, Scope
 from anadrome.ad.states import Frame, LoopPlan, loop_plan
 from anadrome.array_ir.affine import affine
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import ArrayType, Body, Checkpoint, Const, Let, Loop, Size, Type, Var, i64
+from anadrome.array_ir.checkpoint import Checkpoint
+from anadrome.array_ir.nodes import ArrayType, Body, Const, Let, Loop, Size, Type, Var, i64
 from anadrome.dtypes import I64
 from anadrome.errors.base import Span
 

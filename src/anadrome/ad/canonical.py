@@ -26,7 +26,6 @@ from anadrome.ad.lone import Lone, Pending, combined_bins, combined_rows, standi
 from anadrome.ad.repeat import repeated
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import (
-    INDEX_MESSAGE,
     Accumulate,
     AddTo,
     Apply,
@@ -49,6 +48,7 @@ from anadrome.array_ir.nodes import (
     Literal,
     Loop,
     ParFor,
+    Part,
     Print,
     Reduce,
     Reshape,
@@ -61,10 +61,11 @@ from anadrome.array_ir.nodes import (
     WithSum,
     Yield,
     i64,
-    yield_slices,
 )
 from anadrome.array_ir.operators import identity
-from anadrome.array_ir.walk import Renaming, has_effect, silent
+from anadrome.array_ir.rewrite import Renaming
+from anadrome.array_ir.walk import has_effect, silent
+from anadrome.errors.runtime import INDEX_MESSAGE
 
 
 def canonical(fn: Function, active: Sequence[bool]) -> Function:
@@ -77,8 +78,8 @@ def canonical(fn: Function, active: Sequence[bool]) -> Function:
     rewriter = _Rewriter(varied_variables(fn.body, params))
     builder = Builder()
     renaming = rewriter.renaming
-    builder.bind(*renaming.fresh_all(fn.sizes))
-    new_params = renaming.fresh_all(fn.params)
+    builder.bind(*renaming.all_bound(fn.sizes))
+    new_params = renaming.all_bound(fn.params)
     builder.bind(*new_params)
     results = rewriter.statements(builder, fn.body)
     return Function(fn.name, new_params, builder.body(results))
@@ -109,7 +110,7 @@ class _Rewriter:
             self.parfor(builder, let, let.expr)
             return
         expr = self.expression(builder, let.expr)
-        builder.emit(Let(self.renaming.fresh_all(let.targets), expr, let.span))
+        builder.emit(Let(self.renaming.all_bound(let.targets), expr, let.span))
         if isinstance(expr, Index) and expr.indices:
             self.rows[self.renaming.variable(let.targets[0])] = expr
 
@@ -138,7 +139,7 @@ class _Rewriter:
                 return If(renaming.atom(condition), self.nested(builder, then), self.nested(builder, other))
             case WithSum(init=init, tokens=tokens, body=body):
                 sums = tuple(renaming.variable(var) for var in init)
-                new_tokens = renaming.fresh_all(tokens)
+                new_tokens = renaming.all_bound(tokens)
                 return WithSum(sums, new_tokens, self.nested(builder, body, new_tokens))
             case Custom(primal=primal) if not expr.has_rule:
                 return Custom((), (), self.nested(builder, primal))
@@ -163,7 +164,7 @@ class _Rewriter:
         renaming = self.renaming
         init = renaming.atoms(expr.init)
         trip = None if expr.trip is None else renaming.atom(expr.trip)
-        carried = renaming.fresh_all(expr.carried)
+        carried = renaming.all_bound(expr.carried)
         condition = None if expr.condition is None else self.nested(builder, expr.condition, carried)
         index = None if expr.index is None else renaming.fresh(expr.index)
         bound = carried if index is None else (*carried, index)
@@ -199,59 +200,61 @@ class _Rewriter:
         inner = builder.child()
         inner.bind(index)
         self.statements(inner, expr.body)
-        yields: list[Yield] = []
-        slices = list(yield_slices(expr.yields))
+        parts: list[Part] = []
+        slices = list(expr.slices())
         hard: list[Pending | None] = []
-        for item, where in slices:
-            new = self.easy(inner, renaming.item(item))
-            if has_rule(item) or not any(target in self.varied for target in let.targets[where]):
+        for part, where in slices:
+            new = self.easy(inner, renaming.part(part))
+            if has_rule(part.item) or not any(target in self.varied for target in let.targets[where]):
                 hard.append(None)
-                yields.append(new)
+                parts.append(new)
             else:
                 pending = standing_alone(builder, inner, new, index, extent)
                 hard.append(pending)
-                yields += pending.yields
-        new_expr = ParFor(index, extent, inner.body(), tuple(yields))
-        results = builder.let(new_expr) if yields or has_effect(new_expr) else ()
+                parts += pending.stacks
+        new_expr = ParFor.of(index, extent, inner.lets, parts)
+        results = builder.let(new_expr) if parts or has_effect(new_expr) else ()
         remaining = iter(results)
-        for (item, where), waiting in zip(slices, hard, strict=True):
+        for (part, where), waiting in zip(slices, hard, strict=True):
             targets = let.targets[where]
             if waiting is None:
                 finals: Sequence[Atom] = [next(remaining) for _ in targets]
             else:
-                stacked = [next(remaining) for _ in waiting.yields]
-                finals = self.combined(builder, expr, item, waiting.filled(stacked))
+                stacked = [next(remaining) for _ in waiting.stacks]
+                finals = self.combined(builder, expr, part, waiting.filled(stacked))
             renaming.mapping.update(zip(targets, finals, strict=True))
 
-    def easy(self, inner: Builder, item: Yield) -> Yield:
+    def easy(self, inner: Builder, part: Part) -> Part:
         """A yield with its checked places made safe."""
-        match item:
-            case Accumulate(operator, init, at, value, bounds):
-                places = self.inside(inner, init, at, bounds)
-                return Accumulate(operator, init, places, value, _unchecked(bounds))
-            case Scatter(init=init, at=at, value=value, bounds=bounds):
-                return Scatter(init, self.inside(inner, init, at, bounds), value, _unchecked(bounds))
+        match part.item:
+            case Accumulate(operator=operator, init=init, bounds=bounds):
+                places = self.inside(inner, init, part.at, bounds)
+                return Accumulate.of(operator, init, places, part.value, _unchecked(bounds))
+            case Scatter(init=init, bounds=bounds):
+                places = self.inside(inner, init, part.at, bounds)
+                return Scatter.of(init, places, part.value, _unchecked(bounds))
             case _:
-                return item
+                return part
 
-    def combined(self, builder: Builder, old: ParFor, old_item: Yield, lone: Lone) -> Sequence[Atom]:
+    def combined(self, builder: Builder, old: ParFor, old_part: Part, lone: Lone) -> Sequence[Atom]:
         """The results of a hard yield from its operands as arrays."""
-        match old_item:
-            case Reduce(operator=("min" | "max") as operator, values=(value,)) if not value.type.shape:
+        value = old_part.value
+        match old_part.item:
+            case Reduce(operator=("min" | "max") as operator) if not value.type.shape:
                 return (self.winner(builder, old, value, operator, lone.extent, lone.arrays[0]),)
-            case Reduce() | Scan() if has_fold_rule(old_item, self.varied):
+            case Reduce() | Scan() if has_fold_rule(old_part, self.varied):
                 return lone.emit(builder)
             case Reduce() | Scan():
                 return combined_rows(builder, lone)
-            case Accumulate(operator=operator):
-                is_ruled = isinstance(operator, str) or has_inverse_rule(old_item, self.varied)
+            case Accumulate(operator=operator) as old_item:
+                is_ruled = isinstance(operator, str) or has_inverse_rule(old_item, value, self.varied)
                 return (combined_bins(builder, lone, self.loops > 0, is_ruled),)
             case Scatter():
                 return lone.emit(builder)
             case Stack() | Carry():
                 raise AssertionError("stacks and carries have rules")
             case _:
-                assert_never(old_item)
+                assert_never(old_part.item)
 
     def winner(
         self, builder: Builder, old: ParFor, old_value: Atom, operator: str, extent: Size, values: Var

@@ -27,20 +27,8 @@ from anadrome.ad.repeat import repeated
 from anadrome.ad.schedule import PLACE_BYTES, slots_kept
 from anadrome.ad.scope import Scope, Snapshots, Sweeps
 from anadrome.array_ir.build import Builder, number
-from anadrome.array_ir.nodes import (
-    ArrayType,
-    Atom,
-    Body,
-    Bounds,
-    Check,
-    Checkpoint,
-    Const,
-    Let,
-    Loop,
-    Size,
-    Var,
-    i64,
-)
+from anadrome.array_ir.checkpoint import Checkpoint
+from anadrome.array_ir.nodes import ArrayType, Atom, Body, Bounds, Check, Const, Let, Loop, Size, Var, i64
 from anadrome.array_ir.walk import free_variables
 from anadrome.errors.base import Span
 from anadrome.errors.runtime import BudgetExceeded

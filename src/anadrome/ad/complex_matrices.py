@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from anadrome.ad.arrays import element
 from anadrome.ad.matrices import negated, product, solved, total
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Atom, Size, Stack, Var
+from anadrome.array_ir.nodes import Atom, Part, Size, Stack, Var
 
 Pair = tuple[Var, Var]
 Number = tuple[Atom, Atom]
@@ -40,9 +40,9 @@ def at(b: Builder, pair: Pair, indices: Sequence[Atom]) -> Number:
 def pair_entries(b: Builder, shape: Sequence[Size], entry: Callable[[Builder, Var, Var], Number]) -> Pair:
     """The matrix of this shape with `entry(inner, i, j)` everywhere."""
 
-    def row(inner: Builder, i: Var) -> list[Stack]:
-        parts = inner.parfor(shape[1], lambda deeper, j: [Stack(part) for part in entry(deeper, i, j)])
-        return [Stack(part) for part in parts]
+    def row(inner: Builder, i: Var) -> list[Part]:
+        parts = inner.parfor(shape[1], lambda deeper, j: [Stack.of(part) for part in entry(deeper, i, j)])
+        return [Stack.of(part) for part in parts]
 
     real, imag = b.parfor(shape[0], row)
     return real, imag
@@ -50,7 +50,7 @@ def pair_entries(b: Builder, shape: Sequence[Size], entry: Callable[[Builder, Va
 
 def pair_vector(b: Builder, size: Size, entry: Callable[[Builder, Var], Number]) -> Pair:
     """The vector of this size with `entry(inner, i)` everywhere."""
-    real, imag = b.parfor(size, lambda inner, i: [Stack(part) for part in entry(inner, i)])
+    real, imag = b.parfor(size, lambda inner, i: [Stack.of(part) for part in entry(inner, i)])
     return real, imag
 
 

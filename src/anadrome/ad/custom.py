@@ -28,13 +28,14 @@ from anadrome.array_ir.nodes import (
     Function,
     JvpRule,
     Let,
+    Part,
     Size,
     Stack,
     Var,
     VjpRule,
-    Yield,
 )
-from anadrome.array_ir.walk import Renaming, free_variables
+from anadrome.array_ir.rewrite import Renaming
+from anadrome.array_ir.walk import free_variables
 from anadrome.errors import Span
 from anadrome.errors.ad import ClosedOver, RuleNotLinear
 
@@ -147,8 +148,8 @@ def every_direction(
     if directions is None:
         return list(push(builder, tangents))
 
-    def one(inner: Builder, index: Var) -> list[Yield]:
-        return [Stack(result) for result in push(inner, [_direction(inner, t, index) for t in tangents])]
+    def one(inner: Builder, index: Var) -> list[Part]:
+        return [Stack.of(result) for result in push(inner, [_direction(inner, t, index) for t in tangents])]
 
     stacked = builder.parfor(directions, one)
     return [_directions_last(builder, array) for array in stacked]

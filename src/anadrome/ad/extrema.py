@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 
 from anadrome.ad.arrays import element, is_inside
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Accumulate, Atom, Bounds, Scan, Size, Var, Yield, i64
+from anadrome.array_ir.nodes import Accumulate, Atom, Bounds, Part, Scan, Size, Var, i64
 from anadrome.array_ir.operators import identity
 
 Places = Callable[[Builder, Var], tuple[Atom, ...]]
@@ -116,9 +116,11 @@ def scanned_extremum(builder: Builder, operator: str, values: Var, extent: Size,
     """The running extremum (for rows, of each column), each read at its place."""
     row = values.type.shape[1:]
     empty = identity(operator, values.type.dtype)
-    (prefixes,) = builder.parfor(extent, lambda inner, index: [Scan(operator, (_row(inner, values, index),))])
+    (prefixes,) = builder.parfor(
+        extent, lambda inner, index: [Scan.of(operator, (_row(inner, values, index),))]
+    )
 
-    def records(inner: Builder, index: Var) -> list[Yield]:
+    def records(inner: Builder, index: Var) -> list[Part]:
         last = inner.apply("max", inner.sub(index, i64(1)), i64(0))
         is_first = inner.apply("eq", index, i64(0))
 
@@ -127,7 +129,7 @@ def scanned_extremum(builder: Builder, operator: str, values: Var, extent: Size,
             is_new = deeper.apply("and", deeper.apply("ne", here, before), _is_number(deeper, before))
             return deeper.select(deeper.apply("or", is_first, is_new), index, i64(0))
 
-        return [Scan("max", (inner.build(row, record),))]
+        return [Scan.of("max", (inner.build(row, record),))]
 
     (winners,) = builder.parfor(extent, records)
 
@@ -163,13 +165,13 @@ def accumulated_extremum(
     assert isinstance(start, Var) and isinstance(nobody, Var)
     row = values.type.shape[1:]
 
-    def collect(inner: Builder, index: Var) -> list[Yield]:
+    def collect(inner: Builder, index: Var) -> list[Part]:
         value = inner.build(row, lambda deeper, c: _still(deeper, element(deeper, values, (index, *c))))
-        return [Accumulate(operator, start, at(inner, index), value, bounds)]
+        return [Accumulate.of(operator, start, at(inner, index), value, bounds)]
 
     (best,) = builder.parfor(extent, collect)
 
-    def candidates(inner: Builder, index: Var) -> list[Yield]:
+    def candidates(inner: Builder, index: Var) -> list[Part]:
         places = at(inner, index)
 
         def candidate(deeper: Builder, column: tuple[Var, ...]) -> Atom:
@@ -186,7 +188,7 @@ def accumulated_extremum(
             (own,) = inner.branch(
                 is_inside(inner, places, init), all_of, lambda branch: (branch.full(row, extent),)
             )
-        return [Accumulate("min", nobody, places, own, bounds)]
+        return [Accumulate.of("min", nobody, places, own, bounds)]
 
     (first,) = builder.parfor(extent, candidates)
     depth = len(shape) - len(row)

@@ -47,22 +47,24 @@ from anadrome.array_ir.nodes import (
     Lambda,
     Let,
     ParFor,
+    Part,
     Reduce,
     Scan,
     Var,
-    Yield,
 )
-from anadrome.array_ir.walk import Renaming
+from anadrome.array_ir.rewrite import Renaming
 from anadrome.dtypes import DType
 
 
 # ---------------------------------------------------------------------------- which there are
-def has_fold_rule(item: Reduce | Scan, varied: set[Var]) -> bool:
+def has_fold_rule(part: Part, varied: set[Var]) -> bool:
     """Whether a reduction or scan that carries derivatives has a parallel rule; `varied` may not be renamed.
 
     Values are scalars, the identity is constant, and an operator reads varied scalars around it, no arrays.
     """
-    if any(value.type.shape for value in item.values):
+    item, values = part.item, part.takes
+    assert isinstance(item, Reduce | Scan)
+    if any(value.type.shape for value in values):
         return False
     match item.operator:
         case Lambda() as operator:
@@ -70,7 +72,7 @@ def has_fold_rule(item: Reduce | Scan, varied: set[Var]) -> bool:
             if is_open or any(atom in varied for atom in operator.identity):
                 return False
             moving = moving_components(
-                operator, [value in varied for value in item.values], captured(operator, varied)
+                operator, [value in varied for value in values], captured(operator, varied)
             )
             return isinstance(item, Reduce) or has_small_blocks(operator, moving)
         case name:
@@ -79,10 +81,8 @@ def has_fold_rule(item: Reduce | Scan, varied: set[Var]) -> bool:
 
 def arrays_of(expr: ParFor) -> list[Var]:
     """The arrays that the values of a parfor's fold are read from."""
-    (item,) = expr.yields
-    assert isinstance(item, Reduce | Scan)
     sources = {let.targets[0]: let.expr.array for let in expr.body.lets if isinstance(let.expr, Index)}
-    return [sources[value] for value in item.values if isinstance(value, Var)]
+    return [sources[value] for value in expr.body.results if isinstance(value, Var)]
 
 
 # ---------------------------------------------------------------------------- reverse mode
@@ -103,7 +103,7 @@ def reverse_fold(scope: Scope, let: Let, expr: ParFor, reverse: Derivative) -> N
         return
     old_extra = captured(item.operator, scope.varied)
     extra = [scope.renaming.variable(var) for var in old_extra]
-    operator = as_lambda(scope.renaming.operator(item.operator), [value.type for value in item.values])
+    operator = as_lambda(scope.renaming.operator(item.operator), [value.type for value in expr.body.results])
     fold = Fold(scope, scope.builder, operator, old_arrays, arrays, old_extra, extra, extent, reverse)
     if isinstance(item, Reduce):
         fold.contribute(_reverse_reduce(fold, results, seeds))
@@ -144,7 +144,7 @@ def _reverse_by_jacobians(fold: Fold, seeds: Seeds) -> tuple[Var, ...]:
     ]
     chains = [_Chain.of(fold, block) for block in reached]
 
-    def steps(inner: Builder, index: Var) -> list[Yield]:
+    def steps(inner: Builder, index: Var) -> list[Part]:
         place = flipped(inner, extent, index)
         prefix = [inner.index(array, (place,)) for array in before]
         operands = (*prefix, *fold.values(inner, place), *fold.extra)
@@ -176,12 +176,12 @@ def _reverse_from_both_sides(fold: Fold, seeds: Seeds) -> tuple[Var, ...]:
     builder, extent, operator = fold.builder, fold.extent, fold.operator
     count = len(operator.left)
 
-    def scans(inner: Builder, index: Var) -> list[Yield]:
+    def scans(inner: Builder, index: Var) -> list[Part]:
         left = tuple(fold.values(inner, index))
         right = tuple(fold.values(inner, flipped(inner, extent, index)))
         return [
-            Scan(as_lambda(operator, ()), left),
-            Scan(flipped_operator(operator), right, exclusive=True),
+            Scan.of(as_lambda(operator, ()), left),
+            Scan.of(flipped_operator(operator), right, exclusive=True),
         ]
 
     results = builder.parfor(extent, scans)
@@ -219,15 +219,15 @@ def _reverse_scan(
         array = seeds[place]
         return None if array is None else inner.index(_variable(array), (index,))
 
-    def steps(inner: Builder, index: Var) -> list[Yield]:
+    def steps(inner: Builder, index: Var) -> list[Part]:
         place = flipped(inner, extent, index)
         assert isinstance(place, Var)
         operands = (*before(inner, place), *fold.values(inner, place))
-        yields: list[Yield] = []
+        parts: list[Part] = []
         for chain in chains:
             here = [seed(inner, component, place) for component in chain.block]
-            yields.append(chain.step(inner, (*operands, *fold.extra), here, item.exclusive))
-        return yields
+            parts.append(chain.step(inner, (*operands, *fold.extra), here, item.exclusive))
+        return parts
 
     results = iter(builder.parfor(extent, steps) if chains else ())
     later: dict[int, Var] = {}
@@ -272,13 +272,13 @@ class _Chain:
         values, block = self.rule.evaluate(builder, operands), self.block
         return {(block.index(part), block.index(place)): value for (place, part), value in values.items()}
 
-    def product(self, builder: Builder, operands: Sequence[Atom]) -> Scan:
+    def product(self, builder: Builder, operands: Sequence[Atom]) -> Part:
         """M ← A·M"""
         return linear_scan(self.pattern, self.matrix(builder, operands), (), self.dtype)
 
     def step(
         self, builder: Builder, operands: Sequence[Atom], seeds: Sequence[Atom | None], is_exclusive: bool
-    ) -> Scan:
+    ) -> Part:
         """u ← A·u + s where results are prefixes before each iteration, w ← A·(w + s) where after."""
         block = self.block
         matrix = self.matrix(builder, operands)
@@ -321,7 +321,7 @@ def forward_fold(
     assert isinstance(item, Reduce | Scan)
     old_arrays = arrays_of(expr)
     arrays = [renaming.variable(array) for array in old_arrays]
-    operator = as_lambda(renaming.operator(item.operator), [value.type for value in item.values])
+    operator = as_lambda(renaming.operator(item.operator), [value.type for value in expr.body.results])
     old_extra = captured(item.operator, varied)
     moving = moving_components(operator, [a in varied for a in old_arrays], renaming.atoms(tuple(old_extra)))
     extent = renaming.atom(expr.extent)
@@ -333,7 +333,7 @@ def forward_fold(
         pair = dual(operator, moving, extra, forward)
         changes = [tangent(old_arrays[place]) for place in moving]
 
-        def body(deeper: Builder, index: Var) -> list[Yield]:
+        def body(deeper: Builder, index: Var) -> list[Part]:
             values = [deeper.index(array, (index,)) for array in arrays]
             moved = [
                 number(0.0, values[place].type.dtype) if change is None else element(deeper, change, (index,))
@@ -341,8 +341,8 @@ def forward_fold(
             ]
             operands = (*values, *moved)
             if isinstance(item, Reduce):
-                return [Reduce(pair, operands)]
-            return [Scan(pair, operands, item.exclusive)]
+                return [Reduce.of(pair, operands)]
+            return [Scan.of(pair, operands, item.exclusive)]
 
         results = inner.parfor(extent, body)
         if is_single:

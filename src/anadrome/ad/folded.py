@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from anadrome.ad.monoids import Derivative, as_lambda, moving_components, pullback
 from anadrome.ad.scope import Scope
 from anadrome.array_ir.build import Builder, number
-from anadrome.array_ir.nodes import Atom, Lambda, Reduce, Scan, Size, Stack, Var, Yield, i64
+from anadrome.array_ir.nodes import Atom, Lambda, Part, Reduce, Scan, Size, Stack, Var, i64
 
 Seeds = Sequence[Atom | None]
 """The adjoint of each result, None where it is zero."""
@@ -58,8 +58,8 @@ class Fold:
     def exclusive_prefixes(self) -> tuple[Var, ...]:
         """P_i of every iteration, scanned anew."""
 
-        def scan(inner: Builder, index: Var) -> list[Yield]:
-            return [Scan(as_lambda(self.operator, ()), tuple(self.values(inner, index)), exclusive=True)]
+        def scan(inner: Builder, index: Var) -> list[Part]:
+            return [Scan.of(as_lambda(self.operator, ()), tuple(self.values(inner, index)), exclusive=True)]
 
         return self.builder.parfor(self.extent, scan)
 
@@ -89,15 +89,15 @@ class Fold:
         flags = ([False] * len(self.arrays)) + active + [True] * len(self.extra)
         rule = pullback(self.operator, self.extra, flags, moving, self.reverse)
 
-        def body(inner: Builder, index: Var) -> list[Yield]:
+        def body(inner: Builder, index: Var) -> list[Part]:
             values, prefix = self.values(inner, index), before(inner, index)
             cotangents = adjoint(inner, index, prefix, values)
             operands = (*prefix, *values, *self.extra)
             found = rule.pull(inner, operands, [cotangents[place] for place in moving])
             count = sum(active)
             return [
-                *(Stack(value) for value in found[:count]),
-                *(Reduce("add", (value,)) for value in found[count:]),
+                *(Stack.of(value) for value in found[:count]),
+                *(Reduce.of("add", (value,)) for value in found[count:]),
             ]
 
         return self.builder.parfor(self.extent, body)

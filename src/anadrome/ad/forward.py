@@ -45,6 +45,7 @@ from anadrome.array_ir.nodes import (
     Literal,
     Loop,
     ParFor,
+    Part,
     Print,
     Reduce,
     Reshape,
@@ -57,10 +58,8 @@ from anadrome.array_ir.nodes import (
     Update,
     Var,
     WithSum,
-    Yield,
-    yield_slices,
 )
-from anadrome.array_ir.walk import Renaming
+from anadrome.array_ir.rewrite import Renaming
 from anadrome.errors import Span
 
 _Combine = Callable[[Builder, Sequence[Atom]], Atom]
@@ -78,8 +77,8 @@ def jvp(fn: Function, active: Sequence[bool], directions: Size | None = None) ->
     wanted = [param for param, is_active in zip(source.params, active, strict=True) if is_active]
     builder = Builder()
     sweep = _Forward(varied_variables(source.body, wanted), Renaming({}), {}, directions)
-    builder.bind(*sweep.renaming.fresh_all(source.sizes))
-    params = sweep.renaming.fresh_all(source.params)
+    builder.bind(*sweep.renaming.all_bound(source.sizes))
+    params = sweep.renaming.all_bound(source.params)
     builder.bind(*params)
     if isinstance(directions, Var):
         builder.bind(directions)
@@ -346,7 +345,7 @@ class _Forward:
         tangent_init = [self.start(builder, atom) for atom, k in zip(expr.init, keep, strict=True) if k]
         init = (*renaming.atoms(expr.init), *tangent_init)
         trip = None if expr.trip is None else renaming.atom(expr.trip)
-        carried = renaming.fresh_all(expr.carried)
+        carried = renaming.all_bound(expr.carried)
         tangents = tuple(self.fresh(var) for var, k in zip(expr.carried, keep, strict=True) if k)
         condition, inner = None, builder.child()
         if expr.condition is not None:
@@ -374,7 +373,7 @@ class _Forward:
         keep = [target in self.varied for target in let.targets]
         starts = [self.array_tangent(builder, var) for var, k in zip(expr.init, keep, strict=False) if k]
         sums = tuple(renaming.variable(var) for var in expr.init)
-        tokens = renaming.fresh_all(expr.tokens)
+        tokens = renaming.all_bound(expr.tokens)
         tangents = tuple(self.fresh(token) for token, k in zip(expr.tokens, keep, strict=False) if k)
         inner = builder.child()
         inner.bind(*tokens, *tangents)
@@ -394,24 +393,19 @@ class _Forward:
         inner = builder.child()
         inner.bind(index)
         self.statements(inner, expr.body)
-        yields = [self.renaming.item(item) for item in expr.yields]
-        varied: list[Var] = []
-        tangent_yields: list[Yield] = []
-        for item, where in yield_slices(expr.yields):
-            (target, *_) = let.targets[where]
-            if target in self.varied:
-                varied.append(target)
-                tangent_yields.append(self.item(builder, inner, item))
-        results = builder.let(ParFor(index, extent, inner.body(), (*yields, *tangent_yields)))
+        parts = [self.renaming.part(part) for part in expr.parts]
+        varied = [part for part, where in expr.slices() if let.targets[where.start] in self.varied]
+        parts += [self.tangent_part(builder, inner, part) for part in varied]
+        results = builder.let(ParFor.of(index, extent, inner.lets, parts))
         self.assign(let, [target in self.varied for target in let.targets], results)
 
     def lone(self, builder: Builder, let: Let, expr: ParFor) -> None:
         """A yield that stands alone: its own rule, direction by direction."""
         push = forward_lone(builder, self.renaming, let, expr, self.varied, jvp, self.directions is None)
 
-        def one(inner: Builder, part: Callable[[Builder, Atom], Atom]) -> Sequence[Atom]:
+        def one(inner: Builder, way: Callable[[Builder, Atom], Atom]) -> Sequence[Atom]:
             return push.tangents(
-                inner, lambda var: part(inner, self.tangents[var]) if var in self.tangents else None
+                inner, lambda var: way(inner, self.tangents[var]) if var in self.tangents else None
             )
 
         if self.directions is None:
@@ -419,31 +413,31 @@ class _Forward:
             return
         results = builder.parfor(
             self.directions,
-            lambda inner, k: [Stack(atom) for atom in one(inner, lambda b, t: _direction(b, t, k))],
+            lambda inner, k: [Stack.of(atom) for atom in one(inner, lambda b, t: _direction(b, t, k))],
         )
         for target, stacked in zip(push.targets, results, strict=True):
             self.tangents[target] = move_first_axis(builder, stacked, len(target.type.shape))
 
-    def item(self, builder: Builder, inner: Builder, item: Yield) -> Yield:
+    def tangent_part(self, builder: Builder, inner: Builder, part: Part) -> Part:
         """The yield of the tangents: every rule that is left after `canonical` is linear."""
-        match item:
-            case Stack(value=value):
-                return Stack(self.tangent_or_zero(inner, value))
-            case Reduce(operator="add", values=(value,)):
-                return Reduce("add", (self.tangent_or_zero(inner, value),))
-            case Scan(operator="add", values=(value,), exclusive=exclusive):
-                return Scan("add", (self.tangent_or_zero(inner, value),), exclusive)
-            case Accumulate("add", init, at, value, bounds):
-                base, row = self.array_tangent(builder, init), self.tangent_or_zero(inner, value)
-                return Accumulate("add", base, self.renaming.atoms(at), row, bounds)
-            case Carry(source=source, token=token):
-                start, end = self.tangents[source], self.tangents[token]
+        match part.item:
+            case Stack():
+                return Stack.of(self.tangent_or_zero(inner, part.value))
+            case Reduce(operator="add"):
+                return Reduce.of("add", (self.tangent_or_zero(inner, part.value),))
+            case Scan(operator="add", exclusive=exclusive):
+                return Scan.of("add", (self.tangent_or_zero(inner, part.value),), exclusive)
+            case Accumulate(operator="add", init=init, bounds=bounds):
+                base, row = self.array_tangent(builder, init), self.tangent_or_zero(inner, part.value)
+                return Accumulate.of("add", base, self.renaming.atoms(part.at), row, bounds)
+            case Carry(source=source):
+                start, end = self.tangents[source], self.tangent_or_zero(inner, part.value)
                 assert isinstance(start, Var) and isinstance(end, Var)
-                return Carry(start, end)
+                return Carry.of(start, end)
             case Reduce() | Scan() | Accumulate() | Scatter():
                 raise AssertionError("rewritten before the forward sweep, or standing alone")
             case _:
-                assert_never(item)
+                assert_never(part.item)
 
 
 def _direction(builder: Builder, tangent: Atom, direction: Var) -> Atom:

@@ -115,10 +115,10 @@ def reverse_inverted(
 
 
 # ---------------------------------------------------------------------------- histograms
-def has_inverse_rule(item: Accumulate, varied: set[Var]) -> bool:
+def has_inverse_rule(item: Accumulate, value: Atom, varied: set[Var]) -> bool:
     """Whether a histogram by a lambda is differentiated by its inverse; `varied` may not be renamed."""
     operator = item.operator
-    if not isinstance(operator, Lambda) or operator.inverse is None or item.value.type.shape:
+    if not isinstance(operator, Lambda) or operator.inverse is None or value.type.shape:
         return False
     is_closed = not captured(operator, varied) and not any(atom in varied for atom in operator.identity)
     return is_closed and is_commutative(operator)

@@ -13,8 +13,9 @@ After:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from anadrome.array_ir.nodes import Apply, ArrayType, Body, Let, ParFor, Reduce, Stack, Var, yield_slices
+from anadrome.array_ir.nodes import Apply, ArrayType, Body, Let, ParFor, Reduce, Stack, Var
 
 EXPENSIVE = 10
 """The cost of a scalar operation from which on a result is worth a store and a load."""
@@ -27,9 +28,9 @@ def keeping(let: Let) -> tuple[Let, dict[Var, Var]]:
     if not kept:
         return let, {}
     expr = let.expr
-    stacks = tuple(Stack(array) for array in kept.values())
+    stacks = [Stack.of(array) for array in kept.values()]
     found = {var: _stacked(array, expr) for var, array in kept.items()}
-    new = ParFor(expr.index, expr.extent, body, (*expr.yields, *stacks))
+    new = replace(expr, body=body).yielding((*expr.parts, *stacks))
     return Let((*let.targets, *found.values()), new, let.span), found
 
 
@@ -67,11 +68,11 @@ def _expensive(let: Let) -> list[Var]:
     match let.expr:
         case Apply(prim=prim) if prim.cost >= EXPENSIVE:
             return [target for target in let.targets if target.type.dtype.is_float]
-        case ParFor(yields=yields):
+        case ParFor() as expr:
             return [
                 target
-                for item, where in yield_slices(yields)
-                if isinstance(item, Reduce)
+                for part, where in expr.slices()
+                if isinstance(part.item, Reduce)
                 for target in let.targets[where]
                 if not target.type.shape and target.type.dtype.is_float
             ]

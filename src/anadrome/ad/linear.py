@@ -38,6 +38,7 @@ from anadrome.array_ir.nodes import (
     Literal,
     Loop,
     ParFor,
+    Part,
     Print,
     Reduce,
     Reshape,
@@ -47,8 +48,6 @@ from anadrome.array_ir.nodes import (
     Update,
     Var,
     WithSum,
-    Yield,
-    yield_slices,
 )
 from anadrome.array_ir.walk import expression_variables
 from anadrome.library.record import LibraryOperation
@@ -206,28 +205,28 @@ class _Degrees:
         self.body(expr.body)
         is_free = self.are_free((expr.extent,))
         found: list[Degree] = []
-        for item, where in yield_slices(expr.yields):
-            degree = self.item(item) if is_free else OTHER
+        for part, where in expr.slices():
+            degree = self.part(part) if is_free else OTHER
             found += [degree] * (where.stop - where.start)
         return found
 
-    def item(self, item: Yield) -> Degree:
+    def part(self, part: Part) -> Degree:
         """The degree of what a yield makes."""
-        match item:
-            case Stack(value=value):
-                return self.of(value)
-            case Reduce(operator=operator, values=values) | Scan(operator=operator, values=values):
-                degrees = self.all_of(values)
-            case Accumulate(operator=operator, init=init, at=at, value=value):
-                degrees = self.all_of((init, value))
-                if not self.are_free(at):
+        match part.item:
+            case Stack():
+                return self.of(part.value)
+            case Reduce(operator=operator) | Scan(operator=operator):
+                degrees = self.all_of(part.takes)
+            case Accumulate(operator=operator, init=init):
+                degrees = self.all_of((init, part.value))
+                if not self.are_free(part.at):
                     return OTHER
-            case Scatter(init=init, at=at, value=value):
-                return _sum(self.all_of((init, value))) if self.are_free(at) else OTHER
-            case Carry(source=source, token=token):
-                return _sum(self.all_of((source, token)))
+            case Scatter(init=init):
+                return _sum(self.all_of((init, part.value))) if self.are_free(part.at) else OTHER
+            case Carry(source=source):
+                return _sum(self.all_of((source, part.value)))
             case _:
-                assert_never(item)
+                assert_never(part.item)
         if operator == "add":
             return _sum(degrees)
         is_free = isinstance(operator, str) and all(degree in FREE for degree in degrees)

@@ -41,9 +41,8 @@ from anadrome.array_ir.nodes import (
     Update,
     Var,
     i64,
-    yield_slices,
 )
-from anadrome.array_ir.walk import Renaming
+from anadrome.array_ir.rewrite import Renaming
 from anadrome.dtypes import I64
 
 
@@ -229,13 +228,13 @@ class _Writer:
             at = inner.apply("add", base, index)
             logged: dict[Var, Atom] = {}
             for key, places, (position, before, _) in zip(link.logs, link.places, link.moves, strict=True):
-                item = next(item for item, where in yield_slices(expr.yields) if where.start == position)
-                assert isinstance(item, Accumulate | Scatter)
-                indices = renaming.atoms(item.at)
-                logged[key] = overwritten(inner, before, indices, item.bounds)
+                part = expr.part_of(position)
+                assert isinstance(part.item, Accumulate | Scatter)
+                indices = renaming.atoms(part.at)
+                logged[key] = overwritten(inner, before, indices, part.item.bounds)
                 logged.update(zip(places, indices, strict=False))
-            yields = tuple(Scatter(self.logs[key], (at,), value) for key, value in logged.items())
-            results = builder.let(ParFor(index, expr.extent, inner.body(), yields))
+            parts = [Scatter.of(self.logs[key], (at,), value) for key, value in logged.items()]
+            results = builder.let(ParFor.of(index, expr.extent, inner.lets, parts))
             self.logs.update(zip(logged, results, strict=True))
         self.leave(builder, link.frame, place, base, expr.extent)
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import assert_never
 
 from anadrome.ad.extrema import accumulated_extremum, reduced_extremum, scanned_extremum
 from anadrome.ad.interchange import by_columns
@@ -24,8 +23,8 @@ from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import (
     Accumulate,
     Atom,
-    Carry,
     Index,
+    Part,
     Reduce,
     Scan,
     Scatter,
@@ -35,7 +34,6 @@ from anadrome.array_ir.nodes import (
     Yield,
     i64,
 )
-from anadrome.array_ir.walk import inner_operands
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,58 +81,42 @@ class Lone:
 
     def emit(self, builder: Builder) -> tuple[Var, ...]:
         """The yield, alone in its parfor."""
-        return builder.parfor(self.extent, lambda inner, index: [self._rebuilt(self.read(inner, index))])
-
-    def _rebuilt(self, operands: Sequence[Atom]) -> Yield:
-        match self.item:
-            case Reduce(operator=operator):
-                return Reduce(operator, tuple(operands))
-            case Scan(operator=operator, exclusive=exclusive):
-                return Scan(operator, tuple(operands), exclusive)
-            case Accumulate(operator=operator, init=init, bounds=bounds):
-                *at, value = operands
-                return Accumulate(operator, init, tuple(at), value, bounds)
-            case Scatter(init=init, bounds=bounds):
-                *at, value = operands
-                return Scatter(init, tuple(at), value, bounds)
-            case Stack() | Carry():
-                raise AssertionError("stacks and carries have rules")
-            case _:
-                assert_never(self.item)
+        return builder.parfor(
+            self.extent, lambda inner, index: [Part(self.item, tuple(self.read(inner, index)))]
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pending:
     """A yield that will stand alone; sources that are None are operands still to be stacked."""
 
-    item: Yield
+    part: Part
     extent: Size
     sources: tuple[Var | Progression | None, ...]
 
     @property
-    def yields(self) -> list[Yield]:
+    def stacks(self) -> list[Part]:
         """What the parfor yields in its place."""
-        operands = zip(inner_operands(self.item), self.sources, strict=True)
-        return [Stack(operand) for operand, source in operands if source is None]
+        operands = zip(self.part.takes, self.sources, strict=True)
+        return [Stack.of(operand) for operand, source in operands if source is None]
 
     def filled(self, arrays: Sequence[Var]) -> Lone:
         """The yield, with the arrays that its operands were stacked into."""
         stacked = iter(arrays)
         sources = tuple(next(stacked) if source is None else source for source in self.sources)
-        return Lone(self.item, self.extent, sources)
+        return Lone(self.part.item, self.extent, sources)
 
 
-def standing_alone(builder: Builder, inner: Builder, item: Yield, index: Var, extent: Size) -> Pending:
+def standing_alone(builder: Builder, inner: Builder, part: Part, index: Var, extent: Size) -> Pending:
     """A yield of the parfor over `index` whose body is being built in `inner`."""
-    operands = inner_operands(item)
-    places = len(operands) - 1 if isinstance(item, Accumulate | Scatter) else 0
+    places = part.item.rank if isinstance(part.item, Accumulate | Scatter) else 0
     sources: list[Var | Progression | None] = []
-    for position, operand in enumerate(operands):
+    for position, operand in enumerate(part.takes):
         source: Var | Progression | None = _array(inner, operand, index, extent)
         if source is None and position < places:
             source = _progression(builder, inner, operand, index)
         sources.append(source)
-    return Pending(item, extent, tuple(sources))
+    return Pending(part, extent, tuple(sources))
 
 
 def _array(inner: Builder, operand: Atom, index: Var, extent: Size) -> Var | None:
@@ -208,7 +190,7 @@ def _bins(builder: Builder, found: Lone) -> Var:
             (result,) = found.emit(builder)
             return result
         case _:
-            leading = (len(item.at), 1)
+            leading = (item.rank, 1)
             return by_columns(
                 builder, (item.init, values), leading, lambda b, parts: _column(b, found, parts)
             )
@@ -218,6 +200,6 @@ def _column(builder: Builder, found: Lone, parts: Sequence[Var]) -> Atom:
     item = found.item
     assert isinstance(item, Accumulate)
     init, values = parts
-    own = Accumulate(item.operator, init, item.at, item.value, item.bounds)
+    own = replace(item, init=init)
     (result,) = Lone(own, found.extent, (*found.sources[:-1], values)).emit(builder)
     return result

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from anadrome.array_ir.nodes import Apply, Atom, Body, Let, Loop, ParFor, Var, yield_slices
+from anadrome.array_ir.nodes import Apply, Atom, Body, Let, Loop, ParFor, Var
 from anadrome.array_ir.walk import (
     all_lets,
     bodies,
     expression_variables,
-    inner_operands,
     operands,
     outer_operands,
 )
@@ -66,10 +65,10 @@ def _let_behind(let: Let, begin: Begin, found: set[Var]) -> None:
     match expr:
         case Apply():
             _add(expr.args if is_found else begin(expr), found)
-        case ParFor(yields=yields):
-            for item, where in yield_slices(yields):
+        case ParFor():
+            for part, where in expr.slices():
                 if not found.isdisjoint(let.targets[where]):
-                    _add((*outer_operands(item), *inner_operands(item)), found)
+                    _add((*outer_operands(part.item), *part.takes), found)
             for _, inner in bodies(expr):
                 _body_behind(inner, begin, found)
         case Loop(carried=carried, init=init, body=body):

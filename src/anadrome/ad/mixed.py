@@ -36,12 +36,12 @@ from anadrome.array_ir.nodes import (
     Index,
     Let,
     ParFor,
+    Part,
     Stack,
     Var,
-    Yield,
-    yield_slices,
 )
-from anadrome.array_ir.walk import Renaming, bodies, free_variables, inner_operands, map_bodies
+from anadrome.array_ir.rewrite import Renaming
+from anadrome.array_ir.walk import bodies, free_variables, map_bodies
 from anadrome.config import Mixed as Mode
 from anadrome.dtypes import I64
 
@@ -133,8 +133,8 @@ class _Rewriter:
         for value in kernel.values:
             partials = {j: duals.tangent(value, j) for j in duals.directions(value)}
             renaming.mapping[value] = _link(builder, value, kernel.inputs, partials)
-        yields = tuple(renaming.item(item) for item in expr.yields)
-        return Let(let.targets, ParFor(expr.index, expr.extent, builder.body(), yields), let.span)
+        parts = map(renaming.part, expr.parts)
+        return Let(let.targets, ParFor.of(expr.index, expr.extent, builder.lets, parts), let.span)
 
     # ------------------------------------------------------------------ stored partials
     def split(self, let: Let, expr: ParFor, kernel: Kernel) -> _Split:
@@ -217,29 +217,30 @@ class _Rewriter:
 
         What varies is yielded by the second, the rest by the first.
         """
-        slices = list(yield_slices(expr.yields))
-        is_late = [any(t in self.varied for t in let.targets[where]) for _, where in slices]
-        early = [(item, where) for (item, where), late in zip(slices, is_late, strict=True) if not late]
-        late = [(item, where) for (item, where), is_ in zip(slices, is_late, strict=True) if is_]
-        first_yields: tuple[Yield, ...] = (*(item for item, _ in early), *(Stack(atom) for atom in kept))
+        early: list[tuple[Part, slice]] = []
+        late: list[tuple[Part, slice]] = []
+        for part, where in expr.slices():
+            is_late = any(target in self.varied for target in let.targets[where])
+            (late if is_late else early).append((part, where))
+        first_parts = (*(part for part, _ in early), *(Stack.of(atom) for atom in kept))
         first_targets = (*(t for _, where in early for t in let.targets[where]), *stored)
         self.settled.update(stored)
         builder, renaming, index = Builder(), Renaming({}), Var(expr.index.name, ArrayType(I64))
         builder.bind(index)
         renaming.mapping[expr.index] = index
         bound = {target for other in expr.body.lets for target in other.targets}
-        places = [atom for item, _ in late for atom in inner_operands(item) if atom not in self.varied]
+        places = [atom for part, _ in late for atom in part.takes if atom not in self.varied]
         again = repeated(expr.body, [atom for atom in (*needed, *places) if atom in bound])
         builder.span = let.span
         for other in again.lets:
             builder.emit(renaming.let(other))
         second(builder, index, renaming)
-        second_yields = tuple(renaming.item(item) for item, _ in late)
+        second_parts = [renaming.part(part) for part, _ in late]
         second_targets = tuple(t for _, where in late for t in let.targets[where])
         return _Split(
-            Let(first_targets, ParFor(expr.index, expr.extent, first, first_yields), let.span),
+            Let(first_targets, ParFor.of(expr.index, expr.extent, first.lets, first_parts), let.span),
             stored,
-            Let(second_targets, ParFor(index, expr.extent, builder.body(), second_yields), let.span),
+            Let(second_targets, ParFor.of(index, expr.extent, builder.lets, second_parts), let.span),
         )
 
 

@@ -36,14 +36,14 @@ from anadrome.array_ir.nodes import (
     Let,
     Loop,
     ParFor,
+    Part,
     Reduce,
     Scan,
     Scatter,
     Stack,
     Var,
-    Yield,
 )
-from anadrome.array_ir.walk import bodies, expression_variables, inner_operands
+from anadrome.array_ir.walk import bodies, expression_variables
 from anadrome.config import Mixed as Mode
 from anadrome.errors import Span
 
@@ -114,18 +114,18 @@ def kernel_of(expr: ParFor, varied: set[Var]) -> Kernel | None:
             else:
                 return None
         local.update(let.targets)
-    values = _values(expr.yields, varied, interior)
+    values = _values(expr.parts, varied, interior)
     if not values or not inputs or len(inputs) > LIMIT:
         return None
     return Kernel(expr, tuple(inputs), values)
 
 
-def _values(yields: Sequence[Yield], varied: set[Var], interior: set[Var]) -> tuple[Var, ...]:
+def _values(parts: Sequence[Part], varied: set[Var], interior: set[Var]) -> tuple[Var, ...]:
     """The values computed in the body that are yielded; none where a yield takes more than scalars."""
     found: dict[Var, None] = {}
-    for item in yields:
-        taken = [atom for atom in inner_operands(item) if isinstance(atom, Var) and atom in varied]
-        match item:
+    for part in parts:
+        taken = [atom for atom in part.takes if isinstance(atom, Var) and atom in varied]
+        match part.item:
             case Stack() | Reduce(operator="add") | Scan(operator="add") | Accumulate(operator="add"):
                 if any(atom.type.shape for atom in taken):
                     return ()

@@ -28,7 +28,8 @@ from anadrome.array_ir.nodes import (
     Var,
 )
 from anadrome.array_ir.operators import identity
-from anadrome.array_ir.walk import Renaming, free_variables
+from anadrome.array_ir.rewrite import Renaming
+from anadrome.array_ir.walk import free_variables
 
 Derivative = Callable[[Function, Sequence[bool]], Function]
 """`jvp` or `vjp`, which is handed in: their own rules need what stands here."""

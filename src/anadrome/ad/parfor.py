@@ -36,15 +36,14 @@ from anadrome.array_ir.nodes import (
     Carry,
     Let,
     ParFor,
+    Part,
     Reduce,
     Scan,
     Scatter,
     Size,
     Stack,
     Var,
-    Yield,
     i64,
-    yield_slices,
 )
 
 
@@ -66,7 +65,7 @@ class _Leaving:
 
 def reverse_parfor(scope: Scope, let: Let, expr: ParFor, residuals: Residuals, sweeps: Sweeps) -> None:
     """The adjoint of one parfor, from the adjoints of its results that stand in the scope."""
-    seeds = [_seed(scope, item, let.targets[where][0]) for item, where in yield_slices(expr.yields)]
+    seeds = [_seed(scope, part, let.targets[where.start]) for part, where in expr.slices()]
     carries = any(seed is not None for seed in seeds) or any(
         isinstance(item, Carry) and item.source in scope.token_adjoints for item in expr.yields
     )
@@ -80,26 +79,26 @@ def reverse_parfor(scope: Scope, let: Let, expr: ParFor, residuals: Residuals, s
     leaving: list[_Leaving] = []
     sources: list[tuple[Var, Var]] = []
 
-    def body(inner_builder: Builder, index: Var) -> list[Yield]:
+    def body(inner_builder: Builder, index: Var) -> list[Part]:
         scope.renaming.mapping[expr.index] = index
         inner = scope.nested(inner_builder, scope.tokens)
         kept = _rows(inner_builder, expr.body, residuals, index)
         inner_residuals = sweeps.forward(inner, expr.body, True, kept)
-        for item, seed in zip(expr.yields, seeds, strict=True):
+        for part, seed in zip(expr.parts, seeds, strict=True):
             if seed is not None:
-                _plant(inner, item, seed, index)
+                _plant(inner, part, seed, index)
         sweeps.backward(inner, expr.body, inner_residuals)
-        yields: list[Yield] = []
+        parts: list[Part] = []
         for var, terms in inner.adjoints.items():
             for term in merge(inner_builder, terms):
-                way, item = _leave(scope, inner_builder, index, extent, var, term)
+                way, part = _leave(scope, inner_builder, index, extent, var, term)
                 leaving.append(way)
-                yields.append(item)
+                parts.append(part)
         for var, token in inner.tokens.items():
             if token is not scope.tokens[var]:
                 sources.append((var, token))
-                yields.append(Carry(scope.tokens[var], token))
-        return yields
+                parts.append(Carry.of(scope.tokens[var], token))
+        return parts
 
     results = builder.parfor(extent, body)
     for way, result in zip(leaving, results, strict=False):
@@ -118,13 +117,13 @@ def _rows(builder: Builder, body: Body, residuals: Residuals, index: Var) -> Res
     return rows
 
 
-def _seed(scope: Scope, item: Yield, target: Var) -> Atom | None:
+def _seed(scope: Scope, part: Part, target: Var) -> Atom | None:
     """The adjoint of a yield's result, in the form that iterations read it."""
+    item = part.item
     if isinstance(item, Carry):
-        adjoint = scope.token_adjoints.get(target)
-        if adjoint is not None:
-            scope.token_adjoints[item.source] = adjoint
-            scope.token_adjoints[item.token] = adjoint
+        adjoint, token = scope.token_adjoints.get(target), part.value
+        if adjoint is not None and isinstance(token, Var):
+            scope.token_adjoints[item.source] = scope.token_adjoints[token] = adjoint
         return None
     adjoint_array = scope.take(target)
     if isinstance(item, Scan) and adjoint_array is not None:
@@ -137,29 +136,29 @@ def _reversed_scan(builder: Builder, y_adj: Atom, exclusive: bool) -> Var:
     assert isinstance(y_adj, Var)
     extent = y_adj.type.shape[0]
 
-    def scanned(inner: Builder, index: Var) -> list[Yield]:
-        return [Scan("add", (inner.index(y_adj, (flipped(inner, extent, index),)),), exclusive)]
+    def scanned(inner: Builder, index: Var) -> list[Part]:
+        return [Scan.of("add", (inner.index(y_adj, (flipped(inner, extent, index),)),), exclusive)]
 
     (prefixes,) = builder.parfor(extent, scanned)
     return reverse(builder, prefixes)
 
 
-def _plant(inner: Scope, item: Yield, seed: Atom, index: Var) -> None:
+def _plant(inner: Scope, part: Part, seed: Atom, index: Var) -> None:
     """Put the adjoint of one iteration's value into the scope of the body."""
     builder = inner.builder
-    match item:
-        case Stack(value=value) | Scan(values=(value,)):
-            if isinstance(value, Var) and value in inner.varied:
-                inner.contribute_whole(value, element(builder, seed, (index,)))
-        case Reduce(values=(value,)):
-            inner.contribute_whole(value, seed)
-        case Accumulate(at=at, value=value, bounds=bounds):
-            if isinstance(value, Var) and value in inner.varied:
-                inner.contribute_whole(value, gathered(inner, seed, at, bounds))
+    match part.item:
+        case Stack() | Scan():
+            if isinstance(part.value, Var) and part.value in inner.varied:
+                inner.contribute_whole(part.value, element(builder, seed, (index,)))
+        case Reduce():
+            inner.contribute_whole(part.value, seed)
+        case Accumulate(bounds=bounds):
+            if isinstance(part.value, Var) and part.value in inner.varied:
+                inner.contribute_whole(part.value, gathered(inner, seed, part.at, bounds))
         case Carry() | Scatter() | Reduce() | Scan():
             raise AssertionError("rewritten before the reverse sweep")
         case _:
-            assert_never(item)
+            assert_never(part.item)
 
 
 def gathered(scope: Scope, seed: Atom, at: Sequence[Atom], bounds: Bounds) -> Atom:
@@ -181,7 +180,7 @@ def gathered(scope: Scope, seed: Atom, at: Sequence[Atom], bounds: Bounds) -> At
 # ---------------------------------------------------------------------------- terms that leave
 def _leave(
     scope: Scope, inner: Builder, index: Var, extent: Size, var: Var, term: Term
-) -> tuple[_Leaving, Yield]:
+) -> tuple[_Leaving, Part]:
     """The yield that carries a term out of the parfor over `index`."""
     axis: int | None = None
     axis_form: Affine | None = None
@@ -199,12 +198,12 @@ def _leave(
             at.append(None)
     way = _Leaving(var, tuple(at), axis, axis_form, index, term.is_guarded)
     if axis is None:
-        return way, Reduce("add", (term.value,))
+        return way, Reduce.of("add", (term.value,))
     assert axis_form is not None
     is_whole = axis_form.atom is index and extent == scope.type_of(var).shape[axis]
     if is_whole:
         way = _Leaving(var, tuple(at), axis, None, index, term.is_guarded)
-    return way, Stack(term.value)
+    return way, Stack.of(term.value)
 
 
 def _outside(scope: Scope, way: _Leaving, result: Var) -> Term:

@@ -46,7 +46,7 @@ def reverse_product(builder: Builder, factors: Var, product: Atom, y_adj: Atom, 
 
     def composed(branch: Builder) -> tuple[Atom, ...]:
         (before,) = branch.parfor(
-            extent, lambda inner, i: [Scan("mul", (inner.index(factors, (i,)),), exclusive=True)]
+            extent, lambda inner, i: [Scan.of("mul", (inner.index(factors, (i,)),), exclusive=True)]
         )
 
         def step(inner: Builder, index: Var, carried: tuple[Var, ...]) -> Sequence[Atom]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from anadrome.array_ir.build import Builder, number
-from anadrome.array_ir.nodes import SCALARS, Atom, Lambda, Scan, Var
+from anadrome.array_ir.nodes import SCALARS, Atom, Lambda, Part, Scan, Var
 from anadrome.dtypes import DType
 
 Entry = tuple[int, int]
@@ -35,14 +35,14 @@ def closure(entries: Iterable[Entry], size: int) -> list[Entry]:
 
 def linear_scan(
     pattern: Sequence[Entry], matrix: Mapping[Entry, Atom], vector: Sequence[Atom], dtype: DType
-) -> Scan:
+) -> Part:
     """The yield of w before each step (exclusive): its results are the matrices' entries, then w.
 
     The parfor runs from the last iteration to the first; `pattern` is closed (`closure`).
     """
     zero = number(0.0, dtype)
     values = (*(matrix.get(entry, zero) for entry in pattern), *vector)
-    return Scan(_composition(pattern, len(vector), dtype), values, exclusive=True)
+    return Scan.of(_composition(pattern, len(vector), dtype), values, exclusive=True)
 
 
 def _composition(pattern: Sequence[Entry], size: int, dtype: DType) -> Lambda:

@@ -65,7 +65,8 @@ from anadrome.array_ir.nodes import (
     WithSum,
     i64,
 )
-from anadrome.array_ir.walk import Renaming, all_lets
+from anadrome.array_ir.rewrite import Renaming
+from anadrome.array_ir.walk import all_lets
 from anadrome.config import Mixed as Mode
 from anadrome.dtypes import I64
 from anadrome.prims.record import Prim
@@ -88,8 +89,8 @@ def vjp(
     wanted = [param for param, is_active in zip(source.params, active, strict=True) if is_active]
     builder = Builder()
     renaming = Renaming({})
-    builder.bind(*renaming.fresh_all(source.sizes))
-    params = renaming.fresh_all(source.params)
+    builder.bind(*renaming.all_bound(source.sizes))
+    params = renaming.all_bound(source.params)
     builder.bind(*params)
     definitions = {let.targets[0]: let.expr for let in all_lets(source.body) if isinstance(let.expr, Apply)}
     varied = varied_variables(source.body, wanted) - settled.settled

@@ -16,6 +16,7 @@ touches at few places. An ignored place outside contributes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from anadrome.ad.arrays import element, flipped, is_inside
 from anadrome.ad.inverse import inverted_partials
@@ -33,13 +34,14 @@ from anadrome.array_ir.nodes import (
     Index,
     Let,
     ParFor,
+    Part,
     Scatter,
     Size,
     Var,
-    Yield,
     i64,
 )
-from anadrome.array_ir.walk import Renaming, expression_variables
+from anadrome.array_ir.rewrite import Renaming
+from anadrome.array_ir.walk import expression_variables
 
 SPARSE = 8
 """Places per iteration from which on writes are gone through one after the other."""
@@ -55,26 +57,24 @@ def is_sparse(builder: Builder, extent: Size, array: Var, depth: int) -> Atom:
 
 def value_array(expr: ParFor) -> Var:
     """The array that a lone scatter's or histogram's values are read from."""
-    (item,) = expr.yields
-    assert isinstance(item, Scatter | Accumulate)
+    (part,) = expr.parts
     for let in expr.body.lets:
-        if isinstance(let.expr, Index) and let.targets[0] is item.value:
+        if isinstance(let.expr, Index) and let.targets[0] is part.value:
             return let.expr.array
     raise AssertionError("the values of a lone yield are read from an array")
 
 
 def places_of(renaming: Renaming, expr: ParFor) -> Places:
     """The indices of each iteration in the new program."""
-    (item,) = expr.yields
-    assert isinstance(item, Scatter | Accumulate)
+    (part,) = expr.parts
     outside = {var: renaming.atom(var) for var in expression_variables(expr)}
 
     def at(builder: Builder, index: Atom) -> tuple[Atom, ...]:
         local = Renaming({**outside, expr.index: index})
         for let in expr.body.lets:
-            if let.targets[0] is not item.value:
+            if let.targets[0] is not part.value:
                 builder.emit(local.let(let))
-        return local.atoms(item.at)
+        return local.atoms(part.at)
 
     return at
 
@@ -116,13 +116,13 @@ def _reverse_scatter(scope: Scope, expr: ParFor, item: Scatter, y_adj: Var) -> N
         return tuple(found)
 
     def backwards(branch: Builder) -> tuple[Atom, ...]:
-        results = _undone(branch, at, item.bounds, y_adj, extent, len(item.at))
+        results = _undone(branch, at, item.bounds, y_adj, extent, item.rank)
         return tuple(result for result, is_wanted in zip(results, wanted, strict=True) if is_wanted)
 
     if not wanted[0] or _is_distinct(scope, expr, item):
         results: Sequence[Atom] = parallel(builder)
     else:
-        results = either(builder, is_sparse(builder, extent, y_adj, len(item.at)), backwards, parallel)
+        results = either(builder, is_sparse(builder, extent, y_adj, item.rank), backwards, parallel)
     sources = [var for var, is_wanted in zip((values, item.init), wanted, strict=True) if is_wanted]
     for var, result in zip(sources, results, strict=True):
         scope.contribute_whole(var, result)
@@ -141,7 +141,7 @@ def either(builder: Builder, condition: Atom, then: Side, other: Side) -> Sequen
 def _is_distinct(scope: Scope, expr: ParFor, item: Scatter) -> bool:
     """Whether no two iterations write one place: some index is affine in the iteration."""
     own = {target for let in expr.body.lets for target in let.targets}
-    for place in item.at:
+    for place in expr.parts[0].at:
         form = affine(place, scope.definitions)
         if form.coefficient(expr.index) != 0 and not any(
             var in own and var is not expr.index for var, _ in form.terms
@@ -155,14 +155,14 @@ def _last_writers(
 ) -> Var:
     """v_i_adj: the row that was written, zeros where somebody wrote after."""
     assert isinstance(y_adj.type, ArrayType)
-    row = y_adj.type.row(len(item.at))
+    row = y_adj.type.row(item.rank)
     winners: Var | None = None
     if not _is_distinct(scope, expr, item):
-        nobody = builder.full(y_adj.type.shape[: len(item.at)], i64(-1))
+        nobody = builder.full(y_adj.type.shape[: item.rank], i64(-1))
         assert isinstance(nobody, Var)
 
-        def write(inner: Builder, index: Var) -> list[Yield]:
-            return [Scatter(nobody, at(inner, index), index, item.bounds)]
+        def write(inner: Builder, index: Var) -> list[Part]:
+            return [Scatter.of(nobody, at(inner, index), index, item.bounds)]
 
         (winners,) = builder.parfor(extent, write)
 
@@ -192,11 +192,11 @@ def _last_writers(
 
 def _cleared(builder: Builder, at: Places, item: Scatter, y_adj: Var, extent: Size) -> Var:
     """init_adj: y_adj with zeros wherever something was written."""
-    row = y_adj.type.shape[len(item.at) :]
+    row = y_adj.type.shape[item.rank :]
 
-    def write(inner: Builder, index: Var) -> list[Yield]:
+    def write(inner: Builder, index: Var) -> list[Part]:
         nothing = inner.full(row, inner.constant(0.0, y_adj))
-        return [Scatter(y_adj, at(inner, index), nothing, item.bounds)]
+        return [Scatter.of(y_adj, at(inner, index), nothing, item.bounds)]
 
     (result,) = builder.parfor(extent, write)
     return result
@@ -275,7 +275,7 @@ def lone_partials(
     assert isinstance(item, Accumulate)
     init, values = renaming.variable(item.init), renaming.variable(value_array(expr))
     at, extent = places_of(renaming, expr), renaming.atom(expr.extent)
-    own = Accumulate(renaming.operator(item.operator), init, item.at, item.value, item.bounds)
+    own = replace(item, operator=renaming.operator(item.operator), init=init)
     is_start_varied = item.init in varied
     return inverted_partials(builder, own, total, at, values, extent, is_start_varied, derivative, weights)
 
@@ -306,10 +306,10 @@ def forward_bins(
         if values_tan is None:
             return (base,)
 
-        def collect(deeper: Builder, index: Var) -> list[Yield]:
+        def collect(deeper: Builder, index: Var) -> list[Part]:
             change = deeper.mul(element(deeper, values_tan, (index,)), deeper.index(others, (index,)))
             assert isinstance(base, Var)
-            return [Accumulate("add", base, at(deeper, index), change, bounds)]
+            return [Accumulate.of("add", base, at(deeper, index), change, bounds)]
 
         return inner.parfor(extent, collect)
 
@@ -329,15 +329,15 @@ def forward_scatter(
     def tangents(inner: Builder, tangent: Lookup) -> Sequence[Atom]:
         start, changes = tangent(init), tangent(values)
         base = inner.zeros(renaming.type(target.type)) if start is None else start
-        row = renaming.type(target.type).shape[len(item.at) :]
+        row = renaming.type(target.type).shape[item.rank :]
         assert isinstance(base, Var)
 
-        def write(deeper: Builder, index: Var) -> list[Yield]:
+        def write(deeper: Builder, index: Var) -> list[Part]:
             if changes is None:
                 change = deeper.full(row, deeper.constant(0.0, base))
             else:
                 change = element(deeper, changes, (index,))
-            return [Scatter(base, at(deeper, index), change, bounds)]
+            return [Scatter.of(base, at(deeper, index), change, bounds)]
 
         return inner.parfor(extent, write)
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import comb
 
-from anadrome.array_ir.nodes import Checkpoint
+from anadrome.array_ir.checkpoint import Checkpoint
 
 PLACE_BYTES = 8
 """Beside the carried values a snapshot holds the number of its iteration."""

@@ -9,7 +9,7 @@ from anadrome.ad.adjoints import Term, dense_term, materialise
 from anadrome.ad.states import BodyPlan, LoopPlan
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import ArrayType, Atom, Body, Expr, Loop, Size, SumType, Var
-from anadrome.array_ir.walk import Renaming
+from anadrome.array_ir.rewrite import Renaming
 
 
 @dataclass(frozen=True, slots=True, eq=False)

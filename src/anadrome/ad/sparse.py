@@ -8,7 +8,7 @@ from anadrome.ad.arrays import transpose, zeros_like
 from anadrome.ad.library_rule import Call, ForwardRule, Lazy, ReverseRule, Vars, only
 from anadrome.ad.matrices import negated, total
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Accumulate, ArrayType, Atom, Library, Var
+from anadrome.array_ir.nodes import Accumulate, ArrayType, Atom, Library, Part, Var
 
 
 def _reverse(b: Builder, call: Call, adjoints: Vars) -> tuple[Lazy, ...]:
@@ -52,9 +52,9 @@ def _product(b: Builder, matrix: tuple[Var, Var, Var], y: Var) -> Var:
         start = outer.zeros(ArrayType(y.type.dtype, (n,)))
         assert isinstance(start, Var)
 
-        def entry(inner: Builder, k: Var) -> tuple[Accumulate]:
+        def entry(inner: Builder, k: Var) -> tuple[Part]:
             value = inner.mul(inner.index(data, (k,)), inner.index(y, (inner.index(columns, (k,)), j)))
-            return (Accumulate("add", start, (inner.index(rows, (k,)),), value),)
+            return (Accumulate.of("add", start, (inner.index(rows, (k,)),), value),)
 
         return outer.parfor(data.type.shape[0], entry)[0]
 

@@ -21,13 +21,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from anadrome.array_ir.checkpoint import Checkpoint
 from anadrome.array_ir.dead import live_body
 from anadrome.array_ir.nodes import (
     Accumulate,
     ArrayType,
     Atom,
     Body,
-    Checkpoint,
     Const,
     If,
     Let,
@@ -38,7 +38,6 @@ from anadrome.array_ir.nodes import (
     Type,
     Update,
     Var,
-    yield_slices,
 )
 from anadrome.array_ir.walk import all_lets, bodies, expression_variables, free_variables, operands
 from anadrome.dtypes import I64
@@ -192,12 +191,12 @@ def _before(let: Let, position: int) -> Var | None:
     match expr:
         case Update(array=array):
             return array if operands(expr).count(array) == 1 else None
-        case ParFor(yields=yields):
-            for item, where in yield_slices(yields):
-                if where.start == position and isinstance(item, Accumulate | Scatter):
-                    is_sole = operands(expr).count(item.init) == 1 and item.init.type.shape
-                    return item.init if is_sole else None
-            return None
+        case ParFor():
+            item = expr.part_of(position).item
+            if not isinstance(item, Accumulate | Scatter):
+                return None
+            is_sole = operands(expr).count(item.init) == 1 and item.init.type.shape
+            return item.init if is_sole else None
         case Loop():
             start = expr.init[position]
             if not isinstance(start, Var) or operands(expr).count(start) != 1 or not _is_plain(expr):
@@ -342,12 +341,12 @@ class _Planner:
         link.frame = Frame(frame, expr.extent, self.is_regular(expr.extent, in_branch))
         unknown = missing | {var for _, before, after in link.moves for var in (before, after)}
         for position, before, _ in link.moves:
-            item = next(item for item, where in yield_slices(expr.yields) if where.start == position)
-            assert isinstance(item, Accumulate | Scatter) and isinstance(before.type, ArrayType)
-            needed = free_variables(Body(live_body(Body(expr.body.lets, item.at)).lets, item.at))
+            part = expr.part_of(position)
+            assert isinstance(part.item, Accumulate | Scatter) and isinstance(before.type, ArrayType)
+            needed = free_variables(live_body(Body(expr.body.lets, part.at)))
             is_known = unknown.isdisjoint(needed)
-            link.logs.append(_key("log", before.type.row(len(item.at))))
-            link.places.append([] if is_known else [_key("place", index.type) for index in item.at])
+            link.logs.append(_key("log", before.type.row(part.item.rank)))
+            link.places.append([] if is_known else [_key("place", index.type) for index in part.at])
 
     def loop(self, link: Link, expr: Loop, frame: Frame, missing: set[Var], in_branch: bool) -> None:
         """A loop that takes states on."""

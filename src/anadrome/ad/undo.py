@@ -23,14 +23,13 @@ from anadrome.array_ir.nodes import (
     Let,
     Loop,
     ParFor,
+    Part,
     Scatter,
     Size,
     Update,
     Var,
-    Yield,
-    yield_slices,
 )
-from anadrome.array_ir.walk import Renaming
+from anadrome.array_ir.rewrite import Renaming
 
 
 def enter_body(scope: Scope, body: Body, trail: Trail, sweeps: Sweeps, kept: Residuals) -> Residuals:
@@ -151,20 +150,21 @@ def _undo_parfor(builder: Builder, renaming: Renaming, link: Link, expr: ParFor,
     assert link.frame is not None
     base = first_place(builder, renaming, link.frame, trail)
 
-    def body(inner: Builder, index: Var) -> list[Yield]:
+    def body(inner: Builder, index: Var) -> list[Part]:
         renaming.mapping[expr.index] = index
         here = Trail(trail.plan, trail.logs, inner.apply("add", base, index))
-        yields: list[Yield] = []
+        parts: list[Part] = []
         for key, places, (position, _, after) in zip(link.logs, link.places, link.moves, strict=True):
-            item = next(item for item, where in yield_slices(expr.yields) if where.start == position)
-            assert isinstance(item, Accumulate | Scatter)
+            part = expr.part_of(position)
+            assert isinstance(part.item, Accumulate | Scatter)
             at = tuple(here.read(inner, place) for place in places)
             if not places:
-                for let in repeated(expr.body, item.at).lets:
+                for let in repeated(expr.body, part.at).lets:
                     inner.emit(renaming.let(let))
-                at = renaming.atoms(item.at)
-            yields.append(Scatter(renaming.variable(after), at, here.read(inner, key), item.bounds))
-        return yields
+                at = renaming.atoms(part.at)
+            old = here.read(inner, key)
+            parts.append(Scatter.of(renaming.variable(after), at, old, part.item.bounds))
+        return parts
 
     results = builder.parfor(renaming.atom(expr.extent), body)
     renaming.mapping.update((before, new) for (_, before, _), new in zip(link.moves, results, strict=True))

@@ -13,7 +13,7 @@ from anadrome.api.opened import Result, leaf_result, like_leaf, staged_leaf
 from anadrome.api.patterns import RETURN_VALUES, refuse_sparse
 from anadrome.api.pytree import Structure
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import ArrayType, Atom, Size, Stack, Var, Yield
+from anadrome.array_ir.nodes import ArrayType, Atom, Part, Size, Stack, Var
 from anadrome.errors.api import AxisMismatch, SizeUnknown
 from anadrome.errors.sparse import SparseTransformed
 from anadrome.frontend.arrays import atom, describe
@@ -55,7 +55,7 @@ def map_rows(
     results: list[Result] = []
     outcome: list[Structure] = []
 
-    def body(inner: Builder, index: Var) -> list[Yield]:
+    def body(inner: Builder, index: Var) -> list[Part]:
         with context.filling(inner, ScopeKind.PARFOR), context.unprinted("`vmap` runs rows in any order"):
             rows = list(leaves)
             for position, (array, place) in mapped.items():
@@ -68,7 +68,7 @@ def map_rows(
             outcome.append(result_structure)
         if any(inner.owns(size) for one in atoms for size in one.type.shape):
             raise SizeUnknown("vmap")
-        return [Stack(one) for one in atoms]
+        return [Stack.of(one) for one in atoms]
 
     stacked = context.builder.parfor(extent, body)
     out = prefix_axes("out_axes", out_axes, outcome[0])

@@ -19,7 +19,7 @@ from anadrome.api.patterns import RETURN_VALUES, agree_patterns, refuse_sparse
 from anadrome.api.places import place_of
 from anadrome.api.pytree import Structure
 from anadrome.array_ir.nodes import ArrayType, Atom, Body, Const, Custom, JvpRule, Var, VjpRule
-from anadrome.array_ir.walk import bind_residuals
+from anadrome.array_ir.rewrite import bind_residuals
 from anadrome.errors import Span
 from anadrome.errors.api import RuleMismatch, SizeUnknown
 from anadrome.frontend.arrays import atom, describe

@@ -32,6 +32,7 @@ from anadrome.array_ir.nodes import (
     Function,
     JvpRule,
     Library,
+    Part,
     Size,
     Stack,
     Var,
@@ -307,10 +308,10 @@ def solve_jacobian(
     for dimension in shape:
         size = builder.size("mul", size, dimension)
 
-    def column(inner: Builder, index: Var) -> tuple[Stack]:
+    def column(inner: Builder, index: Var) -> tuple[Part]:
         tangent = inner.call(derivative, (*args, _basis(inner, unknown, size, index)))[1]
         assert isinstance(tangent, Var)
-        return (Stack(inner.reshape(tangent, (size,))),)
+        return (Stack.of(inner.reshape(tangent, (size,))),)
 
     (columns,) = builder.parfor(size, column)
     assert isinstance(right, Var)

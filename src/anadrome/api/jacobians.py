@@ -28,7 +28,7 @@ from anadrome.api.patterns import BY_VALUES, RETURN_VALUES, refuse_sparse
 from anadrome.api.pytree import Leaf, Structure
 from anadrome.api.signature import parameter_names
 from anadrome.array_ir.build import Builder, number
-from anadrome.array_ir.nodes import TRUE, ArrayType, Atom, Const, Function, Size, Stack, Var, Yield, i64
+from anadrome.array_ir.nodes import TRUE, ArrayType, Atom, Const, Function, Part, Size, Stack, Var, i64
 from anadrome.errors.api import NonFloatOutput, SizeUnknown
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.context import Context
@@ -384,11 +384,11 @@ def _nest(
         if len(indices) == len(shape):
             return values(inner, indices)
 
-        def body(deeper: Builder, index: Var) -> list[Yield]:
+        def body(deeper: Builder, index: Var) -> list[Part]:
             found = level(deeper, (*indices, index))
             if any(deeper.owns(size) for value in found for size in value.type.shape):
                 raise SizeUnknown(transform)
-            return [Stack(value) for value in found]
+            return [Stack.of(value) for value in found]
 
         return inner.parfor(shape[len(indices)], body)
 

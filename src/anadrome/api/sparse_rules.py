@@ -18,7 +18,7 @@ from anadrome.api.gradients import fitted, outcome_words
 from anadrome.api.opened import Opened, float_positions, like_leaf, open_function, staged_leaf
 from anadrome.api.signature import parameter_names
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import ArrayType, Atom, Size, Stack, Var, Yield
+from anadrome.array_ir.nodes import ArrayType, Atom, Part, Size, Stack, Var
 from anadrome.errors.api import ComplexDerivative, SizeUnknown
 from anadrome.errors.sparse import SparseOutput
 from anadrome.frontend.arrays import atom
@@ -86,13 +86,13 @@ class Pulled:
             for leaf, type_ in zip(leaves, types, strict=True)
         ]
 
-        def body(inner: Builder, index: Var) -> list[Yield]:
+        def body(inner: Builder, index: Var) -> list[Part]:
             rows = [inner.index(one, (index,)) for one in cotangents if isinstance(one, Var)]
             results: Sequence[Atom] = inner.call(derivative, (*opened.outside, *primals, *rows))
             found = results[len(opened.atoms) :]
             if any(inner.owns(size) for one in found for size in one.type.shape):
                 raise SizeUnknown(self.transform)
-            return [Stack(one) for one in found]
+            return [Stack.of(one) for one in found]
 
         return tuple(like_leaf(context, one, False, 0) for one in context.builder.parfor(count, body))
 

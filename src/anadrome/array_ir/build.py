@@ -8,6 +8,7 @@ from typing import Literal as OneOf
 import numpy as np
 
 from anadrome.array_ir.affine import Affine, affine, affine_apply
+from anadrome.array_ir.checkpoint import Checkpoint
 from anadrome.array_ir.infer import result_types
 from anadrome.array_ir.nodes import (
     AddTo,
@@ -16,7 +17,6 @@ from anadrome.array_ir.nodes import (
     Atom,
     Body,
     Bounds,
-    Checkpoint,
     Const,
     Expr,
     Full,
@@ -27,6 +27,7 @@ from anadrome.array_ir.nodes import (
     Literal,
     Loop,
     ParFor,
+    Part,
     Reduce,
     Reshape,
     Size,
@@ -36,10 +37,9 @@ from anadrome.array_ir.nodes import (
     Update,
     Var,
     WithSum,
-    Yield,
     i64,
 )
-from anadrome.array_ir.walk import Renaming
+from anadrome.array_ir.rewrite import Renaming
 from anadrome.dtypes import BOOL, I64, DType
 from anadrome.errors import Span
 from anadrome.prims.record import Algebra
@@ -250,22 +250,23 @@ class Builder(Algebra[Atom]):
 
     # ------------------------------------------------------------------ nested bodies
     def parfor(
-        self, extent: Size, body: Callable[[Builder, Var], Sequence[Yield]], name: str = "i"
+        self, extent: Size, body: Callable[[Builder, Var], Sequence[Part]], name: str = "i"
     ) -> tuple[Var, ...]:
-        """The parallel construct: `body(inner, index)` fills the inner builder and gives the yields."""
+        """The parallel construct: `body(inner, index)` fills the inner builder and gives the yields with
+        what they take."""
         inner, index = self.child(), Var(name, ArrayType(I64))
         inner.bind(index)
-        yields = tuple(body(inner, index))
-        return self.let(ParFor(index, extent, inner.body(), yields))
+        parts = body(inner, index)
+        return self.let(ParFor.of(index, extent, inner.lets, parts))
 
     def stack(self, extent: Size, row: Callable[[Builder, Var], Atom], name: str = "i") -> Var:
         """The array of `row(inner, index)` for every index."""
-        (result,) = self.parfor(extent, lambda inner, index: (Stack(row(inner, index)),), name)
+        (result,) = self.parfor(extent, lambda inner, index: (Stack.of(row(inner, index)),), name)
         return result
 
     def reduce(self, operator: str, extent: Size, value: Callable[[Builder, Var], Atom]) -> Var:
         """The reduction of `value(inner, index)` over every index by a named operator."""
-        (result,) = self.parfor(extent, lambda inner, index: (Reduce(operator, (value(inner, index),)),))
+        (result,) = self.parfor(extent, lambda inner, index: (Reduce.of(operator, (value(inner, index),)),))
         return result
 
     def build(self, shape: Sequence[Size], element: Callable[[Builder, tuple[Var, ...]], Atom]) -> Atom:

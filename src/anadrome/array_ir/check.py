@@ -16,7 +16,6 @@ from collections.abc import Iterable, Sequence
 from math import prod
 from typing import NoReturn
 
-from anadrome.array_ir.dead import operator_of
 from anadrome.array_ir.infer import result_types
 from anadrome.array_ir.nodes import (
     AddTo,
@@ -42,10 +41,9 @@ from anadrome.array_ir.nodes import (
     Type,
     Var,
     WithSum,
-    yield_slices,
 )
 from anadrome.array_ir.text import show_body, show_type
-from anadrome.array_ir.walk import bodies, inner_operands, operands, outer_operands, prints
+from anadrome.array_ir.walk import bodies, operands, operator_of, outer_operands, prints
 from anadrome.dtypes import I64
 from anadrome.errors.ir import IRError
 from anadrome.errors.runtime import FAILURES
@@ -250,30 +248,33 @@ class _Checker:
     def parfor(self, let: Let, expr: ParFor) -> _Origins:
         """A parfor: it uses the accumulators it carries, each iteration once."""
         self.read(expr.extent)
-        carries = [(item, where) for item, where in yield_slices(expr.yields) if isinstance(item, Carry)]
+        carries = {part.item: part for part, _ in expr.slices() if isinstance(part.item, Carry)}
         for item in expr.yields:
             if not isinstance(item, Carry):
                 self.reads(outer_operands(item))
-        for carry, _ in carries:
+        for carry in carries:
             self.hold(isinstance(carry.source.type, SumType), f"{carry.source} is no accumulator")
             self.use(carry.source)
-        usable, self.usable = self.usable, {carry.source for carry, _ in carries}
-        begun = {carry.source: self.origin[carry.source] for carry, _ in carries}
+        usable, self.usable = self.usable, {carry.source for carry in carries}
+        begun = {carry.source: self.origin[carry.source] for carry in carries}
         self.origin.update({source: source for source in begun})
         inner = self.nested((expr.index,), expr.body)
-        for item in expr.yields:
-            if isinstance(item, Carry):
-                self.use(item.token)
-                self.end(item.token, item.source)
-            else:
-                self.reads(inner_operands(item))
+        for part in expr.parts:
+            match part.item:
+                case Carry(source=source):
+                    self.use(part.value)
+                    self.end(part.value, source)
+                case _:
+                    self.reads(part.takes)
         self.leave(inner, usable)
         self.origin.update(begun)
         for item in expr.yields:
             operator = operator_of(item)
             if operator is not None:
                 self.operator(operator)
-        return {target: begun[carry.source] for carry, where in carries for target in let.targets[where]}
+        slices = list(expr.slices())
+        pairs = [(part.item, let.targets[where]) for part, where in slices if isinstance(part.item, Carry)]
+        return {target: begun[carry.source] for carry, targets in pairs for target in targets}
 
     def operator(self, operator: Lambda) -> None:
         """A lambda, which sees what the parfor sees."""

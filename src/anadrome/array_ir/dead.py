@@ -4,7 +4,7 @@ One forward walk writes down who needs whom, one search from the results and the
 one walk rebuilds; each is linear in the size of the program, however deep it nests. The needs are:
 
 * a target of a simple statement needs its operands and the sizes in its type;
-* a yield needs what it takes of each iteration and around it; its targets and it need one another;
+* the targets of a yield need what it takes of each iteration and around it, and one another;
 * a carried value needs its start and its value after an iteration (so one that only it reads is dead);
   the loop needs its trip count or what its condition reads;
 * a result of a branch needs the result of both branches, the branch its condition;
@@ -41,7 +41,6 @@ from anadrome.array_ir.nodes import (
     Function,
     If,
     Index,
-    Lambda,
     Launch,
     Let,
     Library,
@@ -49,23 +48,26 @@ from anadrome.array_ir.nodes import (
     Loop,
     ParFor,
     Print,
-    Reduce,
     Reshape,
-    Scan,
     Scatter,
-    Stack,
     SumType,
     Update,
     Var,
     WithSum,
     Yield,
-    yield_slices,
 )
-from anadrome.array_ir.walk import expression_variables, has_effect, inner_operands, operands, outer_operands
+from anadrome.array_ir.walk import (
+    expression_variables,
+    has_effect,
+    map_operator,
+    operands,
+    operator_of,
+    outer_operands,
+)
 
 Item = TypeVar("Item")
-Node = Var | Const | Let | Yield
-"""What can be needed: a variable, a statement as such (a structured one, or a check), a yield."""
+Node = Var | Const | Let
+"""What can be needed: a variable, a statement as such (a structured one, or a check)."""
 
 STRUCTURED = (ParFor, Loop, If, WithSum)
 """The expressions that hold bodies."""
@@ -81,7 +83,6 @@ def live_body(body: Body, wanted: Sequence[Atom] = ()) -> Body:
     """The body without what its results, the `wanted` atoms and its run-time checks do not need.
 
     Kept statements keep their variables; a statement of which nothing is dropped is the same object.
-    A parfor's body has no results: give what its yields take as `wanted`.
     """
     needs = _Needs()
     needs.body(body, None)
@@ -192,23 +193,22 @@ class _Needs:
         """A parfor and its yields."""
         self.need(let, expr.extent)
         self.body(expr.body, let)
-        for item, where in yield_slices(expr.yields):
-            self.need(item, let, *inner_operands(item), *outer_operands(item))
-            for target in let.targets[where]:
-                self.need(target, item)
-                self.need(item, target, *target.type.shape)
+        for part, where in expr.slices():
+            item, (first, *others) = part.item, let.targets[where]
+            self.need(first, let, *part.takes, *outer_operands(item), *first.type.shape)
+            for target in others:
+                self.need(target, first)
+                self.need(first, target, *target.type.shape)
             operator = operator_of(item)
-            if operator is not None:
-                self.need(item, *operator.identity, *operator.body.results)
-                self.body(operator.body, item)
-                if operator.inverse is not None:
-                    self.need(item, *operator.inverse.results)
-                    self.body(operator.inverse, item)
+            for body in () if operator is None else (operator.body, operator.inverse):
+                if body is not None:
+                    self.need(first, *body.results)
+                    self.body(body, first)
             if isinstance(item, Carry):
-                self.linear(item.source, item)
-                self.linear(item.token, item)
+                self.linear(item.source, first)
+                self.linear(part.takes[0], first)
             if _is_checked(item):
-                self.root(item, let)
+                self.root(first, let)
 
     def loop(self, let: Let, expr: Loop) -> None:
         """A loop: a carried value and the result of its last iteration need one another."""
@@ -237,17 +237,6 @@ class _Needs:
         for target, after in zip(let.targets[count:], results[count:], strict=True):
             self.need(target, let, after, *target.type.shape)
             self.linear(after, target)
-
-
-def operator_of(item: Yield) -> Lambda | None:
-    """The operator of a yield where it is a lambda."""
-    match item:
-        case Reduce(operator=operator) | Scan(operator=operator) | Accumulate(operator=operator):
-            return operator if isinstance(operator, Lambda) else None
-        case Stack() | Scatter() | Carry():
-            return None
-        case _:
-            assert_never(item)
 
 
 def _is_checked(node: Expr | Yield) -> bool:
@@ -287,7 +276,7 @@ class _Sweep:
         targets = tuple(target for target in let.targets if target in self.live)
         match expr:
             case ParFor():
-                new: Expr = self.parfor(expr)
+                new: Expr = self.parfor(let, expr)
             case Loop():
                 new = self.loop(expr)
             case If():
@@ -298,37 +287,18 @@ class _Sweep:
                 assert_never(expr)
         return let if new is expr else Let(targets, new, let.span)
 
-    def parfor(self, expr: ParFor) -> ParFor:
+    def parfor(self, let: Let, expr: ParFor) -> ParFor:
         """A parfor with its living yields."""
-        body = self.body(expr.body, ())
-        yields = tuple(self.item(item) for item in expr.yields if item in self.live)
-        if body is expr.body and _is_same(yields, expr.yields):
+        living = [part for part, where in expr.slices() if let.targets[where.start] in self.live]
+        body = self.body(expr.body, tuple([atom for part in living for atom in part.takes]))
+        yields = tuple([map_operator(part.item, self.whole) for part in living])
+        if body is expr.body and all(one is other for one, other in zip(yields, expr.yields, strict=False)):
             return expr
         return ParFor(expr.index, expr.extent, body, yields, expr.in_lanes)
 
-    def item(self, item: Yield) -> Yield:
-        """A yield with the living statements of its operator."""
-        match item:
-            case Reduce(operator=Lambda() as operator, values=values):
-                new = self.operator(operator)
-                return item if new is operator else Reduce(new, values)
-            case Scan(operator=Lambda() as operator, values=values, exclusive=exclusive):
-                new = self.operator(operator)
-                return item if new is operator else Scan(new, values, exclusive)
-            case Accumulate(Lambda() as operator, init, at, value, bounds):
-                new = self.operator(operator)
-                return item if new is operator else Accumulate(new, init, at, value, bounds)
-            case _:
-                return item
-
-    def operator(self, operator: Lambda) -> Lambda:
-        """An operator with its living statements."""
-        body, inverse = self.body(operator.body, operator.body.results), operator.inverse
-        if inverse is not None:
-            inverse = self.body(inverse, inverse.results)
-        if body is operator.body and inverse is operator.inverse:
-            return operator
-        return Lambda(operator.left, operator.right, body, operator.identity, inverse)
+    def whole(self, body: Body) -> Body:
+        """A body with all of its results."""
+        return self.body(body, body.results)
 
     def loop(self, expr: Loop) -> Loop:
         """A loop with its living carried values."""
@@ -336,7 +306,7 @@ class _Sweep:
         body = self.body(expr.body, _kept(expr.body.results, keep))
         condition = expr.condition
         if condition is not None:
-            condition = self.body(condition, condition.results)
+            condition = self.whole(condition)
         if all(keep) and body is expr.body and condition is expr.condition:
             return expr
         carried, init = _kept(expr.carried, keep), _kept(expr.init, keep)
@@ -358,10 +328,6 @@ class _Sweep:
         if all(keep) and body is expr.body:
             return expr
         return WithSum(_kept(expr.init, keep), _kept(expr.tokens, keep), body)
-
-
-def _is_same(left: Sequence[Yield], right: Sequence[Yield]) -> bool:
-    return len(left) == len(right) and all(a is b for a, b in zip(left, right, strict=True))
 
 
 def _kept(items: tuple[Item, ...], keep: Iterable[bool]) -> tuple[Item, ...]:

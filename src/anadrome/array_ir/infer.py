@@ -31,6 +31,7 @@ from anadrome.array_ir.nodes import (
     Loop,
     Operator,
     ParFor,
+    Part,
     Print,
     Reduce,
     Reshape,
@@ -44,10 +45,9 @@ from anadrome.array_ir.nodes import (
     Var,
     VjpRule,
     WithSum,
-    Yield,
     i64,
 )
-from anadrome.array_ir.walk import bind_residuals
+from anadrome.array_ir.rewrite import bind_residuals
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors.ir import IRError
 from anadrome.library.table import LIBRARY
@@ -82,9 +82,12 @@ def result_types(expr: Expr) -> tuple[Type, ...]:
         case Reshape(array=array, shape=shape):
             _sizes(shape)
             return (ArrayType(_array(array, "a reshaped value").dtype, shape),)
-        case ParFor(extent=extent, yields=yields):
+        case ParFor(extent=extent, body=body):
             _sizes((extent,))
-            return tuple(type_ for item in yields for type_ in yield_types(item, extent))
+            parts = expr.parts
+            taken = sum(len(part.takes) for part in parts)
+            _hold(taken == len(body.results), f"the yields take {taken} results of {len(body.results)}")
+            return tuple(type_ for part in parts for type_ in yield_types(part, extent))
         case Loop():
             return _loop(expr)
         case If(condition=condition, then=then, other=other):
@@ -117,34 +120,40 @@ def result_types(expr: Expr) -> tuple[Type, ...]:
             assert_never(expr)
 
 
-def yield_types(item: Yield, extent: Size) -> tuple[Type, ...]:
+def yield_types(part: Part, extent: Size) -> tuple[Type, ...]:
     """The types of the results a yield makes under a parfor of this extent."""
-    match item:
-        case Stack(value=value):
-            return (_stacked(value, extent),)
-        case Reduce(operator=operator, values=values):
-            _operator(operator, values)
-            return tuple(_array(value, "a reduced value") for value in values)
-        case Scan(operator=operator, values=values):
-            _operator(operator, values)
-            return tuple(_stacked(value, extent) for value in values)
-        case Accumulate(operator=operator, init=init, at=at, value=value):
-            base = _array(init, "an accumulated value")
-            _hold(value.type == _row(base, at), f"the value accumulated into {init} does not fit its place")
-            _operator(operator, (value,))
-            return (base,)
-        case Scatter(init=init, at=at, value=value):
-            base = _array(init, "a scattered value")
-            _hold(value.type == _row(base, at), f"the value scattered into {init} does not fit its place")
-            return (base,)
-        case Carry(source=source, token=token):
+    match part.item:
+        case Stack():
+            return (_stacked(part.value, extent),)
+        case Reduce(operator=operator):
+            _operator(operator, part.takes)
+            return tuple(_array(value, "a reduced value") for value in part.takes)
+        case Scan(operator=operator):
+            _operator(operator, part.takes)
+            return tuple(_stacked(value, extent) for value in part.takes)
+        case Accumulate(operator=operator, init=init):
+            base = _array(init, "an accumulated part.value")
             _hold(
-                isinstance(source.type, SumType) and source.type == token.type,
+                part.value.type == _row(base, tuple(part.at)),
+                f"the part.value accumulated into {init} does not fit its place",
+            )
+            _operator(operator, (part.value,))
+            return (base,)
+        case Scatter(init=init):
+            base = _array(init, "a scattered part.value")
+            _hold(
+                part.value.type == _row(base, tuple(part.at)),
+                f"the part.value scattered into {init} does not fit its place",
+            )
+            return (base,)
+        case Carry(source=source):
+            _hold(
+                isinstance(source.type, SumType) and source.type == part.value.type,
                 "a carry passes on one accumulator",
             )
             return (source.type,)
         case _:
-            assert_never(item)
+            assert_never(part.item)
 
 
 def _hold(condition: bool, rule: str) -> None:

@@ -59,6 +59,7 @@ from anadrome.array_ir.nodes import (
     Loop,
     Operator,
     ParFor,
+    Part,
     Print,
     Reduce,
     Reshape,
@@ -70,12 +71,9 @@ from anadrome.array_ir.nodes import (
     Update,
     Var,
     WithSum,
-    Yield,
-    yield_slices,
 )
 from anadrome.array_ir.operators import identity
 from anadrome.array_ir.own_reads import Knowledge
-from anadrome.array_ir.walk import inner_operands
 from anadrome.dtypes import ALL
 from anadrome.errors import Span
 from anadrome.errors.ir import IRError
@@ -413,38 +411,37 @@ class _Machine:
         extent = self.integer(expr.extent)
         if extent < 0:
             raise self.fail(f"the extent of a parfor is {extent}")
-        taken = tuple(atom for item in expr.yields for atom in inner_operands(item))
-        sinks = [self.sink(item, let.targets[where], movable) for item, where in yield_slices(expr.yields)]
+        sinks = [self.sink(part, let.targets[where], movable) for part, where in expr.slices()]
         for iteration in range(extent):
             self.work.iterations += 1
             self.env[expr.index] = np.int64(iteration)
-            at_end = self.statements(expr.body, (), taken)
+            at_end = self.statements(expr.body, (), expr.body.results)
             for absorb, _ in sinks:
                 absorb(iteration)
             self.forget(at_end)
         return [value for _, finish in sinks for value in finish()]
 
     # ------------------------------------------------------------------ yields
-    def sink(self, item: Yield, targets: Sequence[Var], movable: Sequence[Var]) -> Sink:
+    def sink(self, part: Part, targets: Sequence[Var], movable: Sequence[Var]) -> Sink:
         """What a yield does with each iteration, and what it has made in the end."""
-        match item:
-            case Stack(value=value):
-                return self.stack(value, targets[0])
-            case Reduce(operator=operator, values=values):
-                return self.fold(operator, values, targets)
-            case Scan(operator=operator, values=values, exclusive=exclusive):
-                return self.scan(operator, values, targets, exclusive)
-            case Accumulate(operator, init, at, value, bounds):
-                return self.accumulate(operator, self.own(init, movable), at, value, bounds)
-            case Scatter(init=init, at=at, value=value, bounds=bounds):
+        match part.item:
+            case Stack():
+                return self.stack(part.value, targets[0])
+            case Reduce(operator=operator):
+                return self.fold(operator, part.takes, targets)
+            case Scan(operator=operator, exclusive=exclusive):
+                return self.scan(operator, part.takes, targets, exclusive)
+            case Accumulate(operator=operator, init=init, bounds=bounds):
+                return self.accumulate(operator, self.own(init, movable), part.at, part.value, bounds)
+            case Scatter(init=init, bounds=bounds):
                 out = self.own(init, movable)
                 self.env.setdefault(init, out)  # the body may read it yet
-                return self.scatter(out, at, value, bounds)
+                return self.scatter(out, part.at, part.value, bounds)
             case Carry(source=source):
                 buffer = self.env[source]
                 return (lambda iteration: None, lambda: [buffer])
             case _:
-                assert_never(item)
+                assert_never(part.item)
 
     def stack(self, atom: Atom, target: Var) -> Sink:
         """Put the values side by side."""

@@ -8,10 +8,10 @@ whole function. A body may read any variable bound around it.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal as OneOf
 
+from anadrome.array_ir.checkpoint import Checkpoint
 from anadrome.dtypes import ALL as DTYPES
 from anadrome.dtypes import BOOL, I64, DType
 from anadrome.errors import Span
@@ -51,8 +51,7 @@ class Var:
 
 
 Atom = Var | Const
-Size = Var | Const
-"""A dimension: a constant or a variable of type i64."""
+Size = Var | Const  # a dimension, of type i64
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +173,8 @@ class Reshape:
 class ParFor:
     """The body for every `index < extent`, in any order, and what becomes of its results.
 
-    `body.results` is empty: the yields name the variables of the body they take. Results of the
-    expression are those of the yields, one after the other (see `yield_arity`).
+    The yields take the results of the body one after the other, each as many as `taken` says, and make the
+    results of the expression in the same order, each as many as `made` says.
 
     `in_lanes`: iterations shall run side by side in the lanes of vectors, whatever loops are inside. It
     changes no result.
@@ -187,38 +186,35 @@ class ParFor:
     yields: tuple[Yield, ...]
     in_lanes: bool = False
 
-
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """What the reverse sweep of a loop may keep of the values it carries; it changes no result.
-
-    `all`: those of every iteration. `sqrt`, `log`: about √(2n), or ⌈log₂ n⌉ + 1, of n iterations.
-    `repeats`: as few as let no iteration run more than `repeats` times again. `budget`: as many as `memory`
-    bytes hold; with another policy `memory` is a limit that it must keep to.
-    """
-
-    policy: OneOf["all", "sqrt", "log", "repeats", "budget"]
-    repeats: int = 0
-    memory: int | None = None
-    is_swept: bool = False
-    """The loop is itself the return sweep of one with this policy. Differentiated again it follows the policy
-    but not the budget: its states hold all snapshots."""
-    in_blocks: bool = False
-    """The iterations of that sweep are blocks of iterations (`ad.blocks`)."""
-
     @staticmethod
-    def of(policy: str | int | None, memory: int | None) -> Checkpoint | None:
-        """The wish for a policy as it is written (`all`, `sqrt`, `log` or a number) and a budget in bytes;
-        None without either. Raises `ValueError` for another policy."""
-        match policy:
-            case None:
-                return None if memory is None else Checkpoint("budget", 0, memory)
-            case "all" | "sqrt" | "log":
-                return Checkpoint(policy, 0, memory)
-            case _ if not isinstance(policy, bool) and str(policy).isdecimal() and int(policy) > 0:
-                return Checkpoint("repeats", int(policy), memory)
-            case _:
-                raise ValueError(f"no checkpoint policy {policy!r}")
+    def of(
+        index: Var, extent: Size, lets: Iterable[Let], parts: Iterable[Part], *, in_lanes: bool = False
+    ) -> ParFor:
+        """A parfor of these statements and of yields that come with what they take."""
+        pairs = [(part.item, part.takes) for part in parts]
+        body = Body(tuple(lets), tuple([atom for _, takes in pairs for atom in takes]))
+        return ParFor(index, extent, body, tuple([item for item, _ in pairs]), in_lanes)
+
+    def yielding(self, parts: Iterable[Part]) -> ParFor:
+        """The same iterations with these yields."""
+        return ParFor.of(self.index, self.extent, self.body.lets, parts, in_lanes=self.in_lanes)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Each yield with the results of the body that it takes."""
+        return tuple([part for part, _ in self.slices()])
+
+    def part_of(self, position: int) -> Part:
+        """The yield that makes the result at this position, with what it takes."""
+        return next(part for part, where in self.slices() if where.start <= position < where.stop)
+
+    def slices(self) -> Iterator[tuple[Part, slice]]:
+        """Each yield with what it takes, and the slice of the results that it makes."""
+        results, first, start = self.body.results, 0, 0
+        for item in self.yields:
+            last, stop = first + taken(item), start + made(item)
+            yield Part(item, results[first:last]), slice(start, stop)
+            first, start = last, stop
 
 
 @node
@@ -269,10 +265,6 @@ class AddTo:
     indices: tuple[Atom, ...]
     value: Atom
     bounds: Bounds = Bounds.PROVED
-
-
-INDEX_MESSAGE = "index {0} is out of range for a dimension of size {1}"
-"""What an index outside of its dimension says."""
 
 
 @node
@@ -433,6 +425,12 @@ class Lambda:
     identity: tuple[Atom, ...]
     inverse: Body | None = None
 
+    def changed(self, change: Callable[[Body], Body]) -> Lambda:
+        """The operator with its bodies changed; itself where none is."""
+        body, inverse = change(self.body), None if self.inverse is None else change(self.inverse)
+        is_same = body is self.body and inverse is self.inverse
+        return self if is_same else Lambda(self.left, self.right, body, self.identity, inverse)
+
 
 Operator = str | Lambda
 """A named monoid ("add", "mul", "min", "max", "and", "or") or a lambda."""
@@ -441,10 +439,31 @@ NAMED_OPERATORS = ("add", "mul", "min", "max", "and", "or")
 
 
 @node
+class Part:
+    """A yield with what it takes of each iteration."""
+
+    item: Yield
+    takes: tuple[Atom, ...]
+
+    @property
+    def value(self) -> Atom:
+        """The value; what stands before it are the indices of its place."""
+        return self.takes[-1]
+
+    @property
+    def at(self) -> tuple[Atom, ...]:
+        """The indices of its place."""
+        return self.takes[:-1]
+
+
+@node
 class Stack:
     """The values as an array with a new leading dimension."""
 
-    value: Atom
+    @staticmethod
+    def of(value: Atom) -> Part:
+        """A stack of this value."""
+        return Part(Stack(), (value,))
 
 
 @node
@@ -452,7 +471,11 @@ class Reduce:
     """One value per operand: all values combined. A named operator takes one, elementwise on arrays."""
 
     operator: Operator
-    values: tuple[Atom, ...]
+
+    @staticmethod
+    def of(operator: Operator, values: tuple[Atom, ...]) -> Part:
+        """A reduction of these values."""
+        return Part(Reduce(operator), values)
 
 
 @node
@@ -460,41 +483,79 @@ class Scan:
     """The prefixes of the reduction, one array per operand; exclusive ones start at the identity."""
 
     operator: Operator
-    values: tuple[Atom, ...]
     exclusive: bool = False
+
+    @staticmethod
+    def of(operator: Operator, values: tuple[Atom, ...], exclusive: bool = False) -> Part:
+        """The prefixes of these values."""
+        return Part(Scan(operator, exclusive), values)
 
 
 @node
 class Accumulate:
-    """`init` combined with every value at its index (histogram, scatter-add): a value, not a mutation."""
+    """`init` combined with every value at its index (histogram, scatter-add): a value, not a mutation.
+    It takes `rank` indices and the value."""
 
     operator: Operator
     init: Var
-    at: tuple[Atom, ...]
-    value: Atom
+    rank: int
     bounds: Bounds = Bounds.PROVED
+
+    @staticmethod
+    def of(
+        operator: Operator, init: Var, at: tuple[Atom, ...], value: Atom, bounds: Bounds = Bounds.PROVED
+    ) -> Part:
+        """This value at these indices."""
+        return Part(Accumulate(operator, init, len(at), bounds), (*at, value))
 
 
 @node
 class Scatter:
-    """`init` with every value put at its index; among several writers the last iteration wins."""
+    """`init` with every value put at its index; among several writers the last iteration wins. It takes
+    `rank` indices and the value."""
 
     init: Var
-    at: tuple[Atom, ...]
-    value: Atom
+    rank: int
     bounds: Bounds = Bounds.PROVED
+
+    @staticmethod
+    def of(init: Var, at: tuple[Atom, ...], value: Atom, bounds: Bounds = Bounds.PROVED) -> Part:
+        """This value at these indices."""
+        return Part(Scatter(init, len(at), bounds), (*at, value))
 
 
 @node
 class Carry:
-    """The accumulator after the contributions of every iteration: `token` ends the chain that the
+    """The accumulator after the contributions of every iteration. What it takes ends the chain that the
     iteration began at the accumulator `source` bound outside."""
 
     source: Var
-    token: Var
+
+    @staticmethod
+    def of(source: Var, token: Atom) -> Part:
+        """The accumulator that an iteration takes on as `source` and leaves as `token`."""
+        return Part(Carry(source), (token,))
 
 
 Yield = Stack | Reduce | Scan | Accumulate | Scatter | Carry
+
+
+def taken(item: Yield) -> int:
+    """How many results of the body a yield takes."""
+    match item:
+        case Accumulate(rank=rank) | Scatter(rank=rank):
+            return rank + 1
+        case _:
+            return made(item)
+
+
+def made(item: Yield) -> int:
+    """How many results a yield makes."""
+    match item:
+        case Reduce(operator=Lambda(identity=identity)) | Scan(operator=Lambda(identity=identity)):
+            return len(identity)
+        case _:
+            return 1
 
 
 # ---------------------------------------------------------------------------- bodies and functions
@@ -535,17 +596,3 @@ class Function:
                 if isinstance(size, Var) and size not in self.params:
                     found.setdefault(size)
         return tuple(found)
-
-
-def yield_arity(item: Yield) -> int:
-    """How many results a yield makes."""
-    return len(item.values) if isinstance(item, Reduce | Scan) else 1
-
-
-def yield_slices(yields: tuple[Yield, ...]) -> Iterator[tuple[Yield, slice]]:
-    """Each yield with the slice of the ParFor's results that belongs to it."""
-    start = 0
-    for item in yields:
-        stop = start + yield_arity(item)
-        yield item, slice(start, stop)
-        start = stop

@@ -28,7 +28,6 @@ from anadrome.array_ir.nodes import (
     Scatter,
     Stack,
     Var,
-    yield_slices,
 )
 from anadrome.array_ir.walk import all_lets, bodies, free_variables, operands
 
@@ -80,10 +79,10 @@ class Knowledge:
 
     def is_in_place(self, expr: ParFor, array: Var) -> bool:
         """Whether a parfor may write to an array, by its one scatter into it, while its body reads it."""
-        items = [item for item in expr.yields if isinstance(item, Scatter) and item.init is array]
-        if len(items) != 1 or operands(expr).count(array) != 1:
+        parts = [part for part in expr.parts if isinstance(part.item, Scatter) and part.item.init is array]
+        if len(parts) != 1 or operands(expr).count(array) != 1:
             return False
-        places = [self._place(index) for index in items[0].at]
+        places = [self._place(index) for index in parts[0].at]
         inside = {expr.index, *_bound(expr.body)}
         (_, body), *operators = bodies(expr)
         reads = list(_reads(body, array))
@@ -138,12 +137,11 @@ def reads_own(expr: ParFor, value: Atom, array: Var) -> bool:
         if found is None or not isinstance(found.expr, ParFor):
             return False
         nest = found.expr
-        parts = yield_slices(nest.yields)
         place = found.targets.index(element)
-        item = next(item for item, part in parts if part.start <= place < part.stop)
-        if not isinstance(item, Stack):
+        part = nest.part_of(place)
+        if not isinstance(part.item, Stack):
             return False
-        element = item.value
+        element = part.value
         indices.append(nest.index)
         parfors.append(nest)
     for one in parfors:

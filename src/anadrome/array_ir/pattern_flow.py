@@ -46,8 +46,6 @@ from anadrome.array_ir.nodes import (
     Update,
     Var,
     WithSum,
-    Yield,
-    yield_slices,
 )
 from anadrome.array_ir.walk import bodies, operands, type_sizes
 from anadrome.dtypes import BOOL
@@ -174,10 +172,10 @@ def _deciding(let: Let, inexact: set[Var]) -> list[Atom]:
             found += indices
         case Full(shape=shape) | Reshape(shape=shape):
             found += shape
-        case ParFor(extent=extent, yields=yields):
+        case ParFor(extent=extent):
             found.append(extent)
-            for item in yields:
-                found += _places(item)
+            for part in let.expr.parts:
+                found += part.at if isinstance(part.item, Accumulate | Scatter) else ()
         case Loop(trip=trip, condition=condition):
             found += [] if trip is None else [trip]
             found += [] if condition is None else condition.results
@@ -188,10 +186,6 @@ def _deciding(let: Let, inexact: set[Var]) -> list[Atom]:
         case _:
             assert_never(let.expr)
     return found
-
-
-def _places(item: Yield) -> tuple[Atom, ...]:
-    return item.at if isinstance(item, Accumulate | Scatter) else ()
 
 
 # ---------------------------------------------------------------------------- who feeds whom
@@ -259,24 +253,24 @@ def _let(flow: Flow, targets: tuple[Var, ...], expr: Expr) -> None:
 
 def _parfor(flow: Flow, targets: tuple[Var, ...], expr: ParFor) -> None:
     flow.feed(expr.index, ())
-    for item, where in yield_slices(expr.yields):
+    for part, where in expr.slices():
         made = targets[where]
-        match item:
-            case Stack(value=value):
-                flow.feed(made[0], (value,))
-            case Reduce(operator=operator, values=values) | Scan(operator=operator, values=values):
-                for target, value in zip(made, values, strict=True):
+        match part.item:
+            case Stack():
+                flow.feed(made[0], (part.value,))
+            case Reduce(operator=operator) | Scan(operator=operator):
+                for target, value in zip(made, part.takes, strict=True):
                     flow.feed(target, (value,), (expr.extent,))
-                _operator(flow, operator, made, values)
-            case Accumulate(operator=operator, init=init, at=at, value=value):
-                flow.feed(made[0], (init, value), at)
-                _operator(flow, operator, made, (value,))
-            case Scatter(init=init, at=at, value=value):
-                flow.feed(made[0], (init, value), at)
-            case Carry(source=source, token=token):
-                flow.feed(made[0], (source, token))
+                _operator(flow, operator, made, part.takes)
+            case Accumulate(operator=operator, init=init):
+                flow.feed(made[0], (init, part.value), part.at)
+                _operator(flow, operator, made, (part.value,))
+            case Scatter(init=init):
+                flow.feed(made[0], (init, part.value), part.at)
+            case Carry(source=source):
+                flow.feed(made[0], (source, part.value))
             case _:
-                assert_never(item)
+                assert_never(part.item)
 
 
 def _operator(flow: Flow, operator: Operator, made: tuple[Var, ...], values: tuple[Atom, ...]) -> None:

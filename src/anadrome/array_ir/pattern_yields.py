@@ -27,13 +27,13 @@ from anadrome.array_ir.nodes import (
     Lambda,
     Operator,
     ParFor,
+    Part,
     Reduce,
     Scan,
     Scatter,
     Stack,
     Var,
     Yield,
-    yield_slices,
 )
 from anadrome.array_ir.operators import identity
 from anadrome.array_ir.pattern_flow import Flow
@@ -53,7 +53,7 @@ from anadrome.array_ir.pattern_values import (
     contribution,
     places,
 )
-from anadrome.array_ir.walk import free_variables, inner_operands
+from anadrome.array_ir.walk import free_variables
 
 COMBINE: dict[str, np.ufunc] = {
     "add": np.add,
@@ -72,8 +72,8 @@ def parfor(state: State, targets: Sequence[Var], expr: ParFor, lanes: Lanes) -> 
     _, up, index = spans(counts)
     inner = Lanes(len(up), lanes, up)
     wanted = [
-        (item, targets[where])
-        for item, where in yield_slices(expr.yields)
+        (part, targets[where])
+        for part, where in expr.slices()
         if any(state.is_reached(var) or state.is_needed(var) for var in targets[where])
     ]
     step = max(1, ELEMENTS // breadth(state, expr.body, lanes))
@@ -81,49 +81,51 @@ def parfor(state: State, targets: Sequence[Var], expr: ParFor, lanes: Lanes) -> 
         state.bind(expr.index, Scalar(inner, index))
         state.run(state, expr.body, inner)
     else:
-        reduced = _in_parts(state, expr, [item for item, _ in wanted], inner, lanes, step)
-    for item, made in wanted:
+        reduced = _in_parts(state, expr, [part for part, _ in wanted], inner, lanes, step)
+    for part, made in wanted:
+        item = part.item
         if isinstance(item, Reduce) and step < inner.count:
             for var, blocks in zip(made, reduced[item], strict=True):
                 state.bind(var, _together(item.operator, blocks))
         else:
-            _yield(state, made, item, inner, lanes)
+            _yield(state, made, part, inner, lanes)
 
 
 def _in_parts(
-    state: State, expr: ParFor, wanted: Sequence[Yield], inner: Lanes, lanes: Lanes, step: int
+    state: State, expr: ParFor, wanted: Sequence[Part], inner: Lanes, lanes: Lanes, step: int
 ) -> dict[Yield, list[list[Block]]]:
     """Run so many iterations at a time; what yields take of them is put together, reductions for each part
     apart."""
     index = np.arange(inner.count) - np.searchsorted(inner.up, inner.up)
     reduced: dict[Yield, list[list[Block]]] = {
-        item: [[] for _ in item.values] for item in wanted if isinstance(item, Reduce)
+        part.item: [[] for _ in part.takes] for part in wanted if isinstance(part.item, Reduce)
     }
-    parts: dict[Var, list[Value]] = {}
+    kept: dict[Var, list[Value]] = {}
     for first in range(0, inner.count, step):
         up = inner.up[first : first + step]
-        part = Lanes(len(up), lanes, up)
-        state.bind(expr.index, Scalar(part, index[first : first + step]))
-        state.run(state, expr.body, part)
-        for item in wanted:
+        some = Lanes(len(up), lanes, up)
+        state.bind(expr.index, Scalar(some, index[first : first + step]))
+        state.run(state, expr.body, some)
+        for part in wanted:
+            item = part.item
             if isinstance(item, Reduce):
                 for position, blocks in enumerate(reduced[item]):
-                    blocks.append(_reduced(state, item.operator, item.values, position, part, lanes))
+                    blocks.append(_reduced(state, item.operator, part.takes, position, some, lanes))
             elif not isinstance(item, Carry):
-                _keep(state, item, part, parts)
-    for var, values in parts.items():
+                _keep(state, part, some, kept)
+    for var, values in kept.items():
         state.bind(var, _all_parts(state, values, inner))
     return reduced
 
 
-def _keep(state: State, item: Yield, part: Lanes, parts: dict[Var, list[Value]]) -> None:
+def _keep(state: State, part: Part, some: Lanes, all_kept: dict[Var, list[Value]]) -> None:
     """Keep what a yield takes of some iterations until all have run."""
-    for atom in set(inner_operands(item)):
+    for atom in set(part.takes):
         found = state.values.get(atom) if isinstance(atom, Var) else None
-        if isinstance(atom, Var) and found is not None and found.lanes is part:
+        if isinstance(atom, Var) and found is not None and found.lanes is some:
             kept = contiguous(found) if isinstance(found, Block) else found
-            if atom not in parts or parts[atom][-1].lanes is not part:
-                parts.setdefault(atom, []).append(kept)
+            if atom not in all_kept or all_kept[atom][-1].lanes is not some:
+                all_kept.setdefault(atom, []).append(kept)
 
 
 def _all_parts(state: State, parts: Sequence[Value], inner: Lanes) -> Value:
@@ -160,26 +162,26 @@ def _together(operator: Operator, parts: Sequence[Block]) -> Block:
     )
 
 
-def _yield(state: State, made: Sequence[Var], item: Yield, inner: Lanes, lanes: Lanes) -> None:
-    match item:
-        case Stack(value=value):
-            rows = contiguous(state.block(value, inner))
+def _yield(state: State, made: Sequence[Var], part: Part, inner: Lanes, lanes: Lanes) -> None:
+    match part.item:
+        case Stack():
+            rows = contiguous(state.block(part.value, inner))
             state.bind(made[0], _packed(state, made[0], rows.store, lanes))
-        case Reduce(operator=operator, values=values):
+        case Reduce(operator=operator):
             for position, var in enumerate(made):
-                state.bind(var, _reduced(state, operator, values, position, inner, lanes))
-        case Scan(operator=operator, values=values, exclusive=exclusive):
+                state.bind(var, _reduced(state, operator, part.takes, position, inner, lanes))
+        case Scan(operator=operator, exclusive=exclusive):
             for position, var in enumerate(made):
-                store = _scanned(state, operator, values, position, exclusive, inner)
+                store = _scanned(state, operator, part.takes, position, exclusive, inner)
                 state.bind(var, _packed(state, var, store, lanes))
-        case Accumulate(operator=operator, init=init, at=at, value=value):
-            state.bind(made[0], accumulated(state, operator, init, at, value, inner, lanes))
-        case Scatter(init=init, at=at, value=value):
-            state.bind(made[0], written(state, init, at, value, inner, lanes))
+        case Accumulate(operator=operator, init=init):
+            state.bind(made[0], accumulated(state, operator, init, part.at, part.value, inner, lanes))
+        case Scatter(init=init):
+            state.bind(made[0], written(state, init, part.at, part.value, inner, lanes))
         case Carry(source=source):
             state.bind(made[0], state.block(source, lanes))
         case _:
-            assert_never(item)
+            assert_never(part.item)
 
 
 def _packed(state: State, var: Var, store: Store, lanes: Lanes) -> Block:

@@ -60,9 +60,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import assert_never
 
+from anadrome.array_ir.checkpoint import Checkpoint
 from anadrome.array_ir.nodes import (
     Accumulate,
     AddTo,
@@ -72,7 +74,6 @@ from anadrome.array_ir.nodes import (
     Bounds,
     Carry,
     Check,
-    Checkpoint,
     Collective,
     Const,
     Custom,
@@ -89,6 +90,7 @@ from anadrome.array_ir.nodes import (
     Loop,
     Operator,
     ParFor,
+    Part,
     Print,
     Reduce,
     Reshape,
@@ -100,7 +102,6 @@ from anadrome.array_ir.nodes import (
     Update,
     Var,
     WithSum,
-    Yield,
 )
 from anadrome.array_ir.text_parse import BOUNDS, RESERVED, parse
 from anadrome.array_ir.walk import all_lets
@@ -216,10 +217,14 @@ class _Printer:
     # ------------------------------------------------------------------ statements
     def body(self, body: Body) -> None:
         """The lines of a body."""
-        for let in body.lets:
-            self.statement(let)
+        self.statements(body)
         if body.results:
             self.lines.append(f"{self.indent}return {self.listed(body.results)}")
+
+    def statements(self, body: Body) -> None:
+        """The lines of the statements of a body."""
+        for let in body.lets:
+            self.statement(let)
 
     def statement(self, let: Let) -> None:
         """The lines of one statement."""
@@ -228,10 +233,13 @@ class _Printer:
             head += " = "
         expr = let.expr
         match expr:
-            case ParFor(index=index, extent=extent, body=body, yields=yields, in_lanes=in_lanes):
+            case ParFor(index=index, extent=extent, in_lanes=in_lanes):
                 lanes = " lanes" if in_lanes else ""
                 self.lines.append(f"{head}parfor {self.name(index)} < {self.atom(extent)}{lanes} {{")
-                self.nested(body, yields)
+                with self.indented():
+                    self.statements(expr.body)
+                    for part in expr.parts:
+                        self.part(part)
             case Loop():
                 self.loop(head, expr)
             case If(condition=condition, then=then, other=other):
@@ -247,15 +255,18 @@ class _Printer:
             case _:
                 self.lines.append(head + self.simple(expr))
 
-    def nested(self, body: Body, yields: Sequence[Yield] = ()) -> None:
-        """The lines of a nested body and its closing brace."""
-        outer = self.indent
-        self.indent = outer + "  "
-        self.body(body)
-        for item in yields:
-            self.item(item)
+    @contextmanager
+    def indented(self) -> Iterator[None]:
+        """A `with` block for the lines of a nested body, which ends with its closing brace."""
+        outer, self.indent = self.indent, self.indent + "  "
+        yield
         self.indent = outer
         self.lines.append(f"{outer}}}")
+
+    def nested(self, body: Body) -> None:
+        """The lines of a nested body and its closing brace."""
+        with self.indented():
+            self.body(body)
 
     def loop(self, head: str, expr: Loop) -> None:
         """The lines of a sequential loop."""
@@ -326,25 +337,25 @@ class _Printer:
                 assert_never(expr)
 
     # ------------------------------------------------------------------ yields
-    def item(self, item: Yield) -> None:
-        """The lines of a yield."""
-        match item:
-            case Stack(value=value):
-                self.yields(f"stack {self.atom(value)}")
-            case Reduce(operator=operator, values=values):
-                self.yields(f"reduce {_operator(operator)}{self.spaced(values)}", operator)
-            case Scan(operator=operator, values=values, exclusive=exclusive):
+    def part(self, part: Part) -> None:
+        """The lines of a yield with what it takes."""
+        match part.item:
+            case Stack():
+                self.yields(f"stack {self.atom(part.value)}")
+            case Reduce(operator=operator):
+                self.yields(f"reduce {_operator(operator)}{self.spaced(part.takes)}", operator)
+            case Scan(operator=operator, exclusive=exclusive):
                 kind = "scan exclusive" if exclusive else "scan"
-                self.yields(f"{kind} {_operator(operator)}{self.spaced(values)}", operator)
-            case Accumulate(operator, init, at, value, bounds):
-                place = self.at(init, at, bounds)
-                self.yields(f"accumulate {_operator(operator)} {place} {self.atom(value)}", operator)
-            case Scatter(init=init, at=at, value=value, bounds=bounds):
-                self.yields(f"scatter {self.at(init, at, bounds)} {self.atom(value)}")
-            case Carry(source=source, token=token):
-                self.yields(f"carry {self.name(source)} {self.name(token)}")
+                self.yields(f"{kind} {_operator(operator)}{self.spaced(part.takes)}", operator)
+            case Accumulate(operator=operator, init=init, bounds=bounds):
+                place = self.at(init, part.at, bounds)
+                self.yields(f"accumulate {_operator(operator)} {place} {self.atom(part.value)}", operator)
+            case Scatter(init=init, bounds=bounds):
+                self.yields(f"scatter {self.at(init, part.at, bounds)} {self.atom(part.value)}")
+            case Carry(source=source):
+                self.yields(f"carry {self.name(source)} {self.atom(part.value)}")
             case _:
-                assert_never(item)
+                assert_never(part.item)
 
     def yields(self, words: str, operator: Operator = "") -> None:
         """A line of a yield, and the operator after it where that is a lambda."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, NoReturn, TypeVar
 
+from anadrome.array_ir.checkpoint import Checkpoint
 from anadrome.array_ir.infer import result_types
 from anadrome.array_ir.nodes import (
     FALSE,
@@ -22,7 +23,6 @@ from anadrome.array_ir.nodes import (
     Bounds,
     Carry,
     Check,
-    Checkpoint,
     Const,
     Expr,
     Full,
@@ -36,6 +36,7 @@ from anadrome.array_ir.nodes import (
     Loop,
     Operator,
     ParFor,
+    Part,
     Print,
     Reduce,
     Reshape,
@@ -47,7 +48,6 @@ from anadrome.array_ir.nodes import (
     Update,
     Var,
     WithSum,
-    Yield,
 )
 from anadrome.array_ir.text_parse_custom import parse_custom
 from anadrome.array_ir.text_parse_kernels import parse_collective, parse_launch, split_kernels
@@ -70,7 +70,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.ASCII,
 )
 
-Part = TypeVar("Part")
+Item = TypeVar("Item")
 
 
 class _Token(NamedTuple):
@@ -149,7 +149,7 @@ class _Parser:
         while self.token.kind == "end":
             self.position += 1
 
-    def sequence(self, part: Callable[[], Part], opening: str = "(", closing: str = ")") -> tuple[Part, ...]:
+    def sequence(self, part: Callable[[], Item], opening: str = "(", closing: str = ")") -> tuple[Item, ...]:
         """Parts with commas between them, in brackets."""
         self.expect(opening)
         if self.accept(closing):
@@ -302,17 +302,17 @@ class _Parser:
         self.scope = outer
         return body, variables
 
-    def statements(self) -> tuple[Body, tuple[Yield, ...]]:
+    def statements(self) -> tuple[Body, tuple[Part, ...]]:
         """A braced body, with its results or its yields."""
         self.expect("{")
         lets: list[Let] = []
         results: tuple[Atom, ...] = ()
-        yields: list[Yield] = []
+        parts: list[Part] = []
         self.skip_ends()
         while not self.accept("}"):
             if self.token.text == "yield":
-                yields.append(self.item())
-            elif yields or results:
+                parts.append(self.part())
+            elif parts or results:
                 self.fail("`}` after the results")
             elif self.accept("return"):
                 results = self.results()
@@ -321,7 +321,7 @@ class _Parser:
             if self.token.text != "}":
                 self.expect("the end of the statement", kind="end")
             self.skip_ends()
-        return Body(tuple(lets), results), tuple(yields)
+        return Body(tuple(lets), results), tuple(parts)
 
     def results(self) -> tuple[Atom, ...]:
         """Atoms with commas between them."""
@@ -386,9 +386,9 @@ class _Parser:
         extent, in_lanes = self.atom(), self.accept("lanes")
         outer, self.scope = self.scope, dict(self.scope)
         index = self.bind(name, ArrayType(I64))
-        body, yields = self.statements()
+        body, parts = self.statements()
         self.scope = outer
-        return ParFor(index, extent, body, yields, in_lanes)
+        return ParFor.of(index, extent, body.lets, parts, in_lanes=in_lanes)
 
     def loop(self) -> Expr:
         """After `loop`."""
@@ -497,8 +497,8 @@ class _Parser:
         return Library(row.name, args, tuple(given[name] for name in row.attributes))
 
     # ------------------------------------------------------------------ yields
-    def item(self) -> Yield:
-        """One yield."""
+    def part(self) -> Part:
+        """One yield and what it takes."""
         self.expect("yield")
         token = self.expect("a kind of yield", kind="name")
         rule = _YIELDS.get(token.text)
@@ -534,37 +534,37 @@ class _Parser:
         self.scope = outer
         return Lambda(sides[0], sides[1], body, identity, inverse)
 
-    def stack(self) -> Yield:
+    def stack(self) -> Part:
         """After `stack`."""
-        return Stack(self.atom())
+        return Stack.of(self.atom())
 
-    def reduce(self) -> Yield:
+    def reduce(self) -> Part:
         """After `reduce`."""
         name, values = self.operator_name(), self.atoms()
-        return Reduce(self.monoid(name, values), values)
+        return Reduce.of(self.monoid(name, values), values)
 
-    def scan(self) -> Yield:
+    def scan(self) -> Part:
         """After `scan`."""
         exclusive = self.accept("exclusive")
         name, values = self.operator_name(), self.atoms()
-        return Scan(self.monoid(name, values), values, exclusive)
+        return Scan.of(self.monoid(name, values), values, exclusive)
 
-    def accumulate(self) -> Yield:
+    def accumulate(self) -> Part:
         """After `accumulate`."""
         name = self.operator_name()
         init, at, bounds = self.at()
         value = self.atom()
-        return Accumulate(self.monoid(name, (value,)), init, at, value, bounds)
+        return Accumulate.of(self.monoid(name, (value,)), init, at, value, bounds)
 
-    def scatter(self) -> Yield:
+    def scatter(self) -> Part:
         """After `scatter`."""
         init, at, bounds = self.at()
-        return Scatter(init, at, self.atom(), bounds)
+        return Scatter.of(init, at, self.atom(), bounds)
 
-    def carry(self) -> Yield:
+    def carry(self) -> Part:
         """After `carry`."""
         source = self.variable()
-        return Carry(source, self.variable())
+        return Carry.of(source, self.variable())
 
 
 _EXPRESSIONS: Mapping[str, Callable[[_Parser], Expr]] = {
@@ -584,7 +584,7 @@ _EXPRESSIONS: Mapping[str, Callable[[_Parser], Expr]] = {
     "print": _Parser.print,
     "call": _Parser.call,
 }
-_YIELDS: Mapping[str, Callable[[_Parser], Yield]] = {
+_YIELDS: Mapping[str, Callable[[_Parser], Part]] = {
     "stack": _Parser.stack,
     "reduce": _Parser.reduce,
     "scan": _Parser.scan,

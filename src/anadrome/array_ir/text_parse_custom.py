@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, Protocol
 
 from anadrome.array_ir.nodes import ArrayType, Atom, Body, Custom, Expr, JvpRule, Type, Var, VjpRule
-from anadrome.array_ir.walk import bind_residuals
+from anadrome.array_ir.rewrite import bind_residuals
 
 
 class Parser(Protocol):

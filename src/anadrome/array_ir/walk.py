@@ -1,4 +1,4 @@
-"""Going over programs: operands, nested bodies, free variables, renaming copies, dead code."""
+"""Going over programs: operands, nested bodies, free variables, effects."""
 
 from __future__ import annotations
 
@@ -19,10 +19,8 @@ from anadrome.array_ir.nodes import (
     Custom,
     Expr,
     Full,
-    Function,
     If,
     Index,
-    JvpRule,
     Lambda,
     Launch,
     Let,
@@ -37,11 +35,9 @@ from anadrome.array_ir.nodes import (
     Scan,
     Scatter,
     Stack,
-    SumType,
     Type,
     Update,
     Var,
-    VjpRule,
     WithSum,
     Yield,
 )
@@ -88,36 +84,39 @@ def operands(expr: Expr) -> tuple[Atom, ...]:
 def outer_operands(item: Yield) -> tuple[Atom, ...]:
     """What a yield reads around its parfor."""
     match item:
-        case Accumulate(init=init) | Scatter(init=init):
+        case Accumulate(operator=operator, init=init):
+            return (init, *_identity(operator))
+        case Reduce(operator=operator) | Scan(operator=operator):
+            return _identity(operator)
+        case Scatter(init=init):
             return (init,)
         case Carry(source=source):
             return (source,)
-        case Stack() | Reduce() | Scan():
+        case Stack():
             return ()
         case _:
             assert_never(item)
 
 
-def inner_operands(item: Yield) -> tuple[Atom, ...]:
-    """What a yield reads of each iteration."""
+def _identity(operator: Operator) -> tuple[Atom, ...]:
+    return operator.identity if isinstance(operator, Lambda) else ()
+
+
+def operator_of(item: Yield) -> Lambda | None:
+    """The operator of a yield where it is a lambda."""
     match item:
-        case Stack(value=value):
-            return (value,)
-        case Reduce(values=values) | Scan(values=values):
-            return values
-        case Accumulate(at=at, value=value) | Scatter(at=at, value=value):
-            return (*at, value)
-        case Carry(token=token):
-            return (token,)
+        case (
+            Reduce(operator=Lambda() as operator)
+            | Scan(operator=Lambda() as operator)
+            | Accumulate(operator=Lambda() as operator)
+        ):
+            return operator
         case _:
-            assert_never(item)
+            return None
 
 
 def bodies(expr: Expr) -> tuple[tuple[tuple[Var, ...], Body], ...]:
-    """The bodies nested in an expression, each with the variables bound on entering it.
-
-    The per-iteration operands of a parfor's yields appear as results of the body given here.
-    """
+    """The bodies nested in an expression, each with the variables bound on entering it."""
     match expr:
         case (
             Apply()
@@ -135,9 +134,7 @@ def bodies(expr: Expr) -> tuple[tuple[tuple[Var, ...], Body], ...]:
         ):
             return ()
         case ParFor(index=index, body=body, yields=yields):
-            taken = tuple(atom for item in yields for atom in inner_operands(item))
-            found: tuple[tuple[tuple[Var, ...], Body], ...] = (((index,), Body(body.lets, taken)),)
-            return found + tuple(body for item in yields for body in _lambda_bodies(item))
+            return (((index,), body), *(inner for item in yields for inner in _lambda_bodies(item)))
         case Loop(carried=carried, body=body, index=index, condition=condition):
             inner = (carried if index is None else (*carried, index), body)
             return (inner,) if condition is None else ((carried, condition), inner)
@@ -161,23 +158,13 @@ def _rule_bodies(expr: Custom) -> tuple[tuple[tuple[Var, ...], Body], ...]:
     return found
 
 
-def _lambda(item: Yield) -> Lambda | None:
-    match item:
-        case Reduce(operator=Lambda() as operator) | Scan(operator=Lambda() as operator):
-            return operator
-        case Accumulate(operator=Lambda() as operator):
-            return operator
-        case _:
-            return None
-
-
 def _lambda_bodies(item: Yield) -> tuple[tuple[tuple[Var, ...], Body], ...]:
-    operator = _lambda(item)
+    operator = operator_of(item)
     if operator is None:
         return ()
     sides = (*operator.left, *operator.right)
-    body = Body(operator.body.lets, (*operator.body.results, *operator.identity))
-    return ((sides, body),) if operator.inverse is None else ((sides, body), (sides, operator.inverse))
+    inverse = () if operator.inverse is None else ((sides, operator.inverse),)
+    return ((sides, operator.body), *inverse)
 
 
 def type_sizes(type_: Type) -> Iterator[Var]:
@@ -238,140 +225,6 @@ def holds(body: Body, *kinds: type[Expr]) -> bool:
 
 
 # ---------------------------------------------------------------------------- rebuilding
-class Renaming:
-    """A copy of a program with every bound variable fresh and free variables replaced by `mapping`."""
-
-    def __init__(self, mapping: Mapping[Var, Atom]) -> None:
-        self.mapping: dict[Var, Atom] = dict(mapping)
-
-    def atom(self, atom: Atom) -> Atom:
-        """The atom in the copy."""
-        return self.mapping.get(atom, atom) if isinstance(atom, Var) else atom
-
-    def variable(self, var: Var) -> Var:
-        """A variable where the grammar wants one (an array): it may not be replaced by a constant."""
-        found = self.atom(var)
-        assert isinstance(found, Var), f"{var} is an array and was replaced by a constant"
-        return found
-
-    def atoms(self, atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
-        """Several atoms in the copy."""
-        get = self.mapping.get
-        return tuple([get(atom, atom) if isinstance(atom, Var) else atom for atom in atoms])
-
-    def type(self, type_: Type) -> Type:
-        """The type with its sizes renamed."""
-        if not type_.shape or not any(size in self.mapping for size in type_.shape if isinstance(size, Var)):
-            return type_
-        shape = self.atoms(type_.shape)
-        return ArrayType(type_.dtype, shape) if isinstance(type_, ArrayType) else SumType(type_.dtype, shape)
-
-    def fresh(self, var: Var) -> Var:
-        """A new variable that stands for `var` from here on."""
-        new = Var(var.name, self.type(var.type))
-        self.mapping[var] = new
-        return new
-
-    def fresh_all(self, variables: tuple[Var, ...]) -> tuple[Var, ...]:
-        """New variables for several."""
-        return tuple([self.fresh(var) for var in variables])
-
-    def let(self, let: Let) -> Let:
-        """A statement in the copy."""
-        expr = self.expr(let.expr)
-        return Let(self.fresh_all(let.targets), expr, let.span)
-
-    def body(self, body: Body) -> Body:
-        """A body in the copy."""
-        lets = tuple([self.let(let) for let in body.lets])
-        return Body(lets, self.atoms(body.results))
-
-    def expr(self, expr: Expr) -> Expr:
-        """An expression in the copy, nested bodies included."""
-        match expr:
-            case ParFor(index=index, extent=extent, body=body, yields=yields):
-                outer = self.atom(extent)
-                new_index = self.fresh(index)
-                new_body = self.body(body)
-                items = tuple(self.item(item) for item in yields)
-                return ParFor(new_index, outer, new_body, items, expr.in_lanes)
-            case Loop(carried, init, body, index, trip, condition, checkpoint):
-                new_init = self.atoms(init)
-                new_trip = None if trip is None else self.atom(trip)
-                new_carried = self.fresh_all(carried)
-                new_condition = None if condition is None else self.body(condition)
-                counter = None if index is None else self.fresh(index)
-                new_body = self.body(body)
-                return Loop(new_carried, new_init, new_body, counter, new_trip, new_condition, checkpoint)
-            case If(condition=condition, then=then, other=other):
-                return If(self.atom(condition), self.body(then), self.body(other))
-            case WithSum(init=init, tokens=tokens, body=body):
-                new_sums = tuple(self.variable(var) for var in init)
-                return WithSum(new_sums, self.fresh_all(tokens), self.body(body))
-            case Custom():
-                return self.custom(expr)
-            case _:
-                return map_operands(expr, self.atom)
-
-    def custom(self, expr: Custom) -> Custom:
-        """A primal with its rules in the copy."""
-        args = self.atoms(expr.args)
-        params = self.fresh_all(expr.params)
-        primal = self.body(expr.primal)
-        jvp, vjp = expr.jvp, expr.vjp
-        if jvp is not None:
-            jvp = JvpRule(self.fresh_all(jvp.params), self.fresh_all(jvp.tangents), self.body(jvp.body))
-        if vjp is not None:
-            inputs, forward = self.fresh_all(vjp.params), self.body(vjp.forward)
-            residuals, cotangents = self.fresh_all(vjp.residuals), self.fresh_all(vjp.cotangents)
-            vjp = VjpRule(inputs, forward, residuals, cotangents, self.body(vjp.backward))
-        return Custom(args, params, primal, jvp, vjp)
-
-    def item(self, item: Yield) -> Yield:
-        """A yield in the copy."""
-        match item:
-            case Stack(value=value):
-                return Stack(self.atom(value))
-            case Reduce(operator=operator, values=values):
-                return Reduce(self.operator(operator), self.atoms(values))
-            case Scan(operator=operator, values=values, exclusive=exclusive):
-                return Scan(self.operator(operator), self.atoms(values), exclusive)
-            case Accumulate(operator, init, at, value, bounds):
-                new_operator = self.operator(operator)
-                return Accumulate(new_operator, self.variable(init), self.atoms(at), self.atom(value), bounds)
-            case Scatter(init=init, at=at, value=value, bounds=bounds):
-                return Scatter(self.variable(init), self.atoms(at), self.atom(value), bounds)
-            case Carry(source=source, token=token):
-                return Carry(self.variable(source), self.variable(token))
-            case _:
-                assert_never(item)
-
-    def operator(self, operator: Operator) -> Operator:
-        """A monoid in the copy."""
-        if isinstance(operator, str):
-            return operator
-        identity = self.atoms(operator.identity)
-        left, right = self.fresh_all(operator.left), self.fresh_all(operator.right)
-        body = self.body(operator.body)
-        inverse = None if operator.inverse is None else self.body(operator.inverse)
-        return Lambda(left, right, body, identity, inverse)
-
-
-def bind_residuals(forward: Body, count: int, bind: Callable[[int, Type], Var]) -> tuple[Var, ...]:
-    """Variables, made by `bind(position, type)`, for what a forward rule results in behind `count` results.
-
-    A size that the rule computes is the residual that it is, which stands before those it is a size of.
-    """
-    own = {target for let in forward.lets for target in let.targets}
-    renaming = Renaming({})
-    found: list[Var] = []
-    for position, atom in enumerate(forward.results[count:]):
-        found.append(bind(position, renaming.type(atom.type)))
-        if atom in own and isinstance(atom, Var):
-            renaming.mapping[atom] = found[-1]
-    return tuple(found)
-
-
 def map_operands(expr: Expr, change: Callable[[Atom], Atom]) -> Expr:
     """An expression without nested bodies, with every operand changed."""
 
@@ -424,12 +277,15 @@ def _triple(atoms: tuple[Atom, ...]) -> tuple[Atom, Atom, Atom]:
     return x, y, z
 
 
-def map_bodies(expr: Expr, change: Callable[[Body], Body]) -> Expr:
-    """An expression with the bodies that run in it changed, not operators of yields; itself where none is."""
+def map_bodies(expr: Expr, change: Callable[[Body], Body], *, operators: bool = False) -> Expr:
+    """An expression with the bodies that run in it changed, and on demand those of operators of yields;
+    itself where none is."""
     match expr:
-        case ParFor(body=body):
+        case ParFor(body=body, yields=yields):
             new = change(body)
-            return expr if new is body else replace(expr, body=new)
+            items = tuple([map_operator(item, change) for item in yields]) if operators else yields
+            is_same = new is body and all(one is other for one, other in zip(items, yields, strict=True))
+            return expr if is_same else replace(expr, body=new, yields=items)
         case Loop(body=body, condition=condition):
             new, test = change(body), None if condition is None else change(condition)
             return expr if new is body and test is condition else replace(expr, body=new, condition=test)
@@ -464,14 +320,21 @@ def map_bodies(expr: Expr, change: Callable[[Body], Body]) -> Expr:
             assert_never(expr)
 
 
-def copy_function(fn: Function) -> Function:
-    """The function with every variable fresh, sizes included."""
-    renaming = Renaming({})
-    renaming.fresh_all(fn.sizes)
-    return Function(fn.name, renaming.fresh_all(fn.params), renaming.body(fn.body))
+def map_operator(item: Yield, change: Callable[[Body], Body]) -> Yield:
+    """A yield with the bodies of its lambda changed; itself where none is."""
+    match item:
+        case (
+            Reduce(operator=Lambda() as operator)
+            | Scan(operator=Lambda() as operator)
+            | Accumulate(operator=Lambda() as operator)
+        ):
+            new = operator.changed(change)
+            return item if new is operator else replace(item, operator=new)
+        case _:
+            return item
 
 
-# ---------------------------------------------------------------------------- dead code
+# ---------------------------------------------------------------------------- effects
 def has_effect(expr: Expr) -> bool:
     """Whether an expression must stay although nobody reads its results: it holds a run-time check, prints or
     reads at a checked index. A loop that may run forever need not stay."""

@@ -23,6 +23,10 @@ def in_thread(message: str, count: int) -> str:
     return f"{message}, in block ({', '.join(places[:3])}), thread ({', '.join(places[3:])})"
 
 
+INDEX_MESSAGE = "index {0} is out of range for a dimension of size {1}"
+"""What an index outside of its dimension says."""
+
+
 class RuntimeCheckError(AnadromeError):
     """The base class of the errors that a compiled program reports."""
 

@@ -21,6 +21,7 @@ from anadrome.array_ir.nodes import (
     Bounds,
     Full,
     ParFor,
+    Part,
     Reduce,
     Reshape,
     Scan,
@@ -28,7 +29,6 @@ from anadrome.array_ir.nodes import (
     Size,
     Stack,
     Var,
-    Yield,
     i64,
 )
 from anadrome.dtypes import BOOL, I64
@@ -387,13 +387,13 @@ def _rows(context: Context, items: Iterated, element: Callable[[Value], Value], 
     rows: list[tuple[list[Value], Callable[..., Value]]] = []
     indices: list[Var] = []
 
-    def body(inner: Builder, index: Var) -> Sequence[Yield]:
+    def body(inner: Builder, index: Var) -> Sequence[Part]:
         indices.append(index)
         with context.filling(inner):
             give_range(context, index, i64(0), items.extent)
             leaves, rebuild = _row(context, element(items.item(context, index)))
             rows.append((leaves, rebuild))
-            return [Stack(atom(context, leaf)) for leaf in leaves]
+            return [Stack.of(atom(context, leaf)) for leaf in leaves]
 
     results = context.builder.parfor(items.extent, body)
     ((leaves, rebuild),) = rows
@@ -541,13 +541,13 @@ def _filtered_list(context: Context, frame: Frame, node: Comprehension, depth: i
         raise UnsupportedSyntax("a filter in a list comprehension with several `for`s", context.span)
     clause, builder = node.generators[depth], context.builder
 
-    def tests(inner: Builder, index: Var) -> Sequence[Yield]:
+    def tests(inner: Builder, index: Var) -> Sequence[Part]:
         with context.filling(inner):
             give_range(context, index, i64(0), items.extent)
             enter(context, frame, node, clause.target, items.item(context, index))
             keep = _all_of(context, frame, clause.ifs)
             count = inner.convert(keep, I64)
-        return [Stack(keep), Scan("add", (count,), exclusive=True), Reduce("add", (count,))]
+        return [Stack.of(keep), Scan.of("add", (count,), exclusive=True), Reduce.of("add", (count,))]
 
     keeps, places, total = builder.parfor(items.extent, tests)
     context.nonnegative.add(total)
@@ -571,9 +571,9 @@ def _filtered_list(context: Context, frame: Frame, node: Comprehension, depth: i
         assert isinstance(found, tuple)
         atoms = [atom(context, leaf) for leaf in found]
         at = inner.select(keep, inner.index(places, (index,)), total)
-    inits = [builder.let_one(Full((total, *one.type.shape), builder.constant(0, one))) for one in atoms]
-    yields = tuple(Scatter(init, (at,), one, Bounds.IGNORED) for init, one in zip(inits, atoms, strict=True))
-    results = builder.let(ParFor(index, items.extent, inner.body(), yields))
+    zeros = [builder.let_one(Full((total, *one.type.shape), builder.constant(0, one))) for one in atoms]
+    parts = [Scatter.of(zero, (at,), one, Bounds.IGNORED) for zero, one in zip(zeros, atoms, strict=True)]
+    results = builder.let(ParFor.of(index, items.extent, inner.lets, parts))
     columns = [_column(context, var, leaf) for var, leaf in zip(results, rows[0][0], strict=True)]
     _refuse_ragged(context, columns)
     return _assembled(columns, rows[0][1], total)

@@ -20,10 +20,10 @@ from anadrome.array_ir.nodes import (
     Atom,
     Check,
     Const,
+    Part,
     Size,
     Stack,
     Var,
-    Yield,
     i64,
 )
 from anadrome.dtypes import I64
@@ -438,11 +438,11 @@ def _append_all(context: Context, owner: GrowingList, source: Iterated) -> None:
     """Append the items of a run-time sequence, all at once."""
     rows: list[tuple[Sequence[Value], RowType]] = []
 
-    def taken(inner: Builder, index: Var) -> Sequence[Yield]:
+    def taken(inner: Builder, index: Var) -> Sequence[Part]:
         with context.filling(inner):
             leaves, row = row_of(context, source.item(context, index))
             rows.append((leaves, row))
-            return [Stack(atom(context, leaf)) for leaf in leaves]
+            return [Stack.of(atom(context, leaf)) for leaf in leaves]
 
     found = context.builder.parfor(source.extent, taken)
     outermost = outermost_scope(context, owner)

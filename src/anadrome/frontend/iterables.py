@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from anadrome.array_ir.nodes import Atom, Check, Checkpoint, Const, Size, Var, i64
+from anadrome.array_ir.checkpoint import Checkpoint
+from anadrome.array_ir.nodes import Atom, Check, Const, Size, Var, i64
 from anadrome.dtypes import I64
 from anadrome.errors.frontend import UnsupportedType
 from anadrome.errors.tracebacks import door

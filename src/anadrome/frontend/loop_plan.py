@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from anadrome.array_ir.nodes import Atom, Checkpoint, Var
+from anadrome.array_ir.checkpoint import Checkpoint
+from anadrome.array_ir.nodes import Atom, Var
 from anadrome.dtypes import DType
 from anadrome.errors.frontend import FrontendError
 from anadrome.frontend.carried import AxisKey, Key, arrays_of, list_depth

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Atom, Bounds, Reduce, Scan, Scatter, Var, Yield, i64
+from anadrome.array_ir.nodes import Atom, Bounds, Part, Reduce, Scan, Scatter, Var, i64
 from anadrome.dtypes import I64
 from anadrome.frontend.context import Context
 from anadrome.frontend.sizes import multiply_sizes
@@ -18,9 +18,9 @@ def kept_places(context: Context, keep: Var) -> Var:
     """The rising indices of the true elements of a vector of bools."""
     builder, extent = context.builder, keep.type.shape[0]
 
-    def count(inner: Builder, index: Var) -> Sequence[Yield]:
+    def count(inner: Builder, index: Var) -> Sequence[Part]:
         one = inner.convert(inner.index(keep, (index,)), I64)
-        return Scan("add", (one,), exclusive=True), Reduce("add", (one,))
+        return Scan.of("add", (one,), exclusive=True), Reduce.of("add", (one,))
 
     places, total = builder.parfor(extent, count)
     context.nonnegative.add(total)
@@ -29,9 +29,9 @@ def kept_places(context: Context, keep: Var) -> Var:
     assert isinstance(start, Var)
     init = start
 
-    def put(inner: Builder, index: Var) -> Sequence[Yield]:
+    def put(inner: Builder, index: Var) -> Sequence[Part]:
         at = inner.select(inner.index(keep, (index,)), inner.index(places, (index,)), total)
-        return (Scatter(init, (at,), index, Bounds.IGNORED),)
+        return (Scatter.of(init, (at,), index, Bounds.IGNORED),)
 
     return builder.parfor(extent, put)[0]
 

@@ -6,7 +6,7 @@ import builtins
 import re
 from dataclasses import replace
 
-from anadrome.array_ir.nodes import Checkpoint
+from anadrome.array_ir.checkpoint import Checkpoint
 from anadrome.errors.base import Span
 from anadrome.errors.frontend import CallMismatch, CheckpointPolicy
 from anadrome.frontend.context import Context

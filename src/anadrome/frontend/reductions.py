@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from anadrome.array_ir.build import Builder, number
-from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, Const, Reduce, Var, Yield, i64
+from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, Const, Part, Reduce, Var, i64
 from anadrome.dtypes import BOOL, I64, DType
 from anadrome.errors.frontend import (
     EscapingMutation,
@@ -173,14 +173,14 @@ def _over(
         return found
     parts: list[Partial] = []
 
-    def body(builder: Builder, index: Var) -> Sequence[Yield]:
+    def body(builder: Builder, index: Var) -> Sequence[Part]:
         with context.filling(builder):
             give_range(context, index, i64(0), items.extent)
             part = partial(items.item(context, index))
             parts.append(part)
             yields = _yields(context, monoid, part.value)
             if monoid.needs_item and not isinstance(part.has_item, Const):
-                yields.append(Reduce("or", (part.has_item,)))
+                yields.append(Reduce.of("or", (part.has_item,)))
         return yields
 
     results = context.builder.parfor(items.extent, body)
@@ -193,16 +193,16 @@ def _over(
     return Partial(context.wrap(results[0], is_weak), has_item)
 
 
-def _yields(context: Context, monoid: Monoid, value: Value) -> list[Yield]:
+def _yields(context: Context, monoid: Monoid, value: Value) -> list[Part]:
     """What is reduced: a complex sum is two sums, a complex product one of pairs."""
     if not isinstance(value, Complex):
-        return [Reduce(monoid.operator, (atom(context, value),))]
+        return [Reduce.of(monoid.operator, (atom(context, value),))]
     pair = (atom(context, value.real), atom(context, value.imag))
     if monoid is SUM:
-        return [Reduce("add", (one,)) for one in pair]
+        return [Reduce.of("add", (one,)) for one in pair]
     if value.shape:
         raise UnsupportedType("an item of `math.prod`", describe(value), context.span, "use np.prod")
-    return [Reduce(pair_product(context.builder, value.dtype), pair)]
+    return [Reduce.of(pair_product(context.builder, value.dtype), pair)]
 
 
 def _is_not_empty(context: Context, items: Iterated) -> Atom:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from anadrome.array_ir.affine import Affine
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import ArrayType, Atom, Const, Scatter, Size, Var, Yield
+from anadrome.array_ir.nodes import ArrayType, Atom, Const, Part, Scatter, Size, Var
 from anadrome.frontend.context import Context
 from anadrome.frontend.sizes import differ_always, equals, is_at_most, is_size
 from anadrome.frontend.values import Scope
@@ -50,8 +50,8 @@ def first_rows(builder: Builder, buffer: Var, extent: Size) -> Var:
 def put_rows(builder: Builder, buffer: Var, rows: Var, first: Atom) -> Var:
     """The buffer with these rows from a place on, which has room for them."""
 
-    def put(inner: Builder, index: Var) -> Sequence[Yield]:
-        return [Scatter(buffer, (inner.apply("add", first, index),), inner.index(rows, (index,)))]
+    def put(inner: Builder, index: Var) -> Sequence[Part]:
+        return [Scatter.of(buffer, (inner.apply("add", first, index),), inner.index(rows, (index,)))]
 
     (result,) = builder.parfor(rows.type.shape[0], put)
     return result

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import INDEX_MESSAGE, ArrayType, Atom, Check, Const, Var, i64
+from anadrome.array_ir.nodes import ArrayType, Atom, Check, Const, Var, i64
 from anadrome.dtypes import I64, DType
 from anadrome.errors.frontend import UnknownRoom, UnsupportedType
+from anadrome.errors.runtime import INDEX_MESSAGE
 from anadrome.frontend.arrays import atom
 from anadrome.frontend.context import Context
 from anadrome.frontend.heap import Stateful

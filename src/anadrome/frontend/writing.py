@@ -7,21 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import (
-    INDEX_MESSAGE,
-    ArrayType,
-    Atom,
-    Bounds,
-    Check,
-    Scatter,
-    Size,
-    Update,
-    Var,
-    Yield,
-    i64,
-)
+from anadrome.array_ir.nodes import ArrayType, Atom, Bounds, Check, Part, Scatter, Size, Update, Var, i64
 from anadrome.errors.base import counted
 from anadrome.errors.frontend import ReadOnly, ShapeMismatch, UnsupportedType, WritesThroughView
+from anadrome.errors.runtime import INDEX_MESSAGE
 from anadrome.frontend.arrays import as_array, atom, convert, describe, type_of, variable_of
 from anadrome.frontend.context import Context, dtype_of
 from anadrome.frontend.indexing import (
@@ -210,13 +199,13 @@ def _put_elements(context: Context, array: Array, found: Sequence[Selector], val
         context.write(array.cell, context.builder.let_one(Update(base, tuple(at), stored, Bounds.PROVED)))
         return
 
-    def body(inner: Builder, index: Var) -> Sequence[Yield]:
+    def body(inner: Builder, index: Var) -> Sequence[Part]:
         indices = unraveled(context, inner, index, taken.shape)
         own = tuple(taken.at(inner, indices))
         for axis in () if is_proved else gathered:
             _make_sure_inside(inner, own[axis], array.shape[axis])
         at = place(inner, own)
-        return (Scatter(base, tuple(at), element(inner, stored, taken.shape, indices), Bounds.CHECKED),)
+        return (Scatter.of(base, tuple(at), element(inner, stored, taken.shape, indices), Bounds.CHECKED),)
 
     (result,) = context.builder.parfor(multiply_sizes(context, taken.shape), body)
     context.write(array.cell, result)
@@ -361,7 +350,7 @@ def _scatter(
     before = [one.atom for one in taken[:first] if isinstance(one, Fixed)]
     after = list(taken[first + 1 :])
 
-    def body(inner: Builder, index: Var) -> Sequence[Yield]:
+    def body(inner: Builder, index: Var) -> Sequence[Part]:
         at: list[Atom] = [*before, range_index(inner, item, index)]
         part = _part(inner, value, shape, index)
         if all(isinstance(one, Fixed) for one in after):
@@ -372,7 +361,7 @@ def _scatter(
             old = inner.index(base, at, bounds)
             assert isinstance(old, Var)
             row = _scatter(inner, context, old, after, part, shape[1:], bounds)
-        return (Scatter(base, tuple(at), row, bounds),)
+        return (Scatter.of(base, tuple(at), row, bounds),)
 
     (result,) = builder.parfor(item.extent, body)
     return result
@@ -397,7 +386,7 @@ def _scatter_gathered(context: Context, base: Var, taken: Sequence[Selector], va
     _check_value(context, value, shape)
     rank = len(found.shape)
 
-    def body(inner: Builder, index: Var) -> Sequence[Yield]:
+    def body(inner: Builder, index: Var) -> Sequence[Part]:
         indices = unraveled(context, inner, index, found.shape)
         part = value
         if len(value.type.shape) > len(rest):
@@ -413,7 +402,7 @@ def _scatter_gathered(context: Context, base: Var, taken: Sequence[Selector], va
             )
         with context.filling(inner):
             row = _stretched(context, part, rest)
-        return (Scatter(base, tuple(found.at(inner, indices)), row, found.bounds),)
+        return (Scatter.of(base, tuple(found.at(inner, indices)), row, found.bounds),)
 
     (result,) = context.builder.parfor(multiply_sizes(context, found.shape), body)
     return result

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anadrome.array_ir import nodes as array_ir
-from anadrome.array_ir.nodes import INDEX_MESSAGE, Bounds
+from anadrome.array_ir.nodes import Bounds
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors import Span
+from anadrome.errors.runtime import INDEX_MESSAGE
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.arithmetic import ZERO, compute
 from anadrome.kernel_ir.nodes import Expr

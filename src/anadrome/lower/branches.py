@@ -50,7 +50,7 @@ def _branch(
     cells: dict[int, Buffer],
 ) -> tuple[tuple[Stmt, ...], tuple[Value, ...]]:
     with low.emit.open("branch") as block:
-        values = low.run(body, body.results, destinations, is_repeating=False)
+        values = low.run(body, destinations, is_repeating=False)
         for position, cell in cells.items():
             low.emit.emit(kernel_ir.Store(cell, (ZERO,), number(values[position])))
     return tuple(block.stmts), values

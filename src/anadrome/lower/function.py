@@ -32,7 +32,7 @@ def lower(fn: array_ir.Function, config: Config, donated: Collection[int] = ()) 
     low = Lowering(fn, config, lower_statement, supply)
     params: list[kernel_ir.Var | Buffer] = []
     body = _lengths_first(fn.body)
-    with low.live.enter(body, body.results, is_repeating=False) as frame:
+    with low.live.enter(body, is_repeating=False) as frame:
         for var in (*fn.sizes, *(param for param in fn.params if is_scalar(param))):
             scalar = kernel_ir.Var(var.name, var.type.dtype)
             low.bind(var, scalar)

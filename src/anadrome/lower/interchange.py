@@ -38,7 +38,7 @@ class Split:
     before: tuple[array_ir.Let, ...]
     reduction: array_ir.Let
     loop: array_ir.ParFor
-    item: array_ir.Reduce
+    operator: array_ir.Operator
     after: tuple[array_ir.Let, ...]
 
 
@@ -47,32 +47,26 @@ def interchange(let: array_ir.Let, expr: array_ir.ParFor) -> tuple[array_ir.Let,
     split = _split(expr)
     if split is None or not _pays(expr, split):
         return ()
-    (value,) = split.item.values
+    (value,) = split.loop.body.results
     (result,) = split.reduction.targets
     row = array_ir.Var("row", array_ir.ArrayType(value.type.dtype, (expr.extent,)))
-    inner = array_ir.Body((*split.before, *split.loop.body.lets))
-    rows = array_ir.ParFor(expr.index, expr.extent, inner, (array_ir.Stack(value),))
-    body = array_ir.Body((array_ir.Let((row,), rows, split.reduction.span),))
-    sums = array_ir.ParFor(
-        split.loop.index, split.loop.extent, body, (array_ir.Reduce(split.item.operator, (row,)),)
-    )
-    if not split.after and all(_is_stack_of(item, result) for item in expr.yields) and len(expr.yields) == 1:
+    inner = (*split.before, *split.loop.body.lets)
+    rows = array_ir.ParFor.of(expr.index, expr.extent, inner, [array_ir.Stack.of(value)])
+    body = array_ir.Let((row,), rows, split.reduction.span)
+    total_of = array_ir.Reduce.of(split.operator, (row,))
+    sums = array_ir.ParFor.of(split.loop.index, split.loop.extent, [body], [total_of])
+    if not split.after and expr.body.results == (result,):
         return (array_ir.Let(let.targets, sums, let.span),)
     total = array_ir.Var("sums", row.type)
     read = array_ir.Let((result,), array_ir.Index(total, (expr.index,)), split.reduction.span)
-    rest = array_ir.ParFor(
-        expr.index, expr.extent, array_ir.Body((*split.before, read, *split.after)), expr.yields
-    )
+    lets = (*split.before, read, *split.after)
+    rest = array_ir.ParFor.of(expr.index, expr.extent, lets, expr.parts)
     return (array_ir.Let((total,), sums, let.span), array_ir.Let(let.targets, rest, let.span))
-
-
-def _is_stack_of(item: array_ir.Yield, value: array_ir.Var) -> bool:
-    return isinstance(item, array_ir.Stack) and item.value is value
 
 
 def _split(expr: array_ir.ParFor) -> Split | None:
     """Rule 1."""
-    if not all(isinstance(item, array_ir.Stack) and not item.value.type.shape for item in expr.yields):
+    if not all(isinstance(part.item, array_ir.Stack) and not part.value.type.shape for part in expr.parts):
         return None
     loops = [k for k, let in enumerate(expr.body.lets) if isinstance(let.expr, array_ir.ParFor)]
     if len(loops) != 1:
@@ -88,13 +82,13 @@ def _split(expr: array_ir.ParFor) -> Split | None:
     bound = {target for let in before for target in let.targets} | {expr.index}
     if not is_plain or loop.extent in bound or not isinstance(item, array_ir.Reduce):
         return None
-    return Split(before, reduction, loop, item, after)
+    return Split(before, reduction, loop, item.operator, after)
 
 
 def _is_reduction(loop: array_ir.ParFor) -> bool:
     match loop.yields:
-        case (array_ir.Reduce(operator=str(), values=(value,)),):
-            return not value.type.shape
+        case (array_ir.Reduce(operator=str()),):
+            return not loop.body.results[0].type.shape
         case _:
             return False
 

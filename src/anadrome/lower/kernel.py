@@ -31,7 +31,7 @@ def lower_kernel(fn: array_ir.Function, config: Config) -> Kernel:
     where, given = fn.params[: len(GEOMETRY)], fn.params[len(GEOMETRY) :]
     geometry = _geometry(where)
     params: list[Var | Buffer] = []
-    with low.live.enter(fn.body, fn.body.results, is_repeating=False) as frame:
+    with low.live.enter(fn.body, is_repeating=False) as frame:
         for var, own in zip(where, geometry.variables, strict=True):
             low.bind(var, own)
         scalars = {var: Var(var.name, var.type.dtype) for var in (*fn.sizes, *filter(is_scalar, given))}

@@ -73,7 +73,7 @@ def _is_copied(low: Lowering, expr: array_ir.Loop, position: int) -> bool:
     if is_pinned(low.value(expr.init[position])):
         return False
     body, facts = expr.body, low.live.facts
-    uses, definitions = (found := facts.body(body, body.results)).uses, found.definitions
+    uses, definitions = (found := facts.body(body)).uses, found.definitions
     atom = body.results[position]
     while isinstance(atom, array_ir.Var) and atom in definitions:
         let = definitions[atom]
@@ -106,7 +106,7 @@ def _while(low: Lowering, expr: array_ir.Loop, slots: list[Slot]) -> None:
     assert condition is not None
     with low.emit.open("loop") as prelude:
         binders = [(slot.carried, _current(low, slot)) for slot in slots]
-        (holds,) = low.run(condition, condition.results, is_repeating=True, binders=binders)
+        (holds,) = low.run(condition, is_repeating=True, binders=binders)
         held = low.emit.let("holds", BOOL, number(holds))
     with low.emit.open("loop") as body:
         _iteration(low, expr, slots)
@@ -124,7 +124,7 @@ def _iteration(
 ) -> None:
     binders = [*index, *((slot.carried, _current(low, slot)) for slot in slots)]
     destinations = [None if slot.following is None else Destination(slot.following) for slot in slots]
-    results = low.run(expr.body, expr.body.results, destinations, is_repeating=True, binders=binders)
+    results = low.run(expr.body, destinations, is_repeating=True, binders=binders)
     places = (place for slot in slots for place in (slot.state, slot.following) if place is not None)
     taken = {place.buffer for place in places}
     values = [_settled(low, slot, value, taken) for slot, value in zip(slots, results, strict=True)]

@@ -299,7 +299,6 @@ class Lowering:
     def run(
         self,
         body: array_ir.Body,
-        results: tuple[array_ir.Atom, ...],
         destinations: Sequence[Destination | None] = (),
         *,
         is_repeating: bool,
@@ -307,10 +306,10 @@ class Lowering:
         wants: Sequence[tuple[array_ir.Atom, Offer]] = (),
     ) -> tuple[Value, ...]:
         """Lower a body; its results, each delivered to its destination if it has one."""
-        with self.live.enter(body, results, is_repeating=is_repeating) as frame:
+        with self.live.enter(body, is_repeating=is_repeating) as frame:
             for var, value in binders:
                 self.bind(var, value)
-            for atom, destination in zip(results, destinations, strict=False):
+            for atom, destination in zip(body.results, destinations, strict=False):
                 if destination is not None:
                     self.want(atom, lambda found=destination: found)  # type: ignore[misc]
             for atom, offer in wants:
@@ -319,7 +318,7 @@ class Lowering:
                 frame.position = position
                 self.lower(let)
             frame.position = len(body.lets)
-            values = [self.value(atom) for atom in results]
+            values = [self.value(atom) for atom in body.results]
             return self._deliver_all(values, destinations)
 
     def _deliver_all(

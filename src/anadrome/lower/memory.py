@@ -13,13 +13,13 @@ way: neither as another operand nor inside its bodies (save what `array_ir.own_r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir.own_reads import Knowledge
-from anadrome.array_ir.walk import bodies, inner_operands, operands
+from anadrome.array_ir.walk import bodies, operands
 from anadrome.lower.values import Storage
 
 
@@ -40,11 +40,11 @@ class Facts:
         self._facts: dict[array_ir.Body, BodyFacts] = {}
         self._nested: dict[array_ir.Let, frozenset[array_ir.Var]] = {}
 
-    def body(self, body: array_ir.Body, results: Iterable[array_ir.Atom]) -> BodyFacts:
-        """The facts of a body that ends in these results."""
+    def body(self, body: array_ir.Body) -> BodyFacts:
+        """The facts of a body."""
         found = self._facts.get(body)
         if found is None:
-            found = self._facts[body] = self._find(body, results)
+            found = self._facts[body] = self._find(body)
         return found
 
     def nested(self, let: array_ir.Let) -> frozenset[array_ir.Var]:
@@ -52,13 +52,13 @@ class Facts:
         found = self._nested.get(let)
         if found is None:
             inner: set[array_ir.Var] = set()
-            for binders, body, results in inner_bodies(let.expr):
-                facts = self.body(body, results)
+            for binders, body in bodies(let.expr):
+                facts = self.body(body)
                 inner.update(facts.uses.keys() - facts.definitions.keys() - set(binders))
             found = self._nested[let] = frozenset(inner)
         return found
 
-    def _find(self, body: array_ir.Body, results: Iterable[array_ir.Atom]) -> BodyFacts:
+    def _find(self, body: array_ir.Body) -> BodyFacts:
         uses: dict[array_ir.Var, list[int]] = {}
         definitions: dict[array_ir.Var, array_ir.Let] = {}
         for position, let in enumerate(body.lets):
@@ -66,38 +66,10 @@ class Facts:
             for var in read | self.nested(let):
                 uses.setdefault(var, []).append(position)
             definitions.update(dict.fromkeys(let.targets, let))
-        for atom in results:
+        for atom in body.results:
             if isinstance(atom, array_ir.Var):
                 uses.setdefault(atom, []).append(len(body.lets))
         return BodyFacts(body.lets, uses, definitions)
-
-
-def inner_bodies(
-    expr: array_ir.Expr,
-) -> Iterator[tuple[tuple[array_ir.Var, ...], array_ir.Body, tuple[array_ir.Atom, ...]]]:
-    """The bodies nested in an expression as they stand in it: what they bind, themselves, their results."""
-    match expr:
-        case array_ir.ParFor(index=index, body=body, yields=yields):
-            yield (index,), body, parfor_results(yields)
-            for item in yields:
-                match item:
-                    case (
-                        array_ir.Reduce(operator=array_ir.Lambda() as operator)
-                        | array_ir.Scan(operator=array_ir.Lambda() as operator)
-                        | array_ir.Accumulate(operator=array_ir.Lambda() as operator)
-                    ):
-                        results = (*operator.body.results, *operator.identity)
-                        yield (*operator.left, *operator.right), operator.body, results
-                    case _:
-                        pass
-        case _:
-            for binders, body in bodies(expr):
-                yield binders, body, body.results
-
-
-def parfor_results(yields: tuple[array_ir.Yield, ...]) -> tuple[array_ir.Atom, ...]:
-    """What the yields read of each iteration."""
-    return tuple(atom for item in yields for atom in inner_operands(item))
 
 
 @dataclass(slots=True, eq=False)
@@ -119,11 +91,9 @@ class Liveness:
     _levels: dict[array_ir.Var, int] = field(default_factory=dict)
 
     @contextmanager
-    def enter(
-        self, body: array_ir.Body, results: tuple[array_ir.Atom, ...], *, is_repeating: bool
-    ) -> Iterator[Frame]:
+    def enter(self, body: array_ir.Body, *, is_repeating: bool) -> Iterator[Frame]:
         """A body opened inside the present ones."""
-        self.frames.append(Frame(self.facts.body(body, results), is_repeating))
+        self.frames.append(Frame(self.facts.body(body), is_repeating))
         try:
             yield self.frames[-1]
         finally:

@@ -59,7 +59,7 @@ def apply_operator(
 ) -> tuple[Value, ...]:
     """left ⊕ right"""
     binders = [*zip(operator.left, left, strict=True), *zip(operator.right, right, strict=True)]
-    return low.run(operator.body, operator.body.results, destinations, is_repeating=True, binders=binders)
+    return low.run(operator.body, destinations, is_repeating=True, binders=binders)
 
 
 def advance(

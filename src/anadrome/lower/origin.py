@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir.affine import affine, goes_over
 from anadrome.array_ir.launch import written_places
-from anadrome.array_ir.nodes import Bounds, yield_slices
+from anadrome.array_ir.nodes import Bounds
 from anadrome.array_ir.walk import let_variables
 from anadrome.lower.memory import Facts
 
@@ -19,7 +19,7 @@ def origin(facts: Facts, body: array_ir.Body, atom: array_ir.Atom) -> array_ir.V
     """
     if not isinstance(atom, array_ir.Var):
         return None
-    let = facts.body(body, body.results).definitions.get(atom)
+    let = facts.body(body).definitions.get(atom)
     if let is None:
         return atom
     before = predecessor(facts, let, let.targets.index(atom))
@@ -47,8 +47,9 @@ def predecessor(facts: Facts, let: array_ir.Let, position: int) -> array_ir.Var 
             return found if isinstance(found, array_ir.Var) else None
         case array_ir.WithSum(init=init):
             return init[position] if position < len(init) else None
-        case array_ir.ParFor(yields=yields):
-            return _yield_init(yields, position)
+        case array_ir.ParFor() as parfor:
+            item = parfor.part_of(position).item
+            return item.init if isinstance(item, array_ir.Accumulate | array_ir.Scatter) else None
         case _:
             return None
 
@@ -56,9 +57,8 @@ def predecessor(facts: Facts, let: array_ir.Let, position: int) -> array_ir.Var 
 def turned(let: array_ir.Let, definitions: Mapping[array_ir.Var, array_ir.Expr]) -> array_ir.Var | None:
     """The array of which a statement gives the rows from the last to the first, and does nothing else."""
     match let.expr:
-        case array_ir.ParFor(
-            index=index, extent=extent, yields=(array_ir.Stack(value=value),), in_lanes=False
-        ):
+        case array_ir.ParFor(index=index, extent=extent, yields=(array_ir.Stack(),), in_lanes=False):
+            (value,) = let.expr.body.results
             made = {target: inner.expr for inner in let.expr.body.lets for target in inner.targets}
         case _:
             return None
@@ -75,17 +75,6 @@ def turned(let: array_ir.Let, definitions: Mapping[array_ir.Var, array_ir.Expr])
 def is_updated_in_place(facts: Facts, loop: array_ir.Loop, position: int) -> bool:
     """Whether an iteration of a loop gives back the carried array it was given, with places replaced."""
     return origin(facts, loop.body, loop.body.results[position]) is loop.carried[position]
-
-
-def _yield_init(yields: tuple[array_ir.Yield, ...], position: int) -> array_ir.Var | None:
-    for item, part in yield_slices(yields):
-        if part.start <= position < part.stop:
-            match item:
-                case array_ir.Accumulate(init=init) | array_ir.Scatter(init=init):
-                    return init
-                case _:
-                    return None
-    return None
 
 
 def is_written_by_rows(

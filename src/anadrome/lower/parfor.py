@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from anadrome.array_ir import nodes as array_ir
-from anadrome.array_ir.nodes import yield_slices
 from anadrome.dtypes import I64
 from anadrome.kernel_ir.arithmetic import ONE, ZERO, add, compute, greatest, least, multiply, subtract
 from anadrome.kernel_ir.nodes import Binding, Expr
 from anadrome.lower.interchange import interchange
 from anadrome.lower.lowering import Lowering, is_scalar
-from anadrome.lower.memory import parfor_results
 from anadrome.lower.monoids import ReduceLambdaSink, ScanSink
 from anadrome.lower.origin import turned
 from anadrome.lower.pieces import Piece, are_in_order, ends, pieces
@@ -50,7 +48,7 @@ def _lower_pieces(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor, found
     copied = [piece.copied(expr.index, low.live.knowledge) for piece in found]
     inside = tuple(low.pieces.get(let, ()))
     in_order = are_in_order(found, expr.extent, low.live.knowledge)
-    extent, opened = low.scalar(expr.extent), _stacks(low, let, expr.yields, None, inside)
+    extent, opened = low.scalar(expr.extent), _stacks(low, let, expr, None, inside)
     for sink in opened:
         sink.open()
     start: Expr = ZERO
@@ -67,7 +65,7 @@ def _lower_pieces(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor, found
             low.bind(length, low.emit.let("length", I64, distance))
             part = array_ir.ParFor(expr.index, length, piece.body, piece.yields)
             count = workers(low, let, part)
-            sinks = _stacks(low, let, piece.yields, count, ())
+            sinks = _stacks(low, let, part, count, ())
             for sink, whole in zip(sinks, opened, strict=True):
                 sink.place, sink.operator = whole.place, whole.operator
             _iterate(low, part, sinks, count, start, until)
@@ -79,21 +77,23 @@ def _lower_pieces(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor, found
 def _stacks(
     low: Lowering,
     let: array_ir.Let,
-    yields: tuple[array_ir.Yield, ...],
+    expr: array_ir.ParFor,
     count: Expr | None,
     inside: tuple[array_ir.Var, ...],
 ) -> list[StackSink]:
     return [
-        StackSink(low, let, let.targets[part], count, item.value, inside=inside)
-        for item, part in yield_slices(yields)
-        if isinstance(item, array_ir.Stack)
+        StackSink(low, let, let.targets[where], count, part.value, inside=inside)
+        for part, where in expr.slices()
+        if isinstance(part.item, array_ir.Stack)
     ]
 
 
 def _lower(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> None:
     count = workers(low, let, expr)
-    parts = yield_slices(expr.yields)
-    sinks = [_sink(low, let, item, let.targets[part], count, in_lanes=expr.in_lanes) for item, part in parts]
+    sinks = [
+        _sink(low, let, part, let.targets[where], count, in_lanes=expr.in_lanes)
+        for part, where in expr.slices()
+    ]
     for sink in sinks:
         sink.open()
     _iterate(low, expr, sinks, count, ZERO, low.scalar(expr.extent))
@@ -136,13 +136,7 @@ def _run(
     binding = Binding.OUTER if expr.in_lanes else Binding.SEQUENTIAL
     with low.emit.loop(expr.index.name, lo, hi, binding, is_map=is_map) as index:
         wants = [want for sink in sinks for want in sink.wants(index)]
-        low.run(
-            expr.body,
-            parfor_results(expr.yields),
-            is_repeating=True,
-            binders=[(expr.index, index)],
-            wants=wants,
-        )
+        low.run(expr.body, is_repeating=True, binders=[(expr.index, index)], wants=wants)
         for sink in sinks:
             sink.step(index)
     for sink in sinks:
@@ -152,29 +146,29 @@ def _run(
 def _sink(
     low: Lowering,
     let: array_ir.Let,
-    item: array_ir.Yield,
+    part: array_ir.Part,
     targets: tuple[array_ir.Var, ...],
     count: Expr | None,
     *,
     in_lanes: bool,
 ) -> Sink:
-    match item:
-        case array_ir.Stack(value=value):
-            return StackSink(low, let, targets, count, value, in_lanes)
-        case array_ir.Reduce(operator=operator, values=values):
-            return _reduce(low, let, operator, values, targets, count)
-        case array_ir.Scan(operator=operator, values=values, exclusive=exclusive):
-            return ScanSink(low, let, targets, count, operator, values, exclusive)
-        case array_ir.Accumulate(operator=operator):
+    match part.item:
+        case array_ir.Stack():
+            return StackSink(low, let, targets, count, part.value, in_lanes)
+        case array_ir.Reduce(operator=operator):
+            return _reduce(low, let, operator, part.takes, targets, count)
+        case array_ir.Scan(operator=operator, exclusive=exclusive):
+            return ScanSink(low, let, targets, count, operator, part.takes, exclusive)
+        case array_ir.Accumulate(operator=operator) as item:
             if isinstance(operator, str):
-                return AccumulateSink(low, let, targets, count, operator, item=item)
-            return AccumulateLambdaSink(low, let, targets, count, operator, item)
-        case array_ir.Scatter():
-            return ScatterSink(low, let, targets, count, item)
-        case array_ir.Carry():
-            return CarrySink(low, let, targets, count, "add", item=item)
+                return AccumulateSink(low, let, targets, count, operator, part=part, item=item)
+            return AccumulateLambdaSink(low, let, targets, count, operator, part, item)
+        case array_ir.Scatter() as item:
+            return ScatterSink(low, let, targets, count, part, item)
+        case array_ir.Carry() as item:
+            return CarrySink(low, let, targets, count, "add", part=part, item=item)
         case _:
-            assert_never(item)
+            assert_never(part.item)
 
 
 def _reduce(

@@ -22,9 +22,23 @@ from dataclasses import dataclass
 
 from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir.affine import affine
-from anadrome.array_ir.nodes import FALSE, TRUE, Apply, Atom, Body, Const, If, Index, Let, ParFor, Stack, Var
+from anadrome.array_ir.nodes import (
+    FALSE,
+    TRUE,
+    Apply,
+    Atom,
+    Body,
+    Const,
+    If,
+    Index,
+    Let,
+    ParFor,
+    Stack,
+    Var,
+)
 from anadrome.array_ir.own_reads import Knowledge
-from anadrome.array_ir.walk import Renaming, all_lets, has_effect
+from anadrome.array_ir.rewrite import Renaming
+from anadrome.array_ir.walk import all_lets, has_effect
 
 SHORT = 16
 """Constant extents up to this one are left alone."""
@@ -44,11 +58,10 @@ class Piece:
 
     def copied(self, index: Var, knowledge: Knowledge) -> Var | None:
         """The array whose element or row i - start the iteration i gives, where it does nothing else."""
-        match self.yields:
-            case (Stack(value=value),):
-                found = _copied(self.body, value, (index,))
-            case _:
-                return None
+        if len(self.yields) != 1 or not isinstance(self.yields[0], Stack):
+            return None
+        (value,) = self.body.results
+        found = _copied(self.body, value, (index,))
         if found is None:
             return None
         array, first = found
@@ -141,8 +154,8 @@ def _copied(body: Body, value: Atom, indices: tuple[Var, ...]) -> tuple[Var, Ato
         case Index(array=array, indices=(first, *rest)) if tuple(rest) == indices[1:] and array not in made:
             whole = len(array.type.shape) - len(indices) == len(value.type.shape)
             return (array, first) if whole else None
-        case ParFor(index=index, extent=extent, body=inner, yields=(Stack(value=element),), in_lanes=False):
-            found = _copied(inner, element, (*indices, index))
+        case ParFor(index=index, extent=extent, body=inner, yields=(Stack(),), in_lanes=False):
+            found = _copied(inner, inner.results[0], (*indices, index))
             is_whole = found is not None and found[0].type.shape[len(indices)] == extent
             return found if is_whole else None
         case _:

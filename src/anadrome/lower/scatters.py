@@ -35,6 +35,7 @@ def finished(low: Lowering, target: array_ir.Var, place: Place) -> Value:
 class AccumulateSink(Combined):
     """result[at] = result[at] ⊕ value, by a named operator"""
 
+    part: array_ir.Part = field(kw_only=True)
     item: array_ir.Accumulate = field(kw_only=True)
     _is_delivered: bool = field(init=False, default=False)
     _located: Located | None = field(init=False, default=None)
@@ -52,20 +53,20 @@ class AccumulateSink(Combined):
 
     def wants(self, index: Expr) -> Wants:
         self._located = None
-        if not is_scalar(self.item.value) and self.item.bounds is not Bounds.IGNORED:
-            yield self.item.value, self._offer
+        if not is_scalar(self.part.value) and self.item.bounds is not Bounds.IGNORED:
+            yield self.part.value, self._offer
 
     def _offer(self) -> Destination | None:
-        if not self.low.is_known(self.item.at):
+        if not self.low.is_known(self.part.at):
             return None
         self._located = self._located or self._locate()
         return Destination(self._located.place.part(), self.operator)
 
     def _locate(self) -> Located:
-        return locate(self.low, self.mine, self.item.at, self.item.bounds, self.let.span)
+        return locate(self.low, self.mine, self.part.at, self.item.bounds, self.let.span)
 
     def step(self, index: Expr) -> None:
-        value = self.low.value(self.item.value)
+        value = self.low.value(self.part.value)
         if not isinstance(value, Delivered):
             combine(self.low, self._located or self._locate(), value, self.operator)
 
@@ -80,6 +81,7 @@ class AccumulateLambdaSink(Sink):
     at the identity and are combined in the order of the workers, which is that of the iterations."""
 
     operator: array_ir.Lambda
+    part: array_ir.Part
     item: array_ir.Accumulate
     place: Place = field(init=False)
     mine: Place = field(init=False)
@@ -99,7 +101,7 @@ class AccumulateLambdaSink(Sink):
             self.low.emit.fill(self.mine, self.low.scalar(identity))
 
     def step(self, index: Expr) -> None:
-        located = locate(self.low, self.mine, self.item.at, self.item.bounds, self.let.span)
+        located = locate(self.low, self.mine, self.part.at, self.item.bounds, self.let.span)
         if located.guard is None:
             self._combine(located.place)
             return
@@ -108,7 +110,7 @@ class AccumulateLambdaSink(Sink):
         self.low.emit.emit(kernel_ir.If(located.guard, tuple(block.stmts)))
 
     def _combine(self, row: Place) -> None:
-        value = self.low.value(self.item.value)
+        value = self.low.value(self.part.value)
         old: Value = row if row.shape else self.low.emit.element("old", row)
         (new,) = apply_operator(self.low, self.operator, [old], [value])
         if isinstance(new, Place) and not new.is_at(row):
@@ -134,6 +136,7 @@ class AccumulateLambdaSink(Sink):
 class ScatterSink(Sink):
     """result[at] = value, one iteration after the other, so that the last one wins"""
 
+    part: array_ir.Part
     item: array_ir.Scatter
     place: Place = field(init=False)
     _located: Located | None = field(init=False, default=None)
@@ -143,20 +146,20 @@ class ScatterSink(Sink):
 
     def wants(self, index: Expr) -> Wants:
         self._located = None
-        if not is_scalar(self.item.value) and self.item.bounds is not Bounds.IGNORED:
-            yield self.item.value, self._offer
+        if not is_scalar(self.part.value) and self.item.bounds is not Bounds.IGNORED:
+            yield self.part.value, self._offer
 
     def _offer(self) -> Destination | None:
-        if not self.low.is_known(self.item.at):
+        if not self.low.is_known(self.part.at):
             return None
         self._located = self._located or self._locate()
         return Destination(self._located.place.part())
 
     def _locate(self) -> Located:
-        return locate(self.low, self.place, self.item.at, self.item.bounds, self.let.span)
+        return locate(self.low, self.place, self.part.at, self.item.bounds, self.let.span)
 
     def step(self, index: Expr) -> None:
-        write(self.low, self._located or self._locate(), self.low.value(self.item.value))
+        write(self.low, self._located or self._locate(), self.low.value(self.part.value))
 
     def close(self) -> None:
         self.low.bind(self.targets[0], finished(self.low, self.targets[0], self.place))
@@ -166,6 +169,7 @@ class ScatterSink(Sink):
 class CarrySink(Combined):
     """The accumulator of the scope around: a worker of several adds to zeros of its own."""
 
+    part: array_ir.Part = field(kw_only=True)
     item: array_ir.Carry = field(kw_only=True)
 
     def result_place(self) -> Place:

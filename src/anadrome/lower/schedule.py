@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 from anadrome.array_ir import nodes as array_ir
-from anadrome.array_ir.nodes import yield_slices
 from anadrome.array_ir.walk import all_lets
 from anadrome.dtypes import BOOL, I64
 from anadrome.kernel_ir import nodes as kernel_ir
@@ -52,7 +51,7 @@ def workers(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> Expr | N
         return None
     if any(isinstance(found.expr, array_ir.Launch) for found in all_lets(expr.body)):
         return None  # the threads of the launch are given to the workers instead
-    if not all(_is_splittable(low, item) for item in expr.yields):
+    if not all(_is_splittable(low, part) for part in expr.parts):
         return None
     work = multiply(low.scalar(expr.extent), _body_cost(low, expr.body))
     if isinstance(work, kernel_ir.Const) and int(work.value) <= LEAST_WORK:
@@ -66,14 +65,14 @@ def workers(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> Expr | N
     return low.emit.let("workers", I64, compute("select", pays, at_least(1, most), ONE))
 
 
-def _is_splittable(low: Lowering, item: array_ir.Yield) -> bool:
-    match item:
+def _is_splittable(low: Lowering, part: array_ir.Part) -> bool:
+    match part.item:
         case array_ir.Stack():
             return True
         case array_ir.Reduce():
             return low.config.reordered
-        case array_ir.Accumulate(operator=operator, value=value):
-            is_number = isinstance(operator, str) or not value.type.shape
+        case array_ir.Accumulate(operator=operator):
+            is_number = isinstance(operator, str) or not part.value.type.shape
             return is_number and not low.emit.is_in_loop and low.config.reordered
         case array_ir.Carry():
             return not low.emit.is_in_loop and low.config.reordered
@@ -84,9 +83,9 @@ def _is_splittable(low: Lowering, item: array_ir.Yield) -> bool:
 def _copied_elements(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> Expr:
     """The elements of one worker's private copies."""
     total: Expr = i64(0)
-    for item, part in yield_slices(expr.yields):
-        if not isinstance(item, array_ir.Stack):
-            for target in let.targets[part]:
+    for part, where in expr.slices():
+        if not isinstance(part.item, array_ir.Stack):
+            for target in let.targets[where]:
                 total = add(total, product(low.scalars(target.type.shape)))
     return total
 

@@ -26,9 +26,7 @@ def lower_with_sum(low: Lowering, let: array_ir.Let, expr: array_ir.WithSum) -> 
     further = let.targets[count:]
     offers = [None if is_scalar(target) else low.offer(target) for target in further]
     binders = tuple(zip(expr.tokens, places, strict=True))
-    values = low.run(
-        expr.body, expr.body.results, [None] * count + offers, is_repeating=False, binders=binders
-    )
+    values = low.run(expr.body, [None] * count + offers, is_repeating=False, binders=binders)
     if not all(low.only.get(one, True) for one in only if one is not None):
         raise IRError("a sum that is neither filled nor added to was not written")
     for target, (place, value) in zip(let.targets, opened, strict=False):

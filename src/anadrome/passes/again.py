@@ -83,7 +83,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from anadrome.array_ir.dead import remove_dead
 from anadrome.array_ir.nodes import (
@@ -104,10 +104,10 @@ from anadrome.array_ir.nodes import (
     Var,
     WithSum,
 )
-from anadrome.array_ir.walk import bodies
+from anadrome.array_ir.rewrite import Substitution
+from anadrome.array_ir.walk import bodies, map_bodies
 from anadrome.config import Config
 from anadrome.dtypes import DType
-from anadrome.passes.rewrite import Substitution, with_bodies
 
 EXPENSIVE = 10
 """The cost of an operation that is worth a store and a load: that of functions which are called."""
@@ -139,7 +139,7 @@ def _inner(let: Let, outside: set[Var], is_function: bool) -> Let:
     if not any(map(_is_worth_it, (body for _, body in inner))):
         return let
     is_function = is_function and isinstance(let.expr, WithSum)
-    new = with_bodies(let.expr, lambda body: _compared(body, outside, is_function=is_function))
+    new = map_bodies(let.expr, lambda body: _compared(body, outside, is_function=is_function), operators=True)
     return Let(let.targets, new, let.span)
 
 
@@ -245,7 +245,7 @@ class _Level(Substitution):
             self.numbers.enter(expr.index, self.atom(extent))
         self.checks, self.made, self.room = [], {}, Counter()
         if isinstance(expr, ParFor) and not expr.in_lanes:
-            taken = [item.value.type for item in expr.yields if isinstance(item, Stack)]
+            taken = [part.value.type for part in expr.parts if isinstance(part.item, Stack)]
             self.room.update(kind.dtype for kind in taken if not kind.shape)
         self.loop = expr
         new = self.expr(expr, self.body)
@@ -311,7 +311,7 @@ class _Level(Substitution):
         array = Var(value.var.name, ArrayType(value.var.type.dtype, (self.atom(extent),)))
         let = self.lets[value.position]
         assert isinstance(let.expr, ParFor)
-        made = replace(let.expr, yields=(*let.expr.yields, Stack(value.var)))
+        made = let.expr.yielding((*let.expr.parts, Stack.of(value.var)))
         self.lets[value.position] = Let((*let.targets, array), made, let.span)
         self.numbers.outside.add(array)
         return array

@@ -123,21 +123,14 @@ from anadrome.array_ir.nodes import (
     Index,
     Let,
     ParFor,
+    Part,
     Reduce,
     Stack,
     Var,
-    Yield,
-    yield_slices,
 )
-from anadrome.array_ir.walk import (
-    Renaming,
-    all_lets,
-    expression_variables,
-    free_variables,
-    inner_operands,
-)
+from anadrome.array_ir.rewrite import Renaming, Substitution
+from anadrome.array_ir.walk import all_lets, expression_variables, free_variables
 from anadrome.dtypes import BOOL, I64
-from anadrome.passes.rewrite import Substitution
 from anadrome.prims.table import PRIMS
 
 BLOCK = 32
@@ -160,8 +153,8 @@ def split(expr: ParFor) -> tuple[ParFor, tuple[Let, ...]]:
     made = {target for let in sums for target in let.targets}
     if any(not made.isdisjoint(expression_variables(let.expr)) for let in kept):
         return expr, ()
-    yields = tuple(item for item in expr.yields if not (isinstance(item, Carry) and item.token in made))
-    return ParFor(expr.index, expr.extent, Body(tuple(kept)), yields), tuple(sums)
+    parts = [part for part in expr.parts if not (isinstance(part.item, Carry) and part.value in made)]
+    return ParFor.of(expr.index, expr.extent, kept, parts), tuple(sums)
 
 
 def _parted(let: Let) -> tuple[list[Let], list[Let]]:
@@ -169,9 +162,9 @@ def _parted(let: Let) -> tuple[list[Let], list[Let]]:
     nest = let.expr
     if not isinstance(nest, ParFor) or not any(isinstance(item, Carry) for item in nest.yields):
         return [let], []
-    slices = [(item, let.targets[part]) for item, part in yield_slices(nest.yields)]
-    adding = [(item, targets) for item, targets in slices if isinstance(item, Carry)]
-    others = [(item, targets) for item, targets in slices if not isinstance(item, Carry)]
+    slices = [(part, let.targets[where]) for part, where in nest.slices()]
+    adding = [(part, targets) for part, targets in slices if isinstance(part.item, Carry)]
+    others = [(part, targets) for part, targets in slices if not isinstance(part.item, Carry)]
     sums = _with(let, nest, adding)
     assert isinstance(sums.expr, ParFor)
     if not _is_nest(sums.expr):
@@ -181,12 +174,11 @@ def _parted(let: Let) -> tuple[list[Let], list[Let]]:
     return [_with(let, nest, others)], [replace(sums, expr=Renaming({}).expr(sums.expr))]
 
 
-def _with(let: Let, nest: ParFor, kept: Sequence[tuple[Yield, tuple[Var, ...]]]) -> Let:
+def _with(let: Let, nest: ParFor, kept: Sequence[tuple[Part, tuple[Var, ...]]]) -> Let:
     """A statement with some of the yields of its parfor, and what they need."""
-    yields = tuple(item for item, _ in kept)
-    body = live_body(nest.body, [atom for item in yields for atom in inner_operands(item)])
-    targets = tuple(target for _, some in kept for target in some)
-    return Let(targets, replace(nest, body=body, yields=yields), let.span)
+    some = nest.yielding(part for part, _ in kept)
+    targets = tuple(target for _, own in kept for target in own)
+    return Let(targets, replace(some, body=live_body(some.body)), let.span)
 
 
 def _is_nest(nest: ParFor) -> bool:
@@ -239,18 +231,19 @@ def blocks(let: Let, expr: ParFor, in_lanes: Callable[[ParFor], ParFor]) -> tupl
     left = writer.apply("rest", "sub", expr.extent, first)
     count = writer.apply("count", "min", left, most)
     place = Let((expr.index,), Apply(PRIMS["add"], (first, own)))
-    stacks = tuple(Stack(var) for var in crossing)
-    lanes = ParFor(own, count, Body((place, *rest.body.lets)), (*rest.yields, *stacks), in_lanes=True)
-    totals = [Var(value.name, value.type) for value in _reduced(rest.yields)]
+    stacks = [Stack.of(var) for var in crossing]
+    lanes = ParFor.of(own, count, (place, *rest.body.lets), (*rest.parts, *stacks), in_lanes=True)
+    totals = [Var(value.name, value.type) for value in _reduced(rest.parts)]
     kept = [Var(var.name, ArrayType(var.type.dtype, (count, *var.type.shape))) for var in crossing]
     writer.lets.append(Let((*totals, *kept), in_lanes(lanes), let.span))
     behind = _Behind(expr.index, first, count, dict(zip(crossing, kept, strict=True)))
     writer.lets += [behind.nest(nest) for nest in sums]
-    parts = iter(totals)
-    yields = tuple(
-        replace(item, values=(next(parts),)) if isinstance(item, Reduce) else item for item in expr.yields
-    )
-    loop = ParFor(block, number, Body(tuple(writer.lets)), yields)
+    left_over = iter(totals)
+    parts = [
+        Part(part.item, tuple(next(left_over) for _ in part.takes)) if isinstance(part.item, Reduce) else part
+        for part in expr.parts
+    ]
+    loop = ParFor.of(block, number, writer.lets, parts)
     return (*before.lets, Let(let.targets, loop, let.span))
 
 
@@ -269,9 +262,9 @@ def _most(crossing: Sequence[Var], writer: _Writer) -> Atom:
     return writer.apply("most", "select", fits, _number(BLOCK), _number(1))
 
 
-def _reduced(yields: Sequence[Yield]) -> list[Var]:
+def _reduced(parts: Sequence[Part]) -> list[Var]:
     """What reductions take of each iteration, as variables."""
-    return [_variable(value) for item in yields if isinstance(item, Reduce) for value in item.values]
+    return [_variable(value) for part in parts if isinstance(part.item, Reduce) for value in part.takes]
 
 
 def _variable(atom: Atom) -> Var:
@@ -283,7 +276,7 @@ def _crossing(rest: ParFor, sums: Sequence[Let]) -> tuple[Var, ...] | None:
     """What each iteration computes for the nests that add, none of it a size; None where it cannot be an
     array of a block."""
     made = {target for let in rest.body.lets for target in let.targets}
-    if not all(isinstance(value, Var) for item in rest.yields for value in inner_operands(item)):
+    if not all(isinstance(value, Var) for value in rest.body.results):
         return None
     found = [var for var in free_variables(Body(tuple(sums))) if var in made]
     sizes = {size for var in found for size in var.type.shape}
@@ -334,7 +327,8 @@ class _Behind:
                 moved = (*moved, scalar)
                 varying = varying | set(scalar.targets)
         following = self._level(inner[0], moved, varying)
-        return (Let(let.targets, replace(loop, body=Body((*same, *following))), let.span),)
+        body = Body((*same, *following), loop.body.results)
+        return (Let(let.targets, replace(loop, body=body), let.span),)
 
     def _iterations(self, let: Let, loop: ParFor, moved: tuple[Let, ...]) -> tuple[Let, ...]:
         """The innermost loop in lanes, and in it the sums over the block; before it what it reads of each
@@ -354,24 +348,23 @@ class _Behind:
         if given or ahead:
             cores = tuple(term.core for term in ahead)
             inner = self._opened(self.kept, Body(moved, cores))
-            body = Body((*inner.lets, *map(inner.let, moved)))
-            yields: list[Yield] = [Stack(inner.atom(var)) for var in given]
-            yields += map(inner.total, cores)
+            body = (*inner.lets, *map(inner.let, moved))
+            parts_ahead = [*(Stack.of(inner.atom(var)) for var in given), *map(inner.total, cores)]
             totals = tuple(term.total for term in ahead)
-            lets.append(
-                Let((*stacked, *totals), ParFor(inner.own, self.count, body, tuple(yields)), let.span)
-            )
+            stacks = ParFor.of(inner.own, self.count, body, parts_ahead)
+            lets.append(Let((*stacked, *totals), stacks, let.span))
         same = list(parts.same)
         if behind:
             cores = tuple(term.core for term in behind)
             columns = {**self.kept, **dict(zip(given, stacked, strict=True))}
             inner = self._opened(columns, Body(tuple(different), cores))
-            body = Body((*inner.lets, *map(inner.let, different)))
-            reduced = ParFor(inner.own, self.count, body, tuple(map(inner.total, cores)))
+            body = (*inner.lets, *map(inner.let, different))
+            reduced = ParFor.of(inner.own, self.count, body, map(inner.total, cores))
             same.append(Let(tuple(term.total for term in behind), reduced, let.span))
         for term in parts.terms:
             same += term.contribution()
-        lets.append(Let(let.targets, replace(loop, body=Body(tuple(same)), in_lanes=True), let.span))
+        body_behind = Body(tuple(same), loop.body.results)
+        lets.append(Let(let.targets, replace(loop, body=body_behind, in_lanes=True), let.span))
         return tuple(lets)
 
     def _opened(self, columns: dict[Var, Var], body: Body) -> _OfBlock:
@@ -465,9 +458,9 @@ class _OfBlock(Substitution):
         self.own = own
         self.lets: list[Let] = []
 
-    def total(self, core: Atom) -> Reduce:
+    def total(self, core: Atom) -> Part:
         """The sum over the block."""
-        return Reduce("add", (self.atom(core),))
+        return Reduce.of("add", (self.atom(core),))
 
     def let(self, let: Let) -> Let:
         """A statement with such reads in it."""

@@ -45,9 +45,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from anadrome.array_ir.nodes import Apply, Atom, Body, Function, If, Index, Let, ParFor, Var
+from anadrome.array_ir.rewrite import Substitution
 from anadrome.array_ir.walk import all_lets
 from anadrome.config import Config
-from anadrome.passes.rewrite import Substitution
 
 EXPENSIVE = 10
 """The cost of an operation that is worth it: that of functions which are called."""

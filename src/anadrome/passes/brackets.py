@@ -29,15 +29,9 @@ After:
 from __future__ import annotations
 
 from anadrome.array_ir.dead import remove_dead
-from anadrome.array_ir.nodes import Apply, Body, Carry, Expr, Function, Let, ParFor, yield_slices
-from anadrome.array_ir.walk import (
-    Renaming,
-    all_lets,
-    expression_variables,
-    has_effect,
-    let_variables,
-    map_bodies,
-)
+from anadrome.array_ir.nodes import Apply, Body, Carry, Expr, Function, Let, ParFor
+from anadrome.array_ir.rewrite import Renaming
+from anadrome.array_ir.walk import all_lets, expression_variables, has_effect, let_variables, map_bodies
 from anadrome.config import Config
 from anadrome.passes.hoist import hoist
 from anadrome.passes.producers import inline_producers
@@ -73,9 +67,9 @@ def _each_yield(let: Let, expr: ParFor) -> list[Let]:
         return [let]
     found: list[Let] = []
     needs = _Needs(expr.body)
-    for item, where in yield_slices(expr.yields):
-        body = needs.of(ParFor(expr.index, expr.extent, Body(()), (item,)))
-        alone = Renaming({}).expr(ParFor(expr.index, expr.extent, body, (item,)))
+    for part, where in expr.slices():
+        lets = needs.of(ParFor.of(expr.index, expr.extent, (), [part]))
+        alone = Renaming({}).expr(ParFor.of(expr.index, expr.extent, lets, [part]))
         found.append(Let(let.targets[where], alone, let.span))
     return found
 
@@ -88,7 +82,7 @@ class _Needs:
         self.lets = body.lets
         self.makers = {target: place for place, let in enumerate(body.lets) for target in let.targets}
 
-    def of(self, reader: Expr) -> Body:
+    def of(self, reader: Expr) -> list[Let]:
         """The statements that an expression needs, in order."""
         places: set[int] = set()
         wanted = list(expression_variables(reader))
@@ -97,4 +91,4 @@ class _Needs:
             if place is not None and place not in places:
                 places.add(place)
                 wanted += let_variables(self.lets[place])
-        return Body(tuple(self.lets[place] for place in sorted(places)))
+        return [self.lets[place] for place in sorted(places)]

@@ -47,9 +47,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from anadrome.array_ir.nodes import Apply, Atom, Body, Const, Function, If, Index, Let, Var
+from anadrome.array_ir.rewrite import Substitution
 from anadrome.array_ir.walk import all_lets
 from anadrome.config import Config
-from anadrome.passes.rewrite import Substitution
 
 EXPENSIVE = 10
 """The cost of an operation that is worth it: that of functions which are called."""

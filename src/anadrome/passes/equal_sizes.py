@@ -59,10 +59,10 @@ from anadrome.array_ir.nodes import (
     Reshape,
     Var,
 )
+from anadrome.array_ir.rewrite import BodyChange, Substitution
 from anadrome.array_ir.walk import expression_variables, let_variables, type_sizes
 from anadrome.config import Config
 from anadrome.passes.lifting import may_be_lifted
-from anadrome.passes.rewrite import BodyChange, Substitution
 
 
 def equal_sizes(fn: Function, config: Config) -> Function:
@@ -158,7 +158,7 @@ class _Equal(Substitution):
                 self.elements.setdefault(array, old)
                 self.replace(array, new)
 
-    def expr(self, expr: Expr, change: BodyChange) -> Expr:
+    def expr(self, expr: Expr, change: BodyChange | None = None) -> Expr:
         """An expression; elements are read of the array that was there in the first place."""
         match expr:
             case Index(array, indices, bounds) if array in self.elements and len(indices) == len(

@@ -70,7 +70,6 @@ from itertools import takewhile
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.dead import remove_dead
 from anadrome.array_ir.nodes import (
-    INDEX_MESSAGE,
     Apply,
     ArrayType,
     Atom,
@@ -90,11 +89,12 @@ from anadrome.array_ir.nodes import (
     Var,
     i64,
 )
-from anadrome.array_ir.walk import Renaming, bodies, has_effect, let_variables, operands
+from anadrome.array_ir.rewrite import Renaming, Substitution
+from anadrome.array_ir.walk import bodies, has_effect, let_variables, operands
 from anadrome.config import Config
 from anadrome.dtypes import I64
+from anadrome.errors.runtime import INDEX_MESSAGE
 from anadrome.passes.overwriting import overwriting
-from anadrome.passes.rewrite import Substitution
 
 LEAST = 40
 """Operations of a row below which all rows are computed: where it is read from is an index in memory then."""
@@ -390,7 +390,7 @@ def _emit_rows(builder: Builder, let: Let, rows: Var, count: Size, arrays: dict[
             new = of_row.expr(let.expr, of_row.body)
             assert isinstance(new, ParFor)
             first = Let((own,), Index(rows, (place,)), let.span)
-            made = builder.let(ParFor(place, count, Body((first, *new.body.lets)), new.yields))
+            made = builder.let(ParFor.of(place, count, (first, *new.body.lets), new.parts))
         case Reshape(array=array, shape=shape):
             made = (builder.reshape(arrays[array], (count, *shape[1:])),)
         case Library(operation, (left, right), attributes):

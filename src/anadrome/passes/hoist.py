@@ -33,7 +33,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from anadrome.array_ir.dead import STRUCTURED, operator_of
+from anadrome.array_ir.dead import STRUCTURED
 from anadrome.array_ir.nodes import (
     Accumulate,
     AddTo,
@@ -66,10 +66,10 @@ from anadrome.array_ir.nodes import (
     WithSum,
     Yield,
 )
-from anadrome.array_ir.walk import expression_variables, holds, inner_operands, operands, prints, type_sizes
+from anadrome.array_ir.rewrite import Substitution
+from anadrome.array_ir.walk import expression_variables, holds, operands, operator_of, prints, type_sizes
 from anadrome.config import Config
 from anadrome.library.table import LIBRARY
-from anadrome.passes.rewrite import Substitution
 
 
 def hoist(fn: Function, config: Config) -> Function:
@@ -250,9 +250,8 @@ class Hoister:
     def parfor(self, expr: ParFor, own: Scope) -> ParFor:
         """A parfor, its yields read inside; operators keep what is theirs."""
         self.extents[expr.index] = expr.extent
-        taken = tuple(atom for item in expr.yields for atom in inner_operands(item))
         runs = _surely_runs(expr.extent)
-        inner = self.enter(Body(expr.body.lets, taken), (expr.index,), own, runs, extent=expr.extent)
+        inner = self.enter(expr.body, (expr.index,), own, runs, extent=expr.extent)
         keep = Substitution()
 
         def operator_body(body: Body) -> Body:
@@ -266,7 +265,7 @@ class Hoister:
                 for atom in operator.identity:
                     self.read(atom, own)
         yields = tuple(keep.item(item, operator_body) for item in expr.yields)
-        return ParFor(expr.index, expr.extent, Body(inner.lets), yields)
+        return ParFor(expr.index, expr.extent, inner, yields)
 
 
 def _is_bounded(item: Yield) -> bool:

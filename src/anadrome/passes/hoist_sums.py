@@ -56,11 +56,11 @@ from anadrome.array_ir.nodes import (
     Yield,
     i64,
 )
+from anadrome.array_ir.rewrite import Substitution
 from anadrome.array_ir.walk import bodies, expression_variables, operands
 from anadrome.config import Config
 from anadrome.dtypes import BOOL
 from anadrome.passes.hoist import Hoister, Scope, hoisted
-from anadrome.passes.rewrite import Substitution
 from anadrome.prims.record import Prim
 from anadrome.prims.table import PRIMS
 

@@ -106,7 +106,8 @@ def _expr(expr: Expr, inner: Numbers) -> Hashable:
         case ParFor(index=index, extent=extent, body=body, yields=yields):
             outer = _atom(extent, inner)
             _number((index,), inner)
-            return ("ParFor", outer, _body(body, inner, ()), tuple([_item(item, inner) for item in yields]))
+            items = tuple([_item(item, inner) for item in yields])
+            return ("ParFor", outer, _body(body, inner, body.results), items)
         case Loop(carried, init, body, index, trip, condition, checkpoint):
             begin = (_atoms(init, inner), None if trip is None else _atom(trip, inner))
             _number(carried, inner)
@@ -128,19 +129,18 @@ def _expr(expr: Expr, inner: Numbers) -> Hashable:
 
 def _item(item: Yield, inner: Numbers) -> Hashable:
     match item:
-        case Stack(value=value):
-            return ("stack", _atom(value, inner))
-        case Reduce(operator=operator, values=values):
-            return ("reduce", _operator(operator, inner), _atoms(values, inner))
-        case Scan(operator=operator, values=values, exclusive=exclusive):
-            return ("scan", _operator(operator, inner), _atoms(values, inner), exclusive)
-        case Accumulate(operator, init, at, value, bounds):
-            where = (_atom(init, inner), _atoms(at, inner), bounds)
-            return ("accumulate", _operator(operator, inner), where, _atom(value, inner))
-        case Scatter(init=init, at=at, value=value, bounds=bounds):
-            return ("scatter", _atom(init, inner), _atoms(at, inner), bounds, _atom(value, inner))
-        case Carry(source=source, token=token):
-            return ("carry", _atom(source, inner), _atom(token, inner))
+        case Stack():
+            return "stack"
+        case Reduce(operator=operator):
+            return ("reduce", _operator(operator, inner))
+        case Scan(operator=operator, exclusive=exclusive):
+            return ("scan", _operator(operator, inner), exclusive)
+        case Accumulate(operator=operator, init=init, rank=rank, bounds=bounds):
+            return ("accumulate", _operator(operator, inner), _atom(init, inner), rank, bounds)
+        case Scatter(init=init, rank=rank, bounds=bounds):
+            return ("scatter", _atom(init, inner), rank, bounds)
+        case Carry(source=source):
+            return ("carry", _atom(source, inner))
         case _:
             assert_never(item)
 

@@ -25,11 +25,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from anadrome.array_ir.dead import operator_of
 from anadrome.array_ir.nodes import Body, Custom, Expr, Function, Let, Operator, ParFor
-from anadrome.array_ir.walk import all_lets
+from anadrome.array_ir.rewrite import BodyChange, Substitution
+from anadrome.array_ir.walk import all_lets, operator_of
 from anadrome.config import Config
-from anadrome.passes.rewrite import BodyChange, Substitution
 
 
 def inline(fn: Function, config: Config) -> Function:
@@ -60,7 +59,7 @@ class _Inliner(Substitution):
             self.statement(let, lets)
         return Body(tuple(lets), self.atoms(body.results))
 
-    def operator(self, operator: Operator, change: BodyChange) -> Operator:
+    def operator(self, operator: Operator, change: BodyChange | None = None) -> Operator:
         """A monoid without its inverse."""
         bare = operator if isinstance(operator, str) else replace(operator, inverse=None)
         return super().operator(bare, change)

@@ -60,14 +60,13 @@ from anadrome.array_ir.nodes import (
     Stack,
     Var,
     WithSum,
-    yield_slices,
 )
+from anadrome.array_ir.rewrite import Substitution
 from anadrome.array_ir.walk import type_sizes
 from anadrome.config import Config
 from anadrome.passes.iverson_gather import CannotGatherError, Way, element, is_dense, ways
 from anadrome.passes.iverson_sites import Site, sites_of_token, sites_of_yield
 from anadrome.passes.prove import prove
-from anadrome.passes.rewrite import Substitution
 from anadrome.passes.simplify import simplify
 from anadrome.passes.tighten import tighten
 
@@ -137,8 +136,8 @@ class _Kept:
             expr = change.expr(old.expr, body)
             extra = self.yields.get(old, [])
             if isinstance(expr, ParFor) and extra:
-                stacks = tuple(Stack(value) for value, _ in extra)
-                expr = ParFor(expr.index, expr.extent, expr.body, (*expr.yields, *stacks))
+                stacks = [Stack.of(value) for value, _ in extra]
+                expr = expr.yielding((*expr.parts, *stacks))
             return Let((*old.targets, *(target for _, target in extra)), expr, old.span)
 
         return statement(let)
@@ -256,10 +255,11 @@ def _sums(let: Let, zeros: set[Var]) -> Iterator[tuple[Var, ArrayType, list[Site
                     is_moved = len(tokens) == len(found) == 1 and _only_carries(found[0])
                     yield target, _array(target), found, is_moved
         case ParFor(yields=yields) as expr:
-            for item, where in yield_slices(yields):
+            for part, where in expr.slices():
+                item = part.item
                 if isinstance(item, Accumulate) and item.operator == "add" and item.init in zeros:
                     target = let.targets[where.start]
-                    yield target, _array(target), sites_of_yield(let, expr, item), len(yields) == 1
+                    yield target, _array(target), sites_of_yield(let, expr, part), len(yields) == 1
         case _:
             pass
 

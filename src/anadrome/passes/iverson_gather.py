@@ -29,10 +29,10 @@ from anadrome.array_ir.nodes import (
     Expr,
     Index,
     ParFor,
+    Part,
     Reduce,
     Size,
     Var,
-    Yield,
     i64,
 )
 from anadrome.passes.iverson_sites import Binding, Guard, Site
@@ -366,10 +366,10 @@ class Element:
     def sum(self, builder: Builder, loop: ParFor) -> Atom:
         """Σ over a loop of the nest."""
 
-        def body(inner: Builder, index: Var) -> Sequence[Yield]:
+        def body(inner: Builder, index: Var) -> Sequence[Part]:
             self.known[loop.index] = index
             self.valid.add(loop.index)
-            return (Reduce("add", (self.write(inner),)),)
+            return (Reduce.of("add", (self.write(inner),)),)
 
         extent = self.extent(builder, loop.extent)
         self.sums_open += 1

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 
 from anadrome.array_ir.dead import STRUCTURED
 from anadrome.array_ir.nodes import (
-    Accumulate,
     AddTo,
     Atom,
     Body,
@@ -20,8 +19,8 @@ from anadrome.array_ir.nodes import (
     If,
     Let,
     ParFor,
+    Part,
     Var,
-    yield_slices,
 )
 from anadrome.array_ir.walk import expression_variables
 
@@ -91,12 +90,12 @@ def sites_of_token(body: Body, token: Var, final: Atom) -> list[Site] | None:
     return found if state is final else None
 
 
-def sites_of_yield(let: Let, expr: ParFor, item: Accumulate) -> list[Site]:
+def sites_of_yield(let: Let, expr: ParFor, part: Part) -> list[Site]:
     """The contributions of an `accumulate` yield: one site."""
     place = _Place().inside(let)
     for inner in expr.body.lets:
         place.after(inner)
-    return [Site(place.path, (), place.bindings, item.at, item.value)]
+    return [Site(place.path, (), place.bindings, part.at, part.value)]
 
 
 def _follow(body: Body, state: Var, place: _Place, found: list[Site]) -> Var | None:
@@ -130,10 +129,10 @@ def _carries(item: object, state: Var) -> bool:
 
 
 def _through_parfor(let: Let, expr: ParFor, state: Var, place: _Place, found: list[Site]) -> Var | None:
-    for item, where in yield_slices(expr.yields):
-        if isinstance(item, Carry) and item.source is state:
+    for part, where in expr.slices():
+        if _carries(part.item, state):
             last = _follow(expr.body, state, place.inside(let), found)
-            return let.targets[where.start] if last is item.token else None
+            return let.targets[where.start] if last is part.value else None
     return None
 
 

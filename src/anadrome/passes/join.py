@@ -46,19 +46,18 @@ from anadrome.array_ir.nodes import (
     Library,
     Loop,
     ParFor,
+    Part,
     SumType,
     Var,
     WithSum,
-    Yield,
-    yield_slices,
 )
-from anadrome.array_ir.walk import all_lets, bodies, has_effect, inner_operands, let_variables, operands
+from anadrome.array_ir.rewrite import Substitution
+from anadrome.array_ir.walk import all_lets, bodies, has_effect, let_variables, map_bodies, operands
 from anadrome.config import Config
 from anadrome.library.table import LIBRARY
 from anadrome.passes.identity import expression_key
 from anadrome.passes.join_outlines import Outline, Starts, outline, size
 from anadrome.passes.overwriting import Reads, overwritten_here
-from anadrome.passes.rewrite import Substitution, with_bodies
 
 
 class _Known(Substitution):
@@ -105,7 +104,7 @@ def _nested(let: Let, reads: Reads) -> Let:
             changes.append(new)
         return new
 
-    expr = with_bodies(let.expr, change)
+    expr = map_bodies(let.expr, change, operators=True)
     return Let(let.targets, expr, let.span) if changes else let
 
 
@@ -319,31 +318,26 @@ def _parfors(first: tuple[Let, ParFor], second: tuple[Let, ParFor], known: _Know
         raise CannotJoinError
     inner = known.child()
     inner.replace(two.index, one.index)
-    taken = tuple(Body(expr.body.lets, _taken(expr)) for expr in (one, two))
-    lets = _merged(((one.index,), taken[0]), ((), taken[1]), inner)
-    places = {_yield_key(one, item): where.start for item, where in yield_slices(one.yields)}
+    lets = _merged(((one.index,), one.body), ((), two.body), inner)
+    places = {_part_key(one, part): where.start for part, where in one.slices()}
     found: dict[int, int] = {}
-    further: list[Yield] = []
-    for item, where in yield_slices(two.yields):
-        new = inner.item(item, inner.body)
-        place = places.get(_yield_key(one, new))
+    further: list[Part] = []
+    for part, where in two.slices():
+        new = inner.part(part)
+        place = places.get(_part_key(one, new))
         if place is None:
             further.append(new)
         else:
             found.update(zip(range(where.start, where.stop), range(place, len(let.targets)), strict=False))
-    joined = ParFor(one.index, one.extent, Body(tuple(lets)), (*one.yields, *further))
-    if has_effect(ParFor(one.index, one.extent, Body(()), tuple(further))):
+    joined = ParFor.of(one.index, one.extent, lets, (*one.parts, *further))
+    if has_effect(ParFor.of(one.index, one.extent, (), further)):
         raise CannotJoinError
     _check_gain((one.body,), (two.body,), (joined.body,))
     return Let(_results(let, other, found, known), joined, let.span)
 
 
-def _taken(expr: ParFor) -> tuple[Atom, ...]:
-    return tuple(atom for item in expr.yields for atom in inner_operands(item))
-
-
-def _yield_key(expr: ParFor, item: Yield) -> Hashable:
-    return expression_key(ParFor(expr.index, expr.extent, Body(()), (item,)))
+def _part_key(expr: ParFor, part: Part) -> Hashable:
+    return expression_key(ParFor.of(expr.index, expr.extent, (), [part]))
 
 
 def _branches(first: tuple[Let, If], second: tuple[Let, If], known: _Known) -> Let:

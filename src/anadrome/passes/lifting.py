@@ -18,7 +18,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from anadrome.array_ir.nodes import (
-    INDEX_MESSAGE,
     Apply,
     ArrayType,
     Atom,
@@ -32,11 +31,12 @@ from anadrome.array_ir.nodes import (
     Var,
     i64,
 )
+from anadrome.array_ir.rewrite import Substitution
 from anadrome.array_ir.walk import all_lets, prints
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors import Span
+from anadrome.errors.runtime import INDEX_MESSAGE
 from anadrome.passes.ranges import Monomial, Polynomial, Ranges
-from anadrome.passes.rewrite import Substitution
 from anadrome.prims.table import PRIMS
 
 

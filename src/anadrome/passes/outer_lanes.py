@@ -80,17 +80,18 @@ from anadrome.array_ir.nodes import (
     Literal,
     Loop,
     ParFor,
+    Part,
     Reduce,
     Reshape,
     Stack,
     Var,
     WithSum,
 )
+from anadrome.array_ir.rewrite import Substitution
 from anadrome.array_ir.walk import expression_variables, map_bodies
 from anadrome.config import Config
 from anadrome.dtypes import I64
 from anadrome.passes.blocks import blocks, split
-from anadrome.passes.rewrite import Substitution
 
 LEAST_LOOPS = 2
 """So many loops stand inside one another where lanes around them pay."""
@@ -133,18 +134,18 @@ def _in_lanes(let: Let, expr: ParFor) -> tuple[Let, ...]:
         return (let,)
     rest, sums = split(expr)
     judge = _Judge({rest.index}, _depth(rest.body))
-    if judge.depth < LEAST_LOOPS or not all(map(_is_total, rest.yields)) or not judge.accepts(rest.body):
+    if judge.depth < LEAST_LOOPS or not all(map(_is_total, rest.parts)) or not judge.accepts(rest.body):
         return (let,)
     if sums:
         return blocks(let, expr, lambda lanes: _staged(lanes, rest.index, judge.rows))
     return (Let(let.targets, _staged(replace(expr, in_lanes=True), rest.index, judge.rows), let.span),)
 
 
-def _is_total(item: object) -> bool:
+def _is_total(part: Part) -> bool:
     """Whether lanes can give what a parfor makes of its iterations: numbers side by side, or sums."""
-    match item:
-        case Stack(value=value):
-            return not value.type.shape
+    match part.item:
+        case Stack():
+            return not part.value.type.shape
         case Reduce(operator=operator):
             return operator == "add"
         case Carry():
@@ -280,7 +281,7 @@ def _row(array: Var, indices: tuple[Atom, ...]) -> Let:
     else:
         value = Var("v", ArrayType(array.type.dtype))
         inner = Let((value,), Index(array, (*indices, at)))
-    return Let((row,), ParFor(at, shape[0], Body((inner,)), (Stack(inner.targets[0]),)))
+    return Let((row,), ParFor.of(at, shape[0], [inner], [Stack.of(inner.targets[0])]))
 
 
 class _Reading(Substitution):

@@ -62,15 +62,15 @@ from anadrome.array_ir.nodes import (
     Let,
     Loop,
     ParFor,
+    Part,
     Stack,
     SumType,
     Update,
     Var,
-    Yield,
 )
+from anadrome.array_ir.rewrite import Substitution
 from anadrome.array_ir.walk import all_lets, bodies, operands, prints
 from anadrome.config import Config
-from anadrome.passes.rewrite import Substitution
 
 
 def parallel_loops(fn: Function, config: Config) -> Function:
@@ -95,15 +95,15 @@ class _Row:
     value: Atom
 
 
-Part = _Row | Var
+Brought = _Row | Var
 """What an iteration brings to what a loop carries: its row, or the sum with what it adds."""
 
 
-def _own_parts(loop: Loop) -> dict[Var, Part]:
+def _own_parts(loop: Loop) -> dict[Var, Brought]:
     """What iterations bring to what a loop carries, by the carried variable, where none waits for another."""
     if prints(loop) or any(isinstance(let.expr, Launch | Collective) for let in all_lets(loop.body)):
         return {}
-    found: dict[Var, Part] = {}
+    found: dict[Var, Brought] = {}
     for carried, start, after in zip(loop.carried, loop.init, loop.body.results, strict=True):
         if isinstance(carried.type, SumType):
             assert isinstance(after, Var)
@@ -176,39 +176,39 @@ class _Parallel(Substitution):
         """A statement, its loops as parfors."""
         new = self.let(let)
         loop = new.expr
-        parts = _own_parts(loop) if isinstance(loop, Loop) and _is_candidate(loop) else {}
-        if not isinstance(loop, Loop) or loop.index is None or loop.trip is None or not parts:
+        rows = _own_parts(loop) if isinstance(loop, Loop) and _is_candidate(loop) else {}
+        if not isinstance(loop, Loop) or loop.index is None or loop.trip is None or not rows:
             yield new
             return
         self.is_changed = True
         inside = Substitution()
         for carried, source in zip(loop.carried, loop.init, strict=True):
             inside.replace(carried, source)
-        puts = {part.put for part in parts.values() if isinstance(part, _Row)}
+        puts = {row.put for row in rows.values() if isinstance(row, _Row)}
         body = inside.body(Body(tuple(inner for inner in loop.body.lets if inner not in puts)))
-        yields: list[Yield] = []
+        made: list[Part] = []
         targets: list[Var] = []
         updates: list[Let] = []
         for old, target, carried, source in zip(
             let.targets, new.targets, loop.carried, loop.init, strict=True
         ):
-            match parts.get(carried):
+            match rows.get(carried):
                 case None:
                     self.replace(old, source)
                 case _Row(prefix=(), value=value):
-                    yields.append(Stack(inside.atom(value)))
+                    made.append(Stack.of(inside.atom(value)))
                     targets.append(target)
                 case _Row(prefix=prefix, value=value):
                     type_ = ArrayType(carried.type.dtype, carried.type.shape[len(prefix) :])
-                    row = Var(target.name, type_)
-                    yields.append(Stack(inside.atom(value)))
-                    targets.append(row)
+                    stacked = Var(target.name, type_)
+                    made.append(Stack.of(inside.atom(value)))
+                    targets.append(stacked)
                     assert isinstance(source, Var)
-                    updates.append(Let((target,), Update(source, prefix, row), let.span))
+                    updates.append(Let((target,), Update(source, prefix, stacked), let.span))
                 case Var() as token:
                     after = inside.atom(token)
                     assert isinstance(source, Var) and isinstance(after, Var)
-                    yields.append(Carry(source, after))
+                    made.append(Carry.of(source, after))
                     targets.append(target)
-        yield Let(tuple(targets), ParFor(loop.index, loop.trip, body, tuple(yields)), let.span)
+        yield Let(tuple(targets), ParFor.of(loop.index, loop.trip, body.lets, made), let.span)
         yield from updates

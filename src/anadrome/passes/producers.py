@@ -52,11 +52,10 @@ from anadrome.array_ir.nodes import (
     Update,
     Var,
     WithSum,
-    yield_slices,
 )
-from anadrome.array_ir.walk import Renaming, bodies, let_variables, operands
+from anadrome.array_ir.rewrite import Renaming, Substitution
+from anadrome.array_ir.walk import bodies, let_variables, operands
 from anadrome.passes.overwriting import only_written, overwriting
-from anadrome.passes.rewrite import Substitution
 
 MATCHED_COST = 40
 """The operations of a recipe that is read in one place, each element once."""
@@ -270,12 +269,17 @@ class _Inliner(Substitution):
         expr = let.expr
         assert isinstance(expr, ParFor)
         used = sum(target in self.reads or not target.type.shape for target in let.targets)
-        for item, where in yield_slices(expr.yields):
-            target = let.targets[where][0]
+        for part, where in expr.slices():
+            target = let.targets[where.start]
             reads = self.reads.get(target)
-            if not isinstance(item, Stack) or reads is None or not reads.places or target not in self.wanted:
+            if (
+                not isinstance(part.item, Stack)
+                or reads is None
+                or not reads.places
+                or target not in self.wanted
+            ):
                 continue
-            recipe = _recipe(expr, item)
+            recipe = _recipe(expr, part.value)
             if recipe is not None and _is_worth(recipe, reads, used > 1):
                 self.recipes[target] = recipe
 
@@ -298,17 +302,16 @@ def _is_worth(recipe: Recipe, reads: Reads, is_shared: bool) -> bool:
     return recipe.cost * (reads.places - (not is_shared)) <= REPEATED_COST
 
 
-def _recipe(expr: ParFor, item: Stack) -> Recipe | None:
+def _recipe(expr: ParFor, value: Atom) -> Recipe | None:
     """The statements that one element of a stack needs, or None where they are not simple."""
     made = {target: let for let in expr.body.lets for target in let.targets}
-    value = item.value
     inner = made.get(value) if isinstance(value, Var) else None
     if inner is None or not isinstance(inner.expr, ParFor):
         lets = _slice(made, expr.body, [value])
         return _finished((expr.index,), lets, value)
-    for nested, where in yield_slices(inner.expr.yields):
-        if inner.targets[where][0] is value and isinstance(nested, Stack):
-            below = _recipe(inner.expr, nested)
+    for nested, where in inner.expr.slices():
+        if inner.targets[where.start] is value and isinstance(nested.item, Stack):
+            below = _recipe(inner.expr, nested.value)
             if below is None:
                 return None
             needed = [var for let in below.lets for var in let_variables(let)]

@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import assert_never
 
 from anadrome.array_ir.launch import GEOMETRY
@@ -49,7 +50,6 @@ from anadrome.array_ir.nodes import (
     Atom,
     Body,
     Bounds,
-    Carry,
     Check,
     Collective,
     Const,
@@ -66,21 +66,18 @@ from anadrome.array_ir.nodes import (
     Loop,
     ParFor,
     Print,
-    Reduce,
     Reshape,
-    Scan,
     Scatter,
-    Stack,
     Update,
     Var,
     WithSum,
     Yield,
 )
+from anadrome.array_ir.rewrite import Substitution
 from anadrome.config import Config
 from anadrome.dtypes import I64
 from anadrome.passes.lifting import Lift, begin, key, leave, may_be_lifted, without, write
 from anadrome.passes.ranges import Polynomial, Ranges, negated, replaced
-from anadrome.passes.rewrite import Substitution
 
 
 def prove(fn: Function, config: Config) -> Function:
@@ -277,29 +274,26 @@ class _Prover:
         before, self.lifts = self.lifts, []
         extent = self.same.atom(expr.extent)
         with self.inside(expr.index, extent):
-            body = Body(tuple(self.statements(expr.body.lets, depth + 1)))
+            lets = tuple(self.statements(expr.body.lets, depth + 1))
+            body = Body(lets, self.same.atoms(expr.body.results))
             lifts = list(self.lifts)
-            yields = tuple(self.item(item, depth + 1) for item in expr.yields)
+            places = [part.at for part in replace(expr, body=body).parts]
+            items = zip(expr.yields, places, strict=True)
+            yields = tuple(self.item(item, at, depth + 1) for item, at in items)
         self.lifts = lifts
         self.leaving(before, expr.index, extent, body)
         return ParFor(expr.index, extent, body, yields)
 
-    def item(self, item: Yield, depth: int) -> Yield:
+    def item(self, item: Yield, at: tuple[Atom, ...], depth: int) -> Yield:
         """A yield; the place of an accumulation may be proved inside."""
 
         def operator_body(body: Body) -> Body:
             return self.body(body, depth)
 
         item = self.same.item(item, operator_body)
-        match item:
-            case Accumulate(operator, init, at, value, bounds):
-                return Accumulate(operator, init, at, value, self.bounds(init, at, bounds))
-            case Scatter(init=init, at=at, value=value, bounds=bounds):
-                return Scatter(init, at, value, self.bounds(init, at, bounds))
-            case Stack() | Reduce() | Scan() | Carry():
-                return item
-            case _:
-                assert_never(item)
+        if isinstance(item, Accumulate | Scatter):
+            return replace(item, bounds=self.bounds(item.init, at, item.bounds))
+        return item
 
     def branch(self, expr: If, depth: int) -> If:
         """In each branch the condition is known."""

@@ -22,9 +22,9 @@ from __future__ import annotations
 
 from anadrome.array_ir.dead import remove_dead
 from anadrome.array_ir.nodes import Apply, Body, Function, Let
+from anadrome.array_ir.rewrite import Substitution
 from anadrome.array_ir.walk import all_lets
 from anadrome.config import Config
-from anadrome.passes.rewrite import Substitution
 
 ITSELF = frozenset({"stop_gradient", "linked", "whole"})
 """The operations whose result is their first argument."""

@@ -60,6 +60,7 @@ from anadrome.array_ir.nodes import (
     Loop,
     Operator,
     ParFor,
+    Part,
     Print,
     Reduce,
     Reshape,
@@ -73,13 +74,12 @@ from anadrome.array_ir.nodes import (
     WithSum,
     Yield,
     i64,
-    yield_slices,
 )
-from anadrome.array_ir.walk import Renaming, all_lets
+from anadrome.array_ir.rewrite import Renaming, Substitution
+from anadrome.array_ir.walk import all_lets
 from anadrome.config import Config
 from anadrome.errors import Span
 from anadrome.library.table import LIBRARY
-from anadrome.passes.rewrite import Substitution
 from anadrome.prims.table import PRIMS
 
 MOST_GROWTH = 2000
@@ -396,21 +396,16 @@ class _Scalarizer(Substitution):
         before, span, self.lets = self.lets, self.span, []
         for inner in expr.body.lets:
             self.statement(inner)
-        yields: list[Yield] = []
+        parts: list[Part] = []
         split: list[int] = []
-        for item, where in yield_slices(expr.yields):
-            value = self.atom(item.values[0]) if isinstance(item, Reduce) else None
-            if (
-                isinstance(item, Reduce)
-                and isinstance(item.operator, str)
-                and self.is_small(item.values[0].type)
-            ):
-                assert value is not None
-                yields.extend(Reduce(item.operator, (leaf,)) for leaf in self.leaves(value))
+        for part, where in expr.slices():
+            item, values = part.item, self.atoms(part.takes)
+            if isinstance(item, Reduce) and isinstance(item.operator, str) and self.is_small(part.value.type):
+                parts.extend(Reduce.of(item.operator, (leaf,)) for leaf in self.leaves(values[0]))
                 split.append(where.start)
             else:
-                yields.append(self.item(item, self.body))
-        new = ParFor(expr.index, extent, Body(tuple(self.lets)), tuple(yields))
+                parts.append(Part(self.item(item, self.body), values))
+        new = ParFor.of(expr.index, extent, self.lets, parts)
         self.lets, self.span = before, span
         self.emit_split(let.targets, split, new)
 
@@ -438,52 +433,34 @@ class _Scalarizer(Substitution):
 
     def unrolled(self, let: Let, expr: ParFor, count: int) -> None:
         """Each iteration after the other, then what becomes of their results."""
-        taken: list[tuple[Yield, ...]] = []
+        taken: list[tuple[Part, ...]] = []
         for iteration in range(count):
             renaming = Renaming({expr.index: i64(iteration)})
-            for item in expr.yields:
-                if isinstance(item, Carry) and taken:
-                    last = next(i for i in taken[-1] if isinstance(i, Carry) and i.source is item.source)
-                    renaming.mapping[item.source] = last.token
+            for last in taken[-1] if taken else ():
+                if isinstance(last.item, Carry):
+                    renaming.replace(last.item.source, last.value)
             for inner in expr.body.lets:
                 self.statement(renaming.let(inner))
-            taken.append(tuple(self.copied(item, renaming) for item in expr.yields))
-        for position, (item, where) in enumerate(yield_slices(expr.yields)):
-            self.combined(item, let.targets[where], [items[position] for items in taken])
+            taken.append(
+                tuple(Part(part.item, self.atoms(renaming.atoms(part.takes))) for part in expr.parts)
+            )
+        for position, (part, where) in enumerate(expr.slices()):
+            self.combined(part.item, let.targets[where], [parts[position].takes for parts in taken])
 
-    def copied(self, item: Yield, renaming: Renaming) -> Yield:
-        """A yield of one iteration; sources and operators stay what they are."""
-        match item:
-            case Stack(value=value):
-                return Stack(self.atom(renaming.atom(value)))
-            case Reduce(operator=operator, values=values):
-                return Reduce(operator, self.atoms(renaming.atoms(values)))
-            case Scan(operator=operator, values=values, exclusive=exclusive):
-                return Scan(operator, self.atoms(renaming.atoms(values)), exclusive)
-            case Carry(source=source, token=token):
-                return Carry(source, self.variable(renaming.variable(token)))
-            case _:
-                raise TypeError(f"a {type(item).__name__} is not unrolled")
-
-    def combined(self, item: Yield, targets: tuple[Var, ...], items: Sequence[Yield]) -> None:
-        """The results of a yield from those of its iterations."""
+    def combined(self, item: Yield, targets: tuple[Var, ...], rows: Sequence[tuple[Atom, ...]]) -> None:
+        """The results of a yield from what it takes of each iteration."""
         match item:
             case Stack():
-                self.known(targets[0], tuple(part.value for part in items if isinstance(part, Stack)))
+                self.known(targets[0], tuple(value for (value,) in rows))
             case Reduce(operator=operator):
-                parts = [part.values for part in items if isinstance(part, Reduce)]
-                for target, value in zip(targets, self.prefixes(operator, parts)[-1], strict=True):
+                for target, value in zip(targets, self.prefixes(operator, rows)[-1], strict=True):
                     self.replace(target, value)
             case Scan(operator=operator):
-                parts = [part.values for part in items if isinstance(part, Scan)]
-                for target, column in zip(
-                    targets, zip(*self.prefixes(operator, parts), strict=True), strict=True
-                ):
+                columns = zip(*self.prefixes(operator, rows), strict=True)
+                for target, column in zip(targets, columns, strict=True):
                     self.known(target, column)
             case Carry():
-                (*_, last) = items
-                assert isinstance(last, Carry)
-                self.replace(targets[0], last.token)
+                self.replace(targets[0], rows[-1][0])
             case _:
                 raise TypeError(f"a {type(item).__name__} is not unrolled")
 
@@ -505,14 +482,14 @@ class _Scalarizer(Substitution):
 
 def _is_plain(expr: ParFor) -> bool:
     """Whether all yields can be written out: stacks, accumulators, reductions, inclusive scans of scalars."""
-    for item in expr.yields:
-        match item:
+    for part in expr.parts:
+        match part.item:
             case Stack() | Carry():
                 continue
-            case Reduce(operator=operator, values=values) | Scan(operator=operator, values=values):
-                if isinstance(item, Scan) and item.exclusive:
+            case Reduce(operator=operator) | Scan(operator=operator):
+                if isinstance(part.item, Scan) and part.item.exclusive:
                     return False
-                if isinstance(operator, str) and values[0].type.shape:
+                if isinstance(operator, str) and part.value.type.shape:
                     return False
             case _:
                 return False

@@ -26,20 +26,20 @@ from anadrome.array_ir.nodes import (
     Let,
     Loop,
     ParFor,
+    Part,
     Stack,
     SumType,
     Var,
     WithSum,
-    Yield,
-    yield_slices,
 )
+from anadrome.array_ir.rewrite import BodyChange, Substitution
 from anadrome.array_ir.walk import (
     all_lets,
     bodies,
     expression_variables,
     has_effect,
-    inner_operands,
     let_variables,
+    map_bodies,
     operands,
     outer_operands,
     prints,
@@ -47,7 +47,6 @@ from anadrome.array_ir.walk import (
 )
 from anadrome.errors import Span
 from anadrome.passes.identity import expression_key
-from anadrome.passes.rewrite import BodyChange, Substitution, with_bodies
 
 
 def merge_siblings(fn: Function) -> Function:
@@ -70,7 +69,7 @@ def _merged_let(let: Let) -> Let:
     """The same in the bodies of a statement, if it has any."""
     if not isinstance(let.expr, ParFor | Loop | If | WithSum):
         return let
-    return Let(let.targets, with_bodies(let.expr, _merged_body), let.span)
+    return Let(let.targets, map_bodies(let.expr, _merged_body, operators=True), let.span)
 
 
 def _key(let: Let) -> Hashable:
@@ -155,10 +154,10 @@ class _Plan:
             ancestors |= 1 << earlier | self.groups[earlier].ancestors
         self.makers.update(dict.fromkeys(let.targets, position))
         parfor, names = parfor_of(let), _names(let)
-        for item, where in () if parfor is None else yield_slices(parfor.yields):
-            if isinstance(item, Stack):
+        for part, where in () if parfor is None else parfor.slices():
+            if isinstance(part.item, Stack):
                 self.stacks.update(names[where])
-            if isinstance(item, Carry):
+            if isinstance(part.item, Carry):
                 (self.tokens if parfor is let.expr else self.sums).update(names[where])
         key = _key(let)
         self.groups.append(_Group(key, [position], 1 << position, before, ancestors))
@@ -329,9 +328,8 @@ def _other_uses(expr: ParFor) -> set[Var]:
             found.update(type_sizes(target.type))
         for _, nested in bodies(inner):
             found.update(atom for atom in nested.results if isinstance(atom, Var))
-    for item in expr.yields:
-        found.update(atom for atom in outer_operands(item) if isinstance(atom, Var))
-        found.update(atom for atom in inner_operands(item) if isinstance(atom, Var))
+    outer = [atom for item in expr.yields for atom in outer_operands(item)]
+    found.update(atom for atom in (*outer, *expr.body.results) if isinstance(atom, Var))
     return found
 
 
@@ -435,7 +433,7 @@ class _Merging(Substitution):
         self.first: ParFor | None = None
         self.lets: list[Let] = []
         self.seen: dict[Hashable, tuple[Var, ...]] = {}
-        self.yields: list[tuple[Yield, tuple[Var, ...]]] = []
+        self.parts: list[tuple[Part, tuple[Var, ...]]] = []
 
     def member(
         self,
@@ -457,13 +455,13 @@ class _Merging(Substitution):
         carried = self.continued(expr, going_on)
         for let in expr.body.lets:
             self.written(let)
-        for item, where in yield_slices(expr.yields):
-            new = self.item(item, self.body)
-            if isinstance(item, Carry) and isinstance(new, Carry) and item.source in carried:
-                new = Carry(carried[item.source], new.token)
-            if isinstance(new, Stack):
-                self.elements[names[where][0]] = new.value
-            self.yields.append((new, targets[where]))
+        for part, where in expr.slices():
+            new = self.part(part)
+            if isinstance(part.item, Carry) and part.item.source in carried:
+                new = Carry.of(carried[part.item.source], new.value)
+            if isinstance(new.item, Stack):
+                self.elements[names[where.start]] = new.value
+            self.parts.append((new, targets[where]))
 
     def continued(self, expr: ParFor, going_on: Mapping[Var, Atom]) -> dict[Var, Var]:
         """The accumulators with which a parfor goes on where a former member ends, and where those began."""
@@ -473,13 +471,13 @@ class _Merging(Substitution):
             if isinstance(item, Carry)
         }
         found: dict[Var, Var] = {}
-        for item, targets in list(self.yields):
-            if isinstance(item, Carry) and targets[0] in sources:
-                self.yields.remove((item, targets))
+        for part, targets in list(self.parts):
+            if isinstance(part.item, Carry) and targets[0] in sources:
+                self.parts.remove((part, targets))
                 source = sources[targets[0]]
-                self.replace(targets[0], item.token)
-                self.replace(source, item.token)
-                found[source] = item.source
+                self.replace(targets[0], part.value)
+                self.replace(source, part.value)
+                found[source] = part.item.source
         return found
 
     def written(self, let: Let) -> None:
@@ -503,9 +501,9 @@ class _Merging(Substitution):
     def merged(self, span: Span | None) -> Let:
         """The statement of all members."""
         assert self.first is not None
-        yields = tuple(item for item, _ in self.yields)
-        targets = tuple(target for _, group in self.yields for target in group)
-        return Let(targets, ParFor(self.first.index, self.first.extent, Body(tuple(self.lets)), yields), span)
+        parts = [part for part, _ in self.parts]
+        targets = tuple(target for _, group in self.parts for target in group)
+        return Let(targets, ParFor.of(self.first.index, self.first.extent, self.lets, parts), span)
 
     def body(self, body: Body) -> Body:
         """A body with everything replaced; a read that is an element disappears."""
@@ -529,7 +527,7 @@ class _Merging(Substitution):
             return None
         return self.elements[expr.array]
 
-    def expr(self, expr: Expr, change: BodyChange) -> Expr:
+    def expr(self, expr: Expr, change: BodyChange | None = None) -> Expr:
         """An expression with everything replaced; what reads on in an element reads that."""
         if self.first is not None and isinstance(expr, Index) and expr.array in self.elements:
             indices = self.atoms(expr.indices)

@@ -59,6 +59,7 @@ from anadrome.array_ir.nodes import (
     Literal,
     Loop,
     ParFor,
+    Part,
     Print,
     Reduce,
     Reshape,
@@ -68,18 +69,15 @@ from anadrome.array_ir.nodes import (
     Update,
     Var,
     WithSum,
-    Yield,
     i64,
-    yield_slices,
 )
-from anadrome.array_ir.walk import inner_operands
+from anadrome.array_ir.rewrite import Substitution
 from anadrome.config import Config
 from anadrome.errors import Span
 from anadrome.passes.algebra import Context, simplify_apply
 from anadrome.passes.forwarding import forward_index, row_of_stack
 from anadrome.passes.identity import expression_key
 from anadrome.passes.overwriting import overwriting, overwriting_at_once
-from anadrome.passes.rewrite import Substitution
 from anadrome.prims.table import PRIMS
 
 
@@ -348,18 +346,17 @@ class _Simplifier:
         with self.scope():
             for inner in expr.body.lets:
                 self.statement(inner)
-            body = Body(tuple(self.lets))
+            body = Body(tuple(self.lets), self.known.atoms(expr.body.results))
         yields = tuple(self.known.item(item, self.body) for item in expr.yields)
         new = ParFor(expr.index, extent, body, yields)
         first: dict[Hashable, Var] = {}
         repeated: dict[Var, Var] = {}
-        kept: list[tuple[Yield, slice]] = []
-        for item, where in yield_slices(yields):
-            targets = let.targets[where]
-            if not self.replaced(new, item, targets, first, repeated):
-                kept.append((item, where))
+        kept: list[tuple[Part, slice]] = []
+        for part, where in new.slices():
+            if not self.replaced(new, part, let.targets[where], first, repeated):
+                kept.append((part, where))
         if kept or body.lets:
-            final = ParFor(expr.index, extent, body, tuple(item for item, _ in kept))
+            final = new.yielding(part for part, _ in kept)
             remaining = tuple(target for _, where in kept for target in let.targets[where])
             self.emit(Let(remaining, final, let.span), final)
         for target, original in repeated.items():  # whose variable may be new: a size in its type may be
@@ -368,23 +365,23 @@ class _Simplifier:
     def replaced(
         self,
         expr: ParFor,
-        item: Yield,
+        part: Part,
         targets: tuple[Var, ...],
         first: dict[Hashable, Var],
         repeated: dict[Var, Var],
     ) -> bool:
         """Whether the results of a yield have been found elsewhere; those of another yield are `repeated`."""
+        item, value = part.item, part.value
         if not isinstance(item, Stack | Reduce | Scan) or len(targets) != 1:
             return False
         (target,) = targets
         if isinstance(item, Stack):
-            found = self.stacked(expr, item, target)
+            found = self.stacked(expr, value, target)
             if found is not None:
                 self.stand(target, found)
                 return True
         elif not isinstance(item.operator, str):
             return False
-        (value,) = inner_operands(item)
         if isinstance(item, Reduce) and isinstance(value, Const) and item.operator in ("min", "max"):
             return False
         is_exclusive = isinstance(item, Scan) and item.exclusive
@@ -396,15 +393,15 @@ class _Simplifier:
         first[key] = target
         return False
 
-    def stacked(self, expr: ParFor, item: Stack, target: Var) -> Atom | None:
+    def stacked(self, expr: ParFor, value: Atom, target: Var) -> Atom | None:
         """A stack that is an array there is, or one value everywhere."""
-        if isinstance(item.value, Const):
+        if isinstance(value, Const):
             shape = (expr.extent,)
-            full = Full(shape, item.value)
-            return self.emit(
-                Let((Var(target.name, ArrayType(item.value.dtype, shape)),), full, self.span), full
-            )[0]
-        found = row_of_stack(expr, item.value, self.definitions)
+            full = Full(shape, value)
+            return self.emit(Let((Var(target.name, ArrayType(value.dtype, shape)),), full, self.span), full)[
+                0
+            ]
+        found = row_of_stack(expr, value, self.definitions)
         type_ = self.known.type(target.type)
         if not isinstance(found, Index):
             return found if found is not None and found.type == type_ else None

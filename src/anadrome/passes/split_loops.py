@@ -56,14 +56,8 @@ from anadrome.array_ir.nodes import (
     Stack,
     Var,
 )
-from anadrome.array_ir.walk import (
-    Renaming,
-    all_lets,
-    has_effect,
-    let_variables,
-    map_bodies,
-    prints,
-)
+from anadrome.array_ir.rewrite import Renaming
+from anadrome.array_ir.walk import all_lets, has_effect, let_variables, map_bodies, prints
 from anadrome.config import Config
 
 
@@ -110,14 +104,8 @@ def _split(let: Let, loop: Loop) -> tuple[Let, ...]:
     results = tuple(target for search in searches for target in search.targets)
     builder = Builder()
     builder.span = searches[0].span
-    found = builder.let(
-        ParFor(
-            loop.index,
-            loop.trip,
-            Body(_needed(loop.body, searches), ()),
-            tuple(Stack(result) for result in results),
-        )
-    )
+    needed, stacks = _needed(loop.body, searches), map(Stack.of, results)
+    found = builder.let(ParFor.of(loop.index, loop.trip, needed, stacks))
     arrays = dict(zip(results, found, strict=True))
     rest: list[Let] = []
     for stmt in loop.body.lets:

@@ -58,9 +58,9 @@ from anadrome.array_ir.nodes import (
     Var,
     WithSum,
 )
+from anadrome.array_ir.rewrite import Substitution
 from anadrome.array_ir.walk import all_lets, let_variables
 from anadrome.config import Config
-from anadrome.passes.rewrite import Substitution
 
 
 def stored_sums(fn: Function, config: Config) -> Function:

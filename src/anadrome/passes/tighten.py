@@ -55,6 +55,7 @@ from anadrome.array_ir.nodes import (
     If,
     Let,
     ParFor,
+    Part,
     Reduce,
     Scan,
     Scatter,
@@ -63,14 +64,13 @@ from anadrome.array_ir.nodes import (
     Var,
     Yield,
     i64,
-    yield_slices,
 )
 from anadrome.array_ir.operators import identity
+from anadrome.array_ir.rewrite import Substitution
 from anadrome.array_ir.walk import all_lets, has_effect
 from anadrome.config import Config
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors import Span
-from anadrome.passes.rewrite import Substitution
 from anadrome.passes.simplify import simplify
 from anadrome.prims.table import PRIMS
 
@@ -199,7 +199,7 @@ class _Tightener:
         """A parfor over the interval that its terms live in."""
         shared = frozenset() if any(map(_is_checked, expr.yields)) else self.shared(expr)
         interval = self.interval(expr, shared) if shared else _Interval()
-        if interval.places and all(_is_scalar_term(item) for item in expr.yields):
+        if interval.places and all(_is_scalar_term(part) for part in expr.parts):
             self.changes.append(let)
             yield from self.at_place(let, expr, interval)
         elif interval.lows or interval.highs or interval.places:
@@ -229,7 +229,7 @@ class _Tightener:
         extent = write.apply("max", write.apply("sub", high, low), i64(0))
         index = Var(expr.index.name, expr.index.type)
         begin = Let((expr.index,), Apply(PRIMS["add"], (low, index)), let.span)
-        body = Body((begin, *expr.body.lets))
+        body = Body((begin, *expr.body.lets), expr.body.results)
         yield from write.lets
         yield Let(let.targets, inside.expr(ParFor(index, extent, body, expr.yields), inside.body), let.span)
 
@@ -252,20 +252,17 @@ class _Tightener:
             condition = write.apply("and", condition, holds, dtype=bool_type)
         inside = _given(interval.met)
         inside.replace(expr.index, place)
-        taken: list[Atom] = []
         otherwise: list[Atom] = []
         nothing = _Statements(let.span)
-        for item, where in yield_slices(expr.yields):
-            match item:
-                case Reduce(operator=str() as operator, values=values):
-                    taken.extend(values)
+        for part, where in expr.slices():
+            match part.item:
+                case Reduce(operator=str() as operator):
                     otherwise.append(nothing.full(let.targets[where][0].type, operator))
-                case Carry(source=source, token=token):
-                    taken.append(token)
+                case Carry(source=source):
                     otherwise.append(source)
                 case _:
-                    raise TypeError(f"a {type(item).__name__} is no scalar term")
-        then = inside.body(Body(expr.body.lets, tuple(taken)))
+                    raise TypeError(f"a {type(part.item).__name__} is no scalar term")
+        then = inside.body(expr.body)
         yield from write.lets
         yield Let(let.targets, If(condition, then, Body(tuple(nothing.lets), tuple(otherwise))), let.span)
 
@@ -273,26 +270,26 @@ class _Tightener:
     def shared(self, expr: ParFor) -> Conditions:
         """The conditions outside of which no yield takes anything from an iteration."""
         found: Conditions | None = None
-        for item in expr.yields:
-            own = self.of_yield(item)
+        for part in expr.parts:
+            own = self.of_part(part)
             found = own if found is None else (found if own is None else found & own)
             if found is not None and not found:
                 break
         return found or frozenset()
 
-    def of_yield(self, item: Yield) -> Conditions | None:
+    def of_part(self, part: Part) -> Conditions | None:
         """The conditions of one yield; None where it takes nothing in any case."""
-        match item:
-            case Reduce(operator=str() as operator, values=(value,)):
-                return self.of_value(value, operator)
-            case Accumulate(operator=str() as operator, value=value):
-                return self.of_value(value, operator)
-            case Carry(source=source, token=token):
-                return self.of_token(token, source)
+        match part.item:
+            case Reduce(operator=str() as operator):
+                return self.of_value(part.value, operator)
+            case Accumulate(operator=str() as operator):
+                return self.of_value(part.value, operator)
+            case Carry(source=source):
+                return self.of_token(part.value, source)
             case Reduce() | Accumulate() | Stack() | Scan() | Scatter():
                 return frozenset()
             case _:
-                assert_never(item)
+                assert_never(part.item)
 
     def of_value(self, value: Atom, operator: str) -> Conditions | None:
         """The conditions outside of which a value is the identity of the operator."""
@@ -319,19 +316,20 @@ class _Tightener:
                     self.conjuncts(condition, True),
                     self.conjuncts(condition, False),
                 )
-            case ParFor(yields=yields):
-                item = _yield_at(yields, position)
-                if isinstance(item, Stack):
-                    return self.of_value(item.value, operator)
-                is_same = isinstance(item, Reduce) and item.operator == operator
-                return self.of_yield(item) if is_same else frozenset()
+            case ParFor() as parfor:
+                part = parfor.part_of(position)
+                if isinstance(part.item, Stack):
+                    return self.of_value(part.value, operator)
+                is_same = isinstance(part.item, Reduce) and part.item.operator == operator
+                return self.of_part(part) if is_same else frozenset()
             case _:
                 return frozenset()
 
-    def of_token(self, token: Var, source: Var) -> Conditions | None:
+    def of_token(self, token: Atom, source: Var) -> Conditions | None:
         """The conditions outside of which nothing is added between an accumulator and a later state of it."""
         if token is source:
             return None
+        assert isinstance(token, Var)
         added = self.definitions.get(token)
         if isinstance(added, AddTo):
             return _meet(self.of_value(added.value, "add"), self.of_token(added.token, source))
@@ -348,11 +346,12 @@ class _Tightener:
                 left, right = (self.of_token(side, entered) for side in sides if isinstance(side, Var))
                 own = _either(left, right, self.conjuncts(condition, True), self.conjuncts(condition, False))
                 return _meet(own, self.of_token(entered, source))
-            case ParFor(yields=yields):
-                item = _yield_at(yields, position)
-                if not isinstance(item, Carry):
+            case ParFor() as parfor:
+                part = parfor.part_of(position)
+                if not isinstance(part.item, Carry):
                     return frozenset()
-                return _meet(self.of_token(item.token, item.source), self.of_token(item.source, source))
+                entered = part.item.source
+                return _meet(self.of_token(part.value, entered), self.of_token(entered, source))
             case _:
                 return frozenset()
 
@@ -459,11 +458,6 @@ def _binds(body: Body, atom: Atom) -> bool:
     return any(atom is target for let in body.lets for target in let.targets)
 
 
-def _yield_at(yields: tuple[Yield, ...], position: int) -> Yield:
-    """The yield that makes the result at this position."""
-    return next(item for item, where in yield_slices(yields) if where.start <= position < where.stop)
-
-
 def _is_checked(item: Yield) -> bool:
     return isinstance(item, Accumulate | Scatter) and item.bounds is Bounds.CHECKED
 
@@ -476,11 +470,11 @@ def _given(met: Iterable[Condition]) -> Substitution:
     return found
 
 
-def _is_scalar_term(item: Yield) -> bool:
+def _is_scalar_term(part: Part) -> bool:
     """Whether a yield's result can come out of a branch instead."""
-    match item:
-        case Reduce(operator=str(), values=(value,)):
-            return not value.type.shape
+    match part.item:
+        case Reduce(operator=str()):
+            return not part.value.type.shape
         case Carry():
             return True
         case _:

@@ -131,12 +131,13 @@ from anadrome.array_ir.nodes import (
     Index,
     Let,
     ParFor,
+    Part,
     Reduce,
     SumType,
     Var,
-    Yield,
 )
-from anadrome.array_ir.walk import Renaming, expression_variables, map_bodies
+from anadrome.array_ir.rewrite import Renaming
+from anadrome.array_ir.walk import expression_variables, map_bodies
 from anadrome.config import Config
 from anadrome.dtypes import BOOL, I64
 from anadrome.prims.table import PRIMS
@@ -250,8 +251,8 @@ class _Rows:
         sources = [item.source for item in self.loop.yields if isinstance(item, Carry)]
         copy = Renaming({self.loop.index: index, **dict(zip(sources, targets, strict=True))})
         place = Let((index,), Apply(PRIMS["add"], (done, own := _index(self.loop.index.name))))
-        body = Body((place, *map(copy.let, self.loop.body.lets)))
-        rest = ParFor(own, left, body, tuple(map(copy.item, self.loop.yields)))
+        body = (place, *map(copy.let, self.loop.body.lets))
+        rest = ParFor.of(own, left, body, map(copy.part, self.loop.parts))
         lets.append(Let(self.let.targets, rest, self.let.span))
         return tuple(lets)
 
@@ -279,7 +280,7 @@ class _Rows:
         made = tuple(Var(target.name, target.type) for target in last.targets)
         lets.append(Let(made, lanes, last.span))
         back = Renaming(dict(zip(last.targets, made, strict=True)))
-        return ParFor(tile, tiles, Body(tuple(lets)), tuple(map(back.item, self.loop.yields)))
+        return ParFor.of(tile, tiles, lets, map(back.part, self.loop.parts))
 
     def _statement(self, let: Let, shared: Renaming, copies: Sequence[Renaming]) -> Iterator[Let]:
         """A statement of all rows: once, where they share it."""
@@ -320,8 +321,8 @@ class _Rows:
         now = sources
         for copy, extent in zip(copies, extents, strict=True):
             now = self._row(lets, copy, index, extent, dict(zip(sources, now, strict=True)))
-        yields = tuple(Carry(source, token) for source, token in zip(sources, now, strict=True))
-        return ParFor(index, most, Body(tuple(lets)), yields, in_lanes=True)
+        parts = [Carry.of(source, token) for source, token in zip(sources, now, strict=True)]
+        return ParFor.of(index, most, lets, parts, in_lanes=True)
 
     def _together(self, let: Let, loop: ParFor, shared: Renaming, copies: Sequence[Renaming]) -> Let:
         """What a loop gives for each row, in one loop."""
@@ -331,11 +332,11 @@ class _Rows:
         for one in loop.body.lets:
             lets += self._statement(one, shared, copies)
         targets: list[Var] = []
-        yields: list[Yield] = []
+        parts: list[Part] = []
         for copy in copies:
-            yields += map(copy.item, loop.yields)
+            parts += map(copy.part, loop.parts)
             targets += [copy.fresh(target) for target in let.targets]
-        return Let(tuple(targets), ParFor(index, loop.extent, Body(tuple(lets)), tuple(yields)), let.span)
+        return Let(tuple(targets), ParFor.of(index, loop.extent, lets, parts), let.span)
 
     def _row(
         self, lets: list[Let], copy: Renaming, index: Var, extent: Atom, now: dict[Var, Var]
@@ -345,7 +346,9 @@ class _Rows:
         inside = self.lanes.body.lets
         ahead = [let for let in inside[: self.position] if self._differs(let)]
         made = [copy.let(let) for let in (*ahead, *inside[self.position + 1 :])]
-        results = tuple(copy.variable(item.token) for item in self.lanes.yields if isinstance(item, Carry))
+        results = copy.variables(
+            _variable(part.value) for part in self.lanes.parts if isinstance(part.item, Carry)
+        )
         if self.lanes.extent not in self.own:
             lets += made
             return results
@@ -366,6 +369,11 @@ def _whole(lets: list[Let], name: str, prim: str, *args: Atom) -> Atom:
             made = _index(name)
             lets.append(Let((made,), Apply(PRIMS[prim], args)))
             return made
+
+
+def _variable(atom: Atom) -> Var:
+    assert isinstance(atom, Var)
+    return atom
 
 
 def _index(name: str) -> Var:

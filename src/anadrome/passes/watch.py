@@ -27,12 +27,12 @@ from anadrome.array_ir.nodes import (
     Library,
     Loop,
     ParFor,
+    Part,
     Reduce,
     Scan,
     Var,
     WithSum,
     i64,
-    yield_slices,
 )
 from anadrome.array_ir.walk import map_bodies
 from anadrome.config import Config
@@ -96,19 +96,18 @@ class _Watcher:
         self.statements(inner, expr.body, (*around, (expr.index.name, expr.index)))
         watched: list[tuple[Var, str]] = []
         bad: list[Var] = []
-        extra: list[Reduce] = []
-        for item, where in yield_slices(expr.yields):
-            match item:
-                case (
-                    Reduce(operator=("add" | "mul") as name, values=(value,))
-                    | Scan(operator=("add" | "mul") as name, values=(value,))
-                ) if not value.type.shape and value.type.dtype.is_float:
-                    extra.append(Reduce("or", (_is_bad(inner, value),)))
+        extra: list[Part] = []
+        for part, where in expr.slices():
+            match part.item:
+                case Reduce(operator=("add" | "mul") as name) | Scan(operator=("add" | "mul") as name) if (
+                    not part.value.type.shape and part.value.type.dtype.is_float
+                ):
+                    extra.append(Reduce.of("or", (_is_bad(inner, part.value),)))
                     bad.append(Var("bad", ArrayType(FALSE.dtype)))
                     watched.append((let.targets[where.start], "sum" if name == "add" else "product"))
                 case _:
                     pass
-        new = ParFor(expr.index, expr.extent, inner.body(), (*expr.yields, *extra))
+        new = ParFor.of(expr.index, expr.extent, inner.lets, (*expr.parts, *extra))
         builder.emit(Let((*let.targets, *bad), new, let.span))
         for (target, words), before in zip(watched, bad, strict=True):
             _check_many(builder, f"a {words} of finite numbers", target, before, around)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Atom, Size, Stack, Var, Yield
+from anadrome.array_ir.nodes import Atom, Part, Size, Stack, Var
 from anadrome.dtypes import F64, DType
 from anadrome.errors.frontend import AmbiguousTruth, ComplexRefused
 from anadrome.frontend.arrays import atom, describe, promote
@@ -108,8 +108,8 @@ def _built(
         if len(outer) == len(shape):
             return place(inner, outer)
 
-        def body(deeper: Builder, index: Var) -> list[Yield]:
-            return [Stack(part) for part in level(deeper, (*outer, index))]
+        def body(deeper: Builder, index: Var) -> list[Part]:
+            return [Stack.of(part) for part in level(deeper, (*outer, index))]
 
         return inner.parfor(shape[len(outer)], body)
 

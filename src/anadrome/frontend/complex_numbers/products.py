@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Atom, Reduce, Scan, Size, Stack, Var, Yield
+from anadrome.array_ir.nodes import Atom, Part, Reduce, Scan, Size, Stack, Var
 from anadrome.errors.frontend import ComplexRefused
 from anadrome.frontend.arrays import as_array, atom, describe
 from anadrome.frontend.complex_numbers.pairs import pair_product
@@ -20,7 +20,7 @@ from anadrome.frontend.values import Array, Complex, Value
 def product(context: Context, a: Value, axis: Value = None) -> Value:
     """np.prod"""
     found = _arranged(context, "np.prod", a, axis)
-    return _along(context, found, lambda lam, pair: Reduce(lam, pair))
+    return _along(context, found, lambda lam, pair: Reduce.of(lam, pair))
 
 
 def cumulative_product(context: Context, a: Value, axis: Value = None) -> Value:
@@ -28,7 +28,7 @@ def cumulative_product(context: Context, a: Value, axis: Value = None) -> Value:
     value = complex_of(context, a)
     if len(value.shape) > 1 and axis is not None:
         raise ComplexRefused("`np.cumprod` along an axis", describe(value), context.span)
-    return _along(context, _arranged(context, "np.cumprod", a, None), lambda lam, pair: Scan(lam, pair))
+    return _along(context, _arranged(context, "np.cumprod", a, None), lambda lam, pair: Scan.of(lam, pair))
 
 
 def _arranged(context: Context, name: str, a: Value, axis: Value) -> Complex:
@@ -52,11 +52,11 @@ def _along(context: Context, value: Complex, made: object) -> Complex:
     def level(builder: Builder, outer: tuple[Var, ...]) -> tuple[Atom, ...]:
         is_last = len(outer) + 1 == len(shape)
 
-        def body(inner: Builder, index: Var) -> list[Yield]:
+        def body(inner: Builder, index: Var) -> list[Part]:
             if is_last:
                 pair = (inner.index(real, (*outer, index)), inner.index(imag, (*outer, index)))
                 return [made(pair_product(inner, value.dtype), pair)]  # type: ignore[operator]
-            return [Stack(part) for part in level(inner, (*outer, index))]
+            return [Stack.of(part) for part in level(inner, (*outer, index))]
 
         return builder.parfor(shape[len(outer)], body)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Accumulate, Atom, Bounds, Const, Size, Var, i64
+from anadrome.array_ir.nodes import Accumulate, Atom, Bounds, Const, Part, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, I64, DType
 from anadrome.errors.frontend import UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom, convert
@@ -150,13 +150,13 @@ def _filled(context: Context, values: Var, edges: Var, count: Size, weight: Var 
     common, limits = convert(context, values, F64), convert(context, edges, F64)
     assert isinstance(common, Var) and isinstance(limits, Var)
 
-    def body(inner: Builder, index: Var) -> tuple[Accumulate]:
+    def body(inner: Builder, index: Var) -> tuple[Part]:
         is_last = inner.apply("eq", inner.index(common, (index,)), inner.index(limits, (count,)))
         place = inner.apply("sub", inner.index(after, (index,)), i64(1))
         final = inner.apply("sub", count, i64(1))
         at = inner.select(is_last, final, place)
         value: Atom = i64(1) if weight is None else inner.index(weight, (index,))
-        return (Accumulate("add", start, (at,), value, Bounds.IGNORED),)
+        return (Accumulate.of("add", start, (at,), value, Bounds.IGNORED),)
 
     return builder.parfor(values.type.shape[0], body)[0]
 

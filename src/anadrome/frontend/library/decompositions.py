@@ -37,7 +37,7 @@ def each(context: Context, stacks: Sequence[Var], parts: _Parts) -> list[Staged]
             return parts(builder, *(builder.index(stack, indices) for stack in stacks))
         extent = batch[len(indices)]
         return builder.parfor(
-            extent, lambda inner, index: [Stack(part) for part in level(inner, (*indices, index))]
+            extent, lambda inner, index: [Stack.of(part) for part in level(inner, (*indices, index))]
         )
 
     return [context.wrap(part) for part in level(context.builder, ())]

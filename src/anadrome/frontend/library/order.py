@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import INDEX_MESSAGE, Accumulate, Atom, Bounds, Const, Library, Size, Var, i64
+from anadrome.array_ir.nodes import Accumulate, Atom, Bounds, Const, Library, Part, Size, Var, i64
 from anadrome.dtypes import F64, I64, DType
 from anadrome.errors.frontend import UnsupportedArgument
+from anadrome.errors.runtime import INDEX_MESSAGE
 from anadrome.frontend.arrays import as_array, atom, promote
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import (
@@ -329,10 +330,10 @@ def bincount(context: Context, x: Value, weights: Value = None, minlength: Value
     assert isinstance(start, Var)
     init = start
 
-    def body(inner: Builder, index: Var) -> tuple[Accumulate]:
+    def body(inner: Builder, index: Var) -> tuple[Part]:
         value: Atom = i64(1) if amounts is None else inner.index(amounts, (index,))
         place = inner.convert(inner.index(at, (index,)), I64)
-        return (Accumulate("add", init, (place,), value, Bounds.CHECKED),)
+        return (Accumulate.of("add", init, (place,), value, Bounds.CHECKED),)
 
     return context.wrap(builder.parfor(extent, body)[0])
 

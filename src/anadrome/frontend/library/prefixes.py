@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Atom, Scan, Size, Var, Yield, i64
+from anadrome.array_ir.nodes import Atom, Part, Scan, Size, Var, i64
 from anadrome.dtypes import BOOL, DType
 from anadrome.errors.frontend import PromotionError
 from anadrome.frontend.arrays import as_array, atom
@@ -44,9 +44,9 @@ def scanned(builder: Builder, var: Var, axis: int, operator: str, dtype: DType) 
     others = [one for one in range(len(shape)) if one != axis]
 
     def row(inner: Builder, outer: tuple[Var, ...]) -> Atom:
-        def body(deeper: Builder, index: Var) -> Sequence[Yield]:
+        def body(deeper: Builder, index: Var) -> Sequence[Part]:
             indices = [*outer[:axis], index, *outer[axis:]]
-            return (Scan(operator, (deeper.convert(deeper.index(var, indices), dtype),)),)
+            return (Scan.of(operator, (deeper.convert(deeper.index(var, indices), dtype),)),)
 
         (result,) = inner.parfor(shape[axis], body)
         return result

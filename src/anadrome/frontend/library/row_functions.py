@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Atom, Stack, Var
+from anadrome.array_ir.nodes import Atom, Part, Stack, Var
 from anadrome.errors.frontend import UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom, describe
 from anadrome.frontend.context import Context, StagedCall, dtype_of
@@ -90,11 +90,11 @@ def at_every_place(context: Context, owner: Any, *args: Value, **kwargs: Value) 
         require_elements(context, name, shape, ())
     counted: list[int] = []
 
-    def body(inner: Builder, index: Var) -> list[Stack]:
+    def body(inner: Builder, index: Var) -> list[Part]:
         with context.filling(inner):
             found = results(inner, unraveled(context, inner, index, shape))
             counted.append(len(found))
-            return [Stack(_typed(context, name, one, k, types)) for k, one in enumerate(found)]
+            return [Stack.of(_typed(context, name, one, k, types)) for k, one in enumerate(found)]
 
     flat = context.builder.parfor(multiply_sizes(context, shape), body)
     arrays = [context.wrap(context.builder.reshape(one, shape)) for one in flat]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anadrome.array_ir.nodes import Atom, Reduce, Scan, Var, Yield, i64
+from anadrome.array_ir.nodes import Atom, Part, Reduce, Scan, Var, i64
 from anadrome.frontend.context import Context
 from anadrome.frontend.library.common import axis_of, permuted, require, static_flag
 from anadrome.frontend.parallel.items import Row, items_of, sweep, swept_row
@@ -41,11 +41,11 @@ def reduce_items(
     operation = named_for(name, operator, [type_.dtype for type_ in row.types], row.value)
     if operation is None:
         function = lambda_of(context, name, operator, row, identity, inverse)
-        return _wrapped(context, row, swept.close(context, [Reduce(function, row.atoms)]))
+        return _wrapped(context, row, swept.close(context, [Reduce.of(function, row.atoms)]))
     if identity is None and operation in ("min", "max"):
         something = context.builder.apply("gt", items.extent, i64(0))
         require(context, something, "empty", f"{name}({operation!r}) of nothing without an identity")
-    results: list[Atom] = list(swept.close(context, [Reduce(operation, (one,)) for one in row.atoms]))
+    results: list[Atom] = list(swept.close(context, [Reduce.of(operation, (one,)) for one in row.atoms]))
     if identity is not None:
         start = identity_atoms(context, name, row, identity)
         results = [combined(context.builder, operation, *pair) for pair in zip(start, results, strict=True)]
@@ -72,11 +72,11 @@ def scan_items(
     swept = sweep(context, items_of(context, name, xs, axis))
     row = swept_row(context, name, swept, lambda item: item)
     operation = named_for(name, operator, [type_.dtype for type_ in row.types], row.value)
-    yields: list[Yield]
+    yields: list[Part]
     if operation is None:
-        yields = [Scan(lambda_of(context, name, operator, row, identity), row.atoms, is_exclusive)]
+        yields = [Scan.of(lambda_of(context, name, operator, row, identity), row.atoms, is_exclusive)]
     else:
-        yields = [Scan(operation, (one,), is_exclusive) for one in row.atoms]
+        yields = [Scan.of(operation, (one,), is_exclusive) for one in row.atoms]
     results = list(swept.close(context, yields))
     if operation is not None and identity is not None:
         start = identity_atoms(context, name, row, identity)

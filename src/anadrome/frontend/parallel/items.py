@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import ArrayType, Atom, ParFor, Size, Var, Yield, i64
+from anadrome.array_ir.nodes import ArrayType, Atom, ParFor, Part, Size, Var, i64
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors.parallel import UnsuitableValues
 from anadrome.frontend.arrays import as_array, atom, describe, type_of
@@ -180,9 +180,9 @@ class Sweep:
     index: Var
     items: Items
 
-    def close(self, context: Context, yields: Sequence[Yield]) -> tuple[Var, ...]:
+    def close(self, context: Context, yields: Sequence[Part]) -> tuple[Var, ...]:
         """The parfor with these yields, in the program."""
-        return context.builder.let(ParFor(self.index, self.items.extent, self.inner.body(), tuple(yields)))
+        return context.builder.let(ParFor.of(self.index, self.items.extent, self.inner.lets, yields))
 
 
 def sweep(context: Context, items: Items) -> Sweep:

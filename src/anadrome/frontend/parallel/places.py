@@ -20,10 +20,10 @@ from anadrome.array_ir.nodes import (
     Bounds,
     Const,
     Lambda,
+    Part,
     Scatter,
     Size,
     Var,
-    Yield,
     i64,
 )
 from anadrome.dtypes import BOOL, DType
@@ -259,13 +259,13 @@ def by_index(
     targets, rebuild = _targets(context, places, starts, values)
     operation = named_for(name, operator, [one.dtype for one in targets], starts)
     if operation is not None:
-        results = _swept(context, places, targets, lambda *parts: Accumulate(operation, *parts))
+        results = _swept(context, places, targets, lambda *parts: Accumulate.of(operation, *parts))
         return rebuild(iter([context.wrap(one) for one in results]))
     assert not is_named
     row = _row(context, places, targets, rebuild)
     function = lambda_of(context, name, operator, row, identity, inverse)
     if len(targets) == 1:
-        results = _swept(context, places, targets, lambda *parts: Accumulate(function, *parts))
+        results = _swept(context, places, targets, lambda *parts: Accumulate.of(function, *parts))
     else:
         results = _looped(context, places, targets, function)
     return rebuild(iter([context.wrap(one) for one in results]))
@@ -341,16 +341,16 @@ def _swept(
     context: Context,
     places: Places,
     targets: Sequence[Target],
-    make: Callable[[Var, tuple[Atom, ...], Atom, Bounds], Yield],
+    make: Callable[[Var, tuple[Atom, ...], Atom, Bounds], Part],
 ) -> tuple[Var, ...]:
     """One parfor with a yield for each array."""
 
-    def body(inner: Builder, index: Var) -> list[Yield]:
-        yields: list[Yield] = []
+    def body(inner: Builder, index: Var) -> list[Part]:
+        parts: list[Part] = []
         for one in targets:
             at, bounds = places.at(context, inner, index, _type(one.init))
-            yields.append(make(one.init, at, one.value(context, inner, index), bounds))
-        return yields
+            parts.append(make(one.init, at, one.value(context, inner, index), bounds))
+        return parts
 
     return context.builder.parfor(places.extent, body)
 
@@ -395,7 +395,7 @@ def scatter_items(context: Context, init: Value, at: Value, values: Value, bound
     """`ad.scatter` in a program."""
     places = _places(context, "ad.scatter", at, bounds)
     targets, rebuild = _targets(context, places, init, values)
-    results = _swept(context, places, targets, Scatter)
+    results = _swept(context, places, targets, Scatter.of)
     return rebuild(iter([context.wrap(one) for one in results]))
 
 

@@ -53,7 +53,7 @@ def _tested(context: Context, name: str, predicate: Value, items: Items) -> Var:
         give_range(context, found.index, i64(0), items.extent)
         value = own_truth(context, context.call(predicate, items.item(context, found.index)))
         keep = truth(context, value) if is_staged(value) else context.constant(bool(value), BOOL)
-    return found.close(context, [Stack(keep)])[0]
+    return found.close(context, [Stack.of(keep)])[0]
 
 
 def map_items(context: Context, function: Value, *xs: Value) -> Value:
@@ -73,5 +73,5 @@ def _stacked(context: Context, name: str, items: Items, change: Callable[..., Va
     """What `change` makes of every item, leaf by leaf in arrays."""
     found = sweep(context, items)
     row = swept_row(context, name, found, change)
-    results = found.close(context, [Stack(one) for one in row.atoms])
+    results = found.close(context, [Stack.of(one) for one in row.atoms])
     return row.rebuild(iter([context.wrap(one) for one in results]))

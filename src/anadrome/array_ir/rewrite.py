@@ -1,62 +1,54 @@
-"""What the passes share: replacing atoms in a program that keeps its variables.
+"""Writing programs again with atoms in the place of variables: `Substitution`, and copies: `Renaming`.
 
 A pass walks a program once and writes it again. Variables stay themselves unless a size in their type was
-replaced; then a new variable takes their place. `Substitution` remembers what stands for what.
+replaced; then a new variable takes their place. In a copy each variable that is bound is a new one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import assert_never
 
 from anadrome.array_ir.nodes import (
     Accumulate,
-    AddTo,
     Apply,
     ArrayType,
     Atom,
     Body,
     Carry,
-    Check,
-    Collective,
     Custom,
     Expr,
-    Full,
+    Function,
     If,
     Index,
     JvpRule,
     Lambda,
-    Launch,
     Let,
-    Library,
-    Literal,
     Loop,
     Operator,
     ParFor,
-    Print,
+    Part,
     Reduce,
-    Reshape,
     Scan,
     Scatter,
     Stack,
     SumType,
     Type,
-    Update,
     Var,
     VjpRule,
     WithSum,
     Yield,
 )
-from anadrome.array_ir.walk import inner_operands, map_operands
+from anadrome.array_ir.walk import map_operands
 
 BodyChange = Callable[[Body], Body]
 
 
 class Substitution:
-    """Atoms that stand for variables, looked through to the end when they are entered."""
+    """Atoms that stand for variables, which keep their names where they are bound."""
 
-    def __init__(self) -> None:
-        self.mapping: dict[Var, Atom] = {}
+    def __init__(self, mapping: Mapping[Var, Atom] | None = None) -> None:
+        self.mapping: dict[Var, Atom] = dict(mapping or {})
 
     def replace(self, var: Var, atom: Atom) -> None:
         """Let `atom`, which is already rewritten, stand for `var` from here on."""
@@ -79,7 +71,7 @@ class Substitution:
 
     def variables(self, variables: Iterable[Var]) -> tuple[Var, ...]:
         """What stands for several arrays."""
-        return tuple(self.variable(var) for var in variables)
+        return tuple([self.variable(var) for var in variables])
 
     def type(self, type_: Type) -> Type:
         """The type with its sizes replaced."""
@@ -107,28 +99,31 @@ class Substitution:
     # ------------------------------------------------------------------ whole pieces
     def let(self, let: Let) -> Let:
         """A statement with everything replaced, nested bodies included."""
-        expr = self.expr(let.expr, self.body)
+        expr = self.expr(let.expr)
         return Let(self.all_bound(let.targets), expr, let.span)
 
     def body(self, body: Body) -> Body:
         """A body with everything replaced."""
-        lets = tuple(self.let(let) for let in body.lets)
+        lets = tuple([self.let(let) for let in body.lets])
         return Body(lets, self.atoms(body.results))
 
-    def expr(self, expr: Expr, change: BodyChange) -> Expr:
+    def expr(self, expr: Expr, change: BodyChange | None = None) -> Expr:
         """An expression with its operands replaced; `change` makes its bodies, and replaces in them."""
+        change = change or self.body
         match expr:
             case ParFor(index=index, extent=extent, body=body, yields=yields):
                 outer = self.atom(extent)
+                (counter,) = self.all_bound((index,))
                 new = change(body)
-                items = tuple(self.item(item, change) for item in yields)
-                return ParFor(index, outer, new, items, expr.in_lanes)
+                items = tuple([self.item(item, change) for item in yields])
+                return ParFor(counter, outer, new, items, expr.in_lanes)
             case Loop(carried, init, body, index, trip, condition, checkpoint):
                 start = self.atoms(init)
                 count = None if trip is None else self.atom(trip)
                 bound = self.all_bound(carried)
                 test = None if condition is None else change(condition)
-                return Loop(bound, start, change(body), index, count, test, checkpoint)
+                own = None if index is None else self.all_bound((index,))[0]
+                return Loop(bound, start, change(body), own, count, test, checkpoint)
             case If(condition=condition, then=then, other=other):
                 return If(self.atom(condition), change(then), change(other))
             case WithSum(init=init, tokens=tokens, body=body):
@@ -139,12 +134,8 @@ class Substitution:
                 return Apply(prim, self.atoms(args))
             case Index(array=array, indices=indices, bounds=bounds):
                 return Index(self.variable(array), self.atoms(indices), bounds)
-            case Update() | Full() | Literal() | Reshape() | AddTo() | Check() | Print() | Library():
-                return map_operands(expr, self.atom)
-            case Launch() | Collective():
-                return map_operands(expr, self.atom)
             case _:
-                assert_never(expr)
+                return map_operands(expr, self.atom)
 
     def custom(self, expr: Custom, change: BodyChange) -> Custom:
         """A primal and its rules with everything replaced."""
@@ -158,29 +149,34 @@ class Substitution:
             vjp = VjpRule(inputs, forward, residuals, cotangents, change(vjp.backward))
         return Custom(args, params, primal, jvp, vjp)
 
-    def item(self, item: Yield, change: BodyChange) -> Yield:
-        """A yield with everything replaced; the bodies of lambdas are changed by `change`."""
+    def item(self, item: Yield, change: BodyChange | None = None) -> Yield:
+        """A yield with what it reads around the parfor replaced; `change` makes the bodies of lambdas."""
+        change = change or self.body
         match item:
-            case Stack(value=value):
-                return Stack(self.atom(value))
-            case Reduce(operator=operator, values=values):
-                return Reduce(self.operator(operator, change), self.atoms(values))
-            case Scan(operator=operator, values=values, exclusive=exclusive):
-                return Scan(self.operator(operator, change), self.atoms(values), exclusive)
-            case Accumulate(operator, init, at, value, bounds):
-                changed = self.operator(operator, change)
-                return Accumulate(changed, self.variable(init), self.atoms(at), self.atom(value), bounds)
-            case Scatter(init=init, at=at, value=value, bounds=bounds):
-                return Scatter(self.variable(init), self.atoms(at), self.atom(value), bounds)
-            case Carry(source=source, token=token):
-                return Carry(self.variable(source), self.variable(token))
+            case Stack():
+                return item
+            case Reduce(operator=operator):
+                return Reduce(self.operator(operator, change))
+            case Scan(operator=operator, exclusive=exclusive):
+                return Scan(self.operator(operator, change), exclusive)
+            case Accumulate(operator, init, rank, bounds):
+                return Accumulate(self.operator(operator, change), self.variable(init), rank, bounds)
+            case Scatter(init=init, rank=rank, bounds=bounds):
+                return Scatter(self.variable(init), rank, bounds)
+            case Carry(source=source):
+                return Carry(self.variable(source))
             case _:
                 assert_never(item)
 
-    def operator(self, operator: Operator, change: BodyChange) -> Operator:
+    def part(self, part: Part) -> Part:
+        """A yield and what it takes with everything replaced."""
+        return Part(self.item(part.item), self.atoms(part.takes))
+
+    def operator(self, operator: Operator, change: BodyChange | None = None) -> Operator:
         """A monoid with everything replaced."""
         if isinstance(operator, str):
             return operator
+        change = change or self.body
         identity = self.atoms(operator.identity)
         left, right = self.all_bound(operator.left), self.all_bound(operator.right)
         body = change(operator.body)
@@ -188,19 +184,37 @@ class Substitution:
         return Lambda(left, right, body, identity, inverse)
 
 
-def with_bodies(expr: Expr, change: BodyChange) -> Expr:
-    """An expression with its bodies changed.
+class Renaming(Substitution):
+    """A copy of a program: every variable that it binds is fresh there."""
 
-    What the yields of a parfor read of an iteration stands among the results of its body for the change, as
-    `walk.bodies` shows it: it is needed at the end, and the yields read what has taken its place.
+    def fresh(self, var: Var) -> Var:
+        """A new variable that stands for `var` from here on."""
+        new = Var(var.name, self.type(var.type))
+        self.mapping[var] = new
+        return new
+
+    def all_bound(self, variables: tuple[Var, ...]) -> tuple[Var, ...]:
+        """New variables for several."""
+        return tuple([self.fresh(var) for var in variables])
+
+
+def bind_residuals(forward: Body, count: int, bind: Callable[[int, Type], Var]) -> tuple[Var, ...]:
+    """Variables, made by `bind(position, type)`, for what a forward rule results in behind `count` results.
+
+    A size that the rule computes is the residual that it is, which stands before those it is a size of.
     """
-    known = Substitution()
-    if not isinstance(expr, ParFor):
-        return known.expr(expr, change)
-    taken = tuple(atom for item in expr.yields for atom in inner_operands(item))
-    new = change(Body(expr.body.lets, taken))
-    for before, after in zip(taken, new.results, strict=True):
-        if isinstance(before, Var) and after is not before:
-            known.replace(before, after)
-    yields = tuple(known.item(item, change) for item in expr.yields)
-    return ParFor(expr.index, expr.extent, Body(new.lets), yields, expr.in_lanes)
+    own = {target for let in forward.lets for target in let.targets}
+    renaming = Renaming({})
+    found: list[Var] = []
+    for position, atom in enumerate(forward.results[count:]):
+        found.append(bind(position, renaming.type(atom.type)))
+        if atom in own and isinstance(atom, Var):
+            renaming.replace(atom, found[-1])
+    return tuple(found)
+
+
+def copy_function(fn: Function) -> Function:
+    """The function with every variable fresh, sizes included."""
+    renaming = Renaming({})
+    renaming.all_bound(fn.sizes)
+    return Function(fn.name, renaming.all_bound(fn.params), renaming.body(fn.body))
