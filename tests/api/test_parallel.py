@@ -109,6 +109,27 @@ DIFFERENTIABLE = {
     "by index function": lambda x: ad.reduce_by_index(
         4, lambda a, b: a + b + a * b, OUTSIDE, np.tile(x, 3)[:9], identity=0.0, bounds="ignore"
     ),
+    "by index, reading around": lambda x: ad.reduce_by_index(
+        np.ones(4), lambda a, b: a + b + x[0] * a * b, AT, np.linspace(0.2, 0.9, 9), identity=0.0
+    ),
+    "by index, reading around by its inverse": lambda x: ad.reduce_by_index(
+        np.ones(4),
+        lambda a, b: a + b + x[0] * a * b,
+        AT,
+        np.linspace(0.2, 0.9, 9),
+        identity=0.0,
+        inverse=lambda o, b: (o - b) / (1 + x[0] * b),
+    ),
+    "by index, an identity from around": lambda x: ad.reduce_by_index(
+        np.ones(4), lambda a, b: a * b * x[0], AT, np.linspace(0.2, 0.9, 9), identity=1 / x[0]
+    ),
+    "by index, rows, reading around": lambda x: ad.reduce_by_index(
+        np.ones((2, 3)),
+        lambda a, b: a + b + x[0] * a * b,
+        np.array([0, 1, 0]),
+        np.eye(3),
+        identity=np.zeros(3),
+    ),
     "by index pairs": lambda x: ad.reduce_by_index(
         (np.ones(4), np.zeros(4)), after, AT, (np.tile(x, 3)[:9], np.tile(x, 3)[:9]), identity=(1.0, 0.0)
     ),

@@ -11,12 +11,10 @@ from typing import assert_never
 
 from anadrome.array_ir.launch import written_places
 from anadrome.array_ir.nodes import (
-    Accumulate,
     AddTo,
     Apply,
     Atom,
     Body,
-    Carry,
     Check,
     Collective,
     Custom,
@@ -24,25 +22,19 @@ from anadrome.array_ir.nodes import (
     Full,
     If,
     Index,
-    Lambda,
     Launch,
     Let,
     Library,
     Literal,
     Loop,
-    Operator,
     ParFor,
     Print,
-    Reduce,
     Reshape,
-    Scan,
-    Scatter,
-    Stack,
     Update,
     Var,
     WithSum,
 )
-from anadrome.array_ir.walk import free_variables, outer_operands
+from anadrome.array_ir.walk import free_variables, operator_of, outer_operands
 from anadrome.library.table import LIBRARY
 
 
@@ -125,22 +117,13 @@ def _parfor(expr: ParFor, varied: set[Var]) -> list[bool]:
     _body(expr.body, varied)
     results: list[bool] = []
     for part, where in expr.slices():
-        match part.item:
-            case Stack() | Accumulate() | Scatter() | Carry():
-                is_varied = _any((*outer_operands(part.item), *part.takes), varied)
-            case Reduce(operator=operator) | Scan(operator=operator):
-                is_varied = _any(part.takes, varied) or _operator_varies(operator, varied)
-            case _:
-                assert_never(part.item)
+        is_varied = _any((*outer_operands(part.item), *part.takes), varied)
+        operator = operator_of(part.item)
+        if operator is not None:  # which may read what varies around it
+            _body(operator.body, varied)
+            is_varied = is_varied or _any(operator.body.results, varied)
         results += [is_varied] * (where.stop - where.start)
     return results
-
-
-def _operator_varies(operator: Operator, varied: set[Var]) -> bool:
-    if not isinstance(operator, Lambda):
-        return False
-    _body(operator.body, varied)
-    return _any((*operator.body.results, *operator.identity), varied)
 
 
 def _loop(expr: Loop, varied: set[Var]) -> list[bool]:

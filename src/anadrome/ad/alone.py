@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import assert_never
 
 from anadrome.ad.canonical import has_rule
 from anadrome.ad.fold import forward_fold, reverse_fold
@@ -12,7 +11,7 @@ from anadrome.ad.monoids import Derivative, Lookup
 from anadrome.ad.scatter import forward_bins, forward_scatter, reverse_bins
 from anadrome.ad.scope import Scope
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Accumulate, Atom, Carry, Let, ParFor, Reduce, Scan, Scatter, Stack, Var
+from anadrome.array_ir.nodes import Accumulate, Atom, Let, ParFor, Reduce, Scan, Scatter, Var
 from anadrome.array_ir.rewrite import Renaming
 
 
@@ -32,10 +31,8 @@ def reverse_lone(scope: Scope, let: Let, expr: ParFor, reverse: Derivative) -> N
             reverse_fold(scope, let, expr, reverse)
         case Accumulate() | Scatter():
             reverse_bins(scope, let, expr, reverse)
-        case Stack() | Carry():
-            raise AssertionError("stacks and carries are reversed with the parfor they stand in")
         case _:
-            assert_never(item)
+            raise AssertionError(f"a {type(item).__name__} is reversed with the parfor it stands in")
 
 
 # ---------------------------------------------------------------------------- forward mode
@@ -68,7 +65,5 @@ def forward_lone(
         case Scatter():
             builder.emit(renaming.let(let))
             return Push(let.targets, forward_scatter(renaming, let, expr))
-        case Stack() | Carry():
-            raise AssertionError("stacks and carries go with the parfor they stand in")
         case _:
-            assert_never(item)
+            raise AssertionError(f"a {type(item).__name__} goes with the parfor it stands in")

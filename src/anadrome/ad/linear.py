@@ -226,7 +226,7 @@ class _Degrees:
             case Carry(source=source):
                 return _sum(self.all_of((source, part.value)))
             case _:
-                assert_never(part.item)
+                return OTHER
         if operator == "add":
             return _sum(degrees)
         is_free = isinstance(operator, str) and all(degree in FREE for degree in degrees)

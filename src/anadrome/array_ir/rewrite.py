@@ -7,15 +7,12 @@ replaced; then a new variable takes their place. In a copy each variable that is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import assert_never
 
 from anadrome.array_ir.nodes import (
-    Accumulate,
     Apply,
     ArrayType,
     Atom,
     Body,
-    Carry,
     Custom,
     Expr,
     Function,
@@ -28,10 +25,6 @@ from anadrome.array_ir.nodes import (
     Operator,
     ParFor,
     Part,
-    Reduce,
-    Scan,
-    Scatter,
-    Stack,
     SumType,
     Type,
     Var,
@@ -39,7 +32,7 @@ from anadrome.array_ir.nodes import (
     WithSum,
     Yield,
 )
-from anadrome.array_ir.walk import map_operands
+from anadrome.array_ir.walk import fields_of, map_operands, with_fields
 
 BodyChange = Callable[[Body], Body]
 
@@ -152,21 +145,16 @@ class Substitution:
     def item(self, item: Yield, change: BodyChange | None = None) -> Yield:
         """A yield with what it reads around the parfor replaced; `change` makes the bodies of lambdas."""
         change = change or self.body
-        match item:
-            case Stack():
-                return item
-            case Reduce(operator=operator):
-                return Reduce(self.operator(operator, change))
-            case Scan(operator=operator, exclusive=exclusive):
-                return Scan(self.operator(operator, change), exclusive)
-            case Accumulate(operator, init, rank, bounds):
-                return Accumulate(self.operator(operator, change), self.variable(init), rank, bounds)
-            case Scatter(init=init, rank=rank, bounds=bounds):
-                return Scatter(self.variable(init), rank, bounds)
-            case Carry(source=source):
-                return Carry(self.variable(source))
-            case _:
-                assert_never(item)
+        new: list[object] = []
+        for value in fields_of(item):
+            match value:
+                case Var():
+                    new.append(self.variable(value))
+                case Lambda():
+                    new.append(self.operator(value, change))
+                case _:
+                    new.append(value)
+        return with_fields(item, new)
 
     def part(self, part: Part) -> Part:
         """A yield and what it takes with everything replaced."""

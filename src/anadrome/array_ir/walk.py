@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import assert_never
+from typing import Any, assert_never
 
 from anadrome.array_ir.nodes import (
-    Accumulate,
     AddTo,
     Apply,
     ArrayType,
     Atom,
     Body,
-    Carry,
+    Bounds,
     Check,
     Collective,
     Custom,
@@ -27,14 +26,9 @@ from anadrome.array_ir.nodes import (
     Library,
     Literal,
     Loop,
-    Operator,
     ParFor,
     Print,
-    Reduce,
     Reshape,
-    Scan,
-    Scatter,
-    Stack,
     Type,
     Update,
     Var,
@@ -81,38 +75,34 @@ def operands(expr: Expr) -> tuple[Atom, ...]:
             assert_never(expr)
 
 
+def fields_of(item: Yield) -> tuple[Any, ...]:
+    """What a yield says, field after field: walks that treat all kinds alike go over it."""
+    return tuple([getattr(item, name) for name in item.__match_args__])
+
+
+def with_fields(item: Yield, fields: Iterable[Any]) -> Yield:
+    """A yield of the same kind that says this."""
+    kind: Callable[..., Yield] = type(item)
+    return kind(*fields)
+
+
 def outer_operands(item: Yield) -> tuple[Atom, ...]:
     """What a yield reads around its parfor."""
-    match item:
-        case Accumulate(operator=operator, init=init):
-            return (init, *_identity(operator))
-        case Reduce(operator=operator) | Scan(operator=operator):
-            return _identity(operator)
-        case Scatter(init=init):
-            return (init,)
-        case Carry(source=source):
-            return (source,)
-        case Stack():
-            return ()
-        case _:
-            assert_never(item)
-
-
-def _identity(operator: Operator) -> tuple[Atom, ...]:
-    return operator.identity if isinstance(operator, Lambda) else ()
+    found: list[Atom] = []
+    for value in fields_of(item):
+        match value:
+            case Var():
+                found.append(value)
+            case Lambda(identity=identity):
+                found.extend(identity)
+            case _:
+                pass
+    return tuple(found)
 
 
 def operator_of(item: Yield) -> Lambda | None:
     """The operator of a yield where it is a lambda."""
-    match item:
-        case (
-            Reduce(operator=Lambda() as operator)
-            | Scan(operator=Lambda() as operator)
-            | Accumulate(operator=Lambda() as operator)
-        ):
-            return operator
-        case _:
-            return None
+    return next((value for value in fields_of(item) if isinstance(value, Lambda)), None)
 
 
 def bodies(expr: Expr) -> tuple[tuple[tuple[Var, ...], Body], ...]:
@@ -322,16 +312,11 @@ def map_bodies(expr: Expr, change: Callable[[Body], Body], *, operators: bool = 
 
 def map_operator(item: Yield, change: Callable[[Body], Body]) -> Yield:
     """A yield with the bodies of its lambda changed; itself where none is."""
-    match item:
-        case (
-            Reduce(operator=Lambda() as operator)
-            | Scan(operator=Lambda() as operator)
-            | Accumulate(operator=Lambda() as operator)
-        ):
-            new = operator.changed(change)
-            return item if new is operator else replace(item, operator=new)
-        case _:
-            return item
+    operator = operator_of(item)
+    new = None if operator is None else operator.changed(change)
+    if new is operator:
+        return item
+    return with_fields(item, [new if value is operator else value for value in fields_of(item)])
 
 
 # ---------------------------------------------------------------------------- effects
@@ -375,8 +360,4 @@ def _silent(let: Let) -> Let:
 
 
 def _is_checked(item: Yield) -> bool:
-    match item:
-        case Accumulate(bounds=bounds) | Scatter(bounds=bounds):
-            return bounds.value == "checked"
-        case _:
-            return False
+    return Bounds.CHECKED in fields_of(item)

@@ -76,7 +76,7 @@ def _is_splittable(low: Lowering, part: array_ir.Part) -> bool:
             return is_number and not low.emit.is_in_loop and low.config.reordered
         case array_ir.Carry():
             return not low.emit.is_in_loop and low.config.reordered
-        case array_ir.Scan() | array_ir.Scatter():
+        case _:
             return False
 
 

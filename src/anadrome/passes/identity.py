@@ -11,12 +11,10 @@ from collections.abc import Hashable, Iterable
 from typing import assert_never
 
 from anadrome.array_ir.nodes import (
-    Accumulate,
     AddTo,
     Apply,
     Atom,
     Body,
-    Carry,
     Check,
     Collective,
     Const,
@@ -25,23 +23,20 @@ from anadrome.array_ir.nodes import (
     Full,
     If,
     Index,
+    Lambda,
     Launch,
     Library,
     Literal,
     Loop,
-    Operator,
     ParFor,
     Print,
-    Reduce,
     Reshape,
-    Scan,
-    Scatter,
-    Stack,
     Update,
     Var,
     WithSum,
     Yield,
 )
+from anadrome.array_ir.walk import fields_of
 
 Numbers = dict[Var, int]
 
@@ -128,26 +123,19 @@ def _expr(expr: Expr, inner: Numbers) -> Hashable:
 
 
 def _item(item: Yield, inner: Numbers) -> Hashable:
-    match item:
-        case Stack():
-            return "stack"
-        case Reduce(operator=operator):
-            return ("reduce", _operator(operator, inner))
-        case Scan(operator=operator, exclusive=exclusive):
-            return ("scan", _operator(operator, inner), exclusive)
-        case Accumulate(operator=operator, init=init, rank=rank, bounds=bounds):
-            return ("accumulate", _operator(operator, inner), _atom(init, inner), rank, bounds)
-        case Scatter(init=init, rank=rank, bounds=bounds):
-            return ("scatter", _atom(init, inner), rank, bounds)
-        case Carry(source=source):
-            return ("carry", _atom(source, inner))
-        case _:
-            assert_never(item)
+    found: list[Hashable] = [type(item).__name__]
+    for value in fields_of(item):
+        match value:
+            case Var():
+                found.append(_atom(value, inner))
+            case Lambda():
+                found.append(_operator(value, inner))
+            case _:
+                found.append(value)
+    return tuple(found)
 
 
-def _operator(operator: Operator, inner: Numbers) -> Hashable:
-    if isinstance(operator, str):
-        return operator
+def _operator(operator: Lambda, inner: Numbers) -> Hashable:
     identity = _atoms(operator.identity, inner)
     _number((*operator.left, *operator.right), inner)
     inverse = operator.inverse

@@ -33,7 +33,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import assert_never
 
 from anadrome.array_ir.affine import Affine, affine, affine_apply
 from anadrome.array_ir.dead import STRUCTURED
@@ -57,7 +56,6 @@ from anadrome.array_ir.nodes import (
     ParFor,
     Part,
     Reduce,
-    Scan,
     Scatter,
     Stack,
     Type,
@@ -286,10 +284,8 @@ class _Tightener:
                 return self.of_value(part.value, operator)
             case Carry(source=source):
                 return self.of_token(part.value, source)
-            case Reduce() | Accumulate() | Stack() | Scan() | Scatter():
-                return frozenset()
             case _:
-                assert_never(part.item)
+                return frozenset()
 
     def of_value(self, value: Atom, operator: str) -> Conditions | None:
         """The conditions outside of which a value is the identity of the operator."""
