@@ -63,7 +63,7 @@ from anadrome.array_ir.nodes import (
     i64,
 )
 from anadrome.array_ir.operators import identity
-from anadrome.array_ir.rewrite import Renaming
+from anadrome.array_ir.rewrite import Renaming, with_body
 from anadrome.array_ir.walk import has_effect, silent
 from anadrome.errors.runtime import INDEX_MESSAGE
 
@@ -73,7 +73,7 @@ def canonical(fn: Function, active: Sequence[bool]) -> Function:
 
     It prints nothing: what a function prints is printed where it is called, and not by its derivatives.
     """
-    fn = Function(fn.name, fn.params, silent(fn.body))
+    fn = with_body(fn, silent(fn.body))
     params = [param for param, is_active in zip(fn.params, active, strict=True) if is_active]
     rewriter = _Rewriter(varied_variables(fn.body, params))
     builder = Builder()

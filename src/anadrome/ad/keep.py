@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from anadrome.array_ir.nodes import Apply, ArrayType, Body, Let, ParFor, Reduce, Stack, Var
+from anadrome.array_ir.rewrite import remade
 
 EXPENSIVE = 10
 """The cost of a scalar operation from which on a result is worth a store and a load."""
@@ -60,7 +61,7 @@ def _kept_in(body: Body, index: Var) -> tuple[Body, dict[Var, Var]]:
             lets.append(let)
         kept.update({target: target for target in _expensive(let)})
         bound.update(let.targets)
-    return Body(tuple(lets), body.results), kept
+    return remade(body, lets, body.results), kept
 
 
 def _expensive(let: Let) -> list[Var]:

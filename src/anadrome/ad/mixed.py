@@ -40,7 +40,7 @@ from anadrome.array_ir.nodes import (
     Stack,
     Var,
 )
-from anadrome.array_ir.rewrite import Renaming
+from anadrome.array_ir.rewrite import Renaming, remade, with_body
 from anadrome.array_ir.walk import bodies, free_variables, map_bodies
 from anadrome.config import Mixed as Mode
 from anadrome.dtypes import I64
@@ -69,7 +69,7 @@ def mixed(fn: Function, active: Sequence[bool], mode: Mode) -> Mixed:
     choices = tuple(rewriter.choices)
     if all(choice.mode == "reverse" for choice in choices):
         return Mixed(fn, frozenset(), choices)
-    return Mixed(Function(fn.name, fn.params, body), frozenset(rewriter.settled), choices)
+    return Mixed(with_body(fn, body), frozenset(rewriter.settled), choices)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +95,7 @@ class _Rewriter:
         lets: list[Let] = []
         for let in body.lets:
             lets += self.statement(let)
-        return Body(tuple(lets), body.results)
+        return remade(body, lets, body.results)
 
     def statement(self, let: Let) -> list[Let]:
         """What stands in the place of one statement."""

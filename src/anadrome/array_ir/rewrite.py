@@ -6,10 +6,11 @@ replaced; then a new variable takes their place. In a copy each variable that is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from anadrome.array_ir.nodes import (
-    Apply,
     ArrayType,
     Atom,
     Body,
@@ -17,8 +18,6 @@ from anadrome.array_ir.nodes import (
     Expr,
     Function,
     If,
-    Index,
-    JvpRule,
     Lambda,
     Let,
     Loop,
@@ -28,13 +27,30 @@ from anadrome.array_ir.nodes import (
     SumType,
     Type,
     Var,
-    VjpRule,
     WithSum,
     Yield,
 )
-from anadrome.array_ir.walk import fields_of, map_operands, with_fields
+from anadrome.array_ir.walk import fields_of, map_operands, operands
 
 BodyChange = Callable[[Body], Body]
+Node = TypeVar("Node")
+
+
+def remade(node: Node, *fields: Any) -> Node:
+    """The node with these as its first fields; itself where it has them already, so that who made a program
+    again sees whether it is another one."""
+    known: Any = node
+    names: tuple[str, ...] = known.__match_args__
+    before = [getattr(node, name) for name in names]
+    for old, new in zip(before, fields, strict=False):
+        if new is not old and not (isinstance(new, tuple | list) and _are_same(new, old)):
+            given = [tuple(one) if isinstance(one, list) else one for one in fields]
+            return type(node)(*given, *before[len(fields) :])
+    return node
+
+
+def _are_same(new: Sequence[object], old: Sequence[object]) -> bool:
+    return len(new) == len(old) and all(map(operator.is_, new, old))
 
 
 class Substitution:
@@ -53,8 +69,8 @@ class Substitution:
 
     def atoms(self, atoms: Iterable[Atom]) -> tuple[Atom, ...]:
         """What stands for several."""
-        get = self.mapping.get
-        return tuple([get(atom, atom) if isinstance(atom, Var) else atom for atom in atoms])
+        mapping = self.mapping
+        return tuple([mapping.get(atom, atom) if isinstance(atom, Var) else atom for atom in atoms])
 
     def variable(self, var: Var) -> Var:
         """What stands for an array or an accumulator, which no constant can."""
@@ -93,12 +109,11 @@ class Substitution:
     def let(self, let: Let) -> Let:
         """A statement with everything replaced, nested bodies included."""
         expr = self.expr(let.expr)
-        return Let(self.all_bound(let.targets), expr, let.span)
+        return remade(let, self.all_bound(let.targets), expr)
 
     def body(self, body: Body) -> Body:
         """A body with everything replaced."""
-        lets = tuple([self.let(let) for let in body.lets])
-        return Body(lets, self.atoms(body.results))
+        return remade(body, [self.let(let) for let in body.lets], self.atoms(body.results))
 
     def expr(self, expr: Expr, change: BodyChange | None = None) -> Expr:
         """An expression with its operands replaced; `change` makes its bodies, and replaces in them."""
@@ -108,39 +123,40 @@ class Substitution:
                 outer = self.atom(extent)
                 (counter,) = self.all_bound((index,))
                 new = change(body)
-                items = tuple([self.item(item, change) for item in yields])
-                return ParFor(counter, outer, new, items, expr.in_lanes)
-            case Loop(carried, init, body, index, trip, condition, checkpoint):
+                items = [self.item(item, change) for item in yields]
+                return remade(expr, counter, outer, new, items)
+            case Loop(carried, init, body, index, trip, condition):
                 start = self.atoms(init)
                 count = None if trip is None else self.atom(trip)
                 bound = self.all_bound(carried)
                 test = None if condition is None else change(condition)
                 own = None if index is None else self.all_bound((index,))[0]
-                return Loop(bound, start, change(body), own, count, test, checkpoint)
+                return remade(expr, bound, start, change(body), own, count, test)
             case If(condition=condition, then=then, other=other):
-                return If(self.atom(condition), change(then), change(other))
+                return remade(expr, self.atom(condition), change(then), change(other))
             case WithSum(init=init, tokens=tokens, body=body):
-                return WithSum(self.variables(init), self.all_bound(tokens), change(body))
+                return remade(expr, self.variables(init), self.all_bound(tokens), change(body))
             case Custom():
                 return self.custom(expr, change)
-            case Apply(prim=prim, args=args):
-                return Apply(prim, self.atoms(args))
-            case Index(array=array, indices=indices, bounds=bounds):
-                return Index(self.variable(array), self.atoms(indices), bounds)
             case _:
-                return map_operands(expr, self.atom)
+                return map_operands(expr, self.atom) if self.reaches(expr) else expr
+
+    def reaches(self, expr: Expr) -> bool:
+        """Whether an expression without bodies becomes another one."""
+        mapping = self.mapping
+        return any(atom in mapping for atom in operands(expr) if isinstance(atom, Var))
 
     def custom(self, expr: Custom, change: BodyChange) -> Custom:
         """A primal and its rules with everything replaced."""
         args, params, primal = self.atoms(expr.args), self.all_bound(expr.params), change(expr.primal)
         jvp, vjp = expr.jvp, expr.vjp
         if jvp is not None:
-            jvp = JvpRule(self.all_bound(jvp.params), self.all_bound(jvp.tangents), change(jvp.body))
+            jvp = remade(jvp, self.all_bound(jvp.params), self.all_bound(jvp.tangents), change(jvp.body))
         if vjp is not None:
             inputs, forward = self.all_bound(vjp.params), change(vjp.forward)
             residuals, cotangents = self.all_bound(vjp.residuals), self.all_bound(vjp.cotangents)
-            vjp = VjpRule(inputs, forward, residuals, cotangents, change(vjp.backward))
-        return Custom(args, params, primal, jvp, vjp)
+            vjp = remade(vjp, inputs, forward, residuals, cotangents, change(vjp.backward))
+        return remade(expr, args, params, primal, jvp, vjp)
 
     def item(self, item: Yield, change: BodyChange | None = None) -> Yield:
         """A yield with what it reads around the parfor replaced; `change` makes the bodies of lambdas."""
@@ -154,7 +170,7 @@ class Substitution:
                     new.append(self.operator(value, change))
                 case _:
                     new.append(value)
-        return with_fields(item, new)
+        return remade(item, *new)
 
     def part(self, part: Part) -> Part:
         """A yield and what it takes with everything replaced."""
@@ -169,11 +185,15 @@ class Substitution:
         left, right = self.all_bound(operator.left), self.all_bound(operator.right)
         body = change(operator.body)
         inverse = None if operator.inverse is None else change(operator.inverse)
-        return Lambda(left, right, body, identity, inverse)
+        return remade(operator, left, right, body, identity, inverse)
 
 
 class Renaming(Substitution):
-    """A copy of a program: every variable that it binds is fresh there."""
+    """A copy of a program: every variable that it binds is fresh there, and so is every expression."""
+
+    def reaches(self, expr: Expr) -> bool:
+        """Whether an expression without bodies becomes another one: what prints twice is two."""
+        return True
 
     def fresh(self, var: Var) -> Var:
         """A new variable that stands for `var` from here on."""
@@ -206,3 +226,8 @@ def copy_function(fn: Function) -> Function:
     renaming = Renaming({})
     renaming.all_bound(fn.sizes)
     return Function(fn.name, renaming.all_bound(fn.params), renaming.body(fn.body))
+
+
+def with_body(fn: Function, body: Body) -> Function:
+    """The function with another body; itself where that is its own."""
+    return remade(fn, fn.name, fn.params, body)

@@ -104,7 +104,7 @@ from anadrome.array_ir.nodes import (
     Var,
     WithSum,
 )
-from anadrome.array_ir.rewrite import Substitution
+from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.array_ir.walk import bodies, map_bodies
 from anadrome.config import Config
 from anadrome.dtypes import DType
@@ -118,7 +118,7 @@ def again(fn: Function, config: Config) -> Function:
     if not _is_worth_it(fn.body):
         return fn
     body = _compared(fn.body, {*fn.sizes, *fn.params}, is_function=True)
-    return remove_dead(Function(fn.name, fn.params, body))
+    return remove_dead(with_body(fn, body))
 
 
 def _compared(body: Body, outside: set[Var], *, is_function: bool) -> Body:
@@ -127,9 +127,9 @@ def _compared(body: Body, outside: set[Var], *, is_function: bool) -> Body:
         level = _Level(outside, is_function=is_function)
         for let in body.lets:
             level.statement(let)
-        body = Body(tuple(level.lets), level.atoms(body.results)) if level.is_changed else body
+        body = remade(body, level.lets, level.atoms(body.results))
     outside.update(target for let in body.lets for target in let.targets)
-    return Body(tuple(_inner(let, outside, is_function) for let in body.lets), body.results)
+    return remade(body, [_inner(let, outside, is_function) for let in body.lets], body.results)
 
 
 def _inner(let: Let, outside: set[Var], is_function: bool) -> Let:
@@ -140,7 +140,7 @@ def _inner(let: Let, outside: set[Var], is_function: bool) -> Let:
         return let
     is_function = is_function and isinstance(let.expr, WithSum)
     new = map_bodies(let.expr, lambda body: _compared(body, outside, is_function=is_function), operators=True)
-    return Let(let.targets, new, let.span)
+    return remade(let, let.targets, new)
 
 
 def _is_worth_it(body: Body) -> bool:
@@ -217,7 +217,6 @@ class _Level(Substitution):
         super().__init__()
         self.numbers = _Numbers(outside)
         self.is_function = is_function
-        self.is_changed = False
         self.lets: list[Let] = []
         self.held: set[int] = set()
         """Numbers of conditions that have held in every iteration of a loop that has ended."""
@@ -233,7 +232,7 @@ class _Level(Substitution):
         """A statement of the body itself."""
         match let.expr:
             case ParFor() | Loop():
-                self.lets.append(Let(self.all_bound(let.targets), self.compared(let.expr), let.span))
+                self.lets.append(remade(let, self.all_bound(let.targets), self.compared(let.expr)))
             case _:
                 self.lets.append(self.let(let))
         self.numbers.outside.update(self.lets[-1].targets)
@@ -261,7 +260,7 @@ class _Level(Substitution):
         """The body of the loop itself, or one in it."""
         own, self.loop = self.loop, None
         lets = [new for let in body.lets if (new := self.inside(let, own)) is not None]
-        return Body(tuple(lets), self.atoms(body.results))
+        return remade(body, lets, self.atoms(body.results))
 
     def inside(self, let: Let, own: ParFor | Loop | None) -> Let | None:
         """A statement of a loop, of its own body or of one in it; None where nothing is left of it."""
@@ -290,7 +289,6 @@ class _Level(Substitution):
             return None
         number, index = self.numbers.define(target, expr) or (None, None)
         if number in self.held:
-            self.is_changed = True
             self.replace(target, TRUE)
             return None
         if number is None or not isinstance(own, ParFor) or index is not own.index:
@@ -307,7 +305,6 @@ class _Level(Substitution):
     def keep(self, number: int, value: _Value, extent: Atom) -> Var:
         """The array of a value, which its loop gives from here on; it is asked for once."""
         del self.values[number]
-        self.is_changed = True
         array = Var(value.var.name, ArrayType(value.var.type.dtype, (self.atom(extent),)))
         let = self.lets[value.position]
         assert isinstance(let.expr, ParFor)

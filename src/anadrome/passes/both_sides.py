@@ -45,7 +45,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from anadrome.array_ir.nodes import Apply, Atom, Body, Function, If, Index, Let, ParFor, Var
-from anadrome.array_ir.rewrite import Substitution
+from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.array_ir.walk import all_lets
 from anadrome.config import Config
 
@@ -59,7 +59,7 @@ def both_sides(fn: Function, config: Config) -> Function:
         return fn
     walk = _Before()
     body = walk.body(fn.body)
-    return Function(fn.name, fn.params, body) if walk.is_changed else fn
+    return with_body(fn, body)
 
 
 Key = tuple[str, tuple[Atom, ...]]
@@ -112,7 +112,6 @@ class _Before(Substitution):
 
     def __init__(self) -> None:
         super().__init__()
-        self.is_changed = False
         self.in_lanes = False
 
     def body(self, body: Body) -> Body:
@@ -130,7 +129,7 @@ class _Before(Substitution):
                 self.in_lanes = around
             else:
                 lets.append(self.let(let))
-        return Body(tuple(lets), self.atoms(body.results))
+        return remade(body, lets, self.atoms(body.results))
 
     def shared(self, branch: If) -> list[Let]:
         """What both sides compute that is expensive, and what it is of; from here on it stands for theirs."""
@@ -149,7 +148,6 @@ class _Before(Substitution):
             for target, same in numbers.same.items():
                 if same is number:
                     self.replace(target, new)
-        self.is_changed |= bool(lets)
         return lets
 
 

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from anadrome.array_ir.dead import remove_dead
 from anadrome.array_ir.nodes import Apply, Body, Carry, Expr, Function, Let, ParFor
-from anadrome.array_ir.rewrite import Renaming
+from anadrome.array_ir.rewrite import Renaming, remade
 from anadrome.array_ir.walk import all_lets, expression_variables, has_effect, let_variables, map_bodies
 from anadrome.config import Config
 from anadrome.passes.hoist import hoist
@@ -58,7 +58,7 @@ def _apart(body: Body) -> Body:
     for let in body.lets:
         new = Let(let.targets, map_bodies(let.expr, _apart), let.span)
         lets += _each_yield(new, new.expr) if isinstance(new.expr, ParFor) else [new]
-    return Body(tuple(lets), body.results)
+    return remade(body, lets, body.results)
 
 
 def _each_yield(let: Let, expr: ParFor) -> list[Let]:

@@ -47,7 +47,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from anadrome.array_ir.nodes import Apply, Atom, Body, Const, Function, If, Index, Let, Var
-from anadrome.array_ir.rewrite import Substitution
+from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.array_ir.walk import all_lets
 from anadrome.config import Config
 
@@ -64,7 +64,7 @@ def branch_again(fn: Function, config: Config) -> Function:
         return fn
     walk = _Branches()
     body = walk.body(fn.body)
-    return Function(fn.name, fn.params, body) if walk.is_changed else fn
+    return with_body(fn, body)
 
 
 @dataclass(slots=True, eq=False)
@@ -127,7 +127,6 @@ class _Branches(Substitution):
 
     def __init__(self) -> None:
         super().__init__()
-        self.is_changed = False
         self.numbers = _Numbers()
         self.made: dict[tuple[Atom, bool, int], _Made] = {}
         self.taken: list[tuple[Atom, bool]] = []
@@ -144,7 +143,7 @@ class _Branches(Substitution):
                 lets.append(self.let(let))
                 self.numbers.define(lets[-1])
         self.made = around
-        return Body(tuple(lets), self.atoms(body.results))
+        return remade(body, lets, self.atoms(body.results))
 
     def branch(self, let: Let, expr: If, lets: list[Let]) -> None:
         """A branch, without what earlier ones on its condition have made; what it makes is known after it."""
@@ -164,7 +163,6 @@ class _Branches(Substitution):
                 if number is not None and _is_worth_it(new):
                     known = self.known(number)
                     if known is not None:
-                        self.is_changed = True
                         self.replace(inner.targets[0], known.result())
                         continue
                     own.append((number, is_then, new.targets[0]))
@@ -172,7 +170,7 @@ class _Branches(Substitution):
             self.made = around
             self.taken.pop()
             sides.append(Body(tuple(kept), self.atoms(side.results)))
-        lets.append(Let(self.all_bound(let.targets), If(condition, *sides), let.span))
+        lets.append(remade(let, self.all_bound(let.targets), If(condition, *sides)))
         for number, is_then, var in own:
             self.made[condition, is_then, number] = _Made(lets, len(lets) - 1, is_then, var)
 

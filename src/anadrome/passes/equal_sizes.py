@@ -59,7 +59,7 @@ from anadrome.array_ir.nodes import (
     Reshape,
     Var,
 )
-from anadrome.array_ir.rewrite import BodyChange, Substitution
+from anadrome.array_ir.rewrite import BodyChange, Substitution, with_body
 from anadrome.array_ir.walk import expression_variables, let_variables, type_sizes
 from anadrome.config import Config
 from anadrome.passes.lifting import may_be_lifted
@@ -74,7 +74,7 @@ def equal_sizes(fn: Function, config: Config) -> Function:
     if not walk.mapping:
         return fn
     results = tuple(walk.as_before(atom) for atom in fn.body.results)
-    return Function(fn.name, fn.params, Body(_used(walk.written, results), results))
+    return with_body(fn, Body(_used(walk.written, results), results))
 
 
 def _checks_first(lets: tuple[Let, ...]) -> list[Let]:

@@ -89,7 +89,7 @@ from anadrome.array_ir.nodes import (
     Var,
     i64,
 )
-from anadrome.array_ir.rewrite import Renaming, Substitution
+from anadrome.array_ir.rewrite import Renaming, Substitution, remade, with_body
 from anadrome.array_ir.walk import bodies, has_effect, let_variables, operands
 from anadrome.config import Config
 from anadrome.dtypes import I64
@@ -107,7 +107,7 @@ def gathered(fn: Function, config: Config) -> Function:
     body = fn.body
     while (plan := _Search(body).plan()) is not None:
         body = _written(body, plan)
-    return fn if body is fn.body else remove_dead(Function(fn.name, fn.params, body))
+    return fn if body is fn.body else remove_dead(with_body(fn, body))
 
 
 # ---------------------------------------------------------------------------- what is gathered
@@ -356,7 +356,7 @@ def _written(body: Body, plan: Plan) -> Body:
             lets += (*builder.lets, reader.let(let))
         elif let not in plan.region:
             lets.append(let)
-    return Body(tuple(lets), body.results)
+    return remade(body, lets, body.results)
 
 
 def _indices(
@@ -416,7 +416,7 @@ class _OfRow(Substitution):
         match let.expr:
             case Index(array=array, indices=(_, *rest), bounds=bounds) if array in self.arrays:
                 new = Index(self.arrays[array], (self.place, *self.atoms(rest)), bounds)
-                return Let(self.all_bound(let.targets), new, let.span)
+                return remade(let, self.all_bound(let.targets), new)
             case _:
                 return super().let(let)
 
@@ -436,7 +436,7 @@ class _Reader(Substitution):
                 lets += self._read(let, let.expr)
             else:
                 lets.append(self.let(let))
-        return Body(tuple(lets), self.atoms(body.results))
+        return remade(body, lets, self.atoms(body.results))
 
     def _read(self, let: Let, read: Index) -> list[Let]:
         builder = Builder()

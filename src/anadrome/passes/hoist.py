@@ -66,7 +66,7 @@ from anadrome.array_ir.nodes import (
     WithSum,
     Yield,
 )
-from anadrome.array_ir.rewrite import Substitution
+from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.array_ir.walk import expression_variables, holds, operands, operator_of, prints, type_sizes
 from anadrome.config import Config
 from anadrome.library.table import LIBRARY
@@ -80,7 +80,7 @@ def hoist(fn: Function, config: Config) -> Function:
 def hoisted(fn: Function, walk: Hoister) -> Function:
     """The function as a walk leaves it."""
     walk.levels.update(dict.fromkeys((*fn.params, *fn.sizes), 0))
-    return Function(fn.name, fn.params, walk.body(fn.body, Scope(0, 0, False)))
+    return with_body(fn, walk.body(fn.body, Scope(0, 0, False)))
 
 
 @dataclass(slots=True, eq=False)
@@ -116,7 +116,7 @@ class Hoister:
         for atom in body.results:
             self.read(atom, scope)
         self.scopes.pop()
-        return Body(tuple(scope.lets), body.results)
+        return remade(body, scope.lets, body.results)
 
     def read(self, atom: Atom, scope: Scope) -> None:
         """Note the level at which an atom is bound."""
@@ -133,7 +133,7 @@ class Hoister:
                 self.read(size, own)
         expr = self.nested(let.expr, own)
         own.is_risky = own.is_risky or self.may_fail(expr)
-        new = let if expr is let.expr else Let(let.targets, expr, let.span)
+        new = remade(let, let.targets, expr)
         level = scope.level
         if not self.stays(let):
             lowest = max(own.used.bit_length() - 1, scope.barrier)
@@ -212,23 +212,23 @@ class Hoister:
         match expr:
             case ParFor():
                 return self.parfor(expr, own)
-            case Loop(carried, init, body, index, trip, condition, checkpoint):
+            case Loop(carried, init, body, index, trip, condition):
                 test = None if condition is None else self.enter(condition, carried, own, True)
                 bound = carried if index is None else (*carried, index)
                 if index is not None and trip is not None:
                     self.extents[index] = trip
                 runs = trip is not None and _surely_runs(trip) and not prints(expr)
                 new = self.enter(body, bound, own, runs, extent=trip)
-                return Loop(carried, init, new, index, trip, test, checkpoint)
+                return remade(expr, carried, init, new, index, trip, test)
             case If(condition=condition, then=then, other=other):
                 first = self.enter(then, (), own, False, is_barrier=True)
-                return If(condition, first, self.enter(other, (), own, False, is_barrier=True))
+                return remade(expr, condition, first, self.enter(other, (), own, False, is_barrier=True))
             case Custom():
                 for var in expression_variables(expr):
                     self.read(var, own)
                 return expr
             case WithSum(init=init, tokens=tokens, body=body):
-                return WithSum(init, tokens, self.enter(body, tokens, own, True))
+                return remade(expr, init, tokens, self.enter(body, tokens, own, True))
             case (
                 Apply()
                 | Index()
@@ -265,7 +265,7 @@ class Hoister:
                 for atom in operator.identity:
                     self.read(atom, own)
         yields = tuple(keep.item(item, operator_body) for item in expr.yields)
-        return ParFor(expr.index, expr.extent, inner, yields)
+        return remade(expr, expr.index, expr.extent, inner, yields)
 
 
 def _is_bounded(item: Yield) -> bool:

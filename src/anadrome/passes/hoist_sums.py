@@ -56,7 +56,7 @@ from anadrome.array_ir.nodes import (
     Yield,
     i64,
 )
-from anadrome.array_ir.rewrite import Substitution
+from anadrome.array_ir.rewrite import Substitution, remade
 from anadrome.array_ir.walk import bodies, expression_variables, operands
 from anadrome.config import Config
 from anadrome.dtypes import BOOL
@@ -165,7 +165,7 @@ class _SumHoister(Hoister):
 
         def change(body: Body) -> Body:
             lets = [gate for inner in body.lets for gate in elements(inner)]
-            return Body(tuple(lets), substitution.atoms(body.results))
+            return remade(body, lets, substitution.atoms(body.results))
 
         def elements(inner: Let) -> tuple[Let, ...]:
             if isinstance(inner.expr, Index) and inner.expr.array in arrays:

@@ -26,7 +26,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from anadrome.array_ir.nodes import Body, Custom, Expr, Function, Let, Operator, ParFor
-from anadrome.array_ir.rewrite import BodyChange, Substitution
+from anadrome.array_ir.rewrite import BodyChange, Substitution, remade, with_body
 from anadrome.array_ir.walk import all_lets, operator_of
 from anadrome.config import Config
 
@@ -35,7 +35,7 @@ def inline(fn: Function, config: Config) -> Function:
     """The function without the node `Custom` and without inverses."""
     if not any(_is_for_derivatives(let.expr) for let in all_lets(fn.body)):
         return fn
-    return Function(fn.name, fn.params, _Inliner().body(fn.body))
+    return with_body(fn, _Inliner().body(fn.body))
 
 
 def _is_for_derivatives(expr: Expr) -> bool:
@@ -57,7 +57,7 @@ class _Inliner(Substitution):
         lets: list[Let] = []
         for let in body.lets:
             self.statement(let, lets)
-        return Body(tuple(lets), self.atoms(body.results))
+        return remade(body, lets, self.atoms(body.results))
 
     def operator(self, operator: Operator, change: BodyChange | None = None) -> Operator:
         """A monoid without its inverse."""
@@ -69,7 +69,7 @@ class _Inliner(Substitution):
         expr: Expr = let.expr
         if not isinstance(expr, Custom):
             new = self.expr(expr, self.body)
-            lets.append(Let(self.all_bound(let.targets), new, let.span))
+            lets.append(remade(let, self.all_bound(let.targets), new))
             return
         for param, arg in zip(expr.params, self.atoms(expr.args), strict=True):
             self.replace(param, arg)

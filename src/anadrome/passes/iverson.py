@@ -61,7 +61,7 @@ from anadrome.array_ir.nodes import (
     Var,
     WithSum,
 )
-from anadrome.array_ir.rewrite import Substitution
+from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.array_ir.walk import type_sizes
 from anadrome.config import Config
 from anadrome.passes.iverson_gather import CannotGatherError, Way, element, is_dense, ways
@@ -80,7 +80,7 @@ def iverson(fn: Function, config: Config) -> Function:
     body = walk.body(fn.body)
     if not walk.count:
         return fn
-    fn = Function(fn.name, fn.params, body)
+    fn = with_body(fn, body)
     for clean in (simplify, tighten, prove, simplify):
         fn = clean(fn, config)
     return fn
@@ -157,7 +157,7 @@ class _Gatherer:
         lets: list[Let] = []
         for let in body.lets:
             lets.extend(self.statement(let, zeros))
-        return Body(tuple(lets), body.results)
+        return remade(body, lets, body.results)
 
     def statement(self, let: Let, zeros: set[Var]) -> list[Let]:
         """What becomes of a statement; `zeros` are the arrays of zeros made in its body."""

@@ -51,7 +51,7 @@ from anadrome.array_ir.nodes import (
     Var,
     WithSum,
 )
-from anadrome.array_ir.rewrite import Substitution
+from anadrome.array_ir.rewrite import Substitution, with_body
 from anadrome.array_ir.walk import all_lets, bodies, has_effect, let_variables, map_bodies, operands
 from anadrome.config import Config
 from anadrome.library.table import LIBRARY
@@ -81,7 +81,7 @@ class CannotJoinError(Exception):
 def join(fn: Function, config: Config) -> Function:
     """The function with loops joined in every body, outermost first."""
     body = _body(fn.body, cache(let_variables))
-    return fn if body is fn.body else remove_dead(Function(fn.name, fn.params, body))
+    return fn if body is fn.body else remove_dead(with_body(fn, body))
 
 
 def _body(body: Body, reads: Reads) -> Body:

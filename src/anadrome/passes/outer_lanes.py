@@ -87,7 +87,7 @@ from anadrome.array_ir.nodes import (
     Var,
     WithSum,
 )
-from anadrome.array_ir.rewrite import Substitution
+from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.array_ir.walk import expression_variables, map_bodies
 from anadrome.config import Config
 from anadrome.dtypes import I64
@@ -106,7 +106,7 @@ def outer_lanes(fn: Function, config: Config) -> Function:
     if config.lanes == 1 or not config.reordered:
         return fn
     body = _body(fn.body)
-    return fn if body is fn.body else Function(fn.name, fn.params, body)
+    return with_body(fn, body)
 
 
 def _body(body: Body) -> Body:
@@ -122,10 +122,7 @@ def _body(body: Body) -> Body:
                 lets.append(let if new is expr else Let(let.targets, new, let.span))
             case _:
                 lets.append(let)
-    is_same = len(lets) == len(body.lets) and all(
-        one is two for one, two in zip(lets, body.lets, strict=True)
-    )
-    return body if is_same else Body(tuple(lets), body.results)
+    return remade(body, lets, body.results)
 
 
 def _in_lanes(let: Let, expr: ParFor) -> tuple[Let, ...]:

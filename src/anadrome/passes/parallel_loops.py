@@ -68,7 +68,7 @@ from anadrome.array_ir.nodes import (
     Update,
     Var,
 )
-from anadrome.array_ir.rewrite import Substitution
+from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.array_ir.walk import all_lets, bodies, operands, prints
 from anadrome.config import Config
 
@@ -79,7 +79,7 @@ def parallel_loops(fn: Function, config: Config) -> Function:
         return fn
     walk = _Parallel()
     body = walk.body(fn.body)
-    return Function(fn.name, fn.params, body) if walk.is_changed else fn
+    return with_body(fn, body)
 
 
 def _is_candidate(expr: Expr) -> bool:
@@ -165,12 +165,11 @@ class _Parallel(Substitution):
 
     def __init__(self) -> None:
         super().__init__()
-        self.is_changed = False
 
     def body(self, body: Body) -> Body:
         """A body; loops whose iterations wait for nobody are parfors now."""
         lets = tuple(made for let in body.lets for made in self.statement(let))
-        return Body(lets, self.atoms(body.results))
+        return remade(body, lets, self.atoms(body.results))
 
     def statement(self, let: Let) -> Iterator[Let]:
         """A statement, its loops as parfors."""
@@ -180,7 +179,6 @@ class _Parallel(Substitution):
         if not isinstance(loop, Loop) or loop.index is None or loop.trip is None or not rows:
             yield new
             return
-        self.is_changed = True
         inside = Substitution()
         for carried, source in zip(loop.carried, loop.init, strict=True):
             inside.replace(carried, source)

@@ -53,7 +53,7 @@ from anadrome.array_ir.nodes import (
     Var,
     WithSum,
 )
-from anadrome.array_ir.rewrite import Renaming, Substitution
+from anadrome.array_ir.rewrite import Renaming, Substitution, remade, with_body
 from anadrome.array_ir.walk import bodies, let_variables, operands
 from anadrome.passes.overwriting import only_written, overwriting
 
@@ -206,7 +206,7 @@ def inlined(fn: Function, reads: dict[Var, Reads], wanted: set[Var]) -> Function
     """The function with the cheap ones of the wanted arrays computed where they are read."""
     inliner = _Inliner(reads, wanted, overwriting(fn.body))
     body = inliner.body(fn.body)
-    return Function(fn.name, fn.params, body) if inliner.is_changed else fn
+    return with_body(fn, body)
 
 
 class _Inliner(Substitution):
@@ -216,7 +216,6 @@ class _Inliner(Substitution):
         super().__init__()
         self.reads = reads
         self.wanted = wanted
-        self.is_changed = False
         self.recipes: dict[Var, Recipe] = {}
         self.ends = ends
         self.overwritten: set[Var] = set()
@@ -244,7 +243,7 @@ class _Inliner(Substitution):
                     pass
             lets.append(self.let(let))
             self.overwritten.update(self.ends.get(let, ()))
-        return Body(tuple(lets), self.atoms(body.results))
+        return remade(body, lets, self.atoms(body.results))
 
     def is_late(self, recipe: Recipe) -> bool:
         """Whether a recipe reads an array that is overwritten in place by now: it would have to be copied."""
@@ -252,7 +251,6 @@ class _Inliner(Substitution):
 
     def put(self, lets: list[Let], let: Let, recipe: Recipe, indices: tuple[Atom, ...]) -> None:
         """A copy of a recipe in the place of a read."""
-        self.is_changed = True
         count = len(recipe.indices)
         renaming = Renaming(dict(zip(recipe.indices, indices[:count], strict=True)))
         lets.extend(renaming.let(inner) for inner in recipe.lets)
@@ -262,7 +260,7 @@ class _Inliner(Substitution):
             self.replace(let.targets[0], result)
             return
         assert isinstance(result, Var)
-        lets.append(Let(self.all_bound(let.targets), Index(result, rest), let.span))
+        lets.append(remade(let, self.all_bound(let.targets), Index(result, rest)))
 
     def learn(self, let: Let) -> None:
         """The recipes of a parfor's stacks that may be put in."""

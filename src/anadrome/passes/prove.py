@@ -73,7 +73,7 @@ from anadrome.array_ir.nodes import (
     WithSum,
     Yield,
 )
-from anadrome.array_ir.rewrite import Substitution
+from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.config import Config
 from anadrome.dtypes import I64
 from anadrome.passes.lifting import Lift, begin, key, leave, may_be_lifted, without, write
@@ -84,7 +84,7 @@ def prove(fn: Function, config: Config) -> Function:
     """The function with every check dropped that is known to hold."""
     walk = _Prover()
     walk.ranges.learn_sizes(param.type for param in fn.params)
-    return Function(fn.name, fn.params, walk.body(fn.body, 0))
+    return with_body(fn, walk.body(fn.body, 0))
 
 
 def prove_thread(fn: Function, config: Config) -> Function:
@@ -97,7 +97,7 @@ def prove_thread(fn: Function, config: Config) -> Function:
     walk.ranges.learn_sizes((*(param.type for param in fn.params), ArrayType(I64, where)))
     for index, extent in zip(where[6:12], where[:6], strict=True):
         walk.ranges.learn_below(index, extent)
-    return Function(fn.name, fn.params, walk.body(fn.body, 1))
+    return with_body(fn, walk.body(fn.body, 1))
 
 
 class _Prover:
@@ -120,7 +120,7 @@ class _Prover:
         with self.ranges.scope():
             lets = self.top(body.lets) if depth == 0 else self.statements(body.lets, depth)
             results = self.same.atoms(body.results)
-        return Body(tuple(lets), results)
+        return remade(body, lets, results)
 
     def statements(self, lets: tuple[Let, ...], depth: int) -> list[Let]:
         """The statements of a body inside a loop or branch, and what may leave it."""
@@ -201,15 +201,15 @@ class _Prover:
                     return None
                 if depth == 0:
                     ranges.learn_condition(condition, True)
-                return Let((), expr, let.span)
+                return remade(let, (), expr)
             case Full() | Literal() | Reshape() | Print() | Library() | Launch() | Collective():
                 new: Expr = expr
             case Index(array=array, indices=indices, bounds=bounds):
-                new = Index(array, indices, self.bounds(array, indices, bounds))
+                new = remade(expr, array, indices, self.bounds(array, indices, bounds))
             case Update(array, indices, value, bounds):
-                new = Update(array, indices, value, self.bounds(array, indices, bounds))
+                new = remade(expr, array, indices, value, self.bounds(array, indices, bounds))
             case AddTo(token, indices, value, bounds):
-                new = AddTo(token, indices, value, self.bounds(token, indices, bounds))
+                new = remade(expr, token, indices, value, self.bounds(token, indices, bounds))
             case ParFor():
                 new = self.parfor(expr, depth)
             case Loop():
@@ -220,7 +220,7 @@ class _Prover:
             case WithSum(init=init, tokens=tokens, body=body):
                 sums = self.same.variables(init)
                 lifts = list(self.lifts)
-                new = WithSum(sums, self.same.all_bound(tokens), self.body(body, depth))
+                new = remade(expr, sums, self.same.all_bound(tokens), self.body(body, depth))
                 self.lifts = lifts
             case Custom():
                 lifts = list(self.lifts)
@@ -230,7 +230,7 @@ class _Prover:
                 assert_never(expr)
         targets = self.same.all_bound(let.targets)
         ranges.learn_sizes(target.type for target in targets)
-        return Let(targets, new, let.span)
+        return remade(let, targets, new)
 
     def apply(self, let: Let, expr: Apply) -> Let | None:
         """A scalar operation; None where the proofs say what it is."""
@@ -240,7 +240,7 @@ class _Prover:
             self.same.replace(target, found)
             return None
         self.ranges.define(target, expr)
-        return Let(let.targets, expr, let.span)
+        return remade(let, let.targets, expr)
 
     def decided(self, expr: Apply) -> Atom | None:
         """The result of a comparison of integers that is decided, of an extremum whose winner is known."""
@@ -274,15 +274,15 @@ class _Prover:
         before, self.lifts = self.lifts, []
         extent = self.same.atom(expr.extent)
         with self.inside(expr.index, extent):
-            lets = tuple(self.statements(expr.body.lets, depth + 1))
-            body = Body(lets, self.same.atoms(expr.body.results))
+            lets = self.statements(expr.body.lets, depth + 1)
+            body = remade(expr.body, lets, self.same.atoms(expr.body.results))
             lifts = list(self.lifts)
             places = [part.at for part in replace(expr, body=body).parts]
             items = zip(expr.yields, places, strict=True)
             yields = tuple(self.item(item, at, depth + 1) for item, at in items)
         self.lifts = lifts
         self.leaving(before, expr.index, extent, body)
-        return ParFor(expr.index, extent, body, yields)
+        return remade(expr, expr.index, extent, body, yields)
 
     def item(self, item: Yield, at: tuple[Atom, ...], depth: int) -> Yield:
         """A yield; the place of an accumulation may be proved inside."""
@@ -292,7 +292,8 @@ class _Prover:
 
         item = self.same.item(item, operator_body)
         if isinstance(item, Accumulate | Scatter):
-            return replace(item, bounds=self.bounds(item.init, at, item.bounds))
+            bounds = self.bounds(item.init, at, item.bounds)
+            return item if bounds is item.bounds else replace(item, bounds=bounds)
         return item
 
     def branch(self, expr: If, depth: int) -> If:
@@ -305,7 +306,7 @@ class _Prover:
                 self.ranges.learn_condition(condition, holds)
                 sides.append(self.body(body, depth + 1))
         self.lifts = before
-        return If(condition, sides[0], sides[1])
+        return remade(expr, condition, sides[0], sides[1])
 
     def loop(self, expr: Loop, depth: int) -> Loop:
         """Inside, the index is below the trip count, the condition holds, and counters have grown."""
@@ -328,7 +329,7 @@ class _Prover:
             body = self.body(expr.body, depth + 1)
         self.invariants = invariants
         self.leaving(before, expr.index if expr.condition is None else None, trip, body, carried)
-        return Loop(carried, init, body, expr.index, trip, condition, expr.checkpoint)
+        return remade(expr, carried, init, body, expr.index, trip, condition)
 
     def learn_counters(self, expr: Loop, init: tuple[Atom, ...]) -> None:
         """A carried integer to which only constants ≥ 0 (≤ 0) are added stays above (below) its start."""

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from anadrome.array_ir.dead import remove_dead
 from anadrome.array_ir.nodes import Apply, Body, Function, Let
-from anadrome.array_ir.rewrite import Substitution
+from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.array_ir.walk import all_lets
 from anadrome.config import Config
 
@@ -45,6 +45,6 @@ def release(fn: Function, config: Config) -> Function:
                 case expr:
                     new = substitution.expr(expr, change)
                     lets.append(Let(substitution.all_bound(let.targets), new, let.span))
-        return Body(tuple(lets), substitution.atoms(body.results))
+        return remade(body, lets, substitution.atoms(body.results))
 
-    return remove_dead(Function(fn.name, fn.params, change(fn.body)))
+    return remove_dead(with_body(fn, change(fn.body)))

@@ -75,7 +75,7 @@ from anadrome.array_ir.nodes import (
     Yield,
     i64,
 )
-from anadrome.array_ir.rewrite import Renaming, Substitution
+from anadrome.array_ir.rewrite import Renaming, Substitution, with_body
 from anadrome.array_ir.walk import all_lets
 from anadrome.config import Config
 from anadrome.errors import Span
@@ -93,7 +93,7 @@ MOST_TINY = 64
 def scalarize(fn: Function, config: Config) -> Function:
     """The function with short loops unrolled and small arrays as scalars."""
     walk = _Scalarizer(config)
-    return remove_dead(Function(fn.name, fn.params, walk.body(fn.body)))
+    return remove_dead(with_body(fn, walk.body(fn.body)))
 
 
 class _Scalarizer(Substitution):

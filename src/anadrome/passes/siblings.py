@@ -32,7 +32,7 @@ from anadrome.array_ir.nodes import (
     Var,
     WithSum,
 )
-from anadrome.array_ir.rewrite import BodyChange, Substitution
+from anadrome.array_ir.rewrite import BodyChange, Substitution, remade, with_body
 from anadrome.array_ir.walk import (
     all_lets,
     bodies,
@@ -51,7 +51,7 @@ from anadrome.passes.identity import expression_key
 
 def merge_siblings(fn: Function) -> Function:
     """The function with siblings merged in every body, outermost first."""
-    return Function(fn.name, fn.params, _merged_body(fn.body))
+    return with_body(fn, _merged_body(fn.body))
 
 
 def _merged_body(body: Body) -> Body:
@@ -62,14 +62,14 @@ def _merged_body(body: Body) -> Body:
         plan = _Plan(body)
         plan.merge()
         lets = plan.written() if plan.is_changed else lets
-    return Body(tuple(_merged_let(let) for let in lets), body.results)
+    return remade(body, [_merged_let(let) for let in lets], body.results)
 
 
 def _merged_let(let: Let) -> Let:
     """The same in the bodies of a statement, if it has any."""
     if not isinstance(let.expr, ParFor | Loop | If | WithSum):
         return let
-    return Let(let.targets, map_bodies(let.expr, _merged_body, operators=True), let.span)
+    return remade(let, let.targets, map_bodies(let.expr, _merged_body, operators=True))
 
 
 def _key(let: Let) -> Hashable:
@@ -514,7 +514,7 @@ class _Merging(Substitution):
                 lets.append(self.let(let))
             else:
                 self.replace(let.targets[0], element)
-        return Body(tuple(lets), self.atoms(body.results))
+        return remade(body, lets, self.atoms(body.results))
 
     def element(self, let: Let) -> Atom | None:
         """What a statement reads at the index of a stack made in the same body; None where it does something

@@ -71,7 +71,7 @@ from anadrome.array_ir.nodes import (
     WithSum,
     i64,
 )
-from anadrome.array_ir.rewrite import Substitution
+from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.config import Config
 from anadrome.errors import Span
 from anadrome.passes.algebra import Context, simplify_apply
@@ -84,13 +84,13 @@ from anadrome.prims.table import PRIMS
 def simplify(fn: Function, config: Config) -> Function:
     """The function with what can be known of it at compile time used, and without what is then dead."""
     walk = _Simplifier(overwriting(fn.body))
-    return remove_dead(Function(fn.name, fn.params, walk.body(fn.body)))
+    return remove_dead(with_body(fn, walk.body(fn.body)))
 
 
 def simplify_thread(fn: Function, config: Config) -> Function:
     """The same for what a thread of a kernel does, whose memory lowering cannot copy."""
     walk = _Simplifier(overwriting_at_once(fn.body))
-    return remove_dead(Function(fn.name, fn.params, walk.body(fn.body)))
+    return remove_dead(with_body(fn, walk.body(fn.body)))
 
 
 MOST_BETWEEN = 8
@@ -120,7 +120,7 @@ class _Simplifier:
             for let in body.lets:
                 self.statement(let)
                 self.overwritten.update(self.ends.get(let, ()))
-            return Body(tuple(self.lets), self.known.atoms(body.results))
+            return remade(body, self.lets, self.known.atoms(body.results))
 
     @contextmanager
     def scope(self) -> Iterator[None]:
@@ -138,11 +138,10 @@ class _Simplifier:
         expr = let.expr
         match expr:
             case Apply():
-                value = self.apply(expr.prim.name, *self.known.atoms(expr.args), target=let.targets[0])
+                value = self.apply(expr.prim.name, *self.known.atoms(expr.args), let=let)
                 self.stand(let.targets[0], value)
-            case Index(array=array, indices=indices, bounds=bounds):
-                found = Index(self.known.variable(array), self.known.atoms(indices), bounds)
-                self.read(let, found)
+            case Index(array=array, indices=indices):
+                self.read(let, remade(expr, self.known.variable(array), self.known.atoms(indices)))
             case If():
                 self.branch(let, expr)
             case Loop():
@@ -184,24 +183,24 @@ class _Simplifier:
             if before is None:
                 self.seen[key] = targets
                 self.trail.append(key)
-        self.lets.append(Let(targets, expr, let.span))
+        self.lets.append(remade(let, targets, expr))
         if len(targets) == 1:
             self.definitions[targets[0]] = expr
         elif isinstance(expr, ParFor):
             self.definitions.update(dict.fromkeys(targets, expr))
         return targets
 
-    def apply(self, name: str, *args: Atom, target: Var | None = None) -> Atom:
-        """A scalar operation, simplified; written for `target` where it has to be written."""
+    def apply(self, name: str, *args: Atom, let: Let | None = None) -> Atom:
+        """A scalar operation, simplified; written in the place of `let` where it has to be written."""
         prim = PRIMS[name]
         found = simplify_apply(prim, args, self.context)
         if found is not None:
             return found
-        if target is None:
+        if let is None:
             dtype = prim.types(tuple(arg.type.dtype for arg in args))
             assert dtype is not None, f"{name} is not defined on {args}"
-            target = Var("v", ArrayType(dtype))
-        return self.emit(Let((target,), Apply(prim, args), self.span), Apply(prim, args))[0]
+            let = Let((Var("v", ArrayType(dtype)),), Apply(prim, args), self.span)
+        return self.emit(let, remade(let.expr, prim, args))[0]
 
     def read(self, let: Let, expr: Index) -> None:
         """A read, of the array that holds the element in the first place."""
@@ -267,7 +266,8 @@ class _Simplifier:
         """A check that cannot fail, or that has been made, goes."""
         condition = self.known.atom(expr.condition)
         if not (isinstance(condition, Const) and condition.value):
-            self.emit(let, Check(condition, expr.error, expr.message, self.known.atoms(expr.values)))
+            values = self.known.atoms(expr.values)
+            self.emit(let, remade(expr, condition, expr.error, expr.message, values))
 
     def branch(self, let: Let, expr: If) -> None:
         """A branch on a constant is its body; a result both branches agree on needs no branch."""
@@ -279,7 +279,7 @@ class _Simplifier:
         other = self.assuming(expr.condition, condition, FALSE, expr.other)
         if not then.lets and not other.lets and not let.targets:
             return
-        self.emit(let, If(condition, then, other))
+        self.emit(let, remade(expr, condition, then, other))
         for target, left, right in zip(let.targets, then.results, other.results, strict=True):
             if isinstance(left.type, SumType):  # the branch goes on using it, and it is used once
                 continue
@@ -318,12 +318,13 @@ class _Simplifier:
                 keep.append(position)
         carried_vars = self.known.all_bound(tuple(expr.carried[position] for position in keep))
         condition = None if expr.condition is None else self.body(expr.condition)
-        body = self.body(Body(expr.body.lets, tuple(expr.body.results[position] for position in keep)))
+        results = [expr.body.results[position] for position in keep]
+        body = self.body(remade(expr.body, expr.body.lets, results))
         starts = tuple(init[position] for position in keep)
         if not keep and condition is None and not body.lets:
             return
-        new = Loop(carried_vars, starts, body, expr.index, trip, condition, expr.checkpoint)
-        self.emit(Let(tuple(let.targets[position] for position in keep), expr, let.span), new)
+        new = remade(expr, carried_vars, starts, body, expr.index, trip, condition)
+        self.emit(remade(let, [let.targets[position] for position in keep]), new)
 
     def unrolled(self, let: Let, expr: Loop, init: tuple[Atom, ...], runs: bool) -> None:
         """A loop of one iteration, or of none."""
@@ -346,9 +347,9 @@ class _Simplifier:
         with self.scope():
             for inner in expr.body.lets:
                 self.statement(inner)
-            body = Body(tuple(self.lets), self.known.atoms(expr.body.results))
-        yields = tuple(self.known.item(item, self.body) for item in expr.yields)
-        new = ParFor(expr.index, extent, body, yields)
+            body = remade(expr.body, self.lets, self.known.atoms(expr.body.results))
+        yields = [self.known.item(item, self.body) for item in expr.yields]
+        new = remade(expr, expr.index, extent, body, yields)
         first: dict[Hashable, Var] = {}
         repeated: dict[Var, Var] = {}
         kept: list[tuple[Part, slice]] = []
@@ -356,9 +357,10 @@ class _Simplifier:
             if not self.replaced(new, part, let.targets[where], first, repeated):
                 kept.append((part, where))
         if kept or body.lets:
-            final = new.yielding(part for part, _ in kept)
-            remaining = tuple(target for _, where in kept for target in let.targets[where])
-            self.emit(Let(remaining, final, let.span), final)
+            if len(kept) < len(yields):
+                new = new.yielding(part for part, _ in kept)
+            remaining = [target for _, where in kept for target in let.targets[where]]
+            self.emit(remade(let, remaining), new)
         for target, original in repeated.items():  # whose variable may be new: a size in its type may be
             self.stand(target, self.known.atom(original))
 

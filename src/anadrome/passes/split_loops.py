@@ -56,7 +56,7 @@ from anadrome.array_ir.nodes import (
     Stack,
     Var,
 )
-from anadrome.array_ir.rewrite import Renaming
+from anadrome.array_ir.rewrite import Renaming, remade, with_body
 from anadrome.array_ir.walk import all_lets, has_effect, let_variables, map_bodies, prints
 from anadrome.config import Config
 
@@ -65,7 +65,7 @@ def split_loops(fn: Function, config: Config) -> Function:
     """The function with such searches in parfors; itself where there are none."""
     lengths = {size for param in fn.params for size in param.type.shape}
     body = _body(fn.body, lengths, False)
-    return fn if body is fn.body else Function(fn.name, fn.params, body)
+    return with_body(fn, body)
 
 
 def _body(body: Body, lengths: set[Atom], is_inside: bool) -> Body:
@@ -75,8 +75,7 @@ def _body(body: Body, lengths: set[Atom], is_inside: bool) -> Body:
     for let in body.lets:
         lets += _let(let, lengths, is_inside)
         lengths |= {size for target in let.targets for size in target.type.shape}
-    is_same = len(lets) == len(body.lets) and all(map(_is, lets, body.lets))
-    return body if is_same else Body(tuple(lets), body.results)
+    return remade(body, lets, body.results)
 
 
 def _is(one: Let, other: Let) -> bool:

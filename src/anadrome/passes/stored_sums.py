@@ -58,7 +58,7 @@ from anadrome.array_ir.nodes import (
     Var,
     WithSum,
 )
-from anadrome.array_ir.rewrite import Substitution
+from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.array_ir.walk import all_lets, let_variables
 from anadrome.config import Config
 
@@ -69,7 +69,7 @@ def stored_sums(fn: Function, config: Config) -> Function:
         return fn
     walk = _Stored(fn)
     body = walk.body(fn.body)
-    return Function(fn.name, fn.params, body) if walk.is_changed else fn
+    return with_body(fn, body)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +87,6 @@ class _Stored(Substitution):
 
     def __init__(self, fn: Function) -> None:
         super().__init__()
-        self.is_changed = False
         self.definitions: dict[Var, Expr] = {
             target: let.expr
             for let in all_lets(fn.body)
@@ -101,7 +100,7 @@ class _Stored(Substitution):
         for let in body.lets:
             terms = list(self.terms(let)) if isinstance(let.expr, WithSum) else []
             lets += self.stored(let, terms) if terms else [self.let(let)]
-        return Body(tuple(lets), self.atoms(body.results))
+        return remade(body, lets, self.atoms(body.results))
 
     def terms(self, let: Let) -> Iterator[_Term]:
         """The sums of a statement that one of its loops goes over."""
@@ -145,7 +144,6 @@ class _Stored(Substitution):
 
     def stored(self, let: Let, terms: list[_Term]) -> Iterator[Let]:
         """The statements in the place of one that sums; a statement that sums the rest stands last."""
-        self.is_changed = True
         expr = let.expr
         assert isinstance(expr, WithSum)
         loops = {term.loop for term in terms}

@@ -64,7 +64,7 @@ from anadrome.array_ir.nodes import (
     i64,
 )
 from anadrome.array_ir.operators import identity
-from anadrome.array_ir.rewrite import Substitution
+from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.array_ir.walk import all_lets, has_effect
 from anadrome.config import Config
 from anadrome.dtypes import BOOL, I64
@@ -85,7 +85,7 @@ def tighten(fn: Function, config: Config) -> Function:
     """The function with every affine filter of a reduction turned into the extent of its parfor."""
     walk = _Tightener()
     body = walk.body(fn.body)
-    return simplify(Function(fn.name, fn.params, body), config) if walk.changes else fn
+    return simplify(with_body(fn, body), config) if walk.changes else fn
 
 
 # ---------------------------------------------------------------------------- where an index lies
@@ -165,7 +165,7 @@ class _Tightener:
         lets: list[Let] = []
         for let in body.lets:
             lets.extend(self.statement(let))
-        return Body(tuple(lets), body.results)
+        return remade(body, lets, body.results)
 
     def statement(self, let: Let) -> list[Let]:
         """What becomes of a statement."""

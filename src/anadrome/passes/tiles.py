@@ -117,7 +117,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from operator import is_
 
 from anadrome.array_ir.nodes import (
     Apply,
@@ -136,7 +135,7 @@ from anadrome.array_ir.nodes import (
     SumType,
     Var,
 )
-from anadrome.array_ir.rewrite import Renaming
+from anadrome.array_ir.rewrite import Renaming, remade, with_body
 from anadrome.array_ir.walk import expression_variables, map_bodies
 from anadrome.config import Config
 from anadrome.dtypes import BOOL, I64
@@ -151,7 +150,7 @@ MOST = 6
 def tiles(fn: Function, config: Config) -> Function:
     """The function with such nests in tiles; itself where there is none."""
     body = _body(fn.body)
-    return fn if body is fn.body else Function(fn.name, fn.params, body)
+    return with_body(fn, body)
 
 
 def _body(body: Body) -> Body:
@@ -161,8 +160,7 @@ def _body(body: Body) -> Body:
         new = let if expr is let.expr else Let(let.targets, expr, let.span)
         rows = _rows(new, expr) if isinstance(expr, ParFor) else None
         lets += (new,) if rows is None else rows.tiled()
-    is_same = len(lets) == len(body.lets) and all(map(is_, lets, body.lets))
-    return body if is_same else Body(tuple(lets), body.results)
+    return remade(body, lets, body.results)
 
 
 def _rows(let: Let, loop: ParFor) -> _Rows | None:

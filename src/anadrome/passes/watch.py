@@ -34,6 +34,7 @@ from anadrome.array_ir.nodes import (
     WithSum,
     i64,
 )
+from anadrome.array_ir.rewrite import with_body
 from anadrome.array_ir.walk import map_bodies
 from anadrome.config import Config
 from anadrome.dtypes import I64
@@ -48,7 +49,7 @@ SILENT = frozenset({"select", "neg", "abs", "stop_gradient", "linked", "whole", 
 
 def watch(fn: Function, config: Config) -> Function:
     """The function with a check wherever a NaN or an infinity can arise."""
-    return Function(fn.name, fn.params, _Watcher().body(fn.body, ()))
+    return with_body(fn, _Watcher().body(fn.body, ()))
 
 
 @dataclass(frozen=True, slots=True)
