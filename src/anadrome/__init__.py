@@ -3,9 +3,10 @@
 The public names, and nothing else.
 """
 
-from anadrome.api.custom import checkpoint, custom_jvp, custom_vjp
-from anadrome.api.implicit import fixed_point, root
-from anadrome.api.kernel_names import (
+from anadrome.api.derivatives.custom import checkpoint, custom_jvp, custom_vjp
+from anadrome.api.derivatives.implicit import fixed_point, root
+from anadrome.api.kernels.kernel import kernel
+from anadrome.api.kernels.names import (
     all_sync,
     any_sync,
     atomic,
@@ -31,7 +32,6 @@ from anadrome.api.kernel_names import (
     threadIdx,
     warpsize,
 )
-from anadrome.api.kernels import kernel
 from anadrome.api.memory import release_memory
 from anadrome.api.parallel import (
     argsort,

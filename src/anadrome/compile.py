@@ -15,15 +15,17 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import llvmlite
 import numpy as np
 import scipy
 
+from anadrome.ad.canonical import canonical
 from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir import text as array_text
 from anadrome.array_ir.check import check as check_array
@@ -35,28 +37,28 @@ from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir import text as kernel_text
 from anadrome.kernel_ir.check import check as check_kernel
 from anadrome.lower.function import lower
-from anadrome.passes.again import again
 from anadrome.passes.both_sides import both_sides
-from anadrome.passes.brackets import brackets
-from anadrome.passes.branch_again import branch_again
+from anadrome.passes.eliminate_bounds_checks import eliminate_bounds_checks
 from anadrome.passes.equal_sizes import equal_sizes
+from anadrome.passes.erase_barriers import erase_barriers
 from anadrome.passes.fuse import fuse
 from anadrome.passes.gathered import gathered
 from anadrome.passes.hoist import hoist
 from anadrome.passes.hoist_sums import hoist_sums
 from anadrome.passes.inline import inline
+from anadrome.passes.inline_partial_reads import inline_partial_reads
 from anadrome.passes.iverson import iverson
 from anadrome.passes.join import join
 from anadrome.passes.outer_lanes import outer_lanes
 from anadrome.passes.parallel_loops import parallel_loops
-from anadrome.passes.parts import parts
-from anadrome.passes.prove import prove
-from anadrome.passes.release import release
+from anadrome.passes.propagate_indicators import propagate_indicators
+from anadrome.passes.restrict_domains import restrict_domains
+from anadrome.passes.reuse_across_branches import reuse_across_branches
+from anadrome.passes.reuse_across_loops import reuse_across_loops
 from anadrome.passes.scalarize import scalarize
 from anadrome.passes.simplify import simplify
 from anadrome.passes.split_loops import split_loops
 from anadrome.passes.stored_sums import stored_sums
-from anadrome.passes.tighten import tighten
 from anadrome.passes.tiles import tiles
 from anadrome.schedule.cpu import Scheduled, schedule_cpu
 from anadrome.targets.cache import key_of
@@ -71,11 +73,11 @@ Recorder = Callable[[str, Program], None]
 
 PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("inline", inline),
-    ("release", release),
+    ("erase-barriers", erase_barriers),
     ("simplify", simplify),
-    ("tighten", tighten),
-    ("brackets", brackets),
-    ("prove", prove),
+    ("restrict-domains", restrict_domains),
+    ("propagate-indicators", propagate_indicators),
+    ("eliminate-bounds-checks", eliminate_bounds_checks),
     ("equal-sizes", equal_sizes),
     ("gathered", gathered),
     ("split-loops", split_loops),
@@ -90,33 +92,56 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("hoist", hoist),
     ("fuse-2", fuse),
     ("simplify-3", simplify),
-    ("branch-again", branch_again),
+    ("reuse-across-branches", reuse_across_branches),
     ("both-sides", both_sides),
     ("outer-lanes", outer_lanes),
     ("tiles", tiles),
-    ("again", again),
+    ("reuse-across-loops", reuse_across_loops),
 )
 """Array IR to array IR, in order. A pass that runs again has a number behind its name; it is left out where
-the program is still the one that it left."""
+the program is still the one that it left. Why in this order:
+
+* What only derivatives needed goes first (`inline`, `erase-barriers`), since no pass behind knows it; then
+  `simplify`, since all others look for the forms that it makes, and go through what it leaves.
+* Which iterations there are is settled next: filters become extents (`restrict-domains`), terms that no
+  direction reaches go (`propagate-indicators`). Then places are inside or not (`eliminate-bounds-checks`),
+  and loops without checks may be moved. Sizes that checks found equal are one (`equal-sizes`), so that loops
+  over them have one extent.
+* Whole loops are changed while they are as they were written: rows that nobody gathers are not made
+  (`gathered`), loops are parted, joined and made parallel (`split-loops`, `join`, `parallel-loops`). Only
+  then `iverson` asks what elements of sums get, which takes nests in the order of their loops; what it
+  leaves, and each iteration writes once, is stored (`stored-sums`).
+* Small arrays become numbers (`scalarize`), so that `fuse` need not merge loops for them. Fusion leaves the
+  same expressions side by side (`simplify-2`) and loops that do the same (`join-2`); what is the same in each
+  iteration leaves the loop (`hoist`), and stands beside loops that it can be fused with (`fuse-2`,
+  `simplify-3`).
+* The last ones say in which order iterations run, and would not survive a fusion: results shared by branches
+  (`reuse-across-branches`, `both-sides`), lanes, blocks and tiles (`outer-lanes`, `tiles`), and values that
+  one loop keeps for another (`reuse-across-loops`)."""
 
 PREPARATION: tuple[tuple[str, Pass], ...] = (
     ("simplify", simplify),
-    ("tighten", tighten),
-    ("prove", prove),
+    ("restrict-domains", restrict_domains),
+    ("eliminate-bounds-checks", eliminate_bounds_checks),
     ("equal-sizes", equal_sizes),
     ("gathered", gathered),
     ("split-loops", split_loops),
     ("parallel-loops", parallel_loops),
-    ("parts", parts),
-    ("hoist", hoist_sums),
+    ("inline-partial-reads", inline_partial_reads),
+    ("hoist-sums", hoist_sums),
 )
 """What runs before differentiation, in order: a proved index needs no check in the derivative, what a filter
 drops no adjoint, a loop whose iterations wait for nobody no log, an array of which a part is read only that
 part's, and what a loop need not do again is differentiated once."""
 
-STAGES = ("array", *(name for name, _ in PIPELINE), "kernel", "schedule")
-"""The stages a recorder is shown: the program as it came, after each pass, lowered, and with its loops as
-they are to run."""
+PRIMAL_STAGES = ("primal", *(f"primal-{name}" for name, _ in PREPARATION), "canonical")
+"""What functions that are differentiated become before: they are differentiated while the program around them
+is staged."""
+
+STAGES = (*PRIMAL_STAGES, "array", *(name for name, _ in PIPELINE), "kernel", "schedule")
+"""The stages a recorder is shown, in the order in which they run: what is differentiated, as it came, after
+each pass, and in the constructs that have rules; the program, with derivatives in it, after each pass,
+lowered, and with its loops as they are to run."""
 
 
 class Collector:
@@ -207,12 +232,23 @@ class Statistics:
         return sum(self.seconds.values())
 
 
-def prepare(fn: array_ir.Function, config: Config) -> array_ir.Function:
-    """The function as differentiation likes it: small, its indices proved where they can be."""
+def prepare(
+    fn: array_ir.Function,
+    config: Config,
+    record: Recorder | None = None,
+    active: Sequence[bool] | None = None,
+) -> array_ir.Function:
+    """The function as differentiation likes it: small, its indices proved where they can be.
+
+    Where it is known which parameters are active, what both modes make of it first is shown too.
+    """
+    _check_dump(config)
+    _finished("primal", fn, config, record)
     for name, run in PREPARATION:
         fn = run(fn, config)
-        if config.verify:
-            _verify(f"{name}, before differentiation", fn)
+        _finished(f"primal-{name}", fn, config, record)
+    if active is not None and (record is not None or "canonical" in config.dump):
+        _finished("canonical", canonical(fn, active), config, record)
     return fn
 
 
@@ -332,7 +368,9 @@ def _check_dump(config: Config) -> None:
             raise UnsuitableSetting("dump", stage, f"one or more of {', '.join(STAGES)}")
 
 
-def _finished(stage: str, program: Program, config: Config, record: Recorder | None) -> None:
+def _finished(
+    stage: str, program: Program, config: Config, record: Callable[[str, Any], None] | None
+) -> None:
     if config.verify:
         _verify(stage, program)
     if stage in config.dump.split(","):

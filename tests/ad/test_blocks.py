@@ -116,45 +116,45 @@ PROGRAMS: dict[str, tuple[str, tuple[Any, ...]]] = {
 IN_BLOCKS = ("ring", "rows", "nested", "branch")
 
 
-def program(text: str, wish: str) -> Function:
-    fn = parse(text.replace("WISH ", f"{wish} " if wish else ""))
+def program(text: str, hint: str) -> Function:
+    fn = parse(text.replace("WISH ", f"{hint} " if hint else ""))
     check(fn)
     return fn
 
 
-def adjoints(text: str, wish: str, args: list[Any]) -> Any:
+def adjoints(text: str, hint: str, args: list[Any]) -> Any:
     """The outcome of reverse mode, for random cotangents."""
-    fn = program(text, wish)
+    fn = program(text, hint)
     seeds = [value for value in run(fn, args).results if is_float(value)]
     backward = vjp(fn, tuple(is_float(arg) for arg in args))
     check(backward)
     return run(backward, [*args, *direction(np.random.default_rng(3), seeds)])
 
 
-@pytest.mark.parametrize("wish", WISHES)
+@pytest.mark.parametrize("hint", WISHES)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_policy_changes_no_digit(name: str, wish: str) -> None:
+def test_a_policy_changes_no_digit(name: str, hint: str) -> None:
     text, args = PROGRAMS[name]
     for n in (0, 1, 2, 3, 7, 40):
-        got, wanted = (adjoints(text, asked, [*args, n]).results for asked in (wish, ""))
+        got, wanted = (adjoints(text, asked, [*args, n]).results for asked in (hint, ""))
         for one, other in zip(got, wanted, strict=True):
             np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("wish", WISHES)
-def test_derivatives(wish: str) -> None:
+@pytest.mark.parametrize("hint", WISHES)
+def test_derivatives(hint: str) -> None:
     for text, args in PROGRAMS.values():
         for n in (0, 1, 7):
-            assert_derivatives(program(text, wish), [*args, n], order=2)
-    assert_derivatives(program(WHILE, wish), [X, 1.4], order=2)
+            assert_derivatives(program(text, hint), [*args, n], order=2)
+    assert_derivatives(program(WHILE, hint), [X, 1.4], order=2)
 
 
-@pytest.mark.parametrize("wish", WISHES)
-def test_a_counted_loop_has_blocks_too(wish: str) -> None:
-    got, wanted = (adjoints(WHILE, asked, [X, 1.4]).results for asked in (wish, ""))
+@pytest.mark.parametrize("hint", WISHES)
+def test_a_counted_loop_has_blocks_too(hint: str) -> None:
+    got, wanted = (adjoints(WHILE, asked, [X, 1.4]).results for asked in (hint, ""))
     for one, other in zip(got, wanted, strict=True):
         np.testing.assert_array_equal(one, other)
-    assert "swept blocks" in show(vjp(program(WHILE, wish), (True, True)))
+    assert "swept blocks" in show(vjp(program(WHILE, hint), (True, True)))
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -165,13 +165,13 @@ def test_only_what_is_written_in_parts_has_blocks(name: str) -> None:
     assert show(parse(backward)) == backward
 
 
-@pytest.mark.parametrize("wish", ("checkpoint sqrt", "checkpoint 2", "memory 1000000"))
-def test_the_work_does_not_grow_with_the_state(wish: str) -> None:
+@pytest.mark.parametrize("hint", ("checkpoint sqrt", "checkpoint 2", "memory 1000000"))
+def test_the_work_does_not_grow_with_the_state(hint: str) -> None:
     """Each iteration that is reversed copied its state before: the work was the square of the size."""
     ratios = []
     for n in (50, 200, 800):
         args = [np.linspace(0.1, 0.9, n), 0.9, n]
-        ratios.append(adjoints(RING, wish, args).work.total / run(program(RING, ""), args).work.total)
+        ratios.append(adjoints(RING, hint, args).work.total / run(program(RING, ""), args).work.total)
     assert ratios[2] < 1.1 * ratios[1] and ratios[2] < 10.0
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from anadrome.ad.forward import jvp
 from anadrome.ad.reverse import vjp
-from anadrome.ad.schedule import distance, repeats, schedule, slots_kept
+from anadrome.ad.sweep.schedule import distance, repeats, schedule, slots_kept
 from anadrome.array_ir.check import check
 from anadrome.array_ir.checkpoint import Checkpoint
 from anadrome.array_ir.interp import run
@@ -65,10 +65,10 @@ def test_no_schedule_runs_fewer_iterations(slots: int) -> None:
 
 def test_no_iteration_runs_more_often_than_asked_for() -> None:
     for policy, most in (("sqrt", 2), (1, 1), (2, 2), (3, 3), (5, 5)):
-        wish = Checkpoint.of(policy, None)
-        assert wish is not None
+        hint = Checkpoint.of(policy, None)
+        assert hint is not None
         for trip in range(1, 200):
-            slots = slots_kept(wish, trip, 8)
+            slots = slots_kept(hint, trip, 8)
             again = simulated(trip, slots)
             assert max(again) <= most and sum(again) == repeats(trip, slots)
 
@@ -85,9 +85,9 @@ def test_no_iteration_runs_more_often_than_asked_for() -> None:
     ],
 )
 def test_what_a_policy_comes_to(policy: str | int, trip: int, slots: int, total: int) -> None:
-    wish = Checkpoint.of(policy, None)
-    assert wish is not None
-    found = schedule(wish, trip, 8)
+    hint = Checkpoint.of(policy, None)
+    assert hint is not None
+    found = schedule(hint, trip, 8)
     assert (found.slots, found.repeats) == (slots, total)
 
 
@@ -144,19 +144,19 @@ def program(text: str, policy: str) -> Function:
 WISHES = ("checkpoint sqrt", "checkpoint log", "checkpoint 1", "checkpoint 3", "memory 1000")
 
 
-@pytest.mark.parametrize("wish", WISHES)
-def test_derivatives(wish: str) -> None:
+@pytest.mark.parametrize("hint", WISHES)
+def test_derivatives(hint: str) -> None:
     for n in (0, 1, 2, 3, 7):
-        assert_derivatives(program(SCALAR, wish), [1.3, 0.9, n], order=2)
-        assert_derivatives(program(ARRAY, wish), [np.array([0.3, 1.2]), np.array([0.8, -1.1]), n])
-        assert_derivatives(program(NESTED, wish), [0.4, np.array([0.8, -1.1, 0.4]), n])
-    assert_derivatives(program(WHILE, wish), [1.3, 1.4], order=2)
+        assert_derivatives(program(SCALAR, hint), [1.3, 0.9, n], order=2)
+        assert_derivatives(program(ARRAY, hint), [np.array([0.3, 1.2]), np.array([0.8, -1.1]), n])
+        assert_derivatives(program(NESTED, hint), [0.4, np.array([0.8, -1.1, 0.4]), n])
+    assert_derivatives(program(WHILE, hint), [1.3, 1.4], order=2)
 
 
-@pytest.mark.parametrize("wish", WISHES)
+@pytest.mark.parametrize("hint", WISHES)
 @pytest.mark.parametrize("n", (0, 1, 2, 3, 7, 100, 1000))
-def test_the_program_runs_the_iterations_of_the_schedule(wish: str, n: int) -> None:
-    fn = program(SCALAR, wish)
+def test_the_program_runs_the_iterations_of_the_schedule(hint: str, n: int) -> None:
+    fn = program(SCALAR, hint)
     outcome = run(vjp(fn, (True, True, False)), [1.3, 0.9, n, 1.0])
     plain = run(vjp(program(SCALAR, ""), (True, True, False)), [1.3, 0.9, n, 1.0])
     assert outcome.results == plain.results
@@ -186,11 +186,11 @@ def test_a_wish_is_held_to_what_it_may_be() -> None:
         parse(SCALAR.replace("WISH", "checkpoint cube"))
     fn = program(SCALAR, "checkpoint 3")
     (let,) = (let for let in fn.body.lets if isinstance(let.expr, Loop))
-    for wish, words in (
+    for hint, words in (
         (Checkpoint("repeats"), "may run again at least once"),
         (Checkpoint("budget"), "a number of bytes"),
     ):
-        broken = Let(let.targets, replace(let.expr, checkpoint=wish), let.span)
+        broken = Let(let.targets, replace(let.expr, checkpoint=hint), let.span)
         lets = tuple(broken if one is let else one for one in fn.body.lets)
         with pytest.raises(IRError, match=words):
             check(Function(fn.name, fn.params, Body(lets, fn.body.results)))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import anadrome as ad
-from anadrome.ad.commuting import is_commutative
+from anadrome.ad.folds.commuting import is_commutative
 from anadrome.ad.reverse import vjp
 from anadrome.array_ir.build import build_function, number
 from anadrome.array_ir.check import check

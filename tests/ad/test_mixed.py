@@ -11,7 +11,7 @@ import pytest
 
 import anadrome as ad
 from anadrome.ad.canonical import canonical
-from anadrome.ad.mixed import mixed
+from anadrome.ad.mixed.rewrite import mixed
 from anadrome.array_ir.text import parse
 from anadrome.compile import prepare
 from anadrome.config import Config

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 
 import anadrome as ad
 from anadrome.ad.reverse import vjp
-from anadrome.ad.states import Mode, loop_plan
+from anadrome.ad.sweep.mutated import Mode, loop_plan
 from anadrome.array_ir.interp import run
 from anadrome.array_ir.nodes import Function, Loop
 from anadrome.array_ir.text import parse

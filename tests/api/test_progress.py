@@ -75,7 +75,7 @@ def test_the_stages_are_named() -> None:
     stages = set(re.findall(r": ([\w ]+), \d s\x1b", shown))
     assert {"front end", "LLVM"} <= stages
     assert stages & {
-        f"pass {name}" for name in ("simplify", "fuse", "iverson", "join", "scalarize", "tighten")
+        f"pass {name}" for name in ("simplify", "fuse", "iverson", "join", "scalarize", "restrict-domains")
     }
 
 

@@ -11,8 +11,8 @@ from scipy.optimize import rosen_der, rosen_hess
 from scipy.sparse import csr_array
 
 import anadrome as ad
-from anadrome.api.colouring import colour_columns, colour_symmetric
-from anadrome.api.compression import Compression, compressed
+from anadrome.api.sparse.colouring import colour_columns, colour_symmetric
+from anadrome.api.sparse.compression import Compression, compressed
 
 
 def random(*shape: int, seed: int = 0) -> np.ndarray:

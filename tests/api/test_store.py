@@ -18,7 +18,7 @@ from anadrome.api.call import KEPT_TRANSFORMS
 from anadrome.api.signature import Signature
 from anadrome.api.store import KEPT_STATES, ProgramStore
 from anadrome.config import Config
-from anadrome.frontend.surroundings import KEPT
+from anadrome.frontend.captured import KEPT
 
 FOUR = Config(programs=4, cache=False)
 X = np.linspace(0.0, 1.0, 20)

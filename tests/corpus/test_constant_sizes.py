@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import anadrome as ad
-from anadrome.api.conjugation import has_complex
+from anadrome.api.derivatives.conjugation import has_complex
 from anadrome.api.pytree import flatten
 from tests.corpus.derived import Derived
 from tests.corpus.harness import FORWARD, Compiled, Program, direction, quiet

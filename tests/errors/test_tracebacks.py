@@ -15,7 +15,7 @@ import pytest
 import anadrome as ad
 from anadrome.api.call import Compiled
 from anadrome.errors.tracebacks import BUG, PACKAGE
-from anadrome.frontend.surroundings import KEPT
+from anadrome.frontend.captured import KEPT
 
 X = np.linspace(1.0, 2.0, 20)
 

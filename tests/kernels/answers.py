@@ -21,7 +21,7 @@ import numpy as np
 
 import anadrome as ad
 from anadrome.api.call import Options
-from anadrome.api.kernels import Kernel
+from anadrome.api.kernels.kernel import Kernel
 from anadrome.compile import optimise
 from anadrome.kernel_ir import interp as kernel_interp
 from anadrome.lower.function import lower

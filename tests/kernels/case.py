@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from anadrome.api.kernels import Kernel
+from anadrome.api.kernels.kernel import Kernel
 from tests.corpus.draw import Make
 
 Extents = tuple[Any, ...]

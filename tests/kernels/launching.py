@@ -10,8 +10,8 @@ import numpy as np
 
 import anadrome as ad
 from anadrome.api.call import Compiled
-from anadrome.api.kernels import EXTENTS, Kernel
-from anadrome.api.launches import plain_extents
+from anadrome.api.kernels.kernel import EXTENTS, Kernel
+from anadrome.api.kernels.launches import plain_extents
 from anadrome.api.program import staged_program
 from anadrome.api.pytree import flatten
 from anadrome.array_ir import interp as array_interp

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anadrome.ad.library import FORWARD, REVERSE
+from anadrome.ad.library.table import FORWARD, REVERSE
 from anadrome.array_ir.check import check
 from anadrome.array_ir.interp import run
 from anadrome.array_ir.nodes import Function
@@ -24,8 +24,8 @@ from anadrome.library.table import LIBRARY
 from anadrome.targets.cpu import compile_cpu
 from anadrome.targets.llvm_calls import WRITERS
 from tests.ad.oracles import assert_derivatives
-from tests.array_ir.test_pattern import jacobian, pattern
 from tests.lower.oracle import CONFIG, agree, kernel_arguments, lowered
+from tests.sparsity.test_pattern import jacobian, pattern
 
 Call = tuple[LibraryOperation, tuple[bool, ...]]
 

@@ -12,46 +12,46 @@ from anadrome.array_ir.nodes import Function, Var
 from anadrome.array_ir.rewrite import Renaming
 from anadrome.array_ir.text import parse, show
 from anadrome.config import Config
-from anadrome.passes.again import again
 from anadrome.passes.both_sides import both_sides
-from anadrome.passes.branch_again import branch_again
+from anadrome.passes.eliminate_bounds_checks import eliminate_bounds_checks
 from anadrome.passes.equal_sizes import equal_sizes
 from anadrome.passes.fuse import fuse
 from anadrome.passes.gathered import gathered
 from anadrome.passes.hoist import hoist
 from anadrome.passes.hoist_sums import hoist_sums
 from anadrome.passes.inline import inline
+from anadrome.passes.inline_partial_reads import inline_partial_reads
 from anadrome.passes.iverson import iverson
 from anadrome.passes.join import join
 from anadrome.passes.outer_lanes import outer_lanes
 from anadrome.passes.parallel_loops import parallel_loops
-from anadrome.passes.parts import parts
-from anadrome.passes.prove import prove
+from anadrome.passes.restrict_domains import restrict_domains
+from anadrome.passes.reuse_across_branches import reuse_across_branches
+from anadrome.passes.reuse_across_loops import reuse_across_loops
 from anadrome.passes.scalarize import scalarize
 from anadrome.passes.simplify import simplify
 from anadrome.passes.split_loops import split_loops
 from anadrome.passes.stored_sums import stored_sums
-from anadrome.passes.tighten import tighten
 from anadrome.passes.tiles import tiles
 
 Pass = Callable[[Function, Config], Function]
 
 PASSES: dict[str, Pass] = {
-    "again": again,
-    "branch_again": branch_again,
+    "reuse_across_loops": reuse_across_loops,
+    "reuse_across_branches": reuse_across_branches,
     "simplify": simplify,
     "both_sides": both_sides,
     "fuse": fuse,
     "hoist": hoist,
     "hoist_sums": hoist_sums,
     "scalarize": scalarize,
-    "prove": prove,
+    "eliminate_bounds_checks": eliminate_bounds_checks,
     "equal_sizes": equal_sizes,
     "gathered": gathered,
     "split_loops": split_loops,
-    "tighten": tighten,
+    "restrict_domains": restrict_domains,
     "join": join,
-    "parts": parts,
+    "inline_partial_reads": inline_partial_reads,
     "stored_sums": stored_sums,
     "parallel_loops": parallel_loops,
     "iverson": iverson,
@@ -63,8 +63,8 @@ PASSES: dict[str, Pass] = {
 
 PIPELINE = (
     "simplify",
-    "tighten",
-    "prove",
+    "restrict_domains",
+    "eliminate_bounds_checks",
     "equal_sizes",
     "gathered",
     "split_loops",

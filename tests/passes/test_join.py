@@ -83,7 +83,7 @@ APART = {
     "the second run of a checkpointed function": (
         "o = full [n] 0.0\n"
         "a = loop (p = z) for i < n { u = x[i]; q = mul p u; return q }\n"
-        "k = again z\n"
+        "k = optimization_barrier z\n"
         "b, t = loop (p = k, s = o) for i < n "
         "{ u = x[i]; q = mul p u; l = update s[i] p; return q, l }"
     ),

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import anadrome as ad
-from anadrome.ad.schedule import repeats
-from anadrome.kernel_ir.footprint import footprint
+from anadrome.ad.sweep.schedule import repeats
 from anadrome.kernel_ir.text import parse
+from anadrome.prediction.footprint import footprint
 
 RANDOM = np.random.default_rng(1)
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anadrome.ad.adjoints import Term, dense_term, merge
-from anadrome.ad.scope import Scope, Sweeps, Trail
-from anadrome.ad.states import BodyPlan, Mode, passed_on
-from anadrome.ad.undo import enter_body, undo_link
+from anadrome.ad.sweep.mutated import BodyPlan, Mode, passed_on
+from anadrome.ad.sweep.scope import Scope, Sweeps, Trail
+from anadrome.ad.sweep.undo import enter_body, undo_link
 from anadrome.array_ir.affine import Affine
 from anadrome.array_ir.nodes import Atom, Body, If, Let, SumType, Var
 

@@ -19,11 +19,11 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from anadrome.ad.activity import varied_variables
-from anadrome.ad.extrema import first_winner, read_at_winner
-from anadrome.ad.fold import has_fold_rule
-from anadrome.ad.inverse import has_inverse_rule
-from anadrome.ad.lone import Lone, Pending, combined_bins, combined_rows, standing_alone
-from anadrome.ad.repeat import repeated
+from anadrome.ad.folds.extrema import first_winner, read_at_winner
+from anadrome.ad.folds.fold import has_fold_rule
+from anadrome.ad.folds.inverse import has_inverse_rule
+from anadrome.ad.folds.isolated import Lone, Pending, combined_bins, combined_rows, standing_alone
+from anadrome.ad.sweep.repeat import repeated
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import (
     Accumulate,

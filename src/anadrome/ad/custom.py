@@ -18,7 +18,7 @@ from typing import Protocol
 
 from anadrome.ad.arrays import element
 from anadrome.ad.linear import is_linear
-from anadrome.ad.scope import Residuals, Scope, Sweeps
+from anadrome.ad.sweep.scope import Residuals, Scope, Sweeps
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import (
     ArrayType,
@@ -243,10 +243,12 @@ def _is_float(var: Var) -> bool:
 
 
 def _again(builder: Builder, value: Atom) -> Atom:
-    """The value for a second run, behind the barrier `again`: what is computed from it is not the same as in
-    the first run to any pass, and so nothing of that is kept."""
+    """The value for a second run, behind the `optimization_barrier`: what is computed from it is not the same
+    as in the first run to any pass, and so nothing of that is kept."""
     shape = value.type.shape
-    return builder.build(shape, lambda inner, at: inner.apply("again", element(inner, value, at)))
+    return builder.build(
+        shape, lambda inner, at: inner.apply("optimization_barrier", element(inner, value, at))
+    )
 
 
 def _array_type(atom: Atom) -> ArrayType:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from anadrome.ad.activity import varied_variables
-from anadrome.ad.alone import forward_lone, is_lone
 from anadrome.ad.arrays import chain_product, element, move_first_axis
 from anadrome.ad.canonical import canonical
 from anadrome.ad.custom import every_direction, floats, forward_custom, hold_closed
+from anadrome.ad.isolated import forward_lone, is_lone
 from anadrome.ad.launch import forward_launch, renamed
-from anadrome.ad.library import forward_library
+from anadrome.ad.library.table import forward_library
 from anadrome.ad.partials import partials_of
 from anadrome.ad.reverse import vjp
 from anadrome.array_ir.build import Builder

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from anadrome.ad.kernels.derive import Derived, Kind, forward_kernel, reverse_kernel
 from anadrome.ad.kernels.residuals import Residual
-from anadrome.ad.scope import Scope
+from anadrome.ad.sweep.scope import Scope
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.launch import sizes_of, written_places
 from anadrome.array_ir.nodes import ArrayType, Atom, Const, Launch, Let, Var, i64

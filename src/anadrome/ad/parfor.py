@@ -23,8 +23,8 @@ from typing import assert_never
 
 from anadrome.ad.adjoints import Term, merge
 from anadrome.ad.arrays import element, flipped, is_inside, move_first_axis, reverse
-from anadrome.ad.keep import inner_variables
-from anadrome.ad.scope import Residuals, Scope, Sweeps
+from anadrome.ad.sweep.residuals import inner_variables
+from anadrome.ad.sweep.scope import Residuals, Scope, Sweeps
 from anadrome.array_ir.affine import Affine
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import (
@@ -190,10 +190,12 @@ def _leave(
         if form is None:
             at.append(None)
         elif form.coefficient(index) == 0:
-            assert not any(inner.owns(part) for part, _ in form.terms), "an irregular read has an accumulator"
+            assert not any(inner.owns(part) for part, _ in form.terms), (
+                "a read that is not affine has an accumulator"
+            )
             at.append(scope.builder.emit_affine(form))
         else:
-            assert axis is None, "an irregular read has an accumulator"
+            assert axis is None, "a read that is not affine has an accumulator"
             axis, axis_form = dimension, form
             at.append(None)
     way = _Leaving(var, tuple(at), axis, axis_form, index, term.is_guarded)

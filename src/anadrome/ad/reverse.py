@@ -15,25 +15,25 @@ from typing import assert_never
 
 from anadrome.ad.activity import varied_variables
 from anadrome.ad.adjoints import Term
-from anadrome.ad.alone import is_lone, reverse_lone
+from anadrome.ad.affine_reads import non_affine_arrays
 from anadrome.ad.arrays import chain_product, element, sum_elements
 from anadrome.ad.branch import reverse_if
 from anadrome.ad.canonical import canonical
-from anadrome.ad.checkpoint import forward_checkpointed, is_checkpointed, reverse_checkpointed
 from anadrome.ad.custom import reverse_custom, run_custom
-from anadrome.ad.keep import inner_variables, keeping
+from anadrome.ad.isolated import is_lone, reverse_lone
 from anadrome.ad.launch import reverse_launch
-from anadrome.ad.library import reverse_library
-from anadrome.ad.loop import forward_loop, reverse_loop
-from anadrome.ad.masked import masked_variables
-from anadrome.ad.mixed import mixed
+from anadrome.ad.library.table import reverse_library
+from anadrome.ad.mixed.rewrite import mixed
 from anadrome.ad.parfor import gathered, reverse_parfor
 from anadrome.ad.partials import partials_of
-from anadrome.ad.regular import irregular_arrays
-from anadrome.ad.repeat import repeated
-from anadrome.ad.scope import Residuals, Scope, Sweeps
-from anadrome.ad.states import passed_on
-from anadrome.ad.undo import passed_back, step_back
+from anadrome.ad.sweep.checkpoint import forward_checkpointed, is_checkpointed, reverse_checkpointed
+from anadrome.ad.sweep.loop import forward_loop, reverse_loop
+from anadrome.ad.sweep.mutated import passed_on
+from anadrome.ad.sweep.repeat import repeated
+from anadrome.ad.sweep.residuals import inner_variables, keeping
+from anadrome.ad.sweep.scope import Residuals, Scope, Sweeps
+from anadrome.ad.sweep.undo import passed_back, step_back
+from anadrome.ad.untaken import masked_variables
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.dead import remove_dead
 from anadrome.array_ir.nodes import (
@@ -191,11 +191,11 @@ _SWEEPS = Sweeps(_forward, _backward)
 
 
 def _with_accumulators(scope: Scope, let: Let, residuals: Residuals) -> None:
-    """Reverse one statement, with accumulators open on the arrays it reads at irregular places."""
-    irregular = irregular_arrays(let, scope.varied, scope.definitions, scope.whole())
+    """Reverse one statement, with accumulators open on the arrays it reads at places that are not affine."""
+    non_affine = non_affine_arrays(let, scope.varied, scope.definitions, scope.whole())
     # The adjoint of an array that a branch passes on is that of the result, changed in place.
     passed = passed_on(let, scope.adjoints)
-    opened = [var for var in irregular if var not in scope.tokens and var not in passed]
+    opened = [var for var in non_affine if var not in scope.tokens and var not in passed]
     if not opened:
         _statement(scope, let, residuals)
         return

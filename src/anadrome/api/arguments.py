@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from anadrome.api import pytree
-from anadrome.api.opened import like_leaf, staged_leaf
+from anadrome.api.closures import like_leaf, staged_leaf
 from anadrome.api.pytree import Structure
 from anadrome.array_ir.nodes import ArrayType, Size
 from anadrome.dtypes import BOOL

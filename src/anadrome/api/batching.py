@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from anadrome.api import pytree
-from anadrome.api.opened import Result, leaf_result, like_leaf, staged_leaf
+from anadrome.api.closures import Result, leaf_result, like_leaf, staged_leaf
 from anadrome.api.patterns import RETURN_VALUES, refuse_sparse
 from anadrome.api.pytree import Structure
 from anadrome.array_ir.build import Builder

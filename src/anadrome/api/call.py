@@ -44,8 +44,8 @@ from anadrome.errors.api import CallError, IntegerOutOfRange, NotCallable
 from anadrome.errors.base import indefinite
 from anadrome.errors.frontend import FrontendError
 from anadrome.errors.tracebacks import end_at_call, mark_bug
+from anadrome.frontend.captured import KEPT
 from anadrome.frontend.context import Context
-from anadrome.frontend.surroundings import KEPT
 from anadrome.frontend.values import Value, is_staged
 
 KEPT_TRANSFORMS = 64

@@ -8,9 +8,9 @@ from typing import Any
 
 from anadrome.api import pytree
 from anadrome.api.call import documented, transformed
-from anadrome.api.gradients import pull_back_values
+from anadrome.api.derivatives.gradients import pull_back_values
+from anadrome.api.derivatives.tangents import push_forward_values
 from anadrome.api.rules import Kwargs, PullBack, PushForward, refuse_keywords, the_cotangent
-from anadrome.api.tangents import push_forward_values
 from anadrome.errors.tracebacks import door
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Value

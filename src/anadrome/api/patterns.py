@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from anadrome.api import pytree
-from anadrome.api.opened import staged_leaf
+from anadrome.api.closures import staged_leaf
 from anadrome.api.pytree import Structure
 from anadrome.array_ir.nodes import Check
 from anadrome.errors.sparse import SparseTransformed

@@ -148,7 +148,7 @@ def make_program(
     given = [place for place in arrays if taken[place] in donated]
     with announced(repr(function), config), uncollected():
         with times.timing("stage"):
-            staged = staged_program(function, signature, config, changing)
+            staged = staged_program(function, signature, config, changing, record)
         executable = compile_function(staged.function, config, times, record, given)
     labels = tuple(argument_names(signature.structure, names))
     sizes, held = _sizes(staged, signature, taken, labels)
@@ -170,13 +170,18 @@ def make_program(
 
 
 def staged_program(
-    function: object, signature: Signature, config: Config, changing: Collection[object] = ()
+    function: object,
+    signature: Signature,
+    config: Config,
+    changing: Collection[object] = (),
+    record: Recorder | None = None,
 ) -> Staged:
     """Stage a callable for the calls of one signature."""
     labels = signature.labels()
     specifications = [_specification(place, key, labels) for place, key in enumerate(signature.keys)]
     args, kwargs = pytree.unflatten(signature.structure, specifications)
-    return stage(function, args, kwargs, config, least_size=config.small_dimension + 1, changing=changing)
+    least = config.small_dimension + 1
+    return stage(function, args, kwargs, config, least_size=least, changing=changing, record=record)
 
 
 def _specification(place: int, key: Key, labels: Iterator[int]) -> object:

@@ -31,8 +31,8 @@ STAGES: Mapping[str, str] = {
     "anadrome.lower.": "lowering",
     "anadrome.schedule.": "scheduling",
     "anadrome.targets.": "LLVM",
-    "anadrome.array_ir.pattern": "sparsity pattern",
-    "anadrome.api.colouring": "colouring",
+    "anadrome.sparsity.pattern": "sparsity pattern",
+    "anadrome.api.sparse.colouring": "colouring",
 }
 """How the modules of each stage begin -> what the line calls it; a pass has the name of its module too."""
 

@@ -13,10 +13,15 @@ from dataclasses import dataclass
 from anadrome.api import pytree
 from anadrome.api.arguments import Selection
 from anadrome.api.batching import Axes, map_rows
-from anadrome.api.gradients import outcome_words, primal_value, pull_back_values, value_and_gradient
-from anadrome.api.jacobians import Asked, jacobian_either, jacobian_forward, jacobian_reverse
-from anadrome.api.opened import like, staged_leaf
-from anadrome.api.tangents import as_tuple, push_forward_values
+from anadrome.api.closures import like, staged_leaf
+from anadrome.api.derivatives.gradients import (
+    outcome_words,
+    primal_value,
+    pull_back_values,
+    value_and_gradient,
+)
+from anadrome.api.derivatives.jacobians import Asked, jacobian_either, jacobian_forward, jacobian_reverse
+from anadrome.api.derivatives.tangents import as_tuple, push_forward_values
 from anadrome.errors.api import AuxiliaryMissing, StagedOutside, StructureMismatch
 from anadrome.frontend.arrays import atom
 from anadrome.frontend.context import Context

@@ -29,8 +29,10 @@ KNOWN_STAGES = (*STAGES[:LAST_PASS], "optimised", *STAGES[LAST_PASS:], *MACHINE_
 def show(function: Callable[..., Any], *args: Any, stage: str = "optimised", **kwargs: Any) -> str:
     """The program that `function(*args, **kwargs)` runs, as text.
 
-    Stages, in order: `array` (as the front end and differentiation made it), each pass of
-    `compile.PIPELINE` by its name, `optimised` (after all of them), `kernel` (loops and memory),
+    Stages, in order: of the functions that are differentiated in it `primal` (as the front end made them),
+    `primal-` and the name of each pass of `compile.PREPARATION`, and `canonical` (in the constructs that have
+    derivative rules); of the program itself `array` (as the front end and differentiation made it), each pass
+    of `compile.PIPELINE` by its name, `optimised` (after all of them), `kernel` (loops and memory),
     `schedule` (the plan in words: how each loop of `kernel` runs, why, and what it computes and reaches at
     most; then the program that carries it out), `llvm`, `llvm-optimised` and `asm`.
 
@@ -55,10 +57,10 @@ def as_compiled(function: Callable[..., Any]) -> Compiled:
 
 def show_stages(compiled: Compiled, signature: Signature) -> Callable[[str], str]:
     """Compile once and give each stage's text on request."""
-    recorded: dict[str, Program] = {}
+    recorded: dict[str, list[Program]] = {stage: [] for stage in STAGES}
 
     def record(stage: str, program: Program) -> None:
-        recorded[stage] = program
+        recorded[stage].append(program)
 
     executable = compiled.make(signature, record).executable
 
@@ -68,7 +70,9 @@ def show_stages(compiled: Compiled, signature: Signature) -> Callable[[str], str
             return MACHINE_STAGES[name](executable.llvm_text, this_machine())
         if name not in recorded:
             raise UnknownStage(stage, KNOWN_STAGES)
-        return show_program(recorded[name])
+        if not recorded[name]:
+            return "# nothing is differentiated in this program\n"
+        return "\n".join(dict.fromkeys(map(show_program, recorded[name])))  # one staged again is one
 
     return text
 

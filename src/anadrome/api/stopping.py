@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from anadrome.api import pytree
-from anadrome.api.opened import like, staged_leaf
+from anadrome.api.closures import like, staged_leaf
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Var
 from anadrome.frontend.arrays import atom

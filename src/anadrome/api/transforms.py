@@ -14,7 +14,8 @@ from typing import Any
 from anadrome.api.arguments import Argnums, selection
 from anadrome.api.batching import Axes
 from anadrome.api.call import Compiled, Options, Rule, options_of, plain_call, transformed
-from anadrome.api.gradients import outcome_words
+from anadrome.api.derivatives.gradients import outcome_words
+from anadrome.api.derivatives.tangents import as_tuple, push_forward_values
 from anadrome.api.linear import Pullback, Pushforward
 from anadrome.api.rules import (
     EitherJacobian,
@@ -31,10 +32,9 @@ from anadrome.api.rules import (
     stage_vjp,
 )
 from anadrome.api.signature import parameter_names
-from anadrome.api.sparse import SparseDerivative, Sparsity, sparse_hessian, sparse_jacobian
+from anadrome.api.sparse.derivatives import SparseDerivative, Sparsity, sparse_hessian, sparse_jacobian
 from anadrome.api.statics import known_names, meant_arguments, parameter_numbers
 from anadrome.api.stopping import stop_values
-from anadrome.api.tangents import as_tuple, push_forward_values
 from anadrome.config import Config
 from anadrome.errors.api import AuxiliaryMissing, SettingMismatch, UnknownMode
 from anadrome.errors.sparse import SparseAuxiliary

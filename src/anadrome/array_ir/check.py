@@ -290,12 +290,12 @@ class _Checker:
 
     def loop(self, let: Let, expr: Loop) -> _Origins:
         """A loop: it uses the accumulators among its carried values, each iteration once."""
-        wish = expr.checkpoint
-        if wish is not None:
+        hint = expr.checkpoint
+        if hint is not None:
             self.hold(
-                wish.repeats > 0 or wish.policy != "repeats", "an iteration may run again at least once"
+                hint.repeats > 0 or hint.policy != "repeats", "an iteration may run again at least once"
             )
-            self.hold(wish.memory is not None or wish.policy != "budget", "a budget is a number of bytes")
+            self.hold(hint.memory is not None or hint.policy != "budget", "a budget is a number of bytes")
         if expr.trip is not None:
             self.read(expr.trip)
         self.uses(expr.init)

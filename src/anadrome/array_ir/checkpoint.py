@@ -1,4 +1,4 @@
-"""What the return sweep of a loop may keep of it: a wish that the loop carries through all stages."""
+"""What the return sweep of a loop may keep of it: a hint that the loop carries through all stages."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Checkpoint:
     """The loop is itself the return sweep of one with this policy. Differentiated again it follows the policy
     but not the budget: its states hold all snapshots."""
     in_blocks: bool = False
-    """The iterations of that sweep are blocks of iterations (`ad.blocks`)."""
+    """The iterations of that sweep are blocks of iterations (`ad.sweep.blocks`)."""
 
     @staticmethod
     def of(policy: str | int | None, memory: int | None) -> Checkpoint | None:
-        """The wish for a policy as it is written (`all`, `sqrt`, `log` or a number) and a budget in bytes;
+        """The hint for a policy as it is written (`all`, `sqrt`, `log` or a number) and a budget in bytes;
         None without either. Raises `ValueError` for another policy."""
         match policy:
             case None:

@@ -223,7 +223,7 @@ class Loop:
 
     `carried` are bound to `init` before the first iteration and to `body.results` after each.
     `condition` is a body over `carried` with one bool result. Results are the last carried values.
-    `checkpoint` is a wish for its reverse sweep.
+    `checkpoint` is a hint for its reverse sweep.
     """
 
     carried: tuple[Var, ...]

@@ -12,8 +12,8 @@
                | "literal" list                                   literal [a, b]
                | "reshape" NAME list                              reshape x [n, 3]
                | "parfor" NAME "<" size ["lanes"] "{" {statement SEP} {yield SEP} "}"
-               | "loop" [wish] inits "for" NAME "<" size block    loop (s = 0.0) for i < n { …; return t }
-               | "loop" [wish] inits "while" block "do" block     the first block returns the condition
+               | "loop" [hint] inits "for" NAME "<" size block    loop (s = 0.0) for i < n { …; return t }
+               | "loop" [hint] inits "while" block "do" block     the first block returns the condition
                | "if" atom block "else" block
                | "with_sum" inits block                           with_sum (t = x) { …; return u }
                | "add_to" NAME at atom                            add_to t[i] v
@@ -23,7 +23,7 @@
                | "launch" KERNEL list list atom "(" [atom {"," atom}] ")"   grid, block, shared bytes
                | "thread" OPERATION "(" names ")" list ["?"] ["of" type]   what threads do together
                | "call" OPERATION "(" atom {"," atom} {"," NAME "=" atom} ")"
-    wish       = ["swept"] ["blocks"] ("checkpoint" ("all" | "sqrt" | "log" | INTEGER) ["memory" INTEGER]
+    hint       = ["swept"] ["blocks"] ("checkpoint" ("all" | "sqrt" | "log" | INTEGER) ["memory" INTEGER]
                            | "memory" INTEGER)
     inits      = "(" [NAME "=" atom {"," NAME "=" atom}] ")"
     list       = "[" [atom {"," atom}] "]"
@@ -372,15 +372,15 @@ class _Printer:
             self.lines.append(line)
 
 
-def show_checkpoint(wish: Checkpoint | None) -> str:
-    """What the reverse sweep of a loop may keep, with a space behind it; nothing for no wish."""
-    if wish is None:
+def show_checkpoint(hint: Checkpoint | None) -> str:
+    """What the reverse sweep of a loop may keep, with a space behind it; nothing for no hint."""
+    if hint is None:
         return ""
-    swept = "swept " * wish.is_swept + "blocks " * wish.in_blocks
-    memory = "" if wish.memory is None else f"memory {wish.memory} "
-    if wish.policy == "budget":
+    swept = "swept " * hint.is_swept + "blocks " * hint.in_blocks
+    memory = "" if hint.memory is None else f"memory {hint.memory} "
+    if hint.policy == "budget":
         return swept + memory
-    return f"{swept}checkpoint {wish.repeats if wish.policy == 'repeats' else wish.policy} {memory}"
+    return f"{swept}checkpoint {hint.repeats if hint.policy == 'repeats' else hint.policy} {memory}"
 
 
 def _operator(operator: Operator) -> str:

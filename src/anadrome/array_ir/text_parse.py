@@ -392,7 +392,7 @@ class _Parser:
 
     def loop(self) -> Expr:
         """After `loop`."""
-        wish = self.checkpoint()
+        hint = self.checkpoint()
         names, init = self.inits()
         types = {name: atom.type for name, atom in zip(names, init, strict=True)}
         outer = self.scope
@@ -410,7 +410,7 @@ class _Parser:
             index = self.bind(name, ArrayType(I64))
         body, _ = self.block()
         self.scope = outer
-        return Loop(carried, init, body, index, trip, condition, wish)
+        return Loop(carried, init, body, index, trip, condition, hint)
 
     def checkpoint(self) -> Checkpoint | None:
         """What the reverse sweep may keep, where that is said."""
@@ -420,10 +420,10 @@ class _Parser:
             self.position += 1
         memory = int(self.expect("a number of bytes", kind="number").text) if self.accept("memory") else None
         try:
-            wish = Checkpoint.of(word or None, memory)
+            hint = Checkpoint.of(word or None, memory)
         except ValueError:
             self.fail("all, sqrt, log or a number")
-        return wish if wish is None else replace(wish, is_swept=is_swept, in_blocks=in_blocks)
+        return hint if hint is None else replace(hint, is_swept=is_swept, in_blocks=in_blocks)
 
     def inits(self) -> tuple[tuple[str, ...], tuple[Atom, ...]]:
         """Names and where they start."""

@@ -31,6 +31,7 @@ from anadrome.errors.frontend import (
     WritesArgument,
     WritesThroughView,
 )
+from anadrome.frontend.captured import Surroundings, complex_array, is_complex_passed, is_passed
 from anadrome.frontend.facts import Facts
 from anadrome.frontend.heap import state_of
 from anadrome.frontend.modes import Mode, Modes
@@ -40,7 +41,6 @@ from anadrome.frontend.source import SourceCache
 from anadrome.frontend.sparse_matrices import kind_of, made_of
 from anadrome.frontend.sparse_program import Sparse
 from anadrome.frontend.structures import flatten
-from anadrome.frontend.surroundings import Surroundings, complex_array, is_complex_passed, is_passed
 from anadrome.frontend.values import (
     BY_ROWS,
     UNKNOWN_LAYOUT,
@@ -108,8 +108,10 @@ class Context:
         calls: Mapping[object, StagedCall],
         changing: Collection[object] = (),
         grown: Collection[Span] = (),
+        record: Callable[[str, Any], None] | None = None,
     ) -> None:
         self.config = config
+        self.record = record
         self.grown = grown
         self.evaluators = evaluators
         self.calls = calls

@@ -228,11 +228,11 @@ def zipped(context: Context, parts: Sequence[Value], is_strict: bool = False) ->
             extent = agree(context, extent, other.extent, "zip")
         else:
             extent = least_size(context, extent, other.extent)
-    wish = next((part.checkpoint for part in sequences if part.checkpoint is not None), None)
+    hint = next((part.checkpoint for part in sequences if part.checkpoint is not None), None)
     whole = Iterated(
         extent,
         lambda inner, index: tuple(part.item(inner, index) for part in sequences),
-        checkpoint=wish,
+        checkpoint=hint,
         lazy=lambda inner, index: tuple((part.lazy or part.item)(inner, index) for part in sequences),
     )
     return made_iterator(context, whole)

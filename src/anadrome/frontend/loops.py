@@ -272,10 +272,10 @@ class _LoopStage(Carrying):
         if leaves:
             refuse_early_end(context, self.scope)
         is_counted = self.trip is not None
-        inner, wish = self.scope.builder, self.plan.checkpoint
+        inner, hint = self.scope.builder, self.plan.checkpoint
         if is_counted and not leaves:
             body = inner.body(ends)
-            loop = Loop(tuple(variables), tuple(starts), body, self.index, self.trip, checkpoint=wish)
+            loop = Loop(tuple(variables), tuple(starts), body, self.index, self.trip, checkpoint=hint)
         else:
             extra: list[tuple[Var, Atom, Atom]] = []
             if is_counted:
@@ -287,7 +287,7 @@ class _LoopStage(Carrying):
             starts += [start for _, start, _ in extra]
             condition = self._test_body(test, test_scope, leaves)
             body = inner.body([*ends, *(end for _, _, end in extra)])
-            loop = Loop(tuple(variables), tuple(starts), body, condition=condition, checkpoint=wish)
+            loop = Loop(tuple(variables), tuple(starts), body, condition=condition, checkpoint=hint)
         results = (
             list(context.builder.let(loop)) if variables or loop.condition is not None or body.lets else []
         )

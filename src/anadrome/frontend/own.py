@@ -13,7 +13,7 @@ NATIVE_MODULES = frozenset({*sys.stdlib_module_names, "numpy", "scipy", "anadrom
 
 PROGRAM_MODULES = frozenset(
     {
-        "anadrome.api.colouring_loops",
+        "anadrome.api.sparse.colouring_loops",
         "anadrome.frontend.library.python_program",
         "anadrome.frontend.library.spline_program",
         "anadrome.frontend.sparse_program",

@@ -24,10 +24,10 @@ def wish_of(policy: Value, memory: Value, span: Span | None) -> Checkpoint | Non
         raise CheckpointPolicy("the policy", "a value known only at run time", span)
     budget = _bytes(memory, span)
     try:
-        wish = Checkpoint.of(policy, budget)  # type: ignore[arg-type]
+        hint = Checkpoint.of(policy, budget)  # type: ignore[arg-type]
     except ValueError:
         raise CheckpointPolicy("the policy", repr(policy), span) from None
-    return None if wish == Checkpoint("all") else wish
+    return None if hint == Checkpoint("all") else hint
 
 
 def _bytes(memory: Value, span: Span | None) -> int | None:
@@ -51,10 +51,10 @@ def _bytes(memory: Value, span: Span | None) -> int | None:
 
 def _stage_range(context: Context, *bounds: Value, checkpoint: Value = None, memory: Value = None) -> Value:
     """The range as a run-time sequence that carries the policy."""
-    wish = wish_of(checkpoint, memory, context.span)
+    hint = wish_of(checkpoint, memory, context.span)
     if not 1 <= len(bounds) <= 3:
         raise CallMismatch("range", f"{len(bounds)} bounds, not 1 to 3", context.span)
-    return replace(staged_range(context, *bounds), checkpoint=wish)
+    return replace(staged_range(context, *bounds), checkpoint=hint)
 
 
 @verb(_stage_range)

@@ -18,6 +18,7 @@ from anadrome.errors.frontend import AnnotationMismatch, UnsupportedType
 from anadrome.frontend.annotations import Annotation, bind_annotation
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.calls import BoundMethod, call
+from anadrome.frontend.captured import Guards
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.comprehension import generated, made_list
 from anadrome.frontend.context import Context, Evaluators, StagedCall
@@ -30,7 +31,6 @@ from anadrome.frontend.sharing import spread
 from anadrome.frontend.statements import run_block
 from anadrome.frontend.stepping import advance, stepped
 from anadrome.frontend.structures import children, flatten, is_number
-from anadrome.frontend.surroundings import Watch
 from anadrome.frontend.values import (
     BY_ROWS,
     UNKNOWN_LAYOUT,
@@ -86,7 +86,7 @@ class Staged:
     captured: tuple[np.ndarray, ...]
     rebuild: Callable[[Iterator[object]], object]
     is_weak: tuple[bool, ...]
-    surroundings: Watch
+    surroundings: Guards
     notes: tuple[object, ...] = ()
     draws: tuple[Draw, ...] = ()
     definitions: Mapping[Var, Apply] = field(default_factory=dict)
@@ -100,18 +100,20 @@ def stage(
     calls: Mapping[object, StagedCall] | None = None,
     least_size: int = 0,
     changing: Collection[object] = (),
+    record: Callable[[str, Function], None] | None = None,
 ) -> Staged:
     """The array IR function of a Python callable for arguments whose leaves are `ArgumentSpec`s or static.
 
-    `changing` are places (of `Watch.changed`) whose arrays are passed to the program however small.
-    `calls` are further compiled forms of callables, beside those of NumPy, `math` and the builtins. The
+    `changing` are places (of `Guards.changed`) whose arrays are passed to the program however small.
+    `record` is shown what functions that are differentiated become before. `calls` are further compiled forms
+    of callables, beside those of NumPy, `math` and the builtins. The
     caller promises that a dimension without a constant is at least `least_size` long, which saves checks and
     makes `x[:3]` a small array of constant size; where the argument is annotated, nothing is promised. Raises
     a `FrontendError` with the user's line for what cannot be compiled.
     """
     grown: set[Span] = set()
     while True:
-        context = Context(config, EVALUATORS, calls or {}, changing, grown)
+        context = Context(config, EVALUATORS, calls or {}, changing, grown, record)
         try:
             return _staged(context, function, args, kwargs, least_size)
         except Restage as stopped:

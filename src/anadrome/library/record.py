@@ -1,8 +1,8 @@
 """What the table says of one library operation: operands, sizes, failure, cost, algebra, meaning on NumPy.
 
 Everything else that a layer has for an operation is found by its name in a literal table of that layer: the
-derivative rules in `ad.library`, the machine code in `targets.llvm_calls`. The types of a call, its lowering,
-its routine, its work and its sparsity pattern follow from the record alone.
+derivative rules in `ad.library.table`, the machine code in `targets.llvm_calls`. The types of a call, its
+lowering, its routine, its work and its sparsity pattern follow from the record alone.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.arithmetic import ZERO, compute
 from anadrome.kernel_ir.nodes import Expr
 from anadrome.lower.lowering import Located, Lowering
-from anadrome.lower.values import ROOM, Delivered, Destination, Filled, Place, Value
+from anadrome.lower.values import ROOM, Delivered, Destination, Place, Splat, Value
 
 DROPPABLE_CHECKS = ("index", "size", "assert")
 """The errors that `checks=False` leaves out; the others are part of what a program means."""
@@ -131,7 +131,7 @@ def write(low: Lowering, located: Located, value: Value) -> None:
         low.emit.emit(kernel_ir.If(located.guard, tuple(block.stmts)))
         return
     place = located.place
-    if isinstance(value, Place | Filled | Delivered):
+    if isinstance(value, Place | Splat | Delivered):
         low.deliver(value, Destination(place))
     else:
         low.emit.emit(kernel_ir.Store(place.buffer, place.at(), value))
@@ -147,7 +147,7 @@ def combine(low: Lowering, located: Located, value: Value, operator: str) -> Non
         low.emit.emit(kernel_ir.If(located.guard, tuple(block.stmts)))
         return
     place = located.place
-    if isinstance(value, Place | Filled):
+    if isinstance(value, Place | Splat):
         low.deliver(value, Destination(place, operator))
     else:
         low.emit.combine_element(operator, place.buffer, place.at(), value)

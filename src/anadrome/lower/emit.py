@@ -18,7 +18,7 @@ from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.arithmetic import ONE, ZERO, multiply, product
 from anadrome.kernel_ir.check import LOCAL_BYTES
 from anadrome.kernel_ir.nodes import Binding, Buffer, Expr, Space, Stmt, Var
-from anadrome.lower.values import Filled, Place, Storage, capacity
+from anadrome.lower.values import Place, Splat, Storage, capacity
 from anadrome.prims.table import PRIMS
 
 SMALL_ARRAY = 256
@@ -262,12 +262,12 @@ class Emitter:
         """target[k] = value"""
         self.each(target, lambda _: value)
 
-    def combine(self, target: Place, source: Place | Filled, operator: str) -> None:
+    def combine(self, target: Place, source: Place | Splat, operator: str) -> None:
         """target[k] = target[k] ⊕ source[k]"""
 
         def combined(k: Expr) -> None:
             match source:
-                case Filled(value=value):
+                case Splat(value=value):
                     pass
                 case Place():
                     value = kernel_ir.Load(source.buffer, source.at(k))

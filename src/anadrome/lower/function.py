@@ -17,7 +17,7 @@ from anadrome.lower.lowering import Lowering, Offer, is_scalar, number
 from anadrome.lower.memory import Frame
 from anadrome.lower.origin import origin
 from anadrome.lower.statements import lower_statement
-from anadrome.lower.values import Destination, Filled, Place, Storage, Value
+from anadrome.lower.values import Destination, Place, Splat, Storage, Value
 
 
 def lower(fn: array_ir.Function, config: Config, donated: Collection[int] = ()) -> kernel_ir.Function:
@@ -164,7 +164,7 @@ def _outputs(low: Lowering, results: tuple[array_ir.Atom, ...]) -> tuple[Output,
 
 
 def _owned(low: Lowering, value: Value, atom: array_ir.Atom, given: set[Buffer]) -> Place:
-    assert isinstance(value, Place | Filled)
+    assert isinstance(value, Place | Splat)
     if isinstance(value, Place) and _may_be_given(low, value) and value.buffer not in given:
         return value
     copy = low.emit.allocate("result", atom.type.dtype, value.shape, is_shared=True)

@@ -17,7 +17,7 @@ from anadrome.kernel_ir.arithmetic import ZERO
 from anadrome.kernel_ir.nodes import Buffer, Space
 from anadrome.lower.lowering import Lowering, is_pinned, is_scalar, number
 from anadrome.lower.origin import is_updated_in_place, is_written_by_rows, predecessor
-from anadrome.lower.values import Destination, Filled, Place, Value
+from anadrome.lower.values import Destination, Place, Splat, Value
 
 
 @dataclass(slots=True, eq=False)
@@ -55,7 +55,7 @@ def _slot(low: Lowering, let: array_ir.Let, expr: array_ir.Loop, position: int) 
         return Slot(carried, cell=low.emit.cell(carried.name, carried.type.dtype, low.scalar(init)))
     assert isinstance(init, array_ir.Var)
     if is_updated_in_place(low.live.facts, expr, position) and not _is_copied(low, expr, position):
-        if isinstance(low.array(init), Filled) and is_written_by_rows(
+        if isinstance(low.array(init), Splat) and is_written_by_rows(
             expr, position, low.live.knowledge.definitions
         ):
             return Slot(carried, state=low.destination(target))

@@ -27,7 +27,7 @@ from anadrome.kernel_ir.nodes import Buffer, Expr
 from anadrome.lower.emit import Emitter
 from anadrome.lower.memory import Liveness
 from anadrome.lower.origin import turned
-from anadrome.lower.values import Delivered, Destination, Filled, Place, Storage, Value
+from anadrome.lower.values import Delivered, Destination, Place, Splat, Storage, Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,16 +96,16 @@ class Lowering:
         """What an atom has become."""
         return self.scalar(atom) if isinstance(atom, array_ir.Const) else self.env[atom]
 
-    def array(self, var: array_ir.Var) -> Place | Filled:
+    def array(self, var: array_ir.Var) -> Place | Splat:
         """What an array has become."""
         value = self.env[var]
-        assert isinstance(value, Place | Filled), f"{var} is not an array in memory"
+        assert isinstance(value, Place | Splat), f"{var} is not an array in memory"
         return value
 
     def place(self, var: array_ir.Var) -> Place:
         """Where an array is, written to memory if it was not."""
         value = self.array(var)
-        if isinstance(value, Filled):
+        if isinstance(value, Splat):
             place = self.emit.allocate(var.name, var.type.dtype, value.shape)
             self.emit.fill(place, value.value)
             return place
@@ -131,9 +131,9 @@ class Lowering:
         """New memory for an array."""
         return self.emit.allocate(var.name, var.type.dtype, self.scalars(var.type.shape))
 
-    def filled(self, element: Expr, shape: tuple[array_ir.Size, ...]) -> Filled:
+    def filled(self, element: Expr, shape: tuple[array_ir.Size, ...]) -> Splat:
         """An array of one value, not in memory yet."""
-        return Filled(element, self.scalars(shape))
+        return Splat(element, self.scalars(shape))
 
     def is_kept(self, storage: Storage) -> bool:
         """Whether a variable that is still to be read names a part of a buffer, or will be put there."""
@@ -273,13 +273,13 @@ class Lowering:
         match value:
             case Delivered():
                 return
-            case Place() | Filled() if operator is not None:
-                if not (isinstance(value, Filled) and is_zero(value.value) and operator == "add"):
+            case Place() | Splat() if operator is not None:
+                if not (isinstance(value, Splat) and is_zero(value.value) and operator == "add"):
                     self.emit.combine(place, value, operator)
             case Place():
                 if not value.is_at(place):
                     self.emit.copy(place, value)
-            case Filled(value=element):
+            case Splat(value=element):
                 self.emit.fill(place, element)
             case _:
                 raise TypeError("a scalar has no place")
@@ -362,7 +362,7 @@ def is_scalar(atom: array_ir.Atom) -> bool:
 
 def number(value: Value) -> Expr:
     """A value that is a scalar."""
-    assert not isinstance(value, Place | Filled | Delivered), "an array where a scalar is expected"
+    assert not isinstance(value, Place | Splat | Delivered), "an array where a scalar is expected"
     return value
 
 

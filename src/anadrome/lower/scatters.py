@@ -13,7 +13,7 @@ from anadrome.lower.access import bound, combine, locate, write
 from anadrome.lower.lowering import Located, Lowering, is_scalar, is_zero, number
 from anadrome.lower.monoids import apply_operator
 from anadrome.lower.sums import token_place
-from anadrome.lower.values import Delivered, Destination, Filled, Place, Value
+from anadrome.lower.values import Delivered, Destination, Place, Splat, Value
 from anadrome.lower.yields import Combined, Sink, Wants
 
 
@@ -45,7 +45,7 @@ class AccumulateSink(Combined):
         found = None if is_scalar(target) else self.low.reserve(target)
         if found is not None and found.operator == self.operator == "add":
             start = self.low.array(init)
-            if isinstance(start, Filled) and is_zero(start.value):
+            if isinstance(start, Splat) and is_zero(start.value):
                 self.low.offer(target)
                 self._is_delivered = True
                 return found.place

@@ -17,7 +17,7 @@ from anadrome.lower.loops import lower_loop
 from anadrome.lower.lowering import Located, Lowering, is_scalar
 from anadrome.lower.parfor import lower_parfor
 from anadrome.lower.sums import lower_add_to, lower_with_sum
-from anadrome.lower.values import Delivered, Filled, Place, Value
+from anadrome.lower.values import Delivered, Place, Splat, Value
 
 
 def lower_statement(low: Lowering, let: array_ir.Let) -> None:
@@ -32,7 +32,7 @@ def lower_statement(low: Lowering, let: array_ir.Let) -> None:
         case array_ir.Update():
             low.bind(let.targets[0], _update(low, let, let.expr))
         case array_ir.Full(shape=shape, value=element):
-            low.bind(let.targets[0], Filled(low.scalar(element), low.scalars(shape)))
+            low.bind(let.targets[0], Splat(low.scalar(element), low.scalars(shape)))
         case array_ir.Literal(elements=elements):
             low.bind(let.targets[0], _literal(low, let.targets[0], elements))
         case array_ir.Reshape(array=array, shape=shape):
@@ -82,9 +82,9 @@ def _index(low: Lowering, let: array_ir.Let, expr: array_ir.Index) -> Value:
     (target,) = let.targets
     array = low.array(expr.array)
     count = len(expr.indices)
-    if isinstance(array, Filled):
+    if isinstance(array, Splat):
         check_filled(low, array.shape, expr.indices, expr.bounds, let.span)
-        return array.value if count == len(array.shape) else Filled(array.value, array.shape[count:])
+        return array.value if count == len(array.shape) else Splat(array.value, array.shape[count:])
     found = locate(low, array, expr.indices, expr.bounds, let.span).place
     if found.shape:
         return low.moved(found) if low.live.is_in_the_way(target, expr.array) else found
@@ -117,12 +117,12 @@ def _reshape(low: Lowering, target: array_ir.Var, array: array_ir.Var, shape: tu
             if not shape:
                 return low.emit.element(target.name, value)
             return value.reshaped(shape)
-        case Filled(value=element):
-            return Filled(element, shape) if shape else element
+        case Splat(value=element):
+            return Splat(element, shape) if shape else element
         case Delivered():
             return value
         case _:
-            return Filled(value, shape) if shape else value
+            return Splat(value, shape) if shape else value
 
 
 def _update(low: Lowering, let: array_ir.Let, expr: array_ir.Update) -> Value:

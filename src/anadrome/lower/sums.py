@@ -11,7 +11,7 @@ from anadrome.errors.ir import IRError
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.lower.access import combine, locate, write
 from anadrome.lower.lowering import Lowering, is_scalar, is_zero
-from anadrome.lower.values import Delivered, Filled, Place, Value
+from anadrome.lower.values import Delivered, Place, Splat, Value
 
 
 def lower_with_sum(low: Lowering, let: array_ir.Let, expr: array_ir.WithSum) -> None:
@@ -52,9 +52,9 @@ def _open(
     found = low.reserve(target)
     if found is not None and found.operator == "add":
         low.offer(target)
-        if isinstance(start, Filled) and is_zero(start.value):
+        if isinstance(start, Splat) and is_zero(start.value):
             return found.place, Delivered()
-    if only is not None and isinstance(start, Filled) and is_zero(start.value):
+    if only is not None and isinstance(start, Splat) and is_zero(start.value):
         low.only[only] = False
         place = low.destination(target)
     else:

@@ -176,7 +176,7 @@ def capacity(shape: tuple[Expr, ...]) -> Expr:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Filled:
+class Splat:
     """An array of one value everywhere that is not in memory yet: it is written where it is needed."""
 
     value: Expr
@@ -187,7 +187,7 @@ class Delivered:
     """An array that was combined into its destination while it was computed; nobody else reads it."""
 
 
-Value = Expr | Place | Filled | Delivered
+Value = Expr | Place | Splat | Delivered
 
 
 @dataclass(frozen=True, slots=True, eq=False)

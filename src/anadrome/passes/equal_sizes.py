@@ -62,7 +62,7 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.rewrite import BodyChange, Substitution, with_body
 from anadrome.array_ir.walk import expression_variables, let_variables, type_sizes
 from anadrome.config import Config
-from anadrome.passes.lifting import may_be_lifted
+from anadrome.passes.hoist_checks import may_be_lifted
 
 
 def equal_sizes(fn: Function, config: Config) -> Function:

@@ -23,8 +23,8 @@ from anadrome.array_ir.dead import STRUCTURED, remove_dead
 from anadrome.array_ir.nodes import Function
 from anadrome.array_ir.walk import holds
 from anadrome.config import Config
-from anadrome.passes.producers import inline_producers
-from anadrome.passes.siblings import merge_siblings
+from anadrome.passes.horizontal_fusion import merge_siblings
+from anadrome.passes.vertical_fusion import inline_producers
 
 
 def fuse(fn: Function, config: Config) -> Function:

@@ -64,11 +64,11 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.array_ir.walk import type_sizes
 from anadrome.config import Config
+from anadrome.passes.eliminate_bounds_checks import eliminate_bounds_checks
 from anadrome.passes.iverson_gather import CannotGatherError, Way, element, is_dense, ways
 from anadrome.passes.iverson_sites import Site, sites_of_token, sites_of_yield
-from anadrome.passes.prove import prove
+from anadrome.passes.restrict_domains import restrict_domains
 from anadrome.passes.simplify import simplify
-from anadrome.passes.tighten import tighten
 
 MOST_SITES = 8
 """Contributions to one sum beyond which it stays: each one becomes code of its own for every element."""
@@ -81,7 +81,7 @@ def iverson(fn: Function, config: Config) -> Function:
     if not walk.count:
         return fn
     fn = with_body(fn, body)
-    for clean in (simplify, tighten, prove, simplify):
+    for clean in (simplify, restrict_domains, eliminate_bounds_checks, simplify):
         fn = clean(fn, config)
     return fn
 

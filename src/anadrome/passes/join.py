@@ -55,9 +55,9 @@ from anadrome.array_ir.rewrite import Substitution, with_body
 from anadrome.array_ir.walk import all_lets, bodies, has_effect, let_variables, map_bodies, operands
 from anadrome.config import Config
 from anadrome.library.table import LIBRARY
-from anadrome.passes.identity import expression_key
 from anadrome.passes.join_outlines import Outline, Starts, outline, size
 from anadrome.passes.overwriting import Reads, overwritten_here
+from anadrome.passes.value_numbering import expression_key
 
 
 class _Known(Substitution):

@@ -76,8 +76,8 @@ from anadrome.config import Config
 from anadrome.errors import Span
 from anadrome.passes.algebra import Context, simplify_apply
 from anadrome.passes.forwarding import forward_index, row_of_stack
-from anadrome.passes.identity import expression_key
 from anadrome.passes.overwriting import overwriting, overwriting_at_once
+from anadrome.passes.value_numbering import expression_key
 from anadrome.prims.table import PRIMS
 
 

@@ -43,7 +43,9 @@ from anadrome.prims.record import Prim
 Around = tuple[tuple[str, Var], ...]
 """The loops around a statement: what to call each, and the variable that counts it."""
 
-SILENT = frozenset({"select", "neg", "abs", "stop_gradient", "linked", "whole", "again", "min", "max"})
+SILENT = frozenset(
+    {"select", "neg", "abs", "stop_gradient", "linked", "whole", "optimization_barrier", "min", "max"}
+)
 """Operations whose result is an operand, its sign aside."""
 
 

@@ -1,13 +1,13 @@
 """Rows that are the value itself, with a derivative of their own.
 
 `stop_gradient v` has a derivative of zero. `linked v x p` has the derivative p with respect to x, and that of
-v: what mixed mode ties a value to the partials that dual numbers gave with, and `ad.extrema` an extremum to
-the value at its place.
+v: what mixed mode ties a value to the partials that dual numbers gave with, and `ad.folds.extrema` an
+extremum to the value at its place.
 
 `whole v` is v, a number that must be whole, as a count: differentiating by it is refused.
 
-`again v` is v with the derivative of v, and no pass takes it for v: what a checkpoint runs for a second time
-begins with it, so that it is not found in the first run and kept from there on.
+`optimization_barrier v` is v with the derivative of v, and no pass takes it for v: what a checkpoint runs for
+a second time begins with it, so that it is not found in the first run and kept from there on.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ ROWS = (
         symbol="a probability of whole numbers",
     ),
     Prim(
-        "again",
+        "optimization_barrier",
         1,
         same(FLOATS),
         np.positive,

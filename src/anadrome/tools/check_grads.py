@@ -22,10 +22,10 @@ import numpy as np
 
 from anadrome.api import pytree
 from anadrome.api.call import Compiled, Rule
-from anadrome.api.gradients import pull_back_values
+from anadrome.api.derivatives.gradients import pull_back_values
+from anadrome.api.derivatives.tangents import push_forward_values
 from anadrome.api.places import placed
 from anadrome.api.signature import parameter_names
-from anadrome.api.tangents import push_forward_values
 from anadrome.errors.api import GradientMismatch, SettingMismatch
 from anadrome.errors.tracebacks import door
 from anadrome.frontend.context import Context

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from anadrome.api.call import Compiled
-from anadrome.api.kernels import Launcher
+from anadrome.api.kernels.kernel import Launcher
 from anadrome.api.places import placed
 from anadrome.api.show import as_compiled
 from anadrome.array_ir.interp import run

@@ -12,8 +12,8 @@ import numpy as np
 
 from anadrome.ad.kernels.residuals import Residual
 from anadrome.ad.launch import KernelSweep
-from anadrome.ad.mixed_choice import Choice
-from anadrome.ad.schedule import repeats
+from anadrome.ad.mixed.choice import Choice
+from anadrome.ad.sweep.schedule import repeats
 from anadrome.api.call import Compiled
 from anadrome.api.show import as_compiled
 from anadrome.array_ir import nodes as array_ir
@@ -27,8 +27,8 @@ from anadrome.config import Config
 from anadrome.errors.base import Span
 from anadrome.errors.tracebacks import door
 from anadrome.kernel_ir import nodes as kernel_ir
-from anadrome.kernel_ir.footprint import Holding, footprint
-from anadrome.kernel_ir.open_numbers import UNBOUNDED, Count, Number
+from anadrome.prediction.footprint import Holding, footprint
+from anadrome.prediction.symbolic_intervals import UNBOUNDED, Count, Number
 from anadrome.schedule.cpu import Scheduled
 from anadrome.schedule.report import Plan, way_kind
 
@@ -41,10 +41,10 @@ class Sweep:
     """A loop that is reversed with a checkpoint policy.
 
     Of `trip` iterations the states of `states` are kept, in `bytes` bytes, and `repeats` iterations are run
-    once more, each one at least once to be reversed; where blocks of iterations are kept (`ad.blocks`) also
-    once to write their log. None: it differs between the iterations of a loop around it. `is_counted`: the
-    number of iterations depends on floats, and was counted by running the part of the program that decides
-    it.
+    once more, each one at least once to be reversed; where blocks of iterations are kept (`ad.sweep.blocks`)
+    also once to write their log. None: it differs between the iterations of a loop around it. `is_counted`:
+    the number of iterations depends on floats, and was counted by running the part of the program that
+    decides it.
     """
 
     span: Span | None

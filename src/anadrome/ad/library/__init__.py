@@ -1,0 +1,1 @@
+"""Derivative rules of library operations, a file for each family; `table` joins them."""

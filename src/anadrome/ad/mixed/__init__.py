@@ -1,0 +1,1 @@
+"""Mixed mode: dual numbers inside reverse mode for bodies of scalars."""

@@ -1,0 +1,274 @@
+"""The forward run of a loop that its return sweep will undo: the same loop, writing logs as it goes.
+
+What an update of a state overwrites, and the scalars a plan keeps (`ad.sweep.mutated`), are written to logs,
+flat arrays with one place for each execution. Where executions are counted as the program runs, the loop runs
+once before, of which only the counting is left (an inspector): so logs have just the size they need, and are
+allocated once.
+
+Before:
+    y = loop (a = x) for i < n { v = f(a, i); b = update a[i] v; return b }
+After:
+    l = full [n] 0.0
+    y, log = loop (a = x, m = l) for i < n {
+      v = f(a, i)
+      o = a[i]
+      w = update m[i] o
+      b = update a[i] v
+      return b, w
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from anadrome.ad.arrays import is_inside
+from anadrome.ad.sweep.mutated import BodyPlan, Frame, Link, LoopPlan
+from anadrome.array_ir.build import Builder, number
+from anadrome.array_ir.nodes import (
+    Accumulate,
+    ArrayType,
+    Atom,
+    Body,
+    Bounds,
+    If,
+    Let,
+    Loop,
+    ParFor,
+    Scatter,
+    Size,
+    Update,
+    Var,
+    i64,
+)
+from anadrome.array_ir.rewrite import Renaming
+from anadrome.dtypes import I64
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A loop that writes logs, in the variables of the program it is made of.
+
+    `lets`: the statements that stand for the loop; `logs`: the array of each log that the plan names.
+    """
+
+    lets: tuple[Let, ...]
+    logs: dict[Var, Var]
+
+
+def record(let: Let, expr: Loop, plan: LoopPlan, trip: Size, counts: Mapping[Frame, Size]) -> Recording:
+    """The loop with its logs; `trip` and `counts` as an inspector found them, or the program says."""
+    builder = Builder()
+    writer = _Writer(is_logging=True)
+    for key, frame in plan.channels():
+        assert isinstance(key.type, ArrayType)
+        size = _capacity(builder, frame, trip, counts)
+        log = builder.full((size, *key.type.shape), number(0, key.type.dtype))
+        assert isinstance(log, Var)
+        writer.logs[key] = log
+    writer.counts = {frame: i64(0) for frame in plan.body.counted()}
+    writer.loop(builder, let.targets, let, expr, plan, i64(0), trip)
+    return Recording(tuple(builder.lets), writer.logs)
+
+
+def inspect(let: Let, expr: Loop, plan: LoopPlan) -> tuple[Let, Size, dict[Frame, Size]]:
+    """The loop with nothing but its counters, the trip count it finds, and how often each frame runs."""
+    counted = list(plan.body.counted())
+    builder = Builder()
+    writer = _Writer(is_logging=False)
+    writer.counts = dict.fromkeys(counted, i64(0))
+    targets = tuple(Var(target.name, target.type) for target in let.targets)
+    trip = writer.loop(builder, targets, let, expr, plan, i64(0), expr.trip)
+    found = {frame: writer.counts[frame] for frame in counted}
+    return builder.lets[0], trip, found
+
+
+def _capacity(builder: Builder, frame: Frame, trip: Size, counts: Mapping[Frame, Size]) -> Size:
+    """How often a frame runs in all."""
+    if frame.around is None:
+        return trip
+    if not frame.is_regular:
+        return counts[frame]
+    assert frame.trip is not None
+    around = _capacity(builder, frame.around, trip, counts)
+    return builder.size("mul", around, builder.size("max", frame.trip, i64(0)))
+
+
+class _Writer:
+    """Writes the body of a loop again with its logs (or with its counters alone): where they stand now."""
+
+    def __init__(self, *, is_logging: bool) -> None:
+        self.is_logging = is_logging
+        self.logs: dict[Var, Var] = {}
+        self.counts: dict[Frame, Atom] = {}
+
+    def loop(
+        self,
+        builder: Builder,
+        targets: tuple[Var, ...],
+        let: Let,
+        expr: Loop,
+        plan: LoopPlan,
+        base: Atom,
+        trip: Size | None,
+    ) -> Size:
+        """A loop whose iterations have the places from `base` on; how many it made."""
+        keys = [key for key, _ in plan.channels()] if self.is_logging else []
+        frames = list(plan.body.counted())
+        logs, counts = dict(self.logs), dict(self.counts)
+        start = [*(logs[key] for key in keys), *(counts[frame] for frame in frames)]
+        inner = builder.child()
+        extra = [Var(atom.name if isinstance(atom, Var) else "count", atom.type) for atom in start]
+        index, position = expr.index, Var("place", ArrayType(I64))
+        if trip is None:
+            place: Atom = position
+            extra.append(position)
+            start.append(base)
+        else:
+            index = index or Var("i", ArrayType(I64))
+            inner.bind(index)
+            place = inner.apply("add", base, index)
+        inner.bind(*expr.carried, *extra)
+        self.logs.update(zip(keys, extra, strict=False))
+        self.counts.update(zip(frames, extra[len(keys) :], strict=False))
+        for var, key in plan.entries.items():
+            self.write(inner, key, place, var)
+        self.body(inner, expr.body, plan.body, place)
+        after: list[Atom] = [*(self.logs[key] for key in keys), *(self.counts[frame] for frame in frames)]
+        if trip is None:
+            after.append(inner.apply("add", position, i64(1)))
+        finals = tuple(Var(var.name, var.type) for var in extra)
+        new = Loop(
+            (*expr.carried, *extra),
+            (*expr.init, *start),
+            inner.body((*expr.body.results, *after)),
+            None if trip is None else index,
+            trip,
+            expr.condition if trip is None else None,
+        )
+        builder.emit(Let((*targets, *finals), new, let.span))
+        self.logs, self.counts = logs, counts
+        self.logs.update(zip(keys, finals, strict=False))
+        self.counts.update(zip(frames, finals[len(keys) :], strict=False))
+        if trip is not None:
+            return trip
+        count = builder.apply("sub", finals[-1], base)
+        assert isinstance(count, Var)
+        return count
+
+    def write(self, builder: Builder, key: Var, place: Atom, value: Atom) -> None:
+        """Put a value into a log."""
+        if self.is_logging:
+            self.logs[key] = builder.update(self.logs[key], (place,), value)
+
+    def body(self, builder: Builder, body: Body, plan: BodyPlan, place: Atom) -> None:
+        """The statements of a body that runs at this place of its frame."""
+        for let in body.lets:
+            builder.span = let.span
+            link = plan.links.get(let)
+            if link is None:
+                builder.emit(let)
+            else:
+                self.link(builder, link, place)
+            for keys in (plan.kept, plan.reads):
+                for target in let.targets:
+                    if target in keys:
+                        self.write(builder, keys[target], place, target)
+
+    def link(self, builder: Builder, link: Link, place: Atom) -> None:
+        """A statement that writes to states."""
+        let, expr = link.let, link.let.expr
+        match expr:
+            case Update(array=array, indices=indices, bounds=bounds):
+                if self.is_logging:
+                    self.write(builder, link.logs[0], place, overwritten(builder, array, indices, bounds))
+                builder.emit(let)
+            case ParFor():
+                self.parfor(builder, link, expr, place)
+                builder.emit(let)
+            case If():
+                self.branch(builder, link, expr, place)
+            case Loop():
+                assert link.frame is not None and link.loop is not None
+                base = self.enter(builder, link.frame, place)
+                made = self.loop(builder, let.targets, let, expr, link.loop, base, expr.trip)
+                self.leave(builder, link.frame, place, base, made)
+            case _:
+                raise AssertionError(f"{type(expr).__name__} is no link of a chain")
+
+    def enter(self, builder: Builder, frame: Frame, place: Atom) -> Atom:
+        """The first place of a frame that is entered now."""
+        if frame.is_regular:
+            assert frame.trip is not None
+            return builder.apply("mul", place, frame.trip)
+        base = self.counts[frame]
+        self.write(builder, frame.entry, place, base)
+        return base
+
+    def leave(self, builder: Builder, frame: Frame, place: Atom, base: Atom, made: Atom) -> None:
+        """The frame was executed `made` times."""
+        if frame.is_regular:
+            return
+        if frame.trip is not None:
+            made = builder.apply("max", made, i64(0))
+        self.write(builder, frame.count, place, made)
+        self.counts[frame] = builder.apply("add", base, made)
+
+    def parfor(self, builder: Builder, link: Link, expr: ParFor, place: Atom) -> None:
+        """Log what scatters overwrite, in a parfor of its own before."""
+        assert link.frame is not None
+        base = self.enter(builder, link.frame, place)
+        if self.is_logging:
+            inner, renaming = builder.child(), Renaming({})
+            index = renaming.fresh(expr.index)
+            inner.bind(index)
+            for let in expr.body.lets:
+                inner.emit(renaming.let(let))
+            at = inner.apply("add", base, index)
+            logged: dict[Var, Atom] = {}
+            for key, places, (position, before, _) in zip(link.logs, link.places, link.moves, strict=True):
+                part = expr.part_of(position)
+                assert isinstance(part.item, Accumulate | Scatter)
+                indices = renaming.atoms(part.at)
+                logged[key] = overwritten(inner, before, indices, part.item.bounds)
+                logged.update(zip(places, indices, strict=False))
+            parts = [Scatter.of(self.logs[key], (at,), value) for key, value in logged.items()]
+            results = builder.let(ParFor.of(index, expr.extent, inner.lets, parts))
+            self.logs.update(zip(logged, results, strict=True))
+        self.leave(builder, link.frame, place, base, expr.extent)
+
+    def branch(self, builder: Builder, link: Link, expr: If, place: Atom) -> None:
+        """Both sides give back every log and counter that either has written to."""
+        keys = [key for side in link.sides for key, _ in side.channels()] if self.is_logging else []
+        frames = [frame for side in link.sides for frame in side.counted()]
+        logs, counts = dict(self.logs), dict(self.counts)
+        bodies = []
+        finals: list[Var] = []
+        for body, plan in zip((expr.then, expr.other), link.sides, strict=True):
+            self.logs, self.counts = dict(logs), dict(counts)
+            inner = builder.child()
+            self.body(inner, body, plan, place)
+            after = [*(self.logs[key] for key in keys), *(self.counts[frame] for frame in frames)]
+            finals = [Var(atom.name if isinstance(atom, Var) else "count", atom.type) for atom in after]
+            bodies.append(inner.body((*body.results, *after)))
+        builder.emit(
+            Let((*link.let.targets, *finals), If(expr.condition, bodies[0], bodies[1]), link.let.span)
+        )
+        self.logs, self.counts = logs, counts
+        self.logs.update(zip(keys, finals, strict=False))
+        self.counts.update(zip(frames, finals[len(keys) :], strict=False))
+
+
+def overwritten(builder: Builder, array: Var, indices: tuple[Atom, ...], bounds: Bounds) -> Atom:
+    """What stands where a value is about to be put; zero where an ignored place is outside."""
+    if bounds is not Bounds.IGNORED:
+        return builder.index(array, indices)
+    assert isinstance(array.type, ArrayType)
+    row = array.type.row(len(indices))
+    (old,) = builder.branch(
+        is_inside(builder, indices, array),
+        lambda inner: (inner.index(array, indices),),
+        lambda inner: (inner.zeros(row),),
+    )
+    return old

@@ -1,0 +1,1 @@
+"""Gradients, Jacobians, implicit functions, rules of the user's own."""

@@ -1,0 +1,1 @@
+"""Kernels of the user's, and their launches."""

@@ -1,0 +1,1 @@
+"""Sparse Jacobians and Hessians: colouring, compression, and the functions that use them."""

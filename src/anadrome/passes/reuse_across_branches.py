@@ -1,0 +1,186 @@
+"""What a branch computes that an earlier one on the same condition has computed is a result of that one.
+
+A return sweep takes each branch of its forward run again, and a loop over the directions of a Jacobian takes
+it again for each. Functions, square roots and quotients of the first are handed on in registers; on its other
+side, where nobody reads them, they are zero. Values are numbered by what makes them (value numbering,
+Cocke & Schwartz 1970).
+
+Before:
+    fn f(x: f64, c: bool) -> f64, f64 {
+      a = if c {
+        e = sin x
+        return e
+      } else {
+        return x
+      }
+      b = if c {
+        h = sin x
+        g = mul h a
+        return g
+      } else {
+        return 1.0
+      }
+      return a, b
+    }
+After:
+    fn f(x: f64, c: bool) -> f64, f64 {
+      a, k = if c {
+        e = sin x
+        return e, e
+      } else {
+        return x, 0.0
+      }
+      b = if c {
+        g = mul k a
+        return g
+      } else {
+        return 1.0
+      }
+      return a, b
+    }
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from anadrome.array_ir.nodes import Apply, Atom, Body, Const, Function, If, Index, Let, Var
+from anadrome.array_ir.rewrite import Substitution, remade, with_body
+from anadrome.array_ir.walk import all_lets
+from anadrome.config import Config
+
+EXPENSIVE = 10
+"""The cost of an operation that is worth it: that of functions which are called."""
+SLOW = ("div", "sqrt")
+"""Operations of one instruction that take as long as many."""
+
+
+def reuse_across_branches(fn: Function, config: Config) -> Function:
+    """The function with such values handed on; itself where there are none."""
+    branches = Counter(let.expr.condition for let in all_lets(fn.body) if isinstance(let.expr, If))
+    if not any(count > 1 for count in branches.values()):
+        return fn
+    walk = _Branches()
+    body = walk.body(fn.body)
+    return with_body(fn, body)
+
+
+@dataclass(slots=True, eq=False)
+class _Made:
+    """A value of a branch: the statements among which the branch stands, where, and on which side."""
+
+    lets: list[Let]
+    position: int
+    is_then: bool
+    var: Var
+    given: Var | None = None
+    """The result that it is, once it was asked for."""
+
+    def result(self) -> Var:
+        """The result of the branch that the value is."""
+        if self.given is not None:
+            return self.given
+        let = self.lets[self.position]
+        assert isinstance(let.expr, If)
+        then, other = let.expr.then, let.expr.other
+        zero = Const(0.0, self.var.type.dtype)
+        values: tuple[Atom, Atom] = (self.var, zero) if self.is_then else (zero, self.var)
+        sides = [
+            Body(side.lets, (*side.results, value)) for side, value in zip((then, other), values, strict=True)
+        ]
+        self.given = Var(self.var.name, self.var.type)
+        self.lets[self.position] = Let((*let.targets, self.given), If(let.expr.condition, *sides), let.span)
+        return self.given
+
+
+@dataclass(slots=True, eq=False)
+class _Numbers:
+    """Values by what makes them: equal ones have one number."""
+
+    ids: dict[Hashable, int] = field(default_factory=dict)
+    found: dict[Var, int] = field(default_factory=dict)
+
+    def of(self, atom: Atom) -> int:
+        """The number of an atom."""
+        if isinstance(atom, Var) and atom in self.found:
+            return self.found[atom]
+        key = ("constant", atom.key) if isinstance(atom, Const) else ("variable", atom)
+        return self.ids.setdefault(key, len(self.ids))
+
+    def define(self, let: Let) -> int | None:
+        """The number of what a statement computes of scalars alone."""
+        match let.expr:
+            case Apply(prim=prim, args=args):
+                key: Hashable = (prim, *map(self.of, args))
+            case Index(array=array, indices=indices) if not let.targets[0].type.shape:
+                key = (array, *map(self.of, indices))
+            case _:
+                return None
+        number = self.found[let.targets[0]] = self.ids.setdefault(key, len(self.ids))
+        return number
+
+
+class _Branches(Substitution):
+    """One walk over the program: the branches that have been taken wherever it stands."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers = _Numbers()
+        self.made: dict[tuple[Atom, bool, int], _Made] = {}
+        self.taken: list[tuple[Atom, bool]] = []
+        """The conditions and sides that the walk stands in."""
+
+    def body(self, body: Body) -> Body:
+        """A body; what its own branches make is forgotten behind it."""
+        around, self.made = self.made, dict(self.made)
+        lets: list[Let] = []
+        for let in body.lets:
+            if isinstance(let.expr, If):
+                self.branch(let, let.expr, lets)
+            else:
+                lets.append(self.let(let))
+                self.numbers.define(lets[-1])
+        self.made = around
+        return remade(body, lets, self.atoms(body.results))
+
+    def branch(self, let: Let, expr: If, lets: list[Let]) -> None:
+        """A branch, without what earlier ones on its condition have made; what it makes is known after it."""
+        condition = self.atom(expr.condition)
+        own: list[tuple[int, bool, Var]] = []
+        sides: list[Body] = []
+        for side, is_then in ((expr.then, True), (expr.other, False)):
+            around, self.made = self.made, dict(self.made)
+            self.taken.append((condition, is_then))
+            kept: list[Let] = []
+            for inner in side.lets:
+                if isinstance(inner.expr, If):
+                    self.branch(inner, inner.expr, kept)
+                    continue
+                new = self.let(inner)
+                number = self.numbers.define(new)
+                if number is not None and _is_worth_it(new):
+                    known = self.known(number)
+                    if known is not None:
+                        self.replace(inner.targets[0], known.result())
+                        continue
+                    own.append((number, is_then, new.targets[0]))
+                kept.append(new)
+            self.made = around
+            self.taken.pop()
+            sides.append(Body(tuple(kept), self.atoms(side.results)))
+        lets.append(remade(let, self.all_bound(let.targets), If(condition, *sides)))
+        for number, is_then, var in own:
+            self.made[condition, is_then, number] = _Made(lets, len(lets) - 1, is_then, var)
+
+    def known(self, number: int) -> _Made | None:
+        """A value of a branch that was surely taken where the walk stands."""
+        found = (self.made.get((condition, is_then, number)) for condition, is_then in self.taken)
+        return next((made for made in found if made is not None), None)
+
+
+def _is_worth_it(let: Let) -> bool:
+    if not isinstance(let.expr, Apply) or not let.targets[0].type.dtype.is_float:
+        return False
+    return let.expr.prim.cost >= EXPENSIVE or let.expr.prim.name in SLOW

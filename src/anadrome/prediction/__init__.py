@@ -1,0 +1,1 @@
+"""What a program will hold of memory, said before it runs."""
