@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir.walk import operands
@@ -114,35 +115,51 @@ def _lengths_first(body: array_ir.Body) -> array_ir.Body:
     for let in reversed(body.lets):
         if isinstance(let.expr, array_ir.Apply) and let.targets[0] in lengths:
             lengths.update(let.expr.args)
-    first: list[array_ir.Let] = []
+    first: dict[array_ir.Let, None] = {}
     for let in body.lets:
         is_length = isinstance(let.expr, array_ir.Apply) and let.targets[0] in lengths
         if is_length and made.isdisjoint(operands(let.expr)):
-            first.append(let)
+            first[let] = None
             made.difference_update(let.targets)
     return array_ir.Body((*first, *(let for let in body.lets if let not in first)), body.results)
 
 
 def _run(low: Lowering, body: array_ir.Body, frame: Frame) -> None:
     """The statements, each followed by freeing what nobody reads any more."""
+    buffers = _Buffers(low, {let: position for position, let in enumerate(body.lets)})
     for position, let in enumerate(body.lets):
         frame.position = position
         low.lower(let)
-        _free_dead(low)
+        buffers.free_dead(position)
     frame.position = len(body.lets)
 
 
-def _free_dead(low: Lowering) -> None:
-    """Give back the heap buffers of which no variable that is still to be read names a part."""
-    block = low.emit.block
-    dead = [
-        buffer
-        for buffer, storage in block.owned.items()
-        if not low.is_kept(storage) and buffer not in low.exchanged
-    ]
-    for buffer in dead:
-        low.emit.emit(kernel_ir.Free(buffer))
-        del block.owned[buffer]
+@dataclass(slots=True, eq=False)
+class _Buffers:
+    """The heap buffers of a call, each looked at behind the last statement that is known to need it."""
+
+    low: Lowering
+    places: Mapping[array_ir.Let, int]
+    due: dict[int, list[Buffer]] = field(default_factory=dict)
+    numbers: dict[Buffer, int] = field(default_factory=dict)
+    """Those seen so far, in the order in which they were allocated."""
+
+    def free_dead(self, position: int) -> None:
+        """Give back the buffers of which no variable that is still to be read names a part."""
+        low, block = self.low, self.low.emit.block
+        new = [*takewhile(lambda buffer: buffer not in self.numbers, reversed(block.owned))]
+        for buffer in reversed(new):
+            self.numbers[buffer] = len(self.numbers)
+        dead: list[Buffer] = []
+        for buffer in (*self.due.pop(position, ()), *new):
+            until = low.needed_until(block.owned[buffer], self.places)
+            if until > position:
+                self.due.setdefault(until, []).append(buffer)
+            elif buffer not in low.exchanged:
+                dead.append(buffer)
+        for buffer in sorted(dead, key=self.numbers.__getitem__):
+            low.emit.emit(kernel_ir.Free(buffer))
+            del block.owned[buffer]
 
 
 def _outputs(low: Lowering, results: tuple[array_ir.Atom, ...]) -> tuple[Output, ...]:

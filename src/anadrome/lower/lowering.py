@@ -12,7 +12,7 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from anadrome.array_ir import nodes as array_ir
@@ -125,7 +125,9 @@ class Lowering:
         self.env[var] = value
         self.live.bind(var)
         if isinstance(value, Place):
-            value.storage.referrers.append(var)
+            storage = value.storage
+            storage.referrers = [name for name in storage.referrers if not self.live.is_over(name)]
+            storage.referrers.append(var)
 
     def allocate(self, var: array_ir.Var) -> Place:
         """New memory for an array."""
@@ -135,11 +137,16 @@ class Lowering:
         """An array of one value, not in memory yet."""
         return Splat(element, self.scalars(shape))
 
-    def is_kept(self, storage: Storage) -> bool:
-        """Whether a variable that is still to be read names a part of a buffer, or will be put there."""
-        if any(found.place.buffer is storage.buffer for found in self._reserved.values()):
-            return True
-        return any(self.live.is_live(name) for name in storage.names())
+    def needed_until(self, storage: Storage, places: Mapping[array_ir.Let, int]) -> int:
+        """The last statement of the outermost body, by its place, that reads a variable which names a part of
+        a buffer, or puts one there."""
+        facts = self.live.frames[0].facts
+        until = max((facts.uses.get(name, (-1,))[-1] for name in storage.names()), default=-1)
+        for var, found in self._reserved.items():
+            if found.place.buffer is storage.buffer:
+                let = facts.definitions.get(var)
+                until = max(until, len(places) if let is None else places[let])
+        return until
 
     def temporary(self, name: str, dtype: DType, shape: tuple[Expr, ...]) -> Place:
         """New memory that no variable names."""

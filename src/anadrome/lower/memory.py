@@ -122,6 +122,16 @@ class Liveness:
                 return True
         return False
 
+    def is_over(self, var: array_ir.Var) -> bool:
+        """Whether neither the present statement, with its bodies, nor a later one reads a variable."""
+        level = self._levels.get(var, 0)
+        for depth in range(level, len(self.frames)):
+            frame = self.frames[depth]
+            used = frame.facts.uses.get(var)
+            if used and (used[-1] >= frame.position or (depth > level and frame.is_repeating)):
+                return False
+        return True
+
     def is_free(
         self,
         storage: Storage,

@@ -5,8 +5,9 @@ A `Place` is a row-major run of elements. Places that may overlap belong to one 
 * A storage is a region of one buffer. Its children are the parts of it that were handed out as
   destinations (the rows of a literal, the row of a stack), so that writing to a storage means looking at
   whoever names the storage, an ancestor of it or a descendant of it.
-* `referrers` are the variables bound to a place in the region. Whether a region may be overwritten is one
-  question: is any referrer of its tree still going to be read? (`memory.Liveness`)
+* `referrers` are the variables bound to a place in the region, but for some that nobody reads any more.
+  Whether a region may be overwritten is one question: is any referrer of its tree still going to be read?
+  (`memory.Liveness`)
 """
 
 from __future__ import annotations
