@@ -401,3 +401,12 @@ def test_ragged_scratch_is_freed_by_the_iteration():
         "b = update a[0]~ 2.0; s = parfor j < i { v = b[j]; yield reduce add v }; yield stack s }; return y }"
     )
     agree(text, X)
+
+
+def test_hundreds_of_versions_of_an_array_lie_in_one_place():
+    """The row of versions is gone through without recursion, from either end."""
+    updates = (f"v{k} = a{k}[{k}]; w{k} = mul v{k} 2.0; a{k + 1} = update a{k}[{k}] w{k}" for k in range(600))
+    made = "a0 = parfor i < 700 { u = x[i]; v = add u 1.0; yield stack v }"
+    text = f"fn f(x: f64[700]) -> f64[700] {{ {made}; {'; '.join(updates)}; return a600 }}"
+    allocated = statements_of(lowered(text, ONE_THREAD), kernel_ir.Alloc)
+    assert len(allocated) == 1

@@ -17,8 +17,9 @@ from anadrome.lower.sums import token_place
 from anadrome.lower.values import Destination, Place
 
 
-def supply(low: Lowering, var: array_ir.Var, let: array_ir.Let) -> Destination | None:
-    """The place an array is wanted in by the statement that reads it last, or None.
+def supply(low: Lowering, var: array_ir.Var, let: array_ir.Let) -> Destination | array_ir.Var | None:
+    """The place an array is wanted in by the statement that reads it last, the updated version of it whose
+    place that is, or None.
 
     The statement reads the array as one operand and nowhere else.
     """
@@ -71,12 +72,11 @@ def _factors(low: Lowering, sizes: tuple[array_ir.Atom, ...]) -> tuple[int, Coun
     return constant, variables
 
 
-def _successor(low: Lowering, var: array_ir.Var, let: array_ir.Let) -> Destination | None:
-    """Where the updated version of an array will be wanted."""
+def _successor(low: Lowering, var: array_ir.Var, let: array_ir.Let) -> array_ir.Var | None:
+    """The updated version of an array that a statement makes."""
     for position, target in enumerate(let.targets):
         if not is_scalar(target) and predecessor(low.live.facts, let, position) is var:
-            found = low.reserve(target)
-            return found if found is not None and found.operator is None else None
+            return target
     return None
 
 

@@ -65,6 +65,8 @@ class Lowering:
         self._supply = supply
         self._wanted: dict[array_ir.Var, Offer] = {}
         self._reserved: dict[array_ir.Var, Destination] = {}
+        self._versions: dict[array_ir.Var, array_ir.Var] = {}
+        """An array -> the last of its updated versions that was found."""
         self.is_in_parfor = False
         self.located: dict[array_ir.Let, Located] = {}
         self.backwards: set[array_ir.Var] = set()
@@ -242,15 +244,27 @@ class Lowering:
         return new
 
     def reserve(self, var: array_ir.Var) -> Destination | None:
-        """The destination an array will be offered when it is computed, decided now."""
-        if var in self._reserved:
-            return self._reserved[var]
-        wanted = self._wanted.get(var)
-        found = wanted() if wanted is not None else self._consumer(var)
-        if found is None or (found.operator is not None and not self._is_read_once(var)):
+        """The destination an array will be offered when it is computed, decided now. Updated versions of an
+        array, each read by the next one, have that of the last."""
+        last, found = self._last_version(var)
+        if found is None or (found.operator is not None and not self._is_read_once(last)):
             return None
-        self._reserved[var] = found
-        return found
+        self._reserved[last] = found
+        return found if last is var or found.operator is None else None
+
+    def _last_version(self, var: array_ir.Var) -> tuple[array_ir.Var, Destination | None]:
+        """The version of an array that is not updated again, or wanted somewhere, and where that will be."""
+        last, passed = var, []
+        while (found := self._reserved.get(last)) is None:
+            wanted = self._wanted.get(last)
+            supplied = wanted() if wanted is not None else self._versions.get(last) or self._consumer(last)
+            if not isinstance(supplied, array_ir.Var):
+                found = supplied
+                break
+            passed.append(last)
+            last = supplied
+        self._versions.update(dict.fromkeys(passed, last))
+        return last, found
 
     def reserve_place(self, var: array_ir.Var) -> Place:
         """The place an array will be written to when it is computed, allocated now if need be."""
@@ -262,8 +276,8 @@ class Lowering:
     def _is_read_once(self, var: array_ir.Var) -> bool:
         return len(self.live.frames[-1].facts.uses.get(var, ())) == 1
 
-    def _consumer(self, var: array_ir.Var) -> Destination | None:
-        """The place that the last statement to read an array has for it."""
+    def _consumer(self, var: array_ir.Var) -> Destination | array_ir.Var | None:
+        """The place that the last statement to read an array has for it, or the version it makes of it."""
         facts = self.live.frames[-1].facts
         used = facts.uses.get(var)
         if not used or used[-1] == len(facts.lets):
@@ -300,8 +314,8 @@ class Lowering:
         self.emit.span = outer
         self.located.pop(let, None)
         for target in let.targets:
-            self._wanted.pop(target, None)
-            self._reserved.pop(target, None)
+            for known in (self._wanted, self._reserved, self._versions):
+                known.pop(target, None)
 
     def run(
         self,
@@ -353,8 +367,9 @@ class Lowering:
         return copy
 
 
-SupplyRule = Callable[[Lowering, array_ir.Var, array_ir.Let], Destination | None]
-"""Where the consumer of an array has a place for it, if it has one."""
+SupplyRule = Callable[[Lowering, array_ir.Var, array_ir.Let], Destination | array_ir.Var | None]
+"""Where the consumer of an array has a place for it, if it has one; the version that it makes of the array,
+where that one's place is meant."""
 
 
 def is_pinned(value: Value | None) -> bool:

@@ -12,18 +12,18 @@ from anadrome.array_ir.walk import let_variables
 from anadrome.lower.memory import Facts
 
 
-def origin(facts: Facts, body: array_ir.Body, atom: array_ir.Atom) -> array_ir.Var | None:
+def origin(facts: Facts, body: array_ir.Body, atom: array_ir.Atom | None) -> array_ir.Var | None:
     """The variable bound around (or on entering) a body whose array `atom` is, with places replaced.
 
     None where the array is made anew.
     """
-    if not isinstance(atom, array_ir.Var):
-        return None
-    let = facts.body(body).definitions.get(atom)
-    if let is None:
-        return atom
-    before = predecessor(facts, let, let.targets.index(atom))
-    return None if before is None else origin(facts, body, before)
+    definitions = facts.body(body).definitions
+    while isinstance(atom, array_ir.Var):
+        let = definitions.get(atom)
+        if let is None:
+            return atom
+        atom = predecessor(facts, let, let.targets.index(atom))
+    return None
 
 
 def predecessor(facts: Facts, let: array_ir.Let, position: int) -> array_ir.Var | None:
