@@ -12,7 +12,7 @@ where the two differ the check has failed, and no result is seen.
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from anadrome.array_ir.affine import Affine, affine
 from anadrome.array_ir.nodes import (
@@ -27,9 +27,13 @@ from anadrome.array_ir.nodes import (
     ParFor,
     Scatter,
     Stack,
+    SumType,
     Var,
 )
 from anadrome.array_ir.walk import all_lets, bodies, free_variables, operands
+
+Reads = dict[Var, list[tuple[Atom, ...] | None]]
+"""array or accumulator -> the indices of each read of an element of it; None for any other use."""
 
 
 class Knowledge:
@@ -38,6 +42,7 @@ class Knowledge:
     def __init__(self, fn: Function) -> None:
         self.definitions: dict[Var, Expr] = {}
         self.natural: set[Var] = set(fn.sizes)
+        self._reads: dict[ParFor, Reads] = {}
         conditions: list[Atom] = []
         for let in all_lets(fn.body):
             match let.expr:
@@ -85,10 +90,9 @@ class Knowledge:
         places = [self._place(index) for index in parts[0].at]
         inside = {expr.index, *_bound(expr.body)}
         (_, body), *operators = bodies(expr)
-        reads = list(_reads(body, array))
-        if any(read is None for read in reads) or any(
-            array in free_variables(found) for _, found in operators
-        ):
+        reads = self.reads(expr).get(array, [])
+        is_yielded = array in body.results
+        if is_yielded or None in reads or any(array in free_variables(found) for _, found in operators):
             return False
         taken = [[self._place(index) for index in read] for read in reads if read is not None]
         others = [read for read in taken if not self._is_elsewhere(read, places, inside)]
@@ -100,6 +104,42 @@ class Knowledge:
             is_element
             and all(read == places for read in others)
             and _are_distinct(expr.index, places, inside)
+        )
+
+    def reads(self, expr: ParFor) -> Reads:
+        """What the body of a parfor reads of each array, found once for all of them."""
+        found = self._reads.get(expr)
+        if found is None:
+            found = self._reads[expr] = {}
+            _collect(expr.body, found)
+        return found
+
+    def reads_own(self, expr: ParFor, value: Atom, array: Var) -> bool:
+        """Whether a parfor that stacks a value reads of an array only the element that lies where it puts
+        one, so that it may put its elements where the array is.
+
+            y = parfor i < n { row = parfor j < m { v = x[i, j]; w = exp v; yield stack w }; yield stack row }
+        """
+        nest, indices, element = expr, [expr.index], value
+        parfors = [expr]
+        while element.type.shape:
+            found = next((let for let in nest.body.lets if element in let.targets), None)
+            if found is None or not isinstance(found.expr, ParFor):
+                return False
+            nest = found.expr
+            part = nest.part_of(found.targets.index(element))
+            if not isinstance(part.item, Stack):
+                return False
+            element = part.value
+            indices.append(nest.index)
+            parfors.append(nest)
+        for one in parfors:
+            (_, _), *operators = bodies(one)
+            if array in operands(one) or any(array in free_variables(found) for _, found in operators):
+                return False
+        return all(
+            read is not None and len(read) == len(indices) and all(map(operator.is_, read, indices))
+            for read in self.reads(expr).get(array, ())
         )
 
     def is_at_least(self, one: Atom, other: Atom) -> bool:
@@ -124,36 +164,6 @@ class Knowledge:
         return is_above or is_below
 
 
-def reads_own(expr: ParFor, value: Atom, array: Var) -> bool:
-    """Whether a parfor that stacks a value reads of an array only the element that lies where it puts one, so
-    that it may put its elements where the array is.
-
-        y = parfor i < n { row = parfor j < m { v = x[i, j]; w = exp v; yield stack w }; yield stack row }
-    """
-    nest, indices, element = expr, [expr.index], value
-    parfors = [expr]
-    while element.type.shape:
-        found = next((let for let in nest.body.lets if element in let.targets), None)
-        if found is None or not isinstance(found.expr, ParFor):
-            return False
-        nest = found.expr
-        place = found.targets.index(element)
-        part = nest.part_of(place)
-        if not isinstance(part.item, Stack):
-            return False
-        element = part.value
-        indices.append(nest.index)
-        parfors.append(nest)
-    for one in parfors:
-        (_, _), *operators = bodies(one)
-        if array in operands(one) or any(array in free_variables(found) for _, found in operators):
-            return False
-    return all(
-        read is not None and len(read) == len(indices) and all(map(operator.is_, read, indices))
-        for read in _reads(expr.body, array)
-    )
-
-
 def _are_distinct(index: Var, places: list[Affine], inside: Collection[Var]) -> bool:
     """Whether no two iterations write one place: some index grows or falls with the iteration."""
     return any(
@@ -169,16 +179,21 @@ def _bound(body: Body) -> Iterator[Var]:
             yield from binders
 
 
-def _reads(body: Body, array: Var) -> Iterator[tuple[Atom, ...] | None]:
-    """The indices of every read of the array in a body; None for a use that is no read of an element."""
-    if array in body.results:
-        yield None
+def _collect(body: Body, found: Reads) -> None:
+    """Add what a body reads of each array."""
     for let in body.lets:
         match let.expr:
-            case Index(array=base, indices=indices) if base is array:
-                yield indices if len(indices) == len(array.type.shape) else None
-            case expr if array in operands(expr):
-                yield None
+            case Index(array=array, indices=indices):
+                read = indices if len(indices) == len(array.type.shape) else None
+                found.setdefault(array, []).append(read)
             case expr:
+                _use(operands(expr), found)
                 for _, inner in bodies(expr):
-                    yield from _reads(inner, array)
+                    _collect(inner, found)
+    _use(body.results, found)
+
+
+def _use(atoms: Iterable[Atom], found: Reads) -> None:
+    for atom in atoms:
+        if isinstance(atom, Var) and (atom.type.shape or isinstance(atom.type, SumType)):
+            found.setdefault(atom, []).append(None)

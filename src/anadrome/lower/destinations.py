@@ -82,7 +82,9 @@ def _successor(low: Lowering, var: array_ir.Var, let: array_ir.Let) -> array_ir.
 
 def _piece(low: Lowering, var: array_ir.Var, let: array_ir.Let, expr: array_ir.ParFor) -> Destination | None:
     """The piece of a result that is nothing but a copy of an array."""
-    found, knowledge = pieces(expr), low.live.knowledge
+    if expr not in low.divided:
+        low.divided[expr] = pieces(expr)
+    found, knowledge = low.divided[expr], low.live.knowledge
     borders = ends(found, expr.extent)
     readers = [(piece, end) for piece, end in zip(found, borders, strict=True) if _reads(piece.body, var)]
     if len(let.targets) != 1 or len(readers) != 1 or not low.is_known(borders):

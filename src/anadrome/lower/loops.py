@@ -56,7 +56,7 @@ def _slot(low: Lowering, let: array_ir.Let, expr: array_ir.Loop, position: int) 
     assert isinstance(init, array_ir.Var)
     if is_updated_in_place(low.live.facts, expr, position) and not _is_copied(low, expr, position):
         if isinstance(low.array(init), Splat) and is_written_by_rows(
-            expr, position, low.live.knowledge.definitions
+            low.live.facts, expr, position, low.live.knowledge.definitions
         ):
             return Slot(carried, state=low.destination(target))
         return Slot(carried, state=low.take_over(let, init, target))

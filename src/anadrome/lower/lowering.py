@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from anadrome.array_ir import nodes as array_ir
-from anadrome.array_ir.own_reads import Knowledge, reads_own
-from anadrome.array_ir.walk import all_lets, operands
+from anadrome.array_ir.own_reads import Knowledge
+from anadrome.array_ir.walk import operands
 from anadrome.config import Config
 from anadrome.dtypes import DType
 from anadrome.errors import Span
@@ -27,6 +27,7 @@ from anadrome.kernel_ir.nodes import Buffer, Expr
 from anadrome.lower.emit import Emitter
 from anadrome.lower.memory import Liveness
 from anadrome.lower.origin import turned
+from anadrome.lower.pieces import Piece
 from anadrome.lower.values import Delivered, Destination, Place, Splat, Storage, Value
 
 
@@ -74,6 +75,8 @@ class Lowering:
         self.pieces: dict[array_ir.Let, list[array_ir.Var]] = {}
         """Arrays that were offered a place in what a statement puts together: all of each is one piece,
         and no other piece reads it."""
+        self.divided: dict[array_ir.ParFor, tuple[Piece, ...]] = {}
+        """The pieces of parfors whose arrays were asked whether they are one."""
         self.donated: set[Buffer] = set()
         """Parameters whose memory the caller gives away: it is written and returned, but never freed."""
         self.exchanged: set[Buffer] = set()
@@ -204,12 +207,11 @@ class Lowering:
             or not self.live.is_live(target)
         ):
             return None
-        reads = (inner.expr for inner in all_lets(expr.body) if isinstance(inner.expr, array_ir.Index))
-        for var in dict.fromkeys(read.array for read in reads):
+        for var in self.live.knowledge.reads(expr):
             old = self.env.get(var)
             if not isinstance(old, Place) or var.type != target.type or not self._may_lie_in(old, var):
                 continue
-            if reads_own(expr, value, var):
+            if self.live.knowledge.reads_own(expr, value, var):
                 self.bind(target, old)
                 return old
         return None

@@ -8,7 +8,6 @@ from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir.affine import affine, goes_over
 from anadrome.array_ir.launch import written_places
 from anadrome.array_ir.nodes import Bounds
-from anadrome.array_ir.walk import let_variables
 from anadrome.lower.memory import Facts
 
 
@@ -78,20 +77,20 @@ def is_updated_in_place(facts: Facts, loop: array_ir.Loop, position: int) -> boo
 
 
 def is_written_by_rows(
-    loop: array_ir.Loop, position: int, definitions: Mapping[array_ir.Var, array_ir.Expr]
+    facts: Facts, loop: array_ir.Loop, position: int, definitions: Mapping[array_ir.Var, array_ir.Expr]
 ) -> bool:
     """Whether a loop writes every row of an array that it carries, one in each iteration from the first on or
     from the last, and reads none, neither before it writes nor after: then nobody sees what the array held
     before. The stacks of what a return sweep needs are such arrays, and the adjoints of what it reads."""
-    carried, result = loop.carried[position], loop.body.results[position]
+    carried, result, body = loop.carried[position], loop.body.results[position], loop.body
     if loop.index is None or loop.trip is None or not carried.type.shape:
         return False
-    states = {carried, result}
-    readers = [let for let in loop.body.lets if not states.isdisjoint(let_variables(let))]
-    is_given_once = [one for one in loop.body.results if one in states] == [result]
-    if len(readers) != 1 or not is_given_once:
+    uses, end = facts.body(body).uses, len(body.lets)
+    states = [state for state in {carried, result} if isinstance(state, array_ir.Var)]
+    readers = sorted(place for state in states for place in uses.get(state, ()))
+    if len(readers) != 2 or not readers[0] < readers[1] == end:
         return False
-    (let,) = readers
+    let = body.lets[readers[0]]
     match let.expr:
         case array_ir.Update(array=array, indices=(place,), value=value, bounds=Bounds.PROVED):
             is_put = array is carried and value is not carried and let.targets[0] is result

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from math import prod
 
 from anadrome.array_ir import nodes as array_ir
-from anadrome.array_ir.own_reads import reads_own
 from anadrome.array_ir.walk import all_lets, bodies, operands
 from anadrome.dtypes import DType
 from anadrome.kernel_ir import nodes as kernel_ir
@@ -116,7 +115,7 @@ class StackSink(Sink):
             if isinstance(old := self.low.env.get(name), Place)
             and old.is_at(found.place)
             and same_all(old.shape, found.place.shape)
-            and reads_own(expr, self.value, name)
+            and self.low.live.knowledge.reads_own(expr, self.value, name)
         )
 
     def wants(self, index: Expr) -> Wants:
