@@ -93,6 +93,12 @@ class _Group:
     """Statements some member reads a result of."""
     ancestors: int
     """Statements outside the group on which it depends, by whatever path."""
+    arrays: set[Var]
+    """The arrays it reads."""
+    opens: bool
+    """Whether an accumulator is opened for it."""
+    carries: bool
+    """Whether it goes on with an accumulator that was opened around."""
 
 
 @dataclass(slots=True, eq=False)
@@ -137,6 +143,7 @@ class _Plan:
         for position, let in enumerate(body.lets):
             self.enter(position, let)
         self.group_of = list(self.groups)
+        self.apart = dict.fromkeys(self.groups)
 
     def enter(self, position: int, let: Let) -> None:
         """A group of one statement."""
@@ -159,8 +166,10 @@ class _Plan:
                 self.stacks.update(names[where])
             if isinstance(part.item, Carry):
                 (self.tokens if parfor is let.expr else self.sums).update(names[where])
-        key = _key(let)
-        self.groups.append(_Group(key, [position], 1 << position, before, ancestors))
+        arrays = {var for var in uses if var.type.shape}
+        opens, carries = isinstance(let.expr, WithSum), _carries(let.expr)
+        group = _Group(_key(let), [position], 1 << position, before, ancestors, arrays, opens, carries)
+        self.groups.append(group)
 
     # ------------------------------------------------------------------ planning
     def merge(self) -> None:
@@ -188,14 +197,16 @@ class _Plan:
         is_direct = bool(second.before & first.mask or first.before & second.mask)
         if isinstance(self.lets[first.members[0]].expr, If):
             return True
-        if self.mixes_sums(first, second):
-            return False
+        if (first.opens or second.opens) and (first.carries or second.carries):
+            return False  # accumulators opened here beside ones that come from around
         if is_direct:
             return self.reads_own(first, second) and self.reads_own(second, first)
-        return not self.arrays(first).isdisjoint(self.arrays(second))
+        return not first.arrays.isdisjoint(second.arrays)
 
     def has_detour(self, first: _Group, second: _Group) -> bool:
         """Whether a path leads from the first to the second through a third."""
+        if not second.ancestors & first.mask:
+            return False
         between = second.before & ~first.mask & ~second.mask
         while between:
             lowest = between & -between
@@ -206,6 +217,8 @@ class _Plan:
 
     def reads_own(self, maker: _Group, reader: _Group) -> bool:
         """Whether the reader takes of the maker only elements of stacks at its own index."""
+        if not reader.before & maker.mask:
+            return True
         for position in reader.members:
             for var in self.uses[position]:
                 origin = self.makers.get(var)
@@ -233,14 +246,6 @@ class _Plan:
             return False
         return expr.init.count(total) == 1 and total not in expression_variables(parfor)
 
-    def mixes_sums(self, first: _Group, second: _Group) -> bool:
-        """Whether the groups hold both accumulators opened here and ones that come from around."""
-        exprs = [self.lets[position].expr for position in (*first.members, *second.members)]
-        is_opened = any(isinstance(expr, WithSum) for expr in exprs)
-        return is_opened and any(
-            isinstance(item, Carry) for expr in exprs if isinstance(expr, ParFor) for item in expr.yields
-        )
-
     def other_uses(self, position: int) -> set[Var]:
         """What a parfor reads in another way than at its own index."""
         found = self.other.get(position)
@@ -253,22 +258,22 @@ class _Plan:
                 found.update(let.expr.init)
         return found
 
-    def arrays(self, group: _Group) -> set[Var]:
-        """The arrays a group reads."""
-        return {var for position in group.members for var in self.uses[position] if var.type.shape}
-
     def union(self, first: _Group, second: _Group) -> _Group:
         """One group of two; what depended on either now depends on both."""
         self.is_changed = True
         mask = first.mask | second.mask
         ancestors = (first.ancestors | second.ancestors) & ~mask
         before = (first.before | second.before) & ~mask
-        group = _Group(first.key, sorted(first.members + second.members), mask, before, ancestors)
-        for position in group.members:
+        members, arrays = sorted(first.members + second.members), first.arrays | second.arrays
+        opens, carries = first.opens or second.opens, first.carries or second.carries
+        group = _Group(first.key, members, mask, before, ancestors, arrays, opens, carries)
+        for position in members:
             self.group_of[position] = group
-        for other in {id(found): found for found in self.group_of}.values():
-            if other is not group and other.ancestors & mask:
+        del self.apart[first], self.apart[second]
+        for other in self.apart:
+            if other.ancestors & mask:
                 other.ancestors |= (ancestors | mask) & ~other.mask
+        self.apart[group] = None
         return group
 
     # ------------------------------------------------------------------ writing
@@ -303,6 +308,10 @@ class _Plan:
         if isinstance(members[0].expr, If):
             return _one_branch(members)
         return _one_parfor(members)
+
+
+def _carries(expr: Expr) -> bool:
+    return isinstance(expr, ParFor) and any(isinstance(item, Carry) for item in expr.yields)
 
 
 def _bits(mask: int) -> list[int]:
