@@ -144,6 +144,8 @@ class _Plan:
             self.enter(position, let)
         self.group_of = list(self.groups)
         self.apart = dict.fromkeys(self.groups)
+        self.readers_of: dict[tuple[Hashable, Var | None], int] = {}
+        """Key, array -> the statements that read it, of a group one."""
 
     def enter(self, position: int, let: Let) -> None:
         """A group of one statement."""
@@ -174,21 +176,36 @@ class _Plan:
     # ------------------------------------------------------------------ planning
     def merge(self) -> None:
         """Merge greedily, later statements into earlier groups."""
-        by_key: dict[Hashable, list[_Group]] = {}
         for group in self.groups:
-            if group.key is None:
-                continue
-            found = by_key.setdefault(group.key, [])
             current = group
-            for candidate in reversed(list(found)):
+            for candidate in [] if group.key is None else self.related(group):
                 if self.may_merge(candidate, current):
-                    found.remove(candidate)
-                    if current is not group:
-                        found.remove(current)
                     current = self.union(candidate, current)
-                    found.append(current)
-            if current is group:
-                found.append(group)
+
+    def related(self, group: _Group) -> list[_Group]:
+        """The earlier groups that a statement may become one with, the latest first: those of which it reads
+        a result or an array that they read as well, of branches all on its condition, but for those from
+        which a path leads to it through a third.
+
+        No other one needs to be asked again. Of two groups that were asked and stayed apart, one reads of the
+        other what it may not, or a path leads through a third, and what joins them changes neither.
+        """
+        (position,) = group.members
+        hidden = 0
+        for earlier in _bits(group.before):
+            hidden |= self.group_of[earlier].ancestors
+        found = {self.group_of[earlier]: None for earlier in _bits(group.before & ~hidden)}
+        is_branch = isinstance(self.lets[position].expr, If)
+        for array in [None] if is_branch else group.arrays:
+            readers = self.readers_of.get((group.key, array), 0)
+            groups = dict.fromkeys(self.group_of[reader] for reader in _bits(readers & ~hidden))
+            found.update(groups)
+            readers = readers & hidden | 1 << position
+            for reading in groups:
+                readers |= 1 << reading.members[0]
+            self.readers_of[group.key, array] = readers
+        alike = [earlier for earlier in found if earlier.key == group.key]
+        return sorted(alike, key=lambda earlier: earlier.members[-1], reverse=True)
 
     def may_merge(self, first: _Group, second: _Group) -> bool:
         """Whether two groups may become one and gain by it."""
