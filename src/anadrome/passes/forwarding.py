@@ -7,7 +7,9 @@ Update(A, k, v)[k] = v     Update(A, 0, v)[1] = A[1]     Reshape(A, (n, m))[i, j
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from anadrome.array_ir.nodes import (
     Atom,
@@ -27,11 +29,68 @@ from anadrome.array_ir.nodes import (
 from anadrome.passes.algebra import Context
 
 Definitions = Mapping[Var, Expr]
+Place = tuple[bool | int | float, ...]
 
 
-def forward_index(expr: Index, definitions: Definitions, context: Context) -> Index | Atom:
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """Versions of an array, each made of the one before by an update at constant indices.
+
+    `start` is what the first update changes; `writers` are the versions that put something at a place.
+    """
+
+    start: Var
+    rank: int
+    versions: list[Var] = field(default_factory=list)
+    writers: dict[Place, list[int]] = field(default_factory=dict)
+
+    def holder(self, number: int, place: Place) -> Var:
+        """The last version up to this one that put something at a place, else what the row starts from."""
+        writers = self.writers.get(place, [])
+        count = bisect_right(writers, number)
+        return self.versions[writers[count - 1]] if count else self.start
+
+
+class Versions:
+    """The rows of versions seen so far: a read looks up who wrote its element, and goes through no row."""
+
+    def __init__(self) -> None:
+        self._rows: dict[Var, tuple[Row, int]] = {}
+
+    def enter(self, target: Var, expr: Update) -> None:
+        """Add what an update makes."""
+        place = _constants(expr.indices)
+        if place is None:
+            return
+        row, _ = self._rows.get(expr.array, (None, 0))
+        if row is None or row.versions[-1] is not expr.array or row.rank != len(place):
+            row = Row(expr.array, len(place))
+        self._rows[target] = row, len(row.versions)
+        row.writers.setdefault(place, []).append(len(row.versions))
+        row.versions.append(target)
+
+    def holder(self, expr: Index) -> Var:
+        """The version that holds what an element or row of an array is: the array, where nothing is known."""
+        row, number = self._rows.get(expr.array, (None, 0))
+        place = None if row is None else _constants(expr.indices[: row.rank])
+        if row is None or place is None or len(place) < row.rank:
+            return expr.array
+        return row.holder(number, place)
+
+
+def _constants(indices: tuple[Atom, ...]) -> Place | None:
+    values = tuple(index.value for index in indices if isinstance(index, Const))
+    return values if len(values) == len(indices) else None
+
+
+def forward_index(
+    expr: Index, definitions: Definitions, versions: Versions, context: Context
+) -> Index | Atom:
     """The read as a read of the array that holds the element in the first place, or the element itself."""
     while True:
+        holder = versions.holder(expr)
+        if holder is not expr.array:
+            expr = Index(holder, expr.indices, expr.bounds)
         found = _step(expr, definitions, context)
         if found is None:
             return expr

@@ -75,7 +75,7 @@ from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.config import Config
 from anadrome.errors import Span
 from anadrome.passes.algebra import Context, simplify_apply
-from anadrome.passes.forwarding import forward_index, row_of_stack
+from anadrome.passes.forwarding import Versions, forward_index, row_of_stack
 from anadrome.passes.overwriting import overwriting, overwriting_at_once
 from anadrome.passes.value_numbering import expression_key
 from anadrome.prims.table import PRIMS
@@ -105,6 +105,7 @@ class _Simplifier:
         self.overwritten: set[Var] = set()
         self.known = Substitution()
         self.definitions: dict[Var, Expr] = {}
+        self.versions = Versions()
         self.seen: dict[Hashable, tuple[Var, ...]] = {}
         self.trail: list[Hashable] = []
         self.lets: list[Let] = []
@@ -184,6 +185,8 @@ class _Simplifier:
                 self.seen[key] = targets
                 self.trail.append(key)
         self.lets.append(remade(let, targets, expr))
+        if isinstance(expr, Update):
+            self.versions.enter(targets[0], expr)
         if len(targets) == 1:
             self.definitions[targets[0]] = expr
         elif isinstance(expr, ParFor):
@@ -204,7 +207,7 @@ class _Simplifier:
 
     def read(self, let: Let, expr: Index) -> None:
         """A read, of the array that holds the element in the first place."""
-        found = forward_index(expr, self.definitions, self.context)
+        found = forward_index(expr, self.definitions, self.versions, self.context)
         target = let.targets[0]
         if isinstance(found, Index) and found.array in self.overwritten:
             self.emit(let, expr)  # the array would have to be copied for a read that comes late
