@@ -15,7 +15,7 @@ be of about as many places as the dimension has.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from anadrome.array_ir.affine import affine
@@ -38,41 +38,43 @@ from anadrome.array_ir.walk import bodies, expression_variables, operands
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where the walk is in the nest: what surrounds it."""
+    """Where the walk is in the nest: what surrounds it. What is bound grows with the walk: one set for the
+    statement, one for each outermost branch."""
 
+    is_whole: Callable[[Var], bool]
     extents: Mapping[Var, Size] = field(default_factory=dict)
-    bound: frozenset[Var] = frozenset()
+    bound: set[Var] = field(default_factory=set)
     outermost: Var | None = None
-    bound_in_branch: frozenset[Var] | None = None
+    bound_in_branch: set[Var] | None = None
     is_in_loop: bool = False
-    whole: Collection[Var] = ()
 
     def inside(self, expr: Expr, binders: tuple[Var, ...]) -> _Place:
         """The place in a body nested in `expr`."""
-        place = self.binding(binders)
+        self.bind(binders)
         match expr:
             case ParFor(index=index, extent=extent) if index in binders:
                 extents = {**self.extents, index: extent}
-                return replace(place, extents=extents, outermost=self.outermost or index)
+                return replace(self, extents=extents, outermost=self.outermost or index)
             case Loop():
-                return replace(place, is_in_loop=True)
+                return replace(self, is_in_loop=True)
             case If():
-                return replace(place, bound_in_branch=place.bound_in_branch or frozenset())
+                branch = self.bound_in_branch
+                return replace(self, bound_in_branch=set() if branch is None else branch)
             case _:
-                return place
+                return self
 
-    def binding(self, variables: tuple[Var, ...]) -> _Place:
-        """The place after these variables were bound."""
-        new = frozenset(variables)
-        branch = self.bound_in_branch
-        return replace(self, bound=self.bound | new, bound_in_branch=None if branch is None else branch | new)
+    def bind(self, variables: tuple[Var, ...]) -> None:
+        """These variables are bound here."""
+        self.bound.update(variables)
+        if self.bound_in_branch is not None:
+            self.bound_in_branch.update(variables)
 
 
 def non_affine_arrays(
-    let: Let, varied: set[Var], definitions: Mapping[Var, Expr], whole: Collection[Var] = ()
+    let: Let, varied: set[Var], definitions: Mapping[Var, Expr], is_whole: Callable[[Var], bool]
 ) -> list[Var]:
-    """The varied arrays, bound around the statement, that need an accumulator while it is reversed. `whole`:
-    those whose adjoint is one array that a loop around updates in place."""
+    """The varied arrays, bound around the statement, that need an accumulator while it is reversed.
+    `is_whole`: whether the adjoint of one is an array that a loop around updates in place."""
     candidates = {
         var
         for var in expression_variables(let.expr)
@@ -80,7 +82,7 @@ def non_affine_arrays(
     }
     if not candidates:
         return []
-    return list(dict.fromkeys(_irregular(let.expr, _Place(whole=whole), candidates, definitions)))
+    return list(dict.fromkeys(_irregular(let.expr, _Place(is_whole), candidates, definitions)))
 
 
 def _irregular(
@@ -101,7 +103,7 @@ def _in_body(
             case expr:
                 yield from _whole(operands(expr), place, candidates)
                 yield from _irregular(expr, place, candidates, definitions)
-        place = place.binding(let.targets)
+        place.bind(let.targets)
     yield from _whole(body.results, place, candidates)
 
 
@@ -130,7 +132,7 @@ def _is_regular(
         is_whole = form.atom is var and place.extents[var] == size
         if not is_whole and var is not place.outermost:
             return False
-        if not is_whole and array in place.whole and not _is_most_of(place.extents[var], size, definitions):
+        if not is_whole and place.is_whole(array) and not _is_most_of(place.extents[var], size, definitions):
             return False
         used.add(var)
     return True

@@ -192,7 +192,7 @@ _SWEEPS = Sweeps(_forward, _backward)
 
 def _with_accumulators(scope: Scope, let: Let, residuals: Residuals) -> None:
     """Reverse one statement, with accumulators open on the arrays it reads at places that are not affine."""
-    non_affine = non_affine_arrays(let, scope.varied, scope.definitions, scope.whole())
+    non_affine = non_affine_arrays(let, scope.varied, scope.definitions, scope.is_whole)
     # The adjoint of an array that a branch passes on is that of the result, changed in place.
     passed = passed_on(let, scope.adjoints)
     opened = [var for var in non_affine if var not in scope.tokens and var not in passed]

@@ -119,12 +119,10 @@ class Scope:
         """Add a value of the atom's own type to its adjoint."""
         self.contribute(atom, dense_term(value))
 
-    def whole(self) -> list[Var]:
-        """The arrays whose adjoint is one array already, in a loop that takes it from iteration to
+    def is_whole(self, var: Var) -> bool:
+        """Whether the adjoint of an array is one array already, in a loop that takes it from iteration to
         iteration."""
-        if not self.is_in_loop:
-            return []
-        return [var for var, terms in self.adjoints.items() if any(term.is_dense for term in terms)]
+        return self.is_in_loop and any(term.is_dense for term in self.adjoints.get(var, ()))
 
     def take(self, var: Var) -> Atom | None:
         """The adjoint of a variable as one array, which is not asked for again; None where it is zero."""
