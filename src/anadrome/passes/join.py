@@ -113,19 +113,31 @@ def _joined(body: Body, reads: Reads) -> Body:
     starts = {let.targets[0]: expression_key(let.expr) for let in body.lets if isinstance(let.expr, Full)}
     outlines: dict[Let, Outline] = {}
     loops = _loops_of(body, starts, outlines)
+    alike = _alike(loops, outlines)
     position = 0
     while position < len(loops):
-        first = loops[position]
-        for second in loops[position + 1 :]:
-            may_join = outlines[first].may_join(outlines[second])
-            found = _attempt(body, first, second, starts, reads) if may_join else None
+        first = outlines[loops[position]]
+        places = {place for kind in first.carried for place in alike[kind] if place > position}
+        for place in sorted(places):
+            may_join = first.may_join(outlines[loops[place]])
+            found = _attempt(body, loops[position], loops[place], starts, reads) if may_join else None
             if found is not None:
                 body = found
                 loops = _loops_of(body, starts, outlines)
+                alike = _alike(loops, outlines)
                 break
         else:
             position += 1
     return body
+
+
+def _alike(loops: Sequence[Let], outlines: Mapping[Let, Outline]) -> dict[Hashable, list[int]]:
+    """The places of the loops that carry a value of each kind: only such loops can be joined."""
+    found: dict[Hashable, list[int]] = {}
+    for place, let in enumerate(loops):
+        for kind in outlines[let].carried:
+            found.setdefault(kind, []).append(place)
+    return found
 
 
 def _loops_of(body: Body, starts: Starts, outlines: dict[Let, Outline]) -> list[Let]:
