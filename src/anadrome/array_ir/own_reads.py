@@ -43,6 +43,7 @@ class Knowledge:
         self.definitions: dict[Var, Expr] = {}
         self.natural: set[Var] = set(fn.sizes)
         self._reads: dict[ParFor, Reads] = {}
+        self._outside: dict[ParFor, set[Atom]] = {}
         conditions: list[Atom] = []
         for let in all_lets(fn.body):
             match let.expr:
@@ -114,6 +115,15 @@ class Knowledge:
             _collect(expr.body, found)
         return found
 
+    def _around(self, expr: ParFor) -> set[Atom]:
+        """What a parfor reads beside what its iterations do: its operands, and what its operators read."""
+        found = self._outside.get(expr)
+        if found is None:
+            _, *operators = bodies(expr)
+            found = self._outside[expr] = {*operands(expr)}
+            found.update(var for _, body in operators for var in free_variables(body))
+        return found
+
     def reads_own(self, expr: ParFor, value: Atom, array: Var) -> bool:
         """Whether a parfor that stacks a value reads of an array only the element that lies where it puts
         one, so that it may put its elements where the array is.
@@ -133,10 +143,8 @@ class Knowledge:
             element = part.value
             indices.append(nest.index)
             parfors.append(nest)
-        for one in parfors:
-            (_, _), *operators = bodies(one)
-            if array in operands(one) or any(array in free_variables(found) for _, found in operators):
-                return False
+        if any(array in self._around(one) for one in parfors):
+            return False
         return all(
             read is not None and len(read) == len(indices) and all(map(operator.is_, read, indices))
             for read in self.reads(expr).get(array, ())

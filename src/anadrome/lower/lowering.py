@@ -77,6 +77,8 @@ class Lowering:
         and no other piece reads it."""
         self.divided: dict[array_ir.ParFor, tuple[Piece, ...]] = {}
         """The pieces of parfors whose arrays were asked whether they are one."""
+        self._spare: dict[array_ir.Let, list[array_ir.Var]] = {}
+        """The arrays that a parfor reads for the last time and that no result of it has taken so far."""
         self.donated: set[Buffer] = set()
         """Parameters whose memory the caller gives away: it is written and returned, but never freed."""
         self.exchanged: set[Buffer] = set()
@@ -207,17 +209,25 @@ class Lowering:
             or not self.live.is_live(target)
         ):
             return None
-        for var in self.live.knowledge.reads(expr):
-            old = self.env.get(var)
-            if not isinstance(old, Place) or var.type != target.type or not self._may_lie_in(old, var):
-                continue
-            if self.live.knowledge.reads_own(expr, value, var):
+        spare = self._spare.get(let)
+        if spare is None:
+            spare = self._spare[let] = [
+                var for var in self.live.knowledge.reads(expr) if self._may_lie_in(var)
+            ]
+        for var in spare:
+            is_free = var.type == target.type and self._may_lie_in(var)
+            if is_free and self.live.knowledge.reads_own(expr, value, var):
+                spare.remove(var)
+                old = self.place(var)
                 self.bind(target, old)
                 return old
         return None
 
-    def _may_lie_in(self, old: Place, var: array_ir.Var) -> bool:
+    def _may_lie_in(self, var: array_ir.Var) -> bool:
         """Whether a result may lie in the memory of an array that is not read any more, all of its own."""
+        old = self.env.get(var)
+        if not isinstance(old, Place):
+            return False
         storage = old.storage
         is_there = storage.is_owned and storage.is_whole and not storage.is_pinned
         is_taken = any(found.place.buffer is storage.buffer for found in self._reserved.values())
@@ -315,6 +325,7 @@ class Lowering:
         self._statement(self, let)
         self.emit.span = outer
         self.located.pop(let, None)
+        self._spare.pop(let, None)
         for target in let.targets:
             for known in (self._wanted, self._reserved, self._versions):
                 known.pop(target, None)

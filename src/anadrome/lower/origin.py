@@ -58,11 +58,14 @@ def turned(let: array_ir.Let, definitions: Mapping[array_ir.Var, array_ir.Expr])
     match let.expr:
         case array_ir.ParFor(index=index, extent=extent, yields=(array_ir.Stack(),), in_lanes=False):
             (value,) = let.expr.body.results
-            made = {target: inner.expr for inner in let.expr.body.lets for target in inner.targets}
+            lets = let.expr.body.lets
         case _:
             return None
-    read = made.pop(value, None) if isinstance(value, array_ir.Var) else None
-    if not isinstance(read, array_ir.Index) or len(read.indices) != 1 or read.array in made:
+    read = next((inner.expr for inner in reversed(lets) if value in inner.targets), None)
+    if not isinstance(read, array_ir.Index) or len(read.indices) != 1:
+        return None
+    made = {target: inner.expr for inner in lets for target in inner.targets if target is not value}
+    if read.array in made:
         return None
     is_all = all(isinstance(expr, array_ir.Apply) for expr in made.values())
     place, size = read.indices[0], read.array.type.shape[0]
