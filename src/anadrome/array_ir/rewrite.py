@@ -41,12 +41,14 @@ def remade(node: Node, *fields: Any) -> Node:
     again sees whether it is another one."""
     known: Any = node
     names: tuple[str, ...] = known.__match_args__
-    before = [getattr(node, name) for name in names]
-    for old, new in zip(before, fields, strict=False):
+    for name, new in zip(names, fields, strict=False):
+        old = getattr(node, name)
         if new is not old and not (isinstance(new, tuple | list) and _are_same(new, old)):
-            given = [tuple(one) if isinstance(one, list) else one for one in fields]
-            return type(node)(*given, *before[len(fields) :])
-    return node
+            break
+    else:
+        return node
+    given = [tuple(one) if isinstance(one, list) else one for one in fields]
+    return type(node)(*given, *[getattr(node, name) for name in names[len(fields) :]])
 
 
 def _are_same(new: Sequence[object], old: Sequence[object]) -> bool:
@@ -103,13 +105,17 @@ class Substitution:
 
     def all_bound(self, variables: tuple[Var, ...]) -> tuple[Var, ...]:
         """The variables bound in the new program for several."""
-        return tuple([self.bound(var) if var.type.shape else var for var in variables])
+        for var in variables:
+            if var.type.shape:
+                return tuple([self.bound(var) for var in variables])
+        return variables
 
     # ------------------------------------------------------------------ whole pieces
     def let(self, let: Let) -> Let:
         """A statement with everything replaced, nested bodies included."""
-        expr = self.expr(let.expr)
-        return remade(let, self.all_bound(let.targets), expr)
+        expr, targets = self.expr(let.expr), self.all_bound(let.targets)
+        is_same = expr is let.expr and (targets is let.targets or _are_same(targets, let.targets))
+        return let if is_same else Let(targets, expr, let.span)
 
     def body(self, body: Body) -> Body:
         """A body with everything replaced."""
