@@ -246,3 +246,15 @@ def test_a_file_that_is_gone(module: ModuleType) -> None:
     Path(module.__file__ or "").unlink()
     with pytest.raises(SourceUnavailable, match=f"there is no text of {module.__file__}"):
         ad.jit(module.f)(1.0)
+
+
+def test_lambdas_of_one_line_whose_code_has_no_places(tmp_path: Path) -> None:
+    """Python 3.12 gives the code of a constant no places, and `-X no_debug_ranges` none at all."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import anadrome as ad\n"
+        "two, three, twice, thrice = lambda: 2.0, lambda: 3.0, lambda x: x * 2.0, lambda x: x * 3.0\n"
+        "print(ad.grad(lambda x: two() * twice(x) + three() * thrice(x))(1.0))\n"
+    )
+    done = run(["-X", "no_debug_ranges", str(program)])
+    assert done.stdout.split() == ["13.0"], done.stderr

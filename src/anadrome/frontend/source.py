@@ -150,14 +150,26 @@ def _name(node: FunctionNode) -> str:
 def _holding(nodes: Sequence[FunctionNode], code: CodeType) -> list[FunctionNode]:
     """Those of the functions on one line in whose body all instructions of the code are; of nested ones the
     innermost. The body may be longer than the code: Python leaves out what a constant condition rules out.
-    Without places in the code (`python -X no_debug_ranges`) it may be any of them."""
+    Without places in the code (that of a constant in Python 3.12, any with `python -X no_debug_ranges`) it is
+    one of which Python makes the same code, or may be any of them."""
     places = list(_places(code))
     if not places:
-        return list(nodes)
+        return [node for node in nodes if _makes(node, code)][:1] or list(nodes)
     begin, end = min(place[:2] for place in places), max(place[2:] for place in places)
     bodies = {node: _extent(node) for node in nodes}
     found = [node for node, (first, last) in bodies.items() if first <= begin and end <= last]
     return sorted(found, key=lambda node: bodies[node][0])[-1:]
+
+
+def _makes(node: FunctionNode, code: CodeType) -> bool:
+    """Whether Python makes this code of a lambda that stands alone."""
+    if not isinstance(node, ast.Lambda):
+        return False
+    made = compile(ast.Expression(node), code.co_filename, "eval")
+    own = next(const for const in made.co_consts if isinstance(const, CodeType))
+    return (own.co_code, own.co_consts, own.co_names, own.co_varnames) == (
+        (code.co_code, code.co_consts, code.co_names, code.co_varnames)
+    )
 
 
 def _extent(node: FunctionNode) -> tuple[tuple[int, int], tuple[int, int]]:
