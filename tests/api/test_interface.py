@@ -68,7 +68,7 @@ def test_help_of_a_gradient() -> None:
         squeezed("grad(function: 'Function', argnums: 'Argnums | None' = None, has_aux: 'bool' = False")
         in words
     )
-    assert "\n    The gradient of a function " in shown(ad.grad)
+    assert "\n    The gradient of a scalar-valued function" in shown(ad.grad)
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ def grad(
     *,
     argnames: str | Sequence[str] | None = None,
 ) -> Compiled:
-    """The gradient of a function whose result is one float, by its first argument or those of `argnums`.
+    """The gradient of a scalar-valued function, by its first argument or those of `argnums`.
 
     `argnums` are positions and names of arguments, `argnames` names. The gradient has the form of the
     argument; for a tuple of `argnums` or `argnames` it is a tuple. With `has_aux` the function gives a pair
@@ -214,7 +214,7 @@ def jvp(function: Function, primals: Sequence[Any], tangents: Sequence[Any], has
 
 @verb(stage_hvp)
 def hvp(function: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    """The Hessian of a function whose result is one float, times a vector: forward over reverse.
+    """The Hessian of a scalar-valued function, times a vector: forward over reverse.
 
     The product has the form of the argument; for several arguments it is a tuple.
 
@@ -347,7 +347,7 @@ def hessian(
     sparse: bool = False,
     holomorphic: bool = False,
 ) -> Compiled | SparseDerivative:
-    """The matrix of second derivatives of a function whose result is one float: forward over reverse.
+    """The matrix of second derivatives of a scalar-valued function: forward over reverse.
 
     With `has_aux` the function gives a pair and so does its Hessian: the second part is passed through.
     With `sparse` it is a `scipy.sparse.csr_array`, as in `jacobian`, computed along few directions.

@@ -7,8 +7,8 @@ private copies or atomics to run in parallel, and fuses. The accumulator stays
 
 * where a sequential loop carries it on, where an index is data, where an index is read from two loops and a
   third one sums (`iverson_gather` says when an element cannot be asked for);
-* where what is contributed is dear and would have to be computed again, or kept in more memory than the sum
-  and its outermost loop take;
+* where what is contributed is expensive and would have to be computed again, or kept in more memory than the
+  sum and its outermost loop take;
 * where the sums would read down the columns of arrays that the nest reads along;
 * where few elements get anything: a diagonal or a band of a matrix has fewer long loops than dimensions;
 * where it starts from something else than a fresh array of zeros: going over all of its elements is then not

@@ -1,12 +1,12 @@
 """Inlining cheap producers: the element of a stacked array is computed where it is read.
 
-A *recipe* says how one element of an array comes about: the statements of the nest that stacks it, as far as
+A *recipe* says how an element of an array is computed: the statements of the nest that stacks it, as far as
 that element needs them. A read `a[e, f]` becomes a copy of the recipe with the indices put in; transposes,
 slices, broadcasts, gathers and concatenations vanish into their readers.
 
 What it may cost: an array goes when all of its reads are replaced. With k places that read it and c
 operations in the recipe, (k - 1)·c ≤ 8 more operations for each element (k·c, if its nest makes other
-arrays as well); where it is read oftener than it has elements (deeper in the nest, or at indices that are
+arrays as well); where it is read more often than it has elements (deeper in the nest, or at indices that are
 data), c ≤ 2. Deeper in the nest each load of the recipe but one counts as an operation, since what was stored
 is read by one; at indices that are data a recipe reads one array at most, since each such read is one from
 anywhere in memory. So work grows by at most 8 per element that was stored, and never in order. A recipe
@@ -62,13 +62,13 @@ MATCHED_COST = 40
 REPEATED_COST = 8
 """The operations added for each element where several places read it."""
 OFTEN_COST = 2
-"""The operations of a recipe that is read oftener than there are elements."""
+"""The operations of a recipe that is read more often than there are elements."""
 MOST_STATEMENTS = 40
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recipe:
-    """How one element comes about: for these indices, these statements, this result."""
+    """How an element is computed: for these indices, these statements, this result."""
 
     indices: tuple[Var, ...]
     lets: tuple[Let, ...]
