@@ -20,6 +20,7 @@ from anadrome.array_ir.nodes import (
     Bounds,
     Carry,
     Function,
+    ParFor,
     Part,
     Reduce,
     Scan,
@@ -318,3 +319,44 @@ def test_nests_keep_their_elements(data: st.DataObject) -> None:
 @given(st.data())
 def test_many_nests_keep_their_elements(data: st.DataObject) -> None:
     keeps_elements(*data.draw(nests()))
+
+
+# ---------------------------------------------------------------------------- rows that a nest adds up
+ROWS = "fn f(y: f64[n, m], x: f64[n, m, k]) -> f64[k]{more} {{\n {nest}\n return s{other}\n}}"
+DEEP = (
+    "s = parfor i < n { t = parfor j < m { v = y[i, j]; r = parfor l < k { u = x[i, j, l]; q = mul u v; "
+    "yield stack q }; yield reduce add r }; yield reduce add t }"
+)
+
+
+def adds_rows(fn: Function) -> bool:
+    """Whether a loop adds up arrays."""
+    parts = [part for let in all_lets(fn.body) if isinstance(let.expr, ParFor) for part in let.expr.parts]
+    return any(isinstance(part.item, Reduce) and bool(part.value.type.shape) for part in parts)
+
+
+def test_a_nest_that_adds_up_rows_is_turned_inside_out() -> None:
+    fn = parse(ROWS.format(nest=DEEP, more="", other=""))
+    made = iverson(fn, Config())
+    check(made)
+    assert adds_rows(fn) and not adds_rows(made)
+    random = np.random.default_rng(0)
+    args = [random.normal(size=(3, 4)), random.normal(size=(3, 4, 5))]
+    assert run(made, args).work.operations <= run(fn, args).work.operations
+    same(run(made, args).results, run(fn, args).results)
+
+
+@pytest.mark.parametrize(
+    ("nest", "more", "other"),
+    [
+        (DEEP.replace("yield reduce add t }", "p = y[i, 0]; yield reduce add t; yield reduce max p }")
+         .replace("s =", "s, o ="), ", f64", ", o"),
+        ("s = parfor i < n { v = y[i, 0]; r = parfor l < k { u = x[i, 0, l]; q = mul u v; yield stack q }; "
+         "yield reduce add r }", "", ""),
+        (DEEP.replace("reduce add t", "reduce max t"), "", ""),
+    ],
+    ids=["beside another result", "a loop over rows", "no sum"],
+)  # fmt: skip
+def test_a_nest_that_stays_as_it_is(nest: str, more: str, other: str) -> None:
+    fn = parse(ROWS.format(nest=nest, more=more, other=other))
+    assert adds_rows(iverson(fn, Config()))

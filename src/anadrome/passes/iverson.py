@@ -57,6 +57,7 @@ from anadrome.array_ir.nodes import (
     Function,
     Let,
     ParFor,
+    Reduce,
     Stack,
     Var,
     WithSum,
@@ -72,6 +73,11 @@ from anadrome.passes.simplify import simplify
 
 MOST_SITES = 8
 """Contributions to one sum beyond which it stays: each one becomes code of its own for every element."""
+
+
+NEST = 3
+"""Loops of a nest that adds up rows, from which on it is turned inside out: a loop over rows alone is as
+fast."""
 
 
 def iverson(fn: Function, config: Config) -> Function:
@@ -168,6 +174,10 @@ class _Gatherer:
             case Full(value=Const(value=value)) if value == 0:
                 zeros.add(let.targets[0])
             case _ if isinstance(expr, STRUCTURED):
+                if isinstance(expr, ParFor) and _adds_rows(expr):
+                    lets = self.sums(let, zeros)
+                    if lets != [let]:
+                        return lets
                 before = self.count
                 new = self.rebuild.expr(expr, self.body)
                 if self.count > before:
@@ -254,14 +264,26 @@ def _sums(let: Let, zeros: set[Var]) -> Iterator[tuple[Var, ArrayType, list[Site
                 if found:
                     is_moved = len(tokens) == len(found) == 1 and _only_carries(found[0])
                     yield target, _array(target), found, is_moved
-        case ParFor(yields=yields) as expr:
+        case ParFor() as expr:
             for part, where in expr.slices():
                 item = part.item
-                if isinstance(item, Accumulate) and item.operator == "add" and item.init in zeros:
-                    target = let.targets[where.start]
-                    yield target, _array(target), sites_of_yield(let, expr, part), len(yields) == 1
+                is_sum = isinstance(item, Accumulate) and item.operator == "add" and item.init in zeros
+                is_row = isinstance(item, Reduce) and item.operator == "add" and bool(part.value.type.shape)
+                if is_sum or is_row:
+                    target, sites = let.targets[where.start], sites_of_yield(let, expr, part)
+                    is_moved = all(len(loop.yields) == 1 for loop in sites[0].loops)
+                    if is_sum or (is_moved and len(sites[0].loops) >= NEST):
+                        yield target, _array(target), sites, is_moved
         case _:
             pass
+
+
+def _adds_rows(expr: ParFor) -> bool:
+    """Whether a loop adds up arrays."""
+    rows = [
+        part.value for part in expr.parts if isinstance(part.item, Reduce) and part.item.operator == "add"
+    ]
+    return any(row.type.shape for row in rows)
 
 
 def _only_carries(site: Site) -> bool:

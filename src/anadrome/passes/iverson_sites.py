@@ -20,6 +20,8 @@ from anadrome.array_ir.nodes import (
     Let,
     ParFor,
     Part,
+    Reduce,
+    Stack,
     Var,
 )
 from anadrome.array_ir.walk import expression_variables
@@ -91,11 +93,26 @@ def sites_of_token(body: Body, token: Var, final: Atom) -> list[Site] | None:
 
 
 def sites_of_yield(let: Let, expr: ParFor, part: Part) -> list[Site]:
-    """The contributions of an `accumulate` yield: one site."""
-    place = _Place().inside(let)
-    for inner in expr.body.lets:
-        place.after(inner)
-    return [Site(place.path, (), place.bindings, part.at, part.value)]
+    """The contributions of a yield that adds: one site."""
+    return [_site(_Place().inside(let), expr.body, part.at, part.value)]
+
+
+def _site(place: _Place, body: Body, at: tuple[Atom, ...], value: Atom) -> Site:
+    """One contribution; that of a row is one of its elements, in the nest that stacks them or adds up
+    rows."""
+    for let in body.lets:
+        if isinstance(let.expr, ParFor) and value.type.shape and value in let.targets:
+            part = let.expr.part_of(let.targets.index(value))
+            inside = place.inside(let), let.expr.body
+            match part.item:
+                case Stack():
+                    return _site(*inside, (*at, let.expr.index), part.value)
+                case Reduce(operator="add"):
+                    return _site(*inside, at, part.value)
+                case _:
+                    pass
+        place.after(let)
+    return Site(place.path, (), place.bindings, at, value)
 
 
 def _follow(body: Body, state: Var, place: _Place, found: list[Site]) -> Var | None:
