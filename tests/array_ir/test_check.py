@@ -180,6 +180,9 @@ def test_a_parfor_uses_only_what_it_carries() -> None:
     s, t, u = tokens(3)
     carried = let(ParFor.of(i, N, [add(s, t)], [Carry.of(s, t)]), u)
     check(fn(with_sum(s, [carried], u)))
+    s, t, u, w = tokens(4)
+    twice = Carry.of(s, t)
+    refused("used twice", with_sum(s, [let(ParFor.of(i, N, [add(s, t)], [twice, twice]), u, w)], u))
 
 
 def test_a_chain_ends_at_the_accumulator_it_begins_at() -> None:

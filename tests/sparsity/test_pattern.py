@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -12,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from anadrome.ad.forward import jvp
 from anadrome.ad.reverse import vjp
 from anadrome.array_ir.interp import run
-from anadrome.array_ir.nodes import Function
+from anadrome.array_ir.nodes import Body, Function, ParFor
 from anadrome.array_ir.text import parse, show
 from anadrome.sparsity import loops, values, yields
 from anadrome.sparsity.pattern import Dependence
@@ -120,6 +121,22 @@ def test_patterns_found_in_small_parts_are_sound(case):
         patch.object(values, "PENDING", 2),
     ):
         assert_sound(fn, args, tuple(is_float(arg) for arg in args))
+
+
+def test_a_yield_that_stands_twice_is_two() -> None:
+    """Parfors that are merged may have one yield in common, which is no key of what they make."""
+    fn = parse(
+        "fn f(x: f64[n], y: f64[n]) -> f64, f64 { a, b = parfor i < n { u = x[i]; v = y[i]; "
+        "yield reduce add u; yield reduce add v }; return a, b }"
+    )
+    nest = fn.body.lets[0]
+    assert isinstance(nest.expr, ParFor)
+    shared = replace(nest.expr, yields=(nest.expr.yields[0],) * 2)
+    fn = replace(fn, body=Body((replace(nest, expr=shared),), fn.body.results))
+    with patch.object(yields, "ELEMENTS", 2):
+        of_x, of_y = Dependence(fn, [0, 1], [0, 1]).find([(5,), (5,)], [np.ones(5), np.ones(5)])
+    assert of_x.sets is not None and of_x.sets.toarray().tolist() == [[True] * 5 + [False] * 5]
+    assert of_y.sets is not None and of_y.sets.toarray().tolist() == [[False] * 5 + [True] * 5]
 
 
 # ---------------------------------------------------------------------------- exactness

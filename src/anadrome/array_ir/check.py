@@ -248,7 +248,7 @@ class _Checker:
     def parfor(self, let: Let, expr: ParFor) -> _Origins:
         """A parfor: it uses the accumulators it carries, each iteration once."""
         self.read(expr.extent)
-        carries = {part.item: part for part, _ in expr.slices() if isinstance(part.item, Carry)}
+        carries = [item for item in expr.yields if isinstance(item, Carry)]
         for item in expr.yields:
             if not isinstance(item, Carry):
                 self.reads(outer_operands(item))

@@ -33,7 +33,6 @@ from anadrome.array_ir.nodes import (
     Scatter,
     Stack,
     Var,
-    Yield,
 )
 from anadrome.array_ir.operators import identity
 from anadrome.array_ir.walk import free_variables
@@ -85,7 +84,7 @@ def parfor(state: State, targets: Sequence[Var], expr: ParFor, lanes: Lanes) -> 
     for part, made in wanted:
         item = part.item
         if isinstance(item, Reduce) and step < inner.count:
-            for var, blocks in zip(made, reduced[item], strict=True):
+            for var, blocks in zip(made, reduced[part], strict=True):
                 state.bind(var, _together(item.operator, blocks))
         else:
             _yield(state, made, part, inner, lanes)
@@ -93,12 +92,12 @@ def parfor(state: State, targets: Sequence[Var], expr: ParFor, lanes: Lanes) -> 
 
 def _in_parts(
     state: State, expr: ParFor, wanted: Sequence[Part], inner: Lanes, lanes: Lanes, step: int
-) -> dict[Yield, list[list[Block]]]:
+) -> dict[Part, list[list[Block]]]:
     """Run so many iterations at a time; what yields take of them is put together, reductions for each part
     apart."""
     index = np.arange(inner.count) - np.searchsorted(inner.up, inner.up)
-    reduced: dict[Yield, list[list[Block]]] = {
-        part.item: [[] for _ in part.takes] for part in wanted if isinstance(part.item, Reduce)
+    reduced: dict[Part, list[list[Block]]] = {
+        part: [[] for _ in part.takes] for part in wanted if isinstance(part.item, Reduce)
     }
     kept: dict[Var, list[Value]] = {}
     for first in range(0, inner.count, step):
@@ -109,7 +108,7 @@ def _in_parts(
         for part in wanted:
             item = part.item
             if isinstance(item, Reduce):
-                for position, blocks in enumerate(reduced[item]):
+                for position, blocks in enumerate(reduced[part]):
                     blocks.append(_reduced(state, item.operator, part.takes, position, some, lanes))
             elif not isinstance(item, Carry):
                 _keep(state, part, some, kept)
