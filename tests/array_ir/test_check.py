@@ -224,3 +224,11 @@ def test_what_runs_in_any_order_does_not_print() -> None:
 def test_a_text_holds_every_value() -> None:
     with pytest.raises(IRError, match="a text holds every value"):
         check(parse('fn f(n: i64) -> () {\nprint "[\\"stdout\\",false,[\\"x\\"]]" n\n}'))
+
+
+@pytest.mark.parametrize("kind", ["accumulate add", "scatter"])
+def test_what_is_put_fits_its_place(kind: str) -> None:
+    with pytest.raises(IRError, match=r"the value (accumulated|scattered) into x does not fit its place"):
+        parse(
+            f"fn f(x: f64[n], y: f64[n]) -> f64[n] {{ a = parfor i < n {{ yield {kind} x[i] y }}; return a }}"
+        )

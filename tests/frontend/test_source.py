@@ -255,6 +255,11 @@ def test_lambdas_of_one_line_whose_code_has_no_places(tmp_path: Path) -> None:
         "import anadrome as ad\n"
         "two, three, twice, thrice = lambda: 2.0, lambda: 3.0, lambda x: x * 2.0, lambda x: x * 3.0\n"
         "print(ad.grad(lambda x: two() * twice(x) + three() * thrice(x))(1.0))\n"
+        "whole, real, truth, zero, below = lambda: 1, lambda: 1.0, lambda: True, lambda: 0.0, lambda: -0.0\n"
+        "double, triple = (lambda x, a=2.0: x * a), (lambda x, a=3.0: x * a)\n"
+        "for f in (whole, real, truth, zero, below):\n"
+        "    print(repr(ad.jit(f)()))\n"
+        "print(ad.grad(double)(1.0), ad.grad(triple)(1.0))\n"
     )
     done = run(["-X", "no_debug_ranges", str(program)])
-    assert done.stdout.split() == ["13.0"], done.stderr
+    assert done.stdout.split() == ["13.0", "1", "1.0", "True", "0.0", "-0.0", "2.0", "3.0"], done.stderr

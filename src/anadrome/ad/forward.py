@@ -431,8 +431,9 @@ class _Forward:
                 base, row = self.array_tangent(builder, init), self.tangent_or_zero(inner, part.value)
                 return Accumulate.of("add", base, self.renaming.atoms(part.at), row, bounds)
             case Carry(source=source):
-                start, end = self.tangents[source], self.tangent_or_zero(inner, part.value)
-                assert isinstance(start, Var) and isinstance(end, Var)
+                assert isinstance(part.value, Var)
+                start, end = self.tangents[source], self.tangents[part.value]
+                assert isinstance(start, Var)
                 return Carry.of(start, end)
             case Reduce() | Scan() | Accumulate() | Scatter():
                 raise AssertionError("rewritten before the forward sweep, or standing alone")

@@ -122,7 +122,8 @@ def _seed(scope: Scope, part: Part, target: Var) -> Atom | None:
     item = part.item
     if isinstance(item, Carry):
         adjoint, token = scope.token_adjoints.get(target), part.value
-        if adjoint is not None and isinstance(token, Var):
+        assert isinstance(token, Var)
+        if adjoint is not None:
             scope.token_adjoints[item.source] = scope.token_adjoints[token] = adjoint
         return None
     adjoint_array = scope.take(target)
@@ -147,15 +148,15 @@ def _plant(inner: Scope, part: Part, seed: Atom, index: Var) -> None:
     """Put the adjoint of one iteration's value into the scope of the body."""
     builder = inner.builder
     match part.item:
-        case Stack() | Scan():
+        case Stack() | Scan(operator="add"):
             if isinstance(part.value, Var) and part.value in inner.varied:
                 inner.contribute_whole(part.value, element(builder, seed, (index,)))
-        case Reduce():
+        case Reduce(operator="add"):
             inner.contribute_whole(part.value, seed)
-        case Accumulate(bounds=bounds):
+        case Accumulate(operator="add", bounds=bounds):
             if isinstance(part.value, Var) and part.value in inner.varied:
                 inner.contribute_whole(part.value, gathered(inner, seed, part.at, bounds))
-        case Carry() | Scatter() | Reduce() | Scan():
+        case Carry() | Scatter() | Reduce() | Scan() | Accumulate():
             raise AssertionError("rewritten before the reverse sweep")
         case _:
             assert_never(part.item)

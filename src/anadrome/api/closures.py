@@ -23,6 +23,7 @@ from anadrome.frontend.arrays import as_array, atom, undecided
 from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.modes import Mode
+from anadrome.frontend.stage import program_name
 from anadrome.frontend.values import Array, Cell, Maybe, Scalar, ScopeKind, Staged, Value, is_staged
 from anadrome.frontend.views import layout_of
 
@@ -121,10 +122,11 @@ def convert_closure(
     if context.prints > prints:
         primals = [atom(context, leaf) for leaf in leaves.values()]
         context.builder.inline(body, dict(zip(params, primals, strict=True)))
-    return _closed(params, silent(body), structure, results, own_sizes)
+    return _closed(program_name(function), params, silent(body), structure, results, own_sizes)
 
 
 def _closed(
+    name: str,
     params: tuple[Var, ...],
     body: Body,
     structure: Structure,
@@ -136,7 +138,7 @@ def _closed(
     outside = tuple(var for var in free if var not in sizes)
     active = (False,) * len(outside) + (True,) * len(params)
     return ClosureConverted(
-        Function("converted", (*outside, *params), body), outside, active, structure, results, own_sizes
+        Function(name, (*outside, *params), body), outside, active, structure, results, own_sizes
     )
 
 

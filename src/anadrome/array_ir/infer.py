@@ -132,19 +132,15 @@ def yield_types(part: Part, extent: Size) -> tuple[Type, ...]:
             _operator(operator, part.takes)
             return tuple(_stacked(value, extent) for value in part.takes)
         case Accumulate(operator=operator, init=init):
-            base = _array(init, "an accumulated part.value")
-            _hold(
-                part.value.type == _row(base, tuple(part.at)),
-                f"the part.value accumulated into {init} does not fit its place",
-            )
+            base = _array(init, "an accumulated value")
+            fits = part.value.type == _row(base, part.at)
+            _hold(fits, f"the value accumulated into {init} does not fit its place")
             _operator(operator, (part.value,))
             return (base,)
         case Scatter(init=init):
-            base = _array(init, "a scattered part.value")
-            _hold(
-                part.value.type == _row(base, tuple(part.at)),
-                f"the part.value scattered into {init} does not fit its place",
-            )
+            base = _array(init, "a scattered value")
+            fits = part.value.type == _row(base, part.at)
+            _hold(fits, f"the value scattered into {init} does not fit its place")
             return (base,)
         case Carry(source=source):
             _hold(

@@ -51,7 +51,8 @@ class Var:
 
 
 Atom = Var | Const
-Size = Var | Const  # a dimension, of type i64
+Size = Var | Const
+"""A dimension: a constant or a variable of type i64."""
 
 
 @dataclass(frozen=True, slots=True)

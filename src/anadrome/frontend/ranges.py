@@ -18,7 +18,7 @@ UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MI
 """The unit of a budget, in upper case -> its bytes."""
 
 
-def wish_of(policy: Value, memory: Value, span: Span | None) -> Checkpoint | None:
+def hint_of(policy: Value, memory: Value, span: Span | None) -> Checkpoint | None:
     """What a user asks for, or None where that is the default; refuses what is no policy."""
     if is_staged(policy) or is_staged(memory):
         raise CheckpointPolicy("the policy", "a value known only at run time", span)
@@ -51,7 +51,7 @@ def _bytes(memory: Value, span: Span | None) -> int | None:
 
 def _stage_range(context: Context, *bounds: Value, checkpoint: Value = None, memory: Value = None) -> Value:
     """The range as a run-time sequence that carries the policy."""
-    hint = wish_of(checkpoint, memory, context.span)
+    hint = hint_of(checkpoint, memory, context.span)
     if not 1 <= len(bounds) <= 3:
         raise CallMismatch("range", f"{len(bounds)} bounds, not 1 to 3", context.span)
     return replace(staged_range(context, *bounds), checkpoint=hint)
@@ -87,5 +87,5 @@ def range(
     >>> round(float(ad.grad(decay)(0.01, 100)), 6)
     -25.125838
     """
-    wish_of(checkpoint, memory, None)
+    hint_of(checkpoint, memory, None)
     return builtins.range(*bounds)

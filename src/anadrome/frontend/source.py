@@ -167,8 +167,9 @@ def _makes(node: FunctionNode, code: CodeType) -> bool:
         return False
     made = compile(ast.Expression(node), code.co_filename, "eval")
     own = next(const for const in made.co_consts if isinstance(const, CodeType))
-    return (own.co_code, own.co_consts, own.co_names, own.co_varnames) == (
-        (code.co_code, code.co_consts, code.co_names, code.co_varnames)
+    return all(  # as they are written: 1 is equal to 1.0 and to True, and 0.0 to -0.0
+        repr(getattr(own, part)) == repr(getattr(code, part))
+        for part in ("co_code", "co_consts", "co_names", "co_varnames")
     )
 
 

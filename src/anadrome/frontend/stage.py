@@ -122,6 +122,12 @@ def stage(
             grown.add(stopped.site)
 
 
+def program_name(function: object) -> str:
+    """What the program of a callable is called: as it is, where it has a name."""
+    name = getattr(function, "__name__", "program")
+    return name if isinstance(name, str) and name.isidentifier() else "program"
+
+
 def _staged(
     context: Context,
     function: object,
@@ -169,9 +175,8 @@ def _staged(
     leaves, rebuild, weak = _results(context, result)
     body = root.body([atom(context, leaf) for leaf in leaves])
     hidden = tuple(context.captured.values())
-    name = getattr(function, "__name__", "program")
     staged = Function(
-        name if name.isidentifier() else "program",
+        program_name(function),
         (*params, *(one.var for one in (*context.draws, *hidden))),
         body,
     )

@@ -262,8 +262,6 @@ class Hoister:
             if operator is not None:
                 level = self.scopes[-1].level + 1
                 self.levels.update(dict.fromkeys((*operator.left, *operator.right), level))
-                for atom in operator.identity:
-                    self.read(atom, own)
         yields = tuple(keep.item(item, operator_body) for item in expr.yields)
         return remade(expr, expr.index, expr.extent, inner, yields)
 

@@ -63,10 +63,18 @@ from anadrome.array_ir.nodes import (
     WithSum,
 )
 from anadrome.array_ir.rewrite import Substitution, remade, with_body
-from anadrome.array_ir.walk import type_sizes
+from anadrome.array_ir.walk import all_lets, type_sizes
 from anadrome.config import Config
 from anadrome.passes.eliminate_bounds_checks import eliminate_bounds_checks
-from anadrome.passes.iverson_gather import CannotGatherError, Way, element, is_dense, ways
+from anadrome.passes.iverson_gather import (
+    CannotGatherError,
+    Definitions,
+    Way,
+    element,
+    is_dense,
+    turns_along,
+    ways,
+)
 from anadrome.passes.iverson_sites import Site, sites_of_token, sites_of_yield
 from anadrome.passes.restrict_domains import restrict_domains
 from anadrome.passes.simplify import simplify
@@ -76,8 +84,8 @@ MOST_SITES = 8
 
 
 NEST = 3
-"""Loops of a nest that adds up rows, from which on it is turned inside out: a loop over rows alone is as
-fast."""
+"""Loops of a nest that adds up rows, from which on it is turned inside out if it then reads along rows: a
+loop over rows alone is as fast."""
 
 
 def iverson(fn: Function, config: Config) -> Function:
@@ -175,6 +183,7 @@ class _Gatherer:
                 zeros.add(let.targets[0])
             case _ if isinstance(expr, STRUCTURED):
                 if isinstance(expr, ParFor) and _adds_rows(expr):
+                    self.define(expr.body)
                     lets = self.sums(let, zeros)
                     if lets != [let]:
                         return lets
@@ -187,11 +196,17 @@ class _Gatherer:
                 pass
         return [let]
 
+    def define(self, body: Body) -> None:
+        """Note the scalar operations of a nest that is looked at from outside."""
+        for let in all_lets(body):
+            if isinstance(let.expr, Apply):
+                self.definitions[let.targets[0]] = let.expr
+
     def sums(self, let: Let, zeros: set[Var]) -> list[Let]:
         """The statement, and after it the sums that it no longer has to make."""
         kept = _Kept()
         gathered: dict[Var, list[Let]] = {}
-        for target, type_, sites, is_moved in _sums(let, zeros):
+        for target, type_, sites, is_moved in _sums(let, zeros, self.definitions):
             lets = self.gathered(let, target, type_, sites, is_moved, kept)
             if lets is not None:
                 gathered[target] = lets
@@ -254,7 +269,9 @@ class _Gatherer:
         return True
 
 
-def _sums(let: Let, zeros: set[Var]) -> Iterator[tuple[Var, ArrayType, list[Site], bool]]:
+def _sums(
+    let: Let, zeros: set[Var], definitions: Definitions
+) -> Iterator[tuple[Var, ArrayType, list[Site], bool]]:
     """The sums that a statement makes from zeros: the result, its type, the contributions, whether nothing
     else is made of them."""
     match let.expr:
@@ -272,10 +289,15 @@ def _sums(let: Let, zeros: set[Var]) -> Iterator[tuple[Var, ArrayType, list[Site
                 if is_sum or is_row:
                     target, sites = let.targets[where.start], sites_of_yield(let, expr, part)
                     is_moved = all(len(loop.yields) == 1 for loop in sites[0].loops)
-                    if is_sum or (is_moved and len(sites[0].loops) >= NEST):
+                    if is_sum or (is_moved and _is_worth_turning(sites[0], definitions)):
                         yield target, _array(target), sites, is_moved
         case _:
             pass
+
+
+def _is_worth_turning(site: Site, definitions: Definitions) -> bool:
+    """Whether a nest that adds up rows is faster the other way round."""
+    return len(site.loops) >= NEST and turns_along(site, definitions)
 
 
 def _adds_rows(expr: ParFor) -> bool:

@@ -113,16 +113,30 @@ def _reads_along(way: Way, definitions: Definitions) -> bool:
     )
     if is_short or is_regular:
         return True
+    along, down = _reads(way.site, lambda form: _slope(form, index, way), definitions)
+    return along >= down
+
+
+def turns_along(site: Site, definitions: Definitions) -> bool:
+    """Whether a nest that adds up rows reads along rows more often than down columns where the loops of its
+    own rows are the outer ones."""
+    index = [loop.index for loop in site.loops if loop.index not in site.at][-1]
+    along, down = _reads(site, lambda form: form.coefficient(index), definitions)
+    return along > down
+
+
+def _reads(site: Site, slope: Callable[[Affine], int], definitions: Definitions) -> tuple[int, int]:
+    """How many reads inside of all loops go along a row, and how many down a column, with a loop's index."""
     along = down = 0
-    for binding in set(way.site.bindings.values()):
+    for binding in set(site.bindings.values()):
         match binding.let.expr:
-            case Index(indices=(_, _, *_) as indices) if binding.depth == len(loops):
-                slopes = [_slope(affine(atom, definitions), index, way) for atom in indices]
+            case Index(indices=(_, _, *_) as indices) if binding.depth == len(site.loops):
+                slopes = [slope(affine(atom, definitions)) for atom in indices]
                 along += slopes[-1] != 0
                 down += slopes[-1] == 0 and any(slopes)
             case _:
                 pass
-    return along >= down
+    return along, down
 
 
 def _is_short(extent: Atom, definitions: Definitions) -> bool:

@@ -169,8 +169,8 @@ class _Branches(Substitution):
                 kept.append(new)
             self.made = around
             self.taken.pop()
-            sides.append(Body(tuple(kept), self.atoms(side.results)))
-        lets.append(remade(let, self.all_bound(let.targets), If(condition, *sides)))
+            sides.append(remade(side, kept, self.atoms(side.results)))
+        lets.append(remade(let, self.all_bound(let.targets), remade(expr, condition, *sides)))
         for number, is_then, var in own:
             self.made[condition, is_then, number] = _Made(lets, len(lets) - 1, is_then, var)
 

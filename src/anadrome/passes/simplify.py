@@ -402,10 +402,8 @@ class _Simplifier:
         """A stack that is an array there is, or one value everywhere."""
         if isinstance(value, Const):
             shape = (expr.extent,)
-            full = Full(shape, value)
-            return self.emit(Let((Var(target.name, ArrayType(value.dtype, shape)),), full, self.span), full)[
-                0
-            ]
+            full, filled = Full(shape, value), Var(target.name, ArrayType(value.dtype, shape))
+            return self.emit(Let((filled,), full, self.span), full)[0]
         found = row_of_stack(expr, value, self.definitions)
         type_ = self.known.type(target.type)
         if not isinstance(found, Index):

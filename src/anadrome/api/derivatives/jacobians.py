@@ -58,7 +58,7 @@ def jacobian_forward(
     context: Context, function: object, args: Sequence[Value], kwargs: Mapping[str, Value], asked: Asked
 ) -> Value:
     """The Jacobian column by column: in each result's place, its derivative by the arguments."""
-    converted, active = _opened(context, function, args, kwargs, asked, Mode.FORWARD)
+    converted, active = _converted(context, function, args, kwargs, asked, Mode.FORWARD)
     if not asked.holomorphic:
         refuse_complex_argument(asked.transform, active.structure)
     return _by_columns(context, function, args, kwargs, converted, active, asked)
@@ -68,7 +68,7 @@ def jacobian_reverse(
     context: Context, function: object, args: Sequence[Value], kwargs: Mapping[str, Value], asked: Asked
 ) -> Value:
     """The Jacobian row by row: in each result's place, its derivative by the arguments."""
-    converted, active = _opened(context, function, args, kwargs, asked, Mode.REVERSE)
+    converted, active = _converted(context, function, args, kwargs, asked, Mode.REVERSE)
     if not asked.holomorphic:
         refuse_complex_result(asked.transform, _result_structure(converted, asked.has_aux))
     return _by_rows(context, function, args, kwargs, converted, active, asked)
@@ -78,7 +78,7 @@ def jacobian_either(
     context: Context, function: object, args: Sequence[Value], kwargs: Mapping[str, Value], asked: Asked
 ) -> Value:
     """The Jacobian by the mode that has fewer directions, as far as sizes are known now."""
-    converted, active = _opened(context, function, args, kwargs, asked, Mode.EITHER)
+    converted, active = _converted(context, function, args, kwargs, asked, Mode.EITHER)
     result = _result_structure(converted, asked.has_aux)
     is_forward = _has_fewer_columns(context, converted, active, asked.has_aux)
     if not asked.holomorphic:  # each mode has its side on which numbers may be complex
@@ -181,7 +181,7 @@ def _with_auxiliary(
     return found[0], outer_auxiliary(context, function, args, kwargs, found[1])
 
 
-def _opened(
+def _converted(
     context: Context,
     function: object,
     args: Sequence[Value],

@@ -42,7 +42,7 @@ class Pushed:
     several: bool
 
     def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
-        converted, active = _opened(context, self.transform, self.argnums, function, args)
+        converted, active = _converted(context, self.transform, self.argnums, function, args)
         leaves, _ = pytree.flatten(args[2])
         staged = [staged_leaf(context, leaf) for leaf in leaves]
         count: Size | None = None
@@ -73,7 +73,7 @@ class Pulled:
     argnums: Selection
 
     def __call__(self, context: Context, function: object, args: Args, kwargs: Kwargs) -> Value:
-        converted, active = _opened(context, self.transform, self.argnums, function, args)
+        converted, active = _converted(context, self.transform, self.argnums, function, args)
         leaves, _ = pytree.flatten(args[2])
         first = staged_leaf(context, leaves[0])
         assert first is not None
@@ -97,7 +97,7 @@ class Pulled:
         return tuple(like_leaf(context, one, False, 0) for one in context.builder.parfor(count, body))
 
 
-def _opened(
+def _converted(
     context: Context, transform: str, argnums: Selection, function: object, given: Args
 ) -> tuple[ClosureConverted, Active]:
     args, kwargs = given[0], given[1]
