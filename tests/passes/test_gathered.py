@@ -67,7 +67,13 @@ def elements(x: np.ndarray, m: np.ndarray, c: np.ndarray) -> np.ndarray:
     return made[c] * 2.0
 
 
-PROGRAMS = (rows, sums, corners, pairs, product, product_of_rows, elements)
+def parts_of_rows(x: np.ndarray, m: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """The parts of an argument's own rows."""
+    parts = np.reshape(x, (len(x), 2, 2))
+    return np.array([sum(np.sum(np.exp(part) * np.sin(part)) for part in row) for row in parts])[c]
+
+
+PROGRAMS = (rows, sums, corners, pairs, product, product_of_rows, elements, parts_of_rows)
 
 
 def _arguments(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -392,16 +392,20 @@ def _emit_rows(builder: Builder, let: Let, rows: Var, count: Size, arrays: dict[
             first = Let((own,), Index(rows, (place,)), let.span)
             made = builder.let(ParFor.of(place, count, (first, *new.body.lets), new.parts))
         case Reshape(array=array, shape=shape):
-            made = (builder.reshape(arrays[array], (count, *shape[1:])),)
+            made = (builder.reshape(_rows_of(builder, array, rows, count, arrays), (count, *shape[1:])),)
         case Library(operation, (left, right), attributes):
             assert isinstance(left, Var)
-            some = arrays.get(left)
-            if some is None:
-                some = builder.stack(count, lambda inner, k: inner.index(left, (inner.index(rows, (k,)),)))
+            some = _rows_of(builder, left, rows, count, arrays)
             made = builder.let(Library(operation, (some, right), attributes))
         case _:
             raise AssertionError(f"{type(let.expr).__name__} does not make rows")
     arrays |= zip(let.targets, made, strict=True)
+
+
+def _rows_of(builder: Builder, array: Var, rows: Var, count: Size, arrays: dict[Var, Var]) -> Var:
+    """The wanted rows of an array: made as those before, or copied."""
+    made = arrays.get(array)
+    return made or builder.stack(count, lambda inner, k: inner.index(array, (inner.index(rows, (k,)),)))
 
 
 class _OfRow(Substitution):
