@@ -6,7 +6,7 @@ BIN := .venv/bin
 STAMP := .venv/stamp
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check format test docs fuzz coverage bench demo clean
+.PHONY: help setup check format test docs native fuzz coverage bench demo clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -14,13 +14,15 @@ help: ## list the targets
 setup: $(STAMP) ## make the virtual environment and install everything into it
 
 # A system Python may come without ensurepip; its own pip then fills the environment from outside.
+INSTALL = if $(BIN)/python -m pip --version >/dev/null 2>&1; then pip="$(BIN)/python -m pip"; \
+	 else pip="$(PYTHON) -m pip --python $(BIN)/python"; fi; \
+	 PIP_DISABLE_PIP_VERSION_CHECK=1 $$pip install --quiet --quiet
+
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("make: Python 3.11 or newer is needed, name one with PYTHON=" if sys.version_info < (3, 11) else 0)'
 	@echo "setting up .venv"
 	@$(PYTHON) -m venv .venv >/dev/null 2>&1 || $(PYTHON) -m venv --clear --without-pip .venv
-	@if $(BIN)/python -m pip --version >/dev/null 2>&1; then pip="$(BIN)/python -m pip"; \
-	 else pip="$(PYTHON) -m pip --python $(BIN)/python"; fi; \
-	 PIP_DISABLE_PIP_VERSION_CHECK=1 $$pip install --quiet --quiet --editable '.[dev,plot]'
+	@$(INSTALL) --editable '.[dev,plot]'
 	@touch $@
 
 check: $(STAMP) ## format, lint, types, layers, lengths
@@ -39,6 +41,9 @@ test: $(STAMP) ## run the tests in two processes (FLAGS="-k name" for some of th
 
 docs: $(STAMP) ## run the examples in README, docs and docstrings
 	$(BIN)/python -m pytest tests/test_docs.py src --doctest-modules $(FLAGS)
+
+native: $(STAMP) ## compile the stages with mypyc into build/native (README, "Install")
+	@ANADROME_COMPILED=1; export ANADROME_COMPILED; $(INSTALL) --no-deps --upgrade --target build/native .
 
 fuzz: $(STAMP) ## run the slow tests, and the property tests with many examples (most of an hour)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "fuzz or slow or hypothesis" --hypothesis-profile=fuzz --timeout=0 $(FLAGS)

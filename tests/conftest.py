@@ -11,6 +11,8 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, settings
 
+from anadrome.compile import IS_COMPILED
+
 # Every program a test compiles is verified, and read back from its text, after each pass.
 os.environ.setdefault("ANADROME_VERIFY", "1")
 
@@ -79,7 +81,8 @@ SAMPLED = {
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as `slow` what the samples leave out; skip `gpu` tests on a machine without an NVIDIA GPU."""
+    """Mark as `slow` what the samples leave out; skip `gpu` tests on a machine without an NVIDIA GPU, and
+    `interpreted` ones where mypyc has compiled the stages."""
     seen: Counter[str] = Counter()
     for item in items:
         name = item.nodeid.partition("[")[0].removeprefix("tests/")
@@ -91,6 +94,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if gpu_items and not _has_gpu():
         for item in gpu_items:
             item.add_marker(pytest.mark.skip(reason="no NVIDIA GPU"))
+    for item in items if IS_COMPILED else ():
+        if item.get_closest_marker("interpreted"):
+            item.add_marker(pytest.mark.skip(reason="counts steps of Python"))
 
 
 def _has_gpu() -> bool:

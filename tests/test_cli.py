@@ -178,7 +178,7 @@ def test_doctor_and_cache(
     monkeypatch.setenv("ANADROME_CACHE_DIR", str(tmp_path))
     assert main(["doctor"]) == 0
     words = capsys.readouterr().out
-    for what in ("numpy", "llvm", "processor", "threads", "vector math", "cache"):
+    for what in ("numpy", "stages", "llvm", "processor", "threads", "vector math", "cache"):
         assert what in words
     (tmp_path / "thesis.object").write_text("mine")
     ObjectCache(tmp_path, 256).write(key_of("code"), bytes(1 << 20))

@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,7 @@ from anadrome.passes.simplify import simplify
 from anadrome.passes.split_loops import split_loops
 from anadrome.passes.stored_sums import stored_sums
 from anadrome.passes.tiles import tiles
+from anadrome.prims.node import replace
 from anadrome.schedule.cpu import Scheduled, schedule_cpu
 from anadrome.targets.cache import key_of
 from anadrome.targets.cpu import compile_cpu, kept_program, vector_bits
@@ -311,6 +312,9 @@ def compile_function(
         return compile_cpu(scheduled.function, config, program_key=key)
 
 
+IS_COMPILED = not str(array_ir.__file__).endswith(".py")
+"""Whether Anadrome's stages are machine code themselves (docs/decisions/0040-compiled-by-mypyc.md)."""
+
 OF_THE_CALL = ("threads", "cache", "cache_dir", "cache_megabytes", "programs", "progress", "traceback")
 """Settings that say nothing of what a program becomes."""
 
@@ -324,7 +328,7 @@ def _program_key(fn: array_ir.Function, config: Config, donated: Collection[int]
     if program is None or not sources:
         return ""
     settings = {name: getattr(config, name) for name in KINDS if name not in OF_THE_CALL}
-    versions = (np.__version__, scipy.__version__, llvmlite.__version__, sys.version)
+    versions = (np.__version__, scipy.__version__, llvmlite.__version__, sys.version, IS_COMPILED)
     target = this_machine().target
     return key_of("program", program, repr((settings, sorted(donated), versions, target)), sources)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -17,6 +16,7 @@ from anadrome.array_ir.interp import run
 from anadrome.array_ir.nodes import Body, Function, Let, Loop
 from anadrome.array_ir.text import parse, show
 from anadrome.errors.ir import IRError, IRSyntaxError
+from anadrome.prims.node import replace
 from tests.ad.oracles import assert_derivatives
 
 POLICIES = ("sqrt", "log", 1, 2, 3, 5)

@@ -7,7 +7,6 @@ pass with the right numbers is no fault (a barrier with nothing to order, zeroin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +32,7 @@ from anadrome.kernel_ir.nodes import (
     While,
 )
 from anadrome.kernel_ir.walk import statements
+from anadrome.prims.node import replace
 from anadrome.prims.table import PRIMS
 from tests.ad.test_kernels import Launched, drawn, launched
 

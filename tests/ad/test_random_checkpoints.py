@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from anadrome.array_ir.interp import run
 from anadrome.array_ir.nodes import Body, Function, Let, Loop
 from anadrome.array_ir.text import show
 from anadrome.array_ir.walk import all_lets, map_bodies
+from anadrome.prims.node import replace
 from tests.ad.oracles import direction, is_float
 from tests.programs import programs
 

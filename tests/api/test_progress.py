@@ -70,7 +70,7 @@ def test_a_long_compilation_says_what_it_does_and_leaves_nothing() -> None:
 
 
 def test_the_stages_are_named() -> None:
-    longer = PROGRAM.replace("np.sin(x) * x", " + ".join(f"np.sin(x * x[{i % 3}])" for i in range(60)))
+    longer = PROGRAM.replace("np.sin(x) * x", " + ".join(f"np.sin(x * x[{i % 3}])" for i in range(150)))
     shown = run(longer.format(patience=0.0, interval=0.002, seconds=0.01))[1]
     stages = set(re.findall(r": ([\w ]+), \d s\x1b", shown))
     assert {"front end", "LLVM"} <= stages

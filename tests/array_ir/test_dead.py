@@ -208,6 +208,7 @@ def test_live_body_keeps_what_is_wanted() -> None:
     assert live_body(whole) is whole
 
 
+@pytest.mark.interpreted
 def test_long_bodies_take_linear_work() -> None:
     def calls(size: int) -> int:
         builder = Builder()

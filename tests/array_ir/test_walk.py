@@ -35,6 +35,7 @@ def visits(depth: int, monkeypatch: pytest.MonkeyPatch) -> int:
     return len(asked)
 
 
+@pytest.mark.interpreted
 def test_statements_are_asked_for_their_variables_once(monkeypatch: pytest.MonkeyPatch) -> None:
     few, more, many = (visits(depth, monkeypatch) for depth in (4, 8, 16))
     assert few == 2 * 4 + 1

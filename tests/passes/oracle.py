@@ -8,7 +8,7 @@ import numpy as np
 
 from anadrome.array_ir.check import check
 from anadrome.array_ir.interp import run
-from anadrome.array_ir.nodes import Function, Var
+from anadrome.array_ir.nodes import Function
 from anadrome.array_ir.rewrite import Renaming
 from anadrome.array_ir.text import parse, show
 from anadrome.config import Config
@@ -89,20 +89,15 @@ def becomes(run_pass: Pass, before: str, after: str) -> None:
     assert anonymous(made) == anonymous(parse(after)), show(made)
 
 
-class _Anonymous(Renaming):
-    """A copy in which every variable has the same name, so that the printer numbers them."""
-
-    def fresh(self, var: Var) -> Var:
-        new = Var("v", self.type(var.type))
-        self.mapping[var] = new
-        return new
-
-
 def anonymous(fn: Function) -> str:
-    """The text of a function whatever its variables are called."""
-    renaming = _Anonymous({})
+    """The text of a function whatever its variables are called: all are called the same, and the printer
+    numbers them."""
+    renaming = Renaming({})
     renaming.all_bound(fn.sizes)
-    return show(Function(fn.name, renaming.all_bound(fn.params), renaming.body(fn.body)))
+    copy = Function(fn.name, renaming.all_bound(fn.params), renaming.body(fn.body))
+    for var in renaming.mapping.values():
+        var.name = "v"
+    return show(copy)
 
 
 def same(left: Sequence[object], right: Sequence[object], tolerance: float = 0.0) -> None:

@@ -215,6 +215,7 @@ KNOWN = {
 """What grows faster, the most that it may grow, and why. What is near linear does not stand here."""
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("name", FAMILIES)
 def test_stages_are_near_linear(name: str) -> None:
     found = {stage: value for stage, value in growths(FAMILIES[name]).items() if value > LIMIT}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -15,6 +14,7 @@ from anadrome.ad.reverse import vjp
 from anadrome.array_ir.interp import run
 from anadrome.array_ir.nodes import Body, Function, ParFor
 from anadrome.array_ir.text import parse, show
+from anadrome.prims.node import replace
 from anadrome.sparsity import loops, values, yields
 from anadrome.sparsity.pattern import Dependence
 from tests.ad.oracles import is_float

@@ -16,7 +16,7 @@ be of about as many places as the dimension has.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from anadrome.array_ir.affine import affine
 from anadrome.array_ir.nodes import (
@@ -34,6 +34,7 @@ from anadrome.array_ir.nodes import (
     Var,
 )
 from anadrome.array_ir.walk import bodies, expression_variables, operands
+from anadrome.prims.node import replace
 
 
 @dataclass(frozen=True, slots=True)

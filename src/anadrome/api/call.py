@@ -15,7 +15,7 @@ import threading
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -47,6 +47,7 @@ from anadrome.errors.tracebacks import end_at_call, mark_bug
 from anadrome.frontend.captured import KEPT
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Value, is_staged
+from anadrome.prims.node import replace
 
 KEPT_TRANSFORMS = 64
 """Transforms kept with one function, each for other settings (`argnums`, `in_axes`, `tolerance`)."""

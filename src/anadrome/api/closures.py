@@ -9,7 +9,7 @@ so that differentiation sees a closed function, and are passed back when the der
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from anadrome.frontend.modes import Mode
 from anadrome.frontend.stage import program_name
 from anadrome.frontend.values import Array, Cell, Maybe, Scalar, ScopeKind, Staged, Value, is_staged
 from anadrome.frontend.views import layout_of
+from anadrome.prims.node import replace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from anadrome.api import pytree
 from anadrome.api.closures import like, staged_leaf
 from anadrome.array_ir.build import Builder
@@ -12,6 +10,7 @@ from anadrome.frontend.arrays import atom
 from anadrome.frontend.context import Context
 from anadrome.frontend.values import Array, Value
 from anadrome.frontend.views import layout_of, view_of
+from anadrome.prims.node import replace
 
 
 def stop_values(context: Context, value: Value) -> Value:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import NamedTuple, NoReturn, TypeVar
 
 from anadrome.array_ir.checkpoint import Checkpoint
@@ -54,6 +53,7 @@ from anadrome.array_ir.text_parse_kernels import parse_collective, parse_launch,
 from anadrome.dtypes import BY_NAME, I64, DType
 from anadrome.errors.ir import IRSyntaxError
 from anadrome.library.table import LIBRARY
+from anadrome.prims.node import replace
 from anadrome.prims.table import PRIMS
 
 BOUNDS = {"": Bounds.PROVED, "?": Bounds.CHECKED, "~": Bounds.IGNORED}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, assert_never
 
 from anadrome.array_ir.nodes import (
@@ -35,6 +34,7 @@ from anadrome.array_ir.nodes import (
     WithSum,
     Yield,
 )
+from anadrome.prims.node import replace
 
 
 # ---------------------------------------------------------------------------- reading

@@ -13,7 +13,6 @@ import functools
 import inspect
 import types
 from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import replace
 from enum import Enum
 from types import CellType, FunctionType
 from typing import Any
@@ -34,6 +33,7 @@ from anadrome.frontend.liveness import analyse_block, assigned_names
 from anadrome.frontend.own import is_inlined, is_own
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import Frame, Value
+from anadrome.prims.node import replace
 
 
 def construct(context: Context, cls: Any, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:

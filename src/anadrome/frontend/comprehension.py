@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -86,6 +85,7 @@ from anadrome.frontend.values import (
     link,
 )
 from anadrome.frontend.views import layout_of, region_of, view_of
+from anadrome.prims.node import replace
 
 Comprehension = ast.ListComp | ast.GeneratorExp
 Keyed = ast.DictComp | ast.SetComp

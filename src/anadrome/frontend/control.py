@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import partial
 
 from anadrome.array_ir.nodes import FALSE, Atom, Var, i64
@@ -57,6 +56,7 @@ from anadrome.frontend.values import (
     is_staged,
     value_at_break,
 )
+from anadrome.prims.node import replace
 
 STATIC_ITERATIONS = 1_000
 """A `while` whose condition is known while compiling is repeated at most this often."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,6 +20,7 @@ from anadrome.frontend.library.common import optional_dtype
 from anadrome.frontend.sizes import agree, show_shape, size_value
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import Array, Scalar, ScopeKind, Value, is_staged
+from anadrome.prims.node import replace
 
 MAKERS = (np.random.default_rng, np.random.RandomState, random.Random)
 

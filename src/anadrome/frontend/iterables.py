@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from anadrome.array_ir.checkpoint import Checkpoint
 from anadrome.array_ir.nodes import Atom, Check, Const, Size, Var, i64
@@ -16,6 +16,7 @@ from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import take_inside
 from anadrome.frontend.sizes import clamp_size, is_nonnegative
 from anadrome.frontend.values import Array, Complex, Missing, Scalar, Value
+from anadrome.prims.node import replace
 
 _ITERABLE_HELP = "loop over an array, a list or `range(n)`"
 

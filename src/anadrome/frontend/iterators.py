@@ -6,7 +6,7 @@ import ast
 import enum
 from collections.abc import Callable, Generator, ItemsView, Iterable, KeysView, Mapping, Sequence, ValuesView
 from collections.abc import Iterator as PythonIterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ from anadrome.frontend.overloads import own_method
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sizes import agree, clamp_size, least_size
 from anadrome.frontend.values import Array, Complex, Frame, Key, Missing, Scalar, Value
+from anadrome.prims.node import replace
 
 
 class Iterator(Stateful):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -60,6 +59,7 @@ from anadrome.frontend.values import (
     value_at_break,
 )
 from anadrome.frontend.ways import Slot, Way, emit
+from anadrome.prims.node import replace
 
 
 def branch(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import re
-from dataclasses import replace
 
 from anadrome.array_ir.checkpoint import Checkpoint
 from anadrome.errors.base import Span
@@ -13,6 +12,7 @@ from anadrome.frontend.context import Context
 from anadrome.frontend.iterables import staged_range
 from anadrome.frontend.values import Value, is_staged
 from anadrome.frontend.verbs import verb
+from anadrome.prims.node import replace
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 """The unit of a budget, in upper case -> its bytes."""

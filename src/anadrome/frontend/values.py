@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import enum
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import CellType
 from typing import Any, NoReturn, TypeGuard
 
@@ -22,6 +22,7 @@ from anadrome.errors import Span
 from anadrome.errors.frontend import BranchesDiffer, FrontendError, Undefined
 from anadrome.frontend.modes import Mode, Modes
 from anadrome.frontend.source import Source
+from anadrome.prims.node import replace
 from anadrome.printing import How
 
 Value = object

@@ -70,7 +70,7 @@ class Likeness:
                 put(part)
             case _:
                 put(type(part).__name__)
-                for name in part.__slots__:
+                for name in part.__match_args__:
                     if name != "span":
                         self._add(getattr(part, name))
 

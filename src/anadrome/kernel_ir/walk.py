@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from anadrome.kernel_ir.nodes import (
@@ -41,6 +41,7 @@ from anadrome.kernel_ir.nodes import (
     While,
     Workers,
 )
+from anadrome.prims.node import replace
 from anadrome.prims.table import PRIMS
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)

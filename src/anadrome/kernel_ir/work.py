@@ -3,7 +3,7 @@ how many of them a program must look whether it is to end."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from anadrome.errors.ir import IRError
@@ -40,6 +40,7 @@ from anadrome.kernel_ir.nodes import (
     Workers,
 )
 from anadrome.kernel_ir.walk import expressions, statements, subexpressions
+from anadrome.prims.node import replace
 
 PATIENCE = 1 << 18
 """Operations after which a program looks whether it is to end: 30 microseconds of the cheapest ones, 30

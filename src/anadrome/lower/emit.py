@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from anadrome.dtypes import I64, DType
@@ -19,6 +19,7 @@ from anadrome.kernel_ir.arithmetic import ONE, ZERO, multiply, product
 from anadrome.kernel_ir.check import LOCAL_BYTES
 from anadrome.kernel_ir.nodes import Binding, Buffer, Expr, Space, Stmt, Var
 from anadrome.lower.values import Place, Splat, Storage, capacity
+from anadrome.prims.node import replace
 from anadrome.prims.table import PRIMS
 
 SMALL_ARRAY = 256

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import takewhile
 
 from anadrome.array_ir import nodes as array_ir
@@ -19,6 +19,7 @@ from anadrome.lower.memory import Frame
 from anadrome.lower.origin import origin
 from anadrome.lower.statements import lower_statement
 from anadrome.lower.values import Destination, Place, Splat, Storage, Value
+from anadrome.prims.node import replace
 
 
 def lower(fn: array_ir.Function, config: Config, donated: Collection[int] = ()) -> kernel_ir.Function:

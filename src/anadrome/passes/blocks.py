@@ -108,7 +108,7 @@ After:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from anadrome.array_ir.dead import live_body
 from anadrome.array_ir.nodes import (
@@ -131,6 +131,7 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.rewrite import Renaming, Substitution
 from anadrome.array_ir.walk import all_lets, expression_variables, free_variables
 from anadrome.dtypes import BOOL, I64
+from anadrome.prims.node import replace
 from anadrome.prims.table import PRIMS
 
 BLOCK = 32

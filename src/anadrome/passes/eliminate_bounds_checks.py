@@ -36,7 +36,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import assert_never
 
 from anadrome.array_ir.launch import GEOMETRY
@@ -78,6 +77,7 @@ from anadrome.config import Config
 from anadrome.dtypes import I64
 from anadrome.passes.hoist_checks import Lift, begin, key, leave, may_be_lifted, without, write
 from anadrome.passes.ranges import Polynomial, Ranges, negated, replaced
+from anadrome.prims.node import replace
 
 
 def eliminate_bounds_checks(fn: Function, config: Config) -> Function:

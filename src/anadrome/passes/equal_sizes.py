@@ -103,9 +103,11 @@ def _checks_first(lets: tuple[Let, ...]) -> list[Let]:
 def _compared(let: Let, lets: tuple[Let, ...], bound: dict[Var, int]) -> tuple[int, list[Var]] | None:
     """Of a check of sizes: where they are compared, and the variables that it reads besides."""
     check = let.expr
-    if not isinstance(check, Check) or check.error != "size" or check.condition not in bound:
+    if not isinstance(check, Check) or check.error != "size":
         return None
-    place = bound[check.condition]
+    place = bound.get(check.condition) if isinstance(check.condition, Var) else None
+    if place is None:
+        return None
     comparison = lets[place].expr
     if not isinstance(comparison, Apply) or comparison.prim.name != "eq":
         return None

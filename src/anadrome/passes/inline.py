@@ -23,12 +23,11 @@ After:
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from anadrome.array_ir.nodes import Body, Custom, Expr, Function, Let, Operator, ParFor
 from anadrome.array_ir.rewrite import BodyChange, Substitution, remade, with_body
 from anadrome.array_ir.walk import all_lets, operator_of
 from anadrome.config import Config
+from anadrome.prims.node import replace
 
 
 def inline(fn: Function, config: Config) -> Function:

@@ -7,7 +7,7 @@ it, ends the search without an answer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from anadrome.array_ir.dead import STRUCTURED
 from anadrome.array_ir.nodes import (
@@ -25,6 +25,7 @@ from anadrome.array_ir.nodes import (
     Var,
 )
 from anadrome.array_ir.walk import expression_variables
+from anadrome.prims.node import replace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -61,7 +61,7 @@ After:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from anadrome.array_ir.nodes import (
     AddTo,
@@ -92,6 +92,7 @@ from anadrome.array_ir.walk import expression_variables, map_bodies
 from anadrome.config import Config
 from anadrome.dtypes import I64
 from anadrome.passes.blocks import blocks, split
+from anadrome.prims.node import replace
 
 LEAST_LOOPS = 2
 """So many loops stand inside one another where lanes around them pay."""

@@ -31,7 +31,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import assert_never
 
 from anadrome.array_ir.dead import remove_dead
@@ -78,6 +77,7 @@ from anadrome.passes.algebra import Context, simplify_apply
 from anadrome.passes.forwarding import Versions, forward_index, row_of_stack
 from anadrome.passes.overwriting import overwriting, overwriting_at_once
 from anadrome.passes.value_numbering import expression_key
+from anadrome.prims.node import replace
 from anadrome.prims.table import PRIMS
 
 

@@ -38,7 +38,7 @@ After:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from anadrome.array_ir.affine import goes_over
 from anadrome.array_ir.nodes import (
@@ -61,6 +61,7 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.array_ir.walk import all_lets, let_variables
 from anadrome.config import Config
+from anadrome.prims.node import replace
 
 
 def stored_sums(fn: Function, config: Config) -> Function:

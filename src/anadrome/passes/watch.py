@@ -11,7 +11,7 @@ Not in any pipeline: `trace_nan` runs it on a program that has given a NaN.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import (
@@ -38,6 +38,7 @@ from anadrome.array_ir.rewrite import with_body
 from anadrome.array_ir.walk import map_bodies
 from anadrome.config import Config
 from anadrome.dtypes import I64
+from anadrome.prims.node import replace
 from anadrome.prims.record import Prim
 
 Around = tuple[tuple[str, Var], ...]

@@ -8,7 +8,7 @@ is set again.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 Node = TypeVar("Node")
 
@@ -17,3 +17,16 @@ Node = TypeVar("Node")
 def node(cls: type[Node]) -> type[Node]:
     """A dataclass with slots whose instances are equal to nothing but themselves and never change."""
     return dataclass(slots=True, eq=False)(cls)
+
+
+if TYPE_CHECKING:
+    from dataclasses import replace as replace
+else:
+
+    def replace(given: Any, /, **changes: Any) -> Any:
+        """A node or dataclass with some of its fields changed: `dataclasses.replace`, which also knows the
+        classes of the compiled build, that are no dataclasses."""
+        cls = type(given)
+        pop = changes.pop
+        fields = [pop(name) if name in changes else getattr(given, name) for name in cls.__match_args__]
+        return cls(*fields, **changes)

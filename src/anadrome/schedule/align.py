@@ -46,7 +46,7 @@ After:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from anadrome.dtypes import I64
 from anadrome.kernel_ir.affine import ONE, Bindings, Form
@@ -67,6 +67,7 @@ from anadrome.kernel_ir.nodes import (
 )
 from anadrome.kernel_ir.walk import expressions, subexpressions
 from anadrome.kernel_ir.work import value_operations
+from anadrome.prims.node import replace
 from anadrome.prims.table import PRIMS
 from anadrome.schedule.apart import Added
 from anadrome.schedule.names import Names, copied

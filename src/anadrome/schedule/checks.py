@@ -47,12 +47,12 @@ After:
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 
 from anadrome.dtypes import BOOL, I64, DType
 from anadrome.kernel_ir.arithmetic import compute, greatest, known
 from anadrome.kernel_ir.nodes import Binding, Check, Const, Expr, For, If, Let, Stmt, Var
 from anadrome.kernel_ir.walk import statements
+from anadrome.prims.node import replace
 from anadrome.schedule.bounds import Bounds, all_of
 
 TRUE = Const(True, BOOL)

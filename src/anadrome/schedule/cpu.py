@@ -33,12 +33,13 @@ After:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from anadrome.config import Config
 from anadrome.kernel_ir.nodes import Binding, For, Function, If, Launch, Stmt, While
 from anadrome.kernel_ir.text import names_of
 from anadrome.kernel_ir.walk import bodies, kernels
+from anadrome.prims.node import replace
 from anadrome.schedule.failures import Failures
 from anadrome.schedule.idioms import with_idioms
 from anadrome.schedule.launch import emit_launch

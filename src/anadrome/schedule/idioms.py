@@ -52,8 +52,6 @@ After:
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from anadrome.kernel_ir.affine import Bindings, bindings_of
 from anadrome.kernel_ir.nodes import (
     Binding,
@@ -73,6 +71,7 @@ from anadrome.kernel_ir.nodes import (
     View,
 )
 from anadrome.kernel_ir.walk import is_zero, subexpressions
+from anadrome.prims.node import replace
 
 
 def with_idioms(fn: Function) -> Function:

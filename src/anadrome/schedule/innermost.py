@@ -47,7 +47,7 @@ After:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from anadrome.dtypes import I64, DType
 from anadrome.kernel_ir.affine import Bindings
@@ -82,6 +82,7 @@ from anadrome.kernel_ir.walk import (
 )
 from anadrome.kernel_ir.work import value_operations
 from anadrome.prims.monoids import identity_of
+from anadrome.prims.node import replace
 from anadrome.prims.table import PRIMS
 from anadrome.schedule.apart import Added, InOrder, Iterations, Reach, Sum, iterations_of
 from anadrome.schedule.names import copied

@@ -48,7 +48,7 @@ After:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from anadrome.dtypes import I64
 from anadrome.kernel_ir.affine import Bindings
@@ -69,6 +69,7 @@ from anadrome.kernel_ir.nodes import (
     i64,
 )
 from anadrome.kernel_ir.walk import expressions, free_names, statements, subexpressions, trip_count
+from anadrome.prims.node import replace
 from anadrome.schedule.apart import Iterations, iterations_of
 from anadrome.schedule.names import Names
 

@@ -56,7 +56,7 @@ After:
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from anadrome.dtypes import BOOL, I64
 from anadrome.kernel_ir.arithmetic import ZERO, add, compute, divide, known, multiply, subtract
@@ -85,6 +85,7 @@ from anadrome.kernel_ir.walk import (
     statements,
     subexpressions,
 )
+from anadrome.prims.node import replace
 from anadrome.schedule.names import copied
 
 

@@ -13,7 +13,7 @@ iteration needs the one before; lanes read their arrays where neighbours are sid
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import assert_never
 
 from anadrome.dtypes import I64
@@ -40,6 +40,7 @@ from anadrome.kernel_ir.walk import (
     subexpressions,
     with_bodies,
 )
+from anadrome.prims.node import replace
 from anadrome.schedule.align import Aligned, aligned, aligned_of
 from anadrome.schedule.apart import InOrder
 from anadrome.schedule.innermost import ALONE, Strips, innermost_loop, strips_of

@@ -4,7 +4,7 @@ is bound once, so every copy of a statement binds new ones."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from anadrome.errors.ir import IRError
@@ -28,6 +28,7 @@ from anadrome.kernel_ir.nodes import (
     Workers,
 )
 from anadrome.kernel_ir.walk import free_names, offset_of
+from anadrome.prims.node import replace
 
 
 @dataclass(frozen=True, slots=True)

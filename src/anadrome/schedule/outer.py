@@ -56,7 +56,6 @@ After:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from anadrome.dtypes import BOOL, I64
 from anadrome.kernel_ir.arithmetic import ONE, ZERO, add, compute, divide, known, multiply, subtract
@@ -88,6 +87,7 @@ from anadrome.kernel_ir.walk import (
     statements,
     with_bodies,
 )
+from anadrome.prims.node import replace
 from anadrome.prims.table import PRIMS
 from anadrome.schedule.names import Names, Place
 

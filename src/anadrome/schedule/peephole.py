@@ -32,11 +32,11 @@ What is computed and not used any more the target leaves out.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from anadrome.kernel_ir.arithmetic import compute
 from anadrome.kernel_ir.nodes import Compute, Const, Expr, For, Function, If, Let, Stmt, Var, While
 from anadrome.kernel_ir.walk import bodies
+from anadrome.prims.node import replace
 
 
 def simplify(fn: Function) -> Function:

@@ -56,7 +56,7 @@ After:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from anadrome.dtypes import I64
 from anadrome.kernel_ir.affine import Bindings
@@ -77,6 +77,7 @@ from anadrome.kernel_ir.nodes import (
     i64,
 )
 from anadrome.kernel_ir.walk import expressions, subexpressions
+from anadrome.prims.node import replace
 from anadrome.prims.table import PRIMS
 from anadrome.schedule.names import copied
 

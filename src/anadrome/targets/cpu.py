@@ -6,7 +6,7 @@ import ctypes
 import functools
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 
 import llvmlite
@@ -17,6 +17,7 @@ from anadrome.config import Config
 from anadrome.errors.base import warn_user
 from anadrome.errors.targets import MissingFunction, MissingTransforms, UntrustedCache
 from anadrome.kernel_ir.nodes import Function
+from anadrome.prims.node import replace
 from anadrome.targets.cache import CacheRefused, ObjectCache, key_of
 from anadrome.targets.cpu_call import Executable
 from anadrome.targets.cpu_machine import (

@@ -8,11 +8,11 @@ times. What fails in such a function is told by numbers that the caller gives.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 
 from anadrome.kernel_ir.likeness import Likeness
 from anadrome.kernel_ir.nodes import Binding, Buffer, Call, Check, For, Free, Print, Space, Stmt, Swap, Var
 from anadrome.kernel_ir.walk import Names, free_names, statements
+from anadrome.prims.node import replace
 from anadrome.targets.llvm_memory import finish_function
 from anadrome.targets.llvm_poll import charge, spent
 from anadrome.targets.llvm_scope import Outlined, Parameter, Place, Scope

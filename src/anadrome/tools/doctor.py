@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import llvmlite.binding as llvm
 
+from anadrome.compile import IS_COMPILED
 from anadrome.config import Config
 from anadrome.targets.cache import CacheRefused, ObjectCache
 from anadrome.targets.cpu_machine import this_machine
@@ -25,6 +26,7 @@ def findings(config: Config) -> Iterator[tuple[str, str]]:
     """(what, how it is), one after the other."""
     yield "anadrome", _version("anadrome")
     yield "python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    yield "stages", "compiled by mypyc" if IS_COMPILED else "Python"
     for package in ("numpy", "scipy", "llvmlite"):
         yield package, _version(package)
     yield "llvm", ".".join(str(part) for part in llvm.llvm_version_info)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any, assert_never
 
@@ -29,6 +29,7 @@ from anadrome.errors.tracebacks import door
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.prediction.footprint import Holding, footprint
 from anadrome.prediction.symbolic_intervals import UNBOUNDED, Count, Number
+from anadrome.prims.node import replace
 from anadrome.schedule.cpu import Scheduled
 from anadrome.schedule.report import Plan, way_kind
 

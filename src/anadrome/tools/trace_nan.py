@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from anadrome.errors.base import AnadromeError
 from anadrome.errors.runtime import NonFinite
 from anadrome.errors.tracebacks import door
 from anadrome.passes.watch import watch
+from anadrome.prims.node import replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ The recurrences are scans (`recurrence`), one for each block of J. Forward mode 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from anadrome.ad.arrays import element, flipped
 from anadrome.ad.folds.commuting import is_commutative
@@ -54,6 +54,7 @@ from anadrome.array_ir.nodes import (
 )
 from anadrome.array_ir.rewrite import Renaming
 from anadrome.dtypes import DType
+from anadrome.prims.node import replace
 
 
 # ---------------------------------------------------------------------------- which there are
@@ -283,7 +284,7 @@ class _Chain:
         block = self.block
         matrix = self.matrix(builder, operands)
         if is_exclusive:
-            vector = list(seeds)
+            vector: list[Atom | None] = list(seeds)
         else:
             vector = [None] * len(block)
             for (row, column), value in matrix.items():

@@ -20,7 +20,7 @@ product of 64 matrices of 2×2.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -43,6 +43,7 @@ from anadrome.array_ir.nodes import (
     Var,
 )
 from anadrome.dtypes import DType
+from anadrome.prims.node import replace
 
 
 def inverted(

@@ -13,7 +13,7 @@ at i already is not stacked again; a place that is affine in i is computed again
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from anadrome.ad.folds.extrema import accumulated_extremum, reduced_extremum, scanned_extremum
 from anadrome.ad.interchange import by_columns
@@ -34,6 +34,7 @@ from anadrome.array_ir.nodes import (
     Yield,
     i64,
 )
+from anadrome.prims.node import replace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,6 @@ touches at few places. An ignored place outside contributes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from anadrome.ad.arrays import element, flipped, is_inside
 from anadrome.ad.folds.inverse import inverted_partials
@@ -42,6 +41,7 @@ from anadrome.array_ir.nodes import (
 )
 from anadrome.array_ir.rewrite import Renaming
 from anadrome.array_ir.walk import expression_variables
+from anadrome.prims.node import replace
 
 SPARSE = 8
 """Places per iteration from which on writes are gone through one after the other."""

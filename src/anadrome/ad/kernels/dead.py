@@ -8,7 +8,7 @@ uses of such memory; one whose result nobody needs only waits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from anadrome.kernel_ir.nodes import (
     Alloc,
@@ -39,6 +39,7 @@ from anadrome.kernel_ir.walk import (
     statements,
     subexpressions,
 )
+from anadrome.prims.node import replace
 
 
 def remove_dead(kernel: Kernel, results: Iterable[Buffer], *, keeps_barriers: bool = False) -> Kernel:

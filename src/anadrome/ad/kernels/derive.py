@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from anadrome.ad.kernels.activity import Activity, activity
@@ -32,6 +32,7 @@ from anadrome.kernel_ir.nodes import (
     i64,
 )
 from anadrome.kernel_ir.walk import free_names, statements, written
+from anadrome.prims.node import replace
 
 Kind = Literal["original", "shadow", "room", "counts", "winners"]
 

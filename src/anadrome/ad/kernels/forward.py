@@ -13,7 +13,7 @@ Branches, loops and barriers are those of the kernel.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from anadrome.ad.kernels.activity import Activity
 from anadrome.ad.kernels.emitter import Atom, Emitter, atom_of, atoms_of, zero
@@ -35,6 +35,7 @@ from anadrome.kernel_ir.nodes import (
     Warp,
     While,
 )
+from anadrome.prims.node import replace
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ return sweep has it again."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from anadrome.ad.kernels.emitter import Atom, Emitter, atom_of, zero
 from anadrome.ad.kernels.places import Loop, Places
@@ -28,6 +28,7 @@ from anadrome.kernel_ir.nodes import (
     i64,
 )
 from anadrome.kernel_ir.walk import bodies, bound, changes, expressions, statements, subexpressions
+from anadrome.prims.node import replace
 
 
 @dataclass(slots=True)

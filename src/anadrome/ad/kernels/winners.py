@@ -15,7 +15,7 @@ a launch of the kernel before finds them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from anadrome.ad.kernels.activity import Activity
 from anadrome.ad.kernels.emitter import Emitter, atom_of
@@ -41,6 +41,7 @@ from anadrome.kernel_ir.nodes import (
     i64,
 )
 from anadrome.kernel_ir.walk import changes, expressions, statements, subexpressions
+from anadrome.prims.node import replace
 
 TURNS = 1 << 24
 """A thread has fewer such operations than this."""

@@ -14,13 +14,14 @@ the tangents of what it carried and gave.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from anadrome.ad.activity import varied_variables
 from anadrome.ad.arrays import chain_product
 from anadrome.ad.partials import partials_of
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import Apply, Atom, Body, Const, If, Let, Loop, Var
+from anadrome.prims.node import replace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,7 +18,6 @@ place all this is done with blocks of iterations (`ad.sweep.blocks`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from anadrome.ad.arrays import flipped
 from anadrome.ad.sweep.blocks import blocks_of, bytes_of, over_blocks
@@ -32,6 +31,7 @@ from anadrome.array_ir.nodes import ArrayType, Atom, Body, Bounds, Check, Const,
 from anadrome.array_ir.walk import free_variables
 from anadrome.errors.base import Span
 from anadrome.errors.runtime import BudgetExceeded
+from anadrome.prims.node import replace
 
 BUDGET_WORDS = "this loop may keep {0} bytes, and {1} of its states need {2}"
 

@@ -6,12 +6,12 @@ The first execution has checked and contributed already; both would be wrong or 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from anadrome.ad.kernels.normal import normal
 from anadrome.array_ir.dead import live_body
 from anadrome.array_ir.nodes import Atom, Body, Check, Launch, Let, SumType
 from anadrome.array_ir.walk import map_bodies
+from anadrome.prims.node import replace
 
 
 def repeated(body: Body, wanted: Sequence[Atom] | None = None) -> Body:

@@ -13,10 +13,10 @@ After:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from anadrome.array_ir.nodes import Apply, ArrayType, Body, Let, ParFor, Reduce, Stack, Var
 from anadrome.array_ir.rewrite import remade
+from anadrome.prims.node import replace
 
 EXPENSIVE = 10
 """The cost of a scalar operation from which on a result is worth a store and a load."""

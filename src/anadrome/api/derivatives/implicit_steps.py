@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -44,6 +44,7 @@ from anadrome.config import Config
 from anadrome.dtypes import F64
 from anadrome.errors import Span
 from anadrome.frontend.modes import Mode, Modes, after
+from anadrome.prims.node import replace
 
 ROUNDINGS = 8.0
 """Changes of so many units of rounding are none."""

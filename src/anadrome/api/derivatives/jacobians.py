@@ -8,7 +8,7 @@ forward mode); an input of unknown size is a parallel loop over its elements, on
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 from anadrome.ad.forward import jvp as forward
@@ -34,6 +34,7 @@ from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.modes import Mode
 from anadrome.frontend.values import Complex, Scalar, Staged, Value
+from anadrome.prims.node import replace
 
 VECTOR_LIMIT = 64
 """Inputs of at most this many elements in all, known when compiled, are differentiated in one vector

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from anadrome.api.signature import parameter_names
@@ -38,6 +38,7 @@ from anadrome.lower.kernel import lower_kernel
 from anadrome.passes.eliminate_bounds_checks import prove_thread
 from anadrome.passes.inline import inline
 from anadrome.passes.simplify import simplify_thread
+from anadrome.prims.node import replace
 
 
 class Extents(NamedTuple):

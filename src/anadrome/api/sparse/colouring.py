@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
 from anadrome.api.call import Compiled, Options, kept, plain_call
 from anadrome.api.sparse.colouring_loops import columns_greedily, stars_greedily
 from anadrome.config import from_environment
+from anadrome.prims.node import replace
 from anadrome.sparsity.sets import Ints, Sets
 
 
