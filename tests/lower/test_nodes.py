@@ -17,6 +17,7 @@ from tests.lower.oracle import agree, kernel_arguments, lowered, statements_of
 X = np.array([3.0, -1.0, 4.0, 1.0, -5.0, 9.0, 2.0])
 P = np.array([0, 2, 1, 2, 6, 0, 2])
 A = np.random.default_rng(5).normal(size=(6, 5))
+B = np.random.default_rng(6).normal(size=(3, 5, 4))
 S = A.T @ A + np.eye(5)
 NAN = np.array([1.0, np.nan, 3.0])
 
@@ -209,6 +210,38 @@ PROGRAMS = {
         A,
         A.T.copy(),
     ),
+    "sums of sums of columns": (
+        "fn f(a: f64[n, m, k], w: f64[n], u: f64[k]) -> f64[k] { s = parfor j < k { c = u[j]; "
+        "r = parfor i < n { b = w[i]; t = parfor p < m { v = a[i, p, j]; x = mul v b; y = mul x c; "
+        "yield reduce add y }; yield reduce add t }; q = add r c; yield stack q }; return s }",
+        B,
+        X[:3],
+        X[:4],
+    ),
+    "maxima of maxima of maxima of columns": (
+        "fn f(a: f64[n, m, k, h]) -> f64[h] { s = parfor j < h { r = parfor i < n { t = parfor p < m { "
+        "z = parfor q < k { v = a[i, p, q, j]; yield reduce max v }; yield reduce max z }; "
+        "yield reduce max t }; yield stack r }; return s }",
+        np.stack([B, -B, B + 1.0], axis=1),
+    ),
+    "maxima of sums of columns": (
+        "fn f(a: f64[n, m, k]) -> f64[k] { s = parfor j < k { r = parfor i < n { t = parfor p < m { "
+        "v = a[i, p, j]; yield reduce add v }; yield reduce max t }; yield stack r }; return s }",
+        B,
+    ),
+    "sums of powers of sums of columns": (
+        "fn f(a: f64[n, m, k]) -> f64[k] { s = parfor j < k { r = parfor i < n { t = parfor p < m { "
+        "v = a[i, p, j]; yield reduce add v }; w = mul t t; yield reduce add w }; yield stack r }; "
+        "return s }",
+        B,
+    ),
+    "sums of as many as a table says": (
+        "fn f(a: f64[n, m, k], c: i64[n]) -> f64[k] { s = parfor j < k { r = parfor i < n { e = c[i]; "
+        "t = parfor p < e { v = a[i, p, j]; yield reduce add v }; yield reduce add t }; yield stack r }; "
+        "return s }",
+        B,
+        np.array([2, 0, 5]),
+    ),
     "transforms": (
         "fn f(a: f64[n, m], h: f64[k], w: f64[m]) -> f64[n, m], f64[n, k], f64[n, m], f64[n, m] { "
         "b, c = call fourier_of_real(a, h); d = call fourier_to_real(c, b, w); "
@@ -250,9 +283,16 @@ def test_agrees(name, threads, monkeypatch):
 
 def test_strided_sums_run_along_rows():
     """The innermost loops write neighbours: one over columns each."""
-    for name in ("sums of columns", "means of scaled columns", "a product of matrices in loops"):
+    for name in (
+        "sums of columns",
+        "means of scaled columns",
+        "a product of matrices in loops",
+        "sums of sums of columns",
+        "maxima of maxima of maxima of columns",
+    ):
         loops = statements_of(lowered(PROGRAMS[name][0], Config(threads=1)), kernel_ir.For)
-        assert all(loop.index.name != "i" or statements_of(loop, kernel_ir.For) for loop in loops), name
+        innermost = [loop.index.name for loop in loops if not statements_of(loop, kernel_ir.For)]
+        assert not {"i", "p", "q"} & set(innermost), name
 
 
 def test_threads_are_used_and_decided_at_run_time():

@@ -5,7 +5,8 @@ A loop without loops inside, but such as LLVM unrolls, runs in lanes where its i
 the end. Elements that go along a buffer, and that other iterations add to as well, all lanes add to
 one statement after the other. A strip has several vectors, so that several sums wait for their last addition.
 Iterations that fill no strip run in vectors under a mask, or one after the other: where the machine has no
-masks, or what they write is read again soon, for a read waits until what a mask has written is in the cache.
+masks, or what they write is read again soon, for a read waits until what a mask has written is in the cache;
+elementary functions one by one would take longer than that.
 
 Before:
     fn main(n: i64, a: f64 buffer, b: f64 buffer) {
@@ -89,6 +90,8 @@ from anadrome.schedule.names import copied
 
 ALONE = 64
 """Bits of vectors that are none: iterations run one after the other."""
+DEAR = 10
+"""The cost of an operation from which on lanes gain more than a read waits: that of elementary functions."""
 MASKED = 512
 """Bits of vectors from which on machines read and write under masks of lanes."""
 STRIDED = 4
@@ -146,7 +149,7 @@ def strips_of(loop: For, bindings: Bindings, vector_bits: int) -> Strips | InOrd
     if not _pays(loop, found, lanes):
         return InOrder("what it reads and writes is far apart, and there is little else to do")
     comes_back = extent is None and _comes_back(found)
-    is_masked = vector_bits >= MASKED and not comes_back
+    is_masked = vector_bits >= MASKED and not (comes_back and _dearest(loop) < DEAR)
     work = _operations(loop)
     vectors = next((count for most, count in OPERATIONS if work <= most), 1)
     if any(one.step(loop.index) is None for one in found.reached):
@@ -187,6 +190,14 @@ def _lanes(loop: For, vector_bits: int) -> int:
 def _operations(loop: For) -> int:
     """Operations of an iteration, without those that say where elements are."""
     return sum(value_operations(expr) for stmt in statements(loop.body) for expr in expressions(stmt))
+
+
+def _dearest(loop: For) -> int:
+    """The cost of the dearest operation of an iteration."""
+    parts = (
+        part for stmt in statements(loop.body) for expr in expressions(stmt) for part in subexpressions(expr)
+    )
+    return max((part.prim.cost for part in parts if isinstance(part, Compute)), default=0)
 
 
 def _pays(loop: For, found: Iterations, lanes: int) -> bool:
