@@ -235,10 +235,6 @@ class Context:
                 return (*found, *scope.remaining)
         return tuple(found)
 
-    def runtime_scope(self) -> ScopeKind | None:
-        """The innermost run-time construct around this point, if there is one."""
-        return None if self.scope.kind is ScopeKind.FUNCTION else self.scope.kind
-
     def call(self, function: object, *args: Value, **kwargs: Value) -> Value:
         """Call any callable of the user's program on values."""
         return self.evaluators.call(self, function, args, kwargs)

@@ -335,11 +335,6 @@ def _sum(context: Context, length: Value, more: Size) -> Value:
 
 
 # ---------------------------------------------------------------------------- reading
-def length_of(owner: GrowingList) -> Value:
-    """`len(list)`"""
-    return owner.length
-
-
 def as_value(context: Context, owner: GrowingList) -> Value:
     """The rows that count, for whoever reads them all: views of the arrays."""
     refuse_counted(context, owner)

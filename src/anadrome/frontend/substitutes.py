@@ -9,8 +9,6 @@ import numpy as np
 
 from anadrome.frontend.values import Value
 
-DENSITY = "with `z = (x - loc) / scale` (by default loc = 0 and scale = 1) write "
-
 ITERATIVE = ("cg", "cgs", "bicg", "bicgstab", "gmres", "lgmres", "minres", "qmr", "gcrotmk", "tfqmr")
 """Solvers of `scipy.sparse.linalg` that iterate to a tolerance."""
 

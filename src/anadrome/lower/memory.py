@@ -103,10 +103,6 @@ class Liveness:
         """A variable bound in the innermost open body."""
         self._levels[var] = len(self.frames) - 1
 
-    def is_bound_here(self, var: array_ir.Var) -> bool:
-        """Whether the innermost open body binds a variable."""
-        return self._levels.get(var) == len(self.frames) - 1
-
     def is_live(self, var: array_ir.Var, *, here: bool = False) -> bool:
         """Whether a variable is read after the present statement; `here`: or by it."""
         level = self._levels.get(var, 0)

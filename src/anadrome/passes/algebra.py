@@ -100,11 +100,6 @@ def _is_zero(atom: Atom) -> bool:
     return isinstance(atom, Const) and is_number(atom, -0.0 if atom.dtype.is_float else 0)
 
 
-def _minus_one(like: Atom) -> Const:
-    dtype = like.type.dtype
-    return Const(-1.0 if dtype.is_float else -1, dtype)
-
-
 # ---------------------------------------------------------------------------- arithmetic
 def _add(context: Context, args: Args) -> Atom | None:
     left, right = args

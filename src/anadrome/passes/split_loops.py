@@ -78,10 +78,6 @@ def _body(body: Body, lengths: set[Atom], is_inside: bool) -> Body:
     return remade(body, lets, body.results)
 
 
-def _is(one: Let, other: Let) -> bool:
-    return one is other
-
-
 def _let(let: Let, lengths: set[Atom], is_inside: bool) -> Iterator[Let]:
     """A statement; for a loop that is split, those that take its place."""
     repeats = is_inside or isinstance(let.expr, ParFor | Loop)

@@ -19,10 +19,8 @@ from anadrome.frontend.operators import apply_prim, map_elements, noted
 from anadrome.frontend.values import Staged, Value
 
 _NORM, _COND = "np.linalg.norm", "np.linalg.cond"
-SINGULAR_ORDERS = ("nuc", 2, -2)
-"""The orders of matrices that are made of singular values: their sum, the largest, the smallest."""
 _SUMS = (1, -1, np.inf, -np.inf)
-"""Those that are the largest or smallest sum of magnitudes of a column (±1) or a row (±∞)."""
+"""Orders of matrices that are the largest or smallest sum of magnitudes of a column (±1) or a row (±∞)."""
 
 
 # ---------------------------------------------------------------------------- norms
