@@ -1,4 +1,4 @@
-"""Anadrome's middle, written out in the part of Python that mypyc compiles well.
+"""The stages behind the front end, written out in the part of Python that mypyc compiles well.
 
     python scripts/written_out.py FOLDER    writes all sources there, those of `COMPILED` written out
 
@@ -192,7 +192,8 @@ def _written_class(classes: Classes, module: str, item: ast.ClassDef) -> None:
     if settings["eq"] and "__eq__" not in methods:
         lines += [
             "def __eq__(self, other: object) -> bool:",
-            f"    return isinstance(other, {item.name}) and {of_self} == {of_other}",
+            f"    is_same = isinstance(other, {item.name}) and type(other) is type(self)",
+            f"    return is_same and {of_self} == {of_other}",
         ]
         if settings.get("frozen") and "__hash__" not in methods:
             lines += ["def __hash__(self) -> int:", f"    return hash({of_self})"]
@@ -244,6 +245,16 @@ class _Taken:
     def and_of(self) -> ast.expr:
         """All that must hold."""
         return self.holds[0] if len(self.holds) == 1 else ast.BoolOp(ast.And(), self.holds)
+
+
+def _bound(names: dict[str, ast.expr]) -> list[ast.stmt]:
+    """Names bound to what they stand for: one after the other, or at once where a name is read for others."""
+    targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
+    values = list(names.values())
+    read = {part.id for value in values for part in ast.walk(value) if isinstance(part, ast.Name)}
+    if len(names) > 1 and read & set(names):
+        return [ast.Assign([ast.Tuple(targets, ast.Store())], ast.Tuple(values, ast.Load()))]
+    return [ast.Assign([target], value) for target, value in zip(targets, values, strict=True)]
 
 
 def _expression(text: str, **parts: ast.expr) -> ast.expr:
@@ -313,11 +324,9 @@ class _Functions(ast.NodeTransformer):
         for case in reversed(match.cases):
             taken = self._taken(case.pattern, path)
             if case.guard is not None:
+                self._check_guard(case.guard, taken.names)
                 taken.holds.append(_with_names(case.guard, taken.names))
-            body: list[ast.stmt] = [
-                ast.Assign([ast.Name(name, ast.Store())], value) for name, value in taken.names.items()
-            ]
-            body += case.body
+            body = [*_bound(taken.names), *case.body]
             chain = [ast.If(taken.and_of(), body, chain)] if taken.holds else body
         return before + chain
 
@@ -370,6 +379,13 @@ class _Functions(ast.NodeTransformer):
                 self.functions.append(own)
                 function.args.defaults[place] = ast.Name(name, ast.Load())
         return function
+
+    def _check_guard(self, guard: ast.expr, names: Iterable[str]) -> None:
+        """Refuse a guard in which a name of its pattern is bound to something else."""
+        for part in ast.walk(guard):
+            own = part.arg if isinstance(part, ast.arg) else part.id if isinstance(part, ast.Name) else ""
+            if own in names and not (isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)):
+                raise NotImplementedError(f"{self.module}:{guard.lineno}: the guard binds `{own}` again")
 
     def _path(self, subject: ast.expr, before: list[ast.stmt]) -> ast.expr:
         """An expression that may be read again and again for a subject."""

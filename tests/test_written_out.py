@@ -77,6 +77,8 @@ def of(value: Any) -> Any:
             return "named", name
         case Pair(first=Leaf(value=number), rest=(one, *more)):
             return "rest", number, one.name, more
+        case Pair(first=Pair() as value, second=other):
+            return "pairs", value, other
         case nodes.Pair(rest=()):
             return "two"
         case Pair(rest=(*_, last)):
@@ -180,6 +182,12 @@ def test_classes_and_patterns_mean_the_same(monkeypatch: pytest.MonkeyPatch) -> 
     assert "match value" not in new["anadrome.array_ir.sample"]
     assert "@" not in new["anadrome.array_ir.sample_nodes"].replace("@property", "")
     assert _outcomes(new, monkeypatch) == _outcomes(texts, monkeypatch)
+
+
+def test_a_guard_that_binds_its_names_again_is_refused() -> None:
+    text = "def f(x):\n    match x:\n        case [y, *z] if all(y for y in z):\n            return y\n"
+    with pytest.raises(NotImplementedError, match="the guard binds `y` again"):
+        written_out({"anadrome.array_ir.guarded": text})
 
 
 def test_what_python_cannot_derive_from_is_refused() -> None:
