@@ -7,7 +7,7 @@ star or with alternatives that bind names wrong. So this writes these out, and l
 
 * a node or dataclass as a class with `__init__`, `__match_args__`, and what else its decorator would add;
 * `match` as a chain of `if` and `elif` on `isinstance`;
-* `in (*a, b)` with a list that is made first;
+* `in (*a, b)` with a list that is made first, `in generator()` without its type;
 * a default that is a `lambda` as a function of the module;
 * `float`, numbers that may be bools, and choices of numbers as `Any`: mypyc makes 1.0 of 1, and 1 of True, by
   their types.
@@ -331,12 +331,14 @@ class _Functions(ast.NodeTransformer):
         return before + chain
 
     def visit_Compare(self, compare: ast.Compare) -> ast.Compare:
-        """Membership in a sequence that has a star in it."""
+        """Membership in a sequence that has a star in it, or in what may be a generator."""
         self.generic_visit(compare)
         match compare:
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Tuple(elts) | ast.Set(elts)]):
                 if any(isinstance(one, ast.Starred) for one in elts):
                     compare.comparators = [_expression("list(it)", it=ast.List(elts, ast.Load()))]
+            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Call() as made]):
+                compare.comparators = [_expression("cast(Any, it)", it=made)]
             case _:
                 pass
         return compare

@@ -108,7 +108,7 @@ def of_two(left: Any, right: Any) -> Any:
     match left, right:
         case Leaf(), Leaf(value=number):
             return number
-        case (Leaf(value=number), _) if number in (*range(3), 8):
+        case (Leaf(value=number), _) if number in (*range(3), 8) and number not in iter([1]):
             return -number
         case _, None:
             return "none"

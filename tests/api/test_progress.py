@@ -66,13 +66,13 @@ def test_a_long_compilation_says_what_it_does_and_leaves_nothing() -> None:
     printed, shown = run(PROGRAM.format(patience=2.0, interval=0.5, seconds=2.8))
     assert printed == "[0.0, 0.0, 0.0] True\n"
     assert re.match(r"(\rcompiling grad\(cost\): front end, [23] s\x1b\[K){1,3}", shown)
-    assert re.fullmatch(r"(\rcompiling grad\(cost\): [\w ]+, \d s\x1b\[K)+\r\x1b\[K", shown)
+    assert re.fullmatch(r"(\rcompiling grad\(cost\): [\w -]+, \d s\x1b\[K)+\r\x1b\[K", shown)
 
 
 def test_the_stages_are_named() -> None:
     longer = PROGRAM.replace("np.sin(x) * x", " + ".join(f"np.sin(x * x[{i % 3}])" for i in range(150)))
     shown = run(longer.format(patience=0.0, interval=0.002, seconds=0.01))[1]
-    stages = set(re.findall(r": ([\w ]+), \d s\x1b", shown))
+    stages = set(re.findall(r": ([\w -]+), \d s\x1b", shown))
     assert {"front end", "LLVM"} <= stages
     assert stages & {
         f"pass {name}" for name in ("simplify", "fuse", "iverson", "join", "scalarize", "restrict-domains")
@@ -124,9 +124,18 @@ def test_a_stage_is_read_off_the_stack() -> None:
     for module, stage in (
         ("anadrome.frontend.loops", "front end"),
         ("anadrome.ad.reverse", "differentiation"),
-        ("anadrome.passes.hoist_sums", "pass hoist_sums"),
+        ("anadrome.passes.hoist_sums", "pass hoist-sums"),
         ("anadrome.targets.llvm_emit", "LLVM"),
+        ("anadrome.api.derivatives.gradients", "differentiation"),
     ):
         names: dict[str, object] = {"__name__": module}
         exec(code, names)
         assert names["run"](lambda: progress.stage_of(sys._getframe())) == stage  # type: ignore[operator]
+
+
+def test_a_stage_that_is_on_no_stack_is_that_of_the_step() -> None:
+    for function, stage in (("optimise", "pass fuse-2"), ("lower_function", "lowering")):
+        names: dict[str, object] = {"__name__": "anadrome.compile"}
+        exec(compile(f"def {function}(f, name): return f()", "x", "exec"), names)
+        found = names[function](lambda: progress.stage_of(sys._getframe()), "fuse-2")  # type: ignore[operator]
+        assert found == stage

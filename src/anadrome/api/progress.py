@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TextIO
 
+from anadrome import compile
 from anadrome.config import Config
 
 PATIENCE = 2.0
@@ -31,10 +32,18 @@ STAGES: Mapping[str, str] = {
     "anadrome.lower.": "lowering",
     "anadrome.schedule.": "scheduling",
     "anadrome.targets.": "LLVM",
+    "anadrome.api.derivatives.": "differentiation",
     "anadrome.sparsity.pattern": "sparsity pattern",
     "anadrome.api.sparse.colouring": "colouring",
 }
 """How the modules of each stage begin -> what the line calls it; a pass has the name of its module too."""
+STEPS: Mapping[str, str] = {
+    "prepare": "pass",
+    "optimise": "pass",
+    "lower_function": "lowering",
+    "compile_function": "scheduling",
+}
+"""Functions of `compile` -> the stage that they run. Where mypyc has compiled that, it is on no stack."""
 
 
 class Line:
@@ -105,13 +114,18 @@ def stage_of(frame: FrameType | None) -> str:
     """What the compiler is doing, by the stack of its thread: the stage entered last, if it is in one."""
     stack = []
     while frame is not None:
-        stack.append(str(frame.f_globals.get("__name__", "")))
+        stack.append(frame)
         frame = frame.f_back
     current, words = "", ""
-    for module in reversed(stack):
+    for frame in reversed(stack):
+        module, function = str(frame.f_globals.get("__name__", "")), frame.f_code.co_name
+        if module == compile.__name__ and function in STEPS:
+            current, words = module, STEPS[function]
+            if words == "pass":
+                words = f"pass {frame.f_locals.get('name', '')}"
         for begin, stage in STAGES.items():
             if module.startswith(begin) and begin != current:
                 current, words = begin, stage
                 if stage == "pass":
-                    words = f"pass {module.removeprefix(begin)}"
+                    words = f"pass {module.removeprefix(begin).replace('_', '-')}"
     return words
