@@ -41,7 +41,7 @@ class CompiledBuild(BuildHookInterface[Any]):  # type: ignore[misc]  # hatchling
             return
         folder = ROOT / "build" / "written_out"
         shutil.rmtree(folder / "anadrome", ignore_errors=True)  # what C files became stays for the next time
-        for old in folder.glob("*.so"):
+        for old in (*folder.glob("*.so"), *folder.glob("*.pyd")):
             old.unlink()
         for path in compile_into(folder):
             build_data["force_include"][str(path)] = str(path.relative_to(folder))

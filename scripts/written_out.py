@@ -7,7 +7,7 @@ star or with alternatives that bind names wrong. So this writes these out, and l
 
 * a node or dataclass as a class with `__init__`, `__match_args__`, and what else its decorator would add;
 * `match` as a chain of `if` and `elif` on `isinstance`;
-* `in (*a, b)` with a list that is made first, `in generator()` without its type;
+* `in (*a, b)` and `in generator()` with a sequence that is made first;
 * a default that is a `lambda` as a function of the module;
 * `float`, numbers that may be bools, and choices of numbers as `Any`: mypyc makes 1.0 of 1, and 1 of True, by
   their types.
@@ -56,11 +56,14 @@ def module_of(path: Path, root: Path) -> str:
 # ---------------------------------------------------------------------------- what classes have
 @dataclass
 class Classes:
-    """The fields of every node, dataclass and named tuple, in the order of their constructors."""
+    """The fields of every node, dataclass and named tuple, in the order of their constructors; and which
+    functions yield."""
 
     by_name: dict[tuple[str, str], ast.ClassDef] = field(default_factory=dict)
     imported: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     """(module, name there) → (module it comes from, name there)"""
+    generators: set[tuple[str, str]] = field(default_factory=set)
+    """Module and name of each function that yields."""
 
     @classmethod
     def of(cls, modules: Iterable[tuple[str, ast.Module]]) -> Classes:
@@ -70,6 +73,9 @@ class Classes:
             for item in ast.walk(tree):
                 if isinstance(item, ast.ClassDef):
                     found.by_name[module, item.name] = item
+                elif isinstance(item, ast.FunctionDef):
+                    if any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(item)):
+                        found.generators.add((module, item.name))
                 elif isinstance(item, ast.ImportFrom):
                     for one in item.names:
                         found.imported[module, one.asname or one.name] = (item.module or "", one.name)
@@ -91,13 +97,18 @@ class Classes:
 
     def found(self, module: str, name: ast.expr) -> tuple[str, ast.ClassDef] | None:
         """The class that a name stands for, and its module."""
+        home, last = self.resolved(module, name)
+        item = self.by_name.get((home, last))
+        return None if item is None else (home, item)
+
+    def resolved(self, module: str, name: ast.expr) -> tuple[str, str]:
+        """The module that defines what a name stands for, and its name there."""
         *folders, last = ast.unparse(name).split("[")[0].split(".")
         for folder in folders:
             module = ".".join(self.imported.get((module, folder), (module, folder)))
         while (module, last) in self.imported:
             module, last = self.imported[module, last]
-        item = self.by_name.get((module, last))
-        return None if item is None else (module, item)
+        return module, last
 
     def match_args(self, module: str, name: ast.expr) -> list[str]:
         """What the positions of a class pattern stand for."""
@@ -331,14 +342,17 @@ class _Functions(ast.NodeTransformer):
         return before + chain
 
     def visit_Compare(self, compare: ast.Compare) -> ast.Compare:
-        """Membership in a sequence that has a star in it, or in what may be a generator."""
+        """Membership in a sequence that has a star in it, or in what a generator gives."""
         self.generic_visit(compare)
         match compare:
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Tuple(elts) | ast.Set(elts)]):
                 if any(isinstance(one, ast.Starred) for one in elts):
                     compare.comparators = [_expression("list(it)", it=ast.List(elts, ast.Load()))]
-            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Call() as made]):
-                compare.comparators = [_expression("cast(Any, it)", it=made)]
+            case ast.Compare(
+                ops=[ast.In() | ast.NotIn()], comparators=[ast.Call(func=ast.Name() as name) as made]
+            ):
+                if self.classes.resolved(self.module, name) in self.classes.generators:
+                    compare.comparators = [_expression("tuple(it)", it=made)]
             case _:
                 pass
         return compare

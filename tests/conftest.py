@@ -96,7 +96,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="no NVIDIA GPU"))
     for item in items if IS_COMPILED else ():
         if item.get_closest_marker("interpreted"):
-            item.add_marker(pytest.mark.skip(reason="counts steps of Python"))
+            item.add_marker(pytest.mark.skip(reason="looks into stages that are compiled here"))
 
 
 def _has_gpu() -> bool:

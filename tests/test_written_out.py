@@ -56,13 +56,17 @@ class Deeper(Walk):
 class Place(NamedTuple):
     row: int
     column: int
+
+def odd():
+    yield 1
+    yield 3
 '''
 
 MATCHES = """
 from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
-from anadrome.array_ir.sample_nodes import Key, Leaf, Pair, Place, Walk
+from anadrome.array_ir.sample_nodes import Key, Leaf, Pair, Place, Walk, odd
 from anadrome.array_ir import sample_nodes as nodes
 
 def of(value: Any) -> Any:
@@ -108,7 +112,7 @@ def of_two(left: Any, right: Any) -> Any:
     match left, right:
         case Leaf(), Leaf(value=number):
             return number
-        case (Leaf(value=number), _) if number in (*range(3), 8) and number not in iter([1]):
+        case (Leaf(value=number), _) if number in (*range(3), 8) and number not in odd():
             return -number
         case _, None:
             return "none"
@@ -180,6 +184,7 @@ def test_classes_and_patterns_mean_the_same(monkeypatch: pytest.MonkeyPatch) -> 
     texts = {"anadrome.array_ir.sample_nodes": NODES, "anadrome.array_ir.sample": MATCHES}
     new = written_out(texts)
     assert "match value" not in new["anadrome.array_ir.sample"]
+    assert "not in tuple(odd())" in new["anadrome.array_ir.sample"]
     assert "@" not in new["anadrome.array_ir.sample_nodes"].replace("@property", "")
     assert _outcomes(new, monkeypatch) == _outcomes(texts, monkeypatch)
 

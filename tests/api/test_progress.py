@@ -14,6 +14,7 @@ import termios
 from pathlib import Path
 
 import anadrome as ad
+from anadrome import compile as stages
 from anadrome.api import progress
 
 SOURCES = str(Path(ad.__file__).parents[1])
@@ -134,6 +135,8 @@ def test_a_stage_is_read_off_the_stack() -> None:
 
 
 def test_a_stage_that_is_on_no_stack_is_that_of_the_step() -> None:
+    assert all(hasattr(stages, function) for function in progress.STEPS)
+    assert all("name" in function.__code__.co_varnames for function in (stages.prepare, stages.optimise))
     for function, stage in (("optimise", "pass fuse-2"), ("lower_function", "lowering")):
         names: dict[str, object] = {"__name__": "anadrome.compile"}
         exec(compile(f"def {function}(f, name): return f()", "x", "exec"), names)

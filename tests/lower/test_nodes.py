@@ -295,6 +295,16 @@ def test_strided_sums_run_along_rows():
         assert not {"i", "p", "q"} & set(innermost), name
 
 
+def test_rows_without_elements_take_no_loop():
+    """Neither of constant size nor of an unknown number of rows: 2⁴⁰ of them take no time."""
+    text = (
+        "fn f(x: f64[n]) -> f64[n, 0] { a = parfor i < n { v = x[i]; w = mul v 2.0; "
+        "r = parfor j < 0 { u = mul w v; yield stack u }; yield stack r }; return a }"
+    )
+    assert not statements_of(lowered(text, Config(threads=2)), kernel_ir.For)
+    agree(text, X)
+
+
 def test_threads_are_used_and_decided_at_run_time():
     text = PROGRAMS["reduce add"][0]
     loops = statements_of(lowered(text, Config(threads=2)), kernel_ir.For)

@@ -89,6 +89,7 @@ def test_sums_leave(rule: str) -> None:
     becomes(hoist_sums, f"{head}{before}\n return r\n}}", f"{head}{after}\n return r\n}}")
 
 
+@pytest.mark.interpreted
 def test_sums_docstring() -> None:
     assert hoist_sums.__doc__ is not None
     becomes(hoist_sums, *example(hoist_sums.__doc__))

@@ -164,6 +164,7 @@ MANY = {
 }
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("kind", MANY)
 def test_loops_of_other_outlines_are_not_tried(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of loops that differ by a number no two are tried: two iterations tell them apart."""

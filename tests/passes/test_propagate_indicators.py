@@ -42,6 +42,7 @@ def copied(fn: Function, monkeypatch: pytest.MonkeyPatch) -> int:
     return seen["lets"]
 
 
+@pytest.mark.interpreted
 def test_each_yield_takes_along_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = [copied(chain(size), monkeypatch) for size in (10, 20, 40)]
     assert counts == [30, 60, 120]

@@ -312,6 +312,7 @@ def test_digamma_beside_its_root_and_the_poles() -> None:
     assert math.isnan(float(expansion(ALGEBRA, (np.float64(-3.0),))))
 
 
+@pytest.mark.interpreted
 def test_the_example_of_the_number_algebra_runs() -> None:
     result = doctest.testmod(numbers)
     assert result.attempted

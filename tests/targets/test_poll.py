@@ -222,6 +222,7 @@ def without_threads(monkeypatch):
     monkeypatch.setattr(cpu, "this_machine", lambda: alone)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("change", [without_semaphores, without_threads])
 def test_loops_of_threads_end_on_machines_that_have_less(monkeypatch, change):
     change(monkeypatch)

@@ -120,9 +120,10 @@ def _of_user(traceback: TracebackType | None) -> tuple[TracebackType | None, boo
 
 
 def _is_own(frame: FrameType) -> bool:
-    """Whether a frame runs code of this package, generated methods of its dataclasses included."""
+    """Whether a frame runs code of this package. That of generated methods of its dataclasses, and that which
+    mypyc has compiled, has no place in the file system."""
     file = frame.f_code.co_filename
-    return file.startswith(PACKAGE) or (file == "<string>" and _module(frame).startswith("anadrome."))
+    return file.startswith(PACKAGE) or (not os.path.isabs(file) and _module(frame).startswith("anadrome."))
 
 
 def _is_of_library(frame: FrameType) -> bool:

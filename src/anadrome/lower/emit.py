@@ -133,12 +133,16 @@ class Emitter:
     def loop(
         self, name: str, lo: Expr, hi: Expr, binding: Binding = Binding.SEQUENTIAL, *, is_map: bool = False
     ) -> Iterator[Var]:
-        """A `For` around what is emitted inside. A map (each iteration writes its own elements only)
-        becomes PARALLEL where nothing in it stands against that."""
+        """A `For` around what is emitted inside; none where that does nothing or has no iteration, as for
+        rows without elements. A map (each iteration writes its own elements only) becomes PARALLEL where
+        nothing in it stands against that."""
         index = Var(name, I64)
         with self.open(_KINDS.get(binding, "loop")) as block:
             self._depths[index] = block.depth
             yield index
+        is_idle = _is_empty(lo, hi) or all(isinstance(stmt, kernel_ir.Let) for stmt in block.stmts)
+        if is_idle and not self.is_kernel:  # what a kernel reads is looked at for races
+            return
         is_free = binding is Binding.SEQUENTIAL and not (self.is_kernel or block.is_shared or block.owned)
         if is_map and is_free:
             binding = Binding.PARALLEL
@@ -295,3 +299,8 @@ def is_small(shape: tuple[Expr, ...]) -> bool:
     """Whether an array of this shape is kept in registers or on the stack."""
     size = capacity(shape)
     return isinstance(size, kernel_ir.Const) and int(size.value) <= SMALL_ARRAY
+
+
+def _is_empty(lo: Expr, hi: Expr) -> bool:
+    """Whether a loop between these has no iteration, whatever is read."""
+    return isinstance(lo, kernel_ir.Const) and isinstance(hi, kernel_ir.Const) and lo.value >= hi.value

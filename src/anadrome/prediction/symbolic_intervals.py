@@ -223,9 +223,9 @@ def growth(value: Value, start: Count) -> Bounds | None:
     match value:
         case Operation(prim=prim, args=(left, right)) if prim.name in ("add", "sub"):
             found = growth(left, start)
-            if found is not None and start not in set(counts(right)):
+            if found is not None and start not in counts(right):
                 return BOUNDS[prim.name](found, bounds(right))
-            if prim.name == "add" and start not in set(counts(left)):
+            if prim.name == "add" and start not in counts(left):
                 found = growth(right, start)
                 return None if found is None else _sum(found, bounds(left))
             return None
