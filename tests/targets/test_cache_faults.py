@@ -88,7 +88,7 @@ def test_foreign_files_are_never_touched(tmp_path):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == strangers
 
 
-def test_what_killed_processes_left_is_removed(tmp_path):
+def test_what_killed_processes_left_is_removed(tmp_path, monkeypatch):
     cache = ObjectCache(tmp_path, 1)
     cache.write(key_of("one"), b"code")
     old = time.time() - 7200
@@ -99,7 +99,30 @@ def test_what_killed_processes_left_is_removed(tmp_path):
     for name in names[:2]:
         os.utime(tmp_path / name, (old, old))
     cache.write(key_of("two"), b"code")
+    assert len(list(tmp_path.glob("*.part"))) == 3  # this process has looked through the folder
+    monkeypatch.setattr(cache_module, "_FREE", {})
+    cache.write(key_of("two"), b"code")
     assert [path.name for path in tmp_path.glob("*.part")] == [names[2]]
+
+
+def test_a_folder_is_looked_through_when_it_may_be_full(tmp_path, monkeypatch):
+    """Not at each write, but at the first, when what was free is written, and every `_WRITES` times."""
+    looks, cache = [], ObjectCache(tmp_path, 1)
+    whole = ObjectCache._remove_old
+
+    def remove_old(self, folder):
+        looks.append(written)
+        return whole(self, folder)
+
+    monkeypatch.setattr(ObjectCache, "_remove_old", remove_old)
+    for written in range(2 * cache_module._WRITES + 3):
+        cache.write(key_of(str(written)), b"code")
+    assert looks == [0, cache_module._WRITES + 1, 2 * cache_module._WRITES + 2]
+    looks.clear()
+    for written in range(30):
+        cache.write(key_of(f"large {written}"), bytes(100_000))
+    assert 2 <= len(looks) <= 30
+    assert cache.size() <= 1 << 20
 
 
 def test_entries_of_earlier_versions_make_room(tmp_path):

@@ -42,6 +42,10 @@ _ENTRY = re.compile(r"[0-9a-f]{64}\.object")
 _UNFINISHED = re.compile(r"(?:[0-9a-f]{64}|anadrome)\.[0-9a-f]{16}\.part")
 _KEPT = 0.8
 """The part of the bound that is left when old entries were removed, so that not every write does it."""
+_WRITES = 64
+"""After so many writes of a process a folder is looked through again."""
+_FREE: dict[tuple[int, int, int], tuple[int, int]] = {}
+"""Of a folder (device, number, bound): how many bytes were free in it, and how often was written since."""
 _ABANDONED = 3600.0
 """Seconds after which a file that is still unfinished belongs to a process that was killed."""
 
@@ -102,7 +106,7 @@ class ObjectCache:
                 with _unfinished(folder, key, data) as name:
                     if _is_free(folder, _entry_name(key)):
                         os.rename(name, _entry_name(key), src_dir_fd=folder, dst_dir_fd=folder)
-                self._remove_old(folder)
+                self._keep_bound(folder, len(data))
 
     def size(self) -> int:
         """The bytes of all entries."""
@@ -162,20 +166,32 @@ class ObjectCache:
         finally:
             os.close(folder)
 
-    def _remove_old(self, folder: int) -> None:
-        """Remove what killed processes left, and the oldest entries where the folder is over its bound."""
+    def _keep_bound(self, folder: int, written: int) -> None:
+        """Look through the folder where it may be over its bound: not at each write, since it may have many
+        entries, but when this process has written as much as was free, or so often that others may have."""
+        status = os.fstat(folder)
+        key = (status.st_dev, status.st_ino, self.megabytes)
+        free, writes = _FREE.get(key, (0, 0))
+        if written <= free and writes < _WRITES:
+            _FREE[key] = (free - written, writes + 1)
+        else:
+            _FREE[key] = ((self.megabytes << 20) - self._remove_old(folder), 0)
+
+    def _remove_old(self, folder: int) -> int:
+        """Remove what killed processes left, and the oldest entries where the folder is over its bound; the
+        bytes of what stays."""
         for changed, _, name in _files(folder, _UNFINISHED):
             if changed < time.time() - _ABANDONED:
                 _remove(folder, name)
         files = _files(folder, _ENTRY)
         total = sum(size for _, size, _ in files)
         bound = self.megabytes << 20
-        if total <= bound:
-            return
-        for _, size, name in sorted(files):
-            total -= size if _remove(folder, name) else 0
-            if total <= bound * _KEPT:
-                return
+        if total > bound:
+            for _, size, name in sorted(files):
+                total -= size if _remove(folder, name) else 0
+                if total <= bound * _KEPT:
+                    break
+        return total
 
 
 # ---------------------------------------------------------------------------- the key
