@@ -322,15 +322,20 @@ OF_THE_CALL = ("threads", "cache", "cache_dir", "cache_megabytes", "programs", "
 def _program_key(fn: array_ir.Function, config: Config, donated: Collection[int]) -> str:
     """The key under which another process finds what this function becomes; none where every stage is to be
     seen, or the function has parts that only this process knows."""
-    if not config.cache or config.dump or config.verify:
-        return ""
-    program, sources = bytes_of(fn), _sources()
-    if program is None or not sources:
+    settings = settings_key(config, donated)
+    program = bytes_of(fn) if settings else None
+    return "" if program is None else key_of("program", program, settings)
+
+
+def settings_key(config: Config, donated: Collection[int]) -> str:
+    """What a program becomes depends on beside itself: settings, the arguments that are given away, the
+    machine, and the versions of all that makes it. Nothing where programs are not to be kept."""
+    sources = "" if not config.cache or config.dump or config.verify else _sources()
+    if not sources:
         return ""
     settings = {name: getattr(config, name) for name in KINDS if name not in OF_THE_CALL}
     versions = (np.__version__, scipy.__version__, llvmlite.__version__, sys.version, IS_COMPILED)
-    target = this_machine().target
-    return key_of("program", program, repr((settings, sorted(donated), versions, target)), sources)
+    return key_of(repr((settings, sorted(donated), versions, this_machine().target)), sources)
 
 
 _IMPORTED = time.time()

@@ -10,12 +10,16 @@ import time
 import types
 import weakref
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import anadrome as ad
+from anadrome.api import call
+from anadrome.api.program import make_program
 
 X = np.array([1.0, 2.0, 3.0])
 RATE: Any = 2.0
@@ -59,6 +63,21 @@ class Model:
 
 
 MODEL = Model()
+
+
+@pytest.fixture(params=["staged", "found"], autouse=True)
+def way(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Whether programs look after what was staged, or after what was found on disk."""
+
+    def made(function: object, name: str, names: Any, signature: Any, config: ad.Config, *rest: Any) -> Any:
+        kept = replace(config, cache=True, verify=False, cache_dir=str(tmp_path))
+        make_program(function, name, names, signature, kept, *rest)
+        return make_program(function, name, names, signature, kept, *rest)
+
+    if request.param == "found":
+        monkeypatch.setattr(call, "make_program", made)
+    way: str = request.param
+    return way
 
 
 def helper(x: Any) -> Any:

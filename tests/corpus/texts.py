@@ -20,7 +20,7 @@ def digest(case: Case) -> str:
         _, weights = case.directions(1)
         pulled = ad.jit(case.derived.pulled, config=SYMBOLIC)
         program = pulled.make(pulled.signature((case.args, weights), {}))
-    found = bytes_of(program.staged.function)
+    found = bytes_of(program.staged().function)
     assert found is not None
     return hashlib.sha256(found + program.executable.llvm_text.encode()).hexdigest()[:16]
 

@@ -151,6 +151,10 @@ class Compiled:
         parts = (self.transform, self.function, self._rule, self.options, self.has_own_arguments)
         return Compiled, parts
 
+    def __anadrome_parts__(self) -> tuple[object, ...]:
+        """All that its programs depend on."""
+        return self.transform, self._rule, self.options, self.has_own_arguments, self.function
+
     def with_options(self, options: Options) -> Compiled:
         """The same function or transform under other options, compiled anew."""
         return Compiled(self.__name__, self.function, self._rule, options, self.has_own_arguments)
@@ -268,7 +272,7 @@ class Compiled:
         """A new program. What never is the same twice, such as an object made at each reading, is right for
         this call and will be compiled again for the next."""
         for earlier in self._programs.of(signature):
-            self._changing |= earlier.staged.surroundings.changed
+            self._changing |= earlier.guards.changed
         try:
             program = self.make(signature)
         except FrontendError:  # an array that has changed must be known while compiling
@@ -279,7 +283,7 @@ class Compiled:
         self._programs.put(signature, program)
         self.compilations += 1
         arrays = program.arrays_around()
-        return program, program.staged.captured if arrays is None else arrays
+        return program, program.staged().captured if arrays is None else arrays
 
     def make(
         self, signature: Signature, record: Recorder | None = None, statistics: Statistics | None = None

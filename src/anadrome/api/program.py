@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from anadrome.api import pytree
 from anadrome.api.donation import CLOSED, Donated, give_away, refuse_closed
 from anadrome.api.draws import Draws, Integer, draws_of
 from anadrome.api.progress import announced
+from anadrome.api.remembered import Held, Memory, Rebuild
 from anadrome.api.signature import (
     LARGE,
     ArrayKey,
@@ -36,21 +37,11 @@ from anadrome.config import Config
 from anadrome.dtypes import BOOL
 from anadrome.errors.api import UnsupportedResult
 from anadrome.errors.frontend import AnnotationMismatch
+from anadrome.frontend.captured import Guards
 from anadrome.frontend.drawing import GeneratorSpec
 from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.stage import ArgumentSpec, Shared, Staged, stage
 from anadrome.targets.cpu_call import Executable
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A dimension that an annotation has fixed: it must be `size`, or equal the one at another leaf and
-    axis."""
-
-    leaf: int
-    axis: int
-    size: int | tuple[int, int]
-    name: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,15 +49,20 @@ class Program:
     """An executable with what it takes of a call's leaves and what it gives.
 
     `sizes` says where the size arguments are found: (leaf, axis). `taken` are the positions of the leaves
-    that are passed (None: all), `arrays` the places among the passed ones that hold arrays. `arrays_around`
-    gives the arrays of the surroundings, or None where these have changed and another program is needed.
+    that are passed (None: all), `arrays` the places among the passed ones that hold arrays. `rebuild` puts
+    results into their containers, and `present` makes Python's numbers of those that are such. `guards` look
+    at the surroundings: `arrays_around` gives the arrays there, or None where something has changed and
+    another program is needed. `staged` is what the front end has made; where another process did, that is
+    done when it is asked for.
     `leaf_count` is the number of leaves of a call: complex arguments have two each. `draws` are the random
     numbers that are drawn for each call; a size at leaf `leaf_count + k` is one of the k-th draw. `names` are
     those of the leaves, of which the arrays `donated` are given away.
     """
 
     executable: Executable
-    staged: Staged
+    staged: Callable[[], Staged]
+    rebuild: Rebuild
+    guards: Guards
     sizes: tuple[tuple[int, int], ...]
     held: tuple[Held, ...]
     taken: tuple[int, ...] | None
@@ -143,27 +139,44 @@ def make_program(
     """Stage and compile a callable for the calls of one signature; arrays at `changing` places are passed,
     the arrays among the leaves `donated` given away."""
     times = statistics or Statistics()
+    labels = tuple(argument_names(signature.structure, names))
     taken = tuple(place for place, key in enumerate(signature.keys) if is_passed(key))
     arrays = [place for place, leaf in enumerate(taken) if isinstance(signature.keys[leaf], ArrayKey)]
     given = [place for place in arrays if taken[place] in donated]
+    staging = partial(staged_program, function, signature, config)
     with announced(repr(function), config), uncollected():
-        with times.timing("stage"):
-            staged = staged_program(function, signature, config, changing, record)
-        executable = compile_function(staged.function, config, times, record, given)
-    labels = tuple(argument_names(signature.structure, names))
-    sizes, held = _sizes(staged, signature, taken, labels)
+        with times.timing("remember"):
+            memory = None if record or changing else Memory(function, signature, config, given)
+            found = memory and memory.find()
+        if found:
+            executable, rebuild, guards, draws = found.executable, found.rebuild, found.guards, None
+            sizes, held, plain = found.outline.sizes, found.outline.held, found.outline.plain
+        else:
+            with times.timing("stage"):
+                staged = staging(changing, record)
+            executable = compile_function(staged.function, config, times, record, given)
+            _refuse_unfinished(staged)
+            sizes, held = _sizes(staged, signature, taken, labels)
+            rebuild, guards, plain = staged.rebuild, staged.surroundings, _plain_results(staged)
+            draws = _draws(staged, taken, dict(zip(staged.function.sizes, sizes, strict=True)))
+            if memory:
+                with times.timing("remember"):
+                    memory.keep(staged, executable.key, sizes, held, plain)
+            staging = partial(_itself, replace(staged, record=None))
     return Program(
         executable,
-        staged,
+        staging,
+        rebuild,
+        guards,
         sizes,
         held,
         None if len(taken) == len(signature.keys) else taken,
         tuple(arrays),
-        _presentation(staged),
+        _presentation(rebuild, plain),
         times,
-        staged.surroundings.read,
+        guards.read,
         len(signature.keys),
-        _draws(staged, taken, dict(zip(staged.function.sizes, sizes, strict=True))),
+        draws,
         labels,
         tuple(Donated(taken[place], len(sizes) + place) for place in given),
     )
@@ -247,15 +260,17 @@ def _size_at(leaf: int, axis: int, leaves: Sequence[Any]) -> int:
 
 
 # ---------------------------------------------------------------------------- results
-def _presentation(staged: Staged) -> Callable[[list[Any]], Any]:
-    """From the executable's results to the function's: a Python number where Python would have one."""
-    rebuild = staged.rebuild
-    _refuse_unfinished(staged)
+def _plain_results(staged: Staged) -> tuple[bool, ...]:
+    """Of each result, whether Python would have a number of its own there."""
     is_bool = [found.type.dtype is BOOL and not found.type.shape for found in staged.function.body.results]
-    weak = tuple(map(operator.or_, staged.is_weak, is_bool))
+    return tuple(map(operator.or_, staged.is_weak, is_bool))
+
+
+def _presentation(rebuild: Rebuild, plain: tuple[bool, ...]) -> Callable[[list[Any]], Any]:
+    """From the executable's results to the function's: a Python number where Python would have one."""
     if rebuild is next:
-        return _first_plain if weak[0] else _first
-    return lambda results: rebuild(_plain(results, weak))
+        return _first_plain if plain[0] else _first
+    return lambda results: rebuild(_plain(results, plain))
 
 
 def _refuse_unfinished(staged: Staged) -> None:
@@ -273,6 +288,10 @@ WORDS: dict[type, str] = {
     Iterated: "a range or other iterable whose length is known at run time only",
 }
 """What a value that cannot leave a program is, for people."""
+
+
+def _itself(staged: Staged, *_: object) -> Staged:
+    return staged
 
 
 def _first(results: list[Any]) -> Any:

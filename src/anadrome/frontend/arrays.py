@@ -215,7 +215,9 @@ def _rows(context: Context, rows: Sequence[Value], dtype: DType | None) -> Stage
     if not any(isinstance(leaf, Scalar | Array | Complex | Maybe | RunText) for leaf in _leaves(rows)):
         try:
             context.surroundings.whole(rows)
-            return _static_array(context, np.array(rows), dtype)
+            made = np.array(rows)
+            context.surroundings.made(made)
+            return _static_array(context, made, dtype)
         except ValueError:
             raise UnsupportedType("an array", "rows of different lengths", context.span) from None
     parts = [as_array(context, row, None) for row in rows]

@@ -290,6 +290,8 @@ def _call_static(
     given = (*args, *kwargs.values(), getattr(function, "__self__", None))
     if isinstance(result, np.ndarray) and any(_shares_memory(result, one) for one in given):
         return result  # a view of what outlives the call, or that itself
+    if isinstance(result, np.ndarray) and natively.makes_arrays(function):
+        context.surroundings.made(result)
     if isinstance(result, np.ndarray) and not result.ndim and not is_complex_array(result):
         return boxed(context, atom(context, result[()]))
     if isinstance(result, np.ndarray):
@@ -305,7 +307,11 @@ def _call_static(
 
 
 def _shares_memory(result: np.ndarray, given: Value) -> bool:
-    return isinstance(given, np.ndarray) and bool(np.may_share_memory(result, given))
+    if isinstance(given, np.ndarray):
+        return bool(np.may_share_memory(result, given))
+    return isinstance(given, list | tuple | dict) and any(
+        _shares_memory(result, one) for one in children(given) or ()
+    )
 
 
 def _call_python(

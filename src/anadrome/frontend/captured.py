@@ -66,8 +66,30 @@ Binding = tuple[Callable[[Any], Iterable[object]], object, tuple[object, ...]]
 Passed = tuple[Callable[[], object], np.dtype[Any], tuple[int, ...]]
 """How an array is fetched, with the scalar type and shape it must have."""
 
+Placed = tuple[object, Callable[[], object], np.ndarray]
+"""An array that is passed: its place, how it is fetched there, and the one that stood there."""
+
 Written = tuple[object, Callable[[], object], np.dtype[Any], tuple[int, ...], bytes]
 """The same of an array whose elements are in the program: its place before, the elements behind."""
+
+
+@dataclasses.dataclass(slots=True)
+class Readings:
+    """What staging has read of one object, by the names under which another process reads it again.
+
+    `arrays` are (name, number): an array that stands there, passed as the number says or, where that is -1,
+    written into the program. Of a cell, and of an array that has no other place, the name is empty.
+    """
+
+    items: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    arrays: tuple[tuple[str, int], ...] = ()
+    is_function: bool = False
+    is_cell: bool = False
+    has_contents: bool = False
+    has_elements: bool = False
 
 
 class Surroundings:
@@ -89,6 +111,10 @@ class Surroundings:
         self._own: dict[int, object] = {}
         self._whole: dict[int, object] = {}
         self._fields: dict[int, object] = {}
+        self._of_modules: dict[str, dict[str, None]] = {}
+        self._passed: list[Placed] = []
+        self.local: str | None = None
+        """Why another process may not take over what was read, if so."""
 
     # ------------------------------------------------------------------ places
     def item(self, mapping: Mapping[str, object], name: str, value: object) -> None:
@@ -120,6 +146,15 @@ class Surroundings:
             return False
         return not _has_staged(base, set())
 
+    def of_module(self, module: object, name: str) -> None:
+        """A name of a module of Python's or its libraries was read, which is the same in this process."""
+        if isinstance(module, ModuleType):
+            self._of_modules.setdefault(module.__name__, {})[name] = None
+
+    def stays_here(self, reason: str) -> None:
+        """The program depends on what only this process knows."""
+        self.local = self.local or reason
+
     def attribute(self, base: object, name: str, value: object) -> None:
         """An attribute was read; of a method, which is made at each reading, the function counts."""
         if isinstance(value, MethodType) and value.__self__ is base:
@@ -128,7 +163,9 @@ class Surroundings:
 
     # ------------------------------------------------------------------ contents
     def made(self, value: object) -> None:
-        """An object that the program has made itself: it is the same in every run."""
+        """An object that the program has made itself: it is the same in every run of a process."""
+        if isinstance(value, set) and not all(isinstance(item, int | float) for item in value):
+            self.stays_here("each process has another order of the items of a set")
         self._own[id(value)] = value
 
     def see(self, value: Value) -> None:
@@ -137,7 +174,7 @@ class Surroundings:
         if kind in _ATOMS or id(value) in self._contents or id(value) in self._own:
             return
         if isinstance(value, np.ndarray):
-            self._elements(value)
+            self.elements(value)
         elif isinstance(value, _CONTAINERS):
             if _has_staged(value, set()):  # an argument, taken apart and put together again
                 self.made(value)
@@ -225,6 +262,7 @@ class Surroundings:
             return
         self.see(value)
         if isinstance(value, FunctionType):
+            self.stays_here("plain Python has run or shown a function")
             if not is_native(value):
                 self._names_of(value)
             return
@@ -233,6 +271,7 @@ class Surroundings:
         elif isinstance(value, np.ndarray | np.generic | type) or is_native(type(value)):
             return
         else:
+            self.stays_here("plain Python has looked into an object")
             state = {name: part for name, part in _state(value).items() if name != KEPT}
             if id(value) not in self._own:
                 for name, part in state.items():
@@ -254,8 +293,80 @@ class Surroundings:
                 self.whole(cell.cell_contents)
 
     # ------------------------------------------------------------------ the result
-    def finish(self, passed: Iterable[Passed] = ()) -> Guards:
+    def readings(self) -> dict[int, Readings]:
+        """What was read of each object, by its id. The record holds on to the objects.
+
+        Raises `KeyError` where an array was read at a place that is no name of an object.
+        """
+        found: dict[int, Readings] = {}
+
+        def of(key: int) -> Readings:
+            return found.setdefault(key, Readings())
+
+        for key, (_, names) in self._items.items():
+            of(key).items = tuple(names)
+        for key, (_, absent) in self._absent.items():
+            of(key).absent = tuple(sorted(absent))
+        for key, (_, names) in self._attributes.items():
+            of(key).attributes = tuple(names)
+        for base, name in self._missing:
+            of(id(base)).missing += (name,)
+        for function in self._functions:
+            of(id(function)).is_function = True
+        for key in self._cells:
+            of(key).is_cell = True
+        for key in self._contents:
+            of(key).has_contents = True
+        for key in self._arrays:
+            of(key).has_elements = True
+        places = [(place, number) for number, (place, _, _) in enumerate(self._passed)]
+        for place, number in [*places, *((place, -1) for place in self._placed)]:
+            match place:
+                case (int() as key, str() as name):
+                    of(key).arrays += ((name, number),)
+                case int() as key:
+                    of(key).arrays += (("", number),)
+                case _:
+                    raise KeyError(place)
+        return found
+
+    def holders(self) -> dict[int, object]:
+        """The objects that `readings` speaks of, but for those that hold arrays alone."""
+        return {
+            **{key: mapping for key, (mapping, _) in (*self._items.items(), *self._absent.items())},
+            **{key: base for key, (base, _) in self._attributes.items()},
+            **{id(base): base for base, _ in self._missing},
+            **{id(function): function for function in self._functions},
+            **{key: cell for key, (cell, _) in self._cells.items()},
+            **{key: value for key, (value, _) in self._contents.items()},
+            **self._arrays,
+        }
+
+    def of_modules(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The names that were read of modules of Python's and its libraries."""
+        return tuple((module, tuple(names)) for module, names in self._of_modules.items())
+
+    def read_again(self, value: Any, readings: Readings) -> None:
+        """Record of an object what another process has read of its like, but for arrays at its places."""
+        for name in readings.items:
+            self.item(value, name, value[name])
+        for name in readings.absent:
+            self.no_item(value, name)
+        for name in readings.attributes:
+            self._attributes.setdefault(id(value), (value, {}))[1][name] = attrgetter(name)(value)
+        self._missing += [(value, name) for name in readings.missing]
+        if readings.is_function:
+            self._functions[value] = None
+        if readings.is_cell:
+            self.cell(value, value.cell_contents)
+        if readings.has_contents:
+            self._contents[id(value)] = (value, tuple(_reader(value)(value)))
+        if readings.has_elements:
+            self._elements(value)
+
+    def finish(self, passed: Iterable[Placed] = ()) -> Guards:
         """What is to be looked at before each call."""
+        self._passed += passed
         bindings: list[Binding] = []
         for mapping, names in self._items.values():
             bindings.append((_getter(itemgetter, names), mapping, _padded(names)))
@@ -278,7 +389,19 @@ class Surroundings:
         arrays += [(place, *found, self._written[place]) for place, found in self._placed.items()]
         codes = [(function, function.__code__) for function in functions]
         absent = list(self._absent.values())
-        return Guards(codes, bindings, arrays, absent, self._missing, tuple(passed))
+        around = tuple((fetch, array.dtype, array.shape) for _, fetch, array in self._passed)
+        return Guards(codes, bindings, arrays, absent, self._missing, around)
+
+
+def place_of(value: Any, name: str) -> tuple[object, Callable[[], object]]:
+    """The place of an array at an object, and how it is fetched there."""
+    if isinstance(value, CellType):
+        return id(value), partial(getattr, value, "cell_contents")
+    if isinstance(value, np.ndarray):
+        return id(value), partial(_itself, value)
+    return (id(value), name), partial(
+        itemgetter(name) if isinstance(value, dict) else attrgetter(name), value
+    )
 
 
 def _has_staged(value: Value, visited: set[int]) -> bool:

@@ -485,6 +485,7 @@ class Context:
         """An attribute of a static object, as Python gives it."""
         value = getattr(base, name)
         if not self.surroundings.has_place(base, value):
+            self.surroundings.of_module(base, name)
             return self.seen(value)
         if isinstance(value, np.ndarray):
             return self._array_at((id(base), name), partial(getattr, base, name), value)

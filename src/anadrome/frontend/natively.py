@@ -12,7 +12,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import BuiltinFunctionType
+from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,48 @@ OUTSIDE_CALLS = (
     *(datetime.datetime.now, datetime.datetime.today, datetime.datetime.utcnow, datetime.date.today),
 )
 """What asks the world outside the program: its answer would be that of the day of compiling."""
+
+
+_PURE_MODULES = frozenset(
+    [
+        *("math", "cmath", "operator", "_operator", "itertools", "functools", "_functools", "collections"),
+        *("_collections", "statistics", "fractions", "copy", "numpy", "scipy", "anadrome"),
+    ]
+)
+"""Packages whose functions give the same for the same arguments, in every process of this version."""
+
+_PURE_BUILTINS = frozenset(
+    [
+        *("abs", "all", "any", "bin", "bool", "bytes", "callable", "chr", "complex", "dict", "divmod"),
+        *("enumerate", "filter", "float", "getattr", "hasattr", "hex", "int", "isinstance", "issubclass"),
+        *("iter", "len", "list", "map", "max", "min", "next", "oct", "ord", "pow", "range", "reversed"),
+        *("round", "slice", "sorted", "sum", "tuple", "type", "zip"),
+    ]
+)
+
+_PLAIN = (str, bytes, int, float, complex, range, slice, list, tuple, dict, deque, np.ndarray)
+"""Types whose methods give the same for the same object and arguments."""
+
+
+def _is_pure(function: Any) -> bool:
+    """Whether a callable gives the same in every process."""
+    if isinstance(function, np.ufunc):
+        return True
+    owner = getattr(function, "__self__", None)
+    if owner is not None and not isinstance(owner, ModuleType):
+        return type(owner) in _PLAIN and getattr(function, "__name__", "") not in ("tofile", "dump")
+    module = str(getattr(function, "__module__", None))
+    if module == "builtins":
+        return getattr(function, "__name__", None) in _PURE_BUILTINS
+    return module.partition(".")[0] in _PURE_MODULES
+
+
+def makes_arrays(function: Any) -> bool:
+    """Whether the arrays that a callable gives are new, or views of what it is given."""
+    if isinstance(function, np.ufunc):
+        return True
+    is_method = not isinstance(getattr(function, "__self__", None), ModuleType | None)
+    return not is_method and str(getattr(function, "__module__", None)).partition(".")[0] == "numpy"
 
 
 def is_outside(value: object) -> bool:
@@ -103,6 +145,8 @@ def run(
             raise WritesArgument(context.span) from None
         raise StaticCallFailed(f"`{name}`", error, context.span) from error
     follow(context, objects, before, name)
+    if not _is_pure(function):
+        context.surroundings.stays_here(f"Python has run `{name}`")
     if isinstance(result, (*GENERATORS, *STATES)) and not any(result is one for one in given):
         reason = "the generator would be made once, while compiling"
         help = (

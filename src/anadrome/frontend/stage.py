@@ -18,7 +18,7 @@ from anadrome.errors.frontend import AnnotationMismatch, UnsupportedType
 from anadrome.frontend.annotations import Annotation, bind_annotation
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.calls import BoundMethod, call
-from anadrome.frontend.captured import Guards
+from anadrome.frontend.captured import Guards, Surroundings
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.comprehension import generated, made_list
 from anadrome.frontend.context import Context, Evaluators, StagedCall
@@ -79,7 +79,8 @@ class Staged:
     of, and `captured`, NumPy arrays of the function's surroundings that the program reads. `notes` is what
     transforms had to say of the program, for `explain`. `rebuild` makes the Python result of the function's
     results; `is_weak` says of each result whether Python would have a plain number there. `surroundings`
-    tells at each call whether the program is still right, and gives the arrays to pass.
+    tells at each call whether the program is still right, and gives the arrays to pass; `record` is what it
+    was made of.
     """
 
     function: Function
@@ -90,6 +91,7 @@ class Staged:
     notes: tuple[object, ...] = ()
     draws: tuple[Draw, ...] = ()
     definitions: Mapping[Var, Apply] = field(default_factory=dict)
+    record: Surroundings | None = None
 
 
 def stage(
@@ -180,11 +182,12 @@ def _staged(
         (*params, *(one.var for one in (*context.draws, *hidden))),
         body,
     )
-    watch = context.surroundings.finish((one.fetch, one.example.dtype, one.example.shape) for one in hidden)
+    watch = context.surroundings.finish((one.place, one.fetch, one.example) for one in hidden)
     captured = tuple(one.example for one in hidden)
     draws = tuple(context.draws)
     definitions = root.integers() if draws else {}
-    return Staged(staged, captured, rebuild, weak, watch, tuple(context.notes), draws, definitions)
+    notes, around = tuple(context.notes), context.surroundings
+    return Staged(staged, captured, rebuild, weak, watch, notes, draws, definitions, around)
 
 
 def _with_generators(context: Context, value: object) -> Value:

@@ -75,20 +75,20 @@ def compile_cpu(
     release = _releasing(interface, config)
     code = _object_code(emitted.text, machine, config, statistics or Statistics())
     if program_key:
-        _keep(program_key, packed(interface, _object_key(emitted.text, machine)), config)
-    return _executable(interface, emitted.text, code, release, config)
+        keep(program_key, packed(interface, _object_key(emitted.text, machine)), config)
+    return _executable(interface, emitted.text, code, release, config, program_key)
 
 
 def kept_program(program_key: str, config: Config) -> Executable | None:
     """The program that this process or another one has compiled under a key; None where there is none."""
-    data = _kept(program_key, config)
+    data = kept(program_key, config)
     if data is None:
         return None
     interface, object_key = unpacked(data)
-    code = _kept(object_key, config)
+    code = kept(object_key, config)
     if code is None:
         return None
-    return _executable(interface, "", code, _releasing(interface, config), config)
+    return _executable(interface, "", code, _releasing(interface, config), config, program_key)
 
 
 def _releasing(interface: Interface, config: Config) -> Callable[[int], None]:
@@ -108,13 +108,18 @@ def _releasing(interface: Interface, config: Config) -> Callable[[int], None]:
 
 
 def _executable(
-    interface: Interface, text: str, code: bytes, release: Callable[[int], None], config: Config
+    interface: Interface,
+    text: str,
+    code: bytes,
+    release: Callable[[int], None],
+    config: Config,
+    program_key: str,
 ) -> Executable:
     machine = this_machine()
     engine = load(code, machine)
     entry = engine.get_function_address(ENTRY)
     measure = engine.get_function_address(MEASURE) if config.measure_memory else 0
-    return Executable(interface, text, entry, engine, machine, config.workers, release, measure)
+    return Executable(interface, text, entry, engine, machine, config.workers, release, measure, program_key)
 
 
 def _takes_no_memory(address: int) -> None:
@@ -184,12 +189,12 @@ def _object_code(text: str, machine: Machine, config: Config, statistics: Statis
     if not config.cache:
         return _compile(text, machine, statistics)
     key = _object_key(text, machine)
-    code = _kept(key, config)
+    code = kept(key, config)
     if code is not None:
         statistics.cache_hits += 1
         return code
     code = _compile(text, machine, statistics)
-    _keep(key, code, config)
+    keep(key, code, config)
     return code
 
 
@@ -200,7 +205,7 @@ def _object_key(text: str, machine: Machine) -> str:
     )
 
 
-def _kept(key: str, config: Config) -> bytes | None:
+def kept(key: str, config: Config) -> bytes | None:
     """What the disk cache has under a key."""
     try:
         return ObjectCache(config.cache_path, config.cache_megabytes).read(key)
@@ -209,7 +214,7 @@ def _kept(key: str, config: Config) -> bytes | None:
         return None
 
 
-def _keep(key: str, data: bytes, config: Config) -> None:
+def keep(key: str, data: bytes, config: Config) -> None:
     """Put something into the disk cache."""
     try:
         ObjectCache(config.cache_path, config.cache_megabytes).write(key, data)

@@ -129,8 +129,10 @@ class Executable:
         workers: int,
         release: Release,
         measure: int = 0,
+        key: str = "",
     ) -> None:
         self.name = interface.name
+        self.key = key
         self.llvm_text = text
         self._failures = interface.failures
         self._sites = interface.sites

@@ -53,7 +53,7 @@ def check_kernel(function: Callable[..., Any], *args: Any, seeds: int = 4, **kwa
     else:
         compiled = as_compiled(function)
     program, leaves, arrays = compiled.program(args, kwargs)
-    fn = program.staged.function
+    fn = program.staged().function
     values = program.arguments(leaves, arrays, is_looking=True)[len(fn.sizes) :]
     for seed in (None, *range(seeds)):
         try:

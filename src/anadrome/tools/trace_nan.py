@@ -104,7 +104,7 @@ def _watched(compiled: Compiled, args: tuple[Any, ...], kwargs: Mapping[str, Any
     rolled = compiled.with_options(replace(options, config=config))
     program, leaves, arrays = rolled.program(args, dict(kwargs))
     with announced(f"trace_nan of {compiled!r}", config):
-        fn = program.staged.function
+        fn = program.staged().function
         quiet = Function(fn.name, fn.params, silent(fn.body))  # the call has printed
         executable = compile_function(watch(quiet, config), config)
     try:

@@ -56,6 +56,10 @@ class Wrapped:
     def __repr__(self) -> str:
         return f"{self.decorator}({getattr(self.function, '__qualname__', self.function)!s})"
 
+    def __anadrome_parts__(self) -> tuple[object, ...]:
+        """What it is in every process; what else staging reads of it is recorded."""
+        return self.decorator, self.function
+
     def __get__(self, instance: object, owner: type | None = None) -> object:
         """In a class body it is a method."""
         return self if instance is None else types.MethodType(self, instance)

@@ -171,7 +171,7 @@ class LaunchProgram(Compiled):
         """The program for a launch; refuses arrays that it could not write."""
         program, leaves, around = super().program(args, kwargs)
         count = len(leaves) - EXTENTS
-        marks: Any = program.staged.rebuild(iter([True] * count))
+        marks: Any = program.rebuild(iter([True] * count))
         written = [place for place, mark in enumerate(marks) if mark is not None]
         names = argument_names(flatten((args, kwargs))[1], parameter_names(self))[EXTENTS:]
         _check_outputs(self.kernel.__name__, leaves[EXTENTS:], names, written)
