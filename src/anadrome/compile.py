@@ -60,7 +60,6 @@ from anadrome.passes.simplify import simplify
 from anadrome.passes.split_loops import split_loops
 from anadrome.passes.stored_sums import stored_sums
 from anadrome.passes.tiles import tiles
-from anadrome.prims.node import replace
 from anadrome.schedule.cpu import Scheduled, schedule_cpu
 from anadrome.targets.cache import key_of
 from anadrome.targets.cpu import compile_cpu, kept_program, vector_bits
@@ -246,8 +245,8 @@ def prepare(
     _check_dump(config)
     _finished("primal", fn, config, record)
     for name, run in PREPARATION:
-        fn = run(fn, config)
-        _finished(f"primal-{name}", fn, config, record)
+        before, fn = fn, run(fn, config)
+        _finished(f"primal-{name}", fn, config, record, before)
     if active is not None and (record is not None or "canonical" in config.dump):
         _finished("canonical", canonical(fn, active), config, record)
     return fn
@@ -266,10 +265,11 @@ def optimise(
     _finished("array", fn, config, record)
     left: dict[Pass, array_ir.Function] = {}
     for name, run in PIPELINE:
+        before = fn
         with times.timing(name):
             if left.get(run) is not fn:  # else nothing has made work for it since
                 fn = left[run] = run(fn, config)
-        _finished(name, fn, config, record)
+        _finished(name, fn, config, record, before)
     return fn
 
 
@@ -306,8 +306,7 @@ def compile_function(
     lowered = lower_function(fn, config, times, record, donated)
     with times.timing("schedule"):
         scheduled = schedule_cpu(lowered, config, vector_bits(config))
-    is_new = scheduled.function is not lowered
-    _finished("schedule", scheduled, config if is_new else replace(config, verify=False), record)
+    _finished("schedule", scheduled, config, record, lowered)
     with times.timing("machine"):
         return compile_cpu(scheduled.function, config, program_key=key)
 
@@ -378,27 +377,33 @@ def _check_dump(config: Config) -> None:
 
 
 def _finished(
-    stage: str, program: Program, config: Config, record: Callable[[str, Any], None] | None
+    stage: str,
+    program: Program,
+    config: Config,
+    record: Callable[[str, Any], None] | None,
+    before: Program | None = None,
 ) -> None:
-    if config.verify:
-        _verify(stage, program)
+    """Verify, write out and show what a stage has made of the program `before`; verified once while it is the
+    same."""
+    made = program.function if isinstance(program, Scheduled) else program
+    if config.verify and made is not before:
+        _verify(stage, made)
     if stage in config.dump.split(","):
         print(f"--- {stage}\n{show_program(program)}", file=sys.stderr)
     if record is not None:
         record(stage, program)
 
 
-def _verify(stage: str, program: Program) -> None:
+def _verify(stage: str, program: array_ir.Function | kernel_ir.Function) -> None:
     try:
         match program:
             case array_ir.Function():
                 check_array(program)
                 text = array_text.show(program)
                 again = array_text.show(array_text.parse(text))
-            case kernel_ir.Function() | Scheduled():
-                function = program.function if isinstance(program, Scheduled) else program
-                check_kernel(function)
-                text = kernel_text.show(function)
+            case kernel_ir.Function():
+                check_kernel(program)
+                text = kernel_text.show(program)
                 again = kernel_text.show(kernel_text.parse(text))
         if again != text:
             raise IRError("the text of the program is not that of the program it is read as")

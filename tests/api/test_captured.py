@@ -10,9 +10,9 @@ import time
 import types
 import weakref
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -327,3 +327,43 @@ def test_compiled_functions_are_copied_and_pickled_as_functions_are() -> None:
     assert slope(1.0) == 2.0
     with pytest.raises((pickle.PicklingError, AttributeError)):
         pickle.dumps(ad.jit(lambda x: x))
+
+
+def test_the_class_of_what_the_program_makes() -> None:
+    class Layer:
+        weights: Any = (1.0, 2.0)
+
+        def __init__(self, scale: Any) -> None:
+            self.scale = scale
+
+        def apply(self, x: Any) -> Any:
+            return x * self.scale * self.weights[1]
+
+    @dataclass
+    class Point:
+        at: Any
+        unit: ClassVar[Any] = 2.0
+
+    compiled = ad.jit(lambda x: Layer(2.0).apply(x))
+    measured = ad.jit(lambda point: point.at * point.unit)
+    np.testing.assert_array_equal(compiled(X), 4.0 * X)
+    np.testing.assert_array_equal(measured(Point(X)), 2.0 * X)
+    Layer.weights = (1.0, 3.0)
+    Point.unit = 5.0
+    np.testing.assert_array_equal(compiled(X), 6.0 * X)
+    np.testing.assert_array_equal(measured(Point(X)), 5.0 * X)
+    Layer.apply = lambda self, x: x - self.scale  # type: ignore[method-assign]
+    np.testing.assert_array_equal(compiled(X), X - 2.0)
+
+
+def test_an_attribute_with_a_default_that_is_there_later() -> None:
+    class Settings:
+        pass
+
+    settings: Any = Settings()
+    compiled = ad.jit(lambda x: x * getattr(settings, "rate", 1.0))
+    np.testing.assert_array_equal(compiled(X), X)
+    settings.rate = 4.0
+    np.testing.assert_array_equal(compiled(X), 4.0 * X)
+    del settings.rate
+    np.testing.assert_array_equal(compiled(X), X)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -109,7 +110,8 @@ class Memory:
                 digest, _ = followed(Trail(), (*self._roots, signature.equal))
             except Unportable:
                 return
-            around = repr((np.geterr(), np.get_printoptions(), sys.flags))
+            raising = [one for one in warnings.filters if one[0] == "error"]
+            around = repr((np.geterr(), np.get_printoptions(), sys.flags, raising))
             self._key = key_of("calls", digest, settings, around)
 
     def find(self) -> Found | None:

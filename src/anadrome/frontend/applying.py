@@ -29,6 +29,7 @@ from anadrome.frontend.list_methods import ListMethod
 from anadrome.frontend.natively import refuse_environment
 from anadrome.frontend.operators import apply_prim, binary, compare, truth
 from anadrome.frontend.overloads import own_binary, own_contains
+from anadrome.frontend.own import is_native
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.texts import WAYS, added, percent
 from anadrome.frontend.values import (
@@ -136,6 +137,8 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
         result = _STATIC_BINARY[kind](left, right)
     except Exception as error:
         raise StaticCallFailed("this operation", error, context.span) from error
+    if type(result) is np.ndarray and is_native(type(left)) and is_native(type(right)):
+        context.surroundings.made(result)
     return remember(context, result)
 
 
@@ -174,6 +177,9 @@ def remember(context: Context, value: Value) -> Value:
     return value
 
 
+_EQUAL_OR_SAME = (int, float, complex, str, bytes, range, tuple)
+
+
 def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
     """`left kind right`; comparisons of static values are Python's own."""
     refuse_environment(context, right)
@@ -186,6 +192,10 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
             return Scalar(is_there if _AGAINST_NONE[kind] else context.builder.apply("not", is_there))
     refuse_maybe(context, left, right)
     if kind in (ast.Is, ast.IsNot):
+        if type(left) is type(right) and type(left) in _EQUAL_OR_SAME:
+            context.surroundings.stays_here(
+                "which equal numbers and texts are the same object is Python's choice"
+            )
         return is_same_object(left, right) is (kind is ast.Is)
     left, right = (unboxed(context, plain_list(context, side)) for side in (left, right))
     if kind in (ast.In, ast.NotIn) and isinstance(right, dict | KeysView) and not has_staged(left):

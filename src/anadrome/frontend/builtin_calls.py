@@ -354,6 +354,7 @@ def _getattr(context: Context, owner: Value, name: Value, *default: Value) -> Va
         return context.evaluators.attribute(context, owner, name)
     except NoAttribute:
         if default:
+            context.surroundings.read_by(getattr, (owner, name))
             return default[0]
         raise
 

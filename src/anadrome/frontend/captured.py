@@ -12,6 +12,7 @@ string or another immutable object. Large arrays are no part of it: they are arg
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import struct
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -23,6 +24,7 @@ from types import (
     CellType,
     CodeType,
     FunctionType,
+    MemberDescriptorType,
     MethodType,
     MethodWrapperType,
     ModuleType,
@@ -59,6 +61,8 @@ KEPT = "__anadrome_transforms__"
 """The attribute under which functions and instances keep their transforms: no part of their state."""
 
 _END = object()
+
+_COMPUTED = "plain Python computes an attribute of what the program has made"
 
 Binding = tuple[Callable[[Any], Iterable[object]], object, tuple[object, ...]]
 """(read, holder, seen): `read(holder)` gave objects identical to `seen`."""
@@ -146,10 +150,28 @@ class Surroundings:
             return False
         return not _has_staged(base, set())
 
-    def of_module(self, module: object, name: str) -> None:
-        """A name of a module of Python's or its libraries was read, which is the same in this process."""
-        if isinstance(module, ModuleType):
-            self._of_modules.setdefault(module.__name__, {})[name] = None
+    def without_place(self, base: Value, name: str) -> None:
+        """An attribute was read of an object that the program has made, or of a module of Python's or its
+        libraries, which is the same in this process. What the object has of the user's class counts."""
+        kind = type(base)
+        if isinstance(base, ModuleType):
+            self._of_modules.setdefault(base.__name__, {})[name] = None
+        if is_native(kind) or isinstance(base, type) or id(kind) in self._own:
+            return
+        found = inspect.getattr_static(kind, name, _END)
+        is_of_tuple = type(found).__module__ in ("collections", "_collections")  # a named tuple's field
+        if isinstance(found, MemberDescriptorType) or is_of_tuple:
+            return
+        is_computed = hasattr(type(found), "__get__") and not isinstance(
+            found, FunctionType | staticmethod | classmethod
+        )
+        if "__getattribute__" in _names_of_own(kind) or is_computed:
+            self.stays_here(_COMPUTED)
+        elif name not in getattr(base, "__dict__", ()):
+            if found is _END:
+                self.stays_here(_COMPUTED)
+            else:
+                self.attribute(kind, name, getattr(kind, name))
 
     def stays_here(self, reason: str) -> None:
         """The program depends on what only this process knows."""
@@ -423,6 +445,11 @@ def _state(value: object) -> dict[str, object]:
             if hasattr(value, name) and name not in ("__dict__", "__weakref__"):
                 found[name] = getattr(value, name)
     return found
+
+
+def _names_of_own(kind: type) -> set[str]:
+    """The names that the user's classes of an object define."""
+    return {name for base in kind.__mro__ if not is_native(base) for name in vars(base)}
 
 
 def _padded(names: Mapping[str, object]) -> tuple[object, ...]:

@@ -485,7 +485,7 @@ class Context:
         """An attribute of a static object, as Python gives it."""
         value = getattr(base, name)
         if not self.surroundings.has_place(base, value):
-            self.surroundings.of_module(base, name)
+            self.surroundings.without_place(base, name)
             return self.seen(value)
         if isinstance(value, np.ndarray):
             return self._array_at((id(base), name), partial(getattr, base, name), value)
@@ -531,8 +531,8 @@ class Context:
         """A complex NumPy array around the program as two hidden parameters, its parts."""
         key = id(array) if place is None else place
         whole = fetch or (lambda: array)
-        real = self.captured_array(array.real, (key, "real"), lambda: complex_array(whole()).real)
-        imag = self.captured_array(array.imag, (key, "imag"), lambda: complex_array(whole()).imag)
+        real = self.captured_array(array.real, ("real", key), lambda: complex_array(whole()).real)
+        imag = self.captured_array(array.imag, ("imag", key), lambda: complex_array(whole()).imag)
         return Complex(real, imag)
 
     def sparse_or_same(self, matrix: Any) -> Value:

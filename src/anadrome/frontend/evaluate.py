@@ -242,6 +242,8 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
         )
     refuse_environment(context, base)
     context.surroundings.items_of(base)
+    for part in (index.start, index.stop, index.step) if isinstance(index, slice) else (index,):
+        context.surroundings.items_of(part)
     try:
         item: Any = base[index]  # type: ignore[index]
     except Exception as error:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import datetime
 import os
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import BuiltinFunctionType, ModuleType
+from types import BuiltinFunctionType, MethodDescriptorType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from anadrome.frontend.drawing import GENERATORS, STATES
 from anadrome.frontend.heap import contents, is_container, refill
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.list_methods import COMPARING_METHODS
+from anadrome.frontend.portable import native_name
 from anadrome.frontend.structures import children
 from anadrome.frontend.values import Key, Value
 
@@ -42,17 +44,21 @@ OUTSIDE_CALLS = (
 
 
 _PURE_MODULES = frozenset(
-    [
-        *("math", "cmath", "operator", "_operator", "itertools", "functools", "_functools", "collections"),
-        *("_collections", "statistics", "fractions", "copy", "numpy", "scipy", "anadrome"),
-    ]
+    ["math", "cmath", "operator", "_operator", "itertools", "functools", "numpy", "scipy", "anadrome"]
 )
 """Packages whose functions give the same for the same arguments, in every process of this version."""
+
+_IMPURE = re.compile(
+    r"numpy\.random.*|scipy\.(io|datasets)\..*"
+    r"|.*\.(memmap|open_memmap|datetime64|timedelta64|load\w*|save\w*|from(file|regex)|genfromtxt|\w*err\w*"
+    r"|\w*printoptions)"
+)
+"""The functions of those packages that ask files, clocks and settings."""
 
 _PURE_BUILTINS = frozenset(
     [
         *("abs", "all", "any", "bin", "bool", "bytes", "callable", "chr", "complex", "dict", "divmod"),
-        *("enumerate", "filter", "float", "getattr", "hasattr", "hex", "int", "isinstance", "issubclass"),
+        *("enumerate", "filter", "float", "getattr", "hasattr", "hex", "int"),
         *("iter", "len", "list", "map", "max", "min", "next", "oct", "ord", "pow", "range", "reversed"),
         *("round", "slice", "sorted", "sum", "tuple", "type", "zip"),
     ]
@@ -62,25 +68,25 @@ _PLAIN = (str, bytes, int, float, complex, range, slice, list, tuple, dict, dequ
 """Types whose methods give the same for the same object and arguments."""
 
 
-def _is_pure(function: Any) -> bool:
-    """Whether a callable gives the same in every process."""
-    if isinstance(function, np.ufunc):
-        return True
-    owner = getattr(function, "__self__", None)
+def _is_pure(function: Any, args: Sequence[Value]) -> bool:
+    """Whether a call gives the same in every process."""
+    if function in (isinstance, issubclass) and len(args) == 2:
+        kinds = args[1] if isinstance(args[1], tuple) else (args[1],)
+        return all(type(kind) is type for kind in kinds)  # any class may be registered with an abstract one
+    owner = function.__self__ if isinstance(function, BuiltinFunctionType) else None
     if owner is not None and not isinstance(owner, ModuleType):
-        return type(owner) in _PLAIN and getattr(function, "__name__", "") not in ("tofile", "dump")
-    module = str(getattr(function, "__module__", None))
-    if module == "builtins":
-        return getattr(function, "__name__", None) in _PURE_BUILTINS
-    return module.partition(".")[0] in _PURE_MODULES
+        return type(owner) in _PLAIN and function.__name__ not in ("tofile", "dump")
+    home, name = native_name(function) or ("", "")
+    if home == "builtins":
+        return name in _PURE_BUILTINS
+    is_known = home.partition(".")[0] in _PURE_MODULES
+    return is_known and not _IMPURE.fullmatch(f"{home}.{name}")
 
 
 def makes_arrays(function: Any) -> bool:
     """Whether the arrays that a callable gives are new, or views of what it is given."""
-    if isinstance(function, np.ufunc):
-        return True
-    is_method = not isinstance(getattr(function, "__self__", None), ModuleType | None)
-    return not is_method and str(getattr(function, "__module__", None)).partition(".")[0] == "numpy"
+    home, _ = native_name(function) or ("", "")
+    return home.partition(".")[0] == "numpy" and not isinstance(function, MethodDescriptorType)
 
 
 def is_outside(value: object) -> bool:
@@ -145,7 +151,7 @@ def run(
             raise WritesArgument(context.span) from None
         raise StaticCallFailed(f"`{name}`", error, context.span) from error
     follow(context, objects, before, name)
-    if not _is_pure(function):
+    if not _is_pure(function, args):
         context.surroundings.stays_here(f"Python has run `{name}`")
     if isinstance(result, (*GENERATORS, *STATES)) and not any(result is one for one in given):
         reason = "the generator would be made once, while compiling"

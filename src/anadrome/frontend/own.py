@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import TypeGuard
 
 from anadrome.frontend.functions import StagedFunction
@@ -34,7 +34,7 @@ def is_own(found: FunctionType | StagedFunction | type | ModuleType) -> bool:
         return True
     # an example in a docstring bears the name of the module it stands in
     code = getattr(found, "__code__", None)
-    return code is not None and code.co_filename.startswith("<doctest ")
+    return isinstance(code, CodeType) and code.co_filename.startswith("<doctest ")
 
 
 def is_inlined(found: object) -> TypeGuard[FunctionType]:

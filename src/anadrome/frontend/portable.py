@@ -18,14 +18,24 @@ import functools
 import hashlib
 import importlib
 import inspect
-import operator
+import linecache
 import os
 import struct
 import sys
-from collections import OrderedDict, deque
+from collections import OrderedDict, deque, namedtuple
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
 import numpy as np
@@ -34,7 +44,7 @@ from anadrome.errors.base import indefinite
 from anadrome.errors.source_text import lines_of
 from anadrome.frontend.annotations import Annotation
 from anadrome.frontend.captured import Guards, Placed, Readings, Surroundings, place_of
-from anadrome.frontend.own import NATIVE_MODULES, is_native
+from anadrome.frontend.own import NATIVE_MODULES, is_native, is_own
 from anadrome.frontend.source import STARTED
 from anadrome.frontend.unfiled import UNFILED
 
@@ -109,6 +119,17 @@ def guards_of(walk: Walk, limit: int) -> Guards:
     return record.finish([passed[number] for number in sorted(passed)])
 
 
+def resolved(function: object, annotation: object) -> object:
+    """An annotation as an object: under `from __future__ import annotations` it is text of its module."""
+    if not isinstance(annotation, str):
+        return annotation
+    names = getattr(inspect.unwrap(function), "__globals__", {}) if callable(function) else {}
+    try:
+        return eval(annotation, dict(names))
+    except Exception:  # an annotation may name what exists only for a type checker
+        return None
+
+
 def _is_ours(holder: object) -> bool:
     """Whether an object belongs to Anadrome, Python or its libraries, of which nothing has to be said."""
     if isinstance(holder, dict):
@@ -125,6 +146,7 @@ class Walk:
         self.numbers: dict[int, int] = {}
         self.objects: list[object] = []
         self.readings: list[Readings] = []
+        self._memory: dict[int, tuple[int, np.ndarray]] = {}
         self._readings_of = readings_of
         self._digest = hashlib.sha256()
 
@@ -141,7 +163,9 @@ class Walk:
                     self._of_module(module, one)
             while len(self.readings) < len(self.objects):
                 self._go_on(self.objects[len(self.readings)])
-        except (KeyError, AttributeError, ValueError, ImportError) as error:
+        except Unportable:
+            raise
+        except Exception as error:  # other things stand along the trail than where it was left
             raise Unportable(f"what was read is not there: {error}") from error
         return self._digest.hexdigest()
 
@@ -161,11 +185,11 @@ class Walk:
             self.say("float", struct.pack("<d", value))
         elif kind is complex:
             self.say("complex", struct.pack("<dd", value.real, value.imag))
-        elif isinstance(value, np.generic):
-            self.say("number", value.dtype.str, value.tobytes())
-        elif isinstance(value, np.dtype):
+        elif issubclass(kind, np.generic) and is_native(kind) and not value.dtype.hasobject:
+            self.say("number", kind.__name__, repr(value.dtype), value.dtype.str, value.tobytes())
+        elif issubclass(kind, np.dtype):
             self.say("dtype", value.str, repr(value))
-        elif (name := _native_name(value)) is not None:
+        elif (name := native_name(value)) is not None:
             self.say("native", *name)
         elif id(value) in self.numbers:
             self.say("object", self.numbers[id(value)])
@@ -192,7 +216,16 @@ class Walk:
         readings = self._readings_of(number, value)
         self.readings.append(readings)
         self.say(repr(readings))
+        _refuse_tricks(type(value))
         self._describe(value, readings)
+        is_of_kind = (
+            (readings.items or readings.absent, dict),
+            (readings.is_function, FunctionType),
+            (readings.is_cell, CellType),
+            (readings.has_elements, np.ndarray),
+        )
+        if any(is_read and type(value) is not kind for is_read, kind in is_of_kind):
+            raise Unportable("another kind of object stands there")
         for name in readings.items:
             self.say("item", name)
             self.value(value[name])
@@ -203,9 +236,9 @@ class Walk:
             self.value(getattr(builtins, name, None))
         for name in readings.attributes:
             self.say("attribute", name)
-            self.value(operator.attrgetter(name)(value))
+            self.value(_attribute(value, name))
         for name in readings.missing:
-            if hasattr(value, name):
+            if _static(value, name) is not _ABSENT or _static(type(value), "__getattr__") is not _ABSENT:
                 raise Unportable("an attribute is there that was not")
             self.say("missing", name)
         if readings.is_cell:
@@ -226,11 +259,20 @@ class Walk:
             self.value(item)
 
     def _array(self, array: Any, is_passed: bool) -> None:
+        """An array: its type and shape, which other arrays have its memory, and its elements, if they are in
+        the program."""
         if type(array) is not np.ndarray or array.dtype.hasobject:
             raise Unportable("what stands there is no plain array")
-        self.say(array.dtype.str, array.shape)
+        owner = array
+        while type(owner.base) is np.ndarray:
+            owner = owner.base
+        if owner.base is not None:
+            raise Unportable("an array has its memory from something else")
+        numbers = [self._memory.setdefault(id(one), (len(self._memory), one))[0] for one in (array, owner)]
+        self.say(repr(array.dtype), array.dtype.str, array.shape, numbers)
         if not is_passed:
-            self.say(array.strides, array.flags.writeable, array.tobytes())
+            start = array.ctypes.data - owner.ctypes.data
+            self.say(start, array.strides, array.flags.writeable, array.tobytes())
 
     def _describe(self, value: Any, readings: Readings) -> None:
         """What an object is, apart from what is read of it."""
@@ -240,11 +282,11 @@ class Walk:
                 self._function(value)
             case MethodType():
                 self._parts("method", value.__func__, value.__self__)
-            case functools.partial():
+            case functools.partial() if type(value) is functools.partial:
                 self._parts("partial", value.func, value.args, value.keywords)
-            case property():
+            case property() if type(value) is property:
                 self._parts("property", value.fget)
-            case staticmethod() | classmethod():
+            case staticmethod() | classmethod() if is_native(type(value)):
                 self._parts(type(value).__name__, value.__func__)
             case ModuleType():
                 self.say("module", value.__name__)
@@ -264,18 +306,22 @@ class Walk:
             case np.ndarray() if readings.has_elements or readings.arrays:
                 self.say("array")
             case enum.Enum():
-                self.say("member", value.name)
-                self.value(type(value))
+                self.say("member", value._name_)
+                self._parts("value", value._value_, type(value))
+                for base, read in _READERS.items():
+                    if isinstance(value, base):
+                        self.value(read(value))
             case _ if parts is not None:
-                self._parts(type(value).__name__, *parts(value))
+                self._parts(type(value).__name__, *map(_whole, parts(value)))
             case _ if _is_setting(value):
-                self._parts(
-                    type(value).__name__, *(getattr(value, field.name) for field in dataclasses.fields(value))
-                )
+                fields = [getattr(value, field.name) for field in dataclasses.fields(value)]
+                self._parts(type(value).__name__, *map(_whole, fields))
             case _ if (name := _mark_name(value)) is not None:
                 self.say("mark", *name)
             case _ if is_native(type(value)):
                 raise Unportable(f"the program depends on an object of type {type(value).__name__}")
+            case _ if any(is_native(base) for base in type(value).__mro__[:-1]):
+                raise Unportable("the user's class of an object is one of Python's or a library's too")
             case _:
                 self.say("instance")
                 self.value(type(value))
@@ -289,10 +335,8 @@ class Walk:
         """A function of the user's: the text of its file, where it stands in it, and what goes with it."""
         code = function.__code__
         self.say("function", function.__module__, function.__qualname__, code.co_name, code.co_firstlineno)
-        self.say(code.co_flags, code.co_freevars)
-        if code.co_filename in UNFILED:
-            self._code(code)
-        else:
+        self._code(code)
+        if code.co_filename not in UNFILED:
             self._text(code.co_filename, function.__globals__)
         self._parts("defaults", function.__defaults__, function.__kwdefaults__)
         self._annotations(function)
@@ -300,19 +344,14 @@ class Walk:
 
     def _annotations(self, function: FunctionType) -> None:
         """What the annotations of a function say of its arguments."""
-        try:
-            found = inspect.get_annotations(function, eval_str=True)
-        except Exception:  # an annotation may name what exists only for a type checker
-            found = inspect.get_annotations(function)
-            if any(isinstance(one, str) and "ad." in one for one in found.values()):
-                raise Unportable("an annotation cannot be evaluated") from None
-        for name, annotation in found.items():
-            said = repr(annotation) if isinstance(annotation, Annotation) else ""
-            self.say("annotation", name, said)
+        for name, annotation in function.__annotations__.items():
+            found = resolved(function, annotation)
+            self.say("annotation", name, repr(found) if type(found) is Annotation else "")
 
     def _code(self, code: CodeType) -> None:
-        """The code of a function that stands in no file, such as the `__init__` of a dataclass."""
-        self.say("code", code.co_code, code.co_names, code.co_varnames, code.co_linetable)
+        """The code of a function: a line may hold several, and some stand in no file."""
+        self.say("code", code.co_code, code.co_names, code.co_varnames, code.co_linetable, code.co_flags)
+        self.say(code.co_freevars, code.co_cellvars)
         for constant in code.co_consts:
             if isinstance(constant, CodeType):
                 self._code(constant)
@@ -325,6 +364,7 @@ class Walk:
             is_new = os.stat(file).st_mtime >= STARTED
         except OSError:
             is_new = False
+        linecache.checkcache(file)
         lines = () if is_new else lines_of(file, namespace)
         if not lines:
             raise Unportable(f"the text of {file} is not known for certain")
@@ -349,6 +389,10 @@ class Walk:
             self.say("has", name, type(part).__qualname__)
             if isinstance(part, int | float | str | FunctionType | property | staticmethod | classmethod):
                 self.value(part)
+        if issubclass(kind, enum.Enum):
+            for name, member in kind.__members__.items():
+                self.say("member", name)
+                self.value(member._value_)
         for field in dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ():
             self.say(field.name, str(field.type), field.init, field.kw_only)
             self._parts("field", field.default, field.default_factory)
@@ -360,12 +404,15 @@ def _is_setting(value: object) -> bool:
     return is_ours and bool(type(value).__dataclass_params__.frozen)  # type: ignore[attr-defined]
 
 
-def _native_name(value: Any) -> tuple[str, str] | None:
+def native_name(value: Any) -> tuple[str, str] | None:
     """The module and the name of what belongs to Python, NumPy, SciPy or Anadrome; None of anything else."""
-    if isinstance(value, ModuleType):
+    kind = type(value)
+    if kind is ModuleType:
         return ("module", value.__name__) if is_native(value) else None
+    if not is_native(kind) or not isinstance(value, _NAMED_KINDS):
+        return None
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-    if not callable(value) or not isinstance(name, str):
+    if not isinstance(name, str):
         return None
     module = getattr(value, "__module__", None)
     homes: Iterable[str] = (module,) if isinstance(module, str) else ()
@@ -375,6 +422,65 @@ def _native_name(value: Any) -> tuple[str, str] | None:
         if home.partition(".")[0] in NATIVE_MODULES and _named(sys.modules.get(home), name) is value:
             return home, name
     return None
+
+
+_ABSENT = object()
+
+_READERS: dict[type, Callable[[Any], object]] = {
+    int: int.__int__,
+    float: float.__float__,
+    str: str.__str__,
+}
+"""What a member of an enumeration is beside its value, read without its class."""
+
+_FIELD_OF_TUPLE = type(vars(namedtuple("_Of", "field"))["field"])
+
+_NAMED_KINDS = (FunctionType, BuiltinFunctionType, type, np.ufunc, type(np.sum), MethodDescriptorType)
+
+
+def _whole(value: object) -> object:
+    """A container in one of Anadrome's own values as a tuple, which is said whole."""
+    if type(value) is dict:
+        return ("dict", *((key, _whole(part)) for key, part in value.items()))
+    if type(value) in (list, tuple):
+        return (type(value).__name__, *map(_whole, value))  # type: ignore[call-overload]
+    return value
+
+
+def _refuse_tricks(kind: type) -> None:
+    """Refuse objects that decide by themselves what their attributes and their class are."""
+    for base in kind.__mro__:
+        if not {"__getattribute__", "__class__"}.isdisjoint(vars(base)) and is_own(base):
+            raise Unportable(f"{kind.__qualname__} decides what its attributes are")
+
+
+def _static(value: object, name: str) -> Any:
+    """An attribute as it stands in an object or its class, without asking either."""
+    return inspect.getattr_static(value, name, _ABSENT)
+
+
+def _attribute(value: Any, names: str) -> Any:
+    """An attribute that is read without running code of the user's; `m.__func__` is the function of a method.
+
+    Raises `Unportable` where it takes more.
+    """
+    name, _, rest = names.partition(".")
+    if isinstance(value, enum.Enum) and name in ("value", "name"):
+        return getattr(value, f"_{name}_")
+    found = _static(value, name)
+    if found is _ABSENT or rest not in ("", "__func__"):
+        raise Unportable(f"no attribute `{name}` is there that is read without running code")
+    if rest:
+        return found if isinstance(found, FunctionType) else found.__func__
+    if isinstance(found, staticmethod):
+        return found.__func__
+    if isinstance(found, MemberDescriptorType | GetSetDescriptorType | classmethod | _FIELD_OF_TUPLE):
+        return getattr(value, name)
+    is_function = isinstance(found, FunctionType | BuiltinFunctionType | MethodType)
+    is_of_class = not isinstance(value, type) and _static(type(value), name) is found
+    if is_of_class and not is_function and _static(type(found), "__get__") is not _ABSENT:
+        raise Unportable(f"the attribute `{name}` is computed")
+    return found
 
 
 def _mark_name(value: object) -> tuple[str, str] | None:

@@ -26,6 +26,7 @@ from anadrome.frontend.drawing import Draw, GeneratorSpec, Passed, stand_in
 from anadrome.frontend.evaluate import attribute, evaluate
 from anadrome.frontend.functions import StagedFunction
 from anadrome.frontend.iterators import source_of
+from anadrome.frontend.portable import resolved
 from anadrome.frontend.restarts import Restage
 from anadrome.frontend.sharing import spread
 from anadrome.frontend.statements import run_block
@@ -277,24 +278,13 @@ def _names(function: object, count: int) -> list[str]:
     ]
 
 
-def _resolved(function: object, annotation: object) -> object:
-    """An annotation as an object: under `from __future__ import annotations` it is text of its module."""
-    if not isinstance(annotation, str):
-        return annotation
-    names = getattr(inspect.unwrap(function), "__globals__", {}) if callable(function) else {}
-    try:
-        return eval(annotation, dict(names))
-    except Exception:  # an annotation may name what exists only for a type checker
-        return None
-
-
 def _annotations(
     function: object, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> dict[str, Annotation]:
     signature = _signature(function)
     found: dict[str, Annotation] = {}
     for name, parameter in ({} if signature is None else signature.parameters).items():
-        annotation = _resolved(function, parameter.annotation)
+        annotation = resolved(function, parameter.annotation)
         if isinstance(annotation, Annotation):
             found[name] = annotation
     return found

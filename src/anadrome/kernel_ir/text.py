@@ -123,6 +123,7 @@ class _Printer:
         self.kernel_names: dict[Kernel, str] = {}
         self._names: dict[Var | Buffer, str] = {}
         self._taken: set[str] = set(RESERVED)
+        self._counts: dict[str, int] = {}
 
     def name(self, item: Var | Buffer) -> str:
         """The name of a variable or buffer: its own, with a number where that is taken."""
@@ -133,10 +134,11 @@ class _Printer:
         return found
 
     def _free(self, base: str) -> str:
-        found, count = base, 0
+        found, count = base, self._counts.get(base, 0)
         while found in self._taken:
             count += 1
             found = f"{base}_{count}"
+        self._counts[base] = count
         self._taken.add(found)
         return found
 
