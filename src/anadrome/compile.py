@@ -326,15 +326,19 @@ def _program_key(fn: array_ir.Function, config: Config, donated: Collection[int]
     return "" if program is None else key_of("program", program, settings)
 
 
+def settings_of(config: Config) -> tuple[tuple[str, object], ...]:
+    """The settings that a program depends on."""
+    return tuple((name, getattr(config, name)) for name in KINDS if name not in OF_THE_CALL)
+
+
 def settings_key(config: Config, donated: Collection[int]) -> str:
     """What a program becomes depends on beside itself: settings, the arguments that are given away, the
     machine, and the versions of all that makes it. Nothing where programs are not to be kept."""
     sources = "" if not config.cache or config.dump or config.verify else _sources()
     if not sources:
         return ""
-    settings = {name: getattr(config, name) for name in KINDS if name not in OF_THE_CALL}
     versions = (np.__version__, scipy.__version__, llvmlite.__version__, sys.version, IS_COMPILED)
-    return key_of(repr((settings, sorted(donated), versions, this_machine().target)), sources)
+    return key_of(repr((settings_of(config), sorted(donated), versions, this_machine().target)), sources)
 
 
 _IMPORTED = time.time()

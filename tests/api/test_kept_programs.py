@@ -18,6 +18,7 @@ import scipy.sparse.linalg
 
 import anadrome as ad
 from anadrome import compile as compiler
+from anadrome.api import program as programs
 from anadrome.array_ir.key import bytes_of
 from anadrome.array_ir.nodes import Body, Const, Function
 from anadrome.array_ir.text import parse
@@ -152,6 +153,36 @@ def test_what_tells_programs_apart(
     monkeypatch.setattr(compiler, "_sources", lambda: "another Anadrome")
     with pytest.raises(CompiledAgain):
         call(config)
+
+
+def test_what_tells_calls_apart(config: ad.Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is staged."""
+
+    def scaled(x):
+        return np.sum(np.exp(x) * 2.0)
+
+    x = np.ones(20)
+    gradient = ad.grad(ad.jit(scaled, config=config))
+    expected = gradient(x)
+    monkeypatch.setattr(programs, "staged_program", refused)
+
+    def call(config: ad.Config, x: Any = x) -> Any:
+        return ad.grad(ad.jit(scaled, config=config))(x)
+
+    for like in ({"threads": 1}, {"progress": False}, {"programs": 3}):
+        np.testing.assert_array_equal(call(replace(config, **like)), expected)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(call(config, np.ones(30)), np.full(30, expected[0]))
+    for other in ({"fused": False}, {"lanes": 1}, {"checks": False}, {"verify": True}, {"cache": False}):
+        with pytest.raises(CompiledAgain):
+            call(replace(config, **other))  # type: ignore[arg-type]
+    for argument in (np.ones(3), np.ones(20, np.float32), np.ones((20, 2))):
+        with pytest.raises(CompiledAgain):
+            call(config, argument)
+    with pytest.raises(CompiledAgain):
+        ad.value_and_grad(ad.jit(scaled, config=config))(x)
+    with np.errstate(divide="raise"), pytest.raises(CompiledAgain):
+        call(config)
+    np.testing.assert_array_equal(call(config), expected)
 
 
 def test_what_is_shown_is_compiled(config: ad.Config) -> None:

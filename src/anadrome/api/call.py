@@ -37,7 +37,7 @@ from anadrome.api.signature import (
 )
 from anadrome.api.statics import meant_arguments
 from anadrome.api.store import ProgramStore
-from anadrome.compile import Recorder, Statistics
+from anadrome.compile import Recorder, Statistics, settings_of
 from anadrome.config import Config, from_environment
 from anadrome.errors import AnadromeError
 from anadrome.errors.api import CallError, IntegerOutOfRange, NotCallable
@@ -153,7 +153,9 @@ class Compiled:
 
     def __anadrome_parts__(self) -> tuple[object, ...]:
         """All that its programs depend on."""
-        return self.transform, self._rule, self.options, self.has_own_arguments, self.function
+        options = tuple(getattr(self.options, name) for name in Options.__slots__ if name != "config")
+        rule = self.transform, self._rule, self.has_own_arguments
+        return *rule, settings_of(self.options.config), options, self.function
 
     def with_options(self, options: Options) -> Compiled:
         """The same function or transform under other options, compiled anew."""

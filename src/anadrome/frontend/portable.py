@@ -52,6 +52,7 @@ _NOTHING = Readings()
 
 _CONTAINERS = (list, dict, OrderedDict, deque)
 _METACLASSES = (type, enum.EnumMeta)
+_PARTS_OF_CLASSES = (bool, int, float, str, FunctionType, property, staticmethod, classmethod)
 _HOMES_OF_MARKS = ("dataclasses", "numpy", "scipy")
 """Packages with objects that are what they are by their names, such as `np.s_` and `scipy.stats.norm`."""
 
@@ -387,7 +388,7 @@ class Walk:
                 continue
             part = vars(kind)[name]
             self.say("has", name, type(part).__qualname__)
-            if isinstance(part, int | float | str | FunctionType | property | staticmethod | classmethod):
+            if type(part) in _PARTS_OF_CLASSES:
                 self.value(part)
         if issubclass(kind, enum.Enum):
             for name, member in kind.__members__.items():
