@@ -70,7 +70,7 @@ _PLAIN = (str, bytes, int, float, complex, range, slice, list, tuple, dict, dequ
 
 def _is_pure(function: Any, args: Sequence[Value]) -> bool:
     """Whether a call gives the same in every process."""
-    if function in (isinstance, issubclass) and len(args) == 2:
+    if (function is isinstance or function is issubclass) and len(args) == 2:
         kinds = args[1] if isinstance(args[1], tuple) else (args[1],)
         return all(type(kind) is type for kind in kinds)  # any class may be registered with an abstract one
     owner = function.__self__ if isinstance(function, BuiltinFunctionType) else None

@@ -250,7 +250,9 @@ class Walk:
             self._array(value, is_passed=False)
         for name, passed in readings.arrays:
             self.say("array", name)
-            self._array(place_of(value, name)[1](), passed >= 0)
+            is_computable = not isinstance(value, dict | CellType | np.ndarray)
+            array = _attribute(value, name) if is_computable else place_of(value, name)[1]()
+            self._array(array, passed >= 0)
 
     def _contents(self, value: Any) -> None:
         if type(value) not in _CONTAINERS:
