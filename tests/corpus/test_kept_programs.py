@@ -26,6 +26,7 @@ STAGED = frozenset(
     [
         *("structures.functions_in_a_list", "densities.logistic_regression", "editing.repeated"),
         *("editing.at_every_place", "python_library.averages_so_far", "python_library.chained"),
+        "fourier.scipy_transforms",
     ]
 )
 """Programs that are staged in each process: plain Python makes objects there while they are staged, or the
