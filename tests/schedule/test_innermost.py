@@ -136,6 +136,16 @@ def test_single_precision_has_twice_the_lanes() -> None:
     agree(text, 512, *arguments(67, np.float32), rtol=1e-6)
 
 
+@pytest.mark.parametrize(("step", "lanes"), [(1, 32), (4, 32), (5, 8), (8, 8)])
+def test_a_strip_that_reads_far_apart_is_one_vector(step: int, lanes: int) -> None:
+    """Each lane reads by itself, which is as many instructions as lanes."""
+    text = program(f"out[i] = mul(x[mul({step}, i)], 2.0)")
+    assert widths(text, 512)[0] == lanes
+    for length in LENGTHS:
+        x, k, n = arguments(length)
+        agree(text, 512, np.resize(x, max(step, 2) * max(length, 1)), k, n)
+
+
 def test_rows_of_a_constant_length_in_local_arrays() -> None:
     """Vectors go over the end of an array that lies on the stack, where it has room."""
     text = """fn f(x: f64 buffer, n: i64) {

@@ -152,8 +152,9 @@ def strips_of(loop: For, bindings: Bindings, vector_bits: int) -> Strips | InOrd
     is_masked = vector_bits >= MASKED and not (comes_back and _dearest(loop) < DEAR)
     work = _operations(loop)
     vectors = next((count for most, count in OPERATIONS if work <= most), 1)
-    if any(one.step(loop.index) is None for one in found.reached):
-        vectors = 1  # gathers take longer than what waits for them
+    steps = [one.step(loop.index) for one in found.reached]
+    if None in steps or (most is None and any(map(_is_far, steps))):
+        vectors = 1  # lanes that read or write one by one take longer than what waits for them
     if found.added:
         vectors = ADDED_VECTORS
     while vectors > 1 and (vectors * len(found.sums) > REGISTERS or (comes_back and not found.added)):
@@ -210,9 +211,14 @@ def _pays(loop: For, found: Iterations, lanes: int) -> bool:
 def _apart(one: Reach, index: Var) -> int:
     """How often more than a read one of an element counts that lanes do not find side by side."""
     step = one.step(index)
-    if step is not None and (abs(step) <= 1 or (abs(step) <= STRIDED and not one.is_write)):
+    if not _is_far(step) and (step in (-1, 0, 1) or not one.is_write):
         return 0
     return 2 if one.is_write else 1
+
+
+def _is_far(step: int | None) -> bool:
+    """Whether elements are too far apart to be read together and shuffled."""
+    return step is None or abs(step) > STRIDED
 
 
 # ---------------------------------------------------------------------------- the rewrite

@@ -321,9 +321,10 @@ class Vectors:
 
     def _places(self, buffer: Buffer, line: Spread) -> Iterator[Value]:
         """The address of each lane's element."""
+        first, kind = self._start(buffer, line.base), memory_type(buffer.dtype)
         for lane in range(self.width):
             step = self.whole("mul", line.stride, str(lane))
-            yield self._start(buffer, self.whole("add", line.base, step))
+            yield self.text.value(f"getelementptr {kind}, ptr {first}, i64 {step}") if lane else first
 
     def _together(self, dtype: DType, addresses: Iterable[Value]) -> Value:
         """A vector of elements that are read one by one."""
