@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -41,6 +43,28 @@ def test_show_of_functions_and_transforms() -> None:
     assert "exp" in ad.show(ad.grad(cost, argnums=1), POINTS, 2.0, stage="array")
     with pytest.raises(UnknownStage, match="no stage `nonsense`"):
         ad.show(cost, POINTS, 2.0, stage="nonsense")
+
+
+def test_values_have_the_first_name_that_the_program_gives_them() -> None:
+    def f(x: np.ndarray) -> object:
+        scaled = 2.0 * x
+        table = np.zeros(30)
+        exp = np.sin(x[0])
+        same = x
+        for i in range(20):
+            table[i] = table[i - 1] + exp * same[i % 3]
+        final = table
+        return final, scaled
+
+    text = ad.show(f, np.ones(3), stage="array")
+    first, *rest = text.splitlines()
+    assert first.startswith("fn f(x: f64[3])")
+    assert "  scaled = parfor" in text and "  table = full [30] 0.0" in text
+    assert re.search(r"  exp = sin v", text)
+    assert re.search(r"  (table\d+) = loop \((table\d+) = table\)", text)
+    assert re.search(r"    table\d+ = update table\d+\[i\]", text)
+    assert "final" not in text and "same" not in text
+    assert rest
 
 
 def test_what_is_differentiated_is_shown_before_it_is() -> None:

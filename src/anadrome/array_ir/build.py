@@ -118,7 +118,9 @@ class Builder(Algebra[Atom]):
     # ------------------------------------------------------------------ statements
     def let(self, expr: Expr, name: str = "") -> tuple[Var, ...]:
         """Bind the results of an expression to fresh variables."""
-        targets = tuple(Var(name or _default_name(expr), type_) for type_ in result_types(expr))
+        types = result_types(expr)
+        names = [name] * len(types) if name else _default_names(expr, len(types))
+        targets = tuple([Var(own, type_) for own, type_ in zip(names, types, strict=True)])
         self.lets.append(Let(targets, expr, self.span))
         self._bound.update(targets)
         if is_told(expr, targets):
@@ -382,8 +384,26 @@ def _name(atom: Atom) -> str:
     return atom.name if isinstance(atom, Var) else "c"
 
 
-def _default_name(expr: Expr) -> str:
-    return "v" if isinstance(expr, Apply | Index) else "a"
+def _default_names(expr: Expr, count: int) -> list[str]:
+    """What the results of an expression are called: of what goes on with a variable, that is its name."""
+    match expr:
+        case Apply() | Index():
+            return [UNNAMED[0]] * count
+        case Update(array=array):
+            return [array.name]
+        case Loop(carried=carried):
+            return [var.name for var in carried]
+        case _:
+            return [UNNAMED[1]] * count
+
+
+UNNAMED = ("v", "a")
+"""What numbers and arrays are called that have no name of their own."""
+
+
+def give_name(var: Var, name: str) -> None:
+    """Call a variable otherwise: of all that a program is made of this alone means nothing to any stage."""
+    var.name = name  # type: ignore[misc]
 
 
 # ---------------------------------------------------------------------------- folding

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, i64
+from anadrome.array_ir.build import UNNAMED, give_name
+from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, Var, i64
 from anadrome.errors.base import counted, indefinite
 from anadrome.errors.frontend import (
     RUN_TEXT,
@@ -49,6 +50,7 @@ from anadrome.frontend.values import (
     RETURN,
     WHOLE,
     Array,
+    Cell,
     Complex,
     Exit,
     Frame,
@@ -197,6 +199,7 @@ def assign(context: Context, frame: Frame, target: ast.expr, value: Value) -> No
         case ast.Name(id=name):
             own = owner(context, frame, name)
             own.names[name] = value
+            _call(value, name)
             own.assigned[name] = frame.source.span(target)
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             _unpack(context, frame, targets, value)
@@ -211,6 +214,15 @@ def assign(context: Context, frame: Frame, target: ast.expr, value: Value) -> No
             store_attribute(context, base, mangled(frame, name), value)
         case _:
             raise UnsupportedSyntax("this target of an assignment", frame.source.span(target))
+
+
+def _call(value: Value, name: str) -> None:
+    """Let what a value is in the IR be called by the first name that the program gives it."""
+    match value:
+        case Scalar(atom=Var() as var) | Array(cell=Cell(var=var), view=None) if var.name in UNNAMED:
+            give_name(var, name)
+        case _:
+            pass
 
 
 def _unpack(context: Context, frame: Frame, targets: Sequence[ast.expr], value: Value) -> None:
