@@ -244,6 +244,88 @@ def test_a_sweep_that_differs_between_iterations_says_so() -> None:
     assert "?" not in text
 
 
+# ---------------------------------------------------------------------------- what loops keep, and how
+def walk(x, n):
+    seen, level = np.zeros(64), 0.0
+    for i in range(n):
+        place = (7 * i) % 64
+        level = np.sin(level + seen[place] * x[i % 8])
+        seen[place] = seen[place] + level
+    return level
+
+
+def blend(x, n):
+    row = np.concatenate((x, x))
+    for i in range(n):
+        row[i % 16] = row[(i + 1) % 16] * row[(i + 2) % 16] * row[(i + 3) % 16] * row[(i + 5) % 16]
+    return np.sum(row)
+
+
+def scattered(x, n):
+    row = np.concatenate((x, x))
+    for i in range(n):
+        for j in range(i % 3):
+            row[(i + j) % 16] = np.sin(row[(i * j) % 16])
+    return np.sum(row)
+
+
+def exponentials(x, n):
+    total = 0.0
+    for i in range(n):
+        total = total + np.sum(np.exp(np.sin(x) * total))
+    return total
+
+
+def linear(x, n):
+    total = 0.0
+    for i in range(n):
+        total = 0.5 * total + x[i % 8]
+    return total
+
+
+def smooth(x, n):
+    for _ in ad.range(n, checkpoint="log"):
+        x = x - 0.1 * x * x
+    return np.sum(x)
+
+
+WAYS = (
+    (walk, [("level", "stored", 8), ("", "kept", 8)]),
+    (blend, [("row", "logged", 8)]),
+    (scattered, [("", "kept", 8), ("entry", "counted", 8)]),
+    (exponentials, [("total", "stored", 8), ("", "kept", 8)]),
+    (linear, []),
+    (smooth, [("x", "snapshots", 64)]),
+)
+
+
+@pytest.mark.parametrize(("function", "ways"), WAYS, ids=lambda value: getattr(value, "__name__", ""))
+def test_the_plan_says_how_each_value_is_had_again(
+    function: Callable[..., Any], ways: list[tuple[str, str, int]]
+) -> None:
+    found = ad.explain(ad.grad(function), np.linspace(0.1, 0.9, 8), 50)
+    values = [one for plan in found.plans for one in plan.residuals]
+    assert {(one.name, one.how, one.bits // 8) for one in values} == set(ways)
+    assert all(one.reason and one.span is not None for one in values)
+    text = str(found)
+    for one in values:
+        assert f"      {one.name or 'a value'}, line {one.span.line}: {one.how}" in text
+
+
+def test_what_the_plan_keeps_is_what_is_held() -> None:
+    """Each entry takes its bytes once an iteration, and nothing else is held but what the text names."""
+    found = ad.explain(ad.grad(walk), np.linspace(0.1, 0.9, 8), 1000, measure=True)
+    entries = sum(one.bits // 8 for plan in found.plans for one in plan.residuals)
+    assert sum(held.bytes for held in found.holdings) == found.measured == 1000 * entries
+    assert sorted(held.name for held in found.holdings) == ["level_log", "log"]
+
+
+def test_the_plan_of_a_second_derivative_names_the_loops_of_both_sweeps() -> None:
+    found = ad.explain(ad.grad(lambda x, n: np.sum(ad.grad(walk)(x, n) ** 2)), np.linspace(0.1, 0.9, 8), 50)
+    assert len(found.plans) > 1
+    assert {plan.span.line for plan in found.plans} <= set(range(walk.__code__.co_firstlineno, 400))
+
+
 def test_a_plain_function_sweeps_nothing() -> None:
     assert ad.explain(relax({"checkpoint": "log"}), np.ones(200), 0.1, 9).sweeps == ()
 

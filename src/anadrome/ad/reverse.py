@@ -26,11 +26,10 @@ from anadrome.ad.library.table import reverse_library
 from anadrome.ad.mixed.rewrite import mixed
 from anadrome.ad.parfor import gathered, reverse_parfor
 from anadrome.ad.partials import partials_of
-from anadrome.ad.sweep.checkpoint import forward_checkpointed, is_checkpointed, reverse_checkpointed
 from anadrome.ad.sweep.loop import forward_loop, reverse_loop
 from anadrome.ad.sweep.mutated import passed_on
 from anadrome.ad.sweep.repeat import repeated
-from anadrome.ad.sweep.residuals import inner_variables, keeping
+from anadrome.ad.sweep.residuals import inner_variables, keeping, residual, sweeps_of
 from anadrome.ad.sweep.scope import Residuals, Scope, Sweeps
 from anadrome.ad.sweep.undo import passed_back, step_back
 from anadrome.ad.untaken import masked_variables
@@ -108,7 +107,9 @@ def vjp(
     _backward(scope, source.body, residuals)
     adjoints = tuple(scope.take_or_zero(param) for param in wanted)
     body = builder.body((*results, *adjoints))
-    return remove_dead(Function(f"{fn.name}_vjp", (*params, *cotangents), body))
+    reversed_ = remove_dead(Function(f"{fn.name}_vjp", (*params, *cotangents), body))
+    scope.notes.extend(dict.fromkeys(sweeps_of(scope.kept, reversed_.body)))
+    return reversed_
 
 
 def _cotangent(builder: Builder, value: Atom, known: set[Atom]) -> tuple[Var, Atom]:
@@ -146,18 +147,18 @@ def _forward(scope: Scope, body: Body, is_repeated: bool, kept: Residuals) -> Re
         # A repeated loop has lost its accumulators, which may have been all that was varied in it.
         is_varied = any(target in varied for target in original.targets)
         if isinstance(let.expr, Loop) and is_varied:
-            if is_checkpointed(let.expr):
-                forward_checkpointed(scope, let, let.expr)
-            else:
-                assert isinstance(original.expr, Loop)
-                residuals.update(forward_loop(scope, original, original.expr, is_repeated))
+            residuals.update(forward_loop(scope, original, let, is_repeated))
         elif isinstance(let.expr, Custom) and is_varied:
             residuals.update(run_custom(scope, let, let.expr))
         elif isinstance(let.expr, ParFor) and is_varied and is_repeated:
             is_known = any(var in kept for var in inner_variables(let.expr.body))
             keeper, found = (let, {}) if is_known else keeping(let)
             scope.builder.emit(scope.renaming.let(keeper))
-            residuals.update({var: mapping[array] for var, array in found.items()})
+            kept_here = {var: scope.renaming.variable(array) for var, array in found.items()}
+            residuals.update(kept_here)
+            why = "reading it is less work than computing it"
+            words = [(residual(var, "kept", why, var, let.span), array) for var, array in kept_here.items()]
+            scope.kept.append((let.span, words))
         else:
             scope.builder.emit(scope.renaming.let(let))
         mapping.update({target: kept[target] for target in let.targets if target in kept})
@@ -249,8 +250,6 @@ def _statement(scope: Scope, let: Let, residuals: Residuals) -> None:
             reverse_lone(scope, let, expr, vjp)
         case ParFor():
             reverse_parfor(scope, let, expr, residuals, _SWEEPS)
-        case Loop() if is_checkpointed(expr):
-            reverse_checkpointed(scope, let, expr, _SWEEPS)
         case Loop():
             reverse_loop(scope, let, expr, residuals, _SWEEPS)
         case If():

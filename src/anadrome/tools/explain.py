@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, assert_never
@@ -13,6 +13,7 @@ import numpy as np
 from anadrome.ad.kernels.residuals import Residual
 from anadrome.ad.launch import KernelSweep
 from anadrome.ad.mixed.choice import Choice
+from anadrome.ad.sweep.residuals import LoopSweep
 from anadrome.ad.sweep.schedule import repeats
 from anadrome.api.call import Compiled
 from anadrome.api.show import as_compiled
@@ -87,7 +88,7 @@ class Loops:
         return f"  loops: {found}; at most {self.operations:,} operations, {moved}{rest}"
 
 
-Note = Sweep | Choice | KernelSweep | Holding
+Note = Sweep | Choice | KernelSweep | LoopSweep | Holding
 """What `explain` has to say of a line."""
 
 
@@ -128,6 +129,12 @@ class Explanation:
         return tuple(note for note in self.notes if isinstance(note, KernelSweep))
 
     @property
+    def plans(self) -> tuple[LoopSweep, ...]:
+        """The loops that are reversed, and what is kept of their iterations, and how; all else is computed
+        again."""
+        return tuple(note for note in self.notes if isinstance(note, LoopSweep))
+
+    @property
     def holdings(self) -> tuple[Holding, ...]:
         """What is held when most is held, the largest first."""
         return tuple(note for note in self.notes if isinstance(note, Holding))
@@ -150,7 +157,8 @@ class Explanation:
             lines.append(f"measured: {show_bytes(self.measured)}")
         if self.loops is not None:
             lines.append(str(self.loops))
-        shown: tuple[Note, ...] = (*self.sweeps, *self.bodies, *self.kernels, *self.holdings[:LISTED])
+        plans: tuple[Note, ...] = (*self.sweeps, *self.plans, *self.bodies, *self.kernels)
+        shown: tuple[Note, ...] = (*plans, *self.holdings[:LISTED])
         lines += [_words(note) for note in shown]
         rest = self.holdings[LISTED:]
         if rest:
@@ -191,8 +199,9 @@ def explain(function: Callable[..., Any], *args: Any, measure: bool = False, **k
     found = footprint(kernel, scalars, compiled.options.config.workers)
     sizes = _Sizes(optimised, values, compiled.options.config)
     sweeps = tuple(_sweeps(sizes))
-    bodies = tuple(note for note in program.staged().notes if isinstance(note, Choice | KernelSweep))
-    notes: tuple[Note, ...] = (*sweeps, *bodies, *found.holdings)
+    known = (Choice, KernelSweep, LoopSweep)
+    said = tuple(note for note in program.staged().notes if isinstance(note, known))
+    notes: tuple[Note, ...] = (*sweeps, *said, *found.holdings)
     predicted = found.least if found.peak is None else found.peak
     explained = Explanation(
         compiled.__name__,
@@ -370,10 +379,10 @@ def _words(note: Note) -> str:
             size = "what only a launch knows" if held is None else show_bytes(held)
             lines = [f"  return sweep of the kernel `{kernel}` ({where}): each thread keeps {size}"]
             listed = sorted(note.residuals, key=lambda value: value.how != "kept")
-            found = Counter(map(_residual, listed))
-            lines += [line if times == 1 else f"{line} ({times} times)" for line, times in found.items()]
-            rest = len(found) - LISTED
-            return "\n".join([*lines[: 1 + LISTED], *([f"      and {rest} more"] if rest > 0 else [])])
+            return "\n".join([*lines, *_listed(map(_residual, listed))])
+        case LoopSweep(residuals=residuals):
+            lines = [f"  return sweep of the loop ({where}):"]
+            return "\n".join([*lines, *_listed(map(_residual, residuals))])
         case Holding(name=name, bytes=held, is_open=is_open):
             size = show_bytes(held) if held else "?"
             return f"  {'≤ ' * (is_open and held > 0) + size:>12}  {name} ({where})"
@@ -381,14 +390,23 @@ def _words(note: Note) -> str:
             assert_never(note)
 
 
+def _listed(lines: Iterable[str]) -> list[str]:
+    """The first of some lines, each once."""
+    found = Counter(lines)
+    shown = [line if times == 1 else f"{line} ({times} times)" for line, times in found.items()]
+    rest = len(found) - LISTED
+    return [*shown[:LISTED], *([f"      and {rest} more"] if rest > 0 else [])]
+
+
 def _residual(value: Residual) -> str:
-    """A line of a kernel's plan."""
+    """A line of the plan of a kernel or loop."""
     where = f", line {value.span.line}" if value.span is not None else ""
     size = ""
-    if value.how == "kept":
+    if value.bits:
         runs = "" if value.entries == 1 else " in each run of its loops"
         size = f", {'1 bit' if value.bits == 1 else show_bytes(value.bits // 8)}{runs}"
-    return f"      {value.name}{where}: {value.how}{size}; {value.reason}"
+    name = value.name or "a value"
+    return f"      {name}{where}: {value.how}{size}; {value.reason}"
 
 
 def _bounded(count: Count) -> str:

@@ -17,18 +17,33 @@ place all this is done with blocks of iterations (`ad.sweep.blocks`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from anadrome.ad.arrays import flipped
 from anadrome.ad.sweep.blocks import blocks_of, bytes_of, over_blocks
-from anadrome.ad.sweep.iterate import count_iterations, pass_tokens
+from anadrome.ad.sweep.log import counted
+from anadrome.ad.sweep.mutated import called, counting_plan
 from anadrome.ad.sweep.repeat import repeated
+from anadrome.ad.sweep.residuals import residual
 from anadrome.ad.sweep.schedule import PLACE_BYTES, slots_kept
-from anadrome.ad.sweep.scope import Scope, Snapshots, Sweeps
+from anadrome.ad.sweep.scope import Residuals, Scope, Snapshots, Sweeps
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.checkpoint import Checkpoint
-from anadrome.array_ir.nodes import ArrayType, Atom, Body, Bounds, Check, Const, Let, Loop, Size, Var, i64
-from anadrome.array_ir.walk import free_variables
+from anadrome.array_ir.nodes import (
+    ArrayType,
+    Atom,
+    Body,
+    Bounds,
+    Check,
+    Const,
+    Full,
+    Let,
+    Loop,
+    Size,
+    Var,
+    i64,
+)
 from anadrome.errors.base import Span
 from anadrome.errors.runtime import BudgetExceeded
 from anadrome.prims.node import replace
@@ -59,7 +74,7 @@ def forward_checkpointed(scope: Scope, let: Let, expr: Loop) -> None:
     """Run a loop and take snapshots of what it carries; the scope remembers them for the return sweep."""
     builder = scope.builder
     init = [scope.new(atom) for atom in expr.init]
-    trip = count_iterations(scope, expr, init) if expr.trip is None else scope.new_size(expr.trip)
+    trip = scope.new(counted(scope, let, expr, counting_plan(expr), False)[0])
     states = _states(expr)
     hint = _policy(expr)
     assert hint is not None
@@ -70,10 +85,12 @@ def forward_checkpointed(scope: Scope, let: Let, expr: Loop) -> None:
         expr, trip = over_blocks(scope, expr, blocks, let.span), scope.new_size(blocks.count)
     slots = _slots(builder, hint, trip, snapshot, i64(0) if blocks is None else blocks.reserved, let.span)
     places = builder.zeros(ArrayType(i64(0).dtype, (slots,)))
-    stores = [builder.full((slots, *type_.shape), number(0, type_.dtype)) for type_ in types]
-    first = [
-        builder.update(_array(store), (i64(0),), init[k]) for store, k in zip(stores, states, strict=True)
+    names = [called(expr.carried[position].name, "snapshots") for position in states]
+    stores = [
+        builder.let_one(Full((slots, *type_.shape), number(0, type_.dtype)), name)
+        for type_, name in zip(types, names, strict=True)
     ]
+    first = [builder.update(store, (i64(0),), init[k]) for store, k in zip(stores, states, strict=True)]
 
     def goes_on(inner: Builder, carried: tuple[Var, ...]) -> Atom:
         return inner.apply("lt", carried[0], trip)
@@ -96,13 +113,12 @@ def forward_checkpointed(scope: Scope, let: Let, expr: Loop) -> None:
     results = builder.while_loop([i64(0), i64(0), places, *first, *init], goes_on, segment)
     top, last_places = results[1:3]
     scope.renaming.mapping.update(zip(let.targets, results[3 + len(states) :], strict=True))
-    found = Snapshots(trip, top, last_places, results[3 : 3 + len(states)], blocks)
+    last_stores = results[3 : 3 + len(states)]
+    found = Snapshots(trip, top, last_places, last_stores, blocks)
+    pairs = zip((expr.carried[position] for position in states), last_stores, strict=True)
+    why = "iterations run again from the last one before them"
+    scope.kept.append((let.span, [(residual(var, "snapshots", why, var, let.span), at) for var, at in pairs]))
     scope.snapshots.update(dict.fromkeys(let.targets, found))
-
-
-def _array(atom: Atom) -> Var:
-    assert isinstance(atom, Var)
-    return atom
 
 
 def _run(
@@ -128,61 +144,50 @@ def _run(
 
 
 # ---------------------------------------------------------------------------- return sweep
-def reverse_checkpointed(scope: Scope, let: Let, expr: Loop, sweeps: Sweeps) -> None:
-    """The adjoint of one loop, from the adjoints of its results that stand in the scope."""
-    states = _states(expr)
-    active = [position for position in states if expr.carried[position] in scope.varied]
-    seeds = {position: scope.take(let.targets[position]) for position in active}
-    is_needed = pass_tokens(scope, let, expr)
-    if not is_needed and all(seed is None for seed in seeds.values()):
-        return
+@dataclass(frozen=True, slots=True)
+class _Stack:
+    """The way back through a loop by its snapshots: the stack goes along, with the state that the iteration
+    to be reversed was entered with on top."""
+
+    expr: Loop
+    found: Snapshots
+    checkpoint: Checkpoint
+    positions: Sequence[int] = ()
+
+    @property
+    def trip(self) -> Size:
+        """How many iterations, or blocks of them, there are."""
+        return self.found.trip
+
+    def start(self, scope: Scope, let: Let) -> list[Atom]:
+        """The stack as the forward run left it."""
+        return [self.found.top, self.found.places, *self.found.stores]
+
+    def enter(
+        self, inner: Scope, index: Var, carried: Sequence[Var], sweeps: Sweeps
+    ) -> tuple[Residuals, Callable[[], list[Atom]]]:
+        """Begin the reversal of one iteration: what its forward run left, and the stack."""
+        expr, states = self.expr, _states(self.expr)
+        place = flipped(inner.builder, self.found.trip, index)
+        again = repeated(expr.body, [expr.body.results[position] for position in states])
+        top, places, *stores = _advanced(inner, inner.builder, expr, again, self.found, place, carried)
+        mapping = inner.renaming.mapping
+        if expr.index is not None:
+            mapping[expr.index] = place
+        for position, store in zip(states, stores, strict=True):
+            mapping[expr.carried[position]] = inner.builder.index(store, (top,))
+        residuals = sweeps.forward(inner, expr.body, True, {})
+        return residuals, lambda: [top, places, *stores]
+
+
+def snapshots_of(scope: Scope, let: Let, expr: Loop) -> _Stack:
+    """The way back through a loop whose forward run has left snapshots."""
     found = next(scope.snapshots[target] for target in let.targets if target in scope.snapshots)
     if found.blocks is not None:
         expr = over_blocks(scope, expr, found.blocks, let.span)
-    free = [var for var in free_variables(expr.body) if var in scope.varied and var not in expr.carried]
-    scalars = [var for var in free if isinstance(var.type, ArrayType) and not var.type.shape]
-    arrays = [var for var in free if var in scope.tokens]
-    builder = scope.builder
-    start: list[Atom] = []
-    for position in active:
-        seed = seeds[position]
-        start.append(builder.zeros(scope.type_of(expr.carried[position])) if seed is None else seed)
-    start += [builder.zeros(scope.type_of(var)) for var in scalars]
-    start += [scope.tokens[var] for var in arrays]
-    count = len(start)
-    again = repeated(expr.body, [expr.body.results[position] for position in states])
-
-    def step(inner_builder: Builder, index: Var, carried: tuple[Var, ...]) -> Sequence[Atom]:
-        place = flipped(inner_builder, found.trip, index)
-        stack = _advanced(scope, inner_builder, expr, again, found, place, carried[count:])
-        adjoints = iter(carried[:count])
-        own = [next(adjoints) for _ in active]
-        sums = [next(adjoints) for _ in scalars]
-        inner = scope.nested(inner_builder, dict(zip(arrays, adjoints, strict=True)))
-        inner.is_in_loop = True
-        _enter(inner, expr, states, place, stack)
-        residuals = sweeps.forward(inner, expr.body, True, {})
-        for position, adjoint in zip(active, own, strict=True):
-            inner.contribute_whole(expr.body.results[position], adjoint)
-        sweeps.backward(inner, expr.body, residuals)
-        after: list[Atom] = [inner.take_or_zero(expr.carried[position]) for position in active]
-        for var, total in zip(scalars, sums, strict=True):
-            part = inner.take(var)
-            after.append(total if part is None else inner_builder.add(total, part))
-        after += [inner.tokens[var] for var in arrays]
-        assert not inner.adjoints, "an array read in a loop has an accumulator"
-        return (*after, *stack)
-
     assert expr.checkpoint is not None
     swept = replace(expr.checkpoint, is_swept=True, in_blocks=found.blocks is not None)
-    results = builder.loop(found.trip, [*start, found.top, found.places, *found.stores], step, swept)
-    outcome = iter(results)
-    into = [(position, next(outcome)) for position in active]
-    for var in scalars:
-        scope.contribute_whole(var, next(outcome))
-    scope.tokens.update(zip(arrays, outcome, strict=False))
-    for position, result in into:
-        scope.contribute_whole(expr.init[position], result)
+    return _Stack(expr, found, swept)
 
 
 def _advanced(
@@ -215,16 +220,6 @@ def _advanced(
         return (above, new_places, *(inner.update(store, (above,), value) for store, value in pairs))
 
     return builder.while_loop([lower, places, *stores], is_before, segment)
-
-
-def _enter(inner: Scope, expr: Loop, states: Sequence[int], place: Atom, stack: Sequence[Var]) -> None:
-    """Bind what the body carries to the state on top of the stack."""
-    top, _, *stores = stack
-    mapping = inner.renaming.mapping
-    if expr.index is not None:
-        mapping[expr.index] = place
-    for position, store in zip(states, stores, strict=True):
-        mapping[expr.carried[position]] = inner.builder.index(store, (top,))
 
 
 # ---------------------------------------------------------------------------- the schedule, in the program

@@ -25,13 +25,17 @@ from dataclasses import dataclass
 
 from anadrome.ad.arrays import is_inside
 from anadrome.ad.sweep.mutated import BodyPlan, Frame, Link, LoopPlan
+from anadrome.ad.sweep.repeat import repeated
+from anadrome.ad.sweep.scope import Scope
 from anadrome.array_ir.build import Builder, number
+from anadrome.array_ir.dead import live_body
 from anadrome.array_ir.nodes import (
     Accumulate,
     ArrayType,
     Atom,
     Body,
     Bounds,
+    Full,
     If,
     Let,
     Loop,
@@ -43,6 +47,7 @@ from anadrome.array_ir.nodes import (
     i64,
 )
 from anadrome.array_ir.rewrite import Renaming
+from anadrome.array_ir.walk import all_lets
 from anadrome.dtypes import I64
 
 
@@ -64,15 +69,14 @@ def record(let: Let, expr: Loop, plan: LoopPlan, trip: Size, counts: Mapping[Fra
     for key, frame in plan.channels():
         assert isinstance(key.type, ArrayType)
         size = _capacity(builder, frame, trip, counts)
-        log = builder.full((size, *key.type.shape), number(0, key.type.dtype))
-        assert isinstance(log, Var)
-        writer.logs[key] = log
+        log = Full((size, *key.type.shape), number(0, key.type.dtype))
+        writer.logs[key] = builder.let_one(log, key.name)
     writer.counts = {frame: i64(0) for frame in plan.body.counted()}
     writer.loop(builder, let.targets, let, expr, plan, i64(0), trip)
     return Recording(tuple(builder.lets), writer.logs)
 
 
-def inspect(let: Let, expr: Loop, plan: LoopPlan) -> tuple[Let, Size, dict[Frame, Size]]:
+def _inspect(let: Let, expr: Loop, plan: LoopPlan) -> tuple[Let, Size, dict[Frame, Size]]:
     """The loop with nothing but its counters, the trip count it finds, and how often each frame runs."""
     counted = list(plan.body.counted())
     builder = Builder()
@@ -93,6 +97,27 @@ def _capacity(builder: Builder, frame: Frame, trip: Size, counts: Mapping[Frame,
     assert frame.trip is not None
     around = _capacity(builder, frame.around, trip, counts)
     return builder.size("mul", around, builder.size("max", frame.trip, i64(0)))
+
+
+def counted(
+    scope: Scope, let: Let, expr: Loop, plan: LoopPlan, is_repeated: bool
+) -> tuple[Size, Mapping[Frame, Size]]:
+    """How often the loop and what is in it run: as the program says, or found by running an inspector."""
+    if expr.trip is not None and not any(plan.body.counted()):
+        return expr.trip, {}
+    inspector, trip, counts = _inspect(let, expr, plan)
+    found = [size for size in (trip, *counts.values()) if isinstance(size, Var) and size is not expr.trip]
+    # Where a `while` goes on for ever, a check in it may be all that ends it.
+    keeps_checks = not is_repeated and _has_while(expr)
+    body = Body((inspector,), tuple(found))
+    for counting in live_body(body).lets if keeps_checks else repeated(body, found).lets:
+        scope.builder.emit(scope.renaming.let(counting))
+    return trip, counts
+
+
+def _has_while(expr: Loop) -> bool:
+    inner = (let.expr for let in all_lets(expr.body))
+    return any(found.condition is not None for found in (expr, *inner) if isinstance(found, Loop))
 
 
 class _Writer:

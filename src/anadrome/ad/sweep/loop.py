@@ -22,29 +22,35 @@ A `while` is counted by an inspector first, which keeps only what its condition 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from anadrome.ad.adjoints import Term, dense_term
 from anadrome.ad.arrays import flipped
-from anadrome.ad.sweep.iterate import pass_tokens
-from anadrome.ad.sweep.log import inspect, record
-from anadrome.ad.sweep.mutated import Frame, LoopPlan, Mode, loop_plan
+from anadrome.ad.sweep.checkpoint import forward_checkpointed, is_checkpointed, snapshots_of
+from anadrome.ad.sweep.log import counted, record
+from anadrome.ad.sweep.mutated import LoopPlan, Mode, loop_plan
 from anadrome.ad.sweep.repeat import repeated
+from anadrome.ad.sweep.residuals import explained
 from anadrome.ad.sweep.scope import Residuals, Scope, Sweeps, Trail
 from anadrome.ad.sweep.undo import enter_body, enter_iteration, executions, first_place, undo_link
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.dead import live_body
-from anadrome.array_ir.nodes import ArrayType, Atom, Body, Index, Let, Loop, Size, Update, Var, i64
-from anadrome.array_ir.walk import all_lets, free_variables
+from anadrome.array_ir.checkpoint import Checkpoint
+from anadrome.array_ir.nodes import ArrayType, Atom, Body, Index, Let, Loop, Size, SumType, Update, Var, i64
+from anadrome.array_ir.walk import free_variables
 
 
 # ---------------------------------------------------------------------------- the forward run
-def forward_loop(scope: Scope, let: Let, expr: Loop, is_repeated: bool) -> Residuals:
-    """Run a loop and write the logs of its plan; where they are. `expr` is the loop as the program has it; a
-    repeated run leaves out what `ad.sweep.repeat` says."""
+def forward_loop(scope: Scope, let: Let, again: Let, is_repeated: bool) -> Residuals:
+    """Run a loop and keep what its return sweep needs: snapshots, which the scope remembers, or the logs of
+    its plan; where these are. `again` is the loop without what a repeated run leaves out."""
+    expr, run = let.expr, again.expr
+    assert isinstance(expr, Loop) and isinstance(run, Loop)
+    if is_checkpointed(expr):
+        forward_checkpointed(scope, again, run)
+        return {}
     plan = plan_of(scope, expr)
-    trip, counts = _counted(scope, let, expr, plan, is_repeated)
+    trip, counts = counted(scope, let, expr, plan, is_repeated)
     recording = record(let, expr, plan, trip, counts)
     lets = recording.lets
     if is_repeated:
@@ -52,7 +58,9 @@ def forward_loop(scope: Scope, let: Let, expr: Loop, is_repeated: bool) -> Resid
         lets = repeated(Body(lets), [*arrays, *recording.logs.values()]).lets
     for recorded in lets:
         scope.builder.emit(scope.renaming.let(recorded))
-    residuals: Residuals = {key: scope.new(log) for key, log in recording.logs.items()}
+    logs = {key: scope.renaming.variable(log) for key, log in recording.logs.items()}
+    scope.kept.append((let.span, [(one, logs[key]) for key, one in explained(plan, expr, let.span)]))
+    residuals: Residuals = {**logs}
     if expr.trip is None:
         residuals[plan.frame.count] = scope.new(trip)
     return residuals
@@ -65,27 +73,6 @@ def plan_of(scope: Scope, expr: Loop) -> LoopPlan:
         found = scope.plans[expr] = loop_plan(expr)
         found.body.reads = {var: Var("log", var.type) for var in _reads(expr, list(found.entries))}
     return found
-
-
-def _counted(
-    scope: Scope, let: Let, expr: Loop, plan: LoopPlan, is_repeated: bool
-) -> tuple[Size, Mapping[Frame, Size]]:
-    """How often the loop and what is in it run: as the program says, or found by running an inspector."""
-    if expr.trip is not None and not any(plan.body.counted()):
-        return expr.trip, {}
-    inspector, trip, counts = inspect(let, expr, plan)
-    found = [size for size in (trip, *counts.values()) if isinstance(size, Var) and size is not expr.trip]
-    # Where a `while` goes on for ever, a check in it may be all that ends it.
-    keeps_checks = not is_repeated and _has_while(expr)
-    body = Body((inspector,), tuple(found))
-    for counting in live_body(body).lets if keeps_checks else repeated(body, found).lets:
-        scope.builder.emit(scope.renaming.let(counting))
-    return trip, counts
-
-
-def _has_while(expr: Loop) -> bool:
-    inner = (let.expr for let in all_lets(expr.body))
-    return any(found.condition is not None for found in (expr, *inner) if isinstance(found, Loop))
 
 
 def _reads(expr: Loop, arrays: Sequence[Var]) -> list[Var]:
@@ -104,43 +91,25 @@ def _reads(expr: Loop, arrays: Sequence[Var]) -> list[Var]:
 
 
 # ---------------------------------------------------------------------------- the return sweep
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """A run of a loop that is to be reversed: its plan, its logs, where in them it begins, how long it is."""
-
-    plan: LoopPlan
-    logs: Mapping[Var, Atom]
-    base: Atom
-    trip: Size
-
-
-def _run(scope: Scope, let: Let, expr: Loop, residuals: Residuals) -> _Run:
-    """A loop on its own has the logs of its own recording; one inside a chain those around it."""
-    trail, builder = scope.trail, scope.builder
-    link = None if trail is None or trail.plan.mode is not Mode.SKIP else trail.plan.links.get(let)
-    if link is None or trail is None:
-        plan = plan_of(scope, expr)
-        trip = residuals[plan.frame.count] if expr.trip is None else scope.new_size(expr.trip)
-        return _Run(plan, residuals, i64(0), trip)
-    assert link.frame is not None and link.loop is not None
-    base = first_place(builder, scope.renaming, link.frame, trail)
-    return _Run(link.loop, trail.logs, base, executions(builder, scope.renaming, link.frame, trail))
-
-
 def reverse_loop(scope: Scope, let: Let, expr: Loop, residuals: Residuals, sweeps: Sweeps) -> None:
-    """The adjoint of one loop, from the adjoints of its results that stand in the scope."""
+    """The adjoint of one loop, from the adjoints of its results that stand in the scope.
+
+    It carries backwards the adjoints of what the loop carries, the sums of those of scalars that are free in
+    its body, the accumulators of arrays, and what the way back needs (`WayBack`).
+    """
     active = [
         position
         for position, var in enumerate(expr.carried)
         if var in scope.varied and isinstance(var.type, ArrayType)
     ]
     seeds = {position: scope.take(let.targets[position]) for position in active}
-    is_needed = pass_tokens(scope, let, expr)
+    is_needed = _pass_tokens(scope, let, expr)
     if not is_needed and all(seed is None for seed in seeds.values()):
         if scope.trail is not None and let in scope.trail.plan.links:
             undo_link(scope.builder, scope.renaming, scope.trail.plan.links[let], scope.trail)
         return
-    run = _run(scope, let, expr, residuals)
+    way = snapshots_of(scope, let, expr) if is_checkpointed(expr) else _logs(scope, let, expr, residuals)
+    expr = way.expr
     free = [var for var in free_variables(expr.body) if var in scope.varied and var not in expr.carried]
     scalars = [var for var in free if isinstance(var.type, ArrayType) and not var.type.shape]
     arrays = [var for var in free if var in scope.tokens]
@@ -148,61 +117,106 @@ def reverse_loop(scope: Scope, let: Let, expr: Loop, residuals: Residuals, sweep
     start: list[Atom] = [_start(scope, expr.carried[position], seeds[position]) for position in active]
     start += [builder.zeros(scope.type_of(var)) for var in scalars]
     start += [scope.tokens[var] for var in arrays]
-    first_state = len(start)
-    start += [scope.new(let.targets[position]) for position in run.plan.positions]
+    first_array, first_state = len(active) + len(scalars), len(start)
+    start += way.start(scope, let)
 
     def step(inner_builder: Builder, index: Var, carried: tuple[Var, ...]) -> Sequence[Atom]:
-        adjoints = carried[: len(active)]
-        sums = carried[len(active) : len(active) + len(scalars)]
-        inner = scope.nested(
-            inner_builder, dict(zip(arrays, carried[len(active) + len(scalars) : first_state], strict=True))
-        )
+        tokens = dict(zip(arrays, carried[first_array:first_state], strict=True))
+        inner = scope.nested(inner_builder, tokens)
         inner.is_in_loop = True
-        inner_residuals, states = _enter(inner, expr, run, index, carried[first_state:], sweeps)
-        for position, adjoint in zip(active, adjoints, strict=True):
+        inner_residuals, leave = way.enter(inner, index, carried[first_state:], sweeps)
+        for position, adjoint in zip(active, carried, strict=False):
             is_late = not adjoint.type.shape
             term = Term(dense_term(adjoint).at, adjoint, is_late=is_late)
             inner.contribute(expr.body.results[position], term)
         sweeps.backward(inner, expr.body, inner_residuals)
         after: list[Atom] = [inner.take_or_zero(expr.carried[position]) for position in active]
-        for var, total in zip(scalars, sums, strict=True):
+        for var, total in zip(scalars, carried[len(active) :], strict=False):
             part = inner.take(var)
             after.append(total if part is None else inner_builder.add(total, part))
         after += [inner.tokens[var] for var in arrays]
         assert not inner.adjoints, "an array read in a loop has an accumulator"
-        return [*after, *(states or [inner.new(var) for var in run.plan.body.starts])]
+        return [*after, *leave()]
 
-    results = builder.loop(run.trip, start, step)
-    first_array = len(active) + len(scalars)
+    results = builder.loop(way.trip, start, step, way.checkpoint)
     scope.tokens.update(zip(arrays, results[first_array:first_state], strict=True))
     for var, result in zip(scalars, results[len(active) : first_array], strict=True):
         scope.contribute_whole(var, result)
     for position, result in zip(active, results, strict=False):
         scope.contribute_whole(expr.init[position], result)
     if scope.trail is not None and let in scope.trail.plan.links:
-        link = scope.trail.plan.links[let]
-        before = {position: var for position, var, _ in link.moves}
-        found = dict(zip(run.plan.positions, results[first_state:], strict=True))
-        scope.renaming.mapping.update({var: found[position] for position, var in before.items()})
-
-
-def _enter(
-    inner: Scope, expr: Loop, run: _Run, index: Var, states: Sequence[Var], sweeps: Sweeps
-) -> tuple[Residuals, list[Atom]]:
-    """Begin the reversal of one iteration: what its forward run left, and its states at its entry where they
-    are not the sweep's to find."""
-    builder, plan = inner.builder, run.plan
-    iteration = flipped(builder, run.trip, index)
-    trail = Trail(plan.body, run.logs, builder.apply("add", run.base, iteration))
-    enter_iteration(builder, inner.renaming, expr, plan, iteration, trail)
-    inner.renaming.mapping.update(zip(plan.body.ends, states, strict=True))
-    kept = {var: trail.read(builder, key) for var, key in plan.body.reads.items()}
-    if not states:
-        return sweeps.forward(inner, expr.body, True, kept), []
-    residuals = enter_body(inner, expr.body, trail, sweeps, kept)
-    is_undone = plan.body.mode is Mode.UNDO
-    return residuals, [inner.new(var) for var in plan.body.starts] if is_undone else []
+        found = dict(zip(way.positions, results[first_state:], strict=True))
+        moves = scope.trail.plan.links[let].moves
+        scope.renaming.mapping.update({before: found[position] for position, before, _ in moves})
 
 
 def _start(scope: Scope, carried: Var, seed: Atom | None) -> Atom:
     return scope.builder.zeros(scope.type_of(carried)) if seed is None else seed
+
+
+def _pass_tokens(scope: Scope, let: Let, expr: Loop) -> bool:
+    """Let the adjoint of an accumulator be one array all the way: before, in and after the loop."""
+    is_needed = False
+    for target, result, var, init in zip(
+        let.targets, expr.body.results, expr.carried, expr.init, strict=True
+    ):
+        adjoint = scope.token_adjoints.get(target) if isinstance(target.type, SumType) else None
+        if adjoint is not None:
+            assert isinstance(result, Var) and isinstance(init, Var)
+            scope.token_adjoints.update({result: adjoint, var: adjoint, init: adjoint})
+            is_needed = True
+    return is_needed
+
+
+# ---------------------------------------------------------------------------- the way back by logs
+@dataclass(frozen=True, slots=True)
+class _Logs:
+    """A run of a loop that logs lead back through: its plan, the logs, where in them it begins, how long it
+    is."""
+
+    expr: Loop
+    plan: LoopPlan
+    logs: Mapping[Var, Atom]
+    base: Atom
+    trip: Size
+    checkpoint: Checkpoint | None = None
+
+    @property
+    def positions(self) -> Sequence[int]:
+        """The carried arrays that go backwards with the sweep."""
+        return self.plan.positions
+
+    def start(self, scope: Scope, let: Let) -> list[Atom]:
+        """The states as the loop left them."""
+        return [scope.new(let.targets[position]) for position in self.plan.positions]
+
+    def enter(
+        self, inner: Scope, index: Var, carried: Sequence[Var], sweeps: Sweeps
+    ) -> tuple[Residuals, Callable[[], list[Atom]]]:
+        """Begin the reversal of one iteration: what its forward run left, and the states at its entry, which
+        the sweep may find only on its way."""
+        builder, plan = inner.builder, self.plan
+        iteration = flipped(builder, self.trip, index)
+        trail = Trail(plan.body, self.logs, builder.apply("add", self.base, iteration))
+        enter_iteration(builder, inner.renaming, self.expr, plan, iteration, trail)
+        inner.renaming.mapping.update(zip(plan.body.ends, carried, strict=True))
+        kept = {var: trail.read(builder, key) for var, key in plan.body.reads.items()}
+        if carried:
+            residuals = enter_body(inner, self.expr.body, trail, sweeps, kept)
+        else:
+            residuals = sweeps.forward(inner, self.expr.body, True, kept)
+        return residuals, lambda: [inner.new(var) for var in plan.body.starts]
+
+
+def _logs(scope: Scope, let: Let, expr: Loop, residuals: Residuals) -> _Logs:
+    """A loop on its own has the logs of its own recording; one inside a chain those around it."""
+    trail, builder = scope.trail, scope.builder
+    link = None if trail is None or trail.plan.mode is not Mode.SKIP else trail.plan.links.get(let)
+    if link is None or trail is None:
+        plan = plan_of(scope, expr)
+        trip = residuals[plan.frame.count] if expr.trip is None else scope.new_size(expr.trip)
+        return _Logs(expr, plan, residuals, i64(0), trip)
+    assert link.frame is not None and link.loop is not None
+    base = first_place(builder, scope.renaming, link.frame, trail)
+    trip = executions(builder, scope.renaming, link.frame, trail)
+    return _Logs(expr, link.loop, trail.logs, base, trip)

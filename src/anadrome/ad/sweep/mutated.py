@@ -21,6 +21,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from anadrome.array_ir.build import UNNAMED
 from anadrome.array_ir.checkpoint import Checkpoint
 from anadrome.array_ir.dead import live_body
 from anadrome.array_ir.nodes import (
@@ -156,6 +157,12 @@ def loop_plan(expr: Loop) -> LoopPlan:
     return _Planner(expr).root(expr)
 
 
+def counting_plan(expr: Loop) -> LoopPlan:
+    """The plan of a loop of which nothing is wanted but how often it runs."""
+    frame = Frame(None, expr.trip, True)
+    return LoopPlan(frame, [], {}, BodyPlan(frame, [], []))
+
+
 # ---------------------------------------------------------------------------- chains
 def chain(body: Body, start: Var, end: Atom) -> list[tuple[Let, int, Var, Var]] | None:
     """The statements that lead from an array to an updated version of it, in order: each with the position of
@@ -263,7 +270,7 @@ class _Planner:
             if position not in positions and isinstance(var.type, ArrayType)
         ]
         frame = Frame(None, expr.trip, True)
-        entries = {var: _key("log", var.type) for var in others}
+        entries = {var: _log(var.name, var.type) for var in others}
         starts = [expr.carried[position] for position in positions]
         ends = [_var(expr.body.results[position]) for position in positions]
         return LoopPlan(frame, positions, entries, self.body(expr.body, starts, ends, frame, set()))
@@ -310,7 +317,7 @@ class _Planner:
                     plan.missing.add(target)
                     lost.add(target)
                 else:
-                    plan.kept[target] = _key("log", target.type)
+                    plan.kept[target] = _log(target.name, target.type)
                     tainted.add(target)
         plan.mode = _mode(body, plan)
         return plan
@@ -322,7 +329,7 @@ class _Planner:
             case Update(indices=indices):
                 ((_, before, _),) = link.moves
                 assert isinstance(before.type, ArrayType)
-                link.logs = [_key("log", before.type.row(len(indices)))]
+                link.logs = [_log(before.name, before.type.row(len(indices)))]
             case ParFor():
                 self.parfor(link, expr, frame, missing, in_branch)
             case If(then=then, other=other):
@@ -345,7 +352,7 @@ class _Planner:
             assert isinstance(part.item, Accumulate | Scatter) and isinstance(before.type, ArrayType)
             needed = free_variables(live_body(Body(expr.body.lets, part.at)))
             is_known = unknown.isdisjoint(needed)
-            link.logs.append(_key("log", before.type.row(part.item.rank)))
+            link.logs.append(_log(before.name, before.type.row(part.item.rank)))
             link.places.append([] if is_known else [_key("place", index.type) for index in part.at])
 
     def loop(self, link: Link, expr: Loop, frame: Frame, missing: set[Var], in_branch: bool) -> None:
@@ -357,7 +364,7 @@ class _Planner:
             for position, var in enumerate(expr.carried)
             if position not in positions and isinstance(var.type, ArrayType)
         ]
-        entries = {var: _key("log", var.type) for var in others if not var.type.shape}
+        entries = {var: _log(var.name, var.type) for var in others if not var.type.shape}
         starts = [expr.carried[position] for position in positions]
         ends = [_var(expr.body.results[position]) for position in positions]
         lost = missing | {var for var in others if var.type.shape}
@@ -458,6 +465,16 @@ def _count_writes(plan: BodyPlan) -> int:
 def _key(name: str, type_: Type) -> Var:
     """What a log is known by: a variable of the type of one entry."""
     return Var(name, type_)
+
+
+def _log(name: str, type_: Type) -> Var:
+    """The log of what has a name."""
+    return _key(called(name, "log"), type_)
+
+
+def called(name: str, what: str) -> str:
+    """What the log or the snapshots of a variable are called."""
+    return what if name in UNNAMED else f"{name}_{what}"
 
 
 def _var(atom: Atom) -> Var:

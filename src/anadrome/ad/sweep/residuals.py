@@ -12,10 +12,30 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
 
-from anadrome.array_ir.nodes import Apply, ArrayType, Body, Let, ParFor, Reduce, Stack, Var
+from anadrome.ad.kernels.residuals import Residual
+from anadrome.ad.sweep.mutated import BodyPlan, LoopPlan
+from anadrome.array_ir.build import UNNAMED
+from anadrome.array_ir.nodes import (
+    Apply,
+    ArrayType,
+    Body,
+    Const,
+    If,
+    Index,
+    Let,
+    Loop,
+    ParFor,
+    Reduce,
+    Stack,
+    Var,
+)
 from anadrome.array_ir.rewrite import remade
+from anadrome.array_ir.walk import all_lets
+from anadrome.errors.base import Span
 from anadrome.prims.node import replace
 
 EXPENSIVE = 10
@@ -79,3 +99,72 @@ def _expensive(let: Let) -> list[Var]:
             ]
         case _:
             return []
+
+
+# ---------------------------------------------------------------------------- what is kept, in words
+@dataclass(frozen=True, slots=True)
+class LoopSweep:
+    """What the return sweep of a loop has of the values of its iterations, and how; all else it computes
+    again."""
+
+    span: Span | None
+    residuals: tuple[Residual, ...]
+
+
+Kept = tuple[Residual, Var]
+"""How a value is had again, and the array of the new program in which it is kept."""
+
+
+def sweeps_of(kept: Iterable[tuple[Span | None, Sequence[Kept]]], body: Body) -> Iterator[LoopSweep]:
+    """What is kept of loops, each with its source place, as far as a body still has it: what nobody reads,
+    dead-code removal has dropped."""
+    there = {target for let in all_lets(body) for target in let.targets}
+    for span, values in kept:
+        residuals = tuple(dict.fromkeys(residual for residual, array in values if array in there))
+        if residuals:
+            yield LoopSweep(span, residuals)
+
+
+def explained(plan: LoopPlan, expr: Loop, span: Span | None) -> Iterator[tuple[Var, Residual]]:
+    """Each log of a plan in words: which value it has, and why that is kept."""
+    for var, key in plan.entries.items():
+        yield key, residual(var, "stored", "each iteration begins with it", key, span)
+    yield from _explained(plan.body, expr.body)
+
+
+def _explained(plan: BodyPlan, body: Body) -> Iterator[tuple[Var, Residual]]:
+    made = {target: let for let in body.lets for target in let.targets}
+    for var, key in plan.kept.items():
+        names = ", ".join(f"`{name}`" for name in dict.fromkeys(start.name for start in plan.starts))
+        yield key, residual(var, "kept", f"it depends on {names}, updated in place", key, made[var].span)
+    for var, key in plan.reads.items():
+        expr = made[var].expr
+        array = expr.array.name if isinstance(expr, Index) else var.name
+        reason = f"of `{array}`, which each iteration makes anew, nothing else is read"
+        yield key, residual(var, "kept", reason, key, made[var].span)
+    for let, link in plan.links.items():
+        befores = [before for _, before, _ in link.moves]
+        for before, key in zip(befores, link.logs, strict=False):
+            yield key, residual(before, "logged", "what is overwritten is put back on the way", key, let.span)
+        for before, keys in zip(befores, link.places, strict=False):
+            for key in keys:
+                yield key, residual(key, "kept", f"it depends on `{before.name}` itself", key, let.span)
+        if link.frame is not None and not link.frame.is_regular:
+            for key in (link.frame.entry, link.frame.count):
+                yield key, residual(key, "counted", "how often it runs differs", key, let.span)
+        match let.expr:
+            case Loop() as inner if link.loop is not None:
+                yield from explained(link.loop, inner, let.span)
+            case If(then=then, other=other):
+                for side, own in zip(link.sides, (then, other), strict=True):
+                    yield from _explained(side, own)
+            case _:
+                pass
+
+
+def residual(var: Var, how: str, reason: str, key: Var, span: Span | None) -> Residual:
+    """How a value is had again. An entry has the type of `key`; one whose size is not known takes no bits."""
+    sizes = [int(size.value) for size in key.type.shape if isinstance(size, Const)]
+    is_known = len(sizes) == len(key.type.shape)
+    bits = 8 * key.type.dtype.bytes * prod(sizes) if is_known else 0
+    return Residual("" if var.name in UNNAMED else var.name, how, reason, bits, None, span)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from anadrome.ad.adjoints import Term, dense_term, materialise
 from anadrome.ad.sweep.mutated import BodyPlan, LoopPlan
+from anadrome.ad.sweep.residuals import Kept
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import ArrayType, Atom, Body, Expr, Loop, Size, SumType, Var
 from anadrome.array_ir.rewrite import Renaming
+from anadrome.errors.base import Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,8 +71,8 @@ class Scope:
     """One body of the program being differentiated, as its adjoint is written.
 
     Keys of every table are variables of the original program; values belong to the new one.
-    `renaming`, `token_adjoints`, `snapshots` and `plans` are shared by all scopes, `adjoints`, `tokens` and
-    `trail` (of the states that pass through it) are this body's own.
+    `renaming`, `token_adjoints`, `snapshots`, `plans` and `kept` are shared by all scopes, `adjoints`,
+    `tokens` and `trail` (of the states that pass through it) are this body's own.
     """
 
     builder: Builder
@@ -85,6 +87,8 @@ class Scope:
     plans: dict[Loop, LoopPlan] = field(default_factory=dict)
     trail: Trail | None = None
     is_in_loop: bool = False
+    kept: list[tuple[Span | None, Sequence[Kept]]] = field(default_factory=list)
+    """What forward runs of loops keep, in words."""
     notes: list[object] = field(default_factory=list)
     """What rules have to say of the program, for `explain`."""
 
@@ -101,6 +105,7 @@ class Scope:
             snapshots=self.snapshots,
             plans=self.plans,
             is_in_loop=self.is_in_loop,
+            kept=self.kept,
             notes=self.notes,
         )
 
