@@ -54,7 +54,8 @@ class Config:
     checks: bool = True
     """Whether indices, sizes and `assert`s are checked at run time."""
     verify: bool = False
-    """Whether the verifier runs, and the text is read back, after every pass; it blames the pass by name."""
+    """Whether the verifier runs after every pass, and blames the pass by name; it also reads one program in
+    four back from its text."""
     dump: str = ""
     """Comma-separated stages whose text is written to standard error."""
     cache: bool = True

@@ -97,6 +97,45 @@ def test_the_verifier_blames_the_stage() -> None:
         optimise(broken, ad.Config(verify=True))
 
 
+@pytest.mark.parametrize("read_back", (1, 4))
+def test_so_many_programs_are_read_back_from_their_text(
+    monkeypatch: pytest.MonkeyPatch, read_back: int
+) -> None:
+    monkeypatch.setattr(compile, "READ_BACK", read_back)
+    monkeypatch.setattr(compile, "_read_back", lambda program: "fn f() { }")
+    blamed = 0
+    for count in range(1, 9):
+        lets = "".join(f"  y{k} = sin {'x' if k == 0 else f'y{k - 1}'}\n" for k in range(count))
+        fn = array_text.parse(f"fn f(x: f64) -> f64 {{\n{lets}  return y{count - 1}\n}}\n")
+        try:
+            compile._verify("array", fn)
+        except IRError as error:
+            assert "the text of the program" in str(error)
+            blamed += 1
+    assert blamed == 8 // read_back
+
+
+def test_every_stage_of_a_program_is_what_its_text_is_read_as(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile, "READ_BACK", 1)
+
+    def f(x: np.ndarray, n: int) -> object:
+        table, total = np.zeros(20), 0.0
+        for i in range(n):
+            if x[i % 3] > 0.5:
+                table[i % 20] += np.exp(-x[i % 3])
+            total = np.sin(total) + table[(3 * i) % 20]
+        while total > 3.0:
+            total = 0.5 * total
+        return total + np.sum(np.cumsum(table) * np.sort(table)) + np.linalg.det(np.outer(x, x) + np.eye(3))
+
+    config = ad.Config(verify=True, cache=False)
+    x = np.array([0.2, 0.7, 0.9])
+    for derivative in (ad.jit, ad.grad, ad.hessian):
+        found = derivative(ad.jit(f, config=config))(x, 30)
+        assert np.all(np.isfinite(found))
+    assert np.isclose(ad.jit(f, config=config)(x, 30), f(x, 30))
+
+
 def test_dumps_go_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
     fn = array_text.parse("fn f(x: f64) -> f64 {\n  y = mul x x\n  return y\n}\n")
     compile_function(fn, ad.Config(dump="array,kernel", cache=False))
