@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import sys
+import sysconfig
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import TypeGuard
 
 from anadrome.frontend.functions import StagedFunction
 
-NATIVE_MODULES = frozenset({*sys.stdlib_module_names, "numpy", "scipy", "anadrome"})
-"""Functions of these packages run as they are where all arguments are static."""
+LIBRARIES = frozenset({"numpy", "scipy", "anadrome"})
+"""Functions of these packages, as of those that come with Python, run as they are where all arguments are
+static."""
+
+_PYTHONS_FOLDERS = tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib"))
 
 PROGRAM_MODULES = frozenset(
     {
@@ -26,11 +32,32 @@ CALLED_MODULES = frozenset({name for name in PROGRAM_MODULES if name.startswith(
 """Those whose programs stand for functions that a user calls: their errors name the line of the call."""
 
 
+def is_library(module: str) -> bool:
+    """Whether a module belongs to Python or to a package that runs as it is: a file of the user's that bears
+    the name of one of Python's (`signal.py`, `statistics.py`) does not."""
+    package = module.partition(".")[0]
+    if package not in sys.stdlib_module_names:
+        return package in LIBRARIES
+    file = getattr(sys.modules.get(package), "__file__", None)
+    return not isinstance(file, str) or _comes_with_python(file)
+
+
+@functools.cache
+def _comes_with_python(file: str) -> bool:
+    """Whether a file lies in Python's own library; not in packages that are installed into it."""
+    path = Path(file)
+    if "site-packages" in path.parts or "dist-packages" in path.parts:
+        return False
+    return any(map(path.is_relative_to, _PYTHONS_FOLDERS)) or any(
+        part.endswith(".zip") for part in path.parts
+    )
+
+
 def is_own(found: FunctionType | StagedFunction | type | ModuleType) -> bool:
     """Whether a function, class or module is the user's."""
     name = found.__name__ if isinstance(found, ModuleType) else found.__module__
     module = name or ""
-    if module.partition(".")[0] not in NATIVE_MODULES or module in PROGRAM_MODULES:
+    if not is_library(module) or module in PROGRAM_MODULES:
         return True
     # an example in a docstring bears the name of the module it stands in
     code = getattr(found, "__code__", None)

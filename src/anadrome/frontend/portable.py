@@ -44,7 +44,7 @@ from anadrome.errors.base import indefinite
 from anadrome.errors.source_text import lines_of
 from anadrome.frontend.annotations import Annotation
 from anadrome.frontend.captured import Guards, Placed, Readings, Surroundings, place_of
-from anadrome.frontend.own import NATIVE_MODULES, is_native, is_own
+from anadrome.frontend.own import is_library, is_native, is_own
 from anadrome.frontend.source import STARTED
 from anadrome.frontend.unfiled import UNFILED
 
@@ -422,7 +422,7 @@ def native_name(value: Any) -> tuple[str, str] | None:
     if isinstance(value, np.ufunc):
         homes = ("numpy", "scipy.special")
     for home in homes:
-        if home.partition(".")[0] in NATIVE_MODULES and _named(sys.modules.get(home), name) is value:
+        if is_library(home) and _named(sys.modules.get(home), name) is value:
             return home, name
     return None
 
