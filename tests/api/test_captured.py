@@ -367,3 +367,83 @@ def test_an_attribute_with_a_default_that_is_there_later() -> None:
     np.testing.assert_array_equal(compiled(X), 4.0 * X)
     del settings.rate
     np.testing.assert_array_equal(compiled(X), X)
+
+
+def test_the_special_methods_of_classes() -> None:
+    """What Python asks of an object's class, whether the program has made the object or was given it."""
+
+    class Vector:
+        def __init__(self, numbers: Any) -> None:
+            self.numbers = numbers
+
+        def __getitem__(self, place: Any) -> Any:
+            return self.numbers[place]
+
+        def __add__(self, other: Any) -> Any:
+            return Vector(self.numbers + other.numbers)
+
+        def __len__(self) -> int:
+            return 2
+
+        def __call__(self, x: Any) -> Any:
+            return x * self.numbers[0]
+
+    given = Vector(np.array([1.0, 2.0, 3.0]))
+
+    def program(x: Any) -> Any:
+        both = Vector(x) + given
+        found = both[0] * given[1] + given(x[2]) + len(both)
+        return found + (1.0 if given else 2.0) + (-both)[1] if hasattr(Vector, "__neg__") else found
+
+    def become(name: str, method: Any) -> Callable[[], object]:
+        return lambda: setattr(Vector, name, method)
+
+    agrees(
+        program,
+        (X,),
+        become("__add__", lambda self, other: Vector(self.numbers - 2.0 * other.numbers)),
+        become("__getitem__", lambda self, place: 3.0 * self.numbers[1 - place]),
+        become("__len__", lambda self: 5),
+        become("__call__", lambda self, x: 7.0 * x),
+        become("__neg__", lambda self: Vector(-2.0 * self.numbers)),
+        become("__bool__", lambda self: False),
+        become("__bool__", lambda self: True),
+        lambda: delattr(Vector, "__bool__"),
+        become("__len__", lambda self: 0),
+    )
+
+
+def test_the_class_of_an_object_becomes_another_one() -> None:
+    class Spring:
+        k = 2.0
+
+        def __init__(self) -> None:
+            self.rest = 0.5
+
+        def __getitem__(self, place: int) -> float:
+            return self.k * place
+
+        def force(self, x: Any) -> Any:
+            return -self.k * (x - self.rest)
+
+    class Stiff(Spring):
+        k = 9.0
+
+    class Damped(Spring):
+        def __getitem__(self, place: int) -> float:
+            return -self.k
+
+        def force(self, x: Any) -> Any:
+            return super().force(x) - 0.1 * x
+
+    spring: Any = Spring()
+
+    def become(kind: type) -> Callable[[], object]:
+        return lambda: setattr(spring, "__class__", kind)
+
+    changes = become(Stiff), become(Damped), become(Spring)
+    agrees(lambda x: spring.force(x), (X,), *changes)
+    agrees(lambda x: x * spring[1], (X,), *changes)
+    agrees(lambda x: x * (2.0 if isinstance(spring, Stiff) else 1.0), (X,), *changes)
+    agrees(lambda x: x * (2.0 if type(spring) is Damped else 1.0), (X,), *changes)
+    agrees(lambda x: x * spring.rest * (2.0 if isinstance(spring, Stiff) else 1.0), (X,), *changes)

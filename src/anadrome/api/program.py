@@ -37,8 +37,8 @@ from anadrome.config import Config
 from anadrome.dtypes import BOOL
 from anadrome.errors.api import UnsupportedResult
 from anadrome.errors.frontend import AnnotationMismatch
-from anadrome.frontend.captured import Guards
 from anadrome.frontend.drawing import GeneratorSpec
+from anadrome.frontend.guards import Guards
 from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.stage import ArgumentSpec, Shared, Staged, stage
 from anadrome.targets.cpu_call import Executable

@@ -24,7 +24,7 @@ from anadrome.api.pytree import Leaf, Node, Structure
 from anadrome.api.signature import ArrayKey, NumberKey, Signature, StaticKey
 from anadrome.compile import settings_key
 from anadrome.config import Config
-from anadrome.frontend.captured import Guards
+from anadrome.frontend.guards import Guards
 from anadrome.frontend.portable import Trail, Unportable, Walk, followed, guards_of, trail_of
 from anadrome.frontend.stage import Staged
 from anadrome.frontend.values import Complex

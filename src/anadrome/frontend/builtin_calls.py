@@ -49,7 +49,7 @@ from anadrome.frontend.keyed import hashable
 from anadrome.frontend.library import python_program
 from anadrome.frontend.list_methods import run_time_list
 from anadrome.frontend.operators import apply_prim, compare_name, power, truth
-from anadrome.frontend.overloads import own_method, own_truth
+from anadrome.frontend.overloads import own_method, own_truth, special_method
 from anadrome.frontend.reductions import ALL, ANY, GREATEST, LEAST, PRODUCT, SUM, Monoid, reduce_values
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sizes import size_value
@@ -321,25 +321,27 @@ def _enumerate(context: Context, iterable: Value, start: Value = 0) -> Value:
 
 def _gives_one_by_one(value: Value) -> bool:
     """Whether the items of a value come from a text of the user's, one after the other."""
-    return isinstance(value, GeneratorCall) or own_method(value, "__iter__") is not None
+    return isinstance(value, GeneratorCall) or special_method(value, "__iter__") is not None
 
 
 def _zip(context: Context, *parts: Value, strict: bool = False) -> Value:
     if any(map(_gives_one_by_one, parts)) and len(parts) > 1 and not strict:
         first, *others = parts
-        rest = [other if own_method(other, "__next__") else _iter(context, other) for other in others]
+        rest = [
+            other if own_method(context, other, "__next__") else _iter(context, other) for other in others
+        ]
         return context.call(python_program.zipped_after, ADVANCE, first, *rest)
     return zipped(context, parts, bool(strict))
 
 
 def _iter(context: Context, value: Value) -> Value:
-    method = own_method(value, "__iter__")
+    method = own_method(context, value, "__iter__")
     found = value if method is None else context.call(method, value)
-    return found if own_method(found, "__next__") is not None else iterator_of(context, found)
+    return found if own_method(context, found, "__next__") is not None else iterator_of(context, found)
 
 
 def _next(context: Context, value: Value, *default: Value) -> Value:
-    method = own_method(value, "__next__")
+    method = own_method(context, value, "__next__")
     if method is not None and default:
         return context.call(python_program.next_or, ADVANCE, value, default[0])
     if method is not None:

@@ -45,7 +45,7 @@ from anadrome.frontend.list_methods import COMPARING_METHODS
 from anadrome.frontend.liveness import INNER, analyse, assigned_names, captured_names, kinds, own_nodes
 from anadrome.frontend.natively import refuse_outside
 from anadrome.frontend.nonlocals import declared, declared_inside
-from anadrome.frontend.overloads import own_asked, own_method
+from anadrome.frontend.overloads import own_asked, special_method
 from anadrome.frontend.own import is_inlined, is_own
 from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 from anadrome.frontend.run_time_lists import GrowingList
@@ -117,7 +117,7 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
     if not callable(function):
         reason = f"this is {describe(function)}"
         raise UnsupportedCall("a value that is not a function", context.span, reason, "call a function")
-    asked = own_asked(function, args[0]) if len(args) == 1 and not kwargs else None
+    asked = own_asked(context, function, args[0]) if len(args) == 1 and not kwargs else None
     if asked is not None:
         found = context.call(asked, args[0])
         return found if function in (abs, len) else call(context, function, (found,), {})
@@ -200,7 +200,7 @@ def _is_runtime(value: Value) -> bool:
         value, LazyGenerator | Iterator | Iterated | GrowingList | RowList | StagedFunction | BoundMethod
     ):
         return True
-    if has_staged(value) or own_method(value, "__iter__") is not None:
+    if has_staged(value) or special_method(value, "__iter__") is not None:
         return True
     parts = children(value)
     return parts is not None and any(_is_runtime(part) for part in parts)
@@ -334,6 +334,7 @@ def _call_python(
     method = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(method, FunctionType | StagedFunction):
         context.surroundings.attribute(type(function), "__call__", method)
+        context.surroundings.class_of(function)
         return call(context, method, (function, *args), kwargs)
     taken = [
         unrolled(context, arg) if isinstance(arg, Iterator | LazyGenerator) else plain_list(context, arg)

@@ -2,27 +2,22 @@
 
 A program holds what was known while it was compiled: numbers and functions that globals, closures, attributes
 and defaults gave, the items of lists and dicts, the elements of small arrays. Each such reading is recorded
-here as a place, the way to read it again and what was seen. Before each call the places are read again;
-where one differs the program is another one.
-
-Identity decides, at the speed of C; what is not identical is compared as a value where it is a number, a
-string or another immutable object. Large arrays are no part of it: they are arguments, fetched at each call.
+here as a place, the way to read it again and what was seen. Before each call the places are read again
+(`frontend.guards`); where one differs the program is another one.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
-import struct
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
-from operator import attrgetter, is_, itemgetter
+from operator import attrgetter, itemgetter
 from types import (
     BuiltinFunctionType,
     CellType,
-    CodeType,
     FunctionType,
     MemberDescriptorType,
     MethodType,
@@ -34,6 +29,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from anadrome.dtypes import from_numpy
+from anadrome.frontend.guards import Binding, Guards, Passed, Placed, Written
 from anadrome.frontend.own import is_native
 from anadrome.frontend.structures import children, is_dataclass_instance
 from anadrome.frontend.values import Array, Complex, Maybe, Missing, Scalar, Value, is_staged
@@ -63,18 +59,6 @@ KEPT = "__anadrome_transforms__"
 _END = object()
 
 _COMPUTED = "plain Python computes an attribute of what the program has made"
-
-Binding = tuple[Callable[[Any], Iterable[object]], object, tuple[object, ...]]
-"""(read, holder, seen): `read(holder)` gave objects identical to `seen`."""
-
-Passed = tuple[Callable[[], object], np.dtype[Any], tuple[int, ...]]
-"""How an array is fetched, with the scalar type and shape it must have."""
-
-Placed = tuple[object, Callable[[], object], np.ndarray]
-"""An array that is passed: its place, how it is fetched there, and the one that stood there."""
-
-Written = tuple[object, Callable[[], object], np.dtype[Any], tuple[int, ...], bytes]
-"""The same of an array whose elements are in the program: its place before, the elements behind."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -112,6 +96,7 @@ class Surroundings:
         self._placed_ids: dict[int, np.ndarray] = {}
         self._absent: dict[int, tuple[Mapping[str, object], set[str]]] = {}
         self._missing: list[tuple[object, str]] = []
+        self._asked: set[tuple[type, str]] = set()
         self._own: dict[int, object] = {}
         self._whole: dict[int, object] = {}
         self._fields: dict[int, object] = {}
@@ -172,6 +157,26 @@ class Surroundings:
                 self.stays_here(_COMPUTED)
             else:
                 self.attribute(kind, name, getattr(kind, name))
+
+    def class_of(self, value: object) -> None:
+        """What the class of an object says was read: `value.__class__` may become another one."""
+        if not is_native(type(value)) and self.has_place(value, None):
+            self.attribute(value, "__class__", type(value))
+
+    def special(self, value: Value, name: str) -> None:
+        """A special method of the user's class of a value was asked for."""
+        kind = type(value)
+        self.class_of(value)
+        if (kind, name) in self._asked:
+            return
+        self._asked.add((kind, name))
+        if is_native(kind) or id(kind) in self._own:
+            return
+        method = getattr(kind, name, None)
+        if method is None:
+            self._missing.append((kind, name))
+        else:
+            self.attribute(kind, name, method)
 
     def stays_here(self, reason: str) -> None:
         """The program depends on what only this process knows."""
@@ -234,6 +239,8 @@ class Surroundings:
     def read_by(self, function: object, values: Iterable[Value]) -> None:
         """Plain Python has read these values: of objects, all of their attributes count."""
         given = tuple(values)
+        for value in given:
+            self.class_of(value)
         if function in (getattr, hasattr) and len(given) > 1 and isinstance(given[1], str):
             base, name = given[0], given[1]
             if not hasattr(base, name):
@@ -478,92 +485,6 @@ def _pairs(value: Mapping[object, object]) -> tuple[object, ...]:
 
 def _itself(array: np.ndarray) -> np.ndarray:
     return array
-
-
-class Guards:
-    """What a program has seen around it, to be read again before each call.
-
-    `changed` are the places of small arrays whose elements were found to be others.
-    """
-
-    def __init__(
-        self,
-        codes: list[tuple[FunctionType, CodeType]],
-        bindings: list[Binding],
-        arrays: list[Written],
-        absent: list[tuple[Mapping[str, object], set[str]]],
-        missing: list[tuple[object, str]],
-        passed: tuple[Passed, ...],
-    ) -> None:
-        self._codes = codes
-        self._bindings = bindings
-        self._arrays = arrays
-        self._absent = [(mapping.keys(), frozenset(names)) for mapping, names in absent]
-        self._missing = missing
-        self._passed = passed
-        self.changed: set[object] = set()
-
-    def read(self) -> list[np.ndarray] | None:
-        """The arrays that are passed to the program, or None where the program is no longer right."""
-        try:
-            for function, code in self._codes:
-                if function.__code__ is not code:
-                    return None
-            for number, (get, holder, seen) in enumerate(self._bindings):
-                if not all(map(is_, get(holder), seen)) and not self._is_equal(number):
-                    return None
-            for names, absent in self._absent:
-                if not names.isdisjoint(absent):
-                    return None
-            for base, name in self._missing:
-                if hasattr(base, name):
-                    return None
-            for place, fetch, dtype, shape, content in self._arrays:
-                array = fetch()
-                if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
-                    return None
-                if array.tobytes() != content:
-                    self.changed.add(place)
-                    return None
-            found: list[np.ndarray] = []
-            for fetch, dtype, shape in self._passed:
-                value = fetch()
-                if not isinstance(value, np.ndarray) or value.shape != shape or value.dtype != dtype:
-                    return None
-                found.append(value)
-            return found
-        except Exception:  # a name is gone, or a property of the user's fails: staging again says so
-            return None
-
-    def _is_equal(self, number: int) -> bool:
-        """Whether a binding holds other objects of the same value; those are then the ones it looks for."""
-        get, holder, seen = self._bindings[number]
-        now = tuple(get(holder))
-        if len(now) != len(seen) or not all(map(is_same, seen, now)):
-            return False
-        self._bindings[number] = (get, holder, now)
-        return True
-
-
-def is_same(seen: object, now: object) -> bool:
-    """Whether two objects are the same for every program: equal to the bit, and immutable."""
-    if seen is now:
-        return True
-    if type(seen) is not type(now):
-        return False
-    if isinstance(seen, float) and isinstance(now, float):
-        return struct.pack("d", seen) == struct.pack("d", now)
-    if isinstance(seen, np.generic) and isinstance(now, np.generic):
-        return seen.dtype == now.dtype and seen.tobytes() == now.tobytes()
-    if isinstance(seen, complex) and isinstance(now, complex):
-        return struct.pack("dd", seen.real, seen.imag) == struct.pack("dd", now.real, now.imag)
-    if isinstance(seen, tuple) and isinstance(now, tuple):
-        return len(seen) == len(now) and all(map(is_same, seen, now))
-    if isinstance(seen, MethodType) and isinstance(now, MethodType):
-        return seen.__self__ is now.__self__ and seen.__func__ is now.__func__
-    if not is_native(type(seen)) or type(seen).__eq__ is object.__eq__ or type(seen).__hash__ is None:
-        return False
-    return bool(seen == now)
 
 
 def complex_array(found: object) -> np.ndarray:

@@ -490,6 +490,7 @@ class Context:
         if isinstance(value, np.ndarray):
             return self._array_at((id(base), name), partial(getattr, base, name), value)
         self.surroundings.attribute(base, name, value)
+        self.surroundings.class_of(base)
         return self.seen(value)
 
     def _array_at(self, place: object, fetch: Callable[[], object], array: np.ndarray) -> Value:

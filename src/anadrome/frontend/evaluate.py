@@ -210,7 +210,7 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
         return get_item(context, base, index)
     if isinstance(base, RowList):
         return take_row(context, base, index)
-    method = own_method(base, "__getitem__")
+    method = own_method(context, base, "__getitem__")
     if method is not None:
         return context.call(method, base, index)
     as_item = getattr(type(base), "__anadrome_item__", None)

@@ -492,7 +492,7 @@ def source_of(context: Context, value: Value) -> Iterated | Pulled:
             return _of_view(context, value)
         case _:
             pass
-    if own_method(value, "__iter__") is not None:
+    if own_method(context, value, "__iter__") is not None:
         return source_of(context, context.evaluators.stepped(context, value))
     found = iterate(context, value)
     return found if isinstance(found, Iterated) else (item for item in found)

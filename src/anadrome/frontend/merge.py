@@ -281,7 +281,9 @@ def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
         with joining.entered(one, two):
             joins = [join(joining, what, a, b) for a, b in zip(mine, theirs, strict=True)]
         return lambda results: _merged(joining, pair, one, [part(results) for part in joins])
-    is_comparable = type(one) is type(two) and not is_staged(one) and own_method(one, "__eq__") is None
+    is_comparable = (
+        type(one) is type(two) and not is_staged(one) and own_method(context, one, "__eq__") is None
+    )
     if is_comparable and bool(one == two):
         return lambda _: one
     if first.is_over or second.is_over:

@@ -53,8 +53,15 @@ ASKED: Mapping[object, tuple[str, ...]] = {
 """A builtin -> the special methods of its argument that it asks, the first that is there."""
 
 
-def own_method(value: Value, name: str) -> FunctionType | None:
-    """A special method that the user's class of a value defines."""
+def own_method(context: Context, value: Value, name: str) -> FunctionType | None:
+    """A special method that the user's class of a value defines; from here on it counts whether it does, and
+    which one it is."""
+    context.surroundings.special(value, name)
+    return special_method(value, name)
+
+
+def special_method(value: Value, name: str) -> FunctionType | None:
+    """A special method that the user's class of a value defines, for who only asks what a value is."""
     method = getattr(type(value), name, None)
     return method if is_inlined(method) else None
 
@@ -67,7 +74,7 @@ def own_binary(context: Context, kind: type[ast.operator], left: Value, right: V
     if type(left) is not type(right) and not (is_array and not is_before_arrays(right)):
         sides.insert(0 if isinstance(right, type(left)) else 1, (right, left, f"__r{name}__"))
     for owner, other, method_name in sides:
-        method = own_method(owner, method_name)
+        method = own_method(context, owner, method_name)
         if method is not None:
             result = context.call(method, owner, other)
             if result is not NotImplemented:
@@ -87,13 +94,13 @@ def is_before_arrays(value: Value) -> bool:
 
 def own_unary(context: Context, kind: type[ast.unaryop], value: Value) -> Value:
     """`-value` and its like by the user's method; `NotImplemented` where there is none."""
-    method = own_method(value, UNARY[kind])
+    method = own_method(context, value, UNARY[kind])
     return NotImplemented if method is None else context.call(method, value)
 
 
 def own_contains(context: Context, container: Value, item: Value) -> Value:
     """`item in container` by the user's method; `NotImplemented` where there is none."""
-    method = own_method(container, "__contains__")
+    method = own_method(context, container, "__contains__")
     return NotImplemented if method is None else context.call(method, container, item)
 
 
@@ -111,13 +118,13 @@ def own_truth(context: Context, value: Value) -> Value:
     value = unboxed(context, value)
     if isinstance(value, GrowingList):
         return value.length if isinstance(value.length, int) else apply_prim(context, "gt", value.length, 0)
-    method = own_asked(bool, value)
+    method = own_asked(context, bool, value)
     return value if method is None else context.call(method, value)
 
 
 def _truth_where_there(context: Context, value: Maybe) -> Value:
     """Whether a value that may be None is there, and true."""
-    if value.other is not None or own_asked(bool, value.value) is not None:
+    if value.other is not None or own_asked(context, bool, value.value) is not None:
         raise undecided(value, context.span)
     inner = own_truth(context, value.value)
     if is_staged(inner):
@@ -127,9 +134,12 @@ def _truth_where_there(context: Context, value: Maybe) -> Value:
     return value.is_there if inner else False
 
 
-def own_asked(function: Value, value: Value) -> FunctionType | None:
+def own_asked(context: Context, function: Value, value: Value) -> FunctionType | None:
     """The method of the user's class that a builtin asks: `len(x)` is `x.__len__()`."""
     if not isinstance(function, type | BuiltinFunctionType) or is_staged(value) or isinstance(value, type):
         return None
-    name = next((name for name in ASKED.get(function, ()) if hasattr(type(value), name)), None)
-    return None if name is None else own_method(value, name)
+    for name in ASKED.get(function, ()):
+        method = own_method(context, value, name)
+        if method is not None or hasattr(type(value), name):
+            return method
+    return None

@@ -35,6 +35,7 @@ from types import (
     MethodDescriptorType,
     MethodType,
     ModuleType,
+    WrapperDescriptorType,
 )
 from typing import Any
 
@@ -43,7 +44,8 @@ import numpy as np
 from anadrome.errors.base import indefinite
 from anadrome.errors.source_text import lines_of
 from anadrome.frontend.annotations import Annotation
-from anadrome.frontend.captured import Guards, Placed, Readings, Surroundings, place_of
+from anadrome.frontend.captured import Readings, Surroundings, place_of
+from anadrome.frontend.guards import Guards, Placed
 from anadrome.frontend.own import is_library, is_native, is_own
 from anadrome.frontend.source import STARTED
 from anadrome.frontend.unfiled import UNFILED
@@ -421,6 +423,8 @@ def native_name(value: Any) -> tuple[str, str] | None:
     homes: Iterable[str] = (module,) if isinstance(module, str) else ()
     if isinstance(value, np.ufunc):
         homes = ("numpy", "scipy.special")
+    if isinstance(value, WrapperDescriptorType):  # such as `object.__setattr__`
+        homes = (value.__objclass__.__module__,)
     for home in homes:
         if is_library(home) and _named(sys.modules.get(home), name) is value:
             return home, name
@@ -438,7 +442,10 @@ _READERS: dict[type, Callable[[Any], object]] = {
 
 _FIELD_OF_TUPLE = type(vars(namedtuple("_Of", "field"))["field"])
 
-_NAMED_KINDS = (FunctionType, BuiltinFunctionType, type, np.ufunc, type(np.sum), MethodDescriptorType)
+_NAMED_KINDS = (
+    *(FunctionType, BuiltinFunctionType, type, np.ufunc, type(np.sum)),
+    *(MethodDescriptorType, WrapperDescriptorType),
+)
 
 
 def _whole(value: object) -> object:

@@ -18,13 +18,14 @@ from anadrome.errors.frontend import AnnotationMismatch, UnsupportedType
 from anadrome.frontend.annotations import Annotation, bind_annotation
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.calls import BoundMethod, call
-from anadrome.frontend.captured import Guards, Surroundings
+from anadrome.frontend.captured import Surroundings
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.comprehension import generated, made_list
 from anadrome.frontend.context import Context, Evaluators, StagedCall
 from anadrome.frontend.drawing import Draw, GeneratorSpec, Passed, stand_in
 from anadrome.frontend.evaluate import attribute, evaluate
 from anadrome.frontend.functions import StagedFunction
+from anadrome.frontend.guards import Guards
 from anadrome.frontend.iterators import source_of
 from anadrome.frontend.portable import resolved
 from anadrome.frontend.restarts import Restage

@@ -254,7 +254,7 @@ def store_attribute(context: Context, base: Value, name: str, value: Value) -> N
     if isinstance(setter, property) and is_inlined(setter.fset):
         context.call(setter.fset, base, value)
         return
-    method = own_method(base, "__setattr__")
+    method = own_method(context, base, "__setattr__")
     if method is not None:
         context.call(method, base, name, value)
         return

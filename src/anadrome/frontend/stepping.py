@@ -38,18 +38,18 @@ def stepped(context: Context, value: Value) -> Value:
 
     `__iter__` is called; anything else is gone over as it is.
     """
-    method = own_method(value, "__iter__")
+    method = own_method(context, value, "__iter__")
     if method is None:
         return value
     found = context.call(method, value)
-    if own_method(found, "__next__") is None:
+    if own_method(context, found, "__next__") is None:
         return found
     return context.call(python_program.iterated, ADVANCE, found)
 
 
 def advance(context: Context, iterator: Value) -> Value:
     """The next item in a tuple of its own, or None behind the last one, which the run may decide."""
-    method = own_method(iterator, "__next__")
+    method = own_method(context, iterator, "__next__")
     if method is None:
         return _advance_own(context, iterator)
     changed = _text_of(context, method)

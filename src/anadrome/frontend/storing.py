@@ -39,7 +39,7 @@ INTO_REAL = "store `z.real` or `abs(z)`, or make the array with `dtype=complex`"
 
 def store_item(context: Context, base: Value, index: Value, value: Value) -> None:
     """`base[index] = value`"""
-    method = own_method(base, "__setitem__")
+    method = own_method(context, base, "__setitem__")
     if method is not None:
         context.call(method, base, index, value)
         return
@@ -108,7 +108,7 @@ NOT_THERE = object()
 
 def in_place(context: Context, kind: type[ast.operator], old: Value, value: Value) -> Value:
     """`old op= value`, as the type of `old` defines it."""
-    method = own_method(old, f"__i{BINARY[kind]}__")
+    method = own_method(context, old, f"__i{BINARY[kind]}__")
     if method is not None:
         found = context.call(method, old, value)
         if found is not NotImplemented:

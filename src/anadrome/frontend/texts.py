@@ -136,7 +136,7 @@ def _by_own_method(context: Context, value: Value, how: How, spec: str | RunText
     if is_staged(value) or not _is_made_at_run(context, value):
         return None
     for name in _METHODS[how]:
-        method = own_method(value, name)
+        method = own_method(context, value, name)
         if method is None or _is_generated(method):
             continue
         if name == "__format__":
