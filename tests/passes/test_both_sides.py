@@ -26,6 +26,10 @@ RULES = {
         "b = if d { m = neg v; e = exp m; return e } else { m = neg v; e = exp m; s = mul e m; return s }",
         "m = neg v\ne = exp m\nb = if d { return e } else { s = mul e m; return s }",
     ),
+    "in whatever order its operands stand": (
+        "b = if d { e = exp v; w = mul e v; return w } else { e = exp v; w = mul v e; s = neg w; return s }",
+        "e = exp v\nw = mul e v\nb = if d { return w } else { s = neg w; return s }",
+    ),
     "in a side of a side": (
         "b = if d { e = exp v; return e } else "
         "{ h = if g { return v } else { e = exp v; s = mul e v; return s }; return h }",

@@ -25,11 +25,7 @@ from dataclasses import dataclass
 from anadrome.array_ir import nodes as array_ir
 from anadrome.array_ir.affine import affine
 from anadrome.array_ir.nodes import Bounds
-
-CHEAP = 10
-"""Operations of at least this cost are not repeated in an inner loop."""
-SHORT = 16
-"""Constant extents up to this one are left alone."""
+from anadrome.prims.costs import EXPENSIVE, SHORT
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,7 +137,7 @@ def _is_scalar(let: array_ir.Let) -> bool:
 def _is_cheap(let: array_ir.Let) -> bool:
     match let.expr:
         case array_ir.Apply(prim=prim):
-            return prim.cost < CHEAP
+            return prim.cost < EXPENSIVE
         case array_ir.Index(bounds=bounds):
             return bounds is Bounds.PROVED and not let.targets[0].type.shape
         case _:

@@ -39,9 +39,8 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.own_reads import Knowledge
 from anadrome.array_ir.rewrite import Renaming
 from anadrome.array_ir.walk import all_lets, has_effect
+from anadrome.prims.costs import SHORT
 
-SHORT = 16
-"""Constant extents up to this one are left alone."""
 MOST = 8
 """Pieces that are told apart; the last of them is the rest."""
 LONGEST = 100

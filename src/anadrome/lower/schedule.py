@@ -33,13 +33,8 @@ from anadrome.kernel_ir.arithmetic import (
 )
 from anadrome.kernel_ir.nodes import Expr, Workers, i64
 from anadrome.lower.lowering import Lowering
+from anadrome.prims.costs import COPY_FACTOR, LEAST_WORK, UNKNOWN_EXTENT
 
-LEAST_WORK = 250_000
-"""Scalar operations below which a fork and join costs more than it saves."""
-UNKNOWN_EXTENT = 8
-"""The extent assumed of an inner loop whose extent is computed in the body."""
-COPY_FACTOR = 4
-"""Scalar operations that one element of a private copy costs: filled, combined, evicted."""
 UNCOUNTED = 64
 """Copies of a known size are not counted where so many workers' cost less than `LEAST_WORK`."""
 LIBRARY_COST = 1000

@@ -42,15 +42,12 @@ After:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-from anadrome.array_ir.nodes import Apply, Atom, Body, Function, If, Index, Let, ParFor, Var
+from anadrome.array_ir.nodes import Apply, Body, Function, If, Index, Let, ParFor, Var
 from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.array_ir.walk import all_lets
 from anadrome.config import Config
-
-EXPENSIVE = 10
-"""The cost of an operation that is worth it: that of functions which are called."""
+from anadrome.passes.value_numbering import Numbering
+from anadrome.prims.costs import EXPENSIVE
 
 
 def both_sides(fn: Function, config: Config) -> Function:
@@ -62,28 +59,21 @@ def both_sides(fn: Function, config: Config) -> Function:
     return with_body(fn, body)
 
 
-Key = tuple[str, tuple[Atom, ...]]
+class _Numbers(Numbering):
+    """The numbers of the operations of both sides, and an operation that makes each, in order."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.made: dict[int, tuple[Var, Apply]] = {}
 
-@dataclass(slots=True, eq=False)
-class _Numbers:
-    """Operations by what they are of: the variable that stands for all that are the same, and what it is."""
-
-    first: dict[Key, Var] = field(default_factory=dict)
-    made: dict[Var, Apply] = field(default_factory=dict)
-    same: dict[Var, Var] = field(default_factory=dict)
-
-    def side(self, body: Body) -> set[Var]:
+    def side(self, body: Body) -> set[int]:
         """The operations of a side, those of sides in it included."""
-        found: set[Var] = set()
+        found: set[int] = set()
         for let in body.lets:
             match let.expr:
-                case Apply(prim=prim, args=args):
-                    (target,) = let.targets
-                    known = tuple(self.same.get(arg, arg) if isinstance(arg, Var) else arg for arg in args)
-                    number = self.first.setdefault((prim.name, known), target)
-                    self.made.setdefault(number, Apply(prim, known))
-                    self.same[target] = number
+                case Apply() as expr:
+                    number = self.define(let.targets[0], expr)
+                    self.made.setdefault(number, (let.targets[0], expr))
                     found.add(number)
                 case If(then=then, other=other):
                     found |= self.side(then) | self.side(other)
@@ -91,19 +81,24 @@ class _Numbers:
                     pass
         return found
 
-    def needed(self, numbers: set[Var]) -> list[Var]:
-        """The operations that make these, each behind what it is of."""
-        found: dict[Var, None] = {}
+    def operands(self, number: int) -> list[int]:
+        """The operations that an operation is of."""
+        _, expr = self.made[number]
+        return [self.numbers[arg] for arg in expr.args if isinstance(arg, Var) and arg in self.numbers]
 
-        def visit(number: Var) -> None:
+    def needed(self, numbers: set[int]) -> list[int]:
+        """The operations that make these, each behind what it is of."""
+        found: dict[int, None] = {}
+
+        def visit(number: int) -> None:
             if number not in found:
-                for arg in self.made[number].args:
-                    if isinstance(arg, Var) and arg in self.made:
-                        visit(arg)
+                for operand in self.operands(number):
+                    visit(operand)
                 found[number] = None
 
-        for number in sorted(numbers, key=list(self.made).index):
-            visit(number)
+        for number in self.made:
+            if number in numbers:
+                visit(number)
         return list(found)
 
 
@@ -135,19 +130,21 @@ class _Before(Substitution):
         """What both sides compute that is expensive, and what it is of; from here on it stands for theirs."""
         numbers = _Numbers()
         both = numbers.side(branch.then) & numbers.side(branch.other)
-        wanted: set[Var] = set()
-        for number in numbers.made:
-            made = numbers.made[number]
-            if number in both and (made.prim.cost >= EXPENSIVE or not wanted.isdisjoint(made.args)):
+        wanted: set[int] = set()
+        for number, (_, made) in numbers.made.items():
+            is_worth_it = made.prim.cost >= EXPENSIVE or not wanted.isdisjoint(numbers.operands(number))
+            if number in both and is_worth_it:
                 wanted.add(number)
+        same: dict[int, list[Var]] = {}
+        for target, number in numbers.numbers.items():
+            same.setdefault(number, []).append(target)
         lets: list[Let] = []
         for number in numbers.needed(wanted):
-            new = Var(number.name, number.type)
-            made = numbers.made[number]
+            target, made = numbers.made[number]
+            new = Var(target.name, target.type)
             lets.append(Let((new,), Apply(made.prim, self.atoms(made.args))))
-            for target, same in numbers.same.items():
-                if same is number:
-                    self.replace(target, new)
+            for one in same[number]:
+                self.replace(one, new)
         return lets
 
 

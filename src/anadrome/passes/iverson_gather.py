@@ -36,13 +36,10 @@ from anadrome.array_ir.nodes import (
     i64,
 )
 from anadrome.passes.iverson_sites import Binding, Guard, Site
+from anadrome.prims.costs import EXPENSIVE, SHORT
 
-CHEAP = 10
-"""Operations of at least this cost are not done again for every element."""
 MOST_REPEATED = 16
 """Scalar operations and reads that one contribution may take to be computed again."""
-SHORT = 16
-"""Sums over a constant extent of at most this are unrolled or stay in the cache, however they read."""
 
 Definitions = Mapping[Var, Expr]
 Keep = Callable[[Site, Var], Var]
@@ -435,7 +432,7 @@ class Element:
     def computed(self, builder: Builder, var: Var, binding: Binding) -> Atom:
         """A scalar of the nest, from its statement or from where it is kept."""
         match binding.let.expr:
-            case Apply(prim=prim, args=args) if prim.cost < CHEAP or self.way.is_moved:
+            case Apply(prim=prim, args=args) if prim.cost < EXPENSIVE or self.way.is_moved:
                 self.cost += prim.cost
                 return builder.apply(prim.name, *(self.clone(builder, arg) for arg in args))
             case Index(array=array, indices=indices, bounds=Bounds.PROVED):

@@ -2,8 +2,7 @@
 
 A return sweep takes each branch of its forward run again, and a loop over the directions of a Jacobian takes
 it again for each. Functions, square roots and quotients of the first are handed on in registers; on its other
-side, where nobody reads them, they are zero. Values are numbered by what makes them (value numbering,
-Cocke & Schwartz 1970).
+side, where nobody reads them, they are zero.
 
 Before:
     fn f(x: f64, c: bool) -> f64, f64 {
@@ -43,16 +42,15 @@ After:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from anadrome.array_ir.nodes import Apply, Atom, Body, Const, Function, If, Index, Let, Var
 from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.array_ir.walk import all_lets
 from anadrome.config import Config
+from anadrome.passes.value_numbering import Numbering
+from anadrome.prims.costs import EXPENSIVE
 
-EXPENSIVE = 10
-"""The cost of an operation that is worth it: that of functions which are called."""
 SLOW = ("div", "sqrt")
 """Operations of one instruction that take as long as many."""
 
@@ -95,39 +93,12 @@ class _Made:
         return self.given
 
 
-@dataclass(slots=True, eq=False)
-class _Numbers:
-    """Values by what makes them: equal ones have one number."""
-
-    ids: dict[Hashable, int] = field(default_factory=dict)
-    found: dict[Var, int] = field(default_factory=dict)
-
-    def of(self, atom: Atom) -> int:
-        """The number of an atom."""
-        if isinstance(atom, Var) and atom in self.found:
-            return self.found[atom]
-        key = ("constant", atom.key) if isinstance(atom, Const) else ("variable", atom)
-        return self.ids.setdefault(key, len(self.ids))
-
-    def define(self, let: Let) -> int | None:
-        """The number of what a statement computes of scalars alone."""
-        match let.expr:
-            case Apply(prim=prim, args=args):
-                key: Hashable = (prim, *map(self.of, args))
-            case Index(array=array, indices=indices) if not let.targets[0].type.shape:
-                key = (array, *map(self.of, indices))
-            case _:
-                return None
-        number = self.found[let.targets[0]] = self.ids.setdefault(key, len(self.ids))
-        return number
-
-
 class _Branches(Substitution):
     """One walk over the program: the branches that have been taken wherever it stands."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.numbers = _Numbers()
+        self.numbers = Numbering()
         self.made: dict[tuple[Atom, bool, int], _Made] = {}
         self.taken: list[tuple[Atom, bool]] = []
         """The conditions and sides that the walk stands in."""
@@ -141,7 +112,7 @@ class _Branches(Substitution):
                 self.branch(let, let.expr, lets)
             else:
                 lets.append(self.let(let))
-                self.numbers.define(lets[-1])
+                self.number(lets[-1])
         self.made = around
         return remade(body, lets, self.atoms(body.results))
 
@@ -159,7 +130,7 @@ class _Branches(Substitution):
                     self.branch(inner, inner.expr, kept)
                     continue
                 new = self.let(inner)
-                number = self.numbers.define(new)
+                number = self.number(new)
                 if number is not None and _is_worth_it(new):
                     known = self.known(number)
                     if known is not None:
@@ -173,6 +144,16 @@ class _Branches(Substitution):
         lets.append(remade(let, self.all_bound(let.targets), remade(expr, condition, *sides)))
         for number, is_then, var in own:
             self.made[condition, is_then, number] = _Made(lets, len(lets) - 1, is_then, var)
+
+    def number(self, let: Let) -> int | None:
+        """The number of what a statement computes of scalars alone."""
+        match let.expr:
+            case Apply() as expr:
+                return self.numbers.define(let.targets[0], expr)
+            case Index() as expr if not let.targets[0].type.shape:
+                return self.numbers.define(let.targets[0], expr)
+            case _:
+                return None
 
     def known(self, number: int) -> _Made | None:
         """A value of a branch that was surely taken where the walk stands."""

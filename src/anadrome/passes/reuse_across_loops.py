@@ -8,8 +8,8 @@ again by the indices of the forward run.
 them, where a result of the second may lie in their place, so that no more memory is needed.
 
 Two numbers are the same where the same operations make them of elements that arrays from outside have at the
-index of the loop; each is numbered by its operation and the numbers of its operands (value numbering, Cocke &
-Schwartz 1970). This is the last pass: no other one moves a read that relies on a check before it.
+index of the loop (`value_numbering`). This is the last pass: no other one moves a read that relies on a check
+before it.
 
 Before:
     fn f(x: f64[n], bins: i64[n], t: f64[m]) -> f64, f64[n], f64[n] {
@@ -82,8 +82,7 @@ After:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from anadrome.array_ir.dead import remove_dead
 from anadrome.array_ir.nodes import (
@@ -108,9 +107,8 @@ from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.array_ir.walk import bodies, map_bodies
 from anadrome.config import Config
 from anadrome.dtypes import DType
-
-EXPENSIVE = 10
-"""The cost of an operation that is worth a store and a load: that of functions which are called."""
+from anadrome.passes.value_numbering import Numbering
+from anadrome.prims.costs import EXPENSIVE
 
 
 def reuse_across_loops(fn: Function, config: Config) -> Function:
@@ -154,52 +152,44 @@ def _has_two_of_an_extent(body: Body) -> bool:
     return len(set(extents)) < len(extents)
 
 
-@dataclass(slots=True, eq=False)
-class _Numbers:
-    """The numbers met in the loops of one body."""
+class _Numbers(Numbering):
+    """The numbers met in the loops of one body, and the index that each value depends on."""
 
-    outside: set[Var]
-    ids: dict[Hashable, int] = field(default_factory=dict)
-    found: dict[Var, tuple[int, Var]] = field(default_factory=dict)
-    """Variable -> its number, and the index of the loop that it depends on."""
+    def __init__(self, outside: set[Var]) -> None:
+        super().__init__()
+        self.outside = outside
+        self.index_of: dict[Var, Var] = {}
 
     def enter(self, index: Var, extent: Atom) -> None:
         """A loop runs over an extent."""
-        number, _ = self.operand(extent)
-        if number is not None:
-            self.found[index] = self.id(("index", number)), index
+        if isinstance(extent, Const) or extent in self.outside or extent in self.numbers:
+            number = self.numbers.get(extent, extent) if isinstance(extent, Var) else extent.key
+            self.numbers[index] = self.id(("index", number))
+            self.index_of[index] = index
 
-    def define(self, target: Var, expr: Expr) -> tuple[int, Var] | None:
+    def at(self, atom: Atom, index: Var | None) -> int | None:
+        """The number of what depends on an index alone; None where it does not."""
+        if index is None or not isinstance(atom, Var) or self.index_of.get(atom) is not index:
+            return None
+        return self.numbers[atom]
+
+    def made(self, target: Var, expr: Expr) -> tuple[int, Var] | None:
         """The number of what a statement computes, and the index that it depends on; None where it depends on
         something else as well."""
         match expr:
-            case Apply(prim=prim, args=args):
-                name: Hashable = prim
+            case Apply(args=args):
+                pass
             case Index(array=array, indices=args) if array in self.outside and not target.type.shape:
-                name = array
+                pass
             case _:
                 return None
-        operands = [self.operand(arg) for arg in args]
-        indices = {index for _, index in operands if index is not None}
-        if len(indices) != 1 or any(number is None for number, _ in operands):
+        inside = [arg for arg in args if isinstance(arg, Var) and arg not in self.outside]
+        indices = {self.index_of.get(arg) for arg in inside}
+        index = indices.pop() if len(indices) == 1 else None
+        if index is None:
             return None
-        (index,) = indices
-        found = self.found[target] = self.id((name, *(number for number, _ in operands))), index
-        return found
-
-    def operand(self, atom: Atom) -> tuple[int | None, Var | None]:
-        """The number of an operand and its index; no number where it is not known."""
-        match atom:
-            case Const(key=key):
-                return self.id(("constant", key)), None
-            case Var() if atom in self.outside:
-                return self.id(("outside", atom)), None
-            case Var():
-                return self.found.get(atom, (None, None))
-
-    def id(self, of: Hashable) -> int:
-        """The number of something."""
-        return self.ids.setdefault(of, len(self.ids))
+        self.index_of[target] = index
+        return self.define(target, expr), index
 
 
 @dataclass(slots=True, eq=False)
@@ -268,16 +258,17 @@ class _Level(Substitution):
             case Apply(prim=prim, args=args):
                 return self.apply(let, Apply(prim, self.atoms(args)), own)
             case Check(condition=condition):
-                found = self.numbers.operand(self.atom(condition))
-                if self.atom(condition) == TRUE:
+                asked = self.atom(condition)
+                if asked == TRUE:
                     return None
-                if own is not None and found[0] is not None and found[1] is own.index:
-                    self.checks.append(found[0])
+                number = None if own is None else self.numbers.at(asked, own.index)
+                if number is not None:
+                    self.checks.append(number)
             case _:
                 pass
         new = self.let(let)
         if isinstance(new.expr, Index):
-            self.numbers.define(new.targets[0], new.expr)
+            self.numbers.made(new.targets[0], new.expr)
         return new
 
     def apply(self, let: Let, expr: Apply, own: ParFor | Loop | None) -> Let | None:
@@ -287,7 +278,7 @@ class _Level(Substitution):
         if known is not None:
             self.replace(target, known)
             return None
-        number, index = self.numbers.define(target, expr) or (None, None)
+        number, index = self.numbers.made(target, expr) or (None, None)
         if number in self.held:
             self.replace(target, TRUE)
             return None

@@ -1,4 +1,5 @@
-"""When two expressions are one: a key that equal expressions share, nested bodies included.
+"""When two expressions are one (value numbering, Cocke & Schwartz 1970): a key that equal expressions share,
+nested bodies included, and numbers for values that are known while a program is walked through.
 
 Variables bound outside stand for themselves, variables bound inside for their number in order of binding, so
 that two nests that were written apart have one key. Commutative operations do not tell their arguments'
@@ -39,6 +40,23 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.walk import fields_of
 
 Numbers = dict[Var, int]
+
+
+class Numbering:
+    """Numbers of the values of scalar operations: equal ones have one, whoever has computed them."""
+
+    def __init__(self) -> None:
+        self.numbers: Numbers = {}
+        self._ids: dict[Hashable, int] = {}
+
+    def define(self, target: Var, expr: Apply | Index) -> int:
+        """The number of what a statement computes of scalars alone."""
+        number = self.numbers[target] = self.id(_expr(expr, self.numbers))
+        return number
+
+    def id(self, of: Hashable) -> int:
+        """The number of something that is not told by an expression."""
+        return self._ids.setdefault(of, len(self._ids))
 
 
 def expression_key(expr: Expr) -> Hashable:

@@ -82,6 +82,7 @@ from anadrome.kernel_ir.walk import (
     with_bodies,
 )
 from anadrome.kernel_ir.work import value_operations
+from anadrome.prims.costs import EXPENSIVE
 from anadrome.prims.monoids import identity_of
 from anadrome.prims.node import replace
 from anadrome.prims.table import PRIMS
@@ -90,8 +91,6 @@ from anadrome.schedule.names import copied
 
 ALONE = 64
 """Bits of vectors that are none: iterations run one after the other."""
-DEAR = 10
-"""The cost of an operation from which on lanes gain more than a read waits: that of elementary functions."""
 MASKED = 512
 """Bits of vectors from which on machines read and write under masks of lanes."""
 STRIDED = 4
@@ -149,7 +148,7 @@ def strips_of(loop: For, bindings: Bindings, vector_bits: int) -> Strips | InOrd
     if not _pays(loop, found, lanes):
         return InOrder("what it reads and writes is far apart, and there is little else to do")
     comes_back = extent is None and _comes_back(found)
-    is_masked = vector_bits >= MASKED and not (comes_back and _dearest(loop) < DEAR)
+    is_masked = vector_bits >= MASKED and not (comes_back and _dearest(loop) < EXPENSIVE)
     work = _operations(loop)
     vectors = next((count for most, count in OPERATIONS if work <= most), 1)
     steps = [one.step(loop.index) for one in found.reached]

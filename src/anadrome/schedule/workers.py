@@ -105,15 +105,9 @@ from anadrome.kernel_ir.nodes import (
     i64,
 )
 from anadrome.kernel_ir.walk import bodies, expressions, free_names, statements, subexpressions
+from anadrome.prims.costs import COPY_FACTOR, LEAST_WORK, UNKNOWN_EXTENT
 from anadrome.schedule.bounds import all_of
 from anadrome.schedule.names import Names, Place
-
-LEAST_WORK = 250_000
-"""Scalar operations below which a fork and join costs more than it saves."""
-COPY_FACTOR = 4
-"""Scalar operations that one element of a private copy costs: filled, added, evicted."""
-UNKNOWN_TRIPS = 8
-"""The iterations assumed of a loop whose bounds are computed in the kernel."""
 
 ORDERLESS = ("add", "sub", "min", "max", "and", "or", "xor")
 """Atomic operations on whole numbers that may come in any order among themselves; `add` and `sub`
@@ -210,7 +204,7 @@ def _work(stmts: Iterable[Stmt], names: Names) -> Expr:
             case For(lo=lo, hi=hi):
                 rest = add(rest, multiply(_trips(lo, hi, names), inner))
             case While():
-                rest = add(rest, multiply(i64(UNKNOWN_TRIPS), inner))
+                rest = add(rest, multiply(i64(UNKNOWN_EXTENT), inner))
             case _:
                 rest = add(rest, inner)
     return add(i64(fixed), rest)
@@ -230,7 +224,7 @@ def _trips(lo: Expr, hi: Expr, names: Names) -> Expr:
     """The iterations of a loop, if they are known at the launch."""
     used = free_names((Let(Var("trips", I64), subtract(hi, lo)),))
     if used.buffers or not used.vars.keys() <= names.vars.keys():
-        return i64(UNKNOWN_TRIPS)
+        return i64(UNKNOWN_EXTENT)
     return greatest(names.expr(subtract(hi, lo)), ZERO)
 
 

@@ -46,6 +46,7 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.walk import bodies, expression_variables
 from anadrome.config import Mixed as Mode
 from anadrome.errors import Span
+from anadrome.prims.costs import EXPENSIVE
 
 Way = Literal["reverse", "store", "recompute"]
 
@@ -64,8 +65,6 @@ GUARD = 4
 
 Not so at that of a quotient, which costs more than its row says itself, and often has a divisor that is
 proved other than zero."""
-EXPENSIVE = 10
-"""The cost from which on the partial of an operation costs what the operation does."""
 LIMIT = 16
 """The most inputs whose partials are computed together: their tangents are in registers."""
 

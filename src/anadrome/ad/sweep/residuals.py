@@ -36,10 +36,8 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.rewrite import remade
 from anadrome.array_ir.walk import all_lets
 from anadrome.errors.base import Span
+from anadrome.prims.costs import EXPENSIVE
 from anadrome.prims.node import replace
-
-EXPENSIVE = 10
-"""The cost of a scalar operation from which on a result is worth a store and a load."""
 
 
 def keeping(let: Let) -> tuple[Let, dict[Var, Var]]:
