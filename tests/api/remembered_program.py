@@ -284,6 +284,11 @@ def joined_set(x): return x * len("".join(set(("one", "two", "three"))))  + ord(
 @case
 def member(x): return x if "up" in setting.FIXED else -x
 @case
+def member_of_constants(x):
+    if setting.TEXT not in {"up", "upwards", "higher", 1}:
+        return -x
+    return x * 2.0 if setting.COUNT in {3, 5} else x
+@case
 def hashed(x): return x * (hash("some text") % 101)
 @case
 def keys_apart(x):

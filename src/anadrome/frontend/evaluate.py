@@ -396,7 +396,8 @@ def _chain(context: Context, frame: Frame, node: ast.Compare, first: int, left: 
             ways = (lambda: Exit(RETURN, RETURNED, rest()), lambda: Exit(RETURN, RETURNED, False))  # noqa: B023
             return _one_of(context, frame, truth(context, result), ways, node.comparators[position:])
         prints = context.prints
-        right = context.evaluate(frame, operand)
+        is_asked = isinstance(kind, ast.In | ast.NotIn) and _is_constant_set(operand)
+        right = frozenset(ast.literal_eval(operand)) if is_asked else context.evaluate(frame, operand)
         context.at(frame, node)
         if context.prints > prints and is_staged(result):
             help = "write `and` between the comparisons"
@@ -462,6 +463,12 @@ def _set(context: Context, frame: Frame, node: ast.Set) -> Value:
     if has_staged(items):
         raise StaticRequired("an item of a set", context.span, "put it into a tuple or a list")
     return remember(context, set(items))
+
+
+def _is_constant_set(node: ast.expr) -> bool:
+    """Whether an expression is a set of constants: who only asks whether something is in it does not see the
+    order of its items, which each process has for itself."""
+    return isinstance(node, ast.Set) and all(isinstance(item, ast.Constant) for item in node.elts)
 
 
 def _mapping(context: Context, value: Value) -> Mapping[Any, Value]:

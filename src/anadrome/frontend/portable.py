@@ -360,6 +360,8 @@ class Walk:
         for constant in code.co_consts:
             if isinstance(constant, CodeType):
                 self._code(constant)
+            elif isinstance(constant, frozenset):  # what `in {…}` asks, in an order of this process
+                self.say("frozenset", sorted(map(repr, constant)))
             else:
                 self.say(type(constant).__name__, repr(constant))
 

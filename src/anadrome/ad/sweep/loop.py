@@ -95,7 +95,8 @@ def reverse_loop(scope: Scope, let: Let, expr: Loop, residuals: Residuals, sweep
     """The adjoint of one loop, from the adjoints of its results that stand in the scope.
 
     It carries backwards the adjoints of what the loop carries, the sums of those of scalars that are free in
-    its body, the accumulators of arrays, and what the way back needs (`WayBack`).
+    its body, the accumulators of arrays, and what the way back to each iteration needs: the states that logs
+    undo (`_Logs`), or the stack of snapshots (`checkpoint.snapshots_of`).
     """
     active = [
         position
