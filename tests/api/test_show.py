@@ -67,6 +67,23 @@ def test_values_have_the_first_name_that_the_program_gives_them() -> None:
     assert rest
 
 
+def test_what_has_a_name_keeps_it() -> None:
+    """Also an argument or a carried number called as values without a name are."""
+
+    def f(a: np.ndarray, v: float) -> object:
+        again, same = a, v
+        other = a
+        for _ in range(20):
+            before = v
+            v = np.sin(before)
+        return other * again * v * same
+
+    text = ad.show(f, np.ones(3), 2.0, stage="array")
+    assert text.startswith("fn f(a: f64[3], v: f64) -> f64[3] {")
+    assert re.search(r"= loop \(v\d* = v\)", text)
+    assert not any(name in text for name in ("again", "same", "other", "before"))
+
+
 def test_what_is_differentiated_is_shown_before_it_is() -> None:
     peak = ad.grad(lambda points: np.max(np.exp(points)))
     text = show_stages(as_compiled(peak), peak.signature((POINTS,), {}))

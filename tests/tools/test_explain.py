@@ -292,7 +292,7 @@ def smooth(x, n):
 WAYS = (
     (walk, [("level", "stored", 8), ("", "kept", 8)]),
     (blend, [("row", "logged", 8)]),
-    (scattered, [("", "kept", 8), ("entry", "counted", 8)]),
+    (scattered, [("", "kept", 8), ("", "counted", 8)]),
     (exponentials, [("total", "stored", 8), ("", "kept", 8)]),
     (linear, []),
     (smooth, [("x", "snapshots", 64)]),

@@ -199,7 +199,7 @@ def assign(context: Context, frame: Frame, target: ast.expr, value: Value) -> No
         case ast.Name(id=name):
             own = owner(context, frame, name)
             own.names[name] = value
-            _call(value, name)
+            _call(context, value, name)
             own.assigned[name] = frame.source.span(target)
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             _unpack(context, frame, targets, value)
@@ -216,11 +216,14 @@ def assign(context: Context, frame: Frame, target: ast.expr, value: Value) -> No
             raise UnsupportedSyntax("this target of an assignment", frame.source.span(target))
 
 
-def _call(value: Value, name: str) -> None:
-    """Let what a value is in the IR be called by the first name that the program gives it."""
+def _call(context: Context, value: Value, name: str) -> None:
+    """Let what the last statement has computed be called by the name that the program gives it; what was
+    there before, such as an argument `a`, has a name of its own."""
+    made = context.builder.lets[-1].targets if context.builder.lets else ()
     match value:
-        case Scalar(atom=Var() as var) | Array(cell=Cell(var=var), view=None) if var.name in UNNAMED:
-            give_name(var, name)
+        case Scalar(atom=Var() as var) | Array(cell=Cell(var=var), view=None):
+            if var in made and var.name in UNNAMED:
+                give_name(var, name)
         case _:
             pass
 

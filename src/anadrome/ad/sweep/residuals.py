@@ -133,12 +133,12 @@ def explained(plan: LoopPlan, expr: Loop, span: Span | None) -> Iterator[tuple[V
 def _explained(plan: BodyPlan, body: Body) -> Iterator[tuple[Var, Residual]]:
     made = {target: let for let in body.lets for target in let.targets}
     for var, key in plan.kept.items():
-        names = ", ".join(f"`{name}`" for name in dict.fromkeys(start.name for start in plan.starts))
+        names = ", ".join(dict.fromkeys(map(_named, plan.starts)))
         yield key, residual(var, "kept", f"it depends on {names}, updated in place", key, made[var].span)
     for var, key in plan.reads.items():
         expr = made[var].expr
-        array = expr.array.name if isinstance(expr, Index) else var.name
-        reason = f"of `{array}`, which each iteration makes anew, nothing else is read"
+        array = _named(expr.array) if isinstance(expr, Index) else "an array"
+        reason = f"of {array}, which each iteration makes anew, nothing else is read"
         yield key, residual(var, "kept", reason, key, made[var].span)
     for let, link in plan.links.items():
         befores = [before for _, before, _ in link.moves]
@@ -146,10 +146,12 @@ def _explained(plan: BodyPlan, body: Body) -> Iterator[tuple[Var, Residual]]:
             yield key, residual(before, "logged", "what is overwritten is put back on the way", key, let.span)
         for before, keys in zip(befores, link.places, strict=False):
             for key in keys:
-                yield key, residual(key, "kept", f"it depends on `{before.name}` itself", key, let.span)
+                reason = f"a place that depends on {_named(before)} itself"
+                yield key, replace(residual(key, "kept", reason, key, let.span), name="")
         if link.frame is not None and not link.frame.is_regular:
             for key in (link.frame.entry, link.frame.count):
-                yield key, residual(key, "counted", "how often it runs differs", key, let.span)
+                counted = residual(key, "counted", "how often this runs differs", key, let.span)
+                yield key, replace(counted, name="")
         match let.expr:
             case Loop() as inner if link.loop is not None:
                 yield from explained(link.loop, inner, let.span)
@@ -158,6 +160,11 @@ def _explained(plan: BodyPlan, body: Body) -> Iterator[tuple[Var, Residual]]:
                     yield from _explained(side, own)
             case _:
                 pass
+
+
+def _named(var: Var) -> str:
+    """An array in words: by its name, if the program has given it one."""
+    return "an array" if var.name in UNNAMED else f"`{var.name}`"
 
 
 def residual(var: Var, how: str, reason: str, key: Var, span: Span | None) -> Residual:
