@@ -89,6 +89,49 @@ def test_sums_leave(rule: str) -> None:
     becomes(hoist_sums, f"{head}{before}\n return r\n}}", f"{head}{after}\n return r\n}}")
 
 
+LOOP = "s = loop (t = 1.0) for j < m {{ {0}; return u }}"
+SEARCH = "s = loop (t = 1.0) while {{ {0}; c = lt t v; return c }} do {{ {1}; return u }}"
+READ_LEAVES = {
+    "a loop": (LOOP.format("v = y[i]; w = exp v; u = mul t w"), LOOP.format("w = exp v; u = mul t w")),
+    "a search": (SEARCH.format("v = y[i]", "w = y[i]; u = add t w"), None),
+    "loops in a loop": (
+        LOOP.format("r = loop (a = t) for k < m { v = y[i]; b = mul a v; return b }; u = add t r"),
+        LOOP.format("r = loop (a = t) for k < m { b = mul a v; return b }; u = add t r"),
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", READ_LEAVES)
+def test_an_element_is_read_in_front_of_a_loop(rule: str) -> None:
+    before, after = READ_LEAVES[rule]
+    read = "v = y[i]; "
+    if after is None:
+        read, after = (
+            "v = y[i]; w = y[i]; ",
+            "s = loop (t = 1.0) while { c = lt t v; return c } do { u = add t w; return u }",
+        )
+    text = "fn f(y: f64[n], m: i64) -> f64[n] {{\n r = parfor i < n {{ {0}; yield stack s }}\n return r\n}}"
+    becomes(hoist_sums, text.format(before), text.format(read + after))
+
+
+OWN = "v = x[j]; u = mul t v"
+READ_STAYS = {
+    "in a parfor": "s = parfor j < 8 { v = y[i]; w = exp v; yield reduce add w }",
+    "an element of each iteration": f"q = to_f64 i; {LOOP.format(OWN).replace('1.0', 'q')}",
+    "a whole number": LOOP.format("v = k[i]; w = to_f64 v; u = mul t w"),
+    "a row": LOOP.format("a = z[i]; v = a[0]; u = mul t v"),
+    "in a branch": LOOP.format("c = gt t 2.0; u = if c { v = y[i]; return v } else { return t }"),
+    "what may be outside": LOOP.format("v = y[0]; w = exp v; u = mul t w"),
+}
+
+
+@pytest.mark.parametrize("rule", READ_STAYS)
+def test_an_element_is_read_where_it_was(rule: str) -> None:
+    head = "fn f(y: f64[n], x: f64[m], k: i64[n], z: f64[n, 2]) -> f64[n] {\n"
+    text = f"{head}r = parfor i < n {{ {READ_STAYS[rule]}; yield stack s }}\n return r\n}}"
+    becomes(hoist_sums, text, text)
+
+
 @pytest.mark.interpreted
 def test_sums_docstring() -> None:
     assert hoist_sums.__doc__ is not None

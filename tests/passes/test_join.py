@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from oracle import anonymous, becomes
 
+from anadrome.array_ir.nodes import Loop
 from anadrome.array_ir.text import parse
 from anadrome.config import Config
 from anadrome.passes import join as module
@@ -164,6 +165,11 @@ MANY = {
 }
 
 
+def all_alike(loop: Loop, *given: object) -> Outline:
+    """An outline that tells no loop, and nothing that one carries, from another."""
+    return Outline(("like",) * len(loop.carried), {}, 0)
+
+
 @pytest.mark.interpreted
 @pytest.mark.parametrize("kind", MANY)
 def test_loops_of_other_outlines_are_not_tried(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +180,7 @@ def test_loops_of_other_outlines_are_not_tried(kind: str, monkeypatch: pytest.Mo
     fn = parse(_text(f"{loops}\n a = mul a1 a{COUNT - 1}\n t = full [n] a"))
     join(fn, Config())
     assert not tried
-    monkeypatch.setattr(module, "outline", lambda loop, starts: Outline(frozenset({"like"}), {}, 0))
+    monkeypatch.setattr(module, "outline", all_alike)
     join(fn, Config())
     assert len(tried) == COUNT * (COUNT - 1) // 2
 
@@ -183,5 +189,6 @@ def test_loops_of_other_outlines_are_not_tried(kind: str, monkeypatch: pytest.Mo
 def test_outlines_refuse_nothing_that_can_be_joined(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fn = parse(_text(body))
     found = join(fn, Config())
-    monkeypatch.setattr(module, "outline", lambda loop, starts: Outline(frozenset({"like"}), {}, 0))
+    monkeypatch.setattr(module, "outline", all_alike)
+    monkeypatch.setattr(module, "outline_of_parfor", lambda *given: Outline((), {}, 0))
     assert anonymous(join(fn, Config())) == anonymous(found)

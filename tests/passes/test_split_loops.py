@@ -9,6 +9,7 @@ import pytest
 from oracle import becomes
 
 import anadrome as ad
+from anadrome.array_ir.interp import run
 from anadrome.array_ir.nodes import Loop, ParFor
 from anadrome.array_ir.text import parse
 from anadrome.array_ir.walk import all_lets
@@ -24,6 +25,10 @@ STAYS = {
     f"{SEARCH.format(start='q')}; w = add r s",
     "an array": "z = full [3] 2.0; r = loop (t = z) while { u = t[0]; c = gt u 1.0; return c } do { "
     "u = t[0]; h = mul u 0.5; b = update t[0] h; return b }; v = r[1]; w = add v s",
+    "a short loop": "q = x[i]; r = loop (t = q) for j < 16 { h = mul t 0.5; return h }; w = add r s",
+    "a loop along an array": "r = loop (t = 1.0) for j < n { u = x[j]; h = add t u; return h }; w = add r s",
+    "a loop that fills an array": "z = full [n] 2.0; a = loop (t = z) for j < n { u = to_f64 j; "
+    "b = update t[j] u; return b }; r = a[i]; w = add r s",
     "made of sums": "q = parfor j < n { v = x[j]; yield reduce add v }; "
     f"{SEARCH.format(start='q')}; w = add r s",
     "where the loop prints": f"q = x[i]; print {quoted('search')}; {SEARCH.format(start='q')}; w = add r s",
@@ -35,6 +40,27 @@ def test_stays(rule: str) -> None:
     body = f"loop (s = 0.0) for i < n {{ {STAYS[rule]}; return w }}"
     text = f"fn f(x: f64[n]) -> f64 {{\n y = {body}\n return y\n}}"
     becomes(split_loops, text, text)
+
+
+LEAVES = {
+    "a loop as long as said": "r = loop (t = q) for j < m { h = mul t 0.5; return h }",
+    "a loop as long as data say": "k = y[i]; r = loop (t = q) for j < k { h = mul t 0.5; return h }",
+    "a loop of 17": "r = loop (t = q) for j < 17 { u = x[i]; h = mul t u; return h }",
+    "a loop of a short array": "z = full [3] 2.0; a = loop (t = z) for j < m { u = t[0]; h = mul u q; "
+    "b = update t[1] h; return b }; r = a[1]",
+}
+
+
+@pytest.mark.parametrize("rule", LEAVES)
+def test_leaves(rule: str) -> None:
+    fn = parse(
+        "fn f(x: f64[n], y: i64[n], m: i64) -> f64 {\n a1 = loop (s = 0.0) for i < n { q = x[i]; "
+        f"{LEAVES[rule]}; w = add r s; return w }}\n return a1\n}}"
+    )
+    made = split_loops(fn, Config())
+    assert [type(let.expr) for let in made.body.lets] == [ParFor, Loop]
+    args = np.linspace(0.1, 0.9, 5), np.array([3, 0, 1, 7, 2]), 4
+    assert run(made, args).results == run(fn, args).results
 
 
 def test_stays_where_no_array_is_as_long() -> None:

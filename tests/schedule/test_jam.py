@@ -22,7 +22,7 @@ LEFT = {
     "what a sum reads is written": ("s[0] = add~(s[0], mul(x[q], out[j]))", "out[add(j, 1)] = s[0]"),
     "a sum that begins with the one before": (f"{SUM} s[0] = add~(s[0], least[0])", "least[0] = s[0]"),
     "terms that are written": (f"{SUM} z[q] = s[0]", "least[0] = min~(least[0], s[0])"),
-    "a sum in its order": ("s[0] = add(s[0], x[q])", "least[0] = min~(least[0], s[0])"),
+    "a sum in its order": ("s[0] = add(s[0], x[q])", JAMMED["the first of the least"]),
 }
 
 

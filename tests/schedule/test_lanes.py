@@ -49,11 +49,44 @@ HALVED = """fn f(x: f64 buffer, n: i64) {
 }"""
 
 
+SUMMED = """fn f(x: f64 buffer, k: i64 buffer, n: i64) {{
+  alloc out: f64 global [n]
+  fill out [n] = 0.0
+  alloc s: f64 local [1]
+  s[0] = 0.5
+  for i in 0 .. n sequential {{
+    alloc v: f64 local [1]
+    v[0] = x[i]
+    while {{ }} test gt(abs(v[0]), 0.25) {{ v[0] = mul(v[0], 0.5) }}
+    for j in 0 .. k[i] sequential {{ v[0] = add(mul(v[0], v[0]), 0.125) }}
+    {sum}
+  }}
+  return out as f64 [n], s[0] as f64
+}}"""
+SUMS = {
+    "a sum": "s[0] = add~(s[0], v[0])",
+    "a product": "s[0] = mul~(s[0], v[0])",
+    "the largest": "s[0] = max~(s[0], v[0])",
+    "a sum of some": "if gt(x[i], 0.0) { s[0] = add~(s[0], v[0]) }",
+    "a sum inside": "while { } test lt(v[0], 1.0) { v[0] = add(v[0], 0.5) s[0] = add~(s[0], v[0]) }",
+    "a sum, and its terms": "out[i] = v[0] s[0] = add~(s[0], v[0])",
+}
+
+
 @pytest.mark.parametrize("bits", BITS)
 @pytest.mark.parametrize("length", LENGTHS)
 def test_every_length_at_every_width(length: int, bits: int) -> None:
     agree(HALVED, bits, RNG.standard_normal(length), length)
     assert widths(scheduled(HALVED, vector_bits=bits)) == ([] if bits == 64 else [bits // 64])
+
+
+@pytest.mark.parametrize("bits", BITS)
+@pytest.mark.parametrize("rule", SUMS)
+def test_each_lane_has_sums_of_its_own(rule: str, bits: int) -> None:
+    text = SUMMED.format(sum=SUMS[rule])
+    for length in LENGTHS:
+        agree(text, bits, RNG.standard_normal(length), RNG.integers(-2, 6, length), length)
+    assert bool(widths(scheduled(text, vector_bits=bits))) is (bits > 64)
 
 
 def body(text: str, types: str = "f64") -> str:
@@ -81,10 +114,16 @@ SEARCH = """
         (body("out[i] = x[k[i]]"), [8, 8]),
         (body("out[i] = 0.0 if gt(x[i], 0.0) { out[i] = sqrt(x[i]) }"), [32, 8]),
         (body(f"{SEARCH} for j in 0 .. 4 sequential {{ out[i] = add(out[i], x[mod(j, n)]) }}"), []),
-        (body(f"{SEARCH} for j in 0 .. k[i] sequential {{ let q: i64 = add(j, 1) }}"), [32, 8]),
+        (body(f"{SEARCH} for j in 0 .. k[i] sequential {{ c[0] = add(c[0], j) }}"), [8]),
+        (body(f"{SEARCH} for j in 0 .. k[i] sequential {{ c[0] = add(c[0], k[mod(j, n)]) }}"), [8, 8, 8, 8]),
         (body(f"{SEARCH} alloc g: f64 global [2] free g"), []),
         (body(f"for m in 0 .. 1 sequential {{ {SEARCH} }}"), []),
-        (HALVED.replace("parallel", "sequential"), []),
+        (HALVED.replace("parallel", "sequential"), [8]),
+        (HALVED.replace("parallel", "sequential").replace("out[i] =", "out[mod(i, 2)] ="), []),
+        (SUMMED.format(sum="s[0] = add~(s[0], v[0])"), [8, 8, 8]),
+        (SUMMED.format(sum="s[0] = max~(s[0], v[0])"), [8, 8, 4, 2, 1]),
+        (SUMMED.format(sum="s[0] = add~(s[0], v[0]) out[i] = s[0]"), []),
+        (SUMMED.format(sum="s[0] = add(s[0], v[0])"), []),
         (HALVED.replace("0 .. n", "0 .. 12"), [8]),
         (HALVED.replace("0 .. n", "0 .. 3"), [2]),
         (HALVED.replace("0 .. n", "0 .. 1"), []),

@@ -93,6 +93,8 @@ class Scope:
     surely_runs: bool
     extent: Size | None = None
     """How often the body runs, where it is that of a loop; it runs where that is above 0."""
+    is_in_order: bool = False
+    """Whether it is the body of a sequential loop, or its condition."""
     lets: list[Let] = field(default_factory=list)
     used: int = 0
     """A bit for every level of which something is read."""
@@ -196,11 +198,12 @@ class Hoister:
         runs: bool,
         is_barrier: bool = False,
         extent: Size | None = None,
+        is_in_order: bool = False,
     ) -> Body:
         """A nested body; what it uses and risks is the statement's own."""
         around = self.scopes[-1]
         level = around.level + 1
-        scope = Scope(level, level if is_barrier else around.barrier, runs, extent)
+        scope = Scope(level, level if is_barrier else around.barrier, runs, extent, is_in_order)
         self.levels.update(dict.fromkeys(bound, level))
         new = self.body(body, scope)
         own.used |= scope.used & ((1 << level) - 1)
@@ -213,12 +216,14 @@ class Hoister:
             case ParFor():
                 return self.parfor(expr, own)
             case Loop(carried, init, body, index, trip, condition):
-                test = None if condition is None else self.enter(condition, carried, own, True)
+                test = (
+                    None if condition is None else self.enter(condition, carried, own, True, is_in_order=True)
+                )
                 bound = carried if index is None else (*carried, index)
                 if index is not None and trip is not None:
                     self.extents[index] = trip
                 runs = trip is not None and _surely_runs(trip) and not prints(expr)
-                new = self.enter(body, bound, own, runs, extent=trip)
+                new = self.enter(body, bound, own, runs, extent=trip, is_in_order=True)
                 return remade(expr, carried, init, new, index, trip, test)
             case If(condition=condition, then=then, other=other):
                 first = self.enter(then, (), own, False, is_barrier=True)

@@ -1,8 +1,9 @@
-"""Nests leave the loops that make them again and again, before differentiation.
+"""Nests and reads leave the loops that make them again and again, before differentiation.
 
 What a loop computes again in every iteration is of no use, but its adjoint would add to all that it read in
 every iteration, which nothing after differentiation moves. So parfors and loops leave, and scalar operations
-on what they make; other scalar operations stay where the program has them.
+on what they make; other scalar operations stay where the program has them. An element that a sequential loop
+reads in each iteration is read in front of it: its adjoint is a number then, and the array's gets one term.
 
 Where the loop that s = Σ_j u_j·u_j has left does not run at all, s has an adjoint of zero. But 0·u_j is not 0
 where u_j is infinite, and a derivative must not be NaN for the sake of a sum that the program never made. So
@@ -121,11 +122,17 @@ class _SumHoister(Hoister):
                 return False
             case Apply(args=args):
                 return any(_is_inexact(arg) for arg in args)
+            case Index():
+                return bool(let.targets[0].type.shape) or not _is_inexact(let.targets[0])
             case _:
                 return True
 
     def left(self, let: Let, start: int, level: int) -> tuple[int, Let]:
-        """As far out as gates can be had for, and with them."""
+        """As far out as gates can be had for, and with them; a read in front of the outermost sequential
+        loop."""
+        if isinstance(let.expr, Index):
+            loops = (scope.level for scope in self.scopes[level + 1 : start + 1] if scope.is_in_order)
+            return next(loops, start + 1) - 1, let
         if _is_quiet(let.expr):
             return level, let
         can_be_gated = _reads_elements_only(let.expr)

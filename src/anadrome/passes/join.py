@@ -55,7 +55,7 @@ from anadrome.array_ir.rewrite import Substitution, with_body
 from anadrome.array_ir.walk import all_lets, bodies, has_effect, let_variables, map_bodies, operands
 from anadrome.config import Config
 from anadrome.library.table import LIBRARY
-from anadrome.passes.join_outlines import Outline, Starts, outline, size
+from anadrome.passes.join_outlines import Outline, Starts, outline, outline_of_parfor, size
 from anadrome.passes.overwriting import Reads, overwritten_here
 from anadrome.passes.value_numbering import expression_key
 
@@ -117,7 +117,7 @@ def _joined(body: Body, reads: Reads) -> Body:
     position = 0
     while position < len(loops):
         first = outlines[loops[position]]
-        places = {place for kind in first.carried for place in alike[kind] if place > position}
+        places = {place for kind in set(first.carried) for place in alike[kind] if place > position}
         for place in sorted(places):
             may_join = first.may_join(outlines[loops[place]])
             found = _attempt(body, loops[position], loops[place], starts, reads) if may_join else None
@@ -135,7 +135,7 @@ def _alike(loops: Sequence[Let], outlines: Mapping[Let, Outline]) -> dict[Hashab
     """The places of the loops that carry a value of each kind: only such loops can be joined."""
     found: dict[Hashable, list[int]] = {}
     for place, let in enumerate(loops):
-        for kind in outlines[let].carried:
+        for kind in set(outlines[let].carried):
             found.setdefault(kind, []).append(place)
     return found
 
@@ -211,6 +211,8 @@ class _Merging:
     known: _Known
     lets: list[Let] = field(default_factory=list)
     became: list[tuple[Let, Let]] = field(default_factory=list)
+    outlines: dict[Let, Outline] = field(default_factory=dict)
+    """Of the first body's parfors."""
     done: int = 0
     """How many of the first body are written."""
 
@@ -244,11 +246,22 @@ class _Merging:
                 self.became.append((let, self.lets[-1]))
         self.upto(len(self.first))
 
+    def may_share(self, candidate: Let, second: Outline) -> bool:
+        """Whether half of the statements of a parfor may be found in one of the first body."""
+        if not isinstance(candidate.expr, ParFor):
+            return False
+        if candidate not in self.outlines:
+            self.outlines[candidate] = outline_of_parfor(candidate.expr, {})
+        return self.outlines[candidate].may_share(second)
+
     def is_joined(self, let: Let) -> bool:
         """Write a nest of the second body as one with a nest of the first that is still to come, if one does
         all that the other does."""
+        mine = outline_of_parfor(let.expr, self.known.mapping) if isinstance(let.expr, ParFor) else None
         for place in range(self.done, len(self.first)):
             candidate = self.first[place]
+            if mine is not None and not self.may_share(candidate, mine):
+                continue
             try:
                 joined = _nests(candidate, let, self.known)
             except CannotJoinError:
@@ -394,9 +407,13 @@ def _loops(first: Let, second: Let, known: _Known, starts: Starts) -> Let:
     if one.trip is not None and (two.trip is None or not _is_same(one.trip, known.atom(two.trip))):
         raise CannotJoinError
     begin = known.atoms(two.init)
+    outlines = outline(one, starts), outline(two, starts, known.mapping)
+    if not outlines[0].may_join(outlines[1]):
+        raise CannotJoinError
+    kinds = outlines[0].carried, outlines[1].carried
     wrong: set[tuple[int, int]] = set()
     while True:
-        pairs = _pairs(one, two, begin, wrong, known, starts)
+        pairs = _pairs(one, two, begin, kinds, wrong, known, starts)
         if not pairs:
             raise CannotJoinError
         inner = known.child()
@@ -429,18 +446,20 @@ def _pairs(
     one: Loop,
     two: Loop,
     begin: tuple[Atom, ...],
+    kinds: tuple[tuple[Hashable, ...], tuple[Hashable, ...]],
     wrong: set[tuple[int, int]],
     known: _Known,
     starts: Starts,
 ) -> dict[int, int]:
-    """Which carried value of the second loop may be which of the first: they start the same, and it is not
-    known to be wrong. Those of one name come first, then those that no other has."""
+    """Which carried value of the second loop may be which of the first: they start the same, are of one kind,
+    and it is not known to be wrong. Those of one name come first, then those that no other has."""
     pairs: dict[int, int] = {}
     for position, var in enumerate(two.carried):
         places = [
             place
             for place, mine in enumerate(one.carried)
-            if mine.type == known.type(var.type)
+            if kinds[0][place] == kinds[1][position]
+            and mine.type == known.type(var.type)
             and (position, place) not in wrong
             and _starts_as(one.init[place], begin[position], starts)
         ]

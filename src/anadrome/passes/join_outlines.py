@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from anadrome.array_ir.dead import STRUCTURED
-from anadrome.array_ir.nodes import Apply, Atom, Body, Const, Let, Loop, Var
+from anadrome.array_ir.nodes import Apply, Atom, Body, Const, Let, Loop, ParFor, Var
 from anadrome.array_ir.walk import all_lets, operands
 
 Starts = Mapping[Var, Hashable]
@@ -21,48 +22,65 @@ Starts = Mapping[Var, Hashable]
 
 ITERATIONS = 2
 
+NOTHING: Mapping[Var, Atom] = MappingProxyType({})
+
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A loop, as far as it must agree with another to be joined with it.
+    """A loop, as far as it must agree with another to be joined with it; of a parfor `carried` is empty.
 
-    `carried`: the kinds of what it carries, how often it runs included; two loops need one in common.
+    `carried`: the kind of each value that it carries, how often it runs included; two loops need one in
+    common.
     `statements`: how many there are of each kind; `total`: how many in all.
     """
 
-    carried: frozenset[Hashable]
+    carried: tuple[Hashable, ...]
     statements: Mapping[Hashable, int]
     total: int
 
     def may_join(self, second: Outline) -> bool:
         """Whether half of the statements of one loop may be found in the other."""
-        if self.carried.isdisjoint(second.carried):
-            return False
+        return not set(self.carried).isdisjoint(second.carried) and self.may_share(second)
+
+    def may_share(self, second: Outline) -> bool:
+        """The same, whatever the loops carry."""
         mine, other = self.statements, second.statements
         found = sum([other[kind] for kind in mine.keys() & other.keys()])
         return 2 * found >= min(self.total, second.total)
 
 
-def outline(loop: Loop, starts: Starts) -> Outline:
-    """The outline of a loop."""
-    begin = [starts.get(atom, atom) if isinstance(atom, Var) else atom.key for atom in loop.init]
+def outline_of_parfor(parfor: ParFor, around: Mapping[Var, Atom]) -> Outline:
+    """The outline of a parfor. `around`: what stands for values that are bound around it."""
+    statements = _statements(parfor.body, {**_outer(around), parfor.index: "index"})
+    return Outline((), statements, statements.total())
+
+
+def outline(loop: Loop, starts: Starts, around: Mapping[Var, Atom] = NOTHING) -> Outline:
+    """The outline of a loop. `around`: what stands for values that are bound around it."""
+    inits = [around.get(atom, atom) if isinstance(atom, Var) else atom for atom in loop.init]
+    begin = [starts.get(atom, atom) if isinstance(atom, Var) else atom.key for atom in inits]
     kinds: dict[Atom, Hashable] = {}
     statements: Counter[Hashable] = Counter()
     carried: Sequence[Hashable] = begin
+    outer = _outer(around)
     for _ in range(ITERATIONS):
-        kinds = dict(zip(loop.carried, carried, strict=True))
+        kinds = {**outer, **dict(zip(loop.carried, carried, strict=True))}
         if loop.index is not None:
             kinds[loop.index] = "index"
         statements = _statements(loop.body, kinds)
         results = _kinds(loop.body.results, kinds)
         carried = [hash(pair) for pair in zip(begin, results, strict=True)]
-    runs: tuple[Hashable, ...] = ("for", *_kinds(() if loop.trip is None else (loop.trip,), {}))
+    runs: tuple[Hashable, ...] = ("for", *_kinds(() if loop.trip is None else (loop.trip,), outer))
     if loop.condition is not None:
         _statements(loop.condition, kinds)
         runs = ("while", *_kinds(loop.condition.results, kinds))
-    types = [var.type for var in loop.carried]
-    kept = frozenset(hash((runs, *each)) for each in zip(types, carried, strict=True))
+    types = [(var.type.dtype, len(var.type.shape)) for var in loop.carried]
+    kept = tuple(hash((runs, *each)) for each in zip(types, carried, strict=True))
     return Outline(kept, statements, statements.total())
+
+
+def _outer(around: Mapping[Var, Atom]) -> dict[Atom, Hashable]:
+    return dict(zip(around, _kinds(around.values(), {}), strict=True))
 
 
 def _statements(body: Body, kinds: dict[Atom, Hashable]) -> Counter[Hashable]:

@@ -1,9 +1,11 @@
-"""Searches leave the sequential loops that use what they find: they go into a parfor before the loop.
+"""Loops of numbers leave the sequential loops that use what they find: they go into a parfor before those.
 
-A loop carries values from one iteration to the next, and so its iterations wait for one another. A `while`
-in it that asks nothing of what is carried need not wait: its iterations run together, in lanes and threads.
+A loop carries values from one iteration to the next, and so its iterations wait for one another. A search in
+it that asks nothing of what is carried need not wait: its iterations run together, in lanes and threads.
 The loop reads what it found, and so does the return sweep, which then does not search again. What the search
 is made of stays in the loop as well where the loop needs it.
+
+A search is a `while` of numbers, or a long counted loop of numbers and short arrays that goes along no array.
 
 That keeps a number for each iteration. So the loop stands in another one, whose iterations use the same
 memory, or is as long as an array that is there anyway. A search stays where an earlier statement of the
@@ -41,6 +43,7 @@ After:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from anadrome.array_ir.build import Builder
@@ -48,6 +51,7 @@ from anadrome.array_ir.nodes import (
     ArrayType,
     Atom,
     Body,
+    Const,
     Function,
     Index,
     Let,
@@ -59,6 +63,7 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.rewrite import Renaming, remade, with_body
 from anadrome.array_ir.walk import all_lets, has_effect, let_variables, map_bodies, prints
 from anadrome.config import Config
+from anadrome.prims.costs import SHORT
 
 
 def split_loops(fn: Function, config: Config) -> Function:
@@ -137,13 +142,34 @@ def _searches(loop: Loop) -> list[Let]:
 
 
 def _is_search(let: Let) -> bool:
-    """Whether a statement is a `while` of numbers."""
+    """Whether a statement is a `while` of numbers, or a long loop of few numbers that goes along no array."""
     expr = let.expr
-    return (
-        isinstance(expr, Loop)
-        and expr.condition is not None
-        and all(isinstance(var.type, ArrayType) and var.type.is_scalar for var in expr.carried)
-    )
+    if not isinstance(expr, Loop) or not all(map(_is_small, expr.carried)):
+        return False
+    if expr.condition is not None:
+        return not any(var.type.shape for var in expr.carried)
+    is_long = not isinstance(expr.trip, Const) or expr.trip.value > SHORT
+    return is_long and expr.checkpoint is None and not _goes_along_arrays(expr)
+
+
+def _is_small(var: Var) -> bool:
+    """Whether a variable is a number, or a short array, whose elements become numbers."""
+    shape = var.type.shape
+    if not isinstance(var.type, ArrayType) or not all(isinstance(size, Const) for size in shape):
+        return False
+    return math.prod(int(size.value) for size in shape if isinstance(size, Const)) <= SHORT
+
+
+def _goes_along_arrays(loop: Loop) -> bool:
+    """Whether a loop reads other elements in each iteration, or makes arrays."""
+    bound: set[Atom | None] = {loop.index, *loop.carried}
+    for let in all_lets(loop.body):
+        bound.update(let.targets)
+        if not all(map(_is_small, let.targets)):
+            return True
+        if isinstance(let.expr, Index) and not bound.isdisjoint(let.expr.indices):
+            return True
+    return False
 
 
 def _makes_arrays(let: Let) -> bool:

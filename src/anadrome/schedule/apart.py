@@ -15,13 +15,16 @@ from dataclasses import dataclass, field
 from anadrome.kernel_ir.affine import Bindings, Form, Forms, number
 from anadrome.kernel_ir.nodes import (
     Alloc,
+    Atomic,
     Binding,
     Buffer,
     Call,
     Check,
     Compute,
     Const,
+    Copy,
     Expr,
+    Fill,
     For,
     If,
     Let,
@@ -119,6 +122,14 @@ def iterations_of(loop: For, bindings: Bindings) -> Iterations | InOrder:
         obstacle = _obstacle(stmt)
         if obstacle is not None:
             return obstacle
+    return whatever_is_inside(loop, bindings)
+
+
+def whatever_is_inside(loop: For, bindings: Bindings) -> Iterations | InOrder:
+    """The same of a loop whose statements lanes can run, whatever loops are inside."""
+    for stmt in statements(loop.body):
+        if isinstance(stmt, Fill | Copy | Atomic):
+            return InOrder("what it does to arrays as a whole is not looked into")
     walk = _Walk(loop, bindings)
     if loop.binding is not Binding.PARALLEL:
         walk.find_sums()
@@ -313,6 +324,10 @@ class _Walk:
             for sign, form in ((1, left), (-1, right)):
                 factor = form.factor(var)
                 if factor is None or factor.constant is None:
+                    return False
+                if factor.constant == 0:
+                    continue
+                if trip_count(inner) is None:
                     return False
                 ends = [sign * factor.constant * end for end in _ends(inner)]
                 least, most = least + min(ends), most + max(ends)

@@ -58,15 +58,12 @@ from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
     Binding,
-    Buffer,
     Compute,
-    Const,
     Expr,
     For,
     If,
     Let,
     Load,
-    Space,
     Stmt,
     Store,
     Var,
@@ -83,11 +80,10 @@ from anadrome.kernel_ir.walk import (
 )
 from anadrome.kernel_ir.work import value_operations
 from anadrome.prims.costs import EXPENSIVE
-from anadrome.prims.monoids import identity_of
 from anadrome.prims.node import replace
-from anadrome.prims.table import PRIMS
 from anadrome.schedule.apart import Added, InOrder, Iterations, Reach, Sum, iterations_of
 from anadrome.schedule.names import copied
+from anadrome.schedule.sums import Private, closed, opened, private, vector_of, with_sums
 
 ALONE = 64
 """Bits of vectors that are none: iterations run one after the other."""
@@ -221,21 +217,12 @@ def _is_far(step: int | None) -> bool:
 
 
 # ---------------------------------------------------------------------------- the rewrite
-@dataclass(frozen=True, slots=True)
-class Private:
-    """The sums of lanes: of which one, and where they are."""
-
-    of: Sum
-    buffer: Buffer
-    width: int
-
-
 def innermost_loop(loop: For, way: Strips) -> tuple[Stmt, ...]:
     """The loop as strips of lanes."""
     width = way.lanes * way.vectors
-    privates = [_private(one, width) for one in way.sums]
-    before = [stmt for one in privates for stmt in _opened(one)]
-    after = [stmt for one in privates for stmt in _closed(one)]
+    privates = [private(one, width) for one in way.sums]
+    before = [stmt for one in privates for stmt in opened(one)]
+    after = [stmt for one in privates for stmt in closed(one)]
     whole = divide(subtract(loop.hi, loop.lo), i64(width))
     if way.is_masked and way.is_single:
         return (*before, *_strips(loop, width, loop.lo, privates, way.added, is_masked=True, most=1), *after)
@@ -250,46 +237,6 @@ def innermost_loop(loop: For, way: Strips) -> tuple[Stmt, ...]:
         return (*before, *main, *copied(rest), *after)
     hi = loop.hi if known(loop.hi) is not None else least(loop.hi, add(end, i64(width - 1)))
     return (*before, *main, *after, *copied((replace(loop, lo=end, hi=hi, binding=Binding.SEQUENTIAL),)))
-
-
-def _private(one: Sum, width: int) -> Private:
-    shape = (i64(width),)
-    return Private(one, Buffer(one.buffer.name, one.buffer.dtype, Space.LOCAL, shape), width)
-
-
-def _opened(one: Private) -> tuple[Stmt, ...]:
-    lane = Var("lane", I64)
-    start = Store(one.buffer, (lane,), _neutral(one.of.operator, one.buffer.dtype))
-    return (Alloc(one.buffer, i64(one.width)), _vector(lane, one.width, (start,)))
-
-
-def _vector(lane: Var, width: int, body: tuple[Stmt, ...]) -> For:
-    return For(lane, ZERO, i64(width), body, Binding.LANES)
-
-
-def _neutral(operator: str, dtype: DType) -> Const:
-    """What changes nothing: -0.0 for sums, for 0.0 would turn a sum that is -0.0."""
-    is_sum = operator == "add" and dtype.is_float
-    return Const(-0.0 if is_sum else identity_of(operator, dtype), dtype)
-
-
-def _closed(one: Private) -> tuple[Stmt, ...]:
-    """The sums of the lanes put together, and with the sum: additions at once, others in halves."""
-    found: list[Stmt] = []
-    prim, width, of = PRIMS[one.of.operator], one.width, one.of
-    if of.operator == "add":
-        lane = Var("lane", I64)
-        together = Atomic("add", of.buffer, of.indices, Load(one.buffer, (lane,)), is_alone=True)
-        return (_vector(lane, width, (together,)),)
-    while width > 1:
-        width //= 2
-        lane = Var("lane", I64)
-        other = Load(one.buffer, (add(lane, i64(width)),))
-        both = Compute(prim, (Load(one.buffer, (lane,)), other), is_reassociable=True)
-        found.append(_vector(lane, width, (Store(one.buffer, (lane,), both),)))
-    old = Load(of.buffer, of.indices)
-    total = Compute(prim, (old, Load(one.buffer, (ZERO,))), is_reassociable=True)
-    return (*found, Store(of.buffer, of.indices, total))
 
 
 def _strips(
@@ -307,13 +254,13 @@ def _strips(
     at most `most`."""
     strip, lane = Var("strip", I64), Var("lane", I64)
     place = Let(loop.index, add(add(first, multiply(strip, i64(width))), lane))
-    body = _with_sums(_combined(loop.body, added), privates, lane)
+    body = with_sums(_combined(loop.body, added), privates, lane)
     if is_masked and known(subtract(loop.hi, first)) != width:
         body = (If(compute("lt", loop.index, loop.hi), body),)
     if count is None:
         count = divide(add(subtract(loop.hi, first), i64(width - 1)), i64(width))
     binding = Binding.SEQUENTIAL if privates or added else Binding.PARALLEL
-    vector = _vector(lane, width, (place, *body))
+    vector = vector_of(lane, width, (place, *body))
     if known(count) == 0:
         return ()
     if known(count) == 1:
@@ -341,32 +288,3 @@ def _combined(stmts: tuple[Stmt, ...], added: Sequence[Added]) -> tuple[Stmt, ..
                 yield with_bodies(stmt, inner) if inner else stmt
 
     return tuple(made for one in stmts for made in statement(one)) if added else stmts
-
-
-def _with_sums(stmts: tuple[Stmt, ...], privates: Sequence[Private], lane: Var) -> tuple[Stmt, ...]:
-    """Statements that add to sums of their own."""
-    if not privates:
-        return stmts
-    places = {part: one for one in privates for part in one.of.parts}
-
-    def expr(value: Expr) -> Expr:
-        match value:
-            case Load() if value in places:
-                return Load(places[value].buffer, (lane,))
-            case Load(buffer=buffer, indices=indices):
-                return Load(buffer, tuple(map(expr, indices)))
-            case Compute(prim=prim, args=args):
-                return Compute(prim, tuple(map(expr, args)), value.is_reassociable)
-            case _:
-                return value
-
-    def statement(stmt: Stmt) -> Stmt:
-        match stmt:
-            case Store() if stmt in places:
-                return replace(stmt, buffer=places[stmt].buffer, indices=(lane,), value=expr(stmt.value))
-            case Store() | Let() | Atomic():
-                return replace(stmt, value=expr(stmt.value))
-            case _:
-                return with_bodies(stmt, [tuple(map(statement, body)) for body in bodies(stmt)])
-
-    return tuple(map(statement, stmts))

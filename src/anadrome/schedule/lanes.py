@@ -80,7 +80,9 @@ from anadrome.kernel_ir.nodes import (
 from anadrome.kernel_ir.walk import (
     SUMS,
     WIDTHS,
+    bodies,
     buffers,
+    expressions,
     runs_in_lanes,
     statements,
     subexpressions,
@@ -121,8 +123,9 @@ def lanes_of(inside: Sequence[Stmt], vector_bits: int) -> int:
 
 
 def is_ragged(inside: Sequence[Stmt]) -> bool:
-    """Whether a loop runs as often as data says: all lanes would wait for the longest one, and gather
-    meanwhile. Measured on the look-ups of XSBench and RSBench, whose gradients gain nothing."""
+    """Whether a loop that goes through memory runs as often as data says: all lanes would wait for the
+    longest one, and gather meanwhile. Measured on the look-ups of XSBench and RSBench, whose gradients gain
+    nothing."""
     read: set[Var] = set()
 
     def is_read(expr: Expr) -> bool:
@@ -131,9 +134,16 @@ def is_ragged(inside: Sequence[Stmt]) -> bool:
     for stmt in inside:
         if isinstance(stmt, Let) and is_read(stmt.value):
             read.add(stmt.var)
-        if isinstance(stmt, For) and (is_read(stmt.lo) or is_read(stmt.hi)):
+        is_bound = isinstance(stmt, For) and (is_read(stmt.lo) or is_read(stmt.hi))
+        if is_bound and any(map(touches_data, statements(bodies(stmt)[0]))):
             return True
     return False
+
+
+def touches_data(stmt: Stmt) -> bool:
+    """Whether a statement reads or writes what others may have written, or may read."""
+    is_write = any(buffer.space is not Space.LOCAL for buffer in buffers(stmt))
+    return is_write or any(is_datum(part) for expr in expressions(stmt) for part in subexpressions(expr))
 
 
 def is_datum(expr: Expr) -> bool:

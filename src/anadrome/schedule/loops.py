@@ -5,9 +5,10 @@ and the loops inside are asked. What a rewrite makes may have loops that are ask
 choices are the plan that `report` puts into words; another chooser may be given, so that tests take every
 way at small sizes.
 
-A program's own parallel loops run in lanes whatever is inside where there is a loop that LLVM does not
-unroll, and none that goes along an array, since that one runs in lanes itself. They cannot where each
-iteration needs the one before; lanes read their arrays where neighbours are side by side.
+A program's own loops whose iterations may run together run in lanes whatever is inside where there is a loop
+that LLVM does not unroll, and none that goes along an array, since that one runs in lanes itself. It cannot
+where each iteration needs the one before; lanes read such arrays where neighbours are side by side, or there
+is enough else to do.
 """
 
 from __future__ import annotations
@@ -32,22 +33,22 @@ from anadrome.kernel_ir.nodes import (
 )
 from anadrome.kernel_ir.walk import (
     bodies,
-    buffers,
     expressions,
     runs_in_lanes,
     statements,
     stays_loop,
-    subexpressions,
     with_bodies,
 )
+from anadrome.kernel_ir.work import value_operations
 from anadrome.prims.node import replace
 from anadrome.schedule.align import Aligned, aligned, aligned_of
-from anadrome.schedule.apart import InOrder
-from anadrome.schedule.innermost import ALONE, Strips, innermost_loop, strips_of
+from anadrome.schedule.apart import InOrder, Iterations, Sum, whatever_is_inside
+from anadrome.schedule.innermost import ALONE, GATHERED, Strips, innermost_loop, strips_of
 from anadrome.schedule.jam import SideBySide, jammed, pairs, side_by_side
-from anadrome.schedule.lanes import Lanes, is_datum, is_ragged, lanes_of, strips_with_short_ends
+from anadrome.schedule.lanes import Lanes, is_ragged, lanes_of, strips_with_short_ends, touches_data
 from anadrome.schedule.outer import MOST, SHORT_VECTORS, is_short, outer_loop
 from anadrome.schedule.running import Groups, groups_of, running_sums
+from anadrome.schedule.sums import closed, opened, private, with_sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +58,11 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """So many iterations run in lanes, whatever is inside, the last of them under a mask."""
+    """So many iterations run in lanes, whatever is inside, the last of them under a mask; each lane has a sum
+    of its own for what all of them add to."""
 
     width: int
+    sums: tuple[Sum, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,7 @@ def choose(loop: For, bindings: Bindings, vector_bits: int) -> Way:
             is_one = lanes > 1 and is_short(loop)
             return Whole(min(lanes * SHORT_VECTORS, MOST)) if is_one else Outer(lanes)
         case Binding.PARALLEL | Binding.SEQUENTIAL:
-            found = _whole(loop, vector_bits) or _side_by_side(loop, bindings, vector_bits)
+            found = _whole(loop, bindings, vector_bits) or _side_by_side(loop, bindings, vector_bits)
             return found or _without_loops(loop, bindings, vector_bits)
         case _:
             assert_never(loop.binding)
@@ -112,26 +115,44 @@ def _without_loops(loop: For, bindings: Bindings, vector_bits: int) -> Aligned |
             return (aligned_of(loop, added, bindings) if added else None) or way
 
 
-def _whole(loop: For, vector_bits: int) -> Whole | None:
+def _whole(loop: For, bindings: Bindings, vector_bits: int) -> Whole | None:
     inside = list(statements(loop.body))
-    if loop.binding is not Binding.PARALLEL or not all(map(runs_in_lanes, inside)) or not _pays(loop, inside):
+    width = lanes_of(inside, vector_bits)
+    if not all(map(runs_in_lanes, inside)) or not _pays(loop, inside, width):
         return None
-    return Whole(lanes_of(inside, vector_bits))
+    if loop.binding is Binding.PARALLEL:
+        return Whole(width)
+    found = whatever_is_inside(loop, bindings) if width > 1 else None
+    if not isinstance(found, Iterations) or found.added:
+        return None
+    return Whole(width, found.sums)
 
 
 def _side_by_side(loop: For, bindings: Bindings, vector_bits: int) -> SideBySide | None:
     return side_by_side(loop, bindings) or pairs(loop, bindings) if vector_bits >= ALONE else None
 
 
-def _pays(loop: For, inside: Sequence[Stmt]) -> bool:
+def _in_whole_strips(loop: For, width: int, sums: Sequence[Sum]) -> tuple[Stmt, ...]:
+    lanes, own = Lanes(width, Var("lane", I64)), [private(one, width) for one in sums]
+    body = with_sums(loop.body, own, lanes.own)
+    whole = replace(loop, body=body, binding=Binding.SEQUENTIAL if own else Binding.PARALLEL)
+    shortest = width // SHORT_VECTORS if loop.binding is Binding.OUTER else width
+    before = tuple(stmt for one in own for stmt in opened(one))
+    after = tuple(stmt for one in own for stmt in closed(one))
+    return (*before, *strips_with_short_ends(whole, lanes, shortest), *after)
+
+
+def _pays(loop: For, inside: Sequence[Stmt], width: int) -> bool:
     if not any(map(stays_loop, inside)) or is_ragged(inside):
         return False
     loops = [stmt for stmt in inside if isinstance(stmt, For)]
-    along = [one for one in loops if any(map(_touches_data, statements(one.body)))]
+    along = [one for one in loops if any(map(touches_data, statements(one.body)))]
     if not along:
         return True
-    steps = (step for buffer, step in steps_of(loop.body, loop.index) if buffer.space is not Space.LOCAL)
-    return all(map(_is_recurrence, along)) and all(step in (-1, 0, 1) for step in steps)
+    steps = [step for buffer, step in steps_of(loop.body, loop.index) if buffer.space is not Space.LOCAL]
+    alone = sum(step not in (-1, 0, 1) for step in steps) * 2 * GATHERED
+    work = sum(value_operations(expr) for stmt in inside for expr in expressions(stmt))
+    return all(map(_is_recurrence, along)) and (not alone or work / width + alone < work)
 
 
 def _is_recurrence(loop: For) -> bool:
@@ -145,11 +166,6 @@ def _is_recurrence(loop: For) -> bool:
         and not (isinstance(stmt.value, Compute) and stmt.value.is_reassociable)
         for stmt in inside
     )
-
-
-def _touches_data(stmt: Stmt) -> bool:
-    is_write = any(buffer.space is not Space.LOCAL for buffer in buffers(stmt))
-    return is_write or any(is_datum(part) for expr in expressions(stmt) for part in subexpressions(expr))
 
 
 # ---------------------------------------------------------------------------- all loops
@@ -201,10 +217,8 @@ class _Walk:
         match way:
             case Whole(width=1):
                 return (loop,), ()
-            case Whole(width=width):
-                whole, lanes = replace(loop, binding=Binding.PARALLEL), Lanes(width, Var("lane", I64))
-                shortest = width // SHORT_VECTORS if loop.binding is Binding.OUTER else width
-                return strips_with_short_ends(whole, lanes, shortest), ()
+            case Whole(width=width, sums=sums):
+                return _in_whole_strips(loop, width, sums), ()
             case Outer(lanes=lanes):
                 return self.body(outer_loop(loop, lanes))
             case SideBySide():

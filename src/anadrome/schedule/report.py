@@ -11,7 +11,7 @@ from anadrome.kernel_ir.nodes import Binding, Buffer, Call, Expr, For, Function,
 from anadrome.kernel_ir.walk import bodies, statements
 from anadrome.schedule.align import Aligned
 from anadrome.schedule.amounts import Amounts, Sizes, amounts_of
-from anadrome.schedule.apart import InOrder
+from anadrome.schedule.apart import InOrder, Sum
 from anadrome.schedule.innermost import Strips
 from anadrome.schedule.jam import SideBySide
 from anadrome.schedule.loops import Choice, Given, Outer, Way, Whole
@@ -126,8 +126,9 @@ class Words:
                 return "worker threads" if is_threads else "the lanes of a vector"
             case Whole(width=1):
                 return "one after the other: a vector holds one of its numbers"
-            case Whole(width=width):
-                return f"{width} iterations in lanes, whatever is inside; the last of them under a mask"
+            case Whole(width=width, sums=sums):
+                words = f"{width} iterations in lanes, whatever is inside; the last of them under a mask"
+                return words + self._sums(sums)
             case Outer(lanes=1):
                 return "one after the other: a vector holds one of its numbers"
             case Outer():
@@ -154,8 +155,11 @@ class Words:
         vectors = "a vector" if way.vectors == 1 else f"{way.vectors} vectors"
         rest = "the rest under a mask" if way.is_masked else "the rest one by one"
         words = f"in lanes, {vectors} of {way.lanes} at a time" + ("" if way.is_single else f", {rest}")
-        sums = self._buffers(one.buffer for one in way.sums)
-        return f"{words}; each lane has a sum of its own for {sums}" if sums else words
+        return words + self._sums(way.sums)
+
+    def _sums(self, sums: Iterable[Sum]) -> str:
+        names = self._buffers(one.buffer for one in sums)
+        return f"; each lane has a sum of its own for {names}" if names else ""
 
     def _buffers(self, buffers: Iterable[Buffer]) -> str:
         return ", ".join(f"`{self.name(buffer)}`" for buffer in buffers)
