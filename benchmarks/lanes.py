@@ -81,6 +81,34 @@ def depth(a: float) -> float:
     return t
 
 
+def anomaly(mean: float, eccentricity: float) -> float:
+    """Where a planet is, by Kepler's equation."""
+    angle = mean
+    for _ in range(50):
+        step = (angle - eccentricity * np.sin(angle) - mean) / (1.0 - eccentricity * np.cos(angle))
+        angle -= step
+        if abs(step) < 1e-12:
+            break
+    return angle
+
+
+def swung(x: float, stiffness: float, damping: float) -> float:
+    """Where an oscillator is after a hundred steps."""
+    v = 0.0
+    for _ in range(100):
+        v += 0.01 * (-stiffness * x - damping * v)
+        x += 0.01 * v
+    return x
+
+
+def energy_in_order(x: np.ndarray, table: np.ndarray) -> float:
+    """What oscillators hold, added up in order."""
+    total = 0.0
+    for i in range(len(x)):
+        total += swung(x[i], table[0], 0.01 * table[1]) ** 2
+    return total
+
+
 # ---------------------------------------------------------------------------- as kernels
 @ad.kernel
 def roots(x, table, y):
@@ -146,6 +174,9 @@ CASES = {
     "escape, kernel": Case(launched(counts), has_gradient=False),
     "march": Case(lambda x, table: np.array([depth(v) for v in x])),
     "march, kernel": Case(launched(depths)),
+    "orbits": Case(lambda x, table: np.array([anomaly(v, 0.5) for v in x])),
+    "oscillators, in order": Case(energy_in_order),
+    "oscillators, their mean": Case(lambda x, table: np.mean(np.array([swung(v, 2.0, 0.3) for v in x]))),
     "polynomial, kernel": Case(launched(polynomials)),
 }
 COUNT = 1 << 15

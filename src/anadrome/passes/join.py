@@ -213,6 +213,8 @@ class _Merging:
     became: list[tuple[Let, Let]] = field(default_factory=list)
     outlines: dict[Let, Outline] = field(default_factory=dict)
     """Of the first body's parfors."""
+    nests: dict[type[Expr], list[int]] = field(default_factory=dict)
+    """Where the nests of each kind are in the first body."""
     done: int = 0
     """How many of the first body are written."""
 
@@ -227,6 +229,8 @@ class _Merging:
         """Write both; what stands for the targets of the second is known afterwards."""
         places: dict[Hashable, int] = {}
         for place, let in enumerate(self.first):
+            if isinstance(let.expr, ParFor | Loop | If):
+                self.nests.setdefault(type(let.expr), []).append(place)
             if not _is_linear(let.targets):
                 places.setdefault(expression_key(let.expr), place)
         for let in second:
@@ -248,8 +252,7 @@ class _Merging:
 
     def may_share(self, candidate: Let, second: Outline) -> bool:
         """Whether half of the statements of a parfor may be found in one of the first body."""
-        if not isinstance(candidate.expr, ParFor):
-            return False
+        assert isinstance(candidate.expr, ParFor)
         if candidate not in self.outlines:
             self.outlines[candidate] = outline_of_parfor(candidate.expr, {})
         return self.outlines[candidate].may_share(second)
@@ -257,8 +260,10 @@ class _Merging:
     def is_joined(self, let: Let) -> bool:
         """Write a nest of the second body as one with a nest of the first that is still to come, if one does
         all that the other does."""
+        kind = type(let.expr)
+        places = [place for place in self.nests.get(kind, ()) if place >= self.done]
         mine = outline_of_parfor(let.expr, self.known.mapping) if isinstance(let.expr, ParFor) else None
-        for place in range(self.done, len(self.first)):
+        for place in places:
             candidate = self.first[place]
             if mine is not None and not self.may_share(candidate, mine):
                 continue
