@@ -82,6 +82,19 @@ def table(x, n):
     return x
 
 
+def swung(x, n):
+    """Elements go through a long loop of constant extent each, in lanes."""
+    y = x * 1.0
+    for _ in ad.range(n):
+        for i in range(len(y)):
+            place, speed = y[i], 0.0
+            for _ in range(3000):
+                speed -= 0.01 * place
+                place += 0.01 * speed
+            y[i] = place
+    return np.sum(y)
+
+
 def tables(x, n):
     y = x * 1.0
     return np.sum(table(y, n))
@@ -102,6 +115,7 @@ CASES: dict[str, tuple[Callable[..., object], tuple[object, ...], tuple[object, 
     "uneven": (ad.jit(uneven, config=TWO), (np.ones(100), 10**6), (np.ones(100), 100)),
     "gradient": (ad.jit(slope, config=TWO), (0.5, 10**12), (0.5, 100)),
     "recurrence": (ad.jit(tables, config=ONE), (np.ones(10**6), 10**12), (SMALL, 5)),
+    "loops in lanes": (ad.jit(swung, config=ONE), (np.ones(3 * 10**6), 10**6), (SMALL, 5)),
     "products": (ad.jit(products, config=TWO), (SQUARE, 10**12), (SQUARE, 3)),
     "transforms": (ad.jit(transformed, config=ONE), (np.ones(4096), 10**12), (SMALL, 3)),
     "sort": (ad.jit(sorted_rows, config=ONE), (np.random.default_rng(0).random(3 * 10**7),), (SMALL,)),

@@ -75,9 +75,13 @@ UNASKED = 24
 
 
 def emit_lanes(scope: Scope, loop: For) -> None:
-    """A loop in lanes, from 0 to a constant extent of at least 2."""
+    """A loop in lanes, from 0 to a constant extent of at least 2. It counts what is too much for the loop
+    around to count."""
     assert isinstance(loop.hi, Const)
-    lanes = _Lanes(scope, loop, int(loop.hi.value))
+    width, work = int(loop.hi.value), scope.program.works.of(loop.body)
+    if iterations_at_once(width, work) != 0:
+        charge(scope, str(-(-width * max(work.operations, 1) // TOGETHER)))
+    lanes = _Lanes(scope, loop, width)
     lanes.vars[loop.index] = Spread(base="0", stride="1")
     scope.loop_depth += 1
     lanes.body(loop.body)
