@@ -126,7 +126,7 @@ def test_kernels_beside_array_programs() -> None:
 
 def test_loops_in_lanes() -> None:
     found = numbers("lanes.py", "--small", "--rounds", "1", "--json")
-    assert len(found) == 10
+    assert len(found) == 13
     assert all(program["ratios"]["one by one / in lanes, value"] > 0.0 for program in found.values())
 
 
