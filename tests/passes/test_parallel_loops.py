@@ -69,6 +69,7 @@ PARALLEL = {
         "        a[i, j] = a[i, j] * a[i, j] + b[j]",
     ),
     "two arrays": ("for j in range(m):", "    out[0, j] = b[j] * 2.0", "    row[j] = out[0, j] + row[j]"),
+    "places that are counted": ("k = 0", "for j in range(m):", "    row[k] = b[j] + k", "    k += 1"),
     "what does not change": ("c = b * 2.0", "for j in range(m):", "    row[j] = c[j] + c[0]"),
 }
 """Bodies of which no sequential loop is left."""
@@ -123,7 +124,7 @@ APART = {
     "where data say": ("for j in range(m):", "    row[int(b[j] * m) % m] = b[j]"),
     "the whole of it": ("for j in range(m):", "    row[j] = np.sum(row) * 0.1 + b[j]"),
     "what became of it": ("for j in range(m):", "    row[j] = b[j] * 2.0", "    out[0, j] = np.sum(row)"),
-    "the last one": ("k = 0", "for j in range(m):", "    row[j] = b[j] + k", "    k = k + j"),
+    "the last one": ("k = 0", "for j in range(m):", "    row[j] = b[j] + k", "    k = k * 2 + j"),
     "the diagonal": (
         "square = np.outer(b, b)",
         "for j in range(m):",

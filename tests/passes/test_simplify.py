@@ -241,3 +241,103 @@ def test_additions_of_a_loop_do_not_take_one_away_that_stands_before_it() -> Non
     becomes(simplify, text, text)
     (result,) = run(simplify(parse(text), Config()), (np.arange(4.0), np.int64(1), 0.25, 4.0)).results
     assert np.array_equal(result, [0.0, 17.25, 2.0, 3.0])
+
+
+COUNTED = {
+    "a counter": (
+        "c, r = loop (k = 0, s = y) for i < n { v = x[k, 0]; t = mul s v; d = add k 1; return d, t }",
+        "r = loop (s = y) for i < n { v = x[i, 0]; t = mul s v; return t }\n return n, r",
+    ),
+    "steps of three, downwards": (
+        "c, r = loop (k = p, s = y) for i < n { v = to_f64 k; t = mul s v; d = sub k 3; return d, t }",
+        "m = mul -3 n\n c = add m p\n"
+        " r = loop (s = y) for i < n { m = mul -3 i; k = add m p; v = to_f64 k; t = mul s v; return t }\n"
+        " return c, r",
+    ),
+    "steps of an argument": (
+        "c, r = loop (k = 0, s = y) for i < n { v = to_f64 k; t = mul s v; d = add k p; return d, t }",
+        "c = mul p n\n r = loop (s = y) for i < n { k = mul p i; v = to_f64 k; t = mul s v; return t }\n"
+        " return c, r",
+    ),
+    "as often as may be never": (
+        "c, r = loop (k = 0, s = y) for i < p { v = x[k, 0]; t = mul s v; d = add k 1; return d, t }",
+        "c = max p 0\n r = loop (s = y) for i < p { v = x[i, 0]; t = mul s v; return t }\n return c, r",
+    ),
+    "growing steps": (
+        "c, r = loop (k = 0, s = y) for i < n { v = to_f64 k; t = mul s v; d = add k i; return d, t }",
+        "h = floordiv n 2\n a = sub n h\n b = mul a 2\n e = add b -1\n c = mul h e\n"
+        "r = loop (s = y) for i < n {\n"
+        "  h = floordiv i 2; a = sub i h; b = mul a 2; e = add b -1; k = mul h e\n"
+        "  v = to_f64 k; t = mul s v; return t }\n return c, r",
+    ),
+    "a counter of a loop inside": (
+        "c, r = loop (k = 0, s = y) for i < n {\n"
+        "  d, t = loop (l = k, u = s) for j < m {\n"
+        "    v = x[i, j]; w = to_f64 l; q = mul w v; e = add l 1; return e, q }\n"
+        "  return d, t }",
+        "c = mul m n\n r = loop (s = y) for i < n {\n  k = mul m i\n"
+        "  t = loop (u = s) for j < m { l = add j k; v = x[i, j]; w = to_f64 l; q = mul w v; return q }\n"
+        "  return t }\n return c, r",
+    ),
+    "a `while`": (
+        "c, r = loop (k = 0, s = y) while { b = lt k n; return b } do {\n"
+        "  v = x[k, 0]; t = mul s v; d = add k 1; return d, t }",
+    ),
+    "steps that change": (
+        "c, r = loop (k = 0, s = y) for i < n {\n"
+        "  v = x[i, 0]; t = mul s v; l = to_i64 t; d = add k l; return d, t }",
+    ),
+    "doubled": ("c, r = loop (k = 1, s = y) for i < n { d = add k k; t = mul s y; return d, t }",),
+}
+
+
+@pytest.mark.parametrize("rule", COUNTED)
+def test_integers_that_follow_from_the_iteration(rule: str) -> None:
+    before, *after = COUNTED[rule]
+    head = "fn f(x: f64[n, m], y: f64, p: i64) -> i64, f64 {\n"
+    whole = f"{head}{before}\n return c, r\n}}"
+    becomes(simplify, whole, f"{head}{after[0]}\n}}" if after else whole)
+    for p in (-3, 0, 4):
+        args = (np.linspace(0.5, 2.0, 15).reshape(5, 3), 1.5, np.int64(p))
+        same(run(parse(whole), args).results, run(simplify(parse(whole), Config()), args).results)
+
+
+ADDED = st.sampled_from(["1", "-2", "p", "q", "i", "j", "l", "k", "trip", "4611686018427387904"])
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["add", "sub"]), ADDED), min_size=1, max_size=4),
+    st.lists(st.tuples(st.sampled_from(["add", "sub"]), ADDED), min_size=1, max_size=3),
+    st.sampled_from(["p", "i", "t2", "q"]),
+    st.integers(-2, 6),
+    st.integers(-2, 3),
+)
+def test_random_counters_are_what_they_were(
+    inner: list[tuple[str, str]], outer: list[tuple[str, str]], trip: str, p: int, q: int
+) -> None:
+    """k and l are moved on in a loop in a loop; a number takes in what they were in each iteration."""
+
+    def moved(name: str, steps: list[tuple[str, str]], known: dict[str, str], tag: str) -> str:
+        lines, now = "", name
+        for place, (operation, added) in enumerate(steps):
+            made = f"{name}{tag}{place}"
+            lines += f"  {made} = {operation} {now} {known.get(added, added)}\n"
+            now = made
+        return lines + f"  {name}{tag} = add {now} 0\n"
+
+    text = (
+        "fn f(p: i64, q: i64) -> i64, i64, i64 {\n"
+        " kf, lf, sf = loop (k = 1, l = q, s = 3) for i < q {\n"
+        "  t1 = sub p i\n  t2 = add t1 1\n"
+        f"  kn, sn = loop (k2 = k, s2 = s) for j < {trip} {{\n"
+        f"{moved('k2', inner, {'k': 'k2', 'trip': trip}, 'x')}"
+        "   s3 = mul s2 31\n   s4 = add s3 k2\n   return k2x, s4 }\n"
+        f"{moved('l', outer, {'j': '2', 'trip': 'kn'}, 'y')}"
+        "  s5 = mul sn 17\n  s6 = add s5 l\n  s7 = add s6 kn\n  return kn, ly, s7 }\n"
+        " return kf, lf, sf\n}"
+    )
+    made = simplify(simplify(parse(text), Config()), Config())
+    check(made)
+    args = (np.int64(p), np.int64(q))
+    with np.errstate(over="ignore"):
+        same(run(parse(text), args).results, run(made, args).results)

@@ -30,6 +30,8 @@ class Context:
 
     definitions: Mapping[Var, Expr]
     apply: Callable[..., Atom]
+    is_count: Callable[[Atom], bool]
+    """Whether an integer is known not to be negative."""
 
     def argument_of(self, name: str, atom: Atom) -> Atom | None:
         """x where `atom` is name(x)."""
@@ -160,7 +162,7 @@ def _sub(context: Context, args: Args) -> Atom | None:
     if total is not None and total.args[1] is right:
         return total.args[0]
     difference = context.definition(right, "sub")
-    if difference is not None and difference.args[0] is left:
+    if difference is not None and _same(difference.args[0], left):
         return difference.args[1]
     return None
 
@@ -248,6 +250,14 @@ def _bracket(context: Context, args: Args) -> Atom | None:
     if inner is not None:
         both = context.apply("and", condition, inner.args[0])
         return context.apply("bracket", both, inner.args[1])
+    return None
+
+
+def _max(context: Context, args: Args) -> Atom | None:
+    """max(x, 0) = x of numbers of iterations"""
+    for one, other in (args, args[::-1]):
+        if is_number(one, 0) and one.type.dtype.is_integer and context.is_count(other):
+            return other
     return None
 
 
@@ -377,6 +387,7 @@ RULES: dict[str, Rule] = {
     "div": _div,
     "neg": _neg,
     "bracket": _bracket,
+    "max": _max,
     "pow": _pow,
     "floordiv": _floordiv,
     "mod": _mod,

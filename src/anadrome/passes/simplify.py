@@ -29,11 +29,13 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import assert_never
 
+from anadrome.array_ir.affine import Affine, affine
 from anadrome.array_ir.dead import remove_dead
+from anadrome.array_ir.induction import induction_steps, value_at
 from anadrome.array_ir.infer import result_types
 from anadrome.array_ir.nodes import (
     FALSE,
@@ -71,9 +73,11 @@ from anadrome.array_ir.nodes import (
     i64,
 )
 from anadrome.array_ir.rewrite import Substitution, remade, with_body
+from anadrome.array_ir.walk import type_sizes
 from anadrome.config import Config
+from anadrome.dtypes import I64
 from anadrome.errors import Span
-from anadrome.passes.algebra import Context, simplify_apply
+from anadrome.passes.algebra import Context, is_number, simplify_apply
 from anadrome.passes.forwarding import Versions, forward_index, row_of_stack
 from anadrome.passes.overwriting import overwriting, overwriting_at_once
 from anadrome.passes.value_numbering import expression_key
@@ -83,7 +87,8 @@ from anadrome.prims.table import PRIMS
 
 def simplify(fn: Function, config: Config) -> Function:
     """The function with what can be known of it at compile time used, and without what is then dead."""
-    walk = _Simplifier(overwriting(fn.body))
+    sizes = {size for param in fn.params for size in type_sizes(param.type)}
+    walk = _Simplifier(overwriting(fn.body), sizes)
     return remove_dead(with_body(fn, walk.body(fn.body)))
 
 
@@ -100,8 +105,11 @@ MOST_BETWEEN = 8
 class _Simplifier:
     """One walk: what stands for each variable, who made it, and which expressions have been seen."""
 
-    def __init__(self, ends: dict[Let, tuple[Var, ...]]) -> None:
+    def __init__(self, ends: dict[Let, tuple[Var, ...]], sizes: Iterable[Var] = ()) -> None:
         self.ends = ends
+        self.sizes = frozenset(sizes)
+        self.trips: dict[Var, Atom] = {}
+        """Of the indices of loops, outer ones first, how many iterations there are."""
         self.overwritten: set[Var] = set()
         self.known = Substitution()
         self.definitions: dict[Var, Expr] = {}
@@ -112,7 +120,7 @@ class _Simplifier:
         self.additions: dict[Var, Let] = {}
         """What the additions of the body being written make of their accumulators."""
         self.span: Span | None = None
-        self.context = Context(self.definitions, self.apply)
+        self.context = Context(self.definitions, self.apply, self.is_count)
 
     # ------------------------------------------------------------------ bodies
     def body(self, body: Body) -> Body:
@@ -319,6 +327,8 @@ class _Simplifier:
                 self.stand(target, start)
             else:
                 keep.append(position)
+        if expr.index is not None and trip is not None:
+            self.trips[expr.index] = trip
         carried_vars = self.known.all_bound(tuple(expr.carried[position] for position in keep))
         condition = None if expr.condition is None else self.body(expr.condition)
         results = [expr.body.results[position] for position in keep]
@@ -327,7 +337,52 @@ class _Simplifier:
         if not keep and condition is None and not body.lets:
             return
         new = remade(expr, carried_vars, starts, body, expr.index, trip, condition)
-        self.emit(remade(let, [let.targets[position] for position in keep]), new)
+        targets = [let.targets[position] for position in keep]
+        if trip is not None:
+            new, targets = self.without_induction(new, trip, targets)
+        self.emit(remade(let, targets), new)
+
+    def without_induction(self, loop: Loop, trip: Atom, targets: list[Var]) -> tuple[Loop, list[Var]]:
+        """A loop without the integers that follow from the number of the iteration."""
+        steps = induction_steps(loop)
+        if not steps:
+            return loop, targets
+        index, known = loop.index or Var("i", ArrayType(I64)), Substitution()
+        with self.scope():
+            for position, step in steps.items():
+                value = value_at(self.apply, known, loop.init[position], step, index)
+                known.replace(loop.carried[position], value)
+            values = tuple(self.lets)
+        count = self.apply("max", trip, i64(0))
+        for position, step in steps.items():
+            self.stand(targets[position], value_at(self.apply, known, loop.init[position], step, count))
+        keep = [position for position in range(len(targets)) if position not in steps]
+        rest = known.body(Body(loop.body.lets, tuple(loop.body.results[position] for position in keep)))
+        body = Body((*values, *rest.lets), rest.results)
+        carried = tuple(loop.carried[position] for position in keep)
+        init = tuple(loop.init[position] for position in keep)
+        new = Loop(carried, init, body, index, loop.trip, None, loop.checkpoint)
+        return new, [targets[position] for position in keep]
+
+    def is_count(self, atom: Atom) -> bool:
+        """Whether an integer is known not to be negative, as sizes and the numbers of iterations are."""
+        least = affine(atom, self.definitions)
+        while falling := [(var, factor) for var, factor in least.terms if factor < 0]:
+            index, factor = falling[0]
+            if index not in self.trips:
+                return False
+            last = affine(self.trips[index], self.definitions).plus(Affine((), -1))
+            least = least.without(index).plus(last, factor)
+        return least.constant >= 0 and all(self.is_size(var) for var, _ in least.terms)
+
+    def is_size(self, var: Var) -> bool:
+        """Whether a variable is a size, the number of an iteration, or the greater one of something and 0."""
+        greater = self.context.definition(var, "max")
+        return (
+            var in self.sizes
+            or var in self.trips
+            or (greater is not None and any(is_number(arg, 0) for arg in greater.args))
+        )
 
     def unrolled(self, let: Let, expr: Loop, init: tuple[Atom, ...], runs: bool) -> None:
         """A loop of one iteration, or of none."""
@@ -347,6 +402,7 @@ class _Simplifier:
     def parfor(self, let: Let, expr: ParFor) -> None:
         """The body, then the yields without those that repeat another, copy an array or are constant."""
         extent = self.known.atom(expr.extent)
+        self.trips[expr.index] = extent
         with self.scope():
             for inner in expr.body.lets:
                 self.statement(inner)

@@ -24,6 +24,7 @@ from enum import Enum
 from anadrome.array_ir.build import UNNAMED
 from anadrome.array_ir.checkpoint import Checkpoint
 from anadrome.array_ir.dead import live_body
+from anadrome.array_ir.induction import Step, induction_steps
 from anadrome.array_ir.nodes import (
     Accumulate,
     ArrayType,
@@ -138,12 +139,14 @@ class BodyPlan:
 
 @dataclass(slots=True, eq=False)
 class LoopPlan:
-    """A loop, the positions of its states, and the other carried values that every iteration keeps."""
+    """A loop, the positions of its states, and the other carried values that every iteration keeps, but for
+    the `counters`, which follow from its number: where those begin, and their steps."""
 
     frame: Frame
     positions: list[int]
     entries: dict[Var, Var]
     body: BodyPlan
+    counters: dict[Var, tuple[Atom, Step]] = field(default_factory=dict)
 
     def channels(self) -> Iterator[tuple[Var, Frame]]:
         """Every log written in the loop."""
@@ -264,16 +267,18 @@ class _Planner:
     def root(self, expr: Loop) -> LoopPlan:
         """The plan of the whole loop."""
         positions = [position for position in range(len(expr.carried)) if _is_state(expr, position)]
+        steps = induction_steps(expr)
         others = [
             var
             for position, var in enumerate(expr.carried)
-            if position not in positions and isinstance(var.type, ArrayType)
+            if position not in positions and position not in steps and isinstance(var.type, ArrayType)
         ]
         frame = Frame(None, expr.trip, True)
         entries = {var: _log(var.name, var.type) for var in others}
         starts = [expr.carried[position] for position in positions]
         ends = [_var(expr.body.results[position]) for position in positions]
-        return LoopPlan(frame, positions, entries, self.body(expr.body, starts, ends, frame, set()))
+        counters = {expr.carried[position]: (expr.init[position], step) for position, step in steps.items()}
+        return LoopPlan(frame, positions, entries, self.body(expr.body, starts, ends, frame, set()), counters)
 
     def body(
         self,

@@ -14,6 +14,7 @@ from anadrome.ad.sweep.mutated import BodyPlan, Frame, Link, LoopPlan, Mode
 from anadrome.ad.sweep.repeat import repeated
 from anadrome.ad.sweep.scope import Residuals, Scope, Sweeps, Trail
 from anadrome.array_ir.build import Builder
+from anadrome.array_ir.induction import value_at
 from anadrome.array_ir.nodes import (
     Accumulate,
     Atom,
@@ -123,6 +124,8 @@ def enter_iteration(
     """Bind what an iteration of a loop was entered with, but for its states."""
     if expr.index is not None:
         renaming.mapping[expr.index] = index
+    for var, (start, step) in plan.counters.items():
+        renaming.mapping[var] = value_at(builder.apply, renaming, start, step, index)
     for var, key in plan.entries.items():
         renaming.mapping[var] = trail.read(builder, key)
 
