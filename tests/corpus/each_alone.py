@@ -118,6 +118,22 @@ def walks(steps, drift):
     return total + highest
 
 
+def tridiagonal_systems(diagonal, sides):
+    n, m = sides.shape
+    factors, x = np.zeros(m), np.zeros((n, m))
+    for i in range(n):
+        pivot = 2.0 + diagonal[i] ** 2
+        factors[0] = -1.0 / pivot
+        x[i, 0] = sides[i, 0] / pivot
+        for j in range(1, m):
+            pivot = 2.0 + diagonal[i] ** 2 + factors[j - 1]
+            factors[j] = -1.0 / pivot
+            x[i, j] = (sides[i, j] + x[i, j - 1]) / pivot
+        for j in range(m - 2, -1, -1):
+            x[i, j] -= factors[j] * x[i, j + 1]
+    return np.sum(x * x)
+
+
 PROGRAMS = (
     Program(roots_of_products, (positive(N), positive(N)), rtol=1e-5),
     Program(kepler, (positive(N), normal(N), positive(N)), rtol=1e-5),
@@ -128,6 +144,7 @@ PROGRAMS = (
     Program(as_often_as_said, (normal(N), positive(2))),
     Program(rows_with_a_state, (normal(N, 6), normal(3))),
     Program(walks, (normal(N, 4), positive())),
+    Program(tridiagonal_systems, (normal(N), normal(N, 4))),
 )
 
 REFUSED = ()

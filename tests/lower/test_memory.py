@@ -59,6 +59,14 @@ IN_PLACE = {
         (A, 3),
         3,
     ),
+    "through a sum that a loop inside adds to": (
+        "fn f(x: f64[n], k: i64) -> f64[n], f64[n] { z = full [n] 0.0; "
+        "y, g = loop (c = x, h = z) for t < k { "
+        "s, b = with_sum (u = h) { w, d = loop (q = u, e = c) for i < n { v = e[i]; p = mul v 1.5; "
+        "f = update e[i] p; o = add_to q[i] v; return o, f }; return w, d }; return b, s }; return y, g }",
+        (X, 3),
+        2,
+    ),
     "a histogram carried by a loop": (
         "fn f(x: f64[n], k: i64) -> f64[n] { y = loop (c = x) for t < k { "
         "h = parfor i < n { v = to_f64 i; j = sub n 1; g = sub j i; yield accumulate add c[g] v }; "
@@ -190,6 +198,22 @@ def test_in_place(name):
 
 
 ALIASING = {
+    "a version from before a sum, read behind it": (
+        "fn f(x: f64[n], k: i64) -> f64[n], f64[n], f64 { z = full [n] 0.0; "
+        "y, g, r = loop (c = x, h = z, a = 0.0) for t < k { "
+        "s, b = with_sum (u = h) { w, d = loop (q = u, e = c) for i < n { v = e[i]; p = mul v 1.5; "
+        "f = update e[i] p; o = add_to q[i] v; return o, f }; return w, d }; "
+        "l = c[1]; a1 = add a l; return b, s, a1 }; return y, g, r }",
+        (X, 3),
+    ),
+    "a version from before a loop in a sum, read behind that loop": (
+        "fn f(x: f64[n], k: i64) -> f64[n], f64[n] { z = full [n] 0.0; "
+        "y, g = loop (c = x, h = z) for t < k { "
+        "s, b = with_sum (u = h) { w, d = loop (q = u, e = c) for i < n { v = e[i]; p = mul v 1.5; "
+        "f = update e[i] p; o = add_to q[i] v; return o, f }; l = c[1]; j = add_to w[0] l; return j, d }; "
+        "return b, s }; return y, g }",
+        (X, 3),
+    ),
     "the old version is read later": (
         "fn f(x: f64[n]) -> f64[n], f64 { a = parfor i < n { v = x[i]; w = add v 1.0; yield stack w }; "
         "b = update a[0] 7.0; s = a[0]; return b, s }",

@@ -70,17 +70,27 @@ def _is_copied(low: Lowering, expr: array_ir.Loop, position: int) -> bool:
     """Whether each iteration copies a carried array that it updates, since the statement that does so, or one
     behind it, reads what the array was: the copy is then the next state, in the second of two buffers. A
     branch that copies is left alone, for its other side may not."""
-    if is_pinned(low.value(expr.init[position])):
-        return False
-    body, facts = expr.body, low.live.facts
+    return not is_pinned(low.value(expr.init[position])) and _copies(low, expr.body, position)
+
+
+def _copies(low: Lowering, body: array_ir.Body, position: int) -> bool:
+    """Whether a body copies the array that a result of it is a version of."""
+    facts = low.live.facts
     uses, definitions = (found := facts.body(body)).uses, found.definitions
     atom = body.results[position]
     while isinstance(atom, array_ir.Var) and atom in definitions:
         let = definitions[atom]
-        before = predecessor(facts, let, let.targets.index(atom))
+        place = let.targets.index(atom)
+        before = predecessor(facts, let, place)
         if before is None:
             return False
-        is_alone = isinstance(let.expr, array_ir.If) or low.live.is_sole_operand(before, let)
+        match let.expr:
+            case array_ir.If():
+                is_alone = True
+            case array_ir.WithSum(init=init, body=inner) if place >= len(init):
+                is_alone = not _copies(low, inner, place)
+            case _:
+                is_alone = low.live.is_sole_operand(before, let)
         if uses[before][-1] > body.lets.index(let) or not is_alone:
             return True
         atom = before

@@ -44,8 +44,9 @@ def predecessor(facts: Facts, let: array_ir.Let, position: int) -> array_ir.Var 
         case array_ir.Launch(kernel=kernel, args=args):
             found = args[written_places(kernel, len(args))[position]]
             return found if isinstance(found, array_ir.Var) else None
-        case array_ir.WithSum(init=init):
-            return init[position] if position < len(init) else None
+        case array_ir.WithSum(init=init, body=body):
+            is_sum = position < len(init)
+            return init[position] if is_sum else origin(facts, body, body.results[position])
         case array_ir.ParFor() as parfor:
             item = parfor.part_of(position).item
             return item.init if isinstance(item, array_ir.Accumulate | array_ir.Scatter) else None
