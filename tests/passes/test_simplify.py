@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from oracle import becomes, same
 
 from anadrome.array_ir.check import check
 from anadrome.array_ir.interp import run
-from anadrome.array_ir.text import parse
+from anadrome.array_ir.text import parse, show
 from anadrome.config import Config
 from anadrome.passes.simplify import simplify
 
@@ -241,6 +243,37 @@ def test_additions_of_a_loop_do_not_take_one_away_that_stands_before_it() -> Non
     becomes(simplify, text, text)
     (result,) = run(simplify(parse(text), Config()), (np.arange(4.0), np.int64(1), 0.25, 4.0)).results
     assert np.array_equal(result, [0.0, 17.25, 2.0, 3.0])
+
+
+def test_an_element_that_is_put_back_where_it_was() -> None:
+    becomes(
+        simplify,
+        "fn f(x: f64[n], k: i64) -> f64[n] {\n j = sub n k\n l = sub j 1\n m = add k 1\n p = sub n m\n"
+        " v = x[l]\n a = update x[p] v\n return a\n}",
+        "fn f(x: f64[n], k: i64) -> f64[n] {\n return x\n}",
+    )
+
+
+def test_a_read_behind_an_update_in_a_branch_stays_a_read_of_what_that_made() -> None:
+    text = """fn f(x: f64[n, 2], c: bool, i: i64) -> f64[n, 2] {
+      z = parfor j < n { r = x[j]; yield stack r }
+      a = update z[0, 0] 1.0
+      y = if c {
+        b = update a[i, 0] 2.0
+        v = b[i, 1]
+        w = mul v 3.0
+        d = update b[i, 1] w
+        return d
+      } else {
+        v = a[i, 1]
+        d = update a[i, 0] v
+        return d
+      }
+      return y
+    }"""
+    made = show(simplify(parse(text), Config()))
+    (updated,) = re.findall(r"(\w+) = update \w+\[i, 0\] 2.0", made)
+    assert f" = {updated}[i, 1]" in made
 
 
 COUNTED = {

@@ -4,7 +4,8 @@ Two parfors of the same extent become one where every path of dependences betwee
 at the reader's own index (then the stacked value itself is used), or where there is no path and they read a
 common array. Two branches on the same condition become one where no path leads through a third statement.
 Paths are held as bit sets over the statements of the body; a merged group stands where its last dependence
-is known. What prints depends on what prints or checks before it, and the other way round.
+is known. What prints depends on what prints or checks before it, and the other way round; what overwrites an
+array depends on those that read it.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ from anadrome.array_ir.walk import (
     type_sizes,
 )
 from anadrome.errors import Span
+from anadrome.passes.overwriting import last_reads, overwritten_around
 from anadrome.passes.value_numbering import expression_key
 
 
@@ -140,6 +142,8 @@ class _Plan:
         self.other: dict[int, set[Var]] = {}
         self.groups: list[_Group] = []
         self.order = _Order()
+        self.last = last_reads(body)
+        self.read_at: dict[Var, list[int]] = {}
         for position, let in enumerate(body.lets):
             self.enter(position, let)
         self.group_of = list(self.groups)
@@ -158,7 +162,11 @@ class _Plan:
             if maker is not None:
                 before |= 1 << maker
                 ancestors |= 1 << maker | self.groups[maker].ancestors
-        for earlier in self.order.before(position, let.expr):
+        ended = (array for array in overwritten_around(let) if self.last.get(array) is let)
+        readers = [earlier for array in ended for earlier in self.read_at.get(array, ())]
+        for var in uses:
+            self.read_at.setdefault(var, []).append(position)
+        for earlier in (*self.order.before(position, let.expr), *readers):
             before |= 1 << earlier
             ancestors |= 1 << earlier | self.groups[earlier].ancestors
         self.makers.update(dict.fromkeys(let.targets, position))

@@ -52,7 +52,15 @@ from anadrome.array_ir.nodes import (
     WithSum,
 )
 from anadrome.array_ir.rewrite import Substitution, with_body
-from anadrome.array_ir.walk import all_lets, bodies, has_effect, let_variables, map_bodies, operands
+from anadrome.array_ir.walk import (
+    all_lets,
+    bodies,
+    free_variables,
+    has_effect,
+    let_variables,
+    map_bodies,
+    operands,
+)
 from anadrome.config import Config
 from anadrome.library.table import LIBRARY
 from anadrome.passes.join_outlines import Outline, Starts, outline, outline_of_parfor, size
@@ -380,7 +388,7 @@ def _branches(first: tuple[Let, If], second: tuple[Let, If], known: _Known) -> L
     results: list[tuple[Atom, ...]] = []
     for body, added in ((one.then, two.then), (one.other, two.other)):
         inner = known.child()
-        lets = _merged(((), body), ((), added), inner)
+        lets = _merged((_arrays_around(body), body), (_arrays_around(added), added), inner)
         results.append(inner.atoms(added.results))
         same = [
             (position, place)
@@ -400,6 +408,11 @@ def _branches(first: tuple[Let, If], second: tuple[Let, If], known: _Known) -> L
         for side, own in zip(sides, results, strict=True)
     )
     return Let(targets, If(one.condition, then, otherwise), let.span)
+
+
+def _arrays_around(body: Body) -> tuple[Var, ...]:
+    """The arrays bound around a branch of which a side reads, and which it may overwrite."""
+    return tuple(var for var in free_variables(body) if var.type.shape)
 
 
 # ---------------------------------------------------------------------------- loops

@@ -1,8 +1,9 @@
 """Which statement ends the life of an array by writing into its memory.
 
 An array that is bound in a body and needed for the last time by an update, a scatter, a loop or a sum lives
-on as what that statement makes of it, in the same memory. A pass that lets a later statement read the old
-array would have the whole of it copied.
+on as what that statement makes of it, in the same memory; so does one that is bound around a branch, or the
+body of a sum, and needed nowhere behind that. A pass that lets a later statement read the old array would
+have the whole of it copied.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from anadrome.array_ir.nodes import (
     Body,
     Collective,
     Expr,
+    If,
     Launch,
     Let,
     Loop,
@@ -54,10 +56,7 @@ def overwritten_here(
     """The arrays that each statement of a body, which binds these on entering, overwrites."""
     found: dict[Let, tuple[Var, ...]] = {}
     own = {*binders, *(target for let in body.lets for target in let.targets)}
-    last: dict[Var, Let | None] = {}
-    for let in body.lets:
-        last.update(dict.fromkeys(reads(let), let))
-    last.update((atom, None) for atom in body.results if isinstance(atom, Var))
+    last = last_reads(body, reads)
     for let in body.lets:
         if written := _written(let.expr):
             ended = tuple(
@@ -70,6 +69,16 @@ def overwritten_here(
     return found
 
 
+def overwritten_around(let: Let) -> set[Var]:
+    """The arrays bound around a statement of which it makes other versions, in a branch of it too."""
+    found = {atom for atom in _written(let.expr) if isinstance(atom, Var) and atom.type.shape}
+    if isinstance(let.expr, If | WithSum):
+        for binders, body in bodies(let.expr):
+            inner = {var for one in body.lets for var in overwritten_around(one)}
+            found |= inner.difference(binders, *(one.targets for one in body.lets))
+    return found
+
+
 def only_written(let: Let, ended: Sequence[Var]) -> tuple[Var, ...]:
     """Of the arrays that a parfor overwrites those of which its body reads nothing: a reader that became part
     of it would have them copied, however few elements it writes."""
@@ -79,11 +88,27 @@ def only_written(let: Let, ended: Sequence[Var]) -> tuple[Var, ...]:
     return tuple(var for var in ended if var not in read)
 
 
+def last_reads(body: Body, reads: Reads = let_variables) -> dict[Var, Let | None]:
+    """The statement that reads a variable last; None where it is a result."""
+    last: dict[Var, Let | None] = {}
+    for let in body.lets:
+        last.update(dict.fromkeys(reads(let), let))
+    last.update((atom, None) for atom in body.results if isinstance(atom, Var))
+    return last
+
+
 def _collect(body: Body, binders: Sequence[Var], found: dict[Let, tuple[Var, ...]]) -> None:
     found.update(overwritten_here(body, binders))
+    if not any(isinstance(let.expr, If | WithSum) for let in body.lets):
+        last: dict[Var, Let | None] = {}
+    else:
+        own = {*binders, *(target for let in body.lets for target in let.targets)}
+        last = {var: let for var, let in last_reads(body).items() if var in own}
     for let in body.lets:
+        runs_once = isinstance(let.expr, If | WithSum)
+        ended = [var for var in let_variables(let) if last.get(var) is let] if runs_once else []
         for inner_binders, inner in bodies(let.expr):
-            _collect(inner, inner_binders, found)
+            _collect(inner, (*inner_binders, *ended), found)
 
 
 def _written(expr: Expr) -> tuple[Atom, ...]:

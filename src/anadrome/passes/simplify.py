@@ -125,10 +125,16 @@ class _Simplifier:
     # ------------------------------------------------------------------ bodies
     def body(self, body: Body) -> Body:
         """A body simplified in a scope of its own: what is seen inside is forgotten outside."""
+        ended: list[Var] = []
         with self.scope():
             for let in body.lets:
                 self.statement(let)
-                self.overwritten.update(self.ends.get(let, ()))
+                now = self.known.variables(self.ends.get(let, ()))
+                ended += now
+                self.overwritten.update(now)
+            self.overwritten.difference_update(
+                ended
+            )  # the other side of a branch may read what this one ends
             return remade(body, self.lets, self.known.atoms(body.results))
 
     @contextmanager
@@ -230,10 +236,17 @@ class _Simplifier:
         """An update; the array itself where its own element is put back."""
         assert isinstance(expr, Update)
         put = self.definitions.get(expr.value) if isinstance(expr.value, Var) else None
-        if isinstance(put, Index) and (put.array, put.indices) == (expr.array, expr.indices):
+        if isinstance(put, Index) and put.array is expr.array and self.is_one_place(put, expr):
             self.stand(let.targets[0], expr.array)
         else:
             self.emit(let, expr)
+
+    def is_one_place(self, read: Index, written: Update) -> bool:
+        """Whether a read and an update name the same element or row."""
+        return len(read.indices) == len(written.indices) and all(
+            _same(one, two) or affine(one, self.definitions) == affine(two, self.definitions)
+            for one, two in zip(read.indices, written.indices, strict=True)
+        )
 
     def add_to(self, let: Let, expr: Expr) -> None:
         """An addition to an element, with one to the same element before it: where only additions to other
