@@ -406,6 +406,41 @@ def test_agrees_with_python(function, args):
     agree(function, *args)
 
 
+def pairs_of_cells(grid, x):
+    total = 0.0
+    for row in range(4):
+        for column in range(4):
+            for down in (-1, 0, 1):
+                for right in (-1, 0, 1):
+                    near = grid[(row + down) % 4, (column + right) % 4]
+                    own = grid[row, column]
+                    for k in range(len(x)):
+                        distance = (x[k] - near) ** 2 + (x[k] - own) ** 2 + 0.01 * row * column
+                        if distance < 1.0 and near > own:
+                            total += own * near / distance + np.sqrt(distance)
+                        elif distance > 2.0:
+                            total -= own * np.log(distance) * near
+    return total
+
+
+def product_of_small_matrices(a, b):
+    out = np.zeros((3, 3))
+    for i in range(3):
+        for j in range(3):
+            for k in range(3):
+                out[i, j] += a[i, k] * b[k, j]
+    return out
+
+
+def test_short_loops_in_one_another_are_written_out_as_far_as_the_text_stays_short():
+    grid, x = np.linspace(-1.0, 1.0, 16).reshape(4, 4) ** 3, np.linspace(0.0, 2.0, 7)
+    assert ad.show(pairs_of_cells, grid, x, stage="array").count("loop (") == 2 + 9
+    agree(pairs_of_cells, grid, x)
+    a, b = grid[:3, :3].copy(), grid[1:, 1:].copy()
+    assert "loop (" not in ad.show(product_of_small_matrices, a, b, stage="array")
+    agree(product_of_small_matrices, a, b)
+
+
 def test_short_circuit_has_the_value_of_the_operand():
     for x, y in ((1.0, 2.0), (-1.0, 2.0), (3.0, -2.0)):
         one, two, three = compiled(bool_operators, x, y)

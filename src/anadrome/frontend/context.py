@@ -134,6 +134,7 @@ class Context:
         self.handled: list[Exception] = []
         self.stepping = 0
         self.peeling: list[ast.stmt] = []
+        self.copies = 1
         self.list_sites: dict[Cell, Span | None] = {}
         self.widenings = 0
         self.last_span: Span | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
 from functools import partial
 
 from anadrome.array_ir.nodes import FALSE, Atom, Var, i64
@@ -42,6 +42,7 @@ from anadrome.frontend.loop_plan import Plan, make_plan
 from anadrome.frontend.loops import after_break, stage_loop
 from anadrome.frontend.merge import branch
 from anadrome.frontend.sizes import give_range
+from anadrome.frontend.text_size import written_nodes
 from anadrome.frontend.values import (
     BREAK,
     CONTINUE,
@@ -88,21 +89,30 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
         return _walk_iterator(context, frame, node, walked, assign)
     if isinstance(iterable, Unrolled):
         iterable = iterable.iterable
-        return _repeat(
-            context, frame, node, by_position(context, iterable, _known(context, iterable)), assign
-        )
+        items = _known(context, iterable)
+        return _repeat(context, frame, node, by_position(context, iterable, items), assign, items)
     items = source_of(context, iterable)
     if not isinstance(items, Iterated):
-        return _repeat(context, frame, node, by_position(context, iterable, items), assign)
+        return _repeat(context, frame, node, by_position(context, iterable, items), assign, items)
     items = _as_read(frame, node, items)
     extent = items.static_extent
-    if extent is None or extent > context.config.unroll_limit:
+    if extent is None or extent > context.config.unroll_limit or _is_much(context, node, extent):
         try:
             return _runtime_for(context, frame, node, items, assign)
         except REPEATED_INSTEAD as error:
             if extent is None or extent > context.config.static_repeats or items.checkpoint is not None:
                 return _peeled(context, frame, node, items, assign, error)
-    return _repeat(context, frame, node, by_position(context, iterable, items), assign)
+    return _repeat(context, frame, node, by_position(context, iterable, items), assign, items)
+
+
+MOST_WRITTEN = 4_000
+"""Nodes of Python's syntax tree that a short loop may come to where it is written out, with the loops around
+it and in it: beyond that it is staged as a loop, if it can be."""
+
+
+def _is_much(context: Context, node: ast.For, extent: int) -> bool:
+    """Whether a short loop comes to much text where its iterations are written out."""
+    return context.copies * extent * written_nodes(node) > MOST_WRITTEN
 
 
 def _as_read(frame: Frame, node: ast.For, items: Iterated) -> Iterated:
@@ -213,13 +223,26 @@ Taking = Callable[[int], tuple[Value, ...]]
 """position -> the item there, or nothing behind the last one"""
 
 
-def _repeat(context: Context, frame: Frame, node: ast.For, take: Taking, assign: Callable[..., None]) -> Exit:
+def _repeat(
+    context: Context,
+    frame: Frame,
+    node: ast.For,
+    take: Taking,
+    assign: Callable[..., None],
+    items: Iterated | Iterable[Value] = (),
+) -> Exit:
     """Iterations one after the other; after one that may end the loop at run time the rest is conditional."""
     frame.loop_live.append(frame.live_head.get(node, frozenset()) | frame.live[node])
+    copies = context.copies
+    count = (
+        items.static_extent if isinstance(items, Iterated) else len(items) if isinstance(items, Sized) else 1
+    )
+    context.copies *= count or 1
     try:
         return _iterations(context, frame, node, take, 0, assign)
     finally:
         frame.loop_live.pop()
+        context.copies = copies
 
 
 def _iterations(
