@@ -27,6 +27,15 @@ def at_rows(x):
     return y
 
 
+def at_broadcast_rows(x):
+    rows, columns = np.array([0, 1, 1]), np.array([1, 3, 1, 1])
+    y = np.ones((3, 4))
+    np.add.at(y, (rows[:, None], columns), np.outer(x[:3], x[:4]))
+    np.multiply.at(y, np.ix_(rows, columns[1:3]), x[0] + 2.0)
+    np.subtract.at(y, (2, columns), x[:4])
+    return y
+
+
 def masked(x):
     y = x.copy()
     below = y < 0.0
@@ -98,6 +107,7 @@ SELECTIONS: list[Row] = [
     (np.histogram, lambda x: np.histogram(x, np.array([-9, 0.0, 0.5, 9]), weights=x**2, density=True)[0]),
     *((ufunc.at, in_place(ufunc)) for ufunc in (np.add, np.subtract, np.multiply, np.maximum, np.minimum)),
     (np.add.at, at_rows),
+    ((np.add.at, np.multiply.at, np.subtract.at), at_broadcast_rows),
     (np.add.reduce, lambda x: np.add.reduce(np.outer(x, x))),
     (np.multiply.reduce, lambda x: np.multiply.reduce(np.outer(x[:3], x), axis=1)),
     ((np.maximum.reduce, np.minimum.reduce), lambda x: np.maximum.reduce(x) * np.minimum.reduce(x)),

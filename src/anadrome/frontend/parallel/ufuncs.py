@@ -22,7 +22,7 @@ from anadrome.frontend.parallel.items import items_of
 from anadrome.frontend.parallel.places import by_index
 from anadrome.frontend.sizes import size_value
 from anadrome.frontend.tables import Table
-from anadrome.frontend.values import Array, Value
+from anadrome.frontend.values import Array, Scalar, Value
 from anadrome.frontend.writing import put
 
 REDUCTIONS: Mapping[np.ufunc, Callable[..., object]] = {
@@ -43,6 +43,7 @@ NAMED: Mapping[np.ufunc, str] = {
     np.logical_and: "and",
     np.logical_or: "or",
 }
+_SIGNS: Mapping[np.ufunc, str] = {np.add: "+=", np.subtract: "-=", np.multiply: "*="}
 FOLDED = (np.logaddexp, np.logaddexp2, np.hypot, np.bitwise_and, np.bitwise_or, np.bitwise_xor)
 """Associative functions with an identity that are reduced by a lambda."""
 
@@ -156,13 +157,8 @@ def _at(ufunc: np.ufunc) -> StagedCall:
             raise UnsupportedArgument(name, f"{target} is not written into", context.span)
         value = context.call(np.negative, b) if ufunc is np.subtract else b
         given = indices if isinstance(indices, tuple) else (indices,)
-        at = tuple(as_array(context, one) if isinstance(one, list | np.ndarray) else one for one in given)
-        if not all(isinstance(one, Array) and one.dtype.is_integer for one in at):
-            reason = "an index that is no array of integers"
-            raise UnsupportedArgument(name, reason, context.span, "write `x[...] += v`, or a loop")
-        first = at[0]
-        assert isinstance(first, Array)
-        shape = (*first.shape, *a.shape[len(at) :])
+        at = _places(context, ufunc, given)
+        shape = (*at[0].shape, *a.shape[len(at) :])
         found = as_array(context, value)
         if found.shape and len(found.shape) <= len(shape):
             value = broadcast_to(context, found, tuple(size_value(context, size) for size in shape))
@@ -171,6 +167,29 @@ def _at(ufunc: np.ufunc) -> StagedCall:
         return None
 
     return staged
+
+
+def _places(context: Context, ufunc: np.ufunc, given: tuple[Value, ...]) -> tuple[Array, ...]:
+    """Arrays of integers, broadcast to one another as indices are."""
+    found = [as_array(context, one) if _may_be_place(one) else one for one in given]
+    places = [one for one in found if isinstance(one, Array | Scalar) and one.dtype.is_integer]
+    arrays = [one for one in places if isinstance(one, Array)]
+    if not arrays or len(places) < len(found):
+        # what names a place once needs no such method; arrays of integers may name it twice
+        plain = f"x[...] {_SIGNS[ufunc]} v" if ufunc in _SIGNS else f"x[...] = np.{ufunc.__name__}(x[...], v)"
+        advice = "write a loop over the places" if arrays else f"write `{plain}`"
+        reason = "an index that is no array of integers"
+        raise UnsupportedArgument(f"np.{ufunc.__name__}.at", reason, context.span, advice)
+    if len(arrays) < len(found) or any(one.shape != arrays[0].shape for one in arrays):
+        together = context.call(np.broadcast_arrays, *places)
+        assert isinstance(together, list | tuple)
+        arrays = [one for one in together if isinstance(one, Array)]
+    return tuple(arrays)
+
+
+def _may_be_place(part: Value) -> bool:
+    is_number = isinstance(part, int | np.integer) and not isinstance(part, bool)
+    return is_number or isinstance(part, list | np.ndarray | Array | Scalar)
 
 
 _NAMED_METHODS: dict[Callable[..., object], StagedCall] = {
