@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from anadrome.dtypes import ALL, BOOL
+from anadrome.dtypes import ALL, BOOL, F64
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.check import check
 from anadrome.kernel_ir.text import parse
 from anadrome.targets import cpu
 from anadrome.targets.cpu_machine import optimised_text, this_machine
+from anadrome.targets.llvm_text import literal
 from tests.targets.oracle import agree, compiled
 
 RNG = np.random.default_rng(5)
@@ -268,6 +269,18 @@ def test_places_are_taken_for_what_they_are() -> None:
     assert "gather" not in found and "scatter" not in found and "load <8 x double>" in found
     assert "gather" in compiled(program("out[i] = x[k[i]]", 8)).llvm_text
     assert "load <8 x double>" in optimised_text(found, this_machine())
+
+
+@pytest.mark.parametrize(("function", "number"), [("log", 0.5), ("atanh", 0.5), ("acosh", 1.5)])
+def test_functions_of_some_lanes_get_numbers_for_the_others(function: str, number: float) -> None:
+    """A vector function computes what is none, as the logarithm of a negative number, lane by lane."""
+    text = program(f"out[i] = 0.0 if gt(x[i], 1.0) {{ let w: f64 = {function}(x[i]) out[i] = w }}", 8)
+    with np.errstate(invalid="ignore"):
+        agree(text, X, K)
+    spelled = f"<8 x double> splat (double {literal(number, F64)})"
+    assert re.search(
+        rf"select <8 x i1> %\S+, <8 x double> %\S+, {re.escape(spelled)}", compiled(text).llvm_text
+    )
 
 
 def test_what_is_the_same_in_all_lanes_is_computed_once() -> None:

@@ -50,6 +50,9 @@ SHUFFLED = 4
 FULL = "splat (i1 true)"
 """The mask of all lanes."""
 
+_HARMLESS = {"acosh": 1.5}
+"""Where a function is a number that is none at a half."""
+
 
 class Vectors:
     """The lanes of one loop, and which of them are here: values and memory."""
@@ -180,10 +183,20 @@ class Vectors:
             if line is not None:
                 return line, result
         vectors = [self.vector(value, dtype) for value, dtype in pairs]
+        if expr.prim.libm and self.mask != FULL:
+            vectors = [self._tamed(expr.prim, *pair) for pair in zip(vectors, types, strict=True)]
         root = self._root(expr.prim.name, operands) if result is I64 and len(operands) == 2 else ""
         with self.wide():
             found = emit_scalar(self.text, expr.prim, vectors, types, result, flags)
         return Spread(found, root=root), result
+
+    def _tamed(self, prim: Prim, vector: Value, dtype: DType) -> Value:
+        """An argument of a function, in the lanes that are not here one of which it is a number: all others
+        vector functions compute by themselves, lane by lane."""
+        kind, harmless = self.kind(dtype), literal(_HARMLESS.get(prim.name, 0.5), dtype)
+        return self.text.value(
+            f"select {self.kind(BOOL)} {self.mask}, {kind} {vector}, {kind} splat ({dtype.llvm} {harmless})"
+        )
 
     def _decided(self, prim: Prim, operands: list[Operand]) -> Operand | None:
         """A comparison of numbers that are known in each lane."""
