@@ -12,7 +12,7 @@ from anadrome import compile as pipeline
 from anadrome.kernel_ir.affine import Bindings
 from anadrome.kernel_ir.nodes import For
 from anadrome.passes import blocks, outer_lanes
-from anadrome.schedule import outer
+from anadrome.schedule import outer, parts
 from anadrome.schedule.apart import InOrder, Iterations, iterations_of
 from anadrome.schedule.cpu import schedule_cpu
 from anadrome.schedule.innermost import Strips
@@ -34,13 +34,15 @@ def eager(loop: For, bindings: Bindings, vector_bits: int) -> Way:
 
 @contextmanager
 def lanes_everywhere() -> Iterator[None]:
-    """Every loop that can is in lanes, two in a strip and three iterations in a block, so that a few
-    elements fill some and leave a rest."""
+    """Every loop that can is in lanes, two in a strip and three iterations in a block, and what can run ahead
+    of a loop in order does, so that a few elements fill some and leave a rest."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(outer_lanes, "LEAST_LOOPS", 1)
         patch.setattr(outer_lanes, "UNROLLED", 0)
         patch.setattr(outer_lanes, "READ_AGAIN", 0)
         patch.setattr(blocks, "BLOCK", 3)
+        patch.setattr(parts, "BLOCK", 3)
+        patch.setattr(parts, "DEAR", 1)
         patch.setattr(outer, "VECTORS", 1)
         patch.setattr(outer, "SHORT_VECTORS", 1)
         patch.setattr(pipeline, "vector_bits", lambda _: BITS)

@@ -47,6 +47,7 @@ from anadrome.schedule.innermost import ALONE, GATHERED, Strips, innermost_loop,
 from anadrome.schedule.jam import SideBySide, jammed, pairs, side_by_side
 from anadrome.schedule.lanes import Lanes, is_ragged, lanes_of, strips_with_short_ends, touches_data
 from anadrome.schedule.outer import MOST, SHORT_VECTORS, is_short, outer_loop
+from anadrome.schedule.parts import Parts, parted, parts_of
 from anadrome.schedule.running import Groups, groups_of, running_sums
 from anadrome.schedule.sums import closed, opened, private, with_sums
 
@@ -73,7 +74,7 @@ class Outer:
     lanes: int
 
 
-Way = Given | Whole | Outer | SideBySide | Aligned | Strips | Groups | InOrder
+Way = Given | Whole | Outer | SideBySide | Aligned | Strips | Groups | Parts | InOrder
 """How the iterations of a loop run."""
 Chooser = Callable[[For, Bindings, int], Way]
 """(loop, bindings of the program, bits of a vector) -> the way it takes."""
@@ -105,12 +106,14 @@ def choose(loop: For, bindings: Bindings, vector_bits: int) -> Way:
             assert_never(loop.binding)
 
 
-def _without_loops(loop: For, bindings: Bindings, vector_bits: int) -> Aligned | Strips | Groups | InOrder:
+def _without_loops(
+    loop: For, bindings: Bindings, vector_bits: int
+) -> Aligned | Strips | Groups | Parts | InOrder:
     """The way of a loop without loops inside, as far as there are none."""
     way = strips_of(loop, bindings, vector_bits)
     match way:
         case InOrder():
-            return groups_of(loop, bindings) or way
+            return parts_of(loop, bindings, vector_bits, way) or groups_of(loop, bindings) or way
         case Strips(added=added):
             return (aligned_of(loop, added, bindings) if added else None) or way
 
@@ -229,6 +232,8 @@ class _Walk:
                 return (parts.with_main(main),), choices
             case Strips():
                 return innermost_loop(loop, way), ()
+            case Parts():
+                return self.body(parted(loop, way))
             case Groups():
                 return running_sums(loop, way), ()
             case Given() if loop.binding is Binding.LANES:

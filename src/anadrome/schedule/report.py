@@ -15,6 +15,7 @@ from anadrome.schedule.apart import InOrder, Sum
 from anadrome.schedule.innermost import Strips
 from anadrome.schedule.jam import SideBySide
 from anadrome.schedule.loops import Choice, Given, Outer, Way, Whole
+from anadrome.schedule.parts import BLOCK, Parts
 from anadrome.schedule.running import GROUP, Groups
 
 Naming = Callable[[Var | Buffer], str]
@@ -89,7 +90,7 @@ def way_kind(choice: Choice) -> Literal["lanes", "threads", "order"]:
         case Given():
             is_threads = isinstance(choice.loop, For) and choice.loop.binding is Binding.THREADS
             return "threads" if is_threads else "lanes"
-        case Whole(width=1) | Outer(lanes=1) | SideBySide() | Aligned() | Groups() | InOrder():
+        case Whole(width=1) | Outer(lanes=1) | SideBySide() | Aligned() | Groups() | Parts() | InOrder():
             return "order"
         case Whole() | Outer() | Strips():
             return "lanes"
@@ -146,6 +147,9 @@ class Words:
             case Groups():
                 names = self._buffers(one.buffer for one in way.sums)
                 return f"in order, {GROUP} iterations at a time, which wait for {names} once"
+            case Parts(kept=kept, why=why):
+                names = ", ".join(f"`{self.name(var)}`" for var in kept)
+                return f"{BLOCK} iterations at a time: {names} ahead, the rest {self.way(why, loop)}"
             case InOrder(why=why, buffer=buffer):
                 return f"in order, since {why if buffer is None else why.format(self.name(buffer))}"
             case _:
