@@ -179,6 +179,13 @@ def _reads(part: Expr) -> bool:
     return isinstance(part, Load)
 
 
+def _operations(expr: Expr) -> Iterator[Expr]:
+    """The parts of an expression, without those that say where an element is."""
+    yield expr
+    for part in expr.args if isinstance(expr, Compute) else ():
+        yield from _operations(part)
+
+
 def _bound(stmt: Stmt) -> Iterator[Var]:
     """The variables bound in a statement and the branches in it."""
     return (one.var for one in statements((stmt,)) if isinstance(one, Let))
@@ -221,7 +228,7 @@ class _Parting:
                     self.conditions[var] = conditions
                     if all(map(self.is_free, (*conditions, value))):
                         self.free.add(var)
-                        if any(map(self.is_dear, subexpressions(value))):
+                        if any(map(self.is_dear, _operations(value))):
                             self.dear.add(var)
                 case If(condition=condition):
                     for body in bodies(stmt):
