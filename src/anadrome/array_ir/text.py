@@ -103,7 +103,8 @@ from anadrome.array_ir.nodes import (
     Var,
     WithSum,
 )
-from anadrome.array_ir.text_parse import BOUNDS, RESERVED, parse
+from anadrome.array_ir.text_parse import RESERVED, parse
+from anadrome.array_ir.text_parse_reader import BOUNDS
 from anadrome.array_ir.walk import all_lets
 from anadrome.dtypes import BOOL, F64, I64
 from anadrome.kernel_ir.nodes import Kernel

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, NoReturn, TypeVar
 
 from anadrome.array_ir.checkpoint import Checkpoint
 from anadrome.array_ir.infer import result_types
 from anadrome.array_ir.nodes import (
-    FALSE,
     NAMED_OPERATORS,
-    TRUE,
     Accumulate,
     AddTo,
     Apply,
     ArrayType,
     Atom,
     Body,
-    Bounds,
     Carry,
     Check,
     Const,
@@ -50,117 +45,27 @@ from anadrome.array_ir.nodes import (
 )
 from anadrome.array_ir.text_parse_custom import parse_custom
 from anadrome.array_ir.text_parse_kernels import parse_collective, parse_launch, split_kernels
-from anadrome.dtypes import BY_NAME, I64, DType
-from anadrome.errors.ir import IRSyntaxError
+from anadrome.array_ir.text_parse_reader import RawType, Reader, Token
+from anadrome.dtypes import I64
 from anadrome.library.table import LIBRARY
 from anadrome.prims.node import replace
 from anadrome.prims.table import PRIMS
 
-BOUNDS = {"": Bounds.PROVED, "?": Bounds.CHECKED, "~": Bounds.IGNORED}
-"""The mark after an index -> what is known of it."""
-
-_TOKEN = re.compile(
-    r"""(?P<space>[ \t\r]+|\#[^\n]*)
-      | (?P<end>\n|;)
-      | (?P<number>-?(?:inf\b|nan\b|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)(?::\w+)?)
-      | (?P<name>[A-Za-z_]\w*)
-      | (?P<string>"(?:[^"\\\n]|\\.)*")
-      | (?P<mark>->|[][(){},=<:?~])
-      | (?P<other>.)""",
-    re.VERBOSE | re.ASCII,
-)
-
-Item = TypeVar("Item")
-
-
-class _Token(NamedTuple):
-    kind: str
-    text: str
-    line: int
-
-
-class _RawType(NamedTuple):
-    """A type whose sizes are not looked up yet."""
-
-    is_sum: bool
-    dtype: DType
-    sizes: tuple[_Token, ...]
-
 
 def parse(text: str) -> Function:
     """The function a text describes; raises `IRSyntaxError`, or `IRError` where a type rule is broken."""
-    parser = _Parser(text)
+    kernels, rest = split_kernels(text)
+    parser = _Parser(rest, kernels)
     fn = parser.function()
     parser.skip_ends()
     parser.expect("end of text", kind="eof")
     return fn
 
 
-def _tokens(text: str) -> list[_Token]:
-    tokens: list[_Token] = []
-    line = 1
-    for match in _TOKEN.finditer(text):
-        kind = match.lastgroup or "other"
-        if kind != "space":
-            tokens.append(_Token(kind, match.group(), line))
-        if match.group() == "\n":
-            line += 1
-    tokens.append(_Token("eof", "end of text", line))
-    return tokens
+class _Parser(Reader):
+    """One parsing of a whole text."""
 
-
-class _Parser:
-    """One parsing: the tokens, where it is, and the variables in scope."""
-
-    def __init__(self, text: str) -> None:
-        self.kernels, rest = split_kernels(text)
-        self.tokens = _tokens(rest)
-        self.position = 0
-        self.scope: dict[str, Var] = {}
-
-    # ------------------------------------------------------------------ tokens
-    @property
-    def token(self) -> _Token:
-        """The next token."""
-        return self.tokens[self.position]
-
-    def fail(self, expected: str, token: _Token | None = None) -> NoReturn:
-        """Say what was expected in place of a token, the next one by default."""
-        got = token or self.token
-        raise IRSyntaxError(expected, "end of line" if got.text == "\n" else got.text, got.line)
-
-    def expect(self, what: str, kind: str = "") -> _Token:
-        """Take a token of this kind, or with this text."""
-        token = self.tokens[self.position]
-        if (token.kind != kind) if kind else (token.text != what):
-            self.fail(what if kind else f"`{what}`")
-        self.position += 1
-        return token
-
-    def accept(self, text: str) -> bool:
-        """Take the next token if it has this text."""
-        if self.tokens[self.position].text != text:
-            return False
-        self.position += 1
-        return True
-
-    def skip_ends(self) -> None:
-        """Pass over line ends and semicolons."""
-        while self.token.kind == "end":
-            self.position += 1
-
-    def sequence(self, part: Callable[[], Item], opening: str = "(", closing: str = ")") -> tuple[Item, ...]:
-        """Parts with commas between them, in brackets."""
-        self.expect(opening)
-        if self.accept(closing):
-            return ()
-        parts = [part()]
-        while self.accept(","):
-            parts.append(part())
-        self.expect(closing)
-        return tuple(parts)
-
-    # ------------------------------------------------------------------ names and atoms
+    # ------------------------------------------------------------------ functions
     def name(self) -> str:
         """A name being bound."""
         token = self.expect("a name", kind="name")
@@ -168,81 +73,7 @@ class _Parser:
             self.fail("a name that is not a word of the grammar", token)
         return token.text
 
-    def bind(self, name: str, type_: Type) -> Var:
-        """A new variable in scope."""
-        var = self.scope[name] = Var(name, type_)
-        return var
-
-    def variable(self) -> Var:
-        """A variable in scope."""
-        token = self.expect("a variable", kind="name")
-        found = self.scope.get(token.text)
-        if found is None:
-            self.fail("a variable in scope", token)
-        return found
-
-    def atom(self) -> Atom:
-        """A variable in scope or a constant."""
-        token = self.tokens[self.position]
-        if token.kind == "number":
-            self.position += 1
-            return self.number(token)
-        if token.text == "true" or token.text == "false":
-            self.position += 1
-            return TRUE if token.text == "true" else FALSE
-        return self.variable()
-
-    def atoms(self) -> tuple[Atom, ...]:
-        """Atoms up to something else."""
-        found: list[Atom] = []
-        while self.token.kind == "number" or (self.token.kind == "name" and self.token.text != "by"):
-            found.append(self.atom())
-        return tuple(found)
-
-    def number(self, token: _Token) -> Const:
-        """A constant, of the type it says or of the default."""
-        digits, _, suffix = token.text.partition(":")
-        is_integer = digits.lstrip("-").isdigit()
-        dtype = BY_NAME.get(suffix or ("i64" if is_integer else "f64"))
-        if dtype is None or dtype.is_float == is_integer or dtype.kind == "bool":
-            self.fail("a constant and its type", token)
-        return Const(int(digits) if is_integer else float(digits), dtype)
-
-    def at(self) -> tuple[Var, tuple[Atom, ...], Bounds]:
-        """A place in an array: the array, the indices, what is known of them."""
-        array = self.variable()
-        indices = self.sequence(self.atom, "[", "]")
-        mark = self.token.text if self.token.text in ("?", "~") else ""
-        self.position += len(mark)
-        return array, indices, BOUNDS[mark]
-
-    # ------------------------------------------------------------------ types and functions
-    def raw_type(self) -> _RawType:
-        """A type whose sizes stay tokens."""
-        is_sum = self.accept("sum")
-        token = self.expect("a type", kind="name")
-        dtype = BY_NAME.get(token.text)
-        if dtype is None:
-            self.fail("a type", token)
-        sizes = self.sequence(self.size_token, "[", "]") if self.token.text == "[" else ()
-        return _RawType(is_sum, dtype, sizes)
-
-    def size_token(self) -> _Token:
-        """A size that is looked up later."""
-        kind = self.token.kind
-        return self.expect("a size", kind=kind if kind in ("name", "number") else "name")
-
-    def type(self, raw: _RawType) -> Type:
-        """The type with its sizes looked up; unknown names become implicit sizes."""
-        shape: list[Atom] = []
-        for token in raw.sizes:
-            if token.kind == "number":
-                shape.append(self.number(token))
-            else:
-                shape.append(self.scope.get(token.text) or self.bind(token.text, ArrayType(I64)))
-        return SumType(raw.dtype, tuple(shape)) if raw.is_sum else ArrayType(raw.dtype, tuple(shape))
-
-    def parameter(self) -> tuple[str, _RawType]:
+    def parameter(self) -> tuple[str, RawType]:
         """A parameter's name and type."""
         name = self.name()
         self.expect(":")
@@ -271,7 +102,7 @@ class _Parser:
         self.scope = outer
         return Function(name, tuple(params), body)
 
-    def stated_results(self) -> tuple[_RawType, ...] | None:
+    def stated_results(self) -> tuple[RawType, ...] | None:
         """The result types after the arrow, if they are given."""
         if not self.accept("->"):
             return None
@@ -283,14 +114,14 @@ class _Parser:
             types.append(self.raw_type())
         return tuple(types)
 
-    def check_results(self, stated: tuple[_RawType, ...], body: Body, start: _Token) -> None:
+    def check_results(self, stated: tuple[RawType, ...], body: Body, start: Token) -> None:
         """Hold the function to the result types it states, whose sizes its body may compute."""
         found = tuple(atom.type for atom in body.results)
         known = set(self.scope)
         if any(t.kind == "name" and t.text not in known for raw in stated for t in raw.sizes):
             self.fail("sizes of the results that are in scope", start)
         if tuple(self.type(raw) for raw in stated) != found:
-            self.fail("the stated result types", _Token("name", ", ".join(map(str, found)), start.line))
+            self.fail("the stated result types", Token("name", ", ".join(map(str, found)), start.line))
 
     # ------------------------------------------------------------------ statements
     def block(self, bound: Mapping[str, Type] | None = None) -> tuple[Body, tuple[Var, ...]]:
@@ -342,7 +173,7 @@ class _Parser:
         expr = self.expression()
         types = result_types(expr)
         if len(types) != len(names):
-            self.fail(f"{len(types)} targets", _Token("name", f"{len(names)} targets", token.line))
+            self.fail(f"{len(types)} targets", Token("name", f"{len(names)} targets", token.line))
         targets = tuple(self.bind(name, type_) for name, type_ in zip(names, types, strict=True))
         return Let(targets, expr)
 
@@ -424,17 +255,6 @@ class _Parser:
         except ValueError:
             self.fail("all, sqrt, log or a number")
         return hint if hint is None else replace(hint, is_swept=is_swept, in_blocks=in_blocks)
-
-    def inits(self) -> tuple[tuple[str, ...], tuple[Atom, ...]]:
-        """Names and where they start."""
-
-        def pair() -> tuple[str, Atom]:
-            name = self.name()
-            self.expect("=")
-            return name, self.atom()
-
-        pairs = self.sequence(pair)
-        return tuple(name for name, _ in pairs), tuple(atom for _, atom in pairs)
 
     def branch(self) -> Expr:
         """After `if`."""
