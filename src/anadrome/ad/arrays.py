@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import TRUE, ArrayType, Atom, Const, Size, Var, i64
+from anadrome.array_ir.nodes import TRUE, ArrayType, Atom, Bounds, Const, Size, Var, i64
 from anadrome.prims.record import Prim
 
 
@@ -97,3 +97,36 @@ def is_inside(builder: Builder, at: Sequence[Atom], array: Var) -> Atom:
         both = builder.apply("and", low, high)
         inside = both if inside is TRUE else builder.apply("and", inside, both)
     return inside
+
+
+def where_inside(
+    builder: Builder,
+    at: Sequence[Atom],
+    array: Var,
+    bounds: Bounds,
+    then: Callable[[Builder], Atom],
+    other: Callable[[Builder], Atom],
+) -> Atom:
+    """What `then` gives, and what `other` gives where an ignored place is outside the array."""
+    if bounds is not Bounds.IGNORED:
+        return then(builder)
+    (value,) = builder.branch(
+        is_inside(builder, at, array), lambda branch: (then(branch),), lambda branch: (other(branch),)
+    )
+    return value
+
+
+def read_inside(builder: Builder, array: Atom, at: Sequence[Atom], bounds: Bounds) -> Atom:
+    """`array[at]`, zeros where an ignored place is outside; the array itself where there are no indices."""
+    if not at:
+        return array
+    assert isinstance(array, Var)
+    zero, row = builder.constant(0.0, array), array.type.shape[len(at) :]
+    return where_inside(
+        builder,
+        at,
+        array,
+        bounds,
+        lambda branch: branch.index(array, at),
+        lambda branch: branch.full(row, zero),
+    )

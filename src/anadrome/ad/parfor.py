@@ -17,12 +17,11 @@ and a term [at]·v of a variable bound around the parfor leaves it (design §6, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
 from anadrome.ad.adjoints import Term, merge
-from anadrome.ad.arrays import element, flipped, is_inside, move_first_axis, reverse
+from anadrome.ad.arrays import element, flipped, is_inside, move_first_axis, read_inside, reverse
 from anadrome.ad.sweep.residuals import inner_variables
 from anadrome.ad.sweep.scope import Residuals, Scope, Sweeps
 from anadrome.array_ir.affine import Affine
@@ -32,7 +31,6 @@ from anadrome.array_ir.nodes import (
     ArrayType,
     Atom,
     Body,
-    Bounds,
     Carry,
     Let,
     ParFor,
@@ -155,27 +153,12 @@ def _plant(inner: Scope, part: Part, seed: Atom, index: Var) -> None:
             inner.contribute_whole(part.value, seed)
         case Accumulate(operator="add", bounds=bounds):
             if isinstance(part.value, Var) and part.value in inner.varied:
-                inner.contribute_whole(part.value, gathered(inner, seed, part.at, bounds))
+                places = inner.renaming.atoms(part.at)
+                inner.contribute_whole(part.value, read_inside(builder, seed, places, bounds))
         case Carry() | Scatter() | Reduce() | Scan() | Accumulate():
             raise AssertionError("rewritten before the reverse sweep")
         case _:
             assert_never(part.item)
-
-
-def gathered(scope: Scope, seed: Atom, at: Sequence[Atom], bounds: Bounds) -> Atom:
-    """y_adj[at], zero where an ignored place is outside."""
-    builder = scope.builder
-    places = scope.renaming.atoms(tuple(at))
-    if bounds is not Bounds.IGNORED or not places:
-        return element(builder, seed, places)
-    assert isinstance(seed, Var) and isinstance(seed.type, ArrayType)
-    row = seed.type.row(len(places))
-    (result,) = builder.branch(
-        is_inside(builder, places, seed),
-        lambda branch: (branch.index(seed, places),),
-        lambda branch: (branch.zeros(row),),
-    )
-    return result
 
 
 # ---------------------------------------------------------------------------- terms that leave

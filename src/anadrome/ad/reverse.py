@@ -16,7 +16,7 @@ from typing import assert_never
 from anadrome.ad.activity import varied_variables
 from anadrome.ad.adjoints import Term
 from anadrome.ad.affine_reads import non_affine_arrays
-from anadrome.ad.arrays import chain_product, element, sum_elements
+from anadrome.ad.arrays import chain_product, element, read_inside, sum_elements
 from anadrome.ad.branch import reverse_if
 from anadrome.ad.canonical import canonical
 from anadrome.ad.custom import reverse_custom, run_custom
@@ -24,7 +24,7 @@ from anadrome.ad.isolated import is_lone, reverse_lone
 from anadrome.ad.launch import reverse_launch
 from anadrome.ad.library.table import reverse_library
 from anadrome.ad.mixed.rewrite import mixed
-from anadrome.ad.parfor import gathered, reverse_parfor
+from anadrome.ad.parfor import reverse_parfor
 from anadrome.ad.partials import partials_of
 from anadrome.ad.sweep.loop import forward_loop, reverse_loop
 from anadrome.ad.sweep.mutated import passed_on
@@ -330,7 +330,8 @@ def _add_to(scope: Scope, let: Let, token: Var, at: tuple[Atom, ...], value: Ato
         return
     scope.token_adjoints[token] = sum_adj
     if isinstance(value, Var) and value in scope.varied:
-        scope.contribute_whole(value, gathered(scope, sum_adj, at, bounds))
+        places = scope.renaming.atoms(at)
+        scope.contribute_whole(value, read_inside(scope.builder, sum_adj, places, bounds))
 
 
 def _with_sum(scope: Scope, let: Let, expr: WithSum) -> None:
@@ -379,9 +380,9 @@ def _update(
 ) -> None:
     """y = x with v at `at`: v_adj = y_adj[at]; x_adj = y_adj with zero at `at`."""
     builder = scope.builder
-    _part(scope, value, lambda: gathered(scope, y_adj, indices, bounds))
+    places = scope.renaming.atoms(indices)
+    _part(scope, value, lambda: read_inside(builder, y_adj, places, bounds))
     if array in scope.varied:
-        places = scope.renaming.atoms(indices)
         row = y_adj.type.row(len(places)) if isinstance(y_adj.type, ArrayType) else None
         assert row is not None
         scope.contribute_whole(array, builder.update(y_adj, places, builder.zeros(row), bounds))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from anadrome.ad.arrays import element, is_inside
+from anadrome.ad.arrays import element, where_inside
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Accumulate, Atom, Bounds, Part, Scan, Size, Var, i64
 from anadrome.array_ir.operators import identity
@@ -179,15 +179,14 @@ def accumulated_extremum(
             found = _wins(deeper, value, element(deeper, best, (*places, *column)))
             return deeper.select(found, index, extent)
 
-        def all_of(deeper: Builder) -> tuple[Atom, ...]:
-            return (deeper.build(row, candidate),)
-
-        if bounds is not Bounds.IGNORED:
-            (own,) = all_of(inner)
-        else:
-            (own,) = inner.branch(
-                is_inside(inner, places, init), all_of, lambda branch: (branch.full(row, extent),)
-            )
+        own = where_inside(
+            inner,
+            places,
+            init,
+            bounds,
+            lambda deeper: deeper.build(row, candidate),
+            lambda deeper: deeper.full(row, extent),
+        )
         return [Accumulate.of("min", nobody, places, own, bounds)]
 
     (first,) = builder.parfor(extent, candidates)

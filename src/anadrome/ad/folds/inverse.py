@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anadrome.ad.arrays import is_inside
+from anadrome.ad.arrays import where_inside
 from anadrome.ad.folds.commuting import is_commutative
 from anadrome.ad.folds.folded import Fold, Seeds
 from anadrome.ad.folds.monoids import Derivative, as_lambda, captured, substitute
@@ -35,7 +35,6 @@ from anadrome.array_ir.nodes import (
     TRUE,
     Accumulate,
     Atom,
-    Bounds,
     Const,
     Function,
     Lambda,
@@ -161,11 +160,9 @@ class _Bins:
     ) -> Atom:
         """value(builder, bin) of an iteration, and `other` where its place is outside."""
         places = self.at(builder, index)
-        if self.item.bounds is not Bounds.IGNORED:
-            return value(builder, places)
-        is_in = is_inside(builder, places, self.total)
-        (found,) = builder.branch(is_in, lambda branch: (value(branch, places),), lambda branch: (other,))
-        return found
+        return where_inside(
+            builder, places, self.total, self.item.bounds, lambda own: value(own, places), lambda _: other
+        )
 
     def of_value(self, builder: Builder, whole: Atom, value: Atom) -> Atom:
         """∂y/∂v of a value in the bin `whole`."""

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from anadrome.ad.arrays import flipped, is_inside
+from anadrome.ad.arrays import flipped, where_inside
 from anadrome.ad.sweep.sequential import combine, neutral
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import Atom, Bounds, Operator, Scan, Size, Var
@@ -73,10 +73,12 @@ def other_factors(
 
     def divided(branch: Builder) -> tuple[Atom, ...]:
         def part(inner: Builder, index: Var) -> Atom:
-            def others(own: Builder, whole: Atom) -> Atom:
-                return own.div(whole, own.index(factors, (index,)))
+            places = at(inner, index)
 
-            return _read(inner, product, at(inner, index), bounds, nothing, others)
+            def others(own: Builder) -> Atom:
+                return own.div(own.index(product, places), own.index(factors, (index,)))
+
+            return where_inside(inner, places, product, bounds, others, lambda _: nothing)
 
         def start(inner: Builder, place: Sequence[Var]) -> Atom:
             return inner.div(inner.index(product, place), inner.index(init, place))
@@ -91,7 +93,11 @@ def other_factors(
 
         def part(inner: Builder, index: Var) -> Atom:
             others = inner.mul(inner.index(before, (index,)), inner.index(after, (index,)))
-            return inner.mul(_read(inner, init, at(inner, index), bounds, nothing), others)
+            places = at(inner, index)
+            start = where_inside(
+                inner, places, init, bounds, lambda own: own.index(init, places), lambda _: nothing
+            )
+            return inner.mul(start, others)
 
         return branch.stack(extent, part), products
 
@@ -130,7 +136,9 @@ def bin_prefixes(
         bins, found = carried
         here = index if is_forward else flipped(inner, extent, index)
         places = at(inner, here)
-        so_far = _read(inner, bins, places, bounds, nothing)
+        so_far = where_inside(
+            inner, places, bins, bounds, lambda own: own.index(bins, places), lambda _: nothing
+        )
         value = inner.index(values, (here,))
         sides = ((so_far,), (value,)) if is_forward else ((value,), (so_far,))
         (following,) = combine(inner, operator, *sides)
@@ -138,22 +146,3 @@ def bin_prefixes(
 
     bins, found = builder.loop(extent, (start, found), step)
     return found, bins
-
-
-def _read(
-    builder: Builder,
-    array: Var,
-    places: tuple[Atom, ...],
-    bounds: Bounds,
-    other: Atom,
-    then: Callable[[Builder, Atom], Atom] = lambda builder, element: element,
-) -> Atom:
-    """then(array[places]); `other` where an ignored place is outside."""
-    if bounds is not Bounds.IGNORED:
-        return then(builder, builder.index(array, places))
-    (value,) = builder.branch(
-        is_inside(builder, places, array),
-        lambda branch: (then(branch, branch.index(array, places)),),
-        lambda branch: (other,),
-    )
-    return value

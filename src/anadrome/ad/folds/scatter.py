@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from anadrome.ad.arrays import element, flipped, is_inside
+from anadrome.ad.arrays import element, flipped, read_inside, where_inside
 from anadrome.ad.folds.inverse import inverted_partials
 from anadrome.ad.folds.monoids import Derivative, Lookup
 from anadrome.ad.folds.products import Places, other_factors
@@ -169,23 +169,18 @@ def _last_writers(
     def part(inner: Builder, index: Var) -> Atom:
         places = at(inner, index)
         if winners is None:
-            return read_row(inner, y_adj, places, item.bounds)
+            return read_inside(inner, y_adj, places, item.bounds)
         known = winners
 
-        def inside(deeper: Builder) -> tuple[Atom, ...]:
+        def inside(deeper: Builder) -> Atom:
             is_last = deeper.apply("eq", deeper.index(known, places), index)
             if not row.shape:
                 zero = deeper.zeros(row)
-                return (deeper.select(is_last, deeper.index(y_adj, places), zero),)
-            return deeper.branch(is_last, lambda b: (b.index(y_adj, places),), lambda b: (b.zeros(row),))
+                return deeper.select(is_last, deeper.index(y_adj, places), zero)
+            (own,) = deeper.branch(is_last, lambda b: (b.index(y_adj, places),), lambda b: (b.zeros(row),))
+            return own
 
-        if item.bounds is not Bounds.IGNORED:
-            (value,) = inside(inner)
-        else:
-            (value,) = inner.branch(
-                is_inside(inner, places, y_adj), inside, lambda branch: (branch.zeros(row),)
-            )
-        return value
+        return where_inside(inner, places, y_adj, item.bounds, inside, lambda branch: branch.zeros(row))
 
     return builder.stack(extent, part)
 
@@ -214,24 +209,11 @@ def _undone(
         found, rest = carried
         last = flipped(inner, extent, index)
         places = at(inner, last)
-        value = read_row(inner, rest, places, bounds)
+        value = read_inside(inner, rest, places, bounds)
         nothing = inner.full(row, zero)
         return inner.update(found, (last,), value), inner.update(rest, places, nothing, bounds)
 
     return builder.loop(extent, (start, y_adj), step)
-
-
-def read_row(builder: Builder, array: Var, places: tuple[Atom, ...], bounds: Bounds) -> Atom:
-    """array[places], zeros where an ignored place is outside."""
-    if bounds is not Bounds.IGNORED or not places:
-        return element(builder, array, places)
-    shape, zero = array.type.shape[len(places) :], builder.constant(0.0, array)
-    (value,) = builder.branch(
-        is_inside(builder, places, array),
-        lambda branch: (branch.index(array, places),),
-        lambda branch: (branch.full(shape, zero),),
-    )
-    return value
 
 
 # ---------------------------------------------------------------------------- histograms
@@ -243,7 +225,7 @@ def _reverse_products(
     others, starts = lone_factors(builder, scope.renaming, expr, product)
 
     def part(inner: Builder, index: Var) -> Atom:
-        row = read_row(inner, y_adj, at(inner, index), item.bounds)
+        row = read_inside(inner, y_adj, at(inner, index), item.bounds)
         return inner.mul(row, inner.index(others, (index,)))
 
     def start(inner: Builder, place: Sequence[Var]) -> Atom:

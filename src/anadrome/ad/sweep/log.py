@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from anadrome.ad.arrays import is_inside
+from anadrome.ad.arrays import read_inside
 from anadrome.ad.sweep.mutated import BodyPlan, Frame, Link, LoopPlan
 from anadrome.ad.sweep.repeat import repeated
 from anadrome.ad.sweep.scope import Scope
@@ -34,7 +34,6 @@ from anadrome.array_ir.nodes import (
     ArrayType,
     Atom,
     Body,
-    Bounds,
     Full,
     If,
     Let,
@@ -207,7 +206,7 @@ class _Writer:
         match expr:
             case Update(array=array, indices=indices, bounds=bounds):
                 if self.is_logging:
-                    self.write(builder, link.logs[0], place, overwritten(builder, array, indices, bounds))
+                    self.write(builder, link.logs[0], place, read_inside(builder, array, indices, bounds))
                 builder.emit(let)
             case ParFor():
                 self.parfor(builder, link, expr, place)
@@ -256,7 +255,7 @@ class _Writer:
                 part = expr.part_of(position)
                 assert isinstance(part.item, Accumulate | Scatter)
                 indices = renaming.atoms(part.at)
-                logged[key] = overwritten(inner, before, indices, part.item.bounds)
+                logged[key] = read_inside(inner, before, indices, part.item.bounds)
                 logged.update(zip(places, indices, strict=False))
             parts = [Scatter.of(self.logs[key], (at,), value) for key, value in logged.items()]
             results = builder.let(ParFor.of(index, expr.extent, inner.lets, parts))
@@ -283,17 +282,3 @@ class _Writer:
         self.logs, self.counts = logs, counts
         self.logs.update(zip(keys, finals, strict=False))
         self.counts.update(zip(frames, finals[len(keys) :], strict=False))
-
-
-def overwritten(builder: Builder, array: Var, indices: tuple[Atom, ...], bounds: Bounds) -> Atom:
-    """What stands where a value is about to be put; zero where an ignored place is outside."""
-    if bounds is not Bounds.IGNORED:
-        return builder.index(array, indices)
-    assert isinstance(array.type, ArrayType)
-    row = array.type.row(len(indices))
-    (old,) = builder.branch(
-        is_inside(builder, indices, array),
-        lambda inner: (inner.index(array, indices),),
-        lambda inner: (inner.zeros(row),),
-    )
-    return old

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anadrome.ad.arrays import element, is_inside
+from anadrome.ad.arrays import element, where_inside
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import Atom, Bounds, Operator, Size, Var
 from anadrome.array_ir.operators import identity
@@ -85,14 +85,12 @@ def sequential_accumulate(
         (array,) = carried
         at = rows(inner, places, index)
 
-        def write(branch: Builder) -> tuple[Atom, ...]:
+        def write(branch: Builder) -> Atom:
             value = branch.index(values, (index,))
             (row,) = combine(branch, operator, (branch.index(array, at),), (value,))
-            return (branch.update(array, at, row),)
+            return branch.update(array, at, row)
 
-        if bounds is Bounds.PROVED:
-            return write(inner)
-        return inner.branch(is_inside(inner, at, array), write, lambda _: (array,))
+        return (where_inside(inner, at, array, bounds, write, lambda _: array),)
 
     (result,) = builder.loop(extent, (init,), step)
     return result
