@@ -6,10 +6,10 @@ of the call where the operation has one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from anadrome.ad.arrays import add_arrays, transpose, zeros_like
-from anadrome.ad.library.matrices import half, negated, product, scaled, solved, total, triangle
+from anadrome.ad.library.matrices import half, negated, product, scaled, total, triangle
 from anadrome.ad.library.record import Call, ForwardRule, Lazy, ReverseRule, Vars, only
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Library, Var
@@ -35,26 +35,32 @@ def _matmul_reverse(b: Builder, call: Call, adjoints: Vars) -> tuple[Lazy, ...]:
 
 
 def _solve_reverse(b: Builder, call: Call, adjoints: Vars) -> tuple[Lazy, ...]:
-    """op(A)·Y = B: B_adj = op(A)⁻ᵀ·Y_adj, op(A)_adj = -B_adj·Yᵀ."""
-    (transposed,), (y,) = call.attributes, call.results
-    right_adj = solved(b, call.args[0], only(adjoints), not transposed)
+    """op(A)·Y = B: B_adj = op(A)⁻ᵀ·Y_adj, op(A)_adj = -B_adj·Yᵀ, of a triangular A its triangle alone."""
+    (*lower, transposed), (y,) = call.attributes, call.results
+    attributes = (*lower, not transposed)
+    right_adj = b.let_one(Library(call.operation.name, (call.args[0], only(adjoints)), attributes))
 
     def matrix_adj() -> Atom:
         pair = (y, right_adj) if transposed else (right_adj, y)
-        return negated(b, product(b, pair[0], pair[1], False, True))
+        return _cut(b, negated(b, product(b, pair[0], pair[1], False, True)), lower)
 
     return matrix_adj, lambda: right_adj
 
 
 def _solve_forward(b: Builder, call: Call, tangents: Vars) -> tuple[Atom, ...]:
-    """op(A)·Y_tan = B_tan - op(A_tan)·Y"""
-    (transposed,), (y,) = call.attributes, call.results
+    """op(A)·Y_tan = B_tan - op(A_tan)·Y, of a triangular A its triangle alone."""
+    (*lower, transposed), (y,) = call.attributes, call.results
     terms = []
     if tangents[1] is not None:
         terms.append(tangents[1])
     if tangents[0] is not None:
-        terms.append(negated(b, product(b, tangents[0], y, transposed)))
-    return (solved(b, call.args[0], total(b, terms), transposed),)
+        terms.append(negated(b, product(b, _cut(b, tangents[0], lower), y, transposed)))
+    return call.again(b, (call.args[0], total(b, terms)))
+
+
+def _cut(b: Builder, matrix: Var, lower: Sequence[bool]) -> Var:
+    """The triangle that a triangular system reads of its matrix; the whole matrix of any other system."""
+    return triangle(b, matrix, lower[0]) if lower else matrix
 
 
 def _inv_reverse(b: Builder, call: Call, adjoints: Vars) -> tuple[Lazy, ...]:
@@ -178,35 +184,10 @@ def _inside(b: Builder, factor: Var, symmetric: Var) -> Var:
     return b.let_one(Library("triangular_solve", (factor, transpose(b, left)), (True, False)))
 
 
-def _triangular_reverse(b: Builder, call: Call, adjoints: Vars) -> tuple[Lazy, ...]:
-    """op(T)·Y = B with T triangular: as `solve`, the adjoint of T cut to its triangle."""
-    (lower, transposed), (y,) = call.attributes, call.results
-    right_adj = b.let_one(
-        Library("triangular_solve", (call.args[0], only(adjoints)), (lower, not transposed))
-    )
-
-    def matrix_adj() -> Atom:
-        pair = (y, right_adj) if transposed else (right_adj, y)
-        return triangle(b, negated(b, product(b, pair[0], pair[1], False, True)), lower)
-
-    return matrix_adj, lambda: right_adj
-
-
-def _triangular_forward(b: Builder, call: Call, tangents: Vars) -> tuple[Atom, ...]:
-    """op(T)·Y_tan = B_tan - op(T_tan)·Y, the tangent of T cut to its triangle."""
-    (lower, transposed), (y,) = call.attributes, call.results
-    terms = []
-    if tangents[1] is not None:
-        terms.append(tangents[1])
-    if tangents[0] is not None:
-        terms.append(negated(b, product(b, triangle(b, tangents[0], lower), y, transposed)))
-    return call.again(b, (call.args[0], total(b, terms)))
-
-
 REVERSE: Mapping[str, ReverseRule] = {
     "matmul": _matmul_reverse,
     "solve": _solve_reverse,
-    "triangular_solve": _triangular_reverse,
+    "triangular_solve": _solve_reverse,
     "inv": _inv_reverse,
     "det": _det_reverse,
     "slogdet": _slogdet_reverse,
@@ -215,7 +196,7 @@ REVERSE: Mapping[str, ReverseRule] = {
 }
 FORWARD: Mapping[str, ForwardRule] = {
     "solve": _solve_forward,
-    "triangular_solve": _triangular_forward,
+    "triangular_solve": _solve_forward,
     "inv": _inv_forward,
     "det": _det_forward,
     "slogdet": _slogdet_forward,
