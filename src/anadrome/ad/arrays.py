@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import TRUE, ArrayType, Atom, Bounds, Const, Size, Var, i64
@@ -91,12 +92,12 @@ def zeros_like(builder: Builder, atom: Atom) -> Atom:
 
 def is_inside(builder: Builder, at: Sequence[Atom], array: Var) -> Atom:
     """Whether every index is inside its dimension."""
-    inside: Atom = TRUE
-    for index, size in zip(at, array.type.shape, strict=False):
-        low, high = builder.apply("ge", index, i64(0)), builder.apply("lt", index, size)
-        both = builder.apply("and", low, high)
-        inside = both if inside is TRUE else builder.apply("and", inside, both)
-    return inside
+    each = map(partial(_is_within, builder), at, array.type.shape)
+    return builder.chain("and", each) if at else TRUE
+
+
+def _is_within(builder: Builder, index: Atom, size: Size) -> Atom:
+    return builder.apply("and", builder.apply("ge", index, i64(0)), builder.apply("lt", index, size))
 
 
 def where_inside(

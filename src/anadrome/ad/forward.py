@@ -226,10 +226,7 @@ class _Forward:
                 else chain_product(inner, prim, t, partial)
                 for (partial, _), t in zip(pairs, tangents, strict=True)
             ]
-            result = terms[0]
-            for term in terms[1:]:
-                result = inner.add(result, term)
-            return result
+            return inner.chain("add", terms)
 
         if not pairs:
             return builder.zeros(self.type(target.type))

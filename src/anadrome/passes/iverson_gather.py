@@ -277,10 +277,7 @@ class Element:
             self.guards_asked += 1
             condition = self.clone(builder, guard.condition)
             found = [condition if guard.holds else builder.apply("not", condition)]
-        total = found[0]
-        for condition in found[1:]:
-            total = builder.apply("and", total, condition)
-        return total
+        return builder.chain("and", found)
 
     def ranges(self, builder: Builder) -> Iterator[Atom]:
         """0 ≤ i < e of the solved indices."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import (
@@ -141,10 +142,7 @@ def _not(builder: Builder, condition: Atom) -> Atom:
 
 
 def _all(builder: Builder, conditions: Sequence[Atom]) -> Atom | None:
-    result: Atom | None = None
-    for condition in conditions:
-        result = condition if result is None else builder.apply("and", result, condition)
-    return result
+    return builder.chain("and", conditions) if conditions else None
 
 
 def _is_bad(builder: Builder, value: Atom) -> Atom:
@@ -153,14 +151,10 @@ def _is_bad(builder: Builder, value: Atom) -> Atom:
 
 def _any_bad(builder: Builder, atoms: Sequence[Atom]) -> Atom:
     """Whether an element of any of these is NaN or infinite."""
-    result: Atom = FALSE
-    for atom in atoms:
-        found = _bad_in(builder, atom, ())
-        result = found if result is FALSE else builder.apply("or", result, found)
-    return result
+    return builder.chain("or", map(partial(_bad_in, builder), atoms)) if atoms else FALSE
 
 
-def _bad_in(builder: Builder, atom: Atom, indices: tuple[Var, ...]) -> Atom:
+def _bad_in(builder: Builder, atom: Atom, indices: tuple[Var, ...] = ()) -> Atom:
     if len(indices) == len(atom.type.shape):
         element = builder.index(atom, indices) if isinstance(atom, Var) and indices else atom
         return _is_bad(builder, element)

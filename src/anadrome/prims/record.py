@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -50,6 +50,14 @@ class Algebra(ABC, Generic[Value]):
     def select(self, condition: Value, then: Value, other: Value) -> Value:
         """`then` where the condition holds, else `other`; both are computed."""
         return self.apply("select", condition, then, other)
+
+    def chain(self, name: str, values: Iterable[Value]) -> Value:
+        """v₀ ⊕ v₁ ⊕ … from the left, for at least one value; each is asked for when its turn comes."""
+        rest = iter(values)
+        total = next(rest)
+        for value in rest:
+            total = self.apply(name, total, value)
+        return total
 
 
 Partials = Callable[[Algebra[Any], tuple[Any, ...], Any], tuple[Any, ...]]

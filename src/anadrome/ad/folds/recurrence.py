@@ -15,6 +15,7 @@ scan of this kind differentiates into scans of this kind, whose matrices are no 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import starmap
 
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import SCALARS, Atom, Lambda, Part, Scan, Var
@@ -69,10 +70,7 @@ def _shared(pattern: Sequence[Entry], row: int, column: int) -> list[int]:
 
 
 def _sum(builder: Builder, terms: Sequence[tuple[Atom, Atom]]) -> Atom:
-    total = builder.mul(*terms[0])
-    for factor, other in terms[1:]:
-        total = builder.add(total, builder.mul(factor, other))
-    return total
+    return builder.chain("add", starmap(builder.mul, terms))
 
 
 class _Linear:

@@ -144,14 +144,14 @@ class Forward:
         for position, argument in prim.without_derivative.items():
             if tangents[position] is not None:
                 raise NotDifferentiable(f"{name} by its argument `{argument}`", emitter.span)
-        total: Atom | None = None
-        for partial, tangent in zip(prim.partials(emitter, args, var), tangents, strict=True):
-            if partial is None or tangent is None:
-                continue
-            term = chain_product(emitter, prim.facts, tangent, partial)
-            total = term if total is None else emitter.add(total, term)
-        if total is not None:
-            self.tangents[var] = total
+        pairs = [
+            (tangent, partial)
+            for tangent, partial in zip(tangents, prim.partials(emitter, args, var), strict=True)
+            if tangent is not None and partial is not None
+        ]
+        if pairs:
+            terms = (chain_product(emitter, prim.facts, tangent, partial) for tangent, partial in pairs)
+            self.tangents[var] = emitter.chain("add", terms)
 
 
 def chain_product(

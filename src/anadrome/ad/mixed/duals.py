@@ -92,10 +92,8 @@ class Duals:
                 for arg, partial in zip(expr.args, partials, strict=True)
                 if partial is not None and isinstance(arg, Var) and (arg, j) in self.tangents
             ]
-            total: Atom = terms[0] if terms else number(0.0, target.type.dtype)
-            for term in terms[1:]:
-                total = builder.add(total, term)
-            self.tangents[target, j] = total
+            zero = number(0.0, target.type.dtype)
+            self.tangents[target, j] = builder.chain("add", terms) if terms else zero
 
     def choice(self, builder: Builder, target: Var, expr: Apply) -> None:
         """The tangent of a conversion is converted, that of a `select` is the chosen side's."""
