@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import TRUE, ArrayType, Atom, Bounds, Const, Size, Var, i64
-from anadrome.prims.record import Prim
+from anadrome.array_ir.nodes import TRUE, ArrayType, Atom, Bounds, Size, Var, i64
 
 
 def element(builder: Builder, array: Atom, indices: Sequence[Atom]) -> Atom:
@@ -24,21 +23,6 @@ def add_arrays(builder: Builder, left: Atom, right: Atom) -> Atom:
         left.type.shape,
         lambda inner, at: inner.add(element(inner, left, at), element(inner, right, at)),
     )
-
-
-def chain_product(builder: Builder, prim: Prim, change: Atom, partial: Atom, is_masked: bool = False) -> Atom:
-    """change · partial, where a zero change stays zero at a pole of the partial (0·∞ = 0), or whatever the
-    partial is where the change may be that of a side which is not taken.
-
-    The test is on the product, so that away from the pole its derivative is that of any product.
-    """
-    product = builder.mul(change, partial)
-    is_harmless = isinstance(partial, Const) or not (is_masked or "pole" in prim.facts)
-    if is_harmless or isinstance(product, Const):
-        return product
-    zero = builder.constant(0.0, product)
-    is_lost = builder.apply("and", builder.apply("eq", change, zero), builder.apply("isnan", product))
-    return builder.select(is_lost, zero, product)
 
 
 def sum_elements(builder: Builder, array: Atom) -> Atom:

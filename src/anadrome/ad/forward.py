@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from anadrome.ad.activity import varied_variables
-from anadrome.ad.arrays import chain_product, element, move_first_axis
+from anadrome.ad.arrays import element, move_first_axis
 from anadrome.ad.canonical import canonical
 from anadrome.ad.custom import every_direction, floats, forward_custom, hold_closed
 from anadrome.ad.isolated import forward_lone, is_lone
 from anadrome.ad.launch import forward_launch, renamed
 from anadrome.ad.library.table import forward_library
-from anadrome.ad.partials import partials_of
+from anadrome.ad.partials import chain_product, partials_of
 from anadrome.ad.reverse import vjp
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.dead import remove_dead
@@ -209,9 +209,8 @@ class _Forward:
             return self.spread(builder, self.tangents_of(expr.args), lambda b, t: b.convert(t[0], wide))
         if prim.name == "select":
             return self.select(builder, expr, args)
-        partials = partials_of(
-            builder, expr, args, self.renaming.atom(target), lambda arg: arg in self.tangents, span
-        )
+        is_varied = [arg in self.tangents for arg in expr.args]
+        partials = partials_of(builder, prim, args, self.renaming.atom(target), is_varied, span)
         pairs = [
             (partial, self.tangents[arg])
             for arg, partial in zip(expr.args, partials, strict=True)

@@ -1,34 +1,54 @@
-"""The partials of a scalar operation, as every mode takes them from the table."""
+"""The partials of a scalar operation and their products with changes, in arrays and in kernels alike."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Apply, Atom
+from anadrome.array_ir import nodes as array_ir
 from anadrome.errors import Span
 from anadrome.errors.ad import NotDifferentiable
+from anadrome.kernel_ir import nodes as kernel_ir
+from anadrome.prims.record import Algebra, Prim, Value
 
 
 def partials_of(
-    builder: Builder,
-    expr: Apply,
-    args: Sequence[Atom],
-    out: Atom,
-    is_varied: Callable[[Atom], bool],
+    algebra: Algebra[Value],
+    prim: Prim,
+    args: Sequence[Value],
+    out: Value,
+    is_varied: Sequence[bool],
     span: Span | None,
-) -> tuple[Atom | None, ...]:
+) -> tuple[Value | None, ...]:
     """One partial for each argument, None where it is zero; refused where the table has none.
 
-    `args` and `out` are the operands and the result under the names they have in `builder`; `is_varied` is
-    asked of the operands as `expr` has them.
+    `args` and `out` are the operands and the result in the algebra; `is_varied` says which operands have a
+    derivative.
     """
-    prim = expr.prim
     name = f"`{prim.symbol or prim.name}`"
     if prim.partials is None:
         raise NotDifferentiable(name, span)
     for position, argument in prim.without_derivative.items():
-        if is_varied(expr.args[position]):
+        if is_varied[position]:
             raise NotDifferentiable(f"{name} by its argument `{argument}`", span)
-    partials: tuple[Atom | None, ...] = prim.partials(builder, tuple(args), out)
+    partials: tuple[Value | None, ...] = prim.partials(algebra, tuple(args), out)
     return partials
+
+
+def chain_product(
+    algebra: Algebra[Value], prim: Prim, change: Value, partial: Value, is_masked: bool = False
+) -> Value:
+    """change · partial, where a zero change stays zero at a pole of the partial (0·∞ = 0), or whatever the
+    partial is where the change may be that of a side which is not taken.
+
+    The test is on the product, so that away from the pole its derivative is that of any product.
+    """
+    product = algebra.mul(change, partial)
+    is_harmless = isinstance(partial, _CONSTANTS) or not (is_masked or "pole" in prim.facts)
+    if is_harmless or isinstance(product, _CONSTANTS):
+        return product
+    zero = algebra.constant(0.0, product)
+    is_lost = algebra.apply("and", algebra.apply("eq", change, zero), algebra.apply("isnan", product))
+    return algebra.select(is_lost, zero, product)
+
+
+_CONSTANTS = (array_ir.Const, kernel_ir.Const)

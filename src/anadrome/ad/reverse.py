@@ -16,7 +16,7 @@ from typing import assert_never
 from anadrome.ad.activity import varied_variables
 from anadrome.ad.adjoints import Term
 from anadrome.ad.affine_reads import non_affine_arrays
-from anadrome.ad.arrays import chain_product, element, read_inside, sum_elements
+from anadrome.ad.arrays import element, read_inside, sum_elements
 from anadrome.ad.branch import reverse_if
 from anadrome.ad.canonical import canonical
 from anadrome.ad.custom import reverse_custom, run_custom
@@ -25,7 +25,7 @@ from anadrome.ad.launch import reverse_launch
 from anadrome.ad.library.table import reverse_library
 from anadrome.ad.mixed.rewrite import mixed
 from anadrome.ad.parfor import reverse_parfor
-from anadrome.ad.partials import partials_of
+from anadrome.ad.partials import chain_product, partials_of
 from anadrome.ad.sweep.loop import forward_loop, reverse_loop
 from anadrome.ad.sweep.mutated import passed_on
 from anadrome.ad.sweep.repeat import repeated
@@ -291,7 +291,8 @@ def _apply(scope: Scope, let: Let, expr: Apply) -> None:
         _part(scope, other, lambda: builder.select(test, zero, y_adj))
         return
     args = scope.renaming.atoms(expr.args)
-    partials = partials_of(builder, expr, args, scope.new(target), lambda arg: arg in scope.varied, let.span)
+    is_varied = [arg in scope.varied for arg in expr.args]
+    partials = partials_of(builder, prim, args, scope.new(target), is_varied, let.span)
     for arg, partial in zip(expr.args, partials, strict=True):
         if partial is not None:
             _part(scope, arg, _product(builder, prim, y_adj, partial, target in scope.masked))

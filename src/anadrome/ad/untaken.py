@@ -1,7 +1,7 @@
 """Which products of the return sweep may be 0·∞ because a `select` leaves out what they belong to.
 
 Where the other side of a choice is taken the adjoint of a side is zero, and so is that of everything it was
-made of, whatever their partials are (`arrays.chain_product`). That costs more than a product, so only those
+made of, whatever their partials are (`partials.chain_product`). That costs more than a product, so only those
 are looked at that belong to a side of a choice, and have to do with what may not be finite: the results of
 functions with poles, what is computed from them, and what a program itself asks about (`isnan` and the like).
 """

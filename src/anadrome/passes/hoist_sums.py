@@ -10,7 +10,7 @@ where u_j is infinite, and a derivative must not be NaN for the sake of a sum th
 what leaves a loop that may not run reads the floats around it through a gate, `select(0 < k, u_j, 0)`: then
 the adjoint of u_j is that of the side not taken, which is 0 whatever it would have been multiplied by. No
 gate is needed where zero stays zero anyway (`_is_quiet`): in sums, and through operations with a pole, whose
-products are guarded (`ad.arrays.chain_product`). What cannot be read through a gate (rows, start values of
+products are guarded (`ad.partials.chain_product`). What cannot be read through a gate (rows, start values of
 loops, a `while` that may not run) stays in its loop.
 
 Before:

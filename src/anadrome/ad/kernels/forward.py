@@ -12,18 +12,19 @@ Branches, loops and barriers are those of the kernel.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import starmap
 
 from anadrome.ad.kernels.activity import Activity
-from anadrome.ad.kernels.emitter import Atom, Emitter, atom_of, atoms_of, zero
-from anadrome.errors.ad import NotDifferentiable
+from anadrome.ad.kernels.emitter import Atom, Emitter, atom_of, atoms_of, is_number, zero
+from anadrome.ad.partials import chain_product, partials_of
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
     Buffer,
     Compute,
-    Const,
     Expr,
     For,
     If,
@@ -36,6 +37,7 @@ from anadrome.kernel_ir.nodes import (
     While,
 )
 from anadrome.prims.node import replace
+from anadrome.prims.record import Prim
 
 
 @dataclass(slots=True)
@@ -138,32 +140,20 @@ class Forward:
             parts = self.tangent_or_zero(args[1]), self.tangent_or_zero(args[2])
             self.tangents[var] = emitter.select(args[0], *parts)
             return
-        name = f"`{prim.symbol or prim.name}`"
-        if prim.partials is None:
-            raise NotDifferentiable(name, emitter.span)
-        for position, argument in prim.without_derivative.items():
-            if tangents[position] is not None:
-                raise NotDifferentiable(f"{name} by its argument `{argument}`", emitter.span)
+        is_varied = [tangent is not None for tangent in tangents]
+        partials = partials_of(emitter, prim, args, var, is_varied, emitter.span)
         pairs = [
             (tangent, partial)
-            for tangent, partial in zip(tangents, prim.partials(emitter, args, var), strict=True)
+            for tangent, partial in zip(tangents, partials, strict=True)
             if tangent is not None and partial is not None
         ]
         if pairs:
-            terms = (chain_product(emitter, prim.facts, tangent, partial) for tangent, partial in pairs)
+            terms = starmap(functools.partial(product, emitter, prim), pairs)
             self.tangents[var] = emitter.chain("add", terms)
 
 
-def chain_product(
-    emitter: Emitter, facts: frozenset[str], change: Atom, partial: Atom, is_masked: bool = False
-) -> Atom:
-    """change · partial, where a zero change stays zero at a pole of the partial (0·∞ = 0), or whatever the
-    partial is where the change may be that of a side which is not taken."""
-    if isinstance(partial, Const) and partial.value == -1.0:
+def product(emitter: Emitter, prim: Prim, change: Atom, partial: Atom, is_masked: bool = False) -> Atom:
+    """A chain product, which for a partial of -1 is a sign alone."""
+    if is_number(partial, -1.0):
         return emitter.neg(change)
-    product = emitter.mul(change, partial)
-    if isinstance(partial, Const) or isinstance(product, Const) or not (is_masked or "pole" in facts):
-        return product
-    nothing = zero(change.dtype)
-    is_lost = emitter.apply("and", emitter.apply("eq", change, nothing), emitter.apply("isnan", product))
-    return emitter.select(is_lost, nothing, product)
+    return chain_product(emitter, prim, change, partial, is_masked)

@@ -23,15 +23,15 @@ from dataclasses import dataclass, field
 
 from anadrome.ad.kernels.activity import Activity
 from anadrome.ad.kernels.emitter import Atom, Emitter, atom_of, atoms_of, zero
-from anadrome.ad.kernels.forward import chain_product
+from anadrome.ad.kernels.forward import product
 from anadrome.ad.kernels.normal import Normal
 from anadrome.ad.kernels.places import Places
 from anadrome.ad.kernels.sweeps import Primal
 from anadrome.ad.kernels.warps import reverse_shuffle
 from anadrome.ad.kernels.winners import Prize
+from anadrome.ad.partials import partials_of
 from anadrome.dtypes import I64
 from anadrome.errors import Span
-from anadrome.errors.ad import NotDifferentiable
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
@@ -226,16 +226,11 @@ class Reverse:
         """Each argument's adjoint += its partial times the adjoint of the result."""
         prim, args = value.prim, atoms_of(value.args)
         is_active = [arg in self.active for arg in args]
-        name = f"`{prim.symbol or prim.name}`"
-        if prim.partials is None:
-            raise NotDifferentiable(name, span)
-        for position, argument in prim.without_derivative.items():
-            if is_active[position]:
-                raise NotDifferentiable(f"{name} by its argument `{argument}`", span)
-        partials = prim.partials(self.emitter, self.primal.values(args), self.primal.value(var))
+        values, out = self.primal.values(args), self.primal.value(var)
+        partials = partials_of(self.emitter, prim, values, out, is_active, span)
         for arg, partial in zip(args, partials, strict=True):
             if partial is not None and arg in self.active:
-                self.add(arg, chain_product(self.emitter, prim.facts, adjoint, partial, self.is_masked))
+                self.add(arg, product(self.emitter, prim, adjoint, partial, self.is_masked))
 
     # ------------------------------------------------------------------ memory
     def _add_to(self, buffer: Buffer, at: Sequence[Atom], value: Atom) -> None:

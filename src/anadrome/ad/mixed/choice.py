@@ -61,7 +61,7 @@ BRANCHING = 16
 LINEAR = 0.25
 """Scalar operations that a product added to a sum is worth: in registers, and often one instruction."""
 GUARD = 4
-"""How many more at the pole of a function (`arrays.chain_product`): two tests, their conjunction, a choice.
+"""How many more at the pole of a function (`partials.chain_product`): two tests, their conjunction, a choice.
 
 Not so at that of a quotient, which costs more than its row says itself, and often has a divisor that is
 proved other than zero."""

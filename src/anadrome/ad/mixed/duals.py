@@ -17,8 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from anadrome.ad.activity import varied_variables
-from anadrome.ad.arrays import chain_product
-from anadrome.ad.partials import partials_of
+from anadrome.ad.partials import chain_product, partials_of
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import Apply, Atom, Body, Const, If, Let, Loop, Var
 from anadrome.prims.node import replace
@@ -83,9 +82,8 @@ class Duals:
         if prim.converts_to is not None or prim.name == "select":
             self.choice(builder, target, expr)
             return
-        partials = partials_of(
-            builder, expr, expr.args, target, lambda arg: bool(self.directions(arg)), let.span
-        )
+        is_varied = [bool(self.directions(arg)) for arg in expr.args]
+        partials = partials_of(builder, prim, expr.args, target, is_varied, let.span)
         for j in self.directions(target):
             terms = [
                 chain_product(builder, prim, self.tangents[arg, j], partial)
