@@ -14,6 +14,7 @@ from anadrome.array_ir.nodes import (
     Bounds,
     Check,
     Collective,
+    Const,
     Custom,
     Expr,
     Full,
@@ -199,6 +200,13 @@ def _collect(body: Body, binders: Iterable[Var], free: dict[Var, None]) -> None:
         bound.update(let.targets)
     inner.update({atom: None for atom in body.results if isinstance(atom, Var)})
     free.update({var: None for var in inner if var not in bound})
+
+
+def same_atom(left: Atom, right: Atom) -> bool:
+    """Whether two atoms are one variable, or constants that nothing tells apart."""
+    if isinstance(left, Const) and isinstance(right, Const):
+        return left.key == right.key
+    return left is right
 
 
 def all_lets(body: Body) -> Iterator[Let]:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anadrome.array_ir.nodes import FALSE, TRUE, Apply, Atom, Const, Expr, Var
+from anadrome.array_ir.walk import same_atom
 from anadrome.prims.record import Prim
 from anadrome.prims.table import PRIMS
 
@@ -91,12 +92,6 @@ def is_number(atom: Atom, value: float) -> bool:
     return atom.dtype.is_integer and atom.value == value
 
 
-def _same(left: Atom, right: Atom) -> bool:
-    if isinstance(left, Const) and isinstance(right, Const):
-        return left.key == right.key
-    return left is right
-
-
 def _is_zero(atom: Atom) -> bool:
     """The zero that adding leaves things as they are: -0.0 of floats, 0 of integers."""
     return isinstance(atom, Const) and is_number(atom, -0.0 if atom.dtype.is_float else 0)
@@ -162,7 +157,7 @@ def _sub(context: Context, args: Args) -> Atom | None:
     if total is not None and total.args[1] is right:
         return total.args[0]
     difference = context.definition(right, "sub")
-    if difference is not None and _same(difference.args[0], left):
+    if difference is not None and same_atom(difference.args[0], left):
         return difference.args[1]
     return None
 
@@ -299,7 +294,7 @@ def _select(context: Context, args: Args) -> Atom | None:
     condition, then, other = args
     if isinstance(condition, Const):
         return then if condition.value else other
-    if _same(then, other):
+    if same_atom(then, other):
         return then
     negated = context.argument_of("not", condition)
     if negated is not None:

@@ -150,18 +150,12 @@ def _updated(
         or update.bounds is not Bounds.PROVED
     ):
         return None
-    if len(expr.indices) < count or not all(_is_same(a, b) for a, b in pairs):
+    if len(expr.indices) < count or any(a != b for a, b in pairs):
         return None
     rest = expr.indices[count:]
     if not rest:
         return value
     return Index(value, rest, expr.bounds) if isinstance(value, Var) else None
-
-
-def _is_same(left: Atom, right: Atom) -> bool:
-    if isinstance(left, Const) and isinstance(right, Const):
-        return left.value == right.value
-    return left is right
 
 
 def _reshaped(expr: Index, array: Var, context: Context) -> Index | None:
@@ -194,15 +188,9 @@ def row_of_stack(expr: ParFor, value: Atom, definitions: Definitions) -> Index |
         return None
     *before, last = read.indices
     size = read.array.type.shape[len(before)]
-    if last is not expr.index or not _is_equal_size(size, expr.extent):
+    if last is not expr.index or size != expr.extent:
         return None
     inside = {expr.index, *(target for let in expr.body.lets for target in let.targets)}
     if read.array in inside or any(index in inside for index in before if isinstance(index, Var)):
         return None
     return Index(read.array, tuple(before)) if before else read.array
-
-
-def _is_equal_size(left: Size, right: Size) -> bool:
-    if isinstance(left, Const) and isinstance(right, Const):
-        return left.value == right.value
-    return left is right

@@ -185,7 +185,7 @@ class Hoister:
             if isinstance(index, Const) and isinstance(size, Const):
                 if not 0 <= index.value < size.value:
                     return False
-            elif extent is None or not _same_size(extent, size):
+            elif extent != size:
                 return False
         return True
 
@@ -277,9 +277,3 @@ def _is_bounded(item: Yield) -> bool:
 
 def _surely_runs(extent: Size) -> bool:
     return isinstance(extent, Const) and extent.value >= 1
-
-
-def _same_size(left: Size, right: Size) -> bool:
-    if isinstance(left, Const) and isinstance(right, Const):
-        return left.value == right.value
-    return left is right

@@ -37,7 +37,6 @@ from anadrome.array_ir.dead import remove_dead
 from anadrome.array_ir.nodes import (
     Atom,
     Body,
-    Const,
     Expr,
     Full,
     Function,
@@ -60,6 +59,7 @@ from anadrome.array_ir.walk import (
     let_variables,
     map_bodies,
     operands,
+    same_atom,
 )
 from anadrome.config import Config
 from anadrome.library.table import LIBRARY
@@ -352,7 +352,7 @@ def _results(first: Let, second: Let, found: Mapping[int, int], known: _Known) -
 def _parfors(first: tuple[Let, ParFor], second: tuple[Let, ParFor], known: _Known) -> Let:
     """Parfors of one extent."""
     (let, one), (other, two) = first, second
-    if not _is_same(one.extent, known.atom(two.extent)) or _is_linear((*let.targets, *other.targets)):
+    if not same_atom(one.extent, known.atom(two.extent)) or _is_linear((*let.targets, *other.targets)):
         raise CannotJoinError
     inner = known.child()
     inner.replace(two.index, one.index)
@@ -381,7 +381,7 @@ def _part_key(expr: ParFor, part: Part) -> Hashable:
 def _branches(first: tuple[Let, If], second: tuple[Let, If], known: _Known) -> Let:
     """Branches on one condition."""
     (let, one), (other, two) = first, second
-    if not _is_same(one.condition, known.atom(two.condition)) or _is_linear((*let.targets, *other.targets)):
+    if not same_atom(one.condition, known.atom(two.condition)) or _is_linear((*let.targets, *other.targets)):
         raise CannotJoinError
     sides: list[Body] = []
     agreed: list[tuple[int, int]] | None = None
@@ -394,7 +394,7 @@ def _branches(first: tuple[Let, If], second: tuple[Let, If], known: _Known) -> L
             (position, place)
             for position, atom in enumerate(results[-1])
             for place, mine in enumerate(body.results)
-            if _is_same(mine, atom)
+            if same_atom(mine, atom)
         ]
         agreed = same if agreed is None else [pair for pair in agreed if pair in same]
         sides.append(Body(tuple(lets), body.results))
@@ -422,7 +422,7 @@ def _loops(first: Let, second: Let, known: _Known, starts: Starts) -> Let:
     assert isinstance(one, Loop) and isinstance(two, Loop)
     if _is_linear((*one.carried, *two.carried)) or (one.condition is None) != (two.condition is None):
         raise CannotJoinError
-    if one.trip is not None and (two.trip is None or not _is_same(one.trip, known.atom(two.trip))):
+    if one.trip is not None and (two.trip is None or not same_atom(one.trip, known.atom(two.trip))):
         raise CannotJoinError
     begin = known.atoms(two.init)
     outlines = outline(one, starts), outline(two, starts, known.mapping)
@@ -447,7 +447,7 @@ def _loops(first: Let, second: Let, known: _Known, starts: Starts) -> Let:
         failed = {
             (position, place)
             for position, place in pairs.items()
-            if not _is_same(after[position], one.body.results[place])
+            if not same_atom(after[position], one.body.results[place])
         }
         if not failed:
             break
@@ -493,18 +493,12 @@ def _check_condition(one: Loop, two: Loop, inner: _Known) -> None:
     if one.condition is None or two.condition is None:
         return
     _merged((one.carried, one.condition), (two.carried, two.condition), inner)
-    if not _is_same(inner.atom(two.condition.results[0]), one.condition.results[0]):
+    if not same_atom(inner.atom(two.condition.results[0]), one.condition.results[0]):
         raise CannotJoinError
 
 
 def _starts_as(left: Atom, right: Atom, starts: Starts) -> bool:
-    if _is_same(left, right):
+    if same_atom(left, right):
         return True
     key = starts.get(left) if isinstance(left, Var) else None
     return key is not None and isinstance(right, Var) and key == starts.get(right)
-
-
-def _is_same(left: Atom, right: Atom) -> bool:
-    if isinstance(left, Const) and isinstance(right, Const):
-        return left.key == right.key
-    return left is right

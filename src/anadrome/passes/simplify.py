@@ -73,7 +73,7 @@ from anadrome.array_ir.nodes import (
     i64,
 )
 from anadrome.array_ir.rewrite import Substitution, remade, with_body
-from anadrome.array_ir.walk import type_sizes
+from anadrome.array_ir.walk import same_atom, type_sizes
 from anadrome.config import Config
 from anadrome.dtypes import I64
 from anadrome.errors import Span
@@ -307,7 +307,7 @@ class _Simplifier:
         for target, left, right in zip(let.targets, then.results, other.results, strict=True):
             if isinstance(left.type, SumType):  # the branch goes on using it, and it is used once
                 continue
-            if _same(left, right) and (isinstance(left, Const) or not _is_bound_in(left, then)):
+            if same_atom(left, right) and (isinstance(left, Const) or not _is_bound_in(left, then)):
                 self.stand(target, left)
 
     def assuming(self, original: Atom, condition: Var, value: Const, body: Body) -> Body:
@@ -480,12 +480,6 @@ class _Simplifier:
         if result_types(found) != (type_,):
             return None
         return self.emit(Let((Var(target.name, type_),), found, self.span), found)[0]
-
-
-def _same(left: Atom, right: Atom) -> bool:
-    if isinstance(left, Const) and isinstance(right, Const):
-        return left.key == right.key
-    return left is right
 
 
 def _is_bound_in(atom: Atom, body: Body) -> bool:

@@ -184,7 +184,7 @@ class Census:
         reads.places += 1
         reads.fewest = min(reads.fewest, len(expr.indices))
         pairs = list(zip(expr.indices, expr.array.type.shape, strict=False))
-        is_matched = all(isinstance(i, Const) or _same_size(self.extents.get(i), size) for i, size in pairs)
+        is_matched = all(isinstance(i, Const) or self.extents.get(i) == size for i, size in pairs)
         distinct = {i for i, _ in pairs if isinstance(i, Var)}
         if not is_matched or len(distinct) < len(pairs):
             reads.is_part = True
@@ -381,9 +381,3 @@ def _price(expr: Expr) -> int | None:
 
 def _may_grow(array: Var) -> bool:
     return any(isinstance(size, Var) for size in array.type.shape)
-
-
-def _same_size(left: Size | None, right: Size) -> bool:
-    if isinstance(left, Const) and isinstance(right, Const):
-        return left.value == right.value
-    return left is right
