@@ -63,8 +63,8 @@ from anadrome.array_ir.nodes import (
     i64,
 )
 from anadrome.array_ir.operators import identity
-from anadrome.array_ir.rewrite import Renaming, with_body
-from anadrome.array_ir.walk import has_effect, silent
+from anadrome.array_ir.rewrite import Renaming, silent, with_body
+from anadrome.array_ir.walk import has_effect
 from anadrome.errors.runtime import INDEX_MESSAGE
 
 

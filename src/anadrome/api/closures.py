@@ -16,7 +16,8 @@ import numpy as np
 from anadrome.api import pytree
 from anadrome.api.pytree import Structure
 from anadrome.array_ir.nodes import ArrayType, Atom, Body, Function, Var
-from anadrome.array_ir.walk import free_variables, silent
+from anadrome.array_ir.rewrite import silent
+from anadrome.array_ir.walk import free_variables
 from anadrome.compile import prepare
 from anadrome.errors.api import SizeUnknown
 from anadrome.frontend.arrays import as_array, atom, undecided

@@ -24,13 +24,14 @@ from anadrome.array_ir.nodes import (
     Operator,
     ParFor,
     Part,
+    Print,
     SumType,
     Type,
     Var,
     WithSum,
     Yield,
 )
-from anadrome.array_ir.walk import fields_of, map_operands, operands
+from anadrome.array_ir.walk import fields_of, map_bodies, map_operands, operands
 
 BodyChange = Callable[[Body], Body]
 Node = TypeVar("Node")
@@ -53,6 +54,12 @@ def remade(node: Node, *fields: Any) -> Node:
 
 def _are_same(new: Sequence[object], old: Sequence[object]) -> bool:
     return len(new) == len(old) and all(map(operator.is_, new, old))
+
+
+def silent(body: Body) -> Body:
+    """A body without what it prints; itself where it prints nothing."""
+    lets = [let for let in body.lets if not isinstance(let.expr, Print)]
+    return remade(body, [remade(let, let.targets, map_bodies(let.expr, silent)) for let in lets])
 
 
 class Substitution:

@@ -354,18 +354,5 @@ def prints(expr: Expr) -> bool:
     return isinstance(expr, Print) or any(isinstance(found, Print) for found in inner)
 
 
-def silent(body: Body) -> Body:
-    """A body without what it prints; itself where it prints nothing."""
-    lets = tuple(_silent(let) for let in body.lets if not isinstance(let.expr, Print))
-    if len(lets) == len(body.lets) and all(new is old for new, old in zip(lets, body.lets, strict=True)):
-        return body
-    return Body(lets, body.results)
-
-
-def _silent(let: Let) -> Let:
-    expr = map_bodies(let.expr, silent)
-    return let if expr is let.expr else Let(let.targets, expr, let.span)
-
-
 def _is_checked(item: Yield) -> bool:
     return Bounds.CHECKED in fields_of(item)

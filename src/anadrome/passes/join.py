@@ -50,7 +50,7 @@ from anadrome.array_ir.nodes import (
     Var,
     WithSum,
 )
-from anadrome.array_ir.rewrite import Substitution, with_body
+from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.array_ir.walk import (
     all_lets,
     bodies,
@@ -95,25 +95,13 @@ def join(fn: Function, config: Config) -> Function:
 def _body(body: Body, reads: Reads) -> Body:
     """Join in this body, then in those nested in what came of it; the same object where nothing was."""
     joined = _joined(body, reads)
-    lets = tuple([_nested(let, reads) for let in joined.lets])
-    if all(new is old for new, old in zip(lets, joined.lets, strict=True)):
-        return joined
-    return Body(lets, joined.results)
+    return remade(joined, [_nested(let, reads) for let in joined.lets])
 
 
 def _nested(let: Let, reads: Reads) -> Let:
     if not isinstance(let.expr, ParFor | Loop | If | WithSum):
         return let
-    changes: list[Body] = []
-
-    def change(old: Body) -> Body:
-        new = _body(old, reads)
-        if new is not old:
-            changes.append(new)
-        return new
-
-    expr = map_bodies(let.expr, change, operators=True)
-    return Let(let.targets, expr, let.span) if changes else let
+    return remade(let, let.targets, map_bodies(let.expr, lambda body: _body(body, reads), operators=True))
 
 
 def _joined(body: Body, reads: Reads) -> Body:

@@ -16,7 +16,7 @@ from anadrome.api.progress import announced
 from anadrome.api.show import as_compiled
 from anadrome.api.signature import argument_names, parameter_names
 from anadrome.array_ir.nodes import Function
-from anadrome.array_ir.walk import silent
+from anadrome.array_ir.rewrite import silent
 from anadrome.compile import compile_function
 from anadrome.errors import Span
 from anadrome.errors.base import AnadromeError

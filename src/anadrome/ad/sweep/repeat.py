@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from anadrome.ad.kernels.normal import normal
 from anadrome.array_ir.dead import live_body
 from anadrome.array_ir.nodes import Atom, Body, Check, Launch, Let, SumType
+from anadrome.array_ir.rewrite import remade
 from anadrome.array_ir.walk import map_bodies
 from anadrome.prims.node import replace
 
 
 def repeated(body: Body, wanted: Sequence[Atom] | None = None) -> Body:
     """The statements of a body that compute the wanted atoms (all but accumulators), checks left out."""
-    lets = tuple(_statement(let) for let in body.lets if not isinstance(let.expr, Check))
+    lets = _body(body).lets
     if wanted is None:
         targets = [target for let in lets for target in let.targets]
         wanted = [target for target in targets if not isinstance(target.type, SumType)]
@@ -27,11 +28,8 @@ def _statement(let: Let) -> Let:
     expr = map_bodies(let.expr, _body)
     if isinstance(expr, Launch) and expr.kernel.failures:
         expr = replace(expr, kernel=normal(expr.kernel, is_checked=True).kernel)
-    return let if expr is let.expr else Let(let.targets, expr, let.span)
+    return remade(let, let.targets, expr)
 
 
 def _body(body: Body) -> Body:
-    lets = tuple(_statement(let) for let in body.lets if not isinstance(let.expr, Check))
-    if len(lets) == len(body.lets) and all(new is old for new, old in zip(lets, body.lets, strict=True)):
-        return body
-    return Body(lets, body.results)
+    return remade(body, [_statement(let) for let in body.lets if not isinstance(let.expr, Check)])
