@@ -30,7 +30,7 @@ from anadrome.array_ir.nodes import (
     SumType,
     Var,
 )
-from anadrome.array_ir.walk import all_lets, bodies, free_variables, operands
+from anadrome.array_ir.walk import all_lets, bodies, bound_in, free_variables, operands
 
 Reads = dict[Var, list[tuple[Atom, ...] | None]]
 """array or accumulator -> the indices of each read of an element of it; None for any other use."""
@@ -89,7 +89,7 @@ class Knowledge:
         if len(parts) != 1 or operands(expr).count(array) != 1:
             return False
         places = [self._place(index) for index in parts[0].at]
-        inside = {expr.index, *_bound(expr.body)}
+        inside = {expr.index, *bound_in(expr.body)}
         (_, body), *operators = bodies(expr)
         reads = self.reads(expr).get(array, [])
         is_yielded = array in body.results
@@ -178,13 +178,6 @@ def _are_distinct(index: Var, places: list[Affine], inside: Collection[Var]) -> 
         place.coefficient(index) and all(var is index or var not in inside for var, _ in place.terms)
         for place in places
     )
-
-
-def _bound(body: Body) -> Iterator[Var]:
-    for let in all_lets(body):
-        yield from let.targets
-        for binders, _ in bodies(let.expr):
-            yield from binders
 
 
 def _collect(body: Body, found: Reads) -> None:

@@ -217,6 +217,14 @@ def all_lets(body: Body) -> Iterator[Let]:
             yield from all_lets(inner)
 
 
+def bound_in(body: Body) -> Iterator[Var]:
+    """Every variable that is bound in a body, at any depth."""
+    for let in all_lets(body):
+        yield from let.targets
+        for binders, _ in bodies(let.expr):
+            yield from binders
+
+
 def holds(body: Body, *kinds: type[Expr]) -> bool:
     """Whether a body holds an expression of one of these classes, itself or in a body of its own."""
     return any(isinstance(let.expr, kinds) for let in all_lets(body))

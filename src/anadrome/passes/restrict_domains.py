@@ -65,7 +65,7 @@ from anadrome.array_ir.nodes import (
 )
 from anadrome.array_ir.operators import identity
 from anadrome.array_ir.rewrite import Substitution, remade, with_body
-from anadrome.array_ir.walk import all_lets, has_effect
+from anadrome.array_ir.walk import all_lets, bound_in, has_effect
 from anadrome.config import Config
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors import Span
@@ -375,9 +375,7 @@ class _Tightener:
     # ------------------------------------------------------------------ bounds
     def interval(self, expr: ParFor, shared: Conditions) -> _Interval:
         """What the shared conditions say of the index, in terms of what is bound around the parfor."""
-        inside = {target for let in all_lets(expr.body) for target in let.targets}
-        nested = (let.expr for let in all_lets(expr.body))
-        inside.update(inner.index for inner in nested if isinstance(inner, ParFor))
+        inside = set(bound_in(expr.body))
         found = _Interval()
         for condition in sorted(shared, key=lambda pair: pair[0].name):
             if not self.is_safe(expr.body, condition):

@@ -20,7 +20,7 @@ After, partials computed with the value and kept ("store"):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from anadrome.ad.activity import varied_variables
@@ -41,7 +41,7 @@ from anadrome.array_ir.nodes import (
     Var,
 )
 from anadrome.array_ir.rewrite import Renaming, remade, with_body
-from anadrome.array_ir.walk import bodies, free_variables, map_bodies
+from anadrome.array_ir.walk import bound_in, free_variables, map_bodies
 from anadrome.config import Mixed as Mode
 from anadrome.dtypes import I64
 
@@ -123,7 +123,7 @@ class _Rewriter:
         duals = Duals.of(Body(expr.body.lets, kernel.values), kernel.inputs)
         duals.statements(builder, expr.body)
         known = {*kernel.inputs, expr.index}
-        self.settled.update(var for var in _bound(builder.lets) if var not in known)
+        self.settled.update(var for var in bound_in(builder.body()) if var not in known)
         return builder, duals
 
     def linked(self, let: Let, expr: ParFor, kernel: Kernel) -> Let:
@@ -250,12 +250,3 @@ def _link(builder: Builder, value: Atom, inputs: Sequence[Var], partials: dict[i
     for j, partial in partials.items():
         result = builder.apply("linked", result, inputs[j], partial)
     return result
-
-
-def _bound(lets: Sequence[Let]) -> Iterator[Var]:
-    """Every variable bound in statements, at any depth."""
-    for let in lets:
-        yield from let.targets
-        for binders, body in bodies(let.expr):
-            yield from binders
-            yield from _bound(body.lets)

@@ -41,7 +41,7 @@ from anadrome.array_ir.nodes import (
     Update,
     Var,
 )
-from anadrome.array_ir.walk import all_lets, bodies, expression_variables, free_variables, operands
+from anadrome.array_ir.walk import bodies, bound_in, expression_variables, free_variables, operands
 from anadrome.dtypes import I64
 
 
@@ -262,7 +262,7 @@ class _Planner:
     """Plans one loop and what its states pass through."""
 
     def __init__(self, expr: Loop) -> None:
-        self.inside = set(_bound_inside(expr))
+        self.inside = {expr.index, *expr.carried, *bound_in(expr.body)}
 
     def root(self, expr: Loop) -> LoopPlan:
         """The plan of the whole loop."""
@@ -380,17 +380,6 @@ class _Planner:
     def is_regular(self, trip: Atom, in_branch: bool) -> bool:
         """Whether something runs equally often each time."""
         return not in_branch and (isinstance(trip, Const) or trip not in self.inside)
-
-
-def _bound_inside(expr: Loop) -> Iterator[Var]:
-    """Every variable bound somewhere in a loop."""
-    yield from expr.carried
-    if expr.index is not None:
-        yield expr.index
-    for let in all_lets(expr.body):
-        yield from let.targets
-        for binders, _ in bodies(let.expr):
-            yield from binders
 
 
 # ---------------------------------------------------------------------------- how a body is reversed
