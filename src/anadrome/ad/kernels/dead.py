@@ -38,6 +38,7 @@ from anadrome.kernel_ir.walk import (
     free_names,
     statements,
     subexpressions,
+    with_bodies,
 )
 from anadrome.prims.node import replace
 
@@ -162,17 +163,9 @@ def _kept(body: tuple[Stmt, ...], kept: _Live) -> tuple[Stmt, ...]:
 
 
 def _inside(stmt: Stmt, kept: _Live) -> Stmt:
-    match stmt:
-        case Barrier(span=span) if stmt not in kept.kept:
-            return Barrier(span=span)
-        case If(condition=condition, then=then, other=other):
-            return If(condition, _kept(then, kept), _kept(other, kept))
-        case For(body=body):
-            return replace(stmt, body=_kept(body, kept))
-        case While(prelude=prelude, condition=condition, body=body):
-            return While(_kept(prelude, kept), condition, _kept(body, kept))
-        case _:
-            return stmt
+    if isinstance(stmt, Barrier) and stmt not in kept.kept:
+        return Barrier(span=stmt.span)
+    return with_bodies(stmt, [_kept(body, kept) for body in bodies(stmt)])
 
 
 def _ordered(body: tuple[Stmt, ...], exchanged: set[Buffer]) -> tuple[Stmt, ...]:
@@ -209,15 +202,7 @@ def _once(stmt: Stmt) -> Stmt:
         pairs = zip((None, *body), body, strict=False)
         return tuple(_once(one) for before, one in pairs if not (_is_plain(before) and _is_plain(one)))
 
-    match stmt:
-        case If(condition=condition, then=then, other=other):
-            return If(condition, single(then), single(other))
-        case For(body=body):
-            return replace(stmt, body=single(body))
-        case While(prelude=prelude, condition=condition, body=body):
-            return While(prelude, condition, single(body))
-        case _:
-            return stmt
+    return with_bodies(stmt, [single(body) for body in bodies(stmt)])
 
 
 def _is_plain(stmt: Stmt | None) -> bool:

@@ -36,6 +36,7 @@ from anadrome.kernel_ir.nodes import (
     Warp,
     While,
 )
+from anadrome.kernel_ir.walk import bodies, with_bodies
 from anadrome.prims.node import replace
 from anadrome.prims.record import Prim
 
@@ -74,12 +75,8 @@ class Forward:
         """A statement and that of its tangents."""
         emitter = self.emitter
         match stmt:
-            case If(condition=condition, then=then, other=other):
-                emitter.emit(If(condition, self.inner(then), self.inner(other)))
-            case For(body=body):
-                emitter.emit(replace(stmt, body=self.inner(body)))
-            case While(prelude=prelude, condition=condition, body=body):
-                emitter.emit(While(self.inner(prelude), condition, self.inner(body)))
+            case If() | For() | While():
+                emitter.emit(with_bodies(stmt, [self.inner(body) for body in bodies(stmt)]))
             case Let(var=var, value=value):
                 emitter.emit(stmt)
                 if var in self.active:

@@ -40,7 +40,7 @@ from anadrome.kernel_ir.nodes import (
     While,
     i64,
 )
-from anadrome.kernel_ir.walk import changes, expressions, statements, subexpressions
+from anadrome.kernel_ir.walk import bodies, changes, expressions, statements, subexpressions, with_bodies
 from anadrome.prims.node import replace
 
 TURNS = 1 << 24
@@ -188,12 +188,10 @@ class _Writer:
         """Statements in order."""
         for stmt in body:
             match stmt:
-                case If(condition=condition, then=then, other=other):
-                    self.emitter.emit(If(condition, self.inner(then), self.inner(other)))
-                case For(body=inner):
-                    self.emitter.emit(replace(stmt, body=self.inner(inner)))
-                case While(prelude=prelude, condition=condition, body=inner):
-                    new = self.loops[stmt] = While(prelude, condition, self.inner(inner))
+                case If() | For():
+                    self.emitter.emit(with_bodies(stmt, [self.inner(inner) for inner in bodies(stmt)]))
+                case While(body=inner):
+                    new = self.loops[stmt] = replace(stmt, body=self.inner(inner))
                     self.emitter.emit(new)
                 case Atomic(buffer=buffer) if buffer in self.winners:
                     self.atomic(stmt)
@@ -231,16 +229,12 @@ def _without(body: tuple[Stmt, ...], given: set[Buffer], changed: dict[Stmt, Stm
     for stmt in body:
         new: Stmt
         match stmt:
-            case If(condition=condition, then=then, other=other):
-                new = If(condition, _without(then, given, changed), _without(other, given, changed))
-            case For(body=inner):
+            case While(body=inner):
                 new = replace(stmt, body=_without(inner, given, changed))
-            case While(prelude=prelude, condition=condition, body=inner):
-                new = While(prelude, condition, _without(inner, given, changed))
             case Atomic(buffer=buffer) if buffer in given:
                 new = replace(stmt, beside=stmt.beside[1:])
             case _:
-                new = stmt
+                new = with_bodies(stmt, [_without(inner, given, changed) for inner in bodies(stmt)])
         changed[stmt] = new
         found.append(new)
     return tuple(found)
