@@ -38,11 +38,11 @@ def sum_elements(builder: Builder, array: Atom) -> Atom:
     return level(builder, ())
 
 
-def move_first_axis(builder: Builder, array: Var, position: int) -> Atom:
+def move_first_axis(builder: Builder, array: Var, position: int) -> Var:
     """The array with axis 0 moved to `position` (the axes in between shift left)."""
     shape = array.type.shape
     moved = (*shape[1 : position + 1], shape[0], *shape[position + 1 :])
-    return builder.build(
+    return builder.array(
         moved,
         lambda inner, at: element(inner, array, (at[position], *at[:position], *at[position + 1 :])),
     )
@@ -51,9 +51,7 @@ def move_first_axis(builder: Builder, array: Var, position: int) -> Atom:
 def transpose(builder: Builder, matrix: Atom) -> Var:
     """The transpose of a matrix."""
     rows, columns = matrix.type.shape
-    result = builder.build((columns, rows), lambda inner, at: element(inner, matrix, (at[1], at[0])))
-    assert isinstance(result, Var)
-    return result
+    return builder.array((columns, rows), lambda inner, at: element(inner, matrix, (at[1], at[0])))
 
 
 def reverse(builder: Builder, array: Var) -> Var:

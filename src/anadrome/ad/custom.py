@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from anadrome.ad.arrays import element
+from anadrome.ad.arrays import element, zeros_like
 from anadrome.ad.linear import is_linear
 from anadrome.ad.sweep.scope import Residuals, Scope, Sweeps
 from anadrome.array_ir.build import Builder
@@ -115,7 +115,7 @@ def _push_forward(
         bound = dict(zip((*rule.params, *rule.tangents), (*args, *tangents), strict=True))
         return inner.inline(rule.body, {**renaming.mapping, **bound})
 
-    results = run(builder, [builder.zeros(_array_type(arg)) for arg in args])[:count]
+    results = run(builder, [zeros_like(builder, arg) for arg in args])[:count]
     return results, lambda inner, tangents: run(inner, tangents)[count:]
 
 
@@ -249,8 +249,3 @@ def _again(builder: Builder, value: Atom) -> Atom:
     return builder.build(
         shape, lambda inner, at: inner.apply("optimization_barrier", element(inner, value, at))
     )
-
-
-def _array_type(atom: Atom) -> ArrayType:
-    assert isinstance(atom.type, ArrayType)
-    return atom.type

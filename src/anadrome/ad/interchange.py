@@ -34,15 +34,13 @@ def by_columns(builder: Builder, arrays: Sequence[Var], leading: Sequence[int], 
         parts = []
         for array, count in zip(flat, leading, strict=True):
             shape = array.type.shape[:count]
-            part = inner.build(shape, lambda deeper, at, array=array: element(deeper, array, (*at, column)))  # type: ignore[misc]
-            assert isinstance(part, Var)
+            part = inner.array(shape, lambda deeper, at, array=array: element(deeper, array, (*at, column)))  # type: ignore[misc]
             parts.append(part)
         return scalar(inner, parts)
 
     stacked = builder.stack(width, one)
     own = stacked.type.shape[1:]
     result = move_first_axis(builder, stacked, len(own)) if own else stacked
-    assert isinstance(result, Var)
     return result if len(row) == 1 else builder.reshape(result, (*own, *row))
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from anadrome.ad.arrays import zeros_like
 from anadrome.ad.kernels.derive import Derived, Kind, forward_kernel, reverse_kernel
 from anadrome.ad.kernels.residuals import Residual
 from anadrome.ad.sweep.scope import Scope
@@ -126,21 +127,16 @@ def forward_launch(
         if source.kind == "shadow":
             place = source.position - first
             tangent = tangents[place]
-            shadows[source.position] = _zeros(builder, expr.args[place]) if tangent is None else tangent
+            shadows[source.position] = zeros_like(builder, expr.args[place]) if tangent is None else tangent
     given = {"shadow": shadows, "winners": _nobody(builder, expr, found)}
     after = dict(zip(_changed(found), launch(builder, expr, found, given), strict=True))
     moved = tuple(
         after.get(("shadow", first + place))
         or shadows.get(first + place)
-        or _zeros(builder, expr.args[place])
+        or zeros_like(builder, expr.args[place])
         for place in outputs
     )
     return {place - first: var for (kind, place), var in after.items() if kind == "original"}, moved
-
-
-def _zeros(builder: Builder, atom: Atom) -> Atom:
-    assert isinstance(atom.type, ArrayType)
-    return builder.zeros(atom.type)
 
 
 def renamed(expr: Launch, atoms: Callable[[tuple[Atom, ...]], tuple[Atom, ...]]) -> Launch:

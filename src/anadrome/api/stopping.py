@@ -35,8 +35,6 @@ def stop_leaf(context: Context, leaf: Value) -> Value:
 
 def _stopped(builder: Builder, source: Var) -> Var:
     """The array with a barrier at every element."""
-    result = builder.build(
+    return builder.array(
         source.type.shape, lambda inner, at: inner.apply("stop_gradient", inner.index(source, at))
     )
-    assert isinstance(result, Var)
-    return result

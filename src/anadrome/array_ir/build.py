@@ -281,6 +281,10 @@ class Builder(Algebra[Atom]):
 
         return level(self, ())
 
+    def array(self, shape: Sequence[Size], element: Callable[[Builder, tuple[Var, ...]], Atom]) -> Var:
+        """The same for a shape that is not ()."""
+        return as_var(self.build(shape, element))
+
     def loop(
         self,
         trip: Size,
@@ -371,6 +375,12 @@ def build_function(
     builder.bind(*params)
     results = body(builder, params)
     return Function(name, params, builder.body(results))
+
+
+def as_var(atom: Atom) -> Var:
+    """An array, an accumulator, or a number that is no constant: surely a variable."""
+    assert isinstance(atom, Var)
+    return atom
 
 
 def number(value: float, dtype: DType) -> Const:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from anadrome.array_ir.build import as_var
 from anadrome.array_ir.nodes import FALSE, Apply, ArrayType, Atom, Const, Size, Var
 from anadrome.dtypes import BOOL, F32, F64, I64, DType
 from anadrome.errors.base import Span, indefinite
@@ -229,7 +230,7 @@ def _rows(context: Context, rows: Sequence[Value], dtype: DType | None) -> Stage
     for one in atoms:
         if len(one.type.shape) != first.rank:
             raise ShapeMismatch("rows", show_shape(first.shape), show_shape(one.type.shape), context.span)
-        fitted.append(one if not first.shape else retype(context, _variable(one), first, "rows"))
+        fitted.append(one if not first.shape else retype(context, as_var(one), first, "rows"))
     return context.wrap(context.builder.literal(fitted))
 
 
@@ -237,11 +238,6 @@ def common_type(context: Context, parts: Sequence[Staged]) -> DType:
     """The type of an array of these rows. In a list a Python number is of the type that NumPy has for it, and
     gives way to nothing: `np.array([np.float32(1), 2.0])` is of float64."""
     return dtype_of(np.result_type(*(part.dtype.numpy for part in parts)), context.span)
-
-
-def _variable(found: Atom) -> Var:
-    assert isinstance(found, Var)
-    return found
 
 
 def _leaves(value: Value) -> list[Value]:

@@ -182,9 +182,7 @@ def gather(context: Context, size: Size, part: Value) -> Gather:
         index = inner.convert(inner.index(var, indices), I64)
         return inner.select(inner.apply("lt", index, i64(0)), inner.apply("add", index, size), index)
 
-    result = context.builder.build(var.type.shape, place)
-    assert isinstance(result, Var)
-    return Gather(result)
+    return Gather(context.builder.array(var.type.shape, place))
 
 
 # ---------------------------------------------------------------------------- slices

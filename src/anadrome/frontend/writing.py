@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anadrome.array_ir.build import Builder
+from anadrome.array_ir.build import Builder, as_var
 from anadrome.array_ir.nodes import ArrayType, Atom, Bounds, Check, Part, Scatter, Size, Update, Var, i64
 from anadrome.errors.base import counted
 from anadrome.errors.frontend import ReadOnly, ShapeMismatch, UnsupportedType, WritesThroughView
@@ -153,7 +153,7 @@ def _fit_list(context: Context, array: Array, index: Value, value: Value) -> Non
     base, dtype = context.read(Array(array.cell)), type_of(context, value)[0]
     joint = np.result_type(base.type.dtype.numpy, dtype.numpy)
     if joint != base.type.dtype.numpy:
-        context.write(array.cell, _variable(convert(context, base, dtype_of(joint, context.span))))
+        context.write(array.cell, as_var(convert(context, base, dtype_of(joint, context.span))))
 
 
 def _is_of_item(view: View) -> bool:
@@ -172,11 +172,6 @@ def _check_item(context: Context, array: Array, value: Value) -> None:
     words = (show_shape(given), show_shape(wanted))
     for left, right in zip(given, wanted, strict=True):
         agree(context, left, right, "an item of a run-time list", words, RAGGED)
-
-
-def _variable(found: Atom) -> Var:
-    assert isinstance(found, Var)
-    return found
 
 
 def _put_elements(context: Context, array: Array, found: Sequence[Selector], value: Value) -> None:

@@ -7,6 +7,7 @@ is neither filled nor read: its contributions are put there.
 from __future__ import annotations
 
 from anadrome.array_ir import nodes as array_ir
+from anadrome.array_ir.build import as_var
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.lower.access import combine, locate, write
@@ -68,16 +69,16 @@ def _only_contribution(expr: array_ir.WithSum, position: int) -> array_ir.Let | 
     It stands in a loop of as many iterations as there are elements, at another element in each.
     """
     made = {target: let for let in expr.body.lets for target in let.targets}
-    outer = made.get(_variable(expr.body.results[position]))
+    outer = made.get(as_var(expr.body.results[position]))
     loop = None if outer is None else outer.expr
     if outer is None or not isinstance(loop, array_ir.Loop) or loop.condition is not None:
         return None
     token = expr.tokens[position]
-    place = outer.targets.index(_variable(expr.body.results[position]))
+    place = outer.targets.index(as_var(expr.body.results[position]))
     if loop.init[place] is not token or token.type.shape != (loop.trip,):
         return None
     inner = {target: let for let in loop.body.lets for target in let.targets}
-    found = inner.get(_variable(loop.body.results[place]))
+    found = inner.get(as_var(loop.body.results[place]))
     match found:
         case array_ir.Let(expr=array_ir.AddTo(at_token, (at,), _, array_ir.Bounds.PROVED)) if (
             at_token is loop.carried[place] and _is_another_each_time(at, loop, inner)
@@ -85,11 +86,6 @@ def _only_contribution(expr: array_ir.WithSum, position: int) -> array_ir.Let | 
             return found
         case _:
             return None
-
-
-def _variable(atom: array_ir.Atom) -> array_ir.Var:
-    assert isinstance(atom, array_ir.Var), "a token is a variable"
-    return atom
 
 
 def _is_another_each_time(

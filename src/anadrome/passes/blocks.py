@@ -110,6 +110,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from anadrome.array_ir.build import as_var
 from anadrome.array_ir.dead import live_body
 from anadrome.array_ir.nodes import (
     AddTo,
@@ -265,12 +266,7 @@ def _most(crossing: Sequence[Var], writer: _Writer) -> Atom:
 
 def _reduced(parts: Sequence[Part]) -> list[Var]:
     """What reductions take of each iteration, as variables."""
-    return [_variable(value) for part in parts if isinstance(part.item, Reduce) for value in part.takes]
-
-
-def _variable(atom: Atom) -> Var:
-    assert isinstance(atom, Var), "a sum of constants is no sum"
-    return atom
+    return [as_var(value) for part in parts if isinstance(part.item, Reduce) for value in part.takes]
 
 
 def _crossing(rest: ParFor, sums: Sequence[Let]) -> tuple[Var, ...] | None:

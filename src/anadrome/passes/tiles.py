@@ -118,6 +118,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from anadrome.array_ir.build import as_var
 from anadrome.array_ir.nodes import (
     Apply,
     ArrayType,
@@ -345,7 +346,7 @@ class _Rows:
         ahead = [let for let in inside[: self.position] if self._differs(let)]
         made = [copy.let(let) for let in (*ahead, *inside[self.position + 1 :])]
         results = copy.variables(
-            _variable(part.value) for part in self.lanes.parts if isinstance(part.item, Carry)
+            as_var(part.value) for part in self.lanes.parts if isinstance(part.item, Carry)
         )
         if self.lanes.extent not in self.own:
             lets += made
@@ -367,11 +368,6 @@ def _whole(lets: list[Let], name: str, prim: str, *args: Atom) -> Atom:
             made = _index(name)
             lets.append(Let((made,), Apply(PRIMS[prim], args)))
             return made
-
-
-def _variable(atom: Atom) -> Var:
-    assert isinstance(atom, Var)
-    return atom
 
 
 def _index(name: str) -> Var:

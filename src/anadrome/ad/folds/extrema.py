@@ -107,9 +107,7 @@ def reduced_extremum(builder: Builder, operator: str, values: Var, extent: Size)
         )
         return read_at_winner(inner, element(inner, best, column), value)
 
-    result = builder.build(values.type.shape[1:], read)
-    assert isinstance(result, Var)
-    return result
+    return builder.array(values.type.shape[1:], read)
 
 
 def scanned_extremum(builder: Builder, operator: str, values: Var, extent: Size, exclusive: bool) -> Var:
@@ -146,9 +144,7 @@ def scanned_extremum(builder: Builder, operator: str, values: Var, extent: Size,
         (value,) = inner.branch(inner.apply("gt", index, i64(0)), before, lambda branch: (empty,))
         return value
 
-    result = builder.build(values.type.shape, read)
-    assert isinstance(result, Var)
-    return result
+    return builder.array(values.type.shape, read)
 
 
 def _is_number(builder: Builder, value: Atom) -> Atom:
@@ -160,9 +156,9 @@ def accumulated_extremum(
 ) -> Var:
     """The extremum of each bin and its initial value, read at its place; values may be rows."""
     shape = init.type.shape
-    start = builder.build(shape, lambda inner, place: _still(inner, element(inner, init, place)))
+    start = builder.array(shape, lambda inner, place: _still(inner, element(inner, init, place)))
     nobody = builder.full(shape, extent)
-    assert isinstance(start, Var) and isinstance(nobody, Var)
+    assert isinstance(nobody, Var)
     row = values.type.shape[1:]
 
     def collect(inner: Builder, index: Var) -> list[Part]:
@@ -205,6 +201,4 @@ def accumulated_extremum(
         )
         return read_at_winner(inner, inner.index(best, place), value)
 
-    result = builder.build(shape, read)
-    assert isinstance(result, Var)
-    return result
+    return builder.array(shape, read)

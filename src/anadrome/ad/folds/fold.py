@@ -40,7 +40,7 @@ from anadrome.ad.folds.monoids import (
 from anadrome.ad.folds.products import reverse_product
 from anadrome.ad.folds.recurrence import closure, linear_scan
 from anadrome.ad.sweep.scope import Scope
-from anadrome.array_ir.build import Builder, number
+from anadrome.array_ir.build import Builder, as_var, number
 from anadrome.array_ir.nodes import (
     Atom,
     Index,
@@ -218,7 +218,7 @@ def _reverse_scan(
 
     def seed(inner: Builder, place: int, index: Atom) -> Atom | None:
         array = seeds[place]
-        return None if array is None else inner.index(_variable(array), (index,))
+        return None if array is None else inner.index(as_var(array), (index,))
 
     def steps(inner: Builder, index: Var) -> list[Part]:
         place = flipped(inner, extent, index)
@@ -296,11 +296,6 @@ class _Chain:
         return linear_scan(
             self.pattern, matrix, [zero if part is None else part for part in vector], self.dtype
         )
-
-
-def _variable(atom: Atom) -> Var:
-    assert isinstance(atom, Var)
-    return atom
 
 
 # ---------------------------------------------------------------------------- forward mode

@@ -111,8 +111,7 @@ def pair_solved(b: Builder, matrix: Pair, right: Pair, is_adjoint: bool) -> Pair
         real, imag = at(inner, right, (row, place[1]))
         return inner.select(is_top, real, imag)
 
-    system, both = b.build((double, double), block), b.build((double, columns), stacked)
-    assert isinstance(system, Var) and isinstance(both, Var)
+    system, both = b.array((double, double), block), b.array((double, columns), stacked)
     found = solved(b, system, both, is_adjoint)
 
     def parts(inner: Builder, i: Var, j: Var) -> Number:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from anadrome.ad.arrays import add_arrays, transpose
-from anadrome.ad.library.matrices import entries, half, negated, product, total
+from anadrome.ad.arrays import transpose
+from anadrome.ad.library.matrices import both_halves, entries, half, negated, product, total
 from anadrome.ad.library.record import Call, ForwardRule, Lazy, ReverseRule, Vars, only
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Library, Var
@@ -27,11 +27,6 @@ def _over_gap(b: Builder, i: Var, j: Var, numerator: Atom, gap: Atom, diagonal: 
     is_diagonal = b.apply("eq", i, j)
     beside = b.div(numerator, b.select(is_diagonal, b.constant(1.0, gap), gap))
     return b.select(is_diagonal, b.constant(0.0, gap) if diagonal is None else diagonal, beside)
-
-
-def _array(atom: Atom) -> Var:
-    assert isinstance(atom, Var)
-    return atom
 
 
 # ---------------------------------------------------------------------------- QR
@@ -96,15 +91,14 @@ def _eigh_reverse(b: Builder, call: Call, adjoints: Vars) -> tuple[Lazy, ...]:
 
     middle = entries(b, v.type.shape, entry)
     s_adj = product(b, product(b, v, middle), v, False, True)
-    found = half(b, _array(add_arrays(b, s_adj, transpose(b, s_adj))), lower)
+    found = half(b, both_halves(b, s_adj), lower)
     return (lambda: found,)
 
 
 def _eigh_forward(b: Builder, call: Call, tangents: Vars) -> tuple[Atom, ...]:
     """With P = Vᵀ·S_tan·V: w_tan = diag P, V_tan = V·(F∘P)."""
     (w, v), (lower,) = call.results, call.attributes
-    read = half(b, only(tangents), lower)
-    s_tan = _array(add_arrays(b, read, transpose(b, read)))
+    s_tan = both_halves(b, half(b, only(tangents), lower))
     p = product(b, v, product(b, s_tan, v), True)
 
     def entry(inner: Builder, i: Var, j: Var) -> Atom:

@@ -64,9 +64,7 @@ def _weighted(builder: Builder, spectrum: Atom, values: Atom, weight: float) -> 
         is_alone = inner.apply("or", is_first, is_middle)
         return inner.select(is_alone, value, inner.mul(value, inner.constant(weight, value)))
 
-    result = builder.build(spectrum.type.shape, place)
-    assert isinstance(result, Var)
-    return result
+    return builder.array(spectrum.type.shape, place)
 
 
 REVERSE: Mapping[str, ReverseRule] = {

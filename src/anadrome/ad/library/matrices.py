@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from anadrome.ad.arrays import add_arrays, element
-from anadrome.array_ir.build import Builder
+from anadrome.ad.arrays import add_arrays, element, transpose
+from anadrome.array_ir.build import Builder, as_var
 from anadrome.array_ir.nodes import Atom, Library, Size, Var
 
 
 def entries(builder: Builder, shape: Sequence[Size], entry: Callable[[Builder, Var, Var], Atom]) -> Var:
     """The matrix of this shape with `entry(inner, i, j)` everywhere."""
-    result = builder.build(shape, lambda inner, at: entry(inner, at[0], at[1]))
-    assert isinstance(result, Var)
-    return result
+    return builder.array(shape, lambda inner, at: entry(inner, at[0], at[1]))
 
 
 def product(
@@ -29,26 +27,25 @@ def solved(builder: Builder, matrix: Var, right: Var, transposed: bool) -> Var:
 
 def scaled(builder: Builder, matrix: Var, factor: Atom) -> Var:
     """factor·matrix"""
-    result = builder.build(matrix.type.shape, lambda inner, at: inner.mul(element(inner, matrix, at), factor))
-    assert isinstance(result, Var)
-    return result
+    return builder.array(matrix.type.shape, lambda inner, at: inner.mul(element(inner, matrix, at), factor))
 
 
 def negated(builder: Builder, matrix: Var) -> Var:
     """-matrix"""
-    result = builder.build(matrix.type.shape, lambda inner, at: inner.neg(element(inner, matrix, at)))
-    assert isinstance(result, Var)
-    return result
+    return builder.array(matrix.type.shape, lambda inner, at: inner.neg(element(inner, matrix, at)))
 
 
 def total(builder: Builder, terms: Sequence[Var]) -> Var:
     """The sum of some arrays."""
     result = terms[0]
     for term in terms[1:]:
-        added = add_arrays(builder, result, term)
-        assert isinstance(added, Var)
-        result = added
+        result = as_var(add_arrays(builder, result, term))
     return result
+
+
+def both_halves(builder: Builder, matrix: Var) -> Var:
+    """M + Mᵀ"""
+    return as_var(add_arrays(builder, matrix, transpose(builder, matrix)))
 
 
 def half(builder: Builder, matrix: Var, lower: bool = True) -> Var:
@@ -60,9 +57,7 @@ def half(builder: Builder, matrix: Var, lower: bool = True) -> Var:
         beside = inner.apply("gt" if lower else "lt", at[0], at[1])
         return inner.select(beside, value, inner.select(inner.apply("eq", at[0], at[1]), middle, zero))
 
-    result = builder.build(matrix.type.shape, entry)
-    assert isinstance(result, Var)
-    return result
+    return builder.array(matrix.type.shape, entry)
 
 
 def triangle(builder: Builder, matrix: Var, lower: bool) -> Var:
@@ -72,6 +67,4 @@ def triangle(builder: Builder, matrix: Var, lower: bool) -> Var:
         value = element(inner, matrix, at)
         return inner.select(inner.apply("ge" if lower else "le", *at), value, inner.constant(0.0, value))
 
-    result = builder.build(matrix.type.shape, entry)
-    assert isinstance(result, Var)
-    return result
+    return builder.array(matrix.type.shape, entry)

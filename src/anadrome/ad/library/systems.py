@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from anadrome.ad.arrays import add_arrays, transpose, zeros_like
-from anadrome.ad.library.matrices import half, negated, product, scaled, total, triangle
+from anadrome.ad.arrays import transpose, zeros_like
+from anadrome.ad.library.matrices import both_halves, half, negated, product, scaled, total, triangle
 from anadrome.ad.library.record import Call, ForwardRule, Lazy, ReverseRule, Vars, only
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Library, Var
@@ -127,7 +127,7 @@ def _cholesky_reverse(b: Builder, call: Call, adjoints: Vars) -> tuple[Lazy, ...
 def _cholesky_forward(b: Builder, call: Call, tangents: Vars) -> tuple[Atom, ...]:
     """L_tan = L·Φ(L⁻¹·S_tan·L⁻ᵀ) (Murray 2016, eq. 8), where S_tan = Φ(A_tan) + Φ(A_tan)ᵀ."""
     (y,) = call.results
-    symmetric = _both_halves(b, half(b, only(tangents)))
+    symmetric = both_halves(b, half(b, only(tangents)))
     return (product(b, y, half(b, _inside(b, y, symmetric))),)
 
 
@@ -139,11 +139,11 @@ def _cholesky_adjoint_reverse(b: Builder, call: Call, adjoints: Vars) -> tuple[L
     W_adj = L·Φ(E),  L_adj = W·Φ(E)ᵀ - M·N·L⁻ᵀ
     """
     (factor, w), (y,) = call.args, call.results
-    n = _both_halves(b, half(b, only(adjoints)))
+    n = both_halves(b, half(b, only(adjoints)))
     inside = half(b, _inside(b, factor, n))
 
     def factor_adj() -> Atom:
-        full = product(b, n, _both_halves(b, y))
+        full = product(b, n, both_halves(b, y))
         right = transpose(b, b.let_one(Library("triangular_solve", (factor, full), (True, False))))
         first = product(b, triangle(b, w, True), inside, False, True)
         return triangle(b, total(b, [first, negated(b, right)]), True)
@@ -161,21 +161,14 @@ def _cholesky_adjoint_forward(b: Builder, call: Call, tangents: Vars) -> tuple[A
     if tangents[0] is None:
         return call.again(b, (factor, *terms))
     turning = triangle(b, tangents[0], True)
-    q = _both_halves(b, half(b, product(b, turning, triangle(b, w, True), True)))
+    q = both_halves(b, half(b, product(b, turning, triangle(b, w, True), True)))
     terms.append(b.let_one(Library("triangular_solve", (factor, q), (True, True))))
     first = b.let_one(Library("cholesky_adjoint", (factor, total(b, terms))))
     z_turned = b.let_one(
-        Library("triangular_solve", (factor, product(b, turning, _both_halves(b, y), True)), (True, True))
+        Library("triangular_solve", (factor, product(b, turning, both_halves(b, y), True)), (True, True))
     )
-    z = half(b, _both_halves(b, z_turned))
+    z = half(b, both_halves(b, z_turned))
     return (total(b, [first, negated(b, z)]),)
-
-
-def _both_halves(b: Builder, matrix: Var) -> Var:
-    """M + Mᵀ"""
-    found = add_arrays(b, matrix, transpose(b, matrix))
-    assert isinstance(found, Var)
-    return found
 
 
 def _inside(b: Builder, factor: Var, symmetric: Var) -> Var:

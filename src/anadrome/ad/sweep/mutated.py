@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from anadrome.array_ir.build import UNNAMED
+from anadrome.array_ir.build import UNNAMED, as_var
 from anadrome.array_ir.checkpoint import Checkpoint
 from anadrome.array_ir.dead import live_body
 from anadrome.array_ir.induction import Step, induction_steps
@@ -276,7 +276,7 @@ class _Planner:
         frame = Frame(None, expr.trip, True)
         entries = {var: _log(var.name, var.type) for var in others}
         starts = [expr.carried[position] for position in positions]
-        ends = [_var(expr.body.results[position]) for position in positions]
+        ends = [as_var(expr.body.results[position]) for position in positions]
         counters = {expr.carried[position]: (expr.init[position], step) for position, step in steps.items()}
         return LoopPlan(frame, positions, entries, self.body(expr.body, starts, ends, frame, set()), counters)
 
@@ -340,7 +340,7 @@ class _Planner:
             case If(then=then, other=other):
                 starts = [before for _, before, _ in link.moves]
                 for side in (then, other):
-                    ends = [_var(side.results[position]) for position, _, _ in link.moves]
+                    ends = [as_var(side.results[position]) for position, _, _ in link.moves]
                     found = self.body(side, starts, ends, frame, missing, in_branch=True)
                     link.sides += (found,)
             case Loop():
@@ -371,7 +371,7 @@ class _Planner:
         ]
         entries = {var: _log(var.name, var.type) for var in others if not var.type.shape}
         starts = [expr.carried[position] for position in positions]
-        ends = [_var(expr.body.results[position]) for position in positions]
+        ends = [as_var(expr.body.results[position]) for position in positions]
         lost = missing | {var for var in others if var.type.shape}
         body = self.body(expr.body, starts, ends, inner, lost)
         link.frame = inner
@@ -469,8 +469,3 @@ def _log(name: str, type_: Type) -> Var:
 def called(name: str, what: str) -> str:
     """What the log or the snapshots of a variable are called."""
     return what if name in UNNAMED else f"{name}_{what}"
-
-
-def _var(atom: Atom) -> Var:
-    assert isinstance(atom, Var)
-    return atom

@@ -226,9 +226,7 @@ def as_strong(value: Value) -> Value:
 
 def built(builder: Builder, shape: Sequence[Size], place: Callable[[Builder, tuple[Var, ...]], Atom]) -> Var:
     """The array with `place(inner, indices)` everywhere; the shape is not ()."""
-    result = builder.build(shape, place)
-    assert isinstance(result, Var)
-    return result
+    return builder.array(shape, place)
 
 
 def permuted(builder: Builder, var: Var, order: Sequence[int]) -> Var:

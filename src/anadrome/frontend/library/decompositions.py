@@ -94,9 +94,7 @@ def _is_tall(context: Context, var: Var) -> bool:
 
 def _columns(builder: Builder, matrix: Var, count: Size) -> Var:
     """The first columns of a matrix."""
-    result = builder.build((matrix.type.shape[0], count), lambda inner, at: inner.index(matrix, at))
-    assert isinstance(result, Var)
-    return result
+    return builder.array((matrix.type.shape[0], count), lambda inner, at: inner.index(matrix, at))
 
 
 def _beyond(builder: Builder, matrix: Var, q: Var, r: Var) -> Atom:
