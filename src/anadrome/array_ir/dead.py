@@ -25,12 +25,10 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar, assert_never
 
 from anadrome.array_ir.nodes import (
-    Accumulate,
     AddTo,
     Apply,
     Atom,
     Body,
-    Bounds,
     Carry,
     Check,
     Collective,
@@ -49,16 +47,15 @@ from anadrome.array_ir.nodes import (
     ParFor,
     Print,
     Reshape,
-    Scatter,
     SumType,
     Update,
     Var,
     WithSum,
-    Yield,
 )
 from anadrome.array_ir.walk import (
     expression_variables,
     has_effect,
+    is_checked,
     map_operator,
     operands,
     operator_of,
@@ -128,8 +125,8 @@ class _Needs:
         """The needs of one statement."""
         expr = let.expr
         match expr:
-            case Apply() | Index():
-                self.simple(let, expr, around)
+            case Apply():
+                self.simple(let, expr)
             case ParFor():
                 self.parfor(let, expr)
             case Loop():
@@ -144,26 +141,15 @@ class _Needs:
                     self.linear(right, target)
             case WithSum():
                 self.with_sum(let, expr)
-            case Check(condition=condition, values=values):
-                self.need(let, condition, *values)
-                self.root(let, around)
-            case Print(values=values):
-                self.need(let, *values)
-                self.root(let, around)
-            case Launch() | Collective():
-                if let.targets:
-                    self.simple(let, expr, around)
-                else:
-                    self.need(let, *operands(expr))
-                if has_effect(expr):
-                    self.root(let.targets[0] if let.targets else let, around)
             case AddTo(token=token):
-                self.simple(let, expr, around)
+                self.effect(let, expr, around)
                 self.linear(token, let.targets[0])
-            case Update() | Full() | Literal() | Reshape() | Library():
-                self.simple(let, expr, around)
+            case Full() | Literal() | Reshape() | Library():
+                self.simple(let, expr)
+            case Index() | Update() | Check() | Print() | Launch() | Collective():
+                self.effect(let, expr, around)
             case Custom():
-                self.simple(let, expr, around)
+                self.effect(let, expr, around)
                 self.need(let.targets[0], *expression_variables(expr))
             case _:
                 assert_never(expr)
@@ -176,7 +162,13 @@ class _Needs:
         if around is not None:
             self.roots.append(around)
 
-    def simple(self, let: Let, expr: Expr, around: Node | None) -> None:
+    def effect(self, let: Let, expr: Expr, around: Node | None) -> None:
+        """A statement without bodies that may have to stay."""
+        self.simple(let, expr)
+        if has_effect(expr):
+            self.root(let.targets[0] if let.targets else let, around)
+
+    def simple(self, let: Let, expr: Expr) -> None:
         """A statement without bodies."""
         if not let.targets:
             self.need(let, *operands(expr))
@@ -186,8 +178,6 @@ class _Needs:
         for target in let.targets[1:]:
             self.need(target, first)
             self.need(first, target, *target.type.shape)
-        if _is_checked(expr):
-            self.root(first, around)
 
     def parfor(self, let: Let, expr: ParFor) -> None:
         """A parfor and its yields."""
@@ -207,7 +197,7 @@ class _Needs:
             if isinstance(item, Carry):
                 self.linear(item.source, first)
                 self.linear(part.takes[0], first)
-            if _is_checked(item):
+            if is_checked(item):
                 self.root(first, let)
 
     def loop(self, let: Let, expr: Loop) -> None:
@@ -237,16 +227,6 @@ class _Needs:
         for target, after in zip(let.targets[count:], results[count:], strict=True):
             self.need(target, let, after, *target.type.shape)
             self.linear(after, target)
-
-
-def _is_checked(node: Expr | Yield) -> bool:
-    match node:
-        case Index() | Update() | AddTo() | Accumulate() | Scatter():
-            return node.bounds is Bounds.CHECKED
-        case Custom():
-            return has_effect(node)
-        case _:
-            return False
 
 
 class _Sweep:

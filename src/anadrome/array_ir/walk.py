@@ -348,7 +348,7 @@ def has_effect(expr: Expr) -> bool:
             return operation != "shared"
         case Index(bounds=bounds) | Update(bounds=bounds) | AddTo(bounds=bounds):
             return bounds.value == "checked"
-        case ParFor(yields=yields) if any(_is_checked(item) for item in yields):
+        case ParFor(yields=yields) if any(is_checked(item) for item in yields):
             return True
         case Custom(primal=primal):
             return any(has_effect(let.expr) for let in primal.lets)
@@ -362,5 +362,6 @@ def prints(expr: Expr) -> bool:
     return isinstance(expr, Print) or any(isinstance(found, Print) for found in inner)
 
 
-def _is_checked(item: Yield) -> bool:
+def is_checked(item: Yield) -> bool:
+    """Whether a yield holds a run-time check of its place."""
     return Bounds.CHECKED in fields_of(item)
