@@ -28,9 +28,6 @@ from anadrome.array_ir.nodes import (
     Function,
     JvpRule,
     Let,
-    Part,
-    Size,
-    Stack,
     Var,
     VjpRule,
 )
@@ -139,30 +136,6 @@ def _push_transposed(
         return _transposed(inner, renaming, reverse, rule.backward, fixed, rule.cotangents, tangents)
 
     return found[:count], push
-
-
-def every_direction(
-    builder: Builder, push: Push, tangents: Sequence[Atom], directions: Size | None
-) -> list[Atom]:
-    """The tangents of the results; several directions are the trailing dimension of every tangent."""
-    if directions is None:
-        return list(push(builder, tangents))
-
-    def one(inner: Builder, index: Var) -> list[Part]:
-        return [Stack.of(result) for result in push(inner, [_direction(inner, t, index) for t in tangents])]
-
-    stacked = builder.parfor(directions, one)
-    return [_directions_last(builder, array) for array in stacked]
-
-
-def _direction(builder: Builder, tangent: Atom, index: Var) -> Atom:
-    shape = tangent.type.shape[:-1]
-    return builder.build(shape, lambda inner, at: element(inner, tangent, (*at, index)))
-
-
-def _directions_last(builder: Builder, stacked: Var) -> Atom:
-    first, *rest = stacked.type.shape
-    return builder.build((*rest, first), lambda inner, at: element(inner, stacked, (at[-1], *at[:-1])))
 
 
 # ---------------------------------------------------------------------------- reverse mode

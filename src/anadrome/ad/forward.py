@@ -14,7 +14,7 @@ from typing import assert_never
 from anadrome.ad.activity import varied_variables
 from anadrome.ad.arrays import element, move_first_axis
 from anadrome.ad.canonical import canonical
-from anadrome.ad.custom import every_direction, floats, forward_custom, hold_closed
+from anadrome.ad.custom import floats, forward_custom, hold_closed
 from anadrome.ad.isolated import forward_lone, is_lone
 from anadrome.ad.launch import forward_launch, renamed
 from anadrome.ad.library.table import forward_library
@@ -63,6 +63,8 @@ from anadrome.array_ir.rewrite import Renaming
 from anadrome.errors import Span
 
 _Combine = Callable[[Builder, Sequence[Atom]], Atom]
+_Way = Callable[[Atom], Atom]
+"""a tangent -> the direction of it that is at hand"""
 
 
 def jvp(fn: Function, active: Sequence[bool], directions: Size | None = None) -> Function:
@@ -254,13 +256,11 @@ class _Forward:
         results = self.renaming.atoms(let.targets)
         known = [self.tangent(arg) for arg in expr.args]
 
-        def push(inner: Builder, given: Sequence[Atom]) -> tuple[Atom, ...]:
-            parts = iter(given)
-            tangents = [None if tangent is None else next(parts) for tangent in known]
+        def push(inner: Builder, way: _Way) -> Sequence[Atom]:
+            tangents = [None if tangent is None else way(tangent) for tangent in known]
             return forward_library(inner, call, results, tangents)
 
-        given = [tangent for tangent in known if tangent is not None]
-        tangents = every_direction(builder, push, given, self.directions)
+        tangents = every_direction(builder, push, self.directions)
         self.tangents.update(zip(let.targets, tangents, strict=True))
 
     def launch(self, builder: Builder, let: Let, expr: Launch) -> None:
@@ -276,9 +276,8 @@ class _Forward:
             place: target for place, target in zip(places, let.targets, strict=True) if target in self.varied
         }
 
-        def push(inner: Builder, given: Sequence[Atom]) -> tuple[Atom, ...]:
-            parts = iter(given)
-            tangents = [None if tangent is None else next(parts) for tangent in known]
+        def push(inner: Builder, way: _Way) -> Sequence[Atom]:
+            tangents = [None if tangent is None else way(tangent) for tangent in known]
             primal, moved = forward_launch(inner, call, tangents, tuple(varied), is_whole=is_whole)
             if is_whole:
                 self.renaming.mapping.update(
@@ -286,8 +285,7 @@ class _Forward:
                 )
             return moved
 
-        given = [tangent for tangent in known if tangent is not None]
-        tangents = every_direction(builder, push, given, self.directions)
+        tangents = every_direction(builder, push, self.directions)
         self.tangents.update(zip(varied.values(), tangents, strict=True))
 
     def custom(self, builder: Builder, let: Let, expr: Custom) -> None:
@@ -304,9 +302,10 @@ class _Forward:
         self.renaming.mapping.update(zip(let.targets, results, strict=True))
         given = [self.tangent_or_zero(builder, arg) for arg in expr.args]
         targets = [let.targets[position] for position in floats(let.targets)]
-        self.tangents.update(
-            zip(targets, every_direction(builder, push, given, self.directions), strict=True)
+        tangents = every_direction(
+            builder, lambda inner, way: push(inner, [way(tangent) for tangent in given]), self.directions
         )
+        self.tangents.update(zip(targets, tangents, strict=True))
 
     # ------------------------------------------------------------------ constructs with bodies
     def body(self, builder: Builder, body: Body, keep: Sequence[bool]) -> tuple[Atom, ...]:
@@ -399,20 +398,11 @@ class _Forward:
         """A yield that stands alone: its own rule, direction by direction."""
         push = forward_lone(builder, self.renaming, let, expr, self.varied, jvp, self.directions is None)
 
-        def one(inner: Builder, way: Callable[[Builder, Atom], Atom]) -> Sequence[Atom]:
-            return push.tangents(
-                inner, lambda var: way(inner, self.tangents[var]) if var in self.tangents else None
-            )
+        def one(inner: Builder, way: _Way) -> Sequence[Atom]:
+            return push.tangents(inner, lambda var: way(self.tangents[var]) if var in self.tangents else None)
 
-        if self.directions is None:
-            self.tangents.update(zip(push.targets, one(builder, lambda inner, atom: atom), strict=True))
-            return
-        results = builder.parfor(
-            self.directions,
-            lambda inner, k: [Stack.of(atom) for atom in one(inner, lambda b, t: _direction(b, t, k))],
-        )
-        for target, stacked in zip(push.targets, results, strict=True):
-            self.tangents[target] = move_first_axis(builder, stacked, len(target.type.shape))
+        tangents = every_direction(builder, one, self.directions)
+        self.tangents.update(zip(push.targets, tangents, strict=True))
 
     def tangent_part(self, builder: Builder, inner: Builder, part: Part) -> Part:
         """The yield of the tangents: every rule that is left after `canonical` is linear."""
@@ -435,6 +425,20 @@ class _Forward:
                 raise AssertionError("rewritten before the forward sweep, or standing alone")
             case _:
                 assert_never(part.item)
+
+
+def every_direction(
+    builder: Builder, push: Callable[[Builder, _Way], Sequence[Atom]], directions: Size | None
+) -> list[Atom]:
+    """The tangents of the results; several directions are the trailing dimension of every tangent."""
+    if directions is None:
+        return list(push(builder, lambda tangent: tangent))
+
+    def one(inner: Builder, index: Var) -> list[Part]:
+        return [Stack.of(result) for result in push(inner, lambda t: _direction(inner, t, index))]
+
+    stacked = builder.parfor(directions, one)
+    return [move_first_axis(builder, array, len(array.type.shape) - 1) for array in stacked]
 
 
 def _direction(builder: Builder, tangent: Atom, direction: Var) -> Atom:
