@@ -77,6 +77,13 @@ class Flow:
                 self.carried.setdefault(feed, []).append(target)
         self.steered.setdefault(target, []).extend(steered)
 
+    def feed_each(
+        self, targets: Sequence[Var], *carried: Sequence[Atom], steered: Iterable[Atom] = ()
+    ) -> None:
+        """Note that each target is made of what stands at its place in these."""
+        for target, *feeds in zip(targets, *carried, strict=True):
+            self.feed(target, feeds, steered)
+
     def downstream(self, starts: Iterable[Var], with_steered: bool) -> set[Var]:
         """Everything that the starts flow into."""
         readers: dict[Var, list[Var]] = {}
@@ -226,22 +233,16 @@ def _let(flow: Flow, targets: tuple[Var, ...], expr: Expr) -> None:
             decided = (() if trip is None else (trip,)) + (() if condition is None else condition.results)
             if index is not None:
                 flow.feed(index, ())
-            for target, var, start, end in zip(targets, carried, init, body.results, strict=True):
-                flow.feed(var, (start, end), decided)
-                flow.feed(target, (start, end), decided)
+            flow.feed_each(carried, init, body.results, steered=decided)
+            flow.feed_each(targets, init, body.results, steered=decided)
         case If(condition=condition, then=then, other=other):
-            for target, left, right in zip(targets, then.results, other.results, strict=True):
-                flow.feed(target, (left, right), (condition,))
+            flow.feed_each(targets, then.results, other.results, steered=(condition,))
         case WithSum(init=init, tokens=tokens, body=body):
-            for token, start in zip(tokens, init, strict=True):
-                flow.feed(token, (start,))
-            for target, result in zip(targets, body.results, strict=True):
-                flow.feed(target, (result,))
+            flow.feed_each(tokens, init)
+            flow.feed_each(targets, body.results)
         case Custom(args=args, params=params, primal=primal):
-            for param, arg in zip(params, args, strict=True):
-                flow.feed(param, (arg,))
-            for target, result in zip(targets, primal.results, strict=True):
-                flow.feed(target, (result,))
+            flow.feed_each(params, args)
+            flow.feed_each(targets, primal.results)
         case Check() | Print():
             pass
         case Launch() | Collective():

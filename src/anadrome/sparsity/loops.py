@@ -35,6 +35,7 @@ from anadrome.sparsity.values import (
     Store,
     Value,
     collected,
+    collecting,
     contiguous,
     lift,
     lift_block,
@@ -308,13 +309,7 @@ def _open(value: Value) -> Value:
     if value.pending is not None:
         return value
     own = contiguous(value)
-    return _pending(own, Store(own.store.count, None, own.store.sets))
-
-
-def _pending(block: Block, store: Store) -> Block:
-    pending = Pending()
-    pending.root = Block(block.lanes, block.offset, block.shape, store, pending)
-    return pending.root
+    return collecting(own, Store(own.store.count, None, own.store.sets))
 
 
 def _join(state: State, join: Value, start: Value, after: Value, lanes: Lanes) -> Value:
@@ -335,7 +330,7 @@ def _join(state: State, join: Value, start: Value, after: Value, lanes: Lanes) -
         join.pending.add(join.offset[own.lanes.up[runs]] + within, own.store.sets)
     if join.pending is _pending_of(start):
         return join
-    return _pending(join, join.pending.joined(join.store))
+    return collecting(join, join.pending.joined(join.store))
 
 
 def _members(joins: Mapping[int, Value]) -> list[int]:

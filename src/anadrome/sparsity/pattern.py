@@ -63,14 +63,15 @@ from anadrome.sparsity.state import State, concatenated
 from anadrome.sparsity.values import (
     Block,
     Lanes,
-    Pending,
     Scalar,
     Source,
     Store,
     Value,
     collected,
+    collecting,
     contiguous,
     contribution,
+    either,
     masked,
     places,
     read,
@@ -227,10 +228,7 @@ def _apply(state: State, target: Var, expr: Apply, lanes: Lanes) -> Scalar:
         return Scalar(lanes, value)
     sources = frozenset[Source]().union(*(arg.sources for arg in args))
     if expr.prim.name == "select" and known[0] is not None:
-        both = args[1].sources & args[2].sources
-        kept = [masked(source, known[0]) for source in args[1].sources - both]
-        kept += [masked(source, ~known[0]) for source in args[2].sources - both]
-        sources = both | frozenset(kept)
+        sources = either(known[0], args[1], args[2])
     elif expr.prim.name == "mul":
         keep = np.ones(lanes.count, bool)
         for one in known:
@@ -276,10 +274,8 @@ def _with_sum(state: State, targets: Sequence[Var], expr: WithSum, lanes: Lanes)
     opened: list[Block] = []
     for token, start in zip(expr.tokens, expr.init, strict=True):
         base = contiguous(state.block(start, lanes))
-        pending = Pending()
-        pending.root = Block(lanes, base.offset, base.shape, base.store, pending)
-        opened.append(pending.root)
-        state.bind(token, pending.root)
+        opened.append(collecting(base, base.store))
+        state.bind(token, opened[-1])
     state.run(state, expr.body, lanes)
     for target, block in zip(targets, opened, strict=False):
         assert block.pending is not None

@@ -22,10 +22,10 @@ from anadrome.sparsity.values import (
     Value,
     collected,
     contiguous,
+    either,
     lift,
     lift_block,
     lift_scalar,
-    masked,
 )
 
 SOURCES_KEPT = 24
@@ -179,10 +179,7 @@ def _chosen_scalar(condition: Data | None, then: Scalar, other: Scalar) -> Scala
     value = None
     if then.value is not None and other.value is not None:
         value = np.where(condition, then.value, other.value)
-    both = then.sources & other.sources
-    kept = [masked(source, condition) for source in then.sources - both]
-    kept += [masked(source, ~condition) for source in other.sources - both]
-    return Scalar(then.lanes, value, both | frozenset(kept))
+    return Scalar(then.lanes, value, either(condition, then, other))
 
 
 def joined(state: State, left: Block, right: Block) -> Block:

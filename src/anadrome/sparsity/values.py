@@ -158,6 +158,21 @@ def lift_block(value: Block, lanes: Lanes) -> Block:
     return Block(lanes, value.offset[route], shape, value.store, value.pending)
 
 
+def collecting(block: Block, store: Store) -> Block:
+    """The array with these elements, to which contributions are collected from here on."""
+    pending = Pending()
+    pending.root = Block(block.lanes, block.offset, block.shape, store, pending)
+    return pending.root
+
+
+def either(condition: Data, then: Scalar, other: Scalar) -> frozenset[Source]:
+    """The sources of `then` in the lanes where the condition holds, those of `other` in the others."""
+    both = then.sources & other.sources
+    kept = [masked(source, condition) for source in then.sources - both]
+    kept += [masked(source, ~condition) for source in other.sources - both]
+    return both | frozenset(kept)
+
+
 def masked(source: Source, keep: npt.NDArray[np.bool_]) -> Source:
     """The source in some lanes, nothing in the others."""
     return Source(source.sets, np.where(keep, source.rows, -1))

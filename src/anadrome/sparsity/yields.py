@@ -36,6 +36,7 @@ from anadrome.array_ir.nodes import (
 )
 from anadrome.array_ir.operators import identity
 from anadrome.array_ir.walk import free_variables
+from anadrome.prims.node import replace
 from anadrome.sparsity.flow import Flow
 from anadrome.sparsity.sets import Ints, Sets, grouped, nothing, pick, prefixes, spans, stacked, union
 from anadrome.sparsity.state import ELEMENTS, State, breadth, concatenated
@@ -43,6 +44,7 @@ from anadrome.sparsity.values import (
     Block,
     Data,
     Lanes,
+    Pending,
     Places,
     Scalar,
     Source,
@@ -51,6 +53,7 @@ from anadrome.sparsity.values import (
     collected,
     contiguous,
     contribution,
+    lift_block,
     places,
 )
 
@@ -308,34 +311,20 @@ def accumulated(
     """`init` with contributions of the inner lanes."""
     base = state.block(init, lanes)
     own = base if base.pending is not None else contiguous(base)
-    target, rows = _lifted(own, inner), contiguous(state.block(value, inner))
+    target, rows = lift_block(own, inner), contiguous(state.block(value, inner))
     where = places(target, indices_of(state, at, inner))
-    addresses, sets = contribution(where, rows.store)
-    extra = []
+    pending = own.pending or Pending()
+    pending.add(*contribution(where, rows.store))
     if isinstance(operator, Lambda):
         for var in free_variables(operator.body):
             around = _whole(state, var, inner) if state.is_reached(var) else None
             if around is not None:
                 runs, _ = _columns(rows)
-                extra.append(contribution(where, Store(rows.store.count, None, pick(around, runs))))
+                pending.add(*contribution(where, Store(rows.store.count, None, pick(around, runs))))
     if own.pending is not None:
-        for part in ((addresses, sets), *extra):
-            own.pending.add(*part)
         return own
-    found = [
-        own.store.sets,
-        *(grouped(s, a, own.store.count) for a, s in ((addresses, sets), *extra) if s is not None),
-    ]
-    kept = [part for part in found if part is not None]
     data = _added(operator, own.store.data, where, rows)
-    return Block(lanes, own.offset, own.shape, Store(own.store.count, data, union(kept) if kept else None))
-
-
-def _lifted(block: Block, inner: Lanes) -> Block:
-    route = inner.route(block.lanes)
-    if route is None:
-        return block
-    return Block(inner, block.offset[route], tuple(size[route] for size in block.shape), block.store)
+    return Block(lanes, own.offset, own.shape, replace(pending.joined(own.store), data=data))
 
 
 def _added(operator: Operator, data: Data | None, where: Places, rows: Block) -> Data | None:
@@ -354,18 +343,12 @@ def written(state: State, init: Atom, at: Sequence[Atom], value: Atom, inner: La
     is known."""
     base = state.block(init, lanes)
     own = base if base.pending is not None else contiguous(base)
-    target, rows = _lifted(own, inner), contiguous(state.block(value, inner))
+    target, rows = lift_block(own, inner), contiguous(state.block(value, inner))
     where = places(target, indices_of(state, at, inner))
-    if own.pending is not None:
-        own.pending.add(*contribution(where, rows.store))
-        return own
-    if not where.is_exact:
-        addresses, sets = contribution(where, rows.store)
-        found = [own.store.sets, None if sets is None else grouped(sets, addresses, own.store.count)]
-        kept = [part for part in found if part is not None]
-        return Block(
-            lanes, own.offset, own.shape, Store(own.store.count, None, union(kept) if kept else None)
-        )
+    if own.pending is not None or not where.is_exact:
+        pending = own.pending or Pending()
+        pending.add(*contribution(where, rows.store))
+        return own if own.pending else Block(lanes, own.offset, own.shape, pending.joined(own.store))
     _, runs, within = spans(where.row)
     addresses = np.where(where.inside[runs], where.address[runs] + within, -1)
     last = np.arange(own.store.count)
