@@ -29,7 +29,7 @@ def library(state: State, targets: Sequence[Var], expr: Library, lanes: Lanes) -
     """The results of a library call."""
     args = [contiguous(state.block(arg, lanes)) for arg in expr.args]
     outs = [state.blank(state.shape(target.type, lanes), lanes) for target in targets]
-    known = _values(state, targets, expr, args, outs, lanes)
+    known = _values(state, targets, expr, args, lanes)
     for position, (target, out, data) in enumerate(zip(targets, outs, known, strict=True)):
         sets = _sets(expr, args, out, position) if state.is_reached(target) else None
         state.bind(target, Block(lanes, out.offset, out.shape, Store(out.store.count, data, sets)))
@@ -103,7 +103,6 @@ def _values(
     targets: Sequence[Var],
     expr: Library,
     args: Sequence[Block],
-    outs: Sequence[Block],
     lanes: Lanes,
 ) -> list[np.ndarray | None]:
     """The results where they are needed and all arguments are known: lane by lane."""

@@ -68,7 +68,7 @@ def branch(state: State, targets: Sequence[Var], expr: If, lanes: Lanes) -> None
         value = sides[0][position]
         if len(sides) > 1:
             then, other = (side[position] for side in sides)
-            value = chosen(state, targets[place].type, condition, then, other, lanes)
+            value = chosen(state, condition, then, other, lanes)
         state.bind(targets[place], value)
 
 
@@ -203,7 +203,7 @@ def _stepwise(
         ]
         if inner is not lanes:
             after = [
-                chosen(state, one.var.type, running, spread(new, lanes, members), old, lanes)
+                chosen(state, running, spread(new, lanes, members), old, lanes)
                 for one, new, old in zip(carried, after, values, strict=True)
             ]
         values = [_tidy(value) for value in after]
@@ -266,7 +266,7 @@ def _joined(state: State, expr: Loop, carried: Sequence[_Carried], trip: Ints | 
             for one in carried:
                 if not one.is_token:
                     after = state.value(one.result, inner)
-                    joins[one.place] = _join(state, joins[one.place], start[one.place], after, lanes)
+                    joins[one.place] = _join(joins[one.place], start[one.place], after, lanes)
         if _members(joins) == before:
             break
     for one in carried:
@@ -312,7 +312,7 @@ def _open(value: Value) -> Value:
     return collecting(own, Store(own.store.count, None, own.store.sets))
 
 
-def _join(state: State, join: Value, start: Value, after: Value, lanes: Lanes) -> Value:
+def _join(join: Value, start: Value, after: Value, lanes: Lanes) -> Value:
     """The join with what the iterations end with."""
     if isinstance(after, Scalar):
         assert isinstance(join, Scalar)

@@ -155,9 +155,7 @@ def _known_extent(state: State, extent: Size, lanes: Lanes) -> int:
 
 
 # ---------------------------------------------------------------------------- two values made one
-def chosen(
-    state: State, type_: Type, condition: Data | None, then: Value, other: Value, lanes: Lanes
-) -> Value:
+def chosen(state: State, condition: Data | None, then: Value, other: Value, lanes: Lanes) -> Value:
     """`then` in the lanes where the condition holds, else `other`; both where it is not known."""
     if isinstance(then, Scalar) and isinstance(other, Scalar):
         return _chosen_scalar(condition, then, other)
@@ -165,7 +163,7 @@ def chosen(
     if then.pending is not None and then.pending is other.pending:
         return then
     if condition is None:
-        return joined(state, then, other)
+        return joined(then, other)
     offset = np.where(condition, then.offset, other.offset + then.store.count)
     shape = tuple(
         np.where(condition, left, right) for left, right in zip(then.shape, other.shape, strict=True)
@@ -182,7 +180,7 @@ def _chosen_scalar(condition: Data | None, then: Scalar, other: Scalar) -> Scala
     return Scalar(then.lanes, value, either(condition, then, other))
 
 
-def joined(state: State, left: Block, right: Block) -> Block:
+def joined(left: Block, right: Block) -> Block:
     """An array whose elements depend on what those of either depend on."""
     first, second = contiguous(left), contiguous(right)
     sets = [store.sets for store in (first.store, second.store) if store.sets is not None]

@@ -119,7 +119,7 @@ def _reverse_scatter(scope: Scope, expr: ParFor, item: Scatter, y_adj: Var) -> N
         results = _undone(branch, at, item.bounds, y_adj, extent, item.rank)
         return tuple(result for result, is_wanted in zip(results, wanted, strict=True) if is_wanted)
 
-    if not wanted[0] or _is_distinct(scope, expr, item):
+    if not wanted[0] or _is_distinct(scope, expr):
         results: Sequence[Atom] = parallel(builder)
     else:
         results = either(builder, is_sparse(builder, extent, y_adj, item.rank), backwards, parallel)
@@ -138,7 +138,7 @@ def either(builder: Builder, condition: Atom, then: Side, other: Side) -> Sequen
     return builder.branch(condition, then, other)
 
 
-def _is_distinct(scope: Scope, expr: ParFor, item: Scatter) -> bool:
+def _is_distinct(scope: Scope, expr: ParFor) -> bool:
     """Whether no two iterations write one place: some index is affine in the iteration."""
     own = {target for let in expr.body.lets for target in let.targets}
     for place in expr.parts[0].at:
@@ -157,7 +157,7 @@ def _last_writers(
     assert isinstance(y_adj.type, ArrayType)
     row = y_adj.type.row(item.rank)
     winners: Var | None = None
-    if not _is_distinct(scope, expr, item):
+    if not _is_distinct(scope, expr):
         nobody = builder.full(y_adj.type.shape[: item.rank], i64(-1))
         assert isinstance(nobody, Var)
 

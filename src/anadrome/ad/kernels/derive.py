@@ -89,7 +89,7 @@ def reverse_kernel(
     kept = frozenset(buffer for buffer in written_once(found, places) if buffer not in asked)
     trial = _sweep(keyed, places, active, kept, None, {})
     used = set(free_names(trial.whole().body).vars)
-    chosen = plan(found, places, [var for var, name in trial.primal.names.items() if name in used])
+    chosen = plan(places, [var for var, name in trial.primal.names.items() if name in used])
     rooms = {loop: Var("room", I64) for loop in chosen.counted}
     final = _sweep(keyed, places, active, kept, chosen, rooms)
     counter = _counter(keyed, places, chosen) if rooms else None

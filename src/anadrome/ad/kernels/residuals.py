@@ -17,7 +17,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from anadrome.ad.kernels.cut import kept_values
-from anadrome.ad.kernels.normal import Normal
 from anadrome.ad.kernels.places import Loop, Places
 from anadrome.ad.kernels.rebuilt import Rebuilt, find_rebuilt, is_rebuilt, is_static
 from anadrome.dtypes import BOOL
@@ -93,7 +92,7 @@ class _Sources:
         return [one for one in names if not (self.places.is_at_top(one) or self.places.is_index(one))]
 
 
-def plan(normal: Normal, places: Places, needed: Iterable[Var]) -> Plan:
+def plan(places: Places, needed: Iterable[Var]) -> Plan:
     """What is kept and what is recomputed of the values that the return sweep reads."""
     wanted = [var for var in needed if not (places.is_at_top(var) or places.is_index(var))]
 

@@ -214,22 +214,23 @@ def _before(let: Let, position: int) -> Var | None:
             is_read = any(start in free_variables(inner) for _, inner in bodies(expr))
             return start if not is_read and _is_state(expr, position) else None
         case If(then=then, other=other):
-            for before in _candidates(then, other, position):
-                if all(chain(side, before, side.results[position]) is not None for side in (then, other)):
-                    return before
+            origin = _origin(then, position)
+            if isinstance(origin, Var) and all(
+                chain(side, origin, side.results[position]) is not None for side in (then, other)
+            ):
+                return origin
             return None
         case _:
             return None
 
 
-def _candidates(then: Body, other: Body, position: int) -> list[Var]:
-    """The arrays bound around a branch that a result of both sides may be a version of."""
-    own = {target for let in then.lets for target in let.targets}
-    atom: Atom | None = then.results[position]
+def _origin(side: Body, position: int) -> Atom | None:
+    """What is bound around the side of a branch that its result may be a version of."""
+    own = {target: let for let in side.lets for target in let.targets}
+    atom: Atom | None = side.results[position]
     while isinstance(atom, Var) and atom in own:
-        let = next(let for let in then.lets if atom in let.targets)
-        atom = _before(let, let.targets.index(atom))
-    return [atom] if isinstance(atom, Var) else []
+        atom = _before(own[atom], own[atom].targets.index(atom))
+    return atom
 
 
 def _is_linear(body: Body, links: Sequence[tuple[Let, int, Var, Var]], places: Mapping[Var, int]) -> bool:
