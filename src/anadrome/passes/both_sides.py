@@ -54,9 +54,7 @@ def both_sides(fn: Function, config: Config) -> Function:
     """The function with such work before its branches; itself where there is none."""
     if not any(isinstance(let.expr, If) for let in all_lets(fn.body)):
         return fn
-    walk = _Before()
-    body = walk.body(fn.body)
-    return with_body(fn, body)
+    return with_body(fn, _Before().body(fn.body))
 
 
 class _Numbers(Numbering):

@@ -106,8 +106,7 @@ def outer_lanes(fn: Function, config: Config) -> Function:
     """The function with the outermost parfors of such nests in lanes; itself where there is none."""
     if config.lanes == 1 or not config.reordered:
         return fn
-    body = _body(fn.body)
-    return with_body(fn, body)
+    return with_body(fn, _body(fn.body))
 
 
 def _body(body: Body) -> Body:

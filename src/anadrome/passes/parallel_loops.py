@@ -77,9 +77,7 @@ def parallel_loops(fn: Function, config: Config) -> Function:
     """The function with such loops as parfors; itself where there are none."""
     if not any(_is_candidate(let.expr) for let in all_lets(fn.body)):
         return fn
-    walk = _Parallel()
-    body = walk.body(fn.body)
-    return with_body(fn, body)
+    return with_body(fn, _Parallel().body(fn.body))
 
 
 def _is_candidate(expr: Expr) -> bool:

@@ -60,9 +60,7 @@ def reuse_across_branches(fn: Function, config: Config) -> Function:
     branches = Counter(let.expr.condition for let in all_lets(fn.body) if isinstance(let.expr, If))
     if not any(count > 1 for count in branches.values()):
         return fn
-    walk = _Branches()
-    body = walk.body(fn.body)
-    return with_body(fn, body)
+    return with_body(fn, _Branches().body(fn.body))
 
 
 @dataclass(slots=True, eq=False)

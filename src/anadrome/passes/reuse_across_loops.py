@@ -115,8 +115,7 @@ def reuse_across_loops(fn: Function, config: Config) -> Function:
     """The function with what is done again taken from the first loop; itself where there is nothing."""
     if not _is_worth_it(fn.body):
         return fn
-    body = _compared(fn.body, {*fn.sizes, *fn.params}, is_function=True)
-    return remove_dead(with_body(fn, body))
+    return remove_dead(with_body(fn, _compared(fn.body, {*fn.sizes, *fn.params}, is_function=True)))
 
 
 def _compared(body: Body, outside: set[Var], *, is_function: bool) -> Body:

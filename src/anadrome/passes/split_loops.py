@@ -69,8 +69,7 @@ from anadrome.prims.costs import SHORT
 def split_loops(fn: Function, config: Config) -> Function:
     """The function with such searches in parfors; itself where there are none."""
     lengths = {size for param in fn.params for size in param.type.shape}
-    body = _body(fn.body, lengths, False)
-    return with_body(fn, body)
+    return with_body(fn, _body(fn.body, lengths, False))
 
 
 def _body(body: Body, lengths: set[Atom], is_inside: bool) -> Body:

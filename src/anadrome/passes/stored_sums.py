@@ -68,9 +68,7 @@ def stored_sums(fn: Function, config: Config) -> Function:
     """The function with such sums as arrays; itself where there are none."""
     if not any(isinstance(let.expr, WithSum) for let in all_lets(fn.body)):
         return fn
-    walk = _Stored(fn)
-    body = walk.body(fn.body)
-    return with_body(fn, body)
+    return with_body(fn, _Stored(fn).body(fn.body))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

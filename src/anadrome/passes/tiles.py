@@ -150,8 +150,7 @@ MOST = 6
 
 def tiles(fn: Function, config: Config) -> Function:
     """The function with such nests in tiles; itself where there is none."""
-    body = _body(fn.body)
-    return with_body(fn, body)
+    return with_body(fn, _body(fn.body))
 
 
 def _body(body: Body) -> Body:

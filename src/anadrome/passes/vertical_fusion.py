@@ -204,9 +204,7 @@ def inline_producers(fn: Function) -> Function:
 
 def inlined(fn: Function, reads: dict[Var, Reads], wanted: set[Var]) -> Function:
     """The function with the cheap ones of the wanted arrays computed where they are read."""
-    inliner = _Inliner(reads, wanted, overwriting(fn.body))
-    body = inliner.body(fn.body)
-    return with_body(fn, body)
+    return with_body(fn, _Inliner(reads, wanted, overwriting(fn.body)).body(fn.body))
 
 
 class _Inliner(Substitution):
