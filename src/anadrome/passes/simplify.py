@@ -244,7 +244,7 @@ class _Simplifier:
     def is_one_place(self, read: Index, written: Update) -> bool:
         """Whether a read and an update name the same element or row."""
         return len(read.indices) == len(written.indices) and all(
-            _same(one, two) or affine(one, self.definitions) == affine(two, self.definitions)
+            same_atom(one, two) or affine(one, self.definitions) == affine(two, self.definitions)
             for one, two in zip(read.indices, written.indices, strict=True)
         )
 
