@@ -135,7 +135,7 @@ PROGRAMS = (
     Program(in_steps, (normal(N),)),
     Program(distances_of_pairs, (normal(N),)),
     Program(weights_of_growing_steps, (normal(N), positive())),
-    Program(until_enough, (normal(N), positive())),
+    Program(until_enough, (normal(N), positive()), sizes=(64, 128, 256)),
     Program(every_other_until_enough, (normal(N), positive())),
     Program(rows_of_blocks, (normal(10, 4), normal(5))),
     Program(as_many_as_there_are, (normal(N), positive())),

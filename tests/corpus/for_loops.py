@@ -377,7 +377,7 @@ PROGRAMS = (
     Program(
         bounds_from_data, (normal(2 * N), indices(N, below=N), indices(N, below=2 * N)), sizes=(4, 8, 16)
     ),
-    Program(break_on_data, (normal(N), given(2.0))),
+    Program(break_on_data, (normal(N), given(2.0)), sizes=(64, 128, 256)),
     Program(break_on_data, (normal(N), given(1e9)), name="break_that_never_comes"),
     Program(break_out_of_the_inner_one, (normal(N, 4),)),
     Program(break_out_of_both, (normal(N, 4), given(3.0))),

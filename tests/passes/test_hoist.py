@@ -92,10 +92,30 @@ def test_sums_leave(rule: str) -> None:
 LOOP = "s = loop (t = 1.0) for j < m {{ {0}; return u }}"
 SEARCH = "s = loop (t = 1.0) while {{ {0}; c = lt t v; return c }} do {{ {1}; return u }}"
 READ_LEAVES = {
-    "a loop": (LOOP.format("v = y[i]; w = exp v; u = mul t w"), LOOP.format("w = exp v; u = mul t w")),
-    "a search": (SEARCH.format("v = y[i]", "w = y[i]; u = add t w"), None),
+    "a loop": (LOOP.format("v = y[i]; u = mul t v"), "v = y[i]", LOOP.format("u = mul t v")),
+    "a function of it": (
+        LOOP.format("v = y[i]; w = exp v; u = mul t w"),
+        "v = y[i]; w = exp v",
+        LOOP.format("u = mul t w"),
+    ),
+    "what is made of two, in a loop that runs": (
+        LOOP.format("v = y[i]; w = x[j]; p = mul v v; q = mul p v; u = mul q w").replace("< m", "< 8"),
+        "v = y[i]; p = mul v v; q = mul p v",
+        LOOP.format("w = x[j]; u = mul q w").replace("< m", "< 8"),
+    ),
+    "a product, in a loop that may not run": (
+        LOOP.format("v = y[i]; p = mul v v; u = mul t p"),
+        "v = y[i]; c = gt m 0; g = select c v 0.0; p = mul g g",
+        LOOP.format("u = mul t p"),
+    ),
+    "a search": (
+        SEARCH.format("v = y[i]", "w = y[i]; u = add t w"),
+        "v = y[i]; w = y[i]",
+        "s = loop (t = 1.0) while { c = lt t v; return c } do { u = add t w; return u }",
+    ),
     "loops in a loop": (
         LOOP.format("r = loop (a = t) for k < m { v = y[i]; b = mul a v; return b }; u = add t r"),
+        "v = y[i]",
         LOOP.format("r = loop (a = t) for k < m { b = mul a v; return b }; u = add t r"),
     ),
 }
@@ -103,15 +123,10 @@ READ_LEAVES = {
 
 @pytest.mark.parametrize("rule", READ_LEAVES)
 def test_an_element_is_read_in_front_of_a_loop(rule: str) -> None:
-    before, after = READ_LEAVES[rule]
-    read = "v = y[i]; "
-    if after is None:
-        read, after = (
-            "v = y[i]; w = y[i]; ",
-            "s = loop (t = 1.0) while { c = lt t v; return c } do { u = add t w; return u }",
-        )
-    text = "fn f(y: f64[n], m: i64) -> f64[n] {{\n r = parfor i < n {{ {0}; yield stack s }}\n return r\n}}"
-    becomes(hoist_sums, text.format(before), text.format(read + after))
+    before, read, after = READ_LEAVES[rule]
+    head = "fn f(y: f64[n], x: f64[l], m: i64) -> f64[n] {\n"
+    text = "r = parfor i < n {{ {0}; yield stack s }}\n return r\n}}"
+    becomes(hoist_sums, head + text.format(before), head + text.format(f"{read}; {after}"))
 
 
 OWN = "v = x[j]; u = mul t v"

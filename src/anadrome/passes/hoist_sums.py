@@ -103,12 +103,12 @@ class _Gates:
 
 
 class _SumHoister(Hoister):
-    """Only nests leave, and scalar operations on what they make."""
+    """Only nests and reads of elements leave, and scalar operations on what they make."""
 
     def __init__(self) -> None:
         super().__init__()
         self.made: set[Atom] = set()
-        """What nests make, and what is made of that."""
+        """What nests make and elements are, and what is made of that."""
         self.gates: dict[Scope, _Gates] = {}
 
     def stays(self, let: Let) -> bool:
@@ -122,8 +122,9 @@ class _SumHoister(Hoister):
                 return False
             case Apply(args=args):
                 return any(_is_inexact(arg) for arg in args)
-            case Index():
-                return bool(let.targets[0].type.shape) or not _is_inexact(let.targets[0])
+            case Index(array=array, indices=indices) if len(indices) == len(array.type.shape):
+                self.made.update(let.targets)
+                return not _is_inexact(let.targets[0])
             case _:
                 return True
 
