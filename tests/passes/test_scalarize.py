@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from oracle import becomes
 
+from anadrome.array_ir.text import parse, show
+from anadrome.config import Config
 from anadrome.passes.scalarize import scalarize
 
 RULES = {
@@ -55,3 +57,17 @@ def test_rule(rule: str) -> None:
 def test_long_loops_stay() -> None:
     text = "fn f(x: f64[9]) -> f64 {\n r = parfor i < 9 { v = x[i]; yield reduce add v }\n return r\n}"
     becomes(scalarize, text, text)
+
+
+def test_loops_that_add_to_a_sum_are_written_out_in_long_programs_too(monkeypatch) -> None:
+    monkeypatch.setattr("anadrome.passes.scalarize.MOST_GROWTH", 0)
+    text = """fn f(x: f64[3], z: f64[3]) -> f64[3], f64[3] {
+      y = with_sum (s = z) {
+        t = parfor i < 3 { v = x[i]; w = add_to s[i] v; yield carry s w }
+        return t
+      }
+      u = parfor i < 3 { v = x[i]; w = exp v; yield stack w }
+      return y, u
+    }"""
+    made = show(scalarize(parse(text), Config()))
+    assert made.count("parfor") == 1 and made.count("add_to") == 3

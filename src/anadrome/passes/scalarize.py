@@ -84,6 +84,8 @@ from anadrome.prims.table import PRIMS
 
 MOST_GROWTH = 2000
 """The statements by which a program may grow."""
+MOST_GROWTH_OF_SUMS = 4000
+"""The same for loops that add to accumulators: at places that vary, these keep loops around out of lanes."""
 MOST_UNROLLED = 200
 """The statements that one unrolled loop may become."""
 MOST_TINY = 64
@@ -409,12 +411,14 @@ class _Scalarizer(Substitution):
         self.lets, self.span = before, span
         self.emit_split(let.targets, split, new)
 
-    def may_unroll(self, body: Body, count: int, limit: int = MOST_UNROLLED) -> bool:
+    def may_unroll(
+        self, body: Body, count: int, limit: int = MOST_UNROLLED, growth: int = MOST_GROWTH
+    ) -> bool:
         """Whether the copies are few and small enough; if so they are counted."""
         if count > self.config.unroll_limit and limit != MOST_TINY:
             return False
         size = sum(1 for _ in all_lets(body)) * count
-        if size > limit or self.growth + size > MOST_GROWTH:
+        if size > limit or self.growth + size > growth:
             return False
         self.growth += size
         return True
@@ -422,7 +426,9 @@ class _Scalarizer(Substitution):
     def is_worth(self, expr: ParFor, count: int) -> bool:
         """Short, or tiny and reading a known array at its index."""
         if count <= self.config.unroll_limit:
-            return self.may_unroll(expr.body, count)
+            adds = any(isinstance(item, Carry) for item in expr.yields)
+            growth = MOST_GROWTH_OF_SUMS if adds else MOST_GROWTH
+            return self.may_unroll(expr.body, count, growth=growth)
         if count > self.config.small_dimension:
             return False
         reads = [let.expr for let in all_lets(expr.body) if isinstance(let.expr, Index)]
