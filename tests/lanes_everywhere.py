@@ -43,6 +43,7 @@ def lanes_everywhere() -> Iterator[None]:
         patch.setattr(blocks, "BLOCK", 3)
         patch.setattr(parts, "BLOCK", 3)
         patch.setattr(parts, "DEAR", 1)
+        patch.setattr(parts, "SHARE", 100)
         patch.setattr(outer, "VECTORS", 1)
         patch.setattr(outer, "SHORT_VECTORS", 1)
         patch.setattr(pipeline, "vector_bits", lambda _: BITS)

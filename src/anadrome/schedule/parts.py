@@ -89,6 +89,7 @@ from anadrome.kernel_ir.nodes import (
     i64,
 )
 from anadrome.kernel_ir.walk import bodies, changes, expressions, statements, subexpressions, with_bodies
+from anadrome.kernel_ir.work import value_operations
 from anadrome.prims.costs import EXPENSIVE
 from anadrome.prims.node import replace
 from anadrome.schedule.apart import InOrder
@@ -99,6 +100,8 @@ BLOCK = 128
 """Iterations of a block: enough for the strips of lanes, and few enough for the first cache."""
 DEAR = EXPENSIVE
 """The cost of an operation that is worth a pass over the block."""
+SHARE = 6
+"""Dear operations run ahead where they are one of so many at least, by their costs."""
 MOST_KEPT = 8
 """Numbers of an iteration that may be kept for a block."""
 DIVISIONS = ("floordiv", "mod", "truncdiv")
@@ -126,6 +129,10 @@ def parts_of(loop: For, bindings: Bindings, vector_bits: int, why: InOrder) -> P
     if not parting.kept or len(parting.kept) > MOST_KEPT:
         return None
     ahead = parting.ahead(loop.body)
+    parts = [part for expr in _values(ahead) for part in subexpressions(expr) if _is_dear(part)]
+    work = sum(value_operations(expr) for expr in _values(loop.body))
+    if SHARE * sum(part.prim.cost for part in parts if isinstance(part, Compute)) < work:
+        return None
     alone = replace(loop, body=ahead, binding=Binding.PARALLEL)
     if not isinstance(strips_of(alone, bindings, vector_bits), Strips):
         return None
@@ -167,6 +174,15 @@ def _each(stmts: Iterable[Stmt], change: Callable[[Stmt], Iterator[Stmt]]) -> tu
         inner = [_each(body, change) for body in bodies(stmt)]
         found += change(with_bodies(stmt, inner) if inner else stmt)
     return tuple(found)
+
+
+def _values(stmts: Iterable[Stmt]) -> Iterator[Expr]:
+    """All expressions of statements."""
+    return (expr for stmt in statements(stmts) for expr in expressions(stmt))
+
+
+def _is_dear(part: Expr) -> bool:
+    return isinstance(part, Compute) and part.prim.cost >= DEAR
 
 
 def _known_once(*bounds: Expr) -> tuple[tuple[Stmt, ...], list[Expr]]:
@@ -257,7 +273,7 @@ class _Parting:
 
     def is_dear(self, part: Expr) -> bool:
         """Whether a part of an expression is a dear operation, or the result of one."""
-        return part in self.dear or (isinstance(part, Compute) and part.prim.cost >= DEAR)
+        return part in self.dear or _is_dear(part)
 
     # ------------------------------------------------------------------ what is needed where
     def stays(self, stmt: Stmt) -> bool:
