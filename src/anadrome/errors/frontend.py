@@ -129,6 +129,11 @@ class StaticRequired(FrontendError, TypeError):
         )
 
 
+def _public(kind: type[BaseException]) -> type[BaseException]:
+    """An exception's class, or that of Python's which a class of ours is one of."""
+    return next(one for one in kind.__mro__ if not one.__module__.startswith("anadrome"))
+
+
 class StaticCallFailed(FrontendError):
     """Plain Python code that ran while compiling and raised an exception.
 
@@ -147,7 +152,7 @@ class StaticCallFailed(FrontendError):
         super().__init__(
             f"{name} failed while compiling",
             span,
-            label=f"{type(error).__name__}: {str(error).partition(chr(10))[0]}",
+            label=f"{_public(type(error)).__name__}: {str(error).partition(chr(10))[0]}",
             help=help
             or "Python ran this while compiling, because it does not depend on run-time values; fix it as "
             "in plain Python",

@@ -12,6 +12,10 @@ from anadrome.frontend.source import FunctionNode, Source
 from anadrome.frontend.values import Frame, Value
 
 
+class CalledByPythonError(TypeError):
+    """Code that is not compiled called a function of the program."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FunctionText:
     """What is known of a function from its text alone."""
@@ -47,4 +51,6 @@ class StagedFunction:
         return self if instance is None else MethodType(self, instance)
 
     def __call__(self, *args: object, **kwargs: object) -> object:
-        raise TypeError(f"`{self.__name__}` belongs to a program being compiled; plain Python code called it")
+        raise CalledByPythonError(
+            f"`{self.__name__}` belongs to a program being compiled; plain Python code called it"
+        )

@@ -22,11 +22,13 @@ from anadrome.errors.frontend import StaticCallFailed, StaticRequired, Unsupport
 from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.drawing import GENERATORS, STATES
+from anadrome.frontend.functions import CalledByPythonError
 from anadrome.frontend.heap import contents, is_container, refill
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.list_methods import COMPARING_METHODS
 from anadrome.frontend.portable import native_name
 from anadrome.frontend.structures import children
+from anadrome.frontend.substitutes import instead_of
 from anadrome.frontend.values import Key, Value
 
 READING_METHODS = frozenset({"items", "keys", "values", "get", "copy", "count", "index", "most_common"})
@@ -127,6 +129,11 @@ def refuse_outside(
         )
 
 
+CALLED_BACK = (
+    "it is not compiled, and cannot call a function of the program; write what it does in Python, with NumPy"
+)
+
+
 def run(
     context: Context,
     function: Callable[..., object],
@@ -149,7 +156,10 @@ def run(
     except Exception as error:
         if arrays and isinstance(error, ValueError) and "read-only" in str(error):
             raise WritesArgument(context.span) from None
-        raise StaticCallFailed(f"`{name}`", error, context.span) from error
+        help = ""
+        if isinstance(error, CalledByPythonError):
+            help = instead_of(function, args)[1] or CALLED_BACK
+        raise StaticCallFailed(f"`{name}`", error, context.span, help) from error
     follow(context, objects, before, name)
     if not _is_pure(function, args):
         context.surroundings.stays_here(f"Python has run `{name}`")

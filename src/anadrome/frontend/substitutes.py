@@ -18,6 +18,12 @@ OF_ENTRIES = (
 )
 """Functions of `scipy.sparse` that make matrices."""
 
+SOLVERS = (
+    *("brentq", "brenth", "ridder", "bisect", "newton", "toms748", "root_scalar"),
+    *("fsolve", "root"),
+)
+"""Functions of `scipy.optimize` that look for a root."""
+
 SUBSTITUTES: Mapping[str, str] = {
     "scipy.signal.fftconvolve": "for real vectors and `mode='full'` write "
     "`np.fft.irfft(np.fft.rfft(a, n) * np.fft.rfft(b, n), n)` with `n = len(a) + len(b) - 1`, "
@@ -33,6 +39,21 @@ SUBSTITUTES: Mapping[str, str] = {
         for name in OF_ENTRIES
     },
     **dict.fromkeys(
+        [f"scipy.optimize.{name}" for name in SOLVERS],
+        "use `ad.root(f, x0)`, which has an exact derivative",
+    ),
+    **dict.fromkeys(
+        [f"scipy.integrate.{name}" for name in ("quad", "fixed_quad", "quadrature")],
+        "sum the function over nodes: `x, w = np.polynomial.legendre.leggauss(20)`, outside of the function, "
+        "integrates from -1 to 1 as `np.sum(w * f(x))`",
+    ),
+    **dict.fromkeys(
+        [f"scipy.integrate.{name}" for name in ("solve_ivp", "odeint")],
+        "write the method as a loop; a step may depend on the error",
+    ),
+    "bisect.bisect_left": "use `np.searchsorted(a, x)`",
+    **dict.fromkeys(("bisect.bisect", "bisect.bisect_right"), "use `np.searchsorted(a, x, side='right')`"),
+    **dict.fromkeys(
         ("scipy.fft.next_fast_len", "scipy.fft.prev_fast_len"),
         "any number of points is allowed; compute a fast one outside the function and pass it as an argument",
     ),
@@ -40,9 +61,10 @@ SUBSTITUTES: Mapping[str, str] = {
 """The full name of a function that has no compiled form -> what to write instead."""
 
 NUMPY_MODULES = ("numpy.linalg", "numpy.fft", "numpy.random")
-SCIPY_MODULES = (
+NAMED_MODULES = (
     *("scipy.fft", "scipy.signal", "scipy.special", "scipy.linalg"),
-    *("scipy.sparse", "scipy.sparse.linalg"),
+    *("scipy.sparse", "scipy.sparse.linalg", "scipy.optimize", "scipy.integrate"),
+    "bisect",
 )
 
 
@@ -69,7 +91,7 @@ def full_name(function: Value, args: Sequence[Value] = ()) -> str:
     )
     if found is not None and found is args[0]:
         return f"scipy.stats.{distribution}.{name}"
-    for module in SCIPY_MODULES:
+    for module in NAMED_MODULES:
         if getattr(sys.modules.get(module), name, None) is function:
             return f"{module}.{name}"
     return name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import itertools
 import math
@@ -13,7 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.fft
+import scipy.integrate
 import scipy.linalg
+import scipy.optimize
 
 from anadrome.errors.frontend import (
     CallMismatch,
@@ -126,6 +129,11 @@ REFUSED: list[tuple[Callable[..., Any], type[FrontendError], str]] = [
     (lambda x: np.add.at(x[0] * 2, slice(None), 1.0), UnsupportedArgument, r"write `x[...] += v`"),
     (lambda x: np.maximum.at(x[0] * 2, slice(None), 1.0), UnsupportedArgument, "= np.maximum(x[...], v)"),
     (lambda x: np.add.at(x * 2, (slice(None), np.arange(2)), 1.0), UnsupportedArgument, "over the places"),
+    (lambda x: bisect.bisect_right(x[0], 0.5), UnsupportedCall, "np.searchsorted(a, x, side='right')"),
+    (lambda x: bisect.bisect_left(x[0], 0.5), UnsupportedCall, "use `np.searchsorted(a, x)`"),
+    (lambda x: scipy.optimize.brentq(lambda t: t * x[0, 0], -1.0, 9.0), StaticCallFailed, "`ad.root(f, x0)`"),
+    (lambda x: scipy.integrate.quad(lambda t: t * x[0, 0], 0.0, 1.0)[0], StaticCallFailed, "leggauss"),
+    (lambda x: scipy.optimize.minimize_scalar(lambda t: t * x[0, 0]).x, StaticCallFailed, "write what it"),
     (lambda x: np.add.reduce(x, initial=1.0), UnsupportedArgument, "initial"),
     (lambda x: x.fill(1.0), WritesArgument, "its argument"),
     (lambda x: x.put([0], 1.0), UnsupportedArgument, "in place"),
