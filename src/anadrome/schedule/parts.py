@@ -213,7 +213,7 @@ class _Parting:
 
     def __init__(self, loop: For, bindings: Bindings) -> None:
         self.bindings = bindings
-        self.changed = {self.root(buffer) for stmt in statements(loop.body) for buffer in changes(stmt)}
+        self.changed = {bindings.root(buffer) for stmt in statements(loop.body) for buffer in changes(stmt)}
         self.values = {stmt.var: stmt.value for stmt in statements(loop.body) if isinstance(stmt, Let)}
         self.conditions: dict[Var, tuple[Expr, ...]] = {}
         """Of each variable, those of the branches around it."""
@@ -228,12 +228,6 @@ class _Parting:
         self.need_for_rest(loop.body)
         for var in self.kept:
             self.need_ahead(var)
-
-    def root(self, buffer: Buffer) -> Buffer:
-        """The buffer that a view leads to."""
-        while buffer in self.bindings.views:
-            buffer = self.bindings.views[buffer].base
-        return buffer
 
     # ------------------------------------------------------------------ what waits for nobody
     def learn(self, stmts: Iterable[Stmt], conditions: tuple[Expr, ...]) -> None:
@@ -262,7 +256,7 @@ class _Parting:
                     if part in self.values and part not in self.free:
                         return False
                 case Load(buffer=buffer):
-                    if not self.may_read or self.root(buffer) in self.changed:
+                    if not self.may_read or self.bindings.root(buffer) in self.changed:
                         return False
                 case Compute(prim=prim, args=(_, divisor)) if prim.name in DIVISIONS:
                     if not isinstance(divisor, Const) or not divisor.value:
