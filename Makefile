@@ -43,7 +43,7 @@ docs: $(STAMP) ## run the examples in README, docs and docstrings
 	$(BIN)/python -m pytest tests/test_docs.py src --doctest-modules $(FLAGS)
 
 native: $(STAMP) ## compile the stages with mypyc into build/native (README, "Install")
-	@ANADROME_COMPILED=1; export ANADROME_COMPILED; $(INSTALL) --no-deps --upgrade --target build/native .
+	@rm -rf build/native; ANADROME_COMPILED=1; export ANADROME_COMPILED; $(INSTALL) --no-deps --upgrade --target build/native .
 
 fuzz: $(STAMP) ## run the slow tests, and the property tests with many examples (most of an hour)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "fuzz or slow or hypothesis" --hypothesis-profile=fuzz --timeout=0 $(FLAGS)
