@@ -65,9 +65,8 @@ def value_at(
     for var, coefficient in step.even.terms:
         each = apply("add", apply("mul", known.atom(var), i64(coefficient)), each)
     value = apply("add", apply("mul", each, iteration), known.atom(start))
-    if (
-        step.growth
-    ):  # i(i - 1)/2 = h (2 (i - h) - 1) with h = ⌊i/2⌋, of which no part is larger than the whole
+    if step.growth:
+        # i(i - 1)/2 = h (2 (i - h) - 1) with h = ⌊i/2⌋: no part of it is larger than the whole
         half = apply("floordiv", iteration, i64(2))
         odd = apply("sub", apply("mul", apply("sub", iteration, half), i64(2)), i64(1))
         value = apply("add", apply("mul", apply("mul", half, odd), i64(step.growth)), value)

@@ -9,13 +9,14 @@ from functools import lru_cache
 @lru_cache(maxsize=1024)
 def written_nodes(node: ast.For) -> int:
     """The nodes of Python's syntax tree in a loop's body, as often as loops over displays repeat them."""
-    return sum(map(_nodes, node.body))
-
-
-def _nodes(node: ast.AST) -> int:
-    if isinstance(node, ast.For):
-        return repetitions(node.iter) * written_nodes(node)
-    return 1 + sum(map(_nodes, ast.iter_child_nodes(node)))
+    total = 0
+    waiting: list[tuple[ast.AST, int]] = [(one, 1) for one in node.body]
+    while waiting:
+        one, times = waiting.pop()
+        total += times
+        within = times * repetitions(one.iter) if isinstance(one, ast.For) else times
+        waiting += [(child, within) for child in ast.iter_child_nodes(one)]
+    return total
 
 
 def repetitions(iterable: ast.expr) -> int:
