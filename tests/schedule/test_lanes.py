@@ -105,6 +105,42 @@ SEARCH = """
 """
 
 
+PARTS = """fn f(x: f64 buffer, n: i64) {{
+  alloc out: f64 global [mul(3, n)]
+  fill out [mul(3, n)] = 0.0
+  let team: i64 = max(min(workers, n), 1)
+  alloc sums: f64 global [team]
+  for t in 0 .. team {binding} {{
+    alloc s: f64 local [1] s[0] = 0.0
+    let lo: i64 = truncdiv(mul(t, n), team)
+    let hi: i64 = truncdiv(mul(add(t, 1), n), team)
+    for i in lo .. hi sequential {{
+      out[i] = x[i]
+      out[add({distance}, i)] = exp(x[i])
+      s[0] = add~(s[0], x[i])
+    }}
+    sums[t] = s[0]
+  }}
+  alloc sum: f64 local [1] sum[0] = 0.0
+  for t in 0 .. team sequential {{ sum[0] = add(sum[0], sums[t]) }}
+  return out as f64 [mul(3, n)], sum[0] as f64
+}}"""
+"""A worker's part of a loop writes rows of an array."""
+
+
+@pytest.mark.parametrize("length", [1, 5, 8, 40])
+@pytest.mark.parametrize("distance", ["n", "mul(2, n)"])
+def test_workers_write_rows_apart(distance: str, length: int) -> None:
+    text = PARTS.format(binding="threads", distance=distance)
+    assert 8 in widths(scheduled(text, vector_bits=512))
+    agree(text, 512, RNG.standard_normal(length), length)
+
+
+@pytest.mark.parametrize(("binding", "distance"), [("threads", "sub(n, 1)"), ("sequential", "n")])
+def test_rows_that_may_meet(binding: str, distance: str) -> None:
+    assert not widths(scheduled(PARTS.format(binding=binding, distance=distance), vector_bits=512))
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [

@@ -214,6 +214,24 @@ class Forms:
         return found if found is not None and len(found.terms) <= LONGEST else None
 
 
+def whole_of_part(first: Form, end: Form) -> Form | None:
+    """The iterations of all workers, where these are from ⌊t·n/workers⌋ to ⌊(t + 1)·n/workers⌋ of one: n."""
+    match _only_atom(first), _only_atom(end):
+        case ("truncdiv", Form() as below, count), ("truncdiv", Form() as above, other) if count == other:
+            return above.plus(below, -1)
+        case _:
+            return None
+
+
+def _only_atom(form: Form) -> Atom | None:
+    """The variable or operation that a form is, if it is one."""
+    match list(form.terms.items()):
+        case [(monomial, 1)]:
+            return next((atom for atom, power in monomial if len(monomial) == power == 1), None)
+        case _:
+            return None
+
+
 def steps_of(body: Iterable[Stmt], index: Var) -> Iterator[tuple[Buffer, int | None]]:
     """The elements that statements read and write: each by its buffer, and by how many elements it is behind
     the one of the iteration over `index` before; None where that is no constant."""

@@ -15,7 +15,16 @@ from dataclasses import dataclass, field
 from math import gcd
 
 from anadrome.dtypes import I64
-from anadrome.kernel_ir.affine import ONE, Atom, Bindings, Form, Forms, number, variable
+from anadrome.kernel_ir.affine import (
+    ONE,
+    Atom,
+    Bindings,
+    Form,
+    Forms,
+    number,
+    variable,
+    whole_of_part,
+)
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
@@ -135,9 +144,8 @@ class _Count:
     def _enter(self, index: Var | None, first: Form | None, end: Form | None, stmt: Stmt) -> None:
         if first is None or end is None:
             level = _Level(index, self._unknown(), None)
-        elif (all_parts := self._all_parts(first, end)) is not None:
-            ends = number(0), all_parts.plus(number(1), -1)
-            level = _Level(index, all_parts, ends, is_part=True)
+        elif (whole := whole_of_part(first, end)) and any(level.is_of_workers for level in self.levels):
+            level = _Level(index, whole, (number(0), whole.plus(number(1), -1)), is_part=True)
         else:
             of_workers = isinstance(stmt, For) and stmt.binding is Binding.THREADS
             level = _Level(index, end.plus(first, -1), (first, end.plus(number(1), -1)), of_workers)
@@ -155,15 +163,6 @@ class _Count:
         rounds = Var(f"rounds{len(self.unknown) or ''}", I64)
         self.unknown.append(rounds)
         return variable(rounds)
-
-    def _all_parts(self, first: Form, end: Form) -> Form | None:
-        """The iterations of all workers, where these are from ⌊t·n/workers⌋ to ⌊(t + 1)·n/workers⌋ of one."""
-        match _only_atom(first), _only_atom(end):
-            case ("truncdiv", Form() as below, count), ("truncdiv", Form() as above, other) if count == other:
-                is_inside = any(level.is_of_workers for level in self.levels)
-                return above.plus(below, -1) if is_inside else None
-            case _:
-                return None
 
     def _run(self, buffer: Buffer, size: Expr, *, is_write: bool) -> None:
         """A run of elements from the start of a buffer on."""
@@ -189,15 +188,6 @@ class _Count:
         if root.space is not Space.LOCAL:
             key = (root, is_write, *way)
             self.reached.setdefault(key, (is_write, number(0).plus(count, root.dtype.bytes)))
-
-
-def _only_atom(form: Form) -> Atom | None:
-    """The variable or operation that a form is, if it is one."""
-    match list(form.terms.items()):
-        case [(monomial, 1)]:
-            return next((atom for atom, power in monomial if len(monomial) == power == 1), None)
-        case _:
-            return None
 
 
 def _values(stmt: Stmt) -> tuple[Expr, ...]:

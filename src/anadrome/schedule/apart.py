@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from anadrome.kernel_ir.affine import Bindings, Form, Forms, number
+from anadrome.kernel_ir.affine import Bindings, Form, Forms, number, whole_of_part
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
@@ -185,8 +185,7 @@ class _Walk:
         self.forms = Forms({loop.index, *self.inner}, changed, bindings)
         for var, value in self.values.items():
             self.forms.bound[var] = None if var.dtype.is_float else self.forms.of(value)
-        ends = self.forms.of(loop.lo), self.forms.of(loop.hi)
-        self.extent = None if ends[0] is None or ends[1] is None else ends[1].plus(ends[0], -1)
+        self.extent = self._extent(loop)
         self.reached: list[Reach] = []
         self.sums: dict[tuple[Buffer, Form], Sum] = {}
         self.mixed: set[Buffer] = set()
@@ -199,6 +198,27 @@ class _Walk:
         """Those of them that meet."""
         self.summed: set[Buffer] = set()
         """The buffers that they are in."""
+
+    def _extent(self, loop: For) -> Form | None:
+        """No fewer iterations than there are: of a worker's part of a loop, those of the loop."""
+        first, end = (self.forms.of(self._bound_to(at)) for at in (loop.lo, loop.hi))
+        if first is None or end is None:
+            return None
+        whole = whole_of_part(first, end) if self._is_of_worker(loop.lo) else None
+        return end.plus(first, -1) if whole is None else whole
+
+    def _bound_to(self, expr: Expr) -> Expr:
+        """What is computed where a name of it is given."""
+        return self.bindings.numbers.get(expr, expr) if isinstance(expr, Var) else expr
+
+    def _is_of_worker(self, expr: Expr) -> bool:
+        """Whether an index is computed from the number of a worker."""
+        loops = (
+            self.bindings.loops.get(part)
+            for part in subexpressions(self._bound_to(expr))
+            if isinstance(part, Var)
+        )
+        return any(loop is not None and loop.binding is Binding.THREADS for loop in loops)
 
     def root(self, buffer: Buffer) -> Buffer:
         """The buffer that a view looks into in the end."""
