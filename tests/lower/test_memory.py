@@ -434,3 +434,22 @@ def test_hundreds_of_versions_of_an_array_lie_in_one_place():
     text = f"fn f(x: f64[700]) -> f64[700] {{ {made}; {'; '.join(updates)}; return a600 }}"
     allocated = statements_of(lowered(text, ONE_THREAD), kernel_ir.Alloc)
     assert len(allocated) == 1
+
+
+def test_a_room_is_not_filled():
+    text = (
+        "fn f(x: f64[n], most: i64) -> f64[n], i64 { r = {kind} [most, n] 0.0; "
+        "z, k, m = loop (c = x, t = 0, l = r) "
+        "while { p = c[0]; q = lt p 100.0; w = lt t most; b = and q w; return b } "
+        "do { u = add t 1; m = update l[t] c; d = parfor i < n { v = c[i]; w = mul v 2.0; yield stack w }; "
+        "return d, u, m }; y = m[2]; return y, k }"
+    )
+    room, full = (text.replace("{kind}", kind) for kind in ("room", "full"))
+    agree(room, X, 40)
+    agree(full, X, 40)
+    kernels = [lowered(one, ONE_THREAD) for one in (room, full)]
+    zeros = [
+        sum(isinstance(store.value, kernel_ir.Const) for store in statements_of(kernel, kernel_ir.Store))
+        for kernel in kernels
+    ]
+    assert zeros[0] == zeros[1] - 1

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import anadrome as ad
+from anadrome.ad.sweep import log
 from anadrome.ad.sweep.schedule import repeats
 from anadrome.kernel_ir.text import parse
 from anadrome.prediction.footprint import footprint
@@ -367,7 +368,13 @@ def test_a_filter_has_a_formula_and_a_bound() -> None:
     assert "k1 is how often a condition on the data holds in a loop, at most 1,000" in str(found)
 
 
-def test_a_loop_that_may_end_early_is_bounded_by_its_range() -> None:
+def test_a_loop_that_may_end_early_has_room_for_its_range() -> None:
+    found = ad.explain(ad.grad(until_large), RANDOM.random(400))
+    assert found.is_exact and found.predicted == 2 * 8 * 400
+
+
+def test_a_loop_that_is_counted_is_bounded_by_its_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log, "ROOM", 0)
     x = RANDOM.random(400)
     found = ad.explain(ad.grad(until_large), x)
     steps = next(k for k in range(400) if np.sum(x[:k] ** 2) > 3.0)

@@ -183,8 +183,10 @@ class _Forward:
             case Update(array, indices, value, bounds):
                 base, row = self.array_tangent(builder, array), self.tangent_or_zero(builder, value)
                 return builder.update(base, renaming.atoms(indices), row, bounds)
-            case Full(shape=shape, value=value):
+            case Full(shape=shape, value=value, is_room=is_room):
                 tangent = self.tangent_or_zero(builder, value)
+                if is_room:
+                    return builder.let_one(Full(renaming.atoms(shape), tangent, is_room=True))
                 return builder.build(renaming.atoms(shape), lambda inner, at: tangent)
             case Literal(elements=elements):
                 return builder.literal([self.tangent_or_zero(builder, part) for part in elements])

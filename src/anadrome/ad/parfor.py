@@ -80,6 +80,7 @@ def reverse_parfor(scope: Scope, let: Let, expr: ParFor, residuals: Residuals, s
     def body(inner_builder: Builder, index: Var) -> list[Part]:
         scope.renaming.mapping[expr.index] = index
         inner = scope.nested(inner_builder, scope.tokens)
+        inner.is_in_parfor = True
         kept = _rows(inner_builder, expr.body, residuals, index)
         inner_residuals = sweeps.forward(inner, expr.body, True, kept)
         for part, seed in zip(expr.parts, seeds, strict=True):

@@ -1,4 +1,5 @@
-"""Induction variables: integers that follow from the number of the iteration.
+"""Induction variables: integers that follow from the number of the iteration, and what they say of how often
+a `while` runs.
 
 What an iteration adds to such a variable is the same in each, or grows evenly with the iteration i:
 
@@ -11,12 +12,13 @@ as integers are added.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from anadrome.array_ir.affine import Affine, affine
-from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Loop, Var, i64
+from anadrome.array_ir.nodes import FALSE, Apply, ArrayType, Atom, Body, Expr, If, Loop, Var, i64
 from anadrome.array_ir.rewrite import Substitution
+from anadrome.array_ir.walk import all_lets, bound_in
 from anadrome.dtypes import I64
 
 
@@ -71,3 +73,56 @@ def value_at(
         odd = apply("sub", apply("mul", apply("sub", iteration, half), i64(2)), i64(1))
         value = apply("add", apply("mul", apply("mul", half, odd), i64(step.growth)), value)
     return value
+
+
+# ---------------------------------------------------------------------------- how often a loop runs
+@dataclass(frozen=True, slots=True)
+class Most:
+    """No more than ⌈left / each⌉ iterations, none where that is negative."""
+
+    left: Affine
+    each: int
+
+
+def most_iterations(loop: Loop) -> Most | None:
+    """How often a `while` runs at most, where its condition says so of an induction variable: `k < n and …`.
+    The numbers that `left` is of are bound around the loop."""
+    condition = loop.condition
+    if condition is None:
+        return None
+    made = {target: let.expr for let in all_lets(condition) for target in let.targets}
+    inside = {*loop.carried, *bound_in(condition), *bound_in(loop.body)}
+    steps = {
+        loop.carried[position]: (loop.init[position], step.even.constant)
+        for position, step in induction_steps(loop).items()
+        if not step.growth and not step.even.terms
+    }
+    for below in _negative(condition, condition.results[0], made):
+        for var, (start, step) in steps.items():
+            factor = below.coefficient(var)
+            rest = below.without(var).plus(affine(start, {}), factor)
+            if factor * step > 0 and not any(other in inside for other, _ in rest.terms):
+                return Most(rest.times(-1), factor * step)
+    return None
+
+
+def _negative(body: Body, atom: Atom, made: Mapping[Var, Expr]) -> Iterator[Affine]:
+    """The forms that are negative wherever a condition holds, which is bound in a body."""
+    match made.get(atom) if isinstance(atom, Var) else None:
+        case Apply(prim=prim, args=(left, right)) if left.type == ArrayType(I64):
+            if prim.name in ("gt", "ge"):
+                left, right = right, left
+            if prim.name in ("lt", "le", "gt", "ge"):
+                form = affine(left, made).plus(affine(right, made), -1)
+                yield form if prim.name in ("lt", "gt") else form.plus(Affine((), -1))
+        case Apply(prim=prim, args=args) if prim.name == "and":
+            for arg in args:
+                yield from _negative(body, arg, made)
+        case If(condition=asked, then=then, other=other) as expr:
+            (let,) = (let for let in all_lets(body) if let.expr is expr)
+            position = let.targets.index(atom)
+            if other.results[position] == FALSE:
+                yield from _negative(body, asked, made)
+                yield from _negative(body, then.results[position], made)
+        case _:
+            pass

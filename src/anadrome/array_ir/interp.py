@@ -10,6 +10,7 @@ last use:
 | a read of one element | one read; a checked index one operation more |
 | a row `x[i]`, `reshape` | nothing: a view; a row that outlives an update of `x`: a copy of it |
 | `full`, `literal` | one write per element (a row that is copied is read as well) |
+| `room` | nothing: its elements are such as nobody would take for right |
 | `update`, `scatter` | one write per element replaced (an array put in is read as well) |
 | `add_to`, `accumulate` | one read, one operation and one write per element |
 | the same, and `with_sum`, on an array that is still needed | a copy: a read and a write per element |
@@ -78,6 +79,7 @@ from anadrome.dtypes import ALL
 from anadrome.errors import Span
 from anadrome.errors.ir import IRError
 from anadrome.errors.runtime import FAILURES, IndexOutOfBounds, SizeMismatch
+from anadrome.kernel_ir.interp_machine import garbage
 from anadrome.kernel_ir.walk import statements
 from anadrome.library.table import LIBRARY
 from anadrome.prims.table import PRIMS
@@ -258,10 +260,12 @@ class _Machine:
                 if place is not None:
                     self.put(new, place, self.atom(value))
                 return new
-            case Full(shape=shape, value=value):
+            case Full(shape=shape, value=value, is_room=is_room):
                 sizes = [self.integer(size) for size in shape]
                 if any(size < 0 for size in sizes):
                     raise self.fail(f"a shape is {tuple(sizes)}")
+                if is_room:
+                    return garbage(sizes, value.type.dtype)
                 filled = np.full(sizes, self.atom(value))
                 self.work.write(filled)
                 return filled if sizes else filled[()]

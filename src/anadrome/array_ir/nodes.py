@@ -149,10 +149,11 @@ class Update:
 
 @node
 class Full:
-    """An array of this shape with the scalar `value` everywhere."""
+    """An array of this shape with the scalar `value` everywhere; of a room only what was written is read."""
 
     shape: tuple[Size, ...]
     value: Atom
+    is_room: bool = False
 
 
 @node

@@ -201,6 +201,12 @@ class _Parser(Reader):
         shape = self.sequence(self.atom, "[", "]")
         return Full(shape, self.atom())
 
+    def room(self) -> Expr:
+        """After `room`."""
+        full = self.full()
+        assert isinstance(full, Full)
+        return replace(full, is_room=True)
+
     def literal(self) -> Expr:
         """After `literal`."""
         return Literal(self.sequence(self.atom, "[", "]"))
@@ -390,6 +396,7 @@ class _Parser(Reader):
 _EXPRESSIONS: Mapping[str, Callable[[_Parser], Expr]] = {
     "update": _Parser.update,
     "full": _Parser.full,
+    "room": _Parser.room,
     "literal": _Parser.literal,
     "reshape": _Parser.reshape,
     "parfor": _Parser.parfor,

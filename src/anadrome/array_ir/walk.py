@@ -249,8 +249,8 @@ def map_operands(expr: Expr, change: Callable[[Atom], Atom]) -> Expr:
             return Index(array(base), many(indices), bounds)
         case Update(base, indices, value, bounds):
             return Update(array(base), many(indices), change(value), bounds)
-        case Full(shape=shape, value=value):
-            return Full(many(shape), change(value))
+        case Full(shape=shape, value=value, is_room=is_room):
+            return Full(many(shape), change(value), is_room)
         case Literal(elements=elements):
             return Literal(many(elements))
         case Reshape(array=base, shape=shape):

@@ -9,6 +9,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from anadrome.dtypes import DType
 from anadrome.errors.ir import IRError
 from anadrome.errors.runtime import OutOfMemory
 from anadrome.kernel_ir.nodes import (
@@ -151,7 +152,7 @@ class Machine(abc.ABC):
         """New storage for a buffer."""
         if not 0 <= size <= _LARGEST:
             raise Failed(OutOfMemory(f"{self.fn.name} needs memory for {size} elements"))
-        storage = Storage(_garbage(size, buffer), buffer.space)
+        storage = Storage(garbage(size, buffer.dtype), buffer.space)
         self.places[buffer] = Place(storage)
         return storage
 
@@ -269,8 +270,8 @@ class Machine(abc.ABC):
                 assert_never(expr)
 
 
-def _garbage(size: int, buffer: Buffer) -> Any:
+def garbage(shape: int | Sequence[int], dtype: DType) -> Any:
     """Uninitialised memory that shows: NaN, or a number nobody would write."""
-    if buffer.dtype.is_float:
-        return np.full(size, np.nan, dtype=buffer.dtype.numpy)
-    return np.full(size, 1 if buffer.dtype.bits == 1 else 85, dtype=buffer.dtype.numpy)
+    if dtype.is_float:
+        return np.full(shape, np.nan, dtype=dtype.numpy)
+    return np.full(shape, 1 if dtype.bits == 1 else 85, dtype=dtype.numpy)

@@ -55,8 +55,10 @@ def _slot(low: Lowering, let: array_ir.Let, expr: array_ir.Loop, position: int) 
         return Slot(carried, cell=low.emit.cell(carried.name, carried.type.dtype, low.scalar(init)))
     assert isinstance(init, array_ir.Var)
     if is_updated_in_place(low.live.facts, expr, position) and not _is_copied(low, expr, position):
-        if isinstance(low.array(init), Splat) and is_written_by_rows(
-            low.live.facts, expr, position, low.live.knowledge.definitions
+        start = low.array(init)
+        if isinstance(start, Splat) and (
+            start.is_room
+            or is_written_by_rows(low.live.facts, expr, position, low.live.knowledge.definitions)
         ):
             return Slot(carried, state=low.destination(target))
         return Slot(carried, state=low.take_over(let, init, target))

@@ -114,7 +114,7 @@ class Lowering:
         value = self.array(var)
         if isinstance(value, Splat):
             place = self.emit.allocate(var.name, var.type.dtype, value.shape)
-            self.emit.fill(place, value.value)
+            self.deliver(value, Destination(place))
             return place
         return value
 
@@ -312,8 +312,9 @@ class Lowering:
             case Place():
                 if not value.is_at(place):
                     self.emit.copy(place, value)
-            case Splat(value=element):
-                self.emit.fill(place, element)
+            case Splat(value=element, is_room=is_room):
+                if not is_room:
+                    self.emit.fill(place, element)
             case _:
                 raise TypeError("a scalar has no place")
 

@@ -31,8 +31,8 @@ def lower_statement(low: Lowering, let: array_ir.Let) -> None:
             low.bind(let.targets[0], _index(low, let, let.expr))
         case array_ir.Update():
             low.bind(let.targets[0], _update(low, let, let.expr))
-        case array_ir.Full(shape=shape, value=element):
-            low.bind(let.targets[0], Splat(low.scalar(element), low.scalars(shape)))
+        case array_ir.Full(shape=shape, value=element, is_room=is_room):
+            low.bind(let.targets[0], Splat(low.scalar(element), low.scalars(shape), is_room))
         case array_ir.Literal(elements=elements):
             low.bind(let.targets[0], _literal(low, let.targets[0], elements))
         case array_ir.Reshape(array=array, shape=shape):

@@ -178,10 +178,12 @@ def capacity(shape: tuple[Expr, ...]) -> Expr:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Splat:
-    """An array of one value everywhere that is not in memory yet: it is written where it is needed."""
+    """An array of one value everywhere that is not in memory yet: it is written where it is needed, but for
+    a room, of which nothing is read before."""
 
     value: Expr
     shape: tuple[Expr, ...]
+    is_room: bool = False
 
 
 class Delivered:

@@ -197,8 +197,8 @@ class _Scalarizer(Substitution):
                 self.read(let, self.variable(array), self.atoms(indices), bounds)
             case Literal(elements=elements):
                 self.known(let.targets[0], self.atoms(elements))
-            case Full(shape=shape, value=value):
-                self.full(let.targets[0], self.atoms(shape), self.atom(value))
+            case Full(shape=shape, value=value, is_room=is_room):
+                self.full(let.targets[0], Full(self.atoms(shape), self.atom(value), is_room))
             case Update(array, indices, value, bounds):
                 self.update(let, Update(self.variable(array), self.atoms(indices), self.atom(value), bounds))
             case ParFor():
@@ -232,19 +232,20 @@ class _Scalarizer(Substitution):
             array = row
         self.emit(self.all_bound(let.targets), Index(array, indices, bounds))
 
-    def full(self, target: Var, shape: tuple[Size, ...], value: Atom) -> None:
+    def full(self, target: Var, expr: Full) -> None:
         """An array of one value."""
-        count = _constant(shape[0]) if shape else None
-        if count is None or not 0 < count <= self.config.small_dimension or not self.all_constant(shape[1:]):
-            self.emit((self.bound(target),), Full(shape, value))
+        count = _constant(expr.shape[0]) if expr.shape else None
+        rest = expr.shape[1:]
+        if count is None or not 0 < count <= self.config.small_dimension or not self.all_constant(rest):
+            self.emit((self.bound(target),), expr)
             return
-        row = value
-        if len(shape) > 1:
-            inner = Var(target.name, ArrayType(value.type.dtype, shape[1:]))
-            self.full(inner, shape[1:], value)
+        row = expr.value
+        if rest:
+            inner = Var(target.name, ArrayType(row.type.dtype, rest))
+            self.full(inner, Full(rest, expr.value, expr.is_room))
             row = inner
         target = self.bound(target)
-        self.emit((target,), Full(shape, value))
+        self.emit((target,), expr)
         self.elements[target] = (row,) * count
 
     def all_constant(self, shape: Sequence[Size]) -> bool:

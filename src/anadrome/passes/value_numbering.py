@@ -100,8 +100,8 @@ def _expr(expr: Expr, inner: Numbers) -> Hashable:
             return ("Index", _atom(array, inner), _atoms(indices, inner))
         case Update(array=array, indices=indices, value=value, bounds=bounds):
             return ("Update", _atom(array, inner), _atoms(indices, inner), _atom(value, inner), bounds)
-        case Full(shape=shape, value=value):
-            return ("Full", _atoms(shape, inner), _atom(value, inner))
+        case Full(shape=shape, value=value, is_room=is_room):
+            return ("Full", _atoms(shape, inner), _atom(value, inner), is_room)
         case Literal(elements=elements):
             return ("Literal", _atoms(elements, inner))
         case Reshape(array=array, shape=shape):

@@ -74,7 +74,8 @@ def forward_checkpointed(scope: Scope, let: Let, expr: Loop) -> None:
     """Run a loop and take snapshots of what it carries; the scope remembers them for the return sweep."""
     builder = scope.builder
     init = [scope.new(atom) for atom in expr.init]
-    trip = scope.new(counted(scope, let, expr, counting_plan(expr), False)[0])
+    plan = counting_plan(expr)
+    trip = scope.new(counted(scope, let, expr, plan, False).most[plan.frame])
     states = _states(expr)
     hint = _policy(expr)
     assert hint is not None
@@ -87,7 +88,7 @@ def forward_checkpointed(scope: Scope, let: Let, expr: Loop) -> None:
     places = builder.zeros(ArrayType(i64(0).dtype, (slots,)))
     names = [called(expr.carried[position].name, "snapshots") for position in states]
     stores = [
-        builder.let_one(Full((slots, *type_.shape), number(0, type_.dtype)), name)
+        builder.let_one(Full((slots, *type_.shape), number(0, type_.dtype), is_room=True), name)
         for type_, name in zip(types, names, strict=True)
     ]
     first = [builder.update(store, (i64(0),), init[k]) for store, k in zip(stores, states, strict=True)]

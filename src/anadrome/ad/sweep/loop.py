@@ -17,7 +17,7 @@ What turns out not to be read is dropped by dead-code removal: accumulators, for
 that is free in the body takes its contributions in an accumulator, so that reading `x[e]` costs O(1).
 
 A `while` is counted by an inspector first, which keeps only what its condition needs, and then runs as a
-`for` of that many iterations.
+`for` of that many iterations; one that has room for the logs of as many as it may make at most runs once.
 """
 
 from __future__ import annotations
@@ -50,19 +50,18 @@ def forward_loop(scope: Scope, let: Let, again: Let, is_repeated: bool) -> Resid
         forward_checkpointed(scope, again, run)
         return {}
     plan = plan_of(scope, expr)
-    trip, counts = counted(scope, let, expr, plan, is_repeated)
-    recording = record(let, expr, plan, trip, counts)
+    recording = record(let, expr, plan, counted(scope, let, expr, plan, is_repeated, is_bounded=True))
     lets = recording.lets
     if is_repeated:
         arrays = [target for target in let.targets if isinstance(target.type, ArrayType)]
-        lets = repeated(Body(lets), [*arrays, *recording.logs.values()]).lets
+        lets = repeated(Body(lets), [*arrays, *recording.logs.values(), recording.trip]).lets
     for recorded in lets:
         scope.builder.emit(scope.renaming.let(recorded))
     logs = {key: scope.renaming.variable(log) for key, log in recording.logs.items()}
     scope.kept.append((let.span, [(one, logs[key]) for key, one in explained(plan, expr, let.span)]))
     residuals: Residuals = {**logs}
     if expr.trip is None:
-        residuals[plan.frame.count] = scope.new(trip)
+        residuals[plan.frame.count] = scope.new(recording.trip)
     return residuals
 
 

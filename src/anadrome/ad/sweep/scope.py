@@ -87,6 +87,7 @@ class Scope:
     plans: dict[Loop, LoopPlan] = field(default_factory=dict)
     trail: Trail | None = None
     is_in_loop: bool = False
+    is_in_parfor: bool = False
     kept: list[tuple[Span | None, Sequence[Kept]]] = field(default_factory=list)
     """What forward runs of loops keep, in words."""
     notes: list[object] = field(default_factory=list)
@@ -105,6 +106,7 @@ class Scope:
             snapshots=self.snapshots,
             plans=self.plans,
             is_in_loop=self.is_in_loop,
+            is_in_parfor=self.is_in_parfor,
             kept=self.kept,
             notes=self.notes,
         )
