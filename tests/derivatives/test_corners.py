@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 import scipy.special
 
 import anadrome as ad
+from anadrome.array_ir.interp import run
+from anadrome.array_ir.text import parse
 
 INF, NAN = math.inf, math.nan
 TINY = 5e-324
@@ -170,3 +173,50 @@ def test_rows_that_nothing_uses_are_checked(verb: str) -> None:
     for called in (loss, verbs[verb]):
         with pytest.raises(IndexError):
             called(x, np.array([1, 2, 9]))
+
+
+# ---------------------------------------------------------------------------- nothing is left
+def last_by_all(x):
+    y = [v * v for v in x if v > 0.5]
+    return np.sum(np.array([y[len(y) - 1] * v for v in y]))
+
+
+def last_row_by_all(x):
+    rows = [[v, v * v] for v in x if v > 0.5]
+    y = np.array([w[0] for w in rows])
+    return np.sum(np.array([np.sum(y[len(y) - 1 :]) * y[len(y) - 1] for _ in rows]))
+
+
+def last_of_an_argument(x, y):
+    chosen = x[x > 0.5]
+    return np.sum(np.array([y[len(chosen) - 1] * y[i + 1] * chosen[i] for i in range(len(chosen))]))
+
+
+def last_in_each_row(x, y):
+    chosen = [v for v in x if v > 0.5]
+    k = len(chosen)
+    return np.sum(np.array([np.sum(np.array([v * y[k - 1] for _ in x])) for v in chosen]))
+
+
+@pytest.mark.parametrize("function", [last_by_all, last_row_by_all, last_of_an_argument, last_in_each_row])
+@pytest.mark.parametrize("left", [0, 1, 5, 20])
+def test_a_place_that_no_iteration_reads(function: Callable[..., float], left: int) -> None:
+    x, y = np.zeros(20), np.linspace(1.0, 2.0, 40)
+    x[:left] = np.linspace(0.6, 1.5, left)
+    args = (x, y)[: function.__code__.co_argcount]
+    places = tuple(range(len(args)))
+    slopes = ad.grad(function, argnums=places)(*args)
+    # As the interpreter sees it, which refuses places outside.
+    found = run(
+        parse(ad.show(ad.grad(function, argnums=places), *args, stage="optimised")), list(args)
+    ).results
+    for one, other in zip(slopes, found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-13)
+    step = 1e-6
+    for place, slope in zip(places, slopes, strict=True):
+        directions = np.cos(np.arange(len(args[place]))) * (args[place] > 0.0)
+        ahead, behind = (
+            function(*args[:place], args[place] + sign * step * directions, *args[place + 1 :])
+            for sign in (1.0, -1.0)
+        )
+        np.testing.assert_allclose(slope @ directions, (ahead - behind) / (2 * step), rtol=1e-7, atol=1e-8)

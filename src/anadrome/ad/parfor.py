@@ -17,6 +17,7 @@ and a term [at]·v of a variable bound around the parfor leaves it (design §6, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -32,6 +33,7 @@ from anadrome.array_ir.nodes import (
     Atom,
     Body,
     Carry,
+    Const,
     Let,
     ParFor,
     Part,
@@ -183,7 +185,8 @@ def _leave(
             assert axis is None, "a read that is not affine has an accumulator"
             axis, axis_form = dimension, form
             at.append(None)
-    way = _Leaving(var, tuple(at), axis, axis_form, index, term.is_guarded)
+    is_guarded = term.is_guarded or not _is_there(at, scope.type_of(var).shape, extent)
+    way = _Leaving(var, tuple(at), axis, axis_form, index, is_guarded)
     if axis is None:
         return way, Reduce.of("add", (term.value,))
     assert axis_form is not None
@@ -191,6 +194,18 @@ def _leave(
     if is_whole:
         way = _Leaving(var, tuple(at), axis, None, index, term.is_guarded)
     return way, Stack.of(term.value)
+
+
+def _is_there(at: Sequence[Atom | None], shape: Sequence[Size], extent: Size) -> bool:
+    """Whether places that each iteration reads are there even where there is no iteration. (Rows that are as
+    long as the parfor have no elements then.)"""
+    if isinstance(extent, Const):
+        return int(extent.value) > 0
+    fixed = [(place, size) for place, size in zip(at, shape, strict=False) if place is not None]
+    return all(
+        isinstance(place, Const) and isinstance(size, Const) and 0 <= int(place.value) < int(size.value)
+        for place, size in fixed
+    )
 
 
 def _outside(scope: Scope, way: _Leaving, result: Var) -> Term:
