@@ -16,6 +16,7 @@ from anadrome.kernel_ir.nodes import (
     Const,
     Expr,
     For,
+    If,
     Let,
     Load,
     Space,
@@ -65,12 +66,30 @@ def _neutral(operator: str, dtype: DType) -> Const:
 
 
 def closed(one: Private) -> tuple[Stmt, ...]:
-    """The sums of the lanes put together, and with the sum: additions at once, others in halves."""
+    """The sums of the lanes put together, and with the sum. Where its place may be outside if no iteration
+    adds to it, it is left alone then."""
+    of = one.of
+    if all(isinstance(index, Const) for index in of.indices):
+        return _together(one, of.buffer, of.indices)
+    neutral = _neutral(of.operator, one.buffer.dtype)
+    total = Buffer(of.buffer.name, one.buffer.dtype, Space.LOCAL, (i64(1),))
+    sum_of_all = Load(total, (ZERO,))
+    both = Compute(PRIMS[of.operator], (Load(of.buffer, of.indices), sum_of_all), is_reassociable=True)
+    return (
+        Alloc(total, i64(1)),
+        Store(total, (ZERO,), neutral),
+        *_together(one, total, (ZERO,)),
+        If(Compute(PRIMS["ne"], (sum_of_all, neutral)), (Store(of.buffer, of.indices, both),)),
+    )
+
+
+def _together(one: Private, target: Buffer, indices: tuple[Expr, ...]) -> tuple[Stmt, ...]:
+    """The sums of the lanes put together with an element: additions at once, others in halves."""
     found: list[Stmt] = []
-    prim, width, of = PRIMS[one.of.operator], one.width, one.of
-    if of.operator == "add":
+    prim, width, operator = PRIMS[one.of.operator], one.width, one.of.operator
+    if operator == "add":
         lane = Var("lane", I64)
-        together = Atomic("add", of.buffer, of.indices, Load(one.buffer, (lane,)), is_alone=True)
+        together = Atomic("add", target, indices, Load(one.buffer, (lane,)), is_alone=True)
         return (vector_of(lane, width, (together,)),)
     while width > 1:
         width //= 2
@@ -78,9 +97,8 @@ def closed(one: Private) -> tuple[Stmt, ...]:
         other = Load(one.buffer, (add(lane, i64(width)),))
         both = Compute(prim, (Load(one.buffer, (lane,)), other), is_reassociable=True)
         found.append(vector_of(lane, width, (Store(one.buffer, (lane,), both),)))
-    old = Load(of.buffer, of.indices)
-    total = Compute(prim, (old, Load(one.buffer, (ZERO,))), is_reassociable=True)
-    return (*found, Store(of.buffer, of.indices, total))
+    total = Compute(prim, (Load(target, indices), Load(one.buffer, (ZERO,))), is_reassociable=True)
+    return (*found, Store(target, indices, total))
 
 
 def with_sums(stmts: tuple[Stmt, ...], privates: Sequence[Private], lane: Var) -> tuple[Stmt, ...]:
