@@ -138,8 +138,10 @@ def test_rows_that_may_meet_are_added_to_together() -> None:
 def only_moved(loop: For, bindings: Bindings, vector_bits: int) -> Way:
     """No way but this one."""
     found = iterations_of(loop, bindings)
-    added = found.added if isinstance(found, Iterations) else ()
-    return (aligned_of(loop, added, bindings) if added else None) or InOrder("nothing is moved")
+    way = None
+    if isinstance(found, Iterations) and found.added:
+        way = aligned_of(loop, found.added, found.sums, bindings)
+    return way or InOrder("nothing is moved")
 
 
 def test_docstring() -> None:

@@ -28,6 +28,7 @@ def program(body: str, bounds: str = "0 .. n", binding: str = "sequential", type
       s[0] = x[0]
       alloc c: i64 local [1]
       c[0] = 7
+      let n_1: i64 = sub(n, 1)
       for i in {bounds} {binding} {{ {body} }}
       return out as {types} [mul(2, n)], s[0] as {types}, c[0] as i64
     }}
@@ -53,6 +54,10 @@ TOGETHER = {
         if lt(x[i], 0.5) { v[0] = mul(x[i], 3.0) } else { v[0] = -1.0 } out[i] = v[0]""",
     "a read at a place of data": "out[i] = mul(exp(x[k[i]]), mul(x[i], x[i]))",
     "a small loop inside": "for j in 0 .. 3 sequential { s[0] = add~(s[0], mul(x[i], to_f64(j))) }",
+    "a sum at a place of its own": "out[n_1] = add~(out[n_1], exp(x[i]))",
+    "a sum beside what goes along": "out[i] = add~(out[i], x[i]) out[n_1] = add~(out[n_1], exp(x[i]))",
+    "sums beside what goes along, and meets": """out[i] = add~(out[i], x[i]) out[0] = add~(out[0], exp(x[i]))
+        out[add(i, 1)] = sub~(out[add(i, 1)], x[i]) out[n_1] = sub~(out[n_1], x[add(i, n)])""",
     "a view": "view w = out [n] w[i] = mul(x[i], 2.0)",
 }
 """Bodies whose iterations may run together."""
@@ -62,6 +67,10 @@ APART = {
     "the same through a view": "view w = out [1] w[i] = mul(out[i], 0.5)",
     "a sum in its order": "s[0] = add(s[0], x[i])",
     "a sum that is read": "s[0] = add~(s[0], x[i]) out[i] = s[0]",
+    "a sum beside what is put along": "out[i] = x[i] out[0] = add~(out[0], x[i])",
+    "a sum beside what is read along": "out[n_1] = add~(out[n_1], mul(out[i], x[i]))",
+    "a product beside what is added along": "out[i] = add~(out[i], x[i]) out[0] = mul~(out[0], x[i])",
+    "sums of two kinds": "out[0] = add~(out[0], x[i]) out[n_1] = max~(out[n_1], x[i])",
     "two things done to a number": "s[0] = add~(s[0], x[i]) s[0] = mul~(s[0], 0.5)",
     "the last one wins": "s[0] = x[i]",
     "places of data": "out[k[i]] = x[i]",
@@ -274,3 +283,20 @@ def test_loops_over_workers_are_not_in_lanes(bits: int) -> None:
     assert widths(text.replace("for i in 0 .. count", "for i in 0 .. mul(8, count)"), 512) != []
     for n in (1, 9):
         agree(text, bits, RNG.standard_normal(9), n)
+
+
+@pytest.mark.parametrize("bits", BITS)
+@pytest.mark.parametrize("operator", ["add", "mul", "max"])
+def test_a_place_to_which_no_iteration_adds_may_be_outside(operator: str, bits: int) -> None:
+    text = f"""fn f(x: f64 buffer, n: i64, k: i64) {{
+      alloc out: f64 global [4]
+      fill out [4] = 2.0
+      for t in 0 .. 3 sequential {{
+        for i in 0 .. mul(t, n) sequential {{
+          if gt(k, i) {{ out[sub(min(k, t), 1)] = {operator}~(out[sub(min(k, t), 1)], exp(x[i])) }}
+        }}
+      }}
+      return out as f64 [4]
+    }}"""
+    for length, count in ((0, 0), (0, 3), (9, 0), (9, 1), (40, 3), (40, 60)):
+        agree(text, bits, RNG.standard_normal(2 * length), length, count)

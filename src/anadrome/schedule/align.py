@@ -69,7 +69,7 @@ from anadrome.kernel_ir.walk import expressions, subexpressions
 from anadrome.kernel_ir.work import value_operations
 from anadrome.prims.node import replace
 from anadrome.prims.table import PRIMS
-from anadrome.schedule.apart import Added
+from anadrome.schedule.apart import Added, Sum
 from anadrome.schedule.names import Names, copied
 
 FARTHEST = 4
@@ -98,8 +98,12 @@ class Aligned:
     farthest: int
 
 
-def aligned_of(loop: For, added: Sequence[Added], bindings: Bindings) -> Aligned | None:
-    """How the statements of a loop are moved; None where none is, or something reads what is written."""
+def aligned_of(loop: For, added: Sequence[Added], sums: Sequence[Sum], bindings: Bindings) -> Aligned | None:
+    """How the statements of a loop are moved; None where none is, or something reads what is written, or has
+    a sum in it."""
+    summed = {bindings.root(one.buffer) for one in sums}
+    if any(bindings.root(one.stmt.buffer) in summed for one in added):
+        return None
     if loop.binding is not Binding.SEQUENTIAL or len(loop.body) > MOST:
         return None
     if not all(isinstance(stmt, Let | Store) for stmt in loop.body):

@@ -189,7 +189,9 @@ class _Walk:
         self.reached: list[Reach] = []
         self.sums: dict[tuple[Buffer, Form], Sum] = {}
         self.mixed: set[Buffer] = set()
-        """Buffers of sums with which something else is done as well."""
+        """Buffers of sums by several operators."""
+        self.beside: set[Buffer] = set()
+        """Buffers of sums that are reached in other ways as well."""
         self.ordered: set[Buffer] = set()
         """Buffers of sums whose order is kept."""
         self.along: list[Added] = []
@@ -253,8 +255,11 @@ class _Walk:
                 (self.root(stmt.buffer), form), Sum(stmt.buffer, stmt.indices, operator)
             )
             one.parts |= {old, stmt}
-            if one.operator != operator:
+            if any(other.operator != operator for other in self._sums_in(self.root(stmt.buffer))):
                 self.mixed.add(self.root(stmt.buffer))
+
+    def _sums_in(self, root: Buffer) -> list[Sum]:
+        return [one for (buffer, _), one in self.sums.items() if buffer is root]
 
     def _go_along(self, form: Form, summed: _Summed) -> None:
         """An element that goes along is added to, at once: between what reads it under a name and what puts
@@ -305,13 +310,15 @@ class _Walk:
         if root in self.own:
             return
         self.reached.append(Reach(root, self.place(at), isinstance(at, Store)))
-        if any(root is summed for summed, _ in self.sums):
-            self.mixed.add(root)
+        if self._sums_in(root):
+            self.beside.add(root)
 
     def meeting(self) -> InOrder | None:
         """Where an iteration may read or write what another one writes, but for sums; None if nowhere."""
-        for buffer in self.mixed:
-            return InOrder("the sum in `{}` is read in between", buffer)
+        for buffer in (*self.mixed, *self.beside):
+            is_added_to = all(one.operator == "add" for one in self._sums_in(buffer))
+            if buffer in self.mixed or not is_added_to or not self._is_added_to_along(buffer):
+                return InOrder("the sum in `{}` is read in between", buffer)
         for write in self.reached:
             others = (other for other in self.reached if write.is_write and other.root is write.root)
             if write.root not in self.summed and not all(self._meet_never(write, other) for other in others):
@@ -323,13 +330,20 @@ class _Walk:
         return None
 
     def _only_adds(self, root: Buffer) -> bool:
-        """Whether iterations do nothing with a buffer but add to elements that go along it."""
-        here = [one for one in self.along if self.root(one.stmt.buffer) is root]
-        if sum(one.root is root for one in self.reached) != 2 * len(here):  # each reads and writes once
+        """Whether iterations that meet in a buffer do nothing with it but add."""
+        if not self._is_added_to_along(root):
             return False
         self.summed.add(root)
-        self.added += here
+        self.added += self._along(root)
         return True
+
+    def _is_added_to_along(self, root: Buffer) -> bool:
+        """Whether iterations do nothing with a buffer, beside sums, but add to elements that go along it."""
+        reached = sum(one.root is root for one in self.reached)
+        return reached == 2 * len(self._along(root))  # each reads and writes once
+
+    def _along(self, root: Buffer) -> list[Added]:
+        return [one for one in self.along if self.root(one.stmt.buffer) is root]
 
     def _meet_never(self, one: Reach, other: Reach) -> bool:
         """Whether two iterations never reach the same element in these ways."""

@@ -114,8 +114,8 @@ def _without_loops(
     match way:
         case InOrder():
             return parts_of(loop, bindings, vector_bits, way) or groups_of(loop, bindings) or way
-        case Strips(added=added):
-            return (aligned_of(loop, added, bindings) if added else None) or way
+        case Strips(added=added, sums=sums):
+            return (aligned_of(loop, added, sums, bindings) if added else None) or way
 
 
 def _whole(loop: For, bindings: Bindings, vector_bits: int) -> Whole | None:
