@@ -177,6 +177,37 @@ def test_accumulate_yield() -> None:
 
 
 # ---------------------------------------------------------------------------- nests drawn at random
+FEW_ROWS = """fn f(a: f64[{count}, {length}], w: f64[{count}]) -> f64[{length}], f64[{count}, {length}] {{
+  s, b = parfor i < {count} {{
+    v = w[i]
+    r, q = parfor j < {length} {{
+      u = a[i, j]
+      p = mul u v
+      z = mul p p
+      yield stack p
+      yield stack z
+    }}
+    yield reduce add r
+    yield stack q
+  }}
+  return s, b
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("count", "length", "is_turned"), [("4", "n", True), ("17", "n", False), ("4", "9", False)]
+)
+def test_few_long_rows_are_added_up_element_by_element(count: str, length: str, is_turned: bool) -> None:
+    fn = parse(FEW_ROWS.format(count=count, length=length))
+    found = iverson(fn, Config())
+    check(found)
+    loops = [let.expr for let in all_lets(found.body) if isinstance(let.expr, ParFor)]
+    sums = [part.value for loop in loops for part in loop.parts if isinstance(part.item, Reduce)]
+    assert [bool(value.type.shape) for value in sums] == [not is_turned]
+    a, w = np.random.default_rng(1).normal(size=(int(count), 9)), np.linspace(-1.0, 2.0, int(count))
+    same(run(found, [a, w]).results, run(fn, [a, w]).results)
+
+
 INTEGER = ArrayType(I64)
 Draw = Any
 

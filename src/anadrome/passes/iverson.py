@@ -78,6 +78,7 @@ from anadrome.passes.iverson_gather import (
 from anadrome.passes.iverson_sites import Site, sites_of_token, sites_of_yield
 from anadrome.passes.restrict_domains import restrict_domains
 from anadrome.passes.simplify import simplify
+from anadrome.prims.costs import SHORT
 
 MOST_SITES = 8
 """Contributions to one sum beyond which it stays: each one becomes code of its own for every element."""
@@ -289,15 +290,19 @@ def _sums(
                 if is_sum or is_row:
                     target, sites = let.targets[where.start], sites_of_yield(let, expr, part)
                     is_moved = all(len(loop.yields) == 1 for loop in sites[0].loops)
-                    if is_sum or (is_moved and _is_worth_turning(sites[0], definitions)):
+                    if is_sum or _is_worth_turning(sites[0], definitions, is_moved):
                         yield target, _array(target), sites, is_moved
         case _:
             pass
 
 
-def _is_worth_turning(site: Site, definitions: Definitions) -> bool:
-    """Whether a nest that adds up rows is faster the other way round."""
-    return len(site.loops) >= NEST and turns_along(site, definitions)
+def _is_worth_turning(site: Site, definitions: Definitions, is_moved: bool) -> bool:
+    """Whether a nest that adds up rows is faster the other way round: where there are few long rows, for each
+    of which it would go over the sum; or where it then reads along rows."""
+    counts = [loop.extent for loop in site.loops if loop.index not in site.at]
+    is_few = all(isinstance(count, Const) and int(count.value) <= SHORT for count in counts)
+    is_long = any(not isinstance(loop.extent, Const) for loop in site.loops if loop.index in site.at)
+    return (is_few and is_long) or (is_moved and len(site.loops) >= NEST and turns_along(site, definitions))
 
 
 def _adds_rows(expr: ParFor) -> bool:
