@@ -1,8 +1,9 @@
 """A sequential loop whose iterations wait for nobody is a parfor.
 
-It carries nothing but sums and arrays of which each iteration makes the row of its own and reads none. The
-former are return sweeps: what a program adds up in a loop of its own is a value that the loop carries, and
-keeps its order. Adjoints that a loop carries and that turn out not to change are what they start as.
+It carries nothing but sums, arrays of which each iteration makes the row of its own and reads none, and the
+least or greatest of what iterations compute (`extremes`). Sums are those of return sweeps: what a program
+adds up in a loop of its own is a value that the loop carries, and keeps its order. Adjoints that a loop
+carries and that turn out not to change are what they start as.
 
 Before:
     fn f(x: f64[n], p: i64[n], y: f64[m]) -> f64[m], f64[n] {
@@ -48,6 +49,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from anadrome.array_ir.build import Builder
+from anadrome.array_ir.infer import yield_types
 from anadrome.array_ir.nodes import (
     ArrayType,
     Atom,
@@ -71,6 +74,7 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.array_ir.walk import all_lets, bodies, operands, prints
 from anadrome.config import Config
+from anadrome.passes.extremes import Extreme, extremes_of, offered, settled
 
 
 def parallel_loops(fn: Function, config: Config) -> Function:
@@ -93,8 +97,9 @@ class _Row:
     value: Atom
 
 
-Brought = _Row | Var
-"""What an iteration brings to what a loop carries: its row, or the sum with what it adds."""
+Brought = _Row | Extreme | Var
+"""What an iteration brings to what a loop carries: its row, an extreme that it may be or stand beside, or the
+sum with what it adds."""
 
 
 def _own_parts(loop: Loop) -> dict[Var, Brought]:
@@ -102,7 +107,11 @@ def _own_parts(loop: Loop) -> dict[Var, Brought]:
     if prints(loop) or any(isinstance(let.expr, Launch | Collective) for let in all_lets(loop.body)):
         return {}
     found: dict[Var, Brought] = {}
+    for extreme in extremes_of(loop):
+        found.update(dict.fromkeys((extreme.carried, *(var for var, _ in extreme.beside)), extreme))
     for carried, start, after in zip(loop.carried, loop.init, loop.body.results, strict=True):
+        if carried in found:
+            continue
         if isinstance(carried.type, SumType):
             assert isinstance(after, Var)
             found[carried] = after
@@ -182,9 +191,12 @@ class _Parallel(Substitution):
             inside.replace(carried, source)
         puts = {row.put for row in rows.values() if isinstance(row, _Row)}
         body = inside.body(Body(tuple(inner for inner in loop.body.lets if inner not in puts)))
+        builder, after = Builder(), Builder()
+        builder.lets += body.lets
+        after.span = let.span
         made: list[Part] = []
         targets: list[Var] = []
-        updates: list[Let] = []
+        ends = dict(zip(loop.carried, zip(let.targets, loop.init, strict=True), strict=True))
         for old, target, carried, source in zip(
             let.targets, new.targets, loop.carried, loop.init, strict=True
         ):
@@ -200,11 +212,24 @@ class _Parallel(Substitution):
                     made.append(Stack.of(inside.atom(value)))
                     targets.append(stacked)
                     assert isinstance(source, Var)
-                    updates.append(Let((target,), Update(source, prefix, stacked), let.span))
+                    after.emit(Let((target,), Update(source, prefix, stacked), let.span))
+                case Extreme() as extreme if extreme.carried is carried:
+                    parts = offered(builder, extreme, inside.atom(extreme.term))
+                    results = [
+                        Var(target.name, type_) for part in parts for type_ in yield_types(part, loop.trip)
+                    ]
+                    made += parts
+                    targets += results
+                    pairs = [ends[var] for var in (carried, *(other for other, _ in extreme.beside))]
+                    last = settled(after, extreme, loop, results, [start for _, start in pairs])
+                    for (end, _), atom in zip(pairs, last, strict=True):
+                        self.replace(end, atom)
+                case Extreme():
+                    pass
                 case Var() as token:
-                    after = inside.atom(token)
-                    assert isinstance(source, Var) and isinstance(after, Var)
-                    made.append(Carry.of(source, after))
+                    contributed = inside.atom(token)
+                    assert isinstance(source, Var) and isinstance(contributed, Var)
+                    made.append(Carry.of(source, contributed))
                     targets.append(target)
-        yield Let(tuple(targets), ParFor.of(loop.index, loop.trip, body.lets, made), let.span)
-        yield from updates
+        yield Let(tuple(targets), ParFor.of(loop.index, loop.trip, builder.lets, made), let.span)
+        yield from after.lets
