@@ -22,7 +22,8 @@ from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex_array
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import growing_list, new_list, plain_list, repeated
-from anadrome.frontend.heap import is_same_object
+from anadrome.frontend.heap import is_same_object, may_be_one
+from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.keyed import hashable
 from anadrome.frontend.list_methods import ListMethod
@@ -30,6 +31,7 @@ from anadrome.frontend.natively import refuse_environment
 from anadrome.frontend.operators import apply_prim, binary, compare, truth
 from anadrome.frontend.overloads import own_binary, own_contains
 from anadrome.frontend.own import is_native
+from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.texts import WAYS, added, percent
 from anadrome.frontend.values import (
@@ -94,6 +96,10 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
     found = own_binary(context, kind, left, right)
     if found is not NotImplemented:
         return found
+    for side in (left, right):
+        if isinstance(side, RowList | Iterated):
+            help = "append to a list in a loop, or make arrays of its numbers"
+            raise UnsupportedType("an operand", describe(side), context.span, help)
     if kind is ast.Mod and isinstance(left, str) and has_staged(right):
         return percent(context, left, right)
     if isinstance(left, RunText) or isinstance(right, RunText):
@@ -111,7 +117,7 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
         is_complex_operation |= has_array and any(
             isinstance(side, list | tuple) and has_complex(side) for side in (left, right)
         )
-        if kind is ast.Add and _is_list(left) and _is_list(right):
+        if kind is ast.Add and is_list(left) and is_list(right):
             return _joined(context, left, right)
         left, right = (
             _as_operand(context, kind, one, other) for one, other in ((left, right), (right, left))
@@ -142,7 +148,8 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
     return remember(context, result)
 
 
-def _is_list(value: Value) -> bool:
+def is_list(value: Value) -> bool:
+    """Whether a value is a list, be its length known at run time only."""
     return isinstance(value, list) or (isinstance(value, Array | Complex) and bool(value.list_depth))
 
 
@@ -192,12 +199,22 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
             return Scalar(is_there if _AGAINST_NONE[kind] else context.builder.apply("not", is_there))
     refuse_maybe(context, left, right)
     if kind in (ast.Is, ast.IsNot):
+        if may_be_one(left, right):
+            raise UnsupportedSyntax(
+                "`is` of arrays of which only the run knows whether they are one", context.span
+            )
         if type(left) is type(right) and type(left) in _EQUAL_OR_SAME:
             context.surroundings.stays_here(
                 "which equal numbers and texts are the same object is Python's choice"
             )
         return is_same_object(left, right) is (kind is ast.Is)
     left, right = (unboxed(context, plain_list(context, side)) for side in (left, right))
+    if _is_of_lists(kind, left, right):
+        if left is None or right is None:
+            return kind is ast.NotEq
+        raise UnsupportedSyntax(
+            "a comparison of lists or ranges that hold run-time values", context.span, "compare their items"
+        )
     if kind in (ast.In, ast.NotIn) and isinstance(right, dict | KeysView) and not has_staged(left):
         context.surroundings.whole(right)
         return (hashable(context, left, "a key") in right) is (kind is ast.In)
@@ -221,6 +238,19 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
         return _STATIC_COMPARE[kind](left, right)
     except Exception as error:
         raise StaticCallFailed("this comparison", error, context.span) from error
+
+
+def _is_of_lists(kind: type[ast.cmpop], left: Value, right: Value) -> bool:
+    """Whether a comparison is Python's of lists or ranges, of which one has a run-time number of items."""
+    kinds = (list, GrowingList, RowList, Iterated, range)
+    one, two = (isinstance(side, kinds) or is_list(side) for side in (left, right))
+    is_run_time = any(
+        isinstance(side, GrowingList | RowList | Iterated) or (is_list(side) and not isinstance(side, list))
+        for side in (left, right)
+    )
+    if kind in (ast.In, ast.NotIn):
+        return isinstance(right, RowList | Iterated)
+    return is_run_time and ((one and two) or left is None or right is None)
 
 
 _AGAINST_NONE: dict[type[ast.cmpop], bool] = {

@@ -21,6 +21,7 @@ from anadrome.errors.frontend import (
     UnsupportedType,
 )
 from anadrome.frontend import itertools_calls
+from anadrome.frontend.applying import is_list, operate
 from anadrome.frontend.arrays import as_array, atom, describe, promote, type_of
 from anadrome.frontend.complex_numbers.operators import binary as complex_binary
 from anadrome.frontend.complex_numbers.operators import meets_complex
@@ -68,6 +69,8 @@ def _reduction(monoid: Monoid) -> StagedCall:
 
 
 def _sum(context: Context, values: Value, start: Value = 0) -> Value:
+    if is_list(start) or _holds_lists(values):
+        return _chained(context, values, start)
     total = reduce_values(context, SUM, values)
     if isinstance(start, int) and start == 0:  # 0 + x is another array than x
         return context.call(np.positive, total) if is_numpy_array(total) else total
@@ -76,6 +79,26 @@ def _sum(context: Context, values: Value, start: Value = 0) -> Value:
     if not is_staged(total) and not is_staged(start):
         return total + start  # type: ignore[operator]
     return apply_prim(context, "add", start, total)
+
+
+def _holds_lists(values: Value) -> bool:
+    """Whether the items of a list are lists."""
+    if isinstance(values, Array | Complex):
+        return values.list_depth > 1
+    return isinstance(values, list | tuple) and any(map(is_list, values))
+
+
+def _chained(context: Context, values: Value, start: Value) -> Value:
+    """`sum` of lists, which are put behind one another."""
+    if not is_list(start):
+        error = TypeError("unsupported operand type(s) for +: 'int' and 'list'")
+        raise StaticCallFailed("`sum`", error, context.span)
+    if not isinstance(values, list | tuple):
+        help = "write `[v for row in rows for v in row]`"
+        raise UnsupportedArgument("sum", "lists of a run-time number are not supported", context.span, help)
+    for value in values:
+        start = operate(context, ast.Add, start, value)
+    return start
 
 
 def _product(context: Context, values: Value, *, start: Value = 1) -> Value:
@@ -389,7 +412,7 @@ def _example(value: Value) -> object:
             return np.zeros((0,) * len(shape), numpy_type(value.dtype))
         case Complex():
             return 0j if value.is_weak else numpy_type(value.dtype).type(0)
-        case GrowingList():
+        case GrowingList() | RowList():
             return []
         case RunText():
             return ""

@@ -52,7 +52,6 @@ from anadrome.frontend.growing import (
     refuse_shared_list,
     without_growing,
 )
-from anadrome.frontend.indexing import take
 from anadrome.frontend.iterables import Iterated, RowList, Unrolled
 from anadrome.frontend.iterators import (
     GeneratorCall,
@@ -90,13 +89,6 @@ from anadrome.prims.node import replace
 Comprehension = ast.ListComp | ast.GeneratorExp
 Keyed = ast.DictComp | ast.SetComp
 RETURNED = frozenset({RETURN})
-
-
-def take_row(context: Context, rows: RowList, index: Value) -> Value:
-    """`rows[index]`"""
-    if isinstance(index, slice | tuple):
-        raise UnsupportedSyntax("a slice of a run-time list of tuples", context.span)
-    return rows.rebuild(iter([take(context, column, index) for column in rows.columns]))
 
 
 BOUND_INSIDE = Missing(

@@ -29,16 +29,12 @@ from anadrome.frontend.calls import BoundMethod, staged_function
 from anadrome.frontend.complex_numbers import operators as complex_operators
 from anadrome.frontend.complex_numbers.forms import COMPLEX_ATTRIBUTES, COMPLEX_METHODS
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
-from anadrome.frontend.comprehension import (
-    evaluate_list,
-    generator,
-    take_row,
-)
+from anadrome.frontend.comprehension import evaluate_list, generator
 from anadrome.frontend.context import Context
 from anadrome.frontend.drawing import refuse_state
 from anadrome.frontend.growing import as_value, get_item, growing_list, new_list
 from anadrome.frontend.indexing import take, take_complex
-from anadrome.frontend.iterables import RowList
+from anadrome.frontend.iterables import Iterated, RowList, part_of, take_row
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.keyed import evaluate_dict, evaluate_set
 from anadrome.frontend.library import ATTRIBUTES, CALLS, METHODS
@@ -210,6 +206,8 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
         return get_item(context, base, index)
     if isinstance(base, RowList):
         return take_row(context, base, index)
+    if isinstance(base, Iterated):
+        return part_of(context, base, index)
     method = own_method(context, base, "__getitem__")
     if method is not None:
         return context.call(method, base, index)

@@ -77,6 +77,16 @@ def is_same_object(left: Value, right: Value) -> bool:
     return left is right
 
 
+def may_be_one(left: Value, right: Value) -> bool:
+    """Whether only the run knows if two arrays are one object: a branch may have given one both names."""
+    if isinstance(left, Complex) and isinstance(right, Complex):
+        return may_be_one(left.real, right.real)
+    if not isinstance(left, Array) or not isinstance(right, Array) or is_same_object(left, right):
+        return False
+    one, two = _itself(left).cell, _itself(right).cell
+    return two in one.partners or one in two.partners
+
+
 def _itself(array: Array) -> Array:
     while array.view is not None and array.view.stands_for is not None:
         array = array.view.stands_for

@@ -5,17 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from anadrome.array_ir.checkpoint import Checkpoint
 from anadrome.array_ir.nodes import Atom, Check, Const, Size, Var, i64
 from anadrome.dtypes import I64
 from anadrome.errors.frontend import UnsupportedType
+from anadrome.errors.runtime import INDEX_MESSAGE
 from anadrome.errors.tracebacks import door
 from anadrome.frontend.arrays import describe
 from anadrome.frontend.context import Context
-from anadrome.frontend.indexing import take_inside
+from anadrome.frontend.indexing import selector, take, take_inside
 from anadrome.frontend.sizes import clamp_size, is_nonnegative
-from anadrome.frontend.values import Array, Complex, Missing, Scalar, Value
+from anadrome.frontend.values import Array, Complex, Fixed, Missing, Range, Scalar, Value
 from anadrome.prims.node import replace
 
 _ITERABLE_HELP = "loop over an array, a list or `range(n)`"
@@ -38,6 +40,7 @@ class Iterated:
     is_numbers: bool = False
     checkpoint: Checkpoint | None = None
     lazy: ItemAt | None = None
+    python_name: ClassVar[str] = "range"
 
     @property
     def static_extent(self) -> int | None:
@@ -105,10 +108,20 @@ class RowList:
     extent: Size
     columns: tuple[Array, ...]
     rebuild: Callable[..., Value]
+    python_name: ClassVar[str] = "list of run-time length"
 
     def item(self, context: Context, index: Atom) -> Value:
         """The row at an index."""
         return self.rebuild(iter([take_inside(context, column, index) for column in self.columns]))
+
+
+def take_row(context: Context, rows: RowList, index: Value) -> Value:
+    """`rows[index]`"""
+    if isinstance(index, slice):
+        columns = [take(context, column, index) for column in rows.columns]
+        parts = tuple(column for column in columns if isinstance(column, Array))
+        return RowList(parts[0].shape[0], parts, rows.rebuild)
+    return rows.rebuild(iter([take(context, column, index) for column in rows.columns]))
 
 
 def staged_range(context: Context, *bounds: Value) -> Iterated:
@@ -163,6 +176,34 @@ def rows(array: Array) -> Iterated:
         lambda inner, index: take_inside(inner, array, index),
         lazy=lambda _, index: Unread(array, index),
     )
+
+
+def part_of(context: Context, items: Iterated, index: Value) -> Value:
+    """`items[index]` of a range: a number, or for a slice a range."""
+    match selector(context, items.extent, index):
+        case Fixed(atom=at, is_proved=is_proved):
+            if not is_proved:
+                _check_inside(context, at, items.extent)
+            return items.item(context, at)
+        case Range(start=start, step=step, extent=extent):
+
+            def through(item: ItemAt) -> ItemAt:
+                def at_step(inner: Context, place: Atom) -> Value:
+                    builder = inner.builder
+                    return item(inner, builder.size("add", start, builder.size("mul", step, place)))
+
+                return at_step
+
+            return items.through(extent, through)
+        case _:
+            raise UnsupportedType("the index of a range", describe(index), context.span, "use an integer")
+
+
+def _check_inside(context: Context, at: Atom, extent: Size) -> None:
+    """An index of a range is inside."""
+    builder = context.builder
+    is_inside = builder.apply("and", builder.apply("ge", at, i64(0)), builder.apply("lt", at, extent))
+    builder.let(Check(is_inside, "index", INDEX_MESSAGE, (at, extent)))
 
 
 def plain_number(item: Value) -> Value:

@@ -10,13 +10,16 @@ from collections.abc import Mapping
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
+from anadrome.array_ir.nodes import Size
 from anadrome.errors.frontend import RUN_TEXT, UnsupportedType
 from anadrome.frontend.arrays import unboxed, undecided
 from anadrome.frontend.complex_numbers.operators import truth as complex_truth
 from anadrome.frontend.context import Context
+from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.operators import apply_prim, truth
 from anadrome.frontend.own import is_inlined
 from anadrome.frontend.run_time_lists import GrowingList
+from anadrome.frontend.sizes import size_value
 from anadrome.frontend.values import Array, Complex, Maybe, Missing, RunText, Scalar, Value, is_staged
 
 BINARY: Mapping[type[ast.operator], str] = {
@@ -116,10 +119,23 @@ def own_truth(context: Context, value: Value) -> Value:
     if isinstance(value, Maybe):
         return _truth_where_there(context, value)
     value = unboxed(context, value)
-    if isinstance(value, GrowingList):
-        return value.length if isinstance(value.length, int) else apply_prim(context, "gt", value.length, 0)
+    match value:
+        case GrowingList(length=length):
+            return length if isinstance(length, int) else apply_prim(context, "gt", length, 0)
+        case RowList(extent=extent) | Iterated(extent=extent):
+            return _is_not_empty(context, extent)
+        case Array(list_depth=depth) | Complex(list_depth=depth) if depth:
+            return _is_not_empty(context, value.shape[0])
+        case _:
+            pass
     method = own_asked(context, bool, value)
     return value if method is None else context.call(method, value)
+
+
+def _is_not_empty(context: Context, extent: Size) -> Value:
+    """The truth of a list or a range of so many items."""
+    count = size_value(context, extent)
+    return count > 0 if isinstance(count, int) else apply_prim(context, "gt", count, 0)
 
 
 def _truth_where_there(context: Context, value: Maybe) -> Value:

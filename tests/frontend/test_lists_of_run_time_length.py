@@ -1,0 +1,183 @@
+"""Lists and ranges of run-time length, as Python has them: what is true, parts, sums; and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anadrome as ad
+from anadrome.errors.base import AnadromeError
+
+
+@dataclass
+class Pair:
+    one: float
+    two: float
+
+
+def pairs(x, t):
+    chosen = [(v, 2.0 * v) for v in x if v < t]
+    if not chosen:
+        return -1.0
+    return sum(a * b for a, b in chosen) / len(chosen)
+
+
+def objects(x, t):
+    chosen = [Pair(v, 2.0) for v in x if v < t]
+    return sum(pair.one * pair.two for pair in chosen) if chosen else -1.0
+
+
+def zipped(x, t):
+    chosen = list(zip(x[x < t], x[x < t], strict=True))
+    return chosen[0][1] if chosen and t > 2.0 else 7.0
+
+
+def counted(x, t):
+    chosen = list(enumerate(x[x < t]))
+    return float(bool(chosen)) + sum(i * v for i, v in chosen)
+
+
+def ordered(x, t):
+    chosen = sorted([(v, -v) for v in x if v < t], key=lambda pair: -pair[0])
+    while chosen:
+        return chosen[0][0]
+    return 5.0
+
+
+def numbers(x, t):
+    chosen = [v * v for v in x if v < t]
+    return np.mean(chosen) if chosen else 0.5
+
+
+def numbers_or(x, t):
+    return 1.0 if [v for v in x if v < t] or t > 100.0 else 2.0
+
+
+def range_is_true(x, t):
+    r = range(int(t))
+    return np.sum(x[: int(t)]) if r else -1.0
+
+
+def range_backwards(x, t):
+    s = 1.0
+    for i in range(int(t) + 2)[::-1]:
+        s = s * 0.9 + i
+    return s
+
+
+def parts_of_ranges(x, t):
+    r = range(2, 20 + int(t), 3)
+    return r[1] + 10 * r[-1] + 100 * sum(r[2:]) + 1000 * sum(r[1:-1:2]) + len(r[::-2])
+
+
+def first_pairs(x, t):
+    chosen = [(v, 2.0 * v) for v in x if v < t]
+    return sum(a * b for a, b in chosen[:3]) + sum(a for a, b in chosen[::-1][:2])
+
+
+def beam(x, t):
+    chosen = sorted([(v * np.cos(v), v) for v in x if v < t], key=lambda pair: pair[0])[:2]
+    return sum(a + b for a, b in chosen)
+
+
+def chained(x, t):
+    one = [2.0 * v for v in x if v < t]
+    return sum(sum([one, one], [1.0])) + len(sum([one, [3.0]], []))  # noqa: RUF017
+
+
+def is_a_list(x, t):
+    chosen = [(v, v) for v in x if v < t]
+    return float(isinstance(chosen, list)) + 2.0 * float(type(chosen) is list)
+
+
+RIGHT = (
+    pairs,
+    objects,
+    zipped,
+    counted,
+    ordered,
+    numbers,
+    numbers_or,
+    range_is_true,
+    range_backwards,
+    parts_of_ranges,
+    first_pairs,
+    beam,
+    chained,
+    is_a_list,
+)
+
+
+@pytest.mark.parametrize("length", [9, 40])
+@pytest.mark.parametrize("function", RIGHT)
+def test_is_right(function: Callable[..., Any], length: int) -> None:
+    x, compiled = np.arange(float(length)), ad.jit(function)
+    for t in (5.0, 0.0, 1.0, 3.5, 9.0):
+        np.testing.assert_allclose(compiled(x, t), function(x, t), rtol=1e-13)
+
+
+def equal_to_nothing(x, t):
+    return 1.0 if [(v, v) for v in x if v < t] == [] else 2.0
+
+
+def equal_numbers(x, t):
+    return 1.0 if [v for v in x if v < t] == [] else 2.0
+
+
+def equal_ranges(x, t):
+    return 1.0 if range(int(t)) == range(int(t)) else 2.0
+
+
+def in_a_range(x, t):
+    return 1.0 if 3 in range(int(t)) else 2.0
+
+
+def perhaps_one(x, t):
+    best = x
+    if t > 2.0:
+        best = x + 1.0
+    return 1.0 if best is x else 2.0
+
+
+def one_of_two(x, t):
+    a, b = x + 1.0, x + 2.0
+    c = a if t > 2.0 else b
+    return 1.0 if c is a else 2.0
+
+
+def sum_of_lists(x, t):
+    return sum([[v for v in x], [v for v in x]])[0]
+
+
+def put_together(x, t):
+    return len([(v, v) for v in x if v < t] + [(v, v) for v in x if v > t])
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (equal_to_nothing, "comparison of lists"),
+        (equal_numbers, "comparison of lists"),
+        (equal_ranges, "comparison of lists or ranges"),
+        (in_a_range, "comparison of lists or ranges"),
+        (perhaps_one, "`is` of arrays"),
+        (one_of_two, "`is` of arrays"),
+        (sum_of_lists, "'int' and 'list'"),
+        (put_together, "an operand cannot be a list of run-time length"),
+    ],
+)
+def test_is_refused(function: Callable[..., Any], words: str) -> None:
+    with pytest.raises(AnadromeError, match=words) as caught:
+        ad.jit(function)(np.arange(20.0), 3.0)
+    assert caught.value.span is not None
+
+
+def test_an_index_outside_of_a_range() -> None:
+    compiled = ad.jit(lambda n: range(n)[-1])
+    assert compiled(7) == 6
+    with pytest.raises(IndexError, match="index -1"):
+        compiled(0)
