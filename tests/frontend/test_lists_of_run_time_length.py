@@ -181,3 +181,14 @@ def test_an_index_outside_of_a_range() -> None:
     assert compiled(7) == 6
     with pytest.raises(IndexError, match="index -1"):
         compiled(0)
+
+
+def test_the_hint_for_flat_is_right() -> None:
+    def set_first(m):
+        m = m.copy()
+        m.flat[0] = 3.0
+        return m
+
+    with pytest.raises(AnadromeError, match=r"a\.ravel") as caught:
+        ad.jit(set_first)(np.ones((3, 4)))
+    assert "flatten" not in str(caught.value)

@@ -52,6 +52,10 @@ CALLS: dict[str, tuple[str, ...]] = {
     "type(np.r_).__getitem__": (
         *("v m", "np.r_[{a}]", "np.r_[{a}, {a}]", "np.c_[{a}]", "np.c_[{a}, {a}]"),
     ),
+    "type(np.mgrid).__getitem__": (
+        *("v", "np.mgrid[0:len({a}), 0:2] * 1.0", "np.mgrid[1:len({a})] * 1.0"),
+        "np.ogrid[0:len({a}), 0:2][0]",
+    ),
     "np.r_": ("v", "np.r_[{a}, 1.0, 0:3]", "np.r_[0:1:3j, {a}]", "np.r_[{a}.astype(np.float32), 2.0]"),
     "np.array_split": (
         *("v m", "np.array_split({a}, 2)[0]", "np.array_split({a}, 3)[1]", "np.array_split({a}, [1])"),

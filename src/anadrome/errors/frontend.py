@@ -109,11 +109,13 @@ class NoAttribute(FrontendError, AttributeError):
 
     def __init__(self, owner: str, name: str, known: Iterable[str], span: Span | None) -> None:
         near = difflib.get_close_matches(name, known, 1)
+        similar = f"did you mean `.{near[0]}`?" if near else "use a NumPy function instead"
+        by_indices = "read `a.ravel()`, and write by indices: `a[i, j] = v`"
         super().__init__(
             f"{owner} has no `.{name}`",
             span,
             label="here",
-            help=f"did you mean `.{near[0]}`?" if near else "use a NumPy function instead",
+            help=by_indices if name == "flat" else similar,
         )
 
 

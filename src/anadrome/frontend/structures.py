@@ -120,6 +120,8 @@ def has_staged(value: Value) -> bool:
     """Whether a value is staged or a container with a staged value somewhere in it, such as a string."""
     if is_staged(value) or isinstance(value, RunText):
         return True
+    if isinstance(value, slice):
+        return any(map(has_staged, (value.start, value.stop, value.step)))
     parts = list(value) if isinstance(value, ValuesView | ItemsView) else children(value)
     return parts is not None and any(has_staged(part) for part in parts)
 

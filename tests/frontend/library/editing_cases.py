@@ -34,6 +34,16 @@ def by_index(x, m):
     )
 
 
+def grids(x, m):
+    n, k = m.shape
+    rows, columns = np.mgrid[0:n, 1 : k + 1]
+    i, j, h = np.ogrid[0 : len(x), 2:7:2, 0:1:4j]
+    return (
+        *(rows * m, columns * m, np.mgrid[0:n] * m[:, 0], np.ogrid[1:n:2] * 2.0, np.mgrid[0:2, 0:1:3j]),
+        *(i * x[0] + j * h, i.shape, np.r_[0 : len(x)] * x, np.c_[0:n, m]),
+    )
+
+
 def left_out(x, m):
     return (
         np.delete(x, 2),
@@ -170,6 +180,7 @@ def lists(x, n):
 CASES: list[Case] = [
     case(np.block, blocks, X, M),
     case(type(np.r_).__getitem__, by_index, X, M),
+    case(type(np.mgrid).__getitem__, grids, X, M),
     case(
         np.array_split,
         lambda x, m: [*np.array_split(x, 3), *np.array_split(m, 7), *np.array_split(m, 2, 1)],

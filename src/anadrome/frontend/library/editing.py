@@ -95,6 +95,23 @@ def joined_by_index(context: Context, owner: Value, key: Value) -> Value:
     return context.call(np.concatenate, [context.call(np.atleast_1d, part) for part in found])
 
 
+def grid_by_index(context: Context, owner: Value, key: Value) -> Value:
+    """np.mgrid[…], np.ogrid[…]: the numbers of ranges, each along a dimension of its own"""
+    is_open = owner is np.ogrid
+    name = "np.ogrid" if is_open else "np.mgrid"
+    parts = key if isinstance(key, tuple) else (key,)
+    ranges = [_range(context, name, part) for part in parts if isinstance(part, slice)]
+    if len(ranges) != len(parts):
+        raise UnsupportedArgument(name, "an index that is no range", context.span, "write `0:n`")
+    if not isinstance(key, tuple):
+        return ranges[0]
+    if is_open:
+        return open_mesh(context, *ranges)
+    grids = context.call(np.meshgrid, *ranges, indexing="ij")
+    assert isinstance(grids, tuple)
+    return context.call(np.stack, list(grids))
+
+
 def _range(context: Context, name: str, part: slice) -> Value:
     start, stop = 0 if part.start is None else part.start, part.stop
     if stop is None:
@@ -319,4 +336,5 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.delete: delete,
     np.insert: insert,
     type(np.r_).__getitem__: joined_by_index,
+    type(np.mgrid).__getitem__: grid_by_index,
 }
