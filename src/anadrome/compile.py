@@ -52,7 +52,7 @@ from anadrome.passes.inline_partial_reads import inline_partial_reads
 from anadrome.passes.iverson import iverson
 from anadrome.passes.join import join
 from anadrome.passes.outer_lanes import outer_lanes
-from anadrome.passes.parallel_loops import parallel_loops
+from anadrome.passes.parallel_loops import differentiable_loops, parallel_loops
 from anadrome.passes.propagate_indicators import propagate_indicators
 from anadrome.passes.restrict_domains import restrict_domains
 from anadrome.passes.reuse_across_branches import reuse_across_branches
@@ -128,7 +128,7 @@ PREPARATION: tuple[tuple[str, Pass], ...] = (
     ("equal-sizes", equal_sizes),
     ("gathered", gathered),
     ("split-loops", split_loops),
-    ("parallel-loops", parallel_loops),
+    ("parallel-loops", differentiable_loops),
     ("inline-partial-reads", inline_partial_reads),
     ("hoist-sums", hoist_sums),
 )

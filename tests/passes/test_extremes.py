@@ -179,6 +179,32 @@ def reads_the_best(x, start):
     return total
 
 
+def one_for_each(x, start):
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        best = start
+        for j in range(len(x)):
+            if abs(x[i] - x[j] + 0.3) < best:
+                best = abs(x[i] - x[j] + 0.3)
+        out[i] = best
+    return np.sum(out * out)
+
+
+def place_for_each(x, start):
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        best, at = start, 0
+        for j in range(len(x)):
+            if abs(x[i] - x[j] + 0.3) < best:
+                best, at = abs(x[i] - x[j] + 0.3), j
+        out[i] = x[at] * best
+    return np.sum(out * out)
+
+
+INSIDE = (one_for_each, place_for_each)
+"""In lanes of the loop around."""
+
+
 ORDERED = (last_of_equals, waits_for_the_best, the_other_way, counts_records, reads_the_best)
 
 
@@ -197,6 +223,16 @@ def test_what_waits_stays(function: Callable[..., Any]) -> None:
     assert loops(function, np.ones(20), 3.0) == 1
 
 
+def test_inside_of_a_parallel_loop_only_what_is_differentiated_is_a_reduction() -> None:
+    args = np.ones(20), 3.0
+    assert [loops(function, *args) for function in INSIDE] == [1, 1]
+    found = []
+    for function in INSIDE:
+        text = ad.show(ad.grad(function), *args, stage="primal-parallel-loops")
+        found.append(sum(isinstance(let.expr, Loop) for let in all_lets(parse(text).body)))
+    assert found == [0, 1]
+
+
 def drawn(random: np.random.Generator, length: int) -> np.ndarray:
     """Numbers with equals among them, and some that are none."""
     x = random.choice([-2.0, -1.5, 0.25, 1.0, 3.5, 0.0, random.normal(), random.normal()], length)
@@ -204,7 +240,7 @@ def drawn(random: np.random.Generator, length: int) -> np.ndarray:
     return np.where(random.random(length) < random.choice([0.0, 0.2, 0.9]), special, x)
 
 
-@pytest.mark.parametrize("function", (*EXTREMES, *ORDERED))
+@pytest.mark.parametrize("function", (*EXTREMES, *INSIDE, *ORDERED))
 @pytest.mark.parametrize("length", [0, 1, 2, 8, 9, 40])
 def test_values_are_those_of_python(function: Callable[..., Any], length: int) -> None:
     random = np.random.default_rng(length)
@@ -220,12 +256,12 @@ def test_values_are_those_of_python(function: Callable[..., Any], length: int) -
                 np.testing.assert_allclose(compiled(x, start), function(x, start), rtol=1e-14, atol=1e-14)
 
 
-@pytest.mark.parametrize("function", EXTREMES)
+@pytest.mark.parametrize("function", (*EXTREMES, *INSIDE))
 @pytest.mark.parametrize("start", [0.3, 100.0, -100.0])
 def test_derivatives(function: Callable[..., Any], start: float) -> None:
     x = np.random.default_rng(3).normal(size=23)
-    if function is of_each_row:
-        x, start = x * 3.0, abs(start)
+    if function in (of_each_row, *INSIDE):
+        x, start = x * 3.0, abs(start) + 0.1
     value, (along_x, along_start) = ad.value_and_grad(
         lambda x, start: function(x, start) * 1.0, argnums=(0, 1)
     )(x, start)

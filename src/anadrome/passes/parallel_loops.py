@@ -46,7 +46,7 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from anadrome.array_ir.build import Builder
@@ -78,10 +78,21 @@ from anadrome.passes.extremes import Extreme, extremes_of, offered, settled
 
 
 def parallel_loops(fn: Function, config: Config) -> Function:
-    """The function with such loops as parfors; itself where there are none."""
+    """The function with such loops as parfors; itself where there are none. Where iterations of a loop around
+    may run in lanes, an extreme stays a number that its loop carries: each lane has one of its own."""
+    return _parallel(fn, to_differentiate=False)
+
+
+def differentiable_loops(fn: Function, config: Config) -> Function:
+    """The same before differentiation, which has a rule for the extreme of a reduction: one iteration wins,
+    where the loop would keep the best of each."""
+    return _parallel(fn, to_differentiate=True)
+
+
+def _parallel(fn: Function, *, to_differentiate: bool) -> Function:
     if not any(_is_candidate(let.expr) for let in all_lets(fn.body)):
         return fn
-    return with_body(fn, _Parallel().body(fn.body))
+    return with_body(fn, _Parallel(to_differentiate).body(fn.body))
 
 
 def _is_candidate(expr: Expr) -> bool:
@@ -102,12 +113,12 @@ Brought = _Row | Extreme | Var
 sum with what it adds."""
 
 
-def _own_parts(loop: Loop) -> dict[Var, Brought]:
+def _own_parts(loop: Loop, extremes: Iterable[Extreme]) -> dict[Var, Brought]:
     """What iterations bring to what a loop carries, by the carried variable, where none waits for another."""
     if prints(loop) or any(isinstance(let.expr, Launch | Collective) for let in all_lets(loop.body)):
         return {}
     found: dict[Var, Brought] = {}
-    for extreme in extremes_of(loop):
+    for extreme in extremes:
         found.update(dict.fromkeys((extreme.carried, *(var for var, _ in extreme.beside)), extreme))
     for carried, start, after in zip(loop.carried, loop.init, loop.body.results, strict=True):
         if carried in found:
@@ -170,19 +181,36 @@ def _reads_own_rows(lets: list[Let], carried: Var, lead: tuple[Atom, ...], after
 class _Parallel(Substitution):
     """One walk over the program, inner loops first."""
 
-    def __init__(self) -> None:
+    def __init__(self, to_differentiate: bool) -> None:
         super().__init__()
+        self.to_differentiate = to_differentiate
+        self.is_inside = False
+        """Whether a loop around is parallel."""
+
+    def extremes(self, loop: Loop) -> list[Extreme]:
+        """The extremes of a loop that are to be reductions."""
+        found = list(extremes_of(loop))
+        if not self.is_inside:
+            return found
+        return [one for one in found if self.to_differentiate and not one.beside]
 
     def body(self, body: Body) -> Body:
         """A body; loops whose iterations wait for nobody are parfors now."""
         lets = tuple(made for let in body.lets for made in self.statement(let))
         return remade(body, lets, self.atoms(body.results))
 
+    def parts(self, expr: Expr) -> dict[Var, Brought]:
+        """What the iterations of a loop bring, if it is parallel."""
+        is_candidate = isinstance(expr, Loop) and _is_candidate(expr)
+        return _own_parts(expr, self.extremes(expr)) if isinstance(expr, Loop) and is_candidate else {}
+
     def statement(self, let: Let) -> Iterator[Let]:
         """A statement, its loops as parfors."""
+        was_inside = self.is_inside
+        self.is_inside = was_inside or isinstance(let.expr, ParFor) or bool(self.parts(let.expr))
         new = self.let(let)
-        loop = new.expr
-        rows = _own_parts(loop) if isinstance(loop, Loop) and _is_candidate(loop) else {}
+        self.is_inside = was_inside
+        loop, rows = new.expr, self.parts(new.expr)
         if not isinstance(loop, Loop) or loop.index is None or loop.trip is None or not rows:
             yield new
             return
