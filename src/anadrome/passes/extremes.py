@@ -2,17 +2,18 @@
 
 `if v < least: least = v` passes over what is no number, and the first of equals stays. So NaN counts for
 nothing in the reduction, which is compared with what the loop starts from, and the iteration that wins is the
-first one of the least. What is taken from that one is computed in it alone.
+first one of the least. What is taken from that one is computed in it alone. To find it the terms are computed
+again, or kept where they are dear.
 
 Before:
     least, at = loop (l = p, k = q) for i < n { v = f(i); c = lt v l; m = select c v l; j = select c g(i) k
       return m, j }
 After:
-    r, vs = parfor i < n { v = f(i); s = isnan v; w = select s inf v; yield reduce min w; yield stack w }
+    r = parfor i < n { v = f(i); s = isnan v; w = select s inf v; yield reduce min w }
     c = lt r p
     least = select c r p
-    i = parfor j < n { w = vs[j]; e = eq w r; h = select e j n; yield reduce min h }
-    at = if c { v = f(i); return g(i) } else { return q }
+    at = if c { i = parfor j < n { v = f(j); e = eq v r; h = select e j n; yield reduce min h }; return g(i) }
+      else { return q }
 """
 
 from __future__ import annotations
@@ -27,10 +28,12 @@ from anadrome.array_ir.nodes import (
     Apply,
     Atom,
     Body,
+    Const,
     Expr,
     If,
     Let,
     Loop,
+    ParFor,
     Part,
     Reduce,
     Stack,
@@ -38,6 +41,7 @@ from anadrome.array_ir.nodes import (
 )
 from anadrome.array_ir.operators import identity
 from anadrome.array_ir.walk import all_lets, bodies, has_effect, operands
+from anadrome.prims.costs import EXPENSIVE
 
 KEPT = {"lt": ("min", "max"), "gt": ("max", "min")}
 """A comparison -> what is kept where `term < kept` takes the term, and what where `kept < term` does."""
@@ -134,13 +138,24 @@ def _operator(condition: Expr | None, term: Atom, carried: Var) -> str | None:
             return None
 
 
-def offered(builder: Builder, extreme: Extreme, term: Atom) -> list[Part]:
-    """What the parfor yields for an extreme, by the term of an iteration."""
+def offered(builder: Builder, extreme: Extreme, loop: Loop, term: Atom) -> list[Part]:
+    """What the parfor of a loop yields for an extreme, by the term of an iteration."""
     if extreme.passes_over and term.type.dtype.is_float:
         none = identity(extreme.operator, term.type.dtype)
         term = builder.apply("select", builder.apply("isnan", term), none, term)
     reduced = Reduce.of(extreme.operator, (term,))
-    return [reduced, Stack.of(term)] if extreme.beside else [reduced]
+    return [reduced, Stack.of(term)] if extreme.beside and _is_dear(loop) else [reduced]
+
+
+def _is_dear(loop: Loop) -> bool:
+    """Whether what iterations offer is kept to find the one that wins, not computed once more."""
+    exprs = [let.expr for let in all_lets(loop.body)]
+    costs = (expr.prim.cost for expr in exprs if isinstance(expr, Apply))
+    extents = [expr.extent for expr in exprs if isinstance(expr, ParFor)]
+    has_loops = any(isinstance(expr, Loop) for expr in exprs)
+    return (
+        has_loops or max(costs, default=0) >= EXPENSIVE or not all(isinstance(one, Const) for one in extents)
+    )
 
 
 def settled(
@@ -158,15 +173,17 @@ def settled(
     assert loop.index is not None and loop.trip is not None
     index, trip = loop.index, loop.trip
 
+    def iteration(inner: Builder, at: Atom, wanted: Sequence[Atom]) -> Sequence[Atom]:
+        body = live_body(Body((*loop.body.lets, *extreme.winning), tuple(wanted)))
+        return inner.inline(body, {**dict(zip(loop.carried, loop.init, strict=True)), index: at})
+
     def place(inner: Builder, at: Var) -> Atom:
-        is_best = inner.apply("eq", inner.index(results[1], (at,)), best)
-        return inner.apply("select", is_best, at, trip)
+        kept = [inner.index(array, (at,)) for array in results[1:]]
+        (term,) = kept or iteration(inner, at, (extreme.term,))
+        return inner.apply("select", inner.apply("eq", term, best), at, trip)
 
     def winner(inner: Builder) -> Sequence[Atom]:
         first = inner.reduce("min", trip, place)
-        lets = (*loop.body.lets, *extreme.winning)
-        wanted = live_body(Body(lets, tuple(value for _, value in extreme.beside)))
-        kept = dict(zip(loop.carried, loop.init, strict=True))
-        return inner.inline(wanted, {**kept, index: first})
+        return iteration(inner, first, [value for _, value in extreme.beside])
 
     return (least, *builder.branch(wins, winner, lambda _: start[1:]))

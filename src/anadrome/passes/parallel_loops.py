@@ -52,6 +52,7 @@ from dataclasses import dataclass
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.infer import yield_types
 from anadrome.array_ir.nodes import (
+    Accumulate,
     ArrayType,
     Atom,
     Body,
@@ -66,13 +67,14 @@ from anadrome.array_ir.nodes import (
     Loop,
     ParFor,
     Part,
+    Scatter,
     Stack,
     SumType,
     Update,
     Var,
 )
 from anadrome.array_ir.rewrite import Substitution, remade, with_body
-from anadrome.array_ir.walk import all_lets, bodies, operands, prints
+from anadrome.array_ir.walk import all_lets, bodies, bound_in, operands, prints
 from anadrome.config import Config
 from anadrome.passes.extremes import Extreme, extremes_of, offered, settled
 
@@ -178,6 +180,15 @@ def _reads_own_rows(lets: list[Let], carried: Var, lead: tuple[Atom, ...], after
     return True
 
 
+def _updated(loop: Loop) -> list[Var]:
+    """The arrays that a loop carries or makes, of types of which it replaces elements."""
+    exprs = [let.expr for let in all_lets(loop.body)]
+    types = [expr.array.type for expr in exprs if isinstance(expr, Update)]
+    items = [item for expr in exprs if isinstance(expr, ParFor) for item in expr.yields]
+    types += [item.init.type for item in items if isinstance(item, Accumulate | Scatter)]
+    return [var for var in (*loop.carried, *bound_in(loop.body)) if var.type in types] if types else []
+
+
 class _Parallel(Substitution):
     """One walk over the program, inner loops first."""
 
@@ -186,10 +197,15 @@ class _Parallel(Substitution):
         self.to_differentiate = to_differentiate
         self.is_inside = False
         """Whether a loop around is parallel."""
+        self.updated: list[Var] = []
+        """Arrays that loops around carry or make, of types of which they update one."""
 
     def extremes(self, loop: Loop) -> list[Extreme]:
         """The extremes of a loop that are to be reductions."""
         found = list(extremes_of(loop))
+        read = [let.expr.array for let in all_lets(loop.body) if isinstance(let.expr, Index)]
+        if self.to_differentiate and any(array in self.updated for array in read):
+            return []  # its rule makes an array of what they are made of, as it was then
         if not self.is_inside:
             return found
         return [one for one in found if self.to_differentiate and not one.beside]
@@ -206,10 +222,13 @@ class _Parallel(Substitution):
 
     def statement(self, let: Let) -> Iterator[Let]:
         """A statement, its loops as parfors."""
-        was_inside = self.is_inside
+        was_inside, count = self.is_inside, len(self.updated)
         self.is_inside = was_inside or isinstance(let.expr, ParFor) or bool(self.parts(let.expr))
+        if isinstance(let.expr, Loop):
+            self.updated += _updated(let.expr)
         new = self.let(let)
         self.is_inside = was_inside
+        del self.updated[count:]
         loop, rows = new.expr, self.parts(new.expr)
         if not isinstance(loop, Loop) or loop.index is None or loop.trip is None or not rows:
             yield new
@@ -242,7 +261,7 @@ class _Parallel(Substitution):
                     assert isinstance(source, Var)
                     after.emit(Let((target,), Update(source, prefix, stacked), let.span))
                 case Extreme() as extreme if extreme.carried is carried:
-                    parts = offered(builder, extreme, inside.atom(extreme.term))
+                    parts = offered(builder, extreme, loop, inside.atom(extreme.term))
                     results = [
                         Var(target.name, type_) for part in parts for type_ in yield_types(part, loop.trip)
                     ]
