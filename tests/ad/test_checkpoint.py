@@ -168,7 +168,7 @@ def test_the_program_runs_the_iterations_of_the_schedule(hint: str, n: int) -> N
 
 def test_an_accumulator_is_not_kept() -> None:
     text = show(vjp(program(SCALAR, "checkpoint log"), (True, True, False)))
-    assert text.count("= full [") == text.count("= room [") == 1  # the places, and one number of the two
+    assert text.count("= full [") == text.count("= unfilled [") == 1  # the places, and one number of the two
 
 
 def test_a_policy_stays_with_its_loop() -> None:

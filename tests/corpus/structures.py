@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import anadrome as ad
-from anadrome.errors.frontend import EscapingMutation, RecursionTooDeep, StaticTypeError
+from anadrome.errors.frontend import EscapingMutation, RecursionTooDeep
 from tests.corpus.draw import N, given, normal, positive, several, whole
 from tests.corpus.harness import Program, Refused
 
@@ -251,7 +251,12 @@ def generator_function(x):
     return sum(a * b for a, b in pairs(x))
 
 
+def slice_of_a_global_by_a_run_time_length(x):
+    return np.sum(WEIGHTS[: len(x)] * x * x)
+
+
 PROGRAMS = (
+    Program(slice_of_a_global_by_a_run_time_length, (normal(N),), sizes=(40, 50, 60)),
     Program(counted_by_an_inner_function, (normal(N),)),
     Program(dataclass_replaced, (several(Oscillator, positive(), positive(), normal(N)),)),
     Program(of_a_dataclass, (several(Oscillator, positive(), positive(), normal(N)),)),
@@ -289,10 +294,6 @@ def _endless(x):
     return _endless(x * 0.5) + 1.0
 
 
-def _slice(x):
-    return np.sum(WEIGHTS[: len(x)] * x)
-
-
 KEPT = []
 
 
@@ -302,7 +303,6 @@ def _escapes(x):
 
 
 REFUSED = (
-    Refused("slice_of_a_global_by_a_run_time_length", lambda: ad.grad(_slice)(np.ones(20)), StaticTypeError),
     Refused("recursion_without_end", lambda: ad.grad(_endless)(1.0), RecursionTooDeep),
     Refused("writes_a_global_list", lambda: ad.grad(_escapes)(1.0), EscapingMutation),
 )

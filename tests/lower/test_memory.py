@@ -444,7 +444,7 @@ def test_a_room_is_not_filled():
         "do { u = add t 1; m = update l[t] c; d = parfor i < n { v = c[i]; w = mul v 2.0; yield stack w }; "
         "return d, u, m }; y = m[2]; return y, k }"
     )
-    room, full = (text.replace("{kind}", kind) for kind in ("room", "full"))
+    room, full = (text.replace("{kind}", kind) for kind in ("unfilled", "full"))
     agree(room, X, 40)
     agree(full, X, 40)
     kernels = [lowered(one, ONE_THREAD) for one in (room, full)]

@@ -10,7 +10,7 @@ last use:
 | a read of one element | one read; a checked index one operation more |
 | a row `x[i]`, `reshape` | nothing: a view; a row that outlives an update of `x`: a copy of it |
 | `full`, `literal` | one write per element (a row that is copied is read as well) |
-| `room` | nothing: its elements are such as nobody would take for right |
+| `unfilled` | nothing: its elements are such as nobody would take for right |
 | `update`, `scatter` | one write per element replaced (an array put in is read as well) |
 | `add_to`, `accumulate` | one read, one operation and one write per element |
 | the same, and `with_sum`, on an array that is still needed | a copy: a read and a write per element |

@@ -8,7 +8,7 @@
     expression = PRIM {atom}                                      add a b
                | NAME at                                          x[i, j]
                | "update" NAME at atom                            update x[i] v
-               | ("full" | "room") list atom                      full [n, 3] 0.0
+               | ("full" | "unfilled") list atom                  full [n, 3] 0.0
                | "literal" list                                   literal [a, b]
                | "reshape" NAME list                              reshape x [n, 3]
                | "parfor" NAME "<" size ["lanes"] "{" {statement SEP} {yield SEP} "}"
@@ -310,7 +310,7 @@ class _Printer:
             case Update(array, indices, value, bounds):
                 return f"update {self.at(array, indices, bounds)} {self.atom(value)}"
             case Full(shape=shape, value=value, is_room=is_room):
-                return f"{'room' if is_room else 'full'} [{self.listed(shape)}] {self.atom(value)}"
+                return f"{'unfilled' if is_room else 'full'} [{self.listed(shape)}] {self.atom(value)}"
             case Literal(elements=elements):
                 return f"literal [{self.listed(elements)}]"
             case Reshape(array=array, shape=shape):

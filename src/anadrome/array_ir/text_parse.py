@@ -201,8 +201,8 @@ class _Parser(Reader):
         shape = self.sequence(self.atom, "[", "]")
         return Full(shape, self.atom())
 
-    def room(self) -> Expr:
-        """After `room`."""
+    def unfilled(self) -> Expr:
+        """After `unfilled`."""
         full = self.full()
         assert isinstance(full, Full)
         return replace(full, is_room=True)
@@ -396,7 +396,7 @@ class _Parser(Reader):
 _EXPRESSIONS: Mapping[str, Callable[[_Parser], Expr]] = {
     "update": _Parser.update,
     "full": _Parser.full,
-    "room": _Parser.room,
+    "unfilled": _Parser.unfilled,
     "literal": _Parser.literal,
     "reshape": _Parser.reshape,
     "parfor": _Parser.parfor,

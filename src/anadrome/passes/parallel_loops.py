@@ -180,13 +180,13 @@ def _reads_own_rows(lets: list[Let], carried: Var, lead: tuple[Atom, ...], after
     return True
 
 
-def _updated(loop: Loop) -> list[Var]:
+def _updated(loop: Loop) -> set[Var]:
     """The arrays that a loop carries or makes, of types of which it replaces elements."""
     exprs = [let.expr for let in all_lets(loop.body)]
-    types = [expr.array.type for expr in exprs if isinstance(expr, Update)]
+    types = {expr.array.type for expr in exprs if isinstance(expr, Update)}
     items = [item for expr in exprs if isinstance(expr, ParFor) for item in expr.yields]
-    types += [item.init.type for item in items if isinstance(item, Accumulate | Scatter)]
-    return [var for var in (*loop.carried, *bound_in(loop.body)) if var.type in types] if types else []
+    types |= {item.init.type for item in items if isinstance(item, Accumulate | Scatter)}
+    return {var for var in (*loop.carried, *bound_in(loop.body)) if var.type in types} if types else set()
 
 
 class _Parallel(Substitution):
@@ -197,7 +197,7 @@ class _Parallel(Substitution):
         self.to_differentiate = to_differentiate
         self.is_inside = False
         """Whether a loop around is parallel."""
-        self.updated: list[Var] = []
+        self.updated: set[Var] = set()
         """Arrays that loops around carry or make, of types of which they update one."""
 
     def extremes(self, loop: Loop) -> list[Extreme]:
@@ -222,13 +222,13 @@ class _Parallel(Substitution):
 
     def statement(self, let: Let) -> Iterator[Let]:
         """A statement, its loops as parfors."""
-        was_inside, count = self.is_inside, len(self.updated)
+        was_inside, updated = self.is_inside, self.updated
         self.is_inside = was_inside or isinstance(let.expr, ParFor) or bool(self.parts(let.expr))
         if isinstance(let.expr, Loop):
-            self.updated += _updated(let.expr)
+            self.updated = updated | _updated(let.expr)
         new = self.let(let)
         self.is_inside = was_inside
-        del self.updated[count:]
+        self.updated = updated
         loop, rows = new.expr, self.parts(new.expr)
         if not isinstance(loop, Loop) or loop.index is None or loop.trip is None or not rows:
             yield new

@@ -9,7 +9,7 @@ logs have just the size they need.
 Before:
     y = loop (a = x) for i < n { v = f(a, i); b = update a[i] v; return b }
 After:
-    l = room [n] 0.0
+    l = unfilled [n] 0.0
     y, log = loop (a = x, m = l) for i < n {
       v = f(a, i)
       o = a[i]
