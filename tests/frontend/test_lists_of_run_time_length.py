@@ -57,6 +57,10 @@ def numbers_or(x, t):
     return 1.0 if [v for v in x if v < t] or t > 100.0 else 2.0
 
 
+def complex_numbers(x, t):
+    return 1.0 if [v * 1j for v in x if v < t] else 2.0
+
+
 def range_is_true(x, t):
     r = range(int(t))
     return np.sum(x[: int(t)]) if r else -1.0
@@ -102,6 +106,7 @@ RIGHT = (
     ordered,
     numbers,
     numbers_or,
+    complex_numbers,
     range_is_true,
     range_backwards,
     parts_of_ranges,
@@ -136,6 +141,27 @@ def in_a_range(x, t):
     return 1.0 if 3 in range(int(t)) else 2.0
 
 
+def before_none(x, t):
+    return 1.0 if [v for v in x if v < t] < None else 2.0
+
+
+def two_of_pairs(x, t):
+    return sum(a for a, b in [(v, v) for v in x if v < t][np.array([0, 1])])
+
+
+def one_of_two_lists(x, t):
+    a, b = [x[0]], [x[1]]
+    c = a if t > 2.0 else b
+    return 1.0 if c is a else 2.0
+
+
+def perhaps_changed(x, t):
+    best = x
+    for _ in range(int(t)):
+        best = best + 1.0
+    return 1.0 if best is x else 2.0
+
+
 def perhaps_one(x, t):
     best = x
     if t > 2.0:
@@ -164,8 +190,12 @@ def put_together(x, t):
         (equal_numbers, "comparison of lists"),
         (equal_ranges, "comparison of lists or ranges"),
         (in_a_range, "comparison of lists or ranges"),
-        (perhaps_one, "`is` of arrays"),
-        (one_of_two, "`is` of arrays"),
+        (perhaps_one, "`is` of values"),
+        (one_of_two, "`is` of values"),
+        (before_none, "cannot be None"),
+        (two_of_pairs, "the index of a list"),
+        (one_of_two_lists, "`is` of values"),
+        (perhaps_changed, "`is` of values"),
         (sum_of_lists, "'int' and 'list'"),
         (put_together, "an operand cannot be a list of run-time length"),
     ],
@@ -181,6 +211,32 @@ def test_an_index_outside_of_a_range() -> None:
     assert compiled(7) == 6
     with pytest.raises(IndexError, match="index -1"):
         compiled(0)
+
+
+def beyond_zeros(x, m):
+    y, s = np.zeros(m), 0.0
+    for k in range(len(x)):
+        if k < m - 3:
+            s += range(m)[k]
+        s += y[k]
+    return s
+
+
+def beyond_a_part(x, m):
+    y, s = x[:m], 0.0
+    for k in range(len(x)):
+        if k < m - 3:
+            s += range(len(y))[k]
+        s += y[k]
+    return s
+
+
+@pytest.mark.parametrize("function", [beyond_zeros, beyond_a_part])
+def test_what_a_range_says_of_an_index_holds_for_its_own_number_alone(function: Callable[..., Any]) -> None:
+    compiled = ad.jit(function)
+    assert compiled(np.arange(12.0), 12) == function(np.arange(12.0), 12)
+    with pytest.raises(IndexError, match="index 12 is out of range"):
+        compiled(np.arange(30.0), 12)
 
 
 def test_the_hint_for_flat_is_right() -> None:

@@ -199,9 +199,9 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
             return Scalar(is_there if _AGAINST_NONE[kind] else context.builder.apply("not", is_there))
     refuse_maybe(context, left, right)
     if kind in (ast.Is, ast.IsNot):
-        if may_be_one(left, right):
+        if may_be_one(left, right, context.one_of):
             raise UnsupportedSyntax(
-                "`is` of arrays of which only the run knows whether they are one", context.span
+                "`is` of values of which only the run knows whether they are one", context.span
             )
         if type(left) is type(right) and type(left) in _EQUAL_OR_SAME:
             context.surroundings.stays_here(
@@ -250,7 +250,8 @@ def _is_of_lists(kind: type[ast.cmpop], left: Value, right: Value) -> bool:
     )
     if kind in (ast.In, ast.NotIn):
         return isinstance(right, RowList | Iterated)
-    return is_run_time and ((one and two) or left is None or right is None)
+    is_of_none = kind in _AGAINST_NONE and (left is None or right is None)
+    return is_run_time and ((one and two) or is_of_none)
 
 
 _AGAINST_NONE: dict[type[ast.cmpop], bool] = {

@@ -137,6 +137,8 @@ class Context:
         self.copies = 1
         self.list_sites: dict[Cell, Span | None] = {}
         self.widenings = 0
+        self.one_of: dict[int, tuple[Value, Value, Value]] = {}
+        """By its identity, a container that is one of two, as a branch decided, and these."""
         self.last_span: Span | None = None
         self.poisonings: list[Cell] = []
         self.records: dict[int, Record] = {}

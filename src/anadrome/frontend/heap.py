@@ -77,14 +77,28 @@ def is_same_object(left: Value, right: Value) -> bool:
     return left is right
 
 
-def may_be_one(left: Value, right: Value) -> bool:
-    """Whether only the run knows if two arrays are one object: a branch may have given one both names."""
-    if isinstance(left, Complex) and isinstance(right, Complex):
-        return may_be_one(left.real, right.real)
-    if not isinstance(left, Array) or not isinstance(right, Array) or is_same_object(left, right):
+def may_be_one(left: Value, right: Value, one_of: Mapping[int, Sequence[Value]]) -> bool:
+    """Whether only the run knows if two values are one object: a branch may have given one both names.
+    `one_of` are, by the identity of a container that a branch has made, the objects that it may be."""
+    if is_same_object(left, right):
         return False
-    one, two = _itself(left).cell, _itself(right).cell
-    return two in one.partners or one in two.partners
+    if isinstance(left, Complex) and isinstance(right, Complex):
+        return may_be_one(left.real, right.real, one_of)
+    if isinstance(left, Array) and isinstance(right, Array):
+        one, two = _itself(left).cell, _itself(right).cell
+        return two in one.partners or one in two.partners
+    return not _perhaps(left, one_of).isdisjoint(_perhaps(right, one_of))
+
+
+def _perhaps(value: Value, one_of: Mapping[int, Sequence[Value]]) -> set[int]:
+    """The identities of the objects that a value may be."""
+    found, waiting = set[int](), [value]
+    while waiting:
+        one = waiting.pop()
+        if id(one) not in found:
+            found.add(id(one))
+            waiting += one_of.get(id(one), ())
+    return found
 
 
 def _itself(array: Array) -> Array:

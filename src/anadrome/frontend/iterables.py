@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from anadrome.array_ir.checkpoint import Checkpoint
 from anadrome.array_ir.nodes import Atom, Check, Const, Size, Var, i64
 from anadrome.dtypes import I64
 from anadrome.errors.frontend import UnsupportedType
 from anadrome.errors.runtime import INDEX_MESSAGE
 from anadrome.errors.tracebacks import door
-from anadrome.frontend.arrays import describe
+from anadrome.frontend.arrays import describe, unboxed
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import selector, take, take_inside
 from anadrome.frontend.sizes import clamp_size, is_nonnegative
@@ -116,11 +118,17 @@ class RowList:
 
 
 def take_row(context: Context, rows: RowList, index: Value) -> Value:
-    """`rows[index]`"""
+    """`rows[index]`, of one row or a slice"""
+    index = unboxed(context, index)
     if isinstance(index, slice):
-        columns = [take(context, column, index) for column in rows.columns]
-        parts = tuple(column for column in columns if isinstance(column, Array))
-        return RowList(parts[0].shape[0], parts, rows.rebuild)
+        parts = [take(context, column, index) for column in rows.columns]
+        columns = tuple(part for part in parts if isinstance(part, Array))
+        assert len(columns) == len(parts), "a slice of an array is an array"
+        return RowList(columns[0].shape[0], columns, rows.rebuild)
+    if not isinstance(index, int | np.integer | Scalar):
+        raise UnsupportedType(
+            "the index of a list", describe(index), context.span, "use an integer or a slice"
+        )
     return rows.rebuild(iter([take(context, column, index) for column in rows.columns]))
 
 
@@ -182,9 +190,7 @@ def part_of(context: Context, items: Iterated, index: Value) -> Value:
     """`items[index]` of a range: a number, or for a slice a range."""
     match selector(context, items.extent, index):
         case Fixed(atom=at, is_proved=is_proved):
-            if not is_proved:
-                _check_inside(context, at, items.extent)
-            return items.item(context, at)
+            return items.item(context, at if is_proved else _checked(context, at, items.extent))
         case Range(start=start, step=step, extent=extent):
 
             def through(item: ItemAt) -> ItemAt:
@@ -199,11 +205,13 @@ def part_of(context: Context, items: Iterated, index: Value) -> Value:
             raise UnsupportedType("the index of a range", describe(index), context.span, "use an integer")
 
 
-def _check_inside(context: Context, at: Atom, extent: Size) -> None:
-    """An index of a range is inside."""
+def _checked(context: Context, at: Atom, extent: Size) -> Atom:
+    """An index of a range as a number of its own, of which the range may say where it is: what else is read
+    at the index is checked for itself."""
     builder = context.builder
     is_inside = builder.apply("and", builder.apply("ge", at, i64(0)), builder.apply("lt", at, extent))
     builder.let(Check(is_inside, "index", INDEX_MESSAGE, (at, extent)))
+    return builder.select(is_inside, at, i64(0))
 
 
 def plain_number(item: Value) -> Value:

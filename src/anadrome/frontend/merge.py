@@ -400,6 +400,8 @@ def _merged(joining: Joining, pair: tuple[Value, Value], like: Value, parts: lis
     merged = with_members(like, parts)
     if not isinstance(like, tuple | Complex):
         joining.pairs.append((*pair, merged))
+        if pair[0] is not pair[1]:
+            joining.context.one_of[id(merged)] = (merged, *pair)
     return merged
 
 

@@ -112,7 +112,7 @@ def own_truth(context: Context, value: Value) -> Value:
     class gives; any other value is asked itself."""
     if isinstance(value, Missing):
         raise value.error("this value", context.span)
-    if isinstance(value, Complex):
+    if isinstance(value, Complex) and not value.list_depth:
         return complex_truth(context, value)
     if isinstance(value, RunText):
         raise UnsupportedType("a condition", RUN_TEXT, context.span, "ask for the numbers in it")

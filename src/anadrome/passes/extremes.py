@@ -83,9 +83,8 @@ def extremes_of(loop: Loop) -> Iterator[Extreme]:
             continue
         let = made[after]
         match let.expr:
-            case Apply(prim=prim, args=args) if prim.name in ("min", "max") and args.count(carried) == 1:
-                (term,) = (arg for arg in args if arg is not carried)
-                if uses[carried] == 1:
+            case Apply(prim=prim, args=(kept, term)) if prim.name in ("min", "max") and kept is carried:
+                if uses[carried] == 1:  # the first of equals has the derivative, as in the reduction
                     yield Extreme(carried, prim.name, term, passes_over=False)
             case Apply(prim=prim, args=(Var() as condition, value, kept)) if prim.name == "select":
                 if kept is carried:
@@ -110,10 +109,10 @@ def _compared(comparison: Expr | None, chosen: Sequence[_Choice], uses: Counter[
     others = [one for one in chosen if one not in best]
     if len(best) != 1 or uses[best[0].carried] != 2 or any(uses[one.carried] != 1 for one in others):
         return None
+    if any(has_effect(one.let.expr) for one in chosen):
+        return None  # an iteration may fail that does not win in the end, or that never does
     branches = dict.fromkeys(one.let for one in chosen if isinstance(one.let.expr, If))
     winning = tuple(let for one in branches if isinstance(one.expr, If) for let in one.expr.then.lets)
-    if any(has_effect(let.expr) for let in all_lets(Body(winning))):
-        return None  # an iteration may fail that wins, but not in the end
     (extreme,) = best
     operator = _operator(comparison, extreme.value, extreme.carried)
     assert operator is not None

@@ -97,7 +97,7 @@ def joined_by_index(context: Context, owner: Value, key: Value) -> Value:
 
 def grid_by_index(context: Context, owner: Value, key: Value) -> Value:
     """np.mgrid[…], np.ogrid[…]: the numbers of ranges, each along a dimension of its own"""
-    is_open = owner is np.ogrid
+    is_open = getattr(owner, "sparse", False)
     name = "np.ogrid" if is_open else "np.mgrid"
     parts = key if isinstance(key, tuple) else (key,)
     ranges = [_range(context, name, part) for part in parts if isinstance(part, slice)]
