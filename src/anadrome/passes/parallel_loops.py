@@ -81,20 +81,21 @@ from anadrome.passes.extremes import Extreme, extremes_of, offered, settled
 
 def parallel_loops(fn: Function, config: Config) -> Function:
     """The function with such loops as parfors; itself where there are none. Where iterations of a loop around
-    may run in lanes, an extreme stays a number that its loop carries: each lane has one of its own."""
+    may run in lanes, an extreme stays a number that its loop carries: each lane has one of its own. So does
+    one with something beside it in any loop, since a second search is too much for few iterations."""
     return _parallel(fn, to_differentiate=False)
 
 
 def differentiable_loops(fn: Function, config: Config) -> Function:
     """The same before differentiation, which has a rule for the extreme of a reduction: one iteration wins,
-    where the loop would keep the best of each."""
+    where the loop would keep the best of each. Where nothing reads the extreme itself it would keep none."""
     return _parallel(fn, to_differentiate=True)
 
 
 def _parallel(fn: Function, *, to_differentiate: bool) -> Function:
     if not any(_is_candidate(let.expr) for let in all_lets(fn.body)):
         return fn
-    return with_body(fn, _Parallel(to_differentiate).body(fn.body))
+    return with_body(fn, _Parallel(fn.body, to_differentiate).body(fn.body))
 
 
 def _is_candidate(expr: Expr) -> bool:
@@ -192,44 +193,57 @@ def _updated(loop: Loop) -> set[Var]:
 class _Parallel(Substitution):
     """One walk over the program, inner loops first."""
 
-    def __init__(self, to_differentiate: bool) -> None:
+    def __init__(self, body: Body, to_differentiate: bool) -> None:
         super().__init__()
         self.to_differentiate = to_differentiate
-        self.is_inside = False
-        """Whether a loop around is parallel."""
+        self.read: set[Atom] = {*body.results}
+        for let in all_lets(body):
+            self.read.update(operands(let.expr))
+            for _, inner in bodies(let.expr):
+                self.read.update(inner.results)
+        self.is_inside = self.is_in_lanes = False
+        """Whether there is a loop around, and whether one is parallel."""
         self.updated: set[Var] = set()
         """Arrays that loops around carry or make, of types of which they update one."""
 
-    def extremes(self, loop: Loop) -> list[Extreme]:
+    def extremes(self, let: Let, loop: Loop) -> list[Extreme]:
         """The extremes of a loop that are to be reductions."""
         found = list(extremes_of(loop))
-        read = [let.expr.array for let in all_lets(loop.body) if isinstance(let.expr, Index)]
+        read = [inner.expr.array for inner in all_lets(loop.body) if isinstance(inner.expr, Index)]
         if self.to_differentiate and any(array in self.updated for array in read):
             return []  # its rule makes an array of what they are made of, as it was then
-        if not self.is_inside:
-            return found
-        return [one for one in found if self.to_differentiate and not one.beside]
+        ends = dict(zip(loop.carried, let.targets, strict=True))
+        return [one for one in found if self.is_worth_it(one, ends[one.carried])]
+
+    def is_worth_it(self, extreme: Extreme, end: Var) -> bool:
+        """Whether a reduction is better than a number that the loop carries."""
+        if not extreme.beside:
+            return self.to_differentiate or not self.is_in_lanes
+        return not self.is_inside or (self.to_differentiate and not self.is_in_lanes and end in self.read)
 
     def body(self, body: Body) -> Body:
         """A body; loops whose iterations wait for nobody are parfors now."""
         lets = tuple(made for let in body.lets for made in self.statement(let))
         return remade(body, lets, self.atoms(body.results))
 
-    def parts(self, expr: Expr) -> dict[Var, Brought]:
+    def parts(self, let: Let) -> dict[Var, Brought]:
         """What the iterations of a loop bring, if it is parallel."""
-        is_candidate = isinstance(expr, Loop) and _is_candidate(expr)
-        return _own_parts(expr, self.extremes(expr)) if isinstance(expr, Loop) and is_candidate else {}
+        loop = let.expr
+        if not isinstance(loop, Loop) or not _is_candidate(loop):
+            return {}
+        return _own_parts(loop, self.extremes(let, loop))
 
     def statement(self, let: Let) -> Iterator[Let]:
         """A statement, its loops as parfors."""
-        was_inside, updated = self.is_inside, self.updated
-        self.is_inside = was_inside or isinstance(let.expr, ParFor) or bool(self.parts(let.expr))
+        around = self.is_inside, self.is_in_lanes, self.updated
+        if isinstance(let.expr, Loop | ParFor):
+            is_parallel = isinstance(let.expr, ParFor) or bool(self.parts(let))
+            self.is_inside, self.is_in_lanes = True, self.is_in_lanes or is_parallel
         if isinstance(let.expr, Loop):
-            self.updated = updated | _updated(let.expr)
+            self.updated = self.updated | _updated(let.expr)
         new = self.let(let)
-        self.is_inside = was_inside
-        self.updated = updated
-        loop, rows = new.expr, self.parts(new.expr)
+        self.is_inside, self.is_in_lanes, self.updated = around
+        loop, rows = new.expr, self.parts(Let(let.targets, new.expr))
         if not isinstance(loop, Loop) or loop.index is None or loop.trip is None or not rows:
             yield new
             return
