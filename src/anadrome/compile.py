@@ -62,6 +62,7 @@ from anadrome.passes.simplify import simplify
 from anadrome.passes.split_loops import split_loops
 from anadrome.passes.stored_sums import stored_sums
 from anadrome.passes.tiles import tiles
+from anadrome.passes.winners import winners
 from anadrome.schedule.cpu import Scheduled, schedule_cpu
 from anadrome.targets.cache import key_of
 from anadrome.targets.cpu import compile_cpu, kept_program, vector_bits
@@ -129,12 +130,14 @@ PREPARATION: tuple[tuple[str, Pass], ...] = (
     ("gathered", gathered),
     ("split-loops", split_loops),
     ("parallel-loops", differentiable_loops),
+    ("winners", winners),
     ("inline-partial-reads", inline_partial_reads),
     ("hoist-sums", hoist_sums),
 )
 """What runs before differentiation, in order: a proved index needs no check in the derivative, what a filter
-drops no adjoint, a loop whose iterations wait for nobody no log, an array of which a part is read only that
-part's, and what a loop need not do again is differentiated once."""
+drops no adjoint, a loop whose iterations wait for nobody no log, and neither does one of which a single
+iteration counts, an array of which a part is read only that part's, and what a loop need not do again is
+differentiated once."""
 
 PRIMAL_STAGES = ("primal", *(f"primal-{name}" for name, _ in PREPARATION), "canonical")
 """What functions that are differentiated become before: they are differentiated while the program around them

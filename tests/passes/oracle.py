@@ -33,6 +33,7 @@ from anadrome.passes.simplify import simplify
 from anadrome.passes.split_loops import split_loops
 from anadrome.passes.stored_sums import stored_sums
 from anadrome.passes.tiles import tiles
+from anadrome.passes.winners import winners
 
 Pass = Callable[[Function, Config], Function]
 
@@ -54,6 +55,7 @@ PASSES: dict[str, Pass] = {
     "inline_partial_reads": inline_partial_reads,
     "stored_sums": stored_sums,
     "parallel_loops": parallel_loops,
+    "winners": winners,
     "iverson": iverson,
     "inline": inline,
     "outer_lanes": outer_lanes,
@@ -113,7 +115,7 @@ def keeps(name: str, fn: Function, args: Sequence[object], tolerance: float = 0.
     `fuse` may compute cheap elements again (see `producers`). `gathered` says of each of its rows which it
     is, where all are wanted as well. `parallel_loops` makes a row before it is put. `iverson` keeps what the
     contributions to a sum are made of, a write and a read in each iteration, also of those that a condition
-    leaves out.
+    leaves out. `winners` computes what is taken of the iteration that wins once more than the others.
     """
     made = PASSES[name](fn, Config())
     check(made)
@@ -124,6 +126,7 @@ def keeps(name: str, fn: Function, args: Sequence[object], tolerance: float = 0.
         "iverson": 2 * before.work.iterations,
         "gathered": before.work.total // 4,
         "parallel_loops": 2 * before.work.writes,
+        "winners": before.work.total,
     }.get(name, 0)
     assert name in ("hoist", "hoist_sums") or after.work.total <= before.work.total + again, (
         name,

@@ -88,14 +88,14 @@ def parallel_loops(fn: Function, config: Config) -> Function:
 
 def differentiable_loops(fn: Function, config: Config) -> Function:
     """The same before differentiation, which has a rule for the extreme of a reduction: one iteration wins,
-    where the loop would keep the best of each. Where nothing reads the extreme itself it would keep none."""
+    where the loop would keep the best of each. What has something beside it is left to `winners`."""
     return _parallel(fn, to_differentiate=True)
 
 
 def _parallel(fn: Function, *, to_differentiate: bool) -> Function:
     if not any(_is_candidate(let.expr) for let in all_lets(fn.body)):
         return fn
-    return with_body(fn, _Parallel(fn.body, to_differentiate).body(fn.body))
+    return with_body(fn, _Parallel(to_differentiate).body(fn.body))
 
 
 def _is_candidate(expr: Expr) -> bool:
@@ -193,57 +193,50 @@ def _updated(loop: Loop) -> set[Var]:
 class _Parallel(Substitution):
     """One walk over the program, inner loops first."""
 
-    def __init__(self, body: Body, to_differentiate: bool) -> None:
+    def __init__(self, to_differentiate: bool) -> None:
         super().__init__()
         self.to_differentiate = to_differentiate
-        self.read: set[Atom] = {*body.results}
-        for let in all_lets(body):
-            self.read.update(operands(let.expr))
-            for _, inner in bodies(let.expr):
-                self.read.update(inner.results)
         self.is_inside = self.is_in_lanes = False
         """Whether there is a loop around, and whether one is parallel."""
         self.updated: set[Var] = set()
         """Arrays that loops around carry or make, of types of which they update one."""
 
-    def extremes(self, let: Let, loop: Loop) -> list[Extreme]:
+    def extremes(self, loop: Loop) -> list[Extreme]:
         """The extremes of a loop that are to be reductions."""
         found = list(extremes_of(loop))
         read = [inner.expr.array for inner in all_lets(loop.body) if isinstance(inner.expr, Index)]
         if self.to_differentiate and any(array in self.updated for array in read):
             return []  # its rule makes an array of what they are made of, as it was then
-        ends = dict(zip(loop.carried, let.targets, strict=True))
-        return [one for one in found if self.is_worth_it(one, ends[one.carried])]
+        return [one for one in found if self.is_worth_it(one)]
 
-    def is_worth_it(self, extreme: Extreme, end: Var) -> bool:
+    def is_worth_it(self, extreme: Extreme) -> bool:
         """Whether a reduction is better than a number that the loop carries."""
-        if not extreme.beside:
-            return self.to_differentiate or not self.is_in_lanes
-        return not self.is_inside or (self.to_differentiate and not self.is_in_lanes and end in self.read)
+        if extreme.beside:
+            return not (self.to_differentiate or self.is_inside)
+        return self.to_differentiate or not self.is_in_lanes
 
     def body(self, body: Body) -> Body:
         """A body; loops whose iterations wait for nobody are parfors now."""
         lets = tuple(made for let in body.lets for made in self.statement(let))
         return remade(body, lets, self.atoms(body.results))
 
-    def parts(self, let: Let) -> dict[Var, Brought]:
+    def parts(self, loop: Expr) -> dict[Var, Brought]:
         """What the iterations of a loop bring, if it is parallel."""
-        loop = let.expr
         if not isinstance(loop, Loop) or not _is_candidate(loop):
             return {}
-        return _own_parts(loop, self.extremes(let, loop))
+        return _own_parts(loop, self.extremes(loop))
 
     def statement(self, let: Let) -> Iterator[Let]:
         """A statement, its loops as parfors."""
         around = self.is_inside, self.is_in_lanes, self.updated
         if isinstance(let.expr, Loop | ParFor):
-            is_parallel = isinstance(let.expr, ParFor) or bool(self.parts(let))
+            is_parallel = isinstance(let.expr, ParFor) or bool(self.parts(let.expr))
             self.is_inside, self.is_in_lanes = True, self.is_in_lanes or is_parallel
         if isinstance(let.expr, Loop):
             self.updated = self.updated | _updated(let.expr)
         new = self.let(let)
         self.is_inside, self.is_in_lanes, self.updated = around
-        loop, rows = new.expr, self.parts(Let(let.targets, new.expr))
+        loop, rows = new.expr, self.parts(new.expr)
         if not isinstance(loop, Loop) or loop.index is None or loop.trip is None or not rows:
             yield new
             return
