@@ -29,7 +29,7 @@ def eager(loop: For, bindings: Bindings, vector_bits: int) -> Way:
     if not isinstance(found, Iterations):
         return way
     is_masked = len(loop.body) % 2 == 0
-    return Strips(2, 1, found.sums, is_masked=is_masked, is_single=False, added=found.added)
+    return Strips(loop, 2, 1, found.sums, is_masked=is_masked, is_single=False, added=found.added)
 
 
 @contextmanager

@@ -54,6 +54,10 @@ TOGETHER = {
         if lt(x[i], 0.5) { v[0] = mul(x[i], 3.0) } else { v[0] = -1.0 } out[i] = v[0]""",
     "a read at a place of data": "out[i] = mul(exp(x[k[i]]), mul(x[i], x[i]))",
     "a small loop inside": "for j in 0 .. 3 sequential { s[0] = add~(s[0], mul(x[i], to_f64(j))) }",
+    "the sums of a short loop": "for j in 0 .. 2 parallel { out[j] = add~(out[j], mul(x[i], to_f64(j))) }",
+    "the extremes of a short loop, one in another": """for j in 0 .. 2 parallel { for h in 1 .. 2 parallel {
+        let v: f64 = mul(exp(x[i]), to_f64(j)) out[sub(add(mul(j, h), h), 1)] =
+        max~(out[sub(add(mul(j, h), h), 1)], v) s[0] = add~(s[0], v) } }""",
     "a sum at a place of its own": "out[n_1] = add~(out[n_1], exp(x[i]))",
     "a sum beside what goes along": "out[i] = add~(out[i], x[i]) out[n_1] = add~(out[n_1], exp(x[i]))",
     "sums beside what goes along, and meets": """out[i] = add~(out[i], x[i]) out[0] = add~(out[0], exp(x[i]))
@@ -72,6 +76,9 @@ APART = {
     "a product beside what is added along": "out[i] = add~(out[i], x[i]) out[0] = mul~(out[0], x[i])",
     "sums of two kinds": "out[0] = add~(out[0], x[i]) out[n_1] = max~(out[n_1], x[i])",
     "two things done to a number": "s[0] = add~(s[0], x[i]) s[0] = mul~(s[0], 0.5)",
+    "sums of a short loop that are read": """for j in 0 .. 2 parallel { out[j] = add~(out[j], x[i]) }
+        s[0] = add~(s[0], out[1])""",
+    "sums of a loop that is not short": "for j in 0 .. 17 sequential { out[mod(j, 2)] = add~(out[0], x[i]) }",
     "the last one wins": "s[0] = x[i]",
     "places of data": "out[k[i]] = x[i]",
     "a place that is known inside alone": "let p: i64 = min(n, 0) out[p] = add~(out[p], x[i])",

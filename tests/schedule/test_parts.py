@@ -38,6 +38,13 @@ PARTED = {
         if p { c[0] = add(mul(c[0], 3), i) } out[i] = to_f64(c[0])""",
     "memory of an iteration": """alloc m: f64 local [1] let w: f64 = exp(x[i])
         if gt(x[i], 1.0) { m[0] = add(s[0], w) } else { m[0] = s[0] } s[0] = mul(m[0], 0.5)""",
+    "a short loop": """alloc m: f64 local [1] m[0] = 0.0
+        for j in 0 .. 3 sequential { m[0] = add(m[0], mul(x[add(i, 0)], to_f64(j))) }
+        let v: f64 = m[0] let w: f64 = exp(sub(0.0, v)) s[0] = add(mul(s[0], 0.5), w)""",
+    "rows of short loops": """alloc m: f64 local [4] for j in 0 .. 2 parallel { for h in 0 .. 2 parallel {
+        m[add(mul(j, 2), h)] = mul(x[i], to_f64(add(j, mul(2, h)))) } }
+        for g in 1 .. 4 parallel { m[g] = add(m[g], m[sub(g, 1)]) }
+        let w: f64 = sin(m[3]) s[0] = add(mul(s[0], 0.5), mul(w, m[1])) out[i] = s[0]""",
     "a division by a number": """let w: f64 = exp(x[floordiv(i, 2)]) s[0] = add(mul(s[0], 0.5), w)""",
     "a check behind it": """let w: f64 = exp(x[i]) let p: bool = lt(w, 100.0) check 0: p, i, n
         s[0] = add(mul(s[0], 0.5), w)""",
@@ -55,6 +62,9 @@ LEFT = {
         else { s[0] = add(s[0], 0.3) }""",
     "a division that may fail": """let w: f64 = exp(to_f64(floordiv(i, k[i])))
         s[0] = add(mul(s[0], 1e-3), w)""",
+    "what a short loop sets under a condition": """alloc m: f64 local [2] m[0] = x[i] m[1] = 0.0
+        for j in 0 .. 2 sequential { if gt(x[i], to_f64(j)) { m[j] = exp(x[i]) } }
+        s[0] = add(mul(s[0], 0.5), add(m[0], m[1]))""",
     "a loop inside": """for j in 0 .. n sequential { s[0] = mul(add(s[0], x[j]), 0.5) } let w: f64 = exp(x[i])
         s[0] = add(s[0], w)""",
 }

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from anadrome.kernel_ir.nodes import (
+    Alloc,
     Buffer,
     Compute,
     Const,
@@ -114,12 +115,13 @@ def variable(atom: Atom) -> Form:
 
 @dataclass(frozen=True, slots=True)
 class Bindings:
-    """What a program's names are bound to: buffers to views, whole numbers to what is computed of others,
-    indices to their loops."""
+    """What a program's names are bound to: buffers to views or to so many elements, whole numbers to what is
+    computed of others, indices to their loops."""
 
     views: Mapping[Buffer, View] = field(default_factory=dict)
     numbers: Mapping[Var, Expr] = field(default_factory=dict)
     loops: Mapping[Var, For] = field(default_factory=dict)
+    lengths: Mapping[Buffer, int] = field(default_factory=dict)
 
     def root(self, buffer: Buffer) -> Buffer:
         """The buffer that a view looks into in the end."""
@@ -133,6 +135,7 @@ def bindings_of(body: Iterable[Stmt]) -> Bindings:
     views: dict[Buffer, View] = {}
     numbers: dict[Var, Expr] = {}
     loops: dict[Var, For] = {}
+    lengths: dict[Buffer, int] = {}
     for stmt in statements(body):
         match stmt:
             case View(buffer=buffer):
@@ -142,9 +145,11 @@ def bindings_of(body: Iterable[Stmt]) -> Bindings:
                     numbers[var] = value
             case For(index=index):
                 loops[index] = stmt
+            case Alloc(buffer=buffer, size=Const(value=length)):
+                lengths[buffer] = int(length)
             case _:
                 pass
-    return Bindings(views, numbers, loops)
+    return Bindings(views, numbers, loops, lengths)
 
 
 @dataclass(slots=True)

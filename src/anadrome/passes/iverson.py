@@ -41,6 +41,7 @@ After:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.dead import STRUCTURED
@@ -279,7 +280,7 @@ def _sums(
         case WithSum(init=init, tokens=tokens, body=body):
             for target, start, token, final in zip(let.targets, init, tokens, body.results, strict=False):
                 found = sites_of_token(body, token, final) if start in zeros and token.type.shape else None
-                if found:
+                if found and not _is_short(_array(target), found):
                     is_moved = len(tokens) == len(found) == 1 and _only_carries(found[0])
                     yield target, _array(target), found, is_moved
         case ParFor() as expr:
@@ -290,7 +291,9 @@ def _sums(
                 if is_sum or is_row:
                     target, sites = let.targets[where.start], sites_of_yield(let, expr, part)
                     is_moved = all(len(loop.yields) == 1 for loop in sites[0].loops)
-                    if is_sum or _is_worth_turning(sites[0], definitions, is_moved):
+                    if (is_sum and not _is_short(_array(target), sites)) or _is_worth_turning(
+                        sites[0], definitions, is_moved
+                    ):
                         yield target, _array(target), sites, is_moved
         case _:
             pass
@@ -303,6 +306,14 @@ def _is_worth_turning(site: Site, definitions: Definitions, is_moved: bool) -> b
     is_few = all(isinstance(count, Const) and int(count.value) <= SHORT for count in counts)
     is_long = any(not isinstance(loop.extent, Const) for loop in site.loops if loop.index in site.at)
     return (is_few and is_long) or (is_moved and len(site.loops) >= NEST and turns_along(site, definitions))
+
+
+def _is_short(type_: ArrayType, sites: Sequence[Site]) -> bool:
+    """Whether long loops add to few elements: each time to all of them, side by side."""
+    sizes = [int(size.value) for size in type_.shape if isinstance(size, Const)]
+    counts = [loop.extent for site in sites for loop in site.loops if loop.index not in site.at]
+    is_long = any(not isinstance(count, Const) or int(count.value) > SHORT for count in counts)
+    return is_long and len(sizes) == len(type_.shape) and prod(sizes) <= SHORT
 
 
 def _adds_rows(expr: ParFor) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from anadrome.kernel_ir.affine import Bindings, Form, Forms, number, whole_of_part
+from anadrome.kernel_ir.arithmetic import known
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
@@ -62,11 +63,13 @@ SUMMED = {
 
 @dataclass(slots=True, eq=False)
 class Sum:
-    """An element that iterations add to by `operator`, and nothing else is done to it."""
+    """An element that iterations add to by `operator`, and nothing else is done to it. `is_there`: whether
+    there surely is such an element, if no iteration runs, too."""
 
     buffer: Buffer
     indices: tuple[Expr, ...]
     operator: str
+    is_there: bool
     parts: set[Load | Store] = field(default_factory=set)
     """Where it is read and written."""
 
@@ -251,12 +254,17 @@ class _Walk:
             if any(part in self.values for part in parts):  # its place is not known outside
                 continue
             operator, old = summed.operator, summed.old
-            one = self.sums.setdefault(
-                (self.root(stmt.buffer), form), Sum(stmt.buffer, stmt.indices, operator)
-            )
+            new = Sum(stmt.buffer, stmt.indices, operator, self._is_there(stmt))
+            one = self.sums.setdefault((self.root(stmt.buffer), form), new)
             one.parts |= {old, stmt}
             if any(other.operator != operator for other in self._sums_in(self.root(stmt.buffer))):
                 self.mixed.add(self.root(stmt.buffer))
+
+    def _is_there(self, stmt: Store) -> bool:
+        """Whether an element is inside of its buffer, by constants."""
+        length = self.bindings.lengths.get(stmt.buffer, 0)
+        place = known(stmt.indices[0]) if len(stmt.indices) == 1 else None
+        return place is not None and 0 <= place < length
 
     def _sums_in(self, root: Buffer) -> list[Sum]:
         return [one for (buffer, _), one in self.sums.items() if buffer is root]

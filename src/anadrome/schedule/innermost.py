@@ -84,6 +84,7 @@ from anadrome.prims.node import replace
 from anadrome.schedule.apart import Added, InOrder, Iterations, Reach, Sum, iterations_of
 from anadrome.schedule.names import copied
 from anadrome.schedule.sums import Private, closed, opened, private, vector_of, with_sums
+from anadrome.schedule.unroll import unrolled
 
 ALONE = 64
 """Bits of vectors that are none: iterations run one after the other."""
@@ -110,8 +111,9 @@ LEAST = 8
 @dataclass(frozen=True, slots=True)
 class Strips:
     """Iterations run in strips: lanes of a vector, vectors of a strip, and sums that lanes have for
-    themselves."""
+    themselves. `loop`: the loop, with short ones in it written out where that makes sums of what they add."""
 
+    loop: For
     lanes: int
     vectors: int
     sums: tuple[Sum, ...]
@@ -137,7 +139,11 @@ def strips_of(loop: For, bindings: Bindings, vector_bits: int) -> Strips | InOrd
         return InOrder("there is one iteration for each worker")
     found = iterations_of(loop, bindings)
     if isinstance(found, InOrder):
-        return found
+        written = unrolled(loop)
+        other = found if written is loop else iterations_of(written, bindings)
+        if isinstance(other, InOrder):
+            return found
+        loop, found = written, other
     lanes = _lanes(loop, vector_bits)
     if lanes == 1:
         return InOrder("a vector holds one of its numbers")
@@ -160,7 +166,7 @@ def strips_of(loop: For, bindings: Bindings, vector_bits: int) -> Strips | InOrd
         lanes = min(lanes, fitting)
         vectors = min(vectors, max(fitting // lanes, 1))
     is_single = most is not None and most <= lanes * vectors and (extent is not None or vectors <= PARTLY)
-    return Strips(lanes, vectors, found.sums, is_masked, is_single, found.added)
+    return Strips(loop, lanes, vectors, found.sums, is_masked, is_single, found.added)
 
 
 def _comes_back(found: Iterations) -> bool:
@@ -217,9 +223,9 @@ def _is_far(step: int | None) -> bool:
 
 
 # ---------------------------------------------------------------------------- the rewrite
-def innermost_loop(loop: For, way: Strips) -> tuple[Stmt, ...]:
+def innermost_loop(way: Strips) -> tuple[Stmt, ...]:
     """The loop as strips of lanes."""
-    width = way.lanes * way.vectors
+    loop, width = way.loop, way.lanes * way.vectors
     privates = [private(one, width) for one in way.sums]
     before = [stmt for one in privates for stmt in opened(one)]
     after = [stmt for one in privates for stmt in closed(one)]

@@ -50,6 +50,7 @@ from anadrome.schedule.outer import MOST, SHORT_VECTORS, is_short, outer_loop
 from anadrome.schedule.parts import Parts, parted, parts_of
 from anadrome.schedule.running import Groups, groups_of, running_sums
 from anadrome.schedule.sums import closed, opened, private, with_sums
+from anadrome.schedule.unroll import unrolled
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +60,10 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """So many iterations run in lanes, whatever is inside, the last of them under a mask; each lane has a sum
-    of its own for what all of them add to."""
+    """So many iterations of the loop run in lanes, whatever is inside, the last of them under a mask; each
+    lane has a sum of its own for what all of them add to."""
 
+    loop: For
     width: int
     sums: tuple[Sum, ...] = ()
 
@@ -98,7 +100,7 @@ def choose(loop: For, bindings: Bindings, vector_bits: int) -> Way:
         case Binding.OUTER:
             lanes = lanes_of(list(statements(loop.body)), vector_bits)
             is_one = lanes > 1 and is_short(loop)
-            return Whole(min(lanes * SHORT_VECTORS, MOST)) if is_one else Outer(lanes)
+            return Whole(loop, min(lanes * SHORT_VECTORS, MOST)) if is_one else Outer(lanes)
         case Binding.PARALLEL | Binding.SEQUENTIAL:
             found = _whole(loop, bindings, vector_bits) or _side_by_side(loop, bindings, vector_bits)
             return found or _without_loops(loop, bindings, vector_bits)
@@ -114,8 +116,9 @@ def _without_loops(
     match way:
         case InOrder():
             return parts_of(loop, bindings, vector_bits, way) or groups_of(loop, bindings) or way
-        case Strips(added=added, sums=sums):
-            return (aligned_of(loop, added, sums, bindings) if added else None) or way
+        case Strips(loop=written, added=added, sums=sums):
+            may_move = added and written is loop
+            return (aligned_of(loop, added, sums, bindings) if may_move else None) or way
 
 
 def _whole(loop: For, bindings: Bindings, vector_bits: int) -> Whole | None:
@@ -124,11 +127,12 @@ def _whole(loop: For, bindings: Bindings, vector_bits: int) -> Whole | None:
     if not all(map(runs_in_lanes, inside)) or not _pays(loop, inside, width):
         return None
     if loop.binding is Binding.PARALLEL:
-        return Whole(width)
-    found = whatever_is_inside(loop, bindings) if width > 1 else None
-    if not isinstance(found, Iterations) or found.added:
-        return None
-    return Whole(width, found.sums)
+        return Whole(loop, width)
+    for way in (loop, unrolled(loop)) if width > 1 else ():
+        found = whatever_is_inside(way, bindings)
+        if isinstance(found, Iterations) and not found.added:
+            return Whole(way, width, found.sums)
+    return None
 
 
 def _side_by_side(loop: For, bindings: Bindings, vector_bits: int) -> SideBySide | None:
@@ -220,8 +224,8 @@ class _Walk:
         match way:
             case Whole(width=1):
                 return (loop,), ()
-            case Whole(width=width, sums=sums):
-                return _in_whole_strips(loop, width, sums), ()
+            case Whole(loop=whole, width=width, sums=sums):
+                return _in_whole_strips(whole, width, sums), ()
             case Outer(lanes=lanes):
                 return self.body(outer_loop(loop, lanes))
             case SideBySide():
@@ -231,7 +235,7 @@ class _Walk:
                 main, choices = self.body((parts.main,))
                 return (parts.with_main(main),), choices
             case Strips():
-                return innermost_loop(loop, way), ()
+                return innermost_loop(way), ()
             case Parts():
                 return self.body(parted(loop, way))
             case Groups():

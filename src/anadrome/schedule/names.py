@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import Self, assert_never
 
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import (
@@ -49,11 +49,11 @@ class Names:
     buffers: dict[Buffer, Place] = field(default_factory=dict)
     later: dict[Var, Callable[[Names, list[Stmt]], Expr]] = field(default_factory=dict)
 
-    @staticmethod
-    def around(stmts: Iterable[Stmt]) -> Names:
+    @classmethod
+    def around(cls, stmts: Iterable[Stmt]) -> Self:
         """The names around statements, as they are."""
         free = free_names(stmts)
-        return Names({var: var for var in free.vars}, {one: Place(one) for one in free.buffers})
+        return cls({var: var for var in free.vars}, {one: Place(one) for one in free.buffers})
 
     def inner(self) -> Names:
         """The names inside a body: what is bound there is not seen outside."""

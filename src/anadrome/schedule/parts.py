@@ -95,6 +95,7 @@ from anadrome.prims.node import replace
 from anadrome.schedule.apart import InOrder
 from anadrome.schedule.innermost import Strips, strips_of
 from anadrome.schedule.names import copied
+from anadrome.schedule.unroll import straight
 
 BLOCK = 128
 """Iterations of a block: enough for the strips of lanes, and few enough for the first cache."""
@@ -123,6 +124,9 @@ def parts_of(loop: For, bindings: Bindings, vector_bits: int, why: InOrder) -> P
     most = Limits(bindings).trips(loop)
     if loop.binding is not Binding.SEQUENTIAL or (most is not None and most < BLOCK):
         return None
+    if not any(_is_dear(part) for expr in _values(loop.body) for part in subexpressions(expr)):
+        return None
+    loop = straight(loop)
     if not all(isinstance(stmt, Let | Store | Atomic | If | Check | Alloc) for stmt in statements(loop.body)):
         return None
     parting = _Parting(loop, bindings)

@@ -166,7 +166,7 @@ class Words:
         return f"; each lane has a sum of its own for {names}" if names else ""
 
     def _buffers(self, buffers: Iterable[Buffer]) -> str:
-        return ", ".join(f"`{self.name(buffer)}`" for buffer in buffers)
+        return ", ".join(dict.fromkeys(f"`{self.name(buffer)}`" for buffer in buffers))
 
     def amounts(self, amounts: Amounts) -> tuple[str, ...]:
         """Operations and bytes, for people."""

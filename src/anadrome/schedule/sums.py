@@ -69,7 +69,7 @@ def closed(one: Private) -> tuple[Stmt, ...]:
     """The sums of the lanes put together, and with the sum. Where its place may be outside if no iteration
     adds to it, it is left alone then."""
     of = one.of
-    if all(isinstance(index, Const) for index in of.indices):
+    if of.is_there:
         return _together(one, of.buffer, of.indices)
     neutral = _neutral(of.operator, one.buffer.dtype)
     total = Buffer(of.buffer.name, one.buffer.dtype, Space.LOCAL, (i64(1),))

@@ -1,0 +1,185 @@
+"""Short loops that add to numbers of a loop around them, written out.
+
+The gradient by five parameters is five sums over the points, and the loop over points holds one over
+parameters. As five statements they are sums as any others: each lane has them for itself.
+
+Before:
+    fn main(n: i64, x: f64 buffer, c: f64 buffer) {
+      alloc s: f64 global [3]
+      fill s [3] = 0.0
+      for i in 0 .. n sequential {
+        let v: f64 = c[i]
+        for k in 0 .. 3 parallel {
+          s[k] = add~(s[k], mul(v, x[add(mul(i, 3), k)]))
+        }
+      }
+      return s as f64 [3]
+    }
+After:
+    fn main(n: i64, x: f64 buffer, c: f64 buffer) {
+      alloc s: f64 global [3]
+      fill s [3] = 0.0
+      for i in 0 .. n sequential {
+        let v: f64 = c[i]
+        s[0] = add~(s[0], mul(v, x[mul(i, 3)]))
+        s[1] = add~(s[1], mul(v, x[add(mul(i, 3), 1)]))
+        s[2] = add~(s[2], mul(v, x[add(mul(i, 3), 2)]))
+      }
+      return s as f64 [3]
+    }
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from anadrome.dtypes import I64
+from anadrome.kernel_ir.arithmetic import add, known, multiply, subtract
+from anadrome.kernel_ir.nodes import (
+    Alloc,
+    Buffer,
+    Compute,
+    Const,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Space,
+    Stmt,
+    Store,
+    Var,
+    While,
+    i64,
+)
+from anadrome.kernel_ir.walk import (
+    UNROLLED,
+    bodies,
+    free_names,
+    statements,
+    subexpressions,
+    trip_count,
+    with_bodies,
+)
+from anadrome.prims.node import replace
+from anadrome.schedule.names import Names
+
+MOST_STATEMENTS = 128
+"""Statements up to which short loops are written out."""
+FOLDED: dict[str, Callable[[Expr, Expr], Expr]] = {"add": add, "sub": subtract, "mul": multiply}
+
+
+def straight(loop: For) -> For:
+    """The loop with all short ones in it written out, and what elements of small arrays of its own are, one
+    after the other, as numbers with names; itself where that leaves a loop or an array, or is long."""
+    short = {stmt for stmt in statements(loop.body) if isinstance(stmt, For) and is_short(stmt)}
+    if not short:
+        return loop
+    body = tuple(_written_out(loop.body, short))
+    inside = list(statements(body))
+    if len(inside) > MOST_STATEMENTS or any(isinstance(stmt, For | While) for stmt in inside):
+        return loop
+    named = _Named(body).stmts
+    return loop if named is None else replace(loop, body=named)
+
+
+def unrolled(loop: For) -> For:
+    """The loop with short ones in it written out whose elements are written in each of its own iterations;
+    itself where there are none, or they are long."""
+    own = {stmt.buffer for stmt in statements(loop.body) if isinstance(stmt, Alloc)}
+    inside = (stmt for stmt in statements(loop.body) if isinstance(stmt, For))
+    short = {inner.index: inner for inner in inside if is_short(inner)}
+    stores = [stmt for stmt in statements(loop.body) if isinstance(stmt, Store) and stmt.buffer not in own]
+    read = {part for stmt in stores for index in stmt.indices for part in subexpressions(index)}
+    wanted = {inner for index, inner in short.items() if index in read}
+    if not wanted:
+        return loop
+    body = tuple(_written_out(loop.body, wanted))
+    return replace(loop, body=body) if len(list(statements(body))) <= MOST_STATEMENTS else loop
+
+
+def is_short(loop: For) -> bool:
+    """Whether a loop has few iterations, by constants."""
+    return 0 < (trip_count(loop) or 0) <= UNROLLED
+
+
+def _written_out(stmts: Sequence[Stmt], wanted: set[For]) -> Iterator[Stmt]:
+    """Statements with what these loops do in their places, the inner ones first."""
+    for stmt in stmts:
+        inner = [tuple(_written_out(body, wanted)) for body in bodies(stmt)]
+        if not isinstance(stmt, For) or stmt not in wanted:
+            yield with_bodies(stmt, inner) if inner else stmt
+            continue
+        first, count = int(stmt.lo.value), trip_count(stmt)  # type: ignore[union-attr]
+        for number in range(first, first + (count or 0)):
+            names = _Numbers.around(inner[0])
+            names.vars[stmt.index] = i64(number)
+            yield from names.copies(inner[0])
+
+
+class _Numbers(Names):
+    """Names some of which stand for numbers, of which sums and products are numbers."""
+
+    def expr(self, expr: Expr) -> Expr:
+        """An expression of the loop as one of an iteration."""
+        made = super().expr(expr)
+        match made:
+            case Compute(prim=prim, args=(left, right)) if prim.name in FOLDED:
+                constants = [arg.dtype for arg in (left, right) if isinstance(arg, Const)]
+                return FOLDED[prim.name](left, right) if constants and set(constants) == {I64} else made
+            case _:
+                return made
+
+
+class _Named:
+    """Statements in the place of those that set elements of arrays made here: what one is at a time has a
+    name. `stmts`: None where a place is no constant, or an element is set under a condition or not at all."""
+
+    def __init__(self, stmts: Sequence[Stmt]) -> None:
+        self.own = {stmt.buffer for stmt in statements(stmts) if isinstance(stmt, Alloc)}
+        self.now: dict[tuple[Buffer, int], Var] = {}
+        self.is_left = False
+        made = tuple(new for stmt in stmts for new in self.statement(stmt))
+        self.stmts = None if self.is_left else made
+
+    def statement(self, stmt: Stmt) -> Iterator[Stmt]:
+        """A statement with the names of elements, and what gives an element its next one."""
+        match stmt:
+            case Alloc(buffer=Buffer(space=Space.LOCAL)):
+                pass
+            case Store(buffer=buffer, indices=(index,), value=value) if buffer in self.own:
+                place = known(index)
+                if place is None:
+                    self.is_left = True
+                else:
+                    new = Let(Var(buffer.name, buffer.dtype), self.expr(value), stmt.span)
+                    self.now[buffer, place] = new.var
+                    yield new
+            case Store(indices=indices, value=value) if stmt.buffer not in self.own:
+                yield replace(stmt, indices=tuple(map(self.expr, indices)), value=self.expr(value))
+            case Let(value=value):
+                yield replace(stmt, value=self.expr(value))
+            case If(condition=condition, then=then, other=other):
+                before = dict(self.now)
+                ways = [tuple(new for one in way for new in self.statement(one)) for way in (then, other)]
+                self.is_left |= self.now != before
+                yield If(self.expr(condition), ways[0], ways[1])
+            case _:
+                self.is_left |= bool(bodies(stmt)) or not self.own.isdisjoint(free_names((stmt,)).buffers)
+                yield stmt
+
+    def expr(self, expr: Expr) -> Expr:
+        """An expression with the names of elements."""
+        match expr:
+            case Load(buffer=buffer, indices=indices) if buffer in self.own:
+                place = known(indices[0]) if len(indices) == 1 else None
+                found = None if place is None else self.now.get((buffer, place))
+                self.is_left |= found is None
+                return expr if found is None else found
+            case Load(buffer=buffer, indices=indices):
+                return Load(buffer, tuple(map(self.expr, indices)))
+            case Compute(args=args):
+                return replace(expr, args=tuple(map(self.expr, args)))
+            case _:
+                return expr
