@@ -10,6 +10,8 @@ private copies or atomics to run in parallel, and fuses. The accumulator stays
 * where what is contributed is expensive and would have to be computed again, or kept in more memory than the
   sum and its outermost loop take;
 * where the sums would read down the columns of arrays that the nest reads along;
+* where it has few elements, and a long loop adds to all of them: going over the loop once is then less than
+  doing so for each, and what they share is computed once;
 * where few elements get anything: a diagonal or a band of a matrix has fewer long loops than dimensions;
 * where it starts from something else than a fresh array of zeros: going over all of its elements is then not
   paid for.
