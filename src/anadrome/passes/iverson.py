@@ -293,9 +293,8 @@ def _sums(
                 if is_sum or is_row:
                     target, sites = let.targets[where.start], sites_of_yield(let, expr, part)
                     is_moved = all(len(loop.yields) == 1 for loop in sites[0].loops)
-                    if (is_sum and not _is_short(_array(target), sites)) or _is_worth_turning(
-                        sites[0], definitions, is_moved
-                    ):
+                    is_asked = is_sum and not _is_short(_array(target), sites)
+                    if is_asked or _is_worth_turning(sites[0], definitions, is_moved):
                         yield target, _array(target), sites, is_moved
         case _:
             pass
@@ -311,11 +310,13 @@ def _is_worth_turning(site: Site, definitions: Definitions, is_moved: bool) -> b
 
 
 def _is_short(type_: ArrayType, sites: Sequence[Site]) -> bool:
-    """Whether long loops add to few elements: each time to all of them, side by side."""
+    """Whether long loops add to few elements, each time to all of them, side by side. A number of which
+    nothing else is made is a reduction."""
     sizes = [int(size.value) for size in type_.shape if isinstance(size, Const)]
     counts = [loop.extent for site in sites for loop in site.loops if loop.index not in site.at]
     is_long = any(not isinstance(count, Const) or int(count.value) > SHORT for count in counts)
-    return is_long and len(sizes) == len(type_.shape) and prod(sizes) <= SHORT
+    is_alone = len(sites) == 1 and all(len(loop.yields) == 1 for loop in sites[0].loops)
+    return is_long and len(sizes) == len(type_.shape) and is_alone < prod(sizes) <= SHORT
 
 
 def _adds_rows(expr: ParFor) -> bool:
