@@ -35,6 +35,8 @@ def test_docstring() -> None:
         "for k in 0 .. 3 parallel { s[i] = add~(s[i], x[k]) }",
         "for k in 0 .. 17 parallel { s[k] = add~(s[k], x[i]) }",
         "for k in 0 .. n parallel { s[k] = add~(s[k], x[i]) }",
+        "for k in 0 .. 3 sequential { s[k] = add~(s[k], x[i]) print 0: k }",
+        "for k in 0 .. 16 parallel { for h in 0 .. 16 parallel { s[add(k, h)] = x[i] } }",
         "for k in 0 .. 16 parallel { " + "s[k] = add~(s[k], x[i]) " * (MOST_STATEMENTS // 16 + 1) + "}",
     ],
 )

@@ -30,6 +30,9 @@ from anadrome.kernel_ir.nodes import (
 from anadrome.kernel_ir.walk import free_names, offset_of
 from anadrome.prims.node import replace
 
+COPIED = (Let, Alloc, View, Store, Atomic, If, For, While, Check)
+"""The statements that `Names` makes copies of."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

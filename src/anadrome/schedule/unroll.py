@@ -38,6 +38,7 @@ from anadrome.dtypes import I64
 from anadrome.kernel_ir.arithmetic import add, known, multiply, subtract
 from anadrome.kernel_ir.nodes import (
     Alloc,
+    Binding,
     Buffer,
     Compute,
     Const,
@@ -63,7 +64,7 @@ from anadrome.kernel_ir.walk import (
     with_bodies,
 )
 from anadrome.prims.node import replace
-from anadrome.schedule.names import Names
+from anadrome.schedule.names import COPIED, Names
 
 MOST_STATEMENTS = 128
 """Statements up to which short loops are written out."""
@@ -73,14 +74,11 @@ FOLDED: dict[str, Callable[[Expr, Expr], Expr]] = {"add": add, "sub": subtract, 
 def straight(loop: For) -> For:
     """The loop with all short ones in it written out, and what elements of small arrays of its own are, one
     after the other, as numbers with names; itself where that leaves a loop or an array, or is long."""
-    short = {stmt for stmt in statements(loop.body) if isinstance(stmt, For) and is_short(stmt)}
-    if not short:
+    inside = [stmt for stmt in statements(loop.body) if isinstance(stmt, For | While)]
+    short = {stmt for stmt in inside if isinstance(stmt, For) and is_short(stmt)}
+    if not short or len(short) < len(inside) or not _may_be_written_out(loop, short):
         return loop
-    body = tuple(_written_out(loop.body, short))
-    inside = list(statements(body))
-    if len(inside) > MOST_STATEMENTS or any(isinstance(stmt, For | While) for stmt in inside):
-        return loop
-    named = _Named(body).stmts
+    named = _Named(tuple(_written_out(loop.body, short))).stmts
     return loop if named is None else replace(loop, body=named)
 
 
@@ -93,15 +91,31 @@ def unrolled(loop: For) -> For:
     stores = [stmt for stmt in statements(loop.body) if isinstance(stmt, Store) and stmt.buffer not in own]
     read = {part for stmt in stores for index in stmt.indices for part in subexpressions(index)}
     wanted = {inner for index, inner in short.items() if index in read}
-    if not wanted:
+    if not wanted or not _may_be_written_out(loop, wanted):
         return loop
-    body = tuple(_written_out(loop.body, wanted))
-    return replace(loop, body=body) if len(list(statements(body))) <= MOST_STATEMENTS else loop
+    return replace(loop, body=tuple(_written_out(loop.body, wanted)))
 
 
 def is_short(loop: For) -> bool:
-    """Whether a loop has few iterations, by constants."""
-    return 0 < (trip_count(loop) or 0) <= UNROLLED
+    """Whether a loop of one thread has few iterations, by constants."""
+    is_own = loop.binding in (Binding.SEQUENTIAL, Binding.PARALLEL)
+    return is_own and 0 < (trip_count(loop) or 0) <= UNROLLED
+
+
+def _may_be_written_out(loop: For, wanted: set[For]) -> bool:
+    """Whether the loops in a loop can be written out, and that is not long."""
+    inside = statements(stmt for one in wanted for stmt in one.body)
+    return all(isinstance(stmt, COPIED) for stmt in inside) and _length(loop.body, wanted) <= MOST_STATEMENTS
+
+
+def _length(stmts: Sequence[Stmt], wanted: set[For]) -> int:
+    """How many statements there are with these loops written out."""
+    total = 0
+    for stmt in stmts:
+        length = sum(_length(body, wanted) for body in bodies(stmt))
+        is_gone = isinstance(stmt, For) and stmt in wanted
+        total += (trip_count(stmt) or 0) * length if is_gone else 1 + length  # type: ignore[arg-type]
+    return total
 
 
 def _written_out(stmts: Sequence[Stmt], wanted: set[For]) -> Iterator[Stmt]:
