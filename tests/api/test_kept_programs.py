@@ -171,7 +171,8 @@ def test_what_tells_calls_apart(config: ad.Config, monkeypatch: pytest.MonkeyPat
 
     for like in ({"threads": 1}, {"progress": False}, {"programs": 3}):
         np.testing.assert_array_equal(call(replace(config, **like)), expected)  # type: ignore[arg-type]
-    np.testing.assert_array_equal(call(config, np.ones(30)), np.full(30, expected[0]))
+    longer = call(config, np.ones(30))  # the end may be one by one, where vectors have no masks
+    np.testing.assert_allclose(longer, np.full(30, expected[0]), rtol=1e-14)
     for other in ({"fused": False}, {"lanes": 1}, {"checks": False}, {"verify": True}, {"cache": False}):
         with pytest.raises(CompiledAgain):
             call(replace(config, **other))  # type: ignore[arg-type]

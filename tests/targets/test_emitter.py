@@ -448,10 +448,8 @@ def test_iterations_with_long_arrays_are_not_written_out(size, arrays):
       }}
       return s[0] as f64
     }}"""
-    assert (
-        len(re.findall(rf"alloca \[{size} x double\]|alloca \[{size + 7} x double\]", body_of(text)))
-        == arrays
-    )
+    lengths = "|".join(str(size + lanes - 1) for lanes in (1, 2, 4, 8))  # a vector may go over the end
+    assert len(re.findall(rf"alloca \[({lengths}) x double\]", body_of(text))) == arrays
     agree(text, np.arange(1.0, 5.0))
 
 

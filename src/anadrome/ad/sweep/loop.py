@@ -197,11 +197,15 @@ def _are_passed_on(expr: Loop, positions: Sequence[int]) -> bool:
     uses.update(expr.body.results)
     for position in positions:
         carried, ways, passed = expr.carried[position], [expr.body.results[position]], 0
+        seen: set[Atom] = set()
         while ways:
             atom = ways.pop()
             if atom is carried:
                 passed += 1
                 continue
+            if atom in seen:  # branches meet again
+                continue
+            seen.add(atom)
             let = made.get(atom) if isinstance(atom, Var) else None
             match None if let is None else let.expr:
                 case Apply(prim=prim, args=(left, right)) if prim.name in ("add", "sub"):
