@@ -1,4 +1,4 @@
-"""Adjoints of numbers that loops read: where iterations wait for nobody they are added up in any order."""
+"""Adjoints of numbers that loops read, where iterations wait for nobody and where they do."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ import numpy as np
 import pytest
 
 import anadrome as ad
-from anadrome.array_ir.nodes import Loop
-from anadrome.array_ir.text import parse
-from anadrome.array_ir.walk import all_lets
 
 
 def line(x, a, b):
@@ -119,11 +116,3 @@ def test_derivatives(function: Callable[..., Any], length: int) -> None:
     second = ad.hessian(function, argnums=1)(x, *point)
     slopes = [ad.grad(function, argnums=1)(x, point[0] + h, point[1]) for h in (1e-6, -1e-6)]
     np.testing.assert_allclose(second, (slopes[0] - slopes[1]) / 2e-6, rtol=1e-6, atol=1e-6)
-
-
-@pytest.mark.parametrize("function", (*OPEN, *IN_ORDER))
-def test_where_iterations_wait_for_nobody_none_is_in_order(function: Callable[..., Any]) -> None:
-    text = ad.show(ad.grad(function, argnums=(1, 2)), np.ones(20), 0.7, 0.4, stage="parallel-loops")
-    loops = [let.expr for let in parse(text).body.lets if isinstance(let.expr, Loop)]
-    inside = [let.expr for let in all_lets(parse(text).body) if isinstance(let.expr, Loop)]
-    assert bool(inside if function in IN_ORDER else loops) is (function in IN_ORDER)

@@ -22,7 +22,6 @@ A `while` is counted by an inspector first, which keeps only what its condition 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,26 +34,10 @@ from anadrome.ad.sweep.repeat import repeated
 from anadrome.ad.sweep.residuals import explained
 from anadrome.ad.sweep.scope import Residuals, Scope, Sweeps, Trail
 from anadrome.ad.sweep.undo import enter_body, enter_iteration, executions, first_place, undo_link
-from anadrome.array_ir.build import Builder, as_var, number
+from anadrome.array_ir.build import Builder
 from anadrome.array_ir.checkpoint import Checkpoint
-from anadrome.array_ir.nodes import (
-    Apply,
-    ArrayType,
-    Atom,
-    Body,
-    Full,
-    If,
-    Index,
-    Let,
-    Loop,
-    Size,
-    SumType,
-    Update,
-    Var,
-    i64,
-)
-from anadrome.array_ir.walk import all_lets, bodies, free_variables, operands
-from anadrome.dtypes import DType
+from anadrome.array_ir.nodes import ArrayType, Atom, Body, Index, Let, Loop, Size, SumType, Update, Var, i64
+from anadrome.array_ir.walk import free_variables
 
 
 # ---------------------------------------------------------------------------- the forward run
@@ -110,10 +93,9 @@ def _reads(expr: Loop, arrays: Sequence[Var]) -> list[Var]:
 def reverse_loop(scope: Scope, let: Let, expr: Loop, residuals: Residuals, sweeps: Sweeps) -> None:
     """The adjoint of one loop, from the adjoints of its results that stand in the scope.
 
-    It carries backwards the adjoints of what the loop carries, the sums of those of numbers that are free in
-    its body (accumulators, of open order, where iterations wait for nobody), the accumulators of arrays, and
-    what the way back to each iteration needs: the states that logs undo (`_Logs`), or the stack of
-    snapshots (`checkpoint.snapshots_of`).
+    It carries backwards the adjoints of what the loop carries, the sums of those of scalars that are free in
+    its body, the accumulators of arrays, and what the way back to each iteration needs: the states that logs
+    undo (`_Logs`), or the stack of snapshots (`checkpoint.snapshots_of`).
     """
     active = [
         position
@@ -129,20 +111,14 @@ def reverse_loop(scope: Scope, let: Let, expr: Loop, residuals: Residuals, sweep
     way = snapshots_of(scope, let, expr) if is_checkpointed(expr) else _logs(scope, let, expr, residuals)
     expr = way.expr
     free = [var for var in free_variables(expr.body) if var in scope.varied and var not in expr.carried]
-    numbers = [var for var in free if isinstance(var.type, ArrayType) and not var.type.shape]
-    summed: dict[DType, list[Var]] = {}
-    if not way.positions and _are_passed_on(expr, active):
-        for var in numbers:
-            summed.setdefault(var.type.dtype, []).append(var)
-        numbers = []
+    scalars = [var for var in free if isinstance(var.type, ArrayType) and not var.type.shape]
     arrays = [var for var in free if var in scope.tokens]
     builder = scope.builder
     start: list[Atom] = [_start(scope, expr.carried[position], seeds[position]) for position in active]
-    start += [builder.zeros(scope.type_of(var)) for var in numbers]
-    first_sum = len(start)
-    first_array = first_sum + len(summed)
-    first_state = first_array + len(arrays)
-    rest = [*(scope.tokens[var] for var in arrays), *way.start(scope, let)]
+    start += [builder.zeros(scope.type_of(var)) for var in scalars]
+    start += [scope.tokens[var] for var in arrays]
+    first_array, first_state = len(active) + len(scalars), len(start)
+    start += way.start(scope, let)
 
     def step(inner_builder: Builder, index: Var, carried: tuple[Var, ...]) -> Sequence[Atom]:
         tokens = dict(zip(arrays, carried[first_array:first_state], strict=True))
@@ -155,69 +131,23 @@ def reverse_loop(scope: Scope, let: Let, expr: Loop, residuals: Residuals, sweep
             inner.contribute(expr.body.results[position], term)
         sweeps.backward(inner, expr.body, inner_residuals)
         after: list[Atom] = [inner.take_or_zero(expr.carried[position]) for position in active]
-        for var, total in zip(numbers, carried[len(active) :], strict=False):
+        for var, total in zip(scalars, carried[len(active) :], strict=False):
             part = inner.take(var)
             after.append(total if part is None else inner_builder.add(total, part))
-        for some, total in zip(summed.values(), carried[first_sum:], strict=False):
-            for place, part in enumerate(map(inner.take, some)):
-                total = total if part is None else inner_builder.add_to(total, (i64(place),), part)
-            after.append(total)
         after += [inner.tokens[var] for var in arrays]
         assert not inner.adjoints, "an array read in a loop has an accumulator"
         return [*after, *leave()]
 
-    def run(inner: Builder, sums: tuple[Var, ...]) -> tuple[Var, ...]:
-        results = inner.loop(way.trip, [*start, *sums, *rest], step, way.checkpoint)
-        return (*results[first_sum:first_array], *results[:first_sum], *results[first_array:])
-
-    zeros = [Full((i64(len(some)),), number(0, dtype)) for dtype, some in summed.items()]
-    ends = builder.with_sum([builder.let_one(zero) for zero in zeros], run) if zeros else run(builder, ())
-    results = (*ends[len(summed) : first_array], *ends[: len(summed)], *ends[first_array:])
+    results = builder.loop(way.trip, start, step, way.checkpoint)
     scope.tokens.update(zip(arrays, results[first_array:first_state], strict=True))
-    for var, result in zip(numbers, results[len(active) : first_sum], strict=True):
+    for var, result in zip(scalars, results[len(active) : first_array], strict=True):
         scope.contribute_whole(var, result)
-    for some, total in zip(summed.values(), results[first_sum:], strict=False):
-        for place, var in enumerate(some):
-            scope.contribute_whole(var, builder.index(total, (i64(place),)))
     for position, result in zip(active, results, strict=False):
         scope.contribute_whole(expr.init[position], result)
     if scope.trail is not None and let in scope.trail.plan.links:
         found = dict(zip(way.positions, results[first_state:], strict=True))
         moves = scope.trail.plan.links[let].moves
         scope.renaming.mapping.update({before: found[position] for position, before, _ in moves})
-
-
-def _are_passed_on(expr: Loop, positions: Sequence[int]) -> bool:
-    """Whether iterations add to what a loop carries at these positions, or leave it, and do nothing else with
-    it: the adjoints of these are then the same in all of them, which wait for nobody."""
-    lets = list(all_lets(expr.body))
-    made = {target: let for let in lets for target in let.targets}
-    uses = Counter(atom for let in lets for atom in operands(let.expr))
-    uses.update(atom for let in lets for _, body in bodies(let.expr) for atom in body.results)
-    uses.update(expr.body.results)
-    for position in positions:
-        carried, ways, passed = expr.carried[position], [expr.body.results[position]], 0
-        seen: set[Atom] = set()
-        while ways:
-            atom = ways.pop()
-            if atom is carried:
-                passed += 1
-                continue
-            if atom in seen:  # branches meet again
-                continue
-            seen.add(atom)
-            let = made.get(atom) if isinstance(atom, Var) else None
-            match None if let is None else let.expr:
-                case Apply(prim=prim, args=(left, right)) if prim.name in ("add", "sub"):
-                    ways.append(right if prim.name == "add" and right is carried else left)
-                case If(then=then, other=other) if let is not None:
-                    at = let.targets.index(as_var(atom))
-                    ways += [then.results[at], other.results[at]]
-                case _:
-                    return False
-        if uses[carried] != passed:
-            return False
-    return True
 
 
 def _start(scope: Scope, carried: Var, seed: Atom | None) -> Atom:
