@@ -84,7 +84,7 @@ from anadrome.prims.node import replace
 from anadrome.schedule.apart import Added, InOrder, Iterations, Reach, Sum, iterations_of
 from anadrome.schedule.names import copied
 from anadrome.schedule.sums import Private, closed, opened, private, vector_of, with_sums
-from anadrome.schedule.unroll import unrolled
+from anadrome.schedule.unroll import together
 
 ALONE = 64
 """Bits of vectors that are none: iterations run one after the other."""
@@ -137,13 +137,9 @@ def strips_of(loop: For, bindings: Bindings, vector_bits: int) -> Strips | InOrd
         return InOrder(f"there are at most {most} iterations")
     if limits.is_team(loop.hi):
         return InOrder("there is one iteration for each worker")
-    found = iterations_of(loop, bindings)
+    loop, found = together(loop, lambda one: iterations_of(one, bindings))
     if isinstance(found, InOrder):
-        written = unrolled(loop)
-        other = found if written is loop else iterations_of(written, bindings)
-        if isinstance(other, InOrder):
-            return found
-        loop, found = written, other
+        return found
     lanes = _lanes(loop, vector_bits)
     if lanes == 1:
         return InOrder("a vector holds one of its numbers")

@@ -42,7 +42,7 @@ from anadrome.kernel_ir.walk import (
 from anadrome.kernel_ir.work import value_operations
 from anadrome.prims.node import replace
 from anadrome.schedule.align import Aligned, aligned, aligned_of
-from anadrome.schedule.apart import InOrder, Iterations, Sum, whatever_is_inside
+from anadrome.schedule.apart import InOrder, Sum, whatever_is_inside
 from anadrome.schedule.innermost import ALONE, GATHERED, Strips, innermost_loop, strips_of
 from anadrome.schedule.jam import SideBySide, jammed, pairs, side_by_side
 from anadrome.schedule.lanes import Lanes, is_ragged, lanes_of, strips_with_short_ends, touches_data
@@ -50,7 +50,7 @@ from anadrome.schedule.outer import MOST, SHORT_VECTORS, is_short, outer_loop
 from anadrome.schedule.parts import Parts, parted, parts_of
 from anadrome.schedule.running import Groups, groups_of, running_sums
 from anadrome.schedule.sums import closed, opened, private, with_sums
-from anadrome.schedule.unroll import unrolled
+from anadrome.schedule.unroll import together
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +128,10 @@ def _whole(loop: For, bindings: Bindings, vector_bits: int) -> Whole | None:
         return None
     if loop.binding is Binding.PARALLEL:
         return Whole(loop, width)
-    for way in (loop, unrolled(loop)) if width > 1 else ():
-        found = whatever_is_inside(way, bindings)
-        if isinstance(found, Iterations) and not found.added:
-            return Whole(way, width, found.sums)
-    return None
+    if width == 1:
+        return None
+    loop, found = together(loop, lambda one: whatever_is_inside(one, bindings))
+    return None if isinstance(found, InOrder) or found.added else Whole(loop, width, found.sums)
 
 
 def _side_by_side(loop: For, bindings: Bindings, vector_bits: int) -> SideBySide | None:

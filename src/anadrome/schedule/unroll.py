@@ -64,11 +64,23 @@ from anadrome.kernel_ir.walk import (
     with_bodies,
 )
 from anadrome.prims.node import replace
+from anadrome.schedule.apart import InOrder, Iterations
 from anadrome.schedule.names import COPIED, Names
 
 MOST_STATEMENTS = 128
 """Statements up to which short loops are written out."""
 FOLDED: dict[str, Callable[[Expr, Expr], Expr]] = {"add": add, "sub": subtract, "mul": multiply}
+
+
+def together(
+    loop: For, iterations: Callable[[For], Iterations | InOrder]
+) -> tuple[For, Iterations | InOrder]:
+    """A loop whose iterations may run together, and what they do: short ones in it are written out if that is
+    what it takes. If it takes more, the loop as it is, and why."""
+    found = iterations(loop)
+    written = unrolled(loop) if isinstance(found, InOrder) else loop
+    other = found if written is loop else iterations(written)
+    return (loop, found) if isinstance(other, InOrder) else (written, other)
 
 
 def straight(loop: For) -> For:
