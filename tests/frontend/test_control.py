@@ -463,3 +463,16 @@ def test_a_number_is_moved_where_it_is_negative(kind):
     for f in (branch, where):
         for v in (-3, 0, 3):
             assert ad.jit(f)(kind(v), kind(10)) == f(kind(v), kind(10))
+
+
+def unwrapped(x, held):
+    while isinstance(held, tuple):
+        held = held[0]
+    else:
+        x = x + 1.0
+    return x * held
+
+
+@pytest.mark.parametrize("held", [2.0, (2.0,), ((2.0,),), VECTOR])
+def test_while_whose_condition_is_known_to_fail_at_first(held):
+    np.testing.assert_allclose(ad.jit(unwrapped)(3.0, held), unwrapped(3.0, held))

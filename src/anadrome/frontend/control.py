@@ -319,16 +319,20 @@ def run_while(context: Context, frame: Frame, node: ast.While) -> Exit:
         return _repeat_while(context, frame, node)
     try:
         return stage_loop(context, frame, node, plan, None, lambda index: None)
-    except (*REPEATED_INSTEAD, UnknownRoom) as error:
-        if is_endless or not _begins_known(context, frame, node):
+    except FrontendError as error:
+        first = None if is_endless else _known_at_first(context, frame, node)
+        is_repeated = first is False or isinstance(error, (*REPEATED_INSTEAD, UnknownRoom))
+        if first is None or not is_repeated:
             raise
         return _repeat_while(context, frame, node, error)
 
 
-def _begins_known(context: Context, frame: Frame, node: ast.While) -> bool:
-    """Whether the condition is known when the loop begins: a counter that only the program changes, say."""
+def _known_at_first(context: Context, frame: Frame, node: ast.While) -> bool | None:
+    """The condition when the loop begins where it is known, as that of a counter that only the program
+    changes; None where only the run knows."""
     with context.nested(ScopeKind.CONDITION):
-        return not is_staged(condition(context, frame, node.test))
+        first = condition(context, frame, node.test)
+    return None if is_staged(first) else bool(first)
 
 
 def _endless(context: Context, frame: Frame, node: ast.While) -> ast.While:
