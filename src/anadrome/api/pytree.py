@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from anadrome.frontend import sparse_matrices
+from anadrome.frontend.guards import overlooked
 from anadrome.frontend.sparse_matrices import kind_of, made_of, part_names
 from anadrome.frontend.sparse_program import Sparse
 from anadrome.frontend.structures import joined
@@ -34,11 +35,12 @@ class Leaf:
 @dataclass(frozen=True, slots=True)
 class Node:
     """A container: its type, the keys or field names of its parts (none for tuples and lists), and their
-    structure."""
+    structure. `overlooked` tells keys apart that are equal, such as 1 and True."""
 
     type: type
     names: tuple[Hashable, ...]
     parts: tuple[Structure, ...]
+    overlooked: Hashable = ()
 
 
 Structure = Leaf | Node
@@ -68,7 +70,12 @@ def _flatten(tree: object, leaves: list[Any]) -> Structure:
         return LEAF
     names, parts = found
     kind = Complex if names is PARTS else kind_of(tree) or type(tree)
-    return Node(kind, names, tuple([_flatten(part, leaves) for part in parts]))
+    return Node(kind, names, tuple([_flatten(part, leaves) for part in parts]), overlooked_keys(names))
+
+
+def overlooked_keys(names: Sequence[object]) -> Hashable:
+    """What tells keys of a dict apart that are equal; nothing where all of them are texts."""
+    return () if all(type(name) is str for name in names) else overlooked(tuple(names))
 
 
 def parts_of(tree: object) -> tuple[tuple[Hashable, ...], Sequence[object]] | None:
@@ -85,8 +92,8 @@ def parts_of(tree: object) -> tuple[tuple[Hashable, ...], Sequence[object]] | No
         return part_names(sparse), sparse_matrices.parts_of(tree, sparse)
     if is_named_tuple(kind):
         return kind._fields, tree  # type: ignore[attr-defined, return-value]
-    if is_dataclass(kind) and not kind.__module__.startswith("anadrome."):
-        names = tuple(field.name for field in fields(kind))
+    if is_container_class(kind):
+        names = tuple(field.name for field in fields(tree))  # type: ignore[arg-type]
         return names, tuple(getattr(tree, name) for name in names)
     return None
 
@@ -140,6 +147,11 @@ def pattern_places(structure: Structure) -> list[bool]:
     if is_sparse_node(structure):
         of_parts[1:] = [[True]] * (len(of_parts) - 1)
     return [place for part in of_parts for place in part]
+
+
+def is_container_class(kind: type) -> bool:
+    """Whether a type is a user's dataclass."""
+    return is_dataclass(kind) and not kind.__module__.startswith("anadrome.")
 
 
 def is_named_tuple(kind: type) -> bool:

@@ -34,6 +34,7 @@ from anadrome.errors.api import (
 from anadrome.errors.base import indefinite
 from anadrome.frontend.drawing import GENERATORS
 from anadrome.frontend.functions import StagedFunction
+from anadrome.frontend.guards import overlooked
 from anadrome.frontend.sparse_matrices import is_sparse
 
 LARGE = -1
@@ -63,11 +64,11 @@ class ArrayKey:
 
 @dataclass(frozen=True, slots=True)
 class StaticKey:
-    """A value that is known when the program is compiled. Its type is part of it: 1, 1.0 and True are
+    """A value that is known when the program is compiled, and what `==` overlooks in it: 1, 1.0 and True are
     equal."""
 
-    type: type
     value: Hashable
+    overlooked: Hashable
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +216,7 @@ def leaf_key(leaf: object, small_dimension: int) -> Key:
             hash(leaf.value)
         except (TypeError, ValueError):
             raise _NoKey(leaf, StaticUnhashable, indefinite(type(leaf.value).__qualname__)) from None
-        return StaticKey(type(leaf.value), leaf.value)
+        return StaticKey(leaf.value, overlooked(leaf.value))
     if is_sparse(leaf):
         raise _NoKey(leaf, UnsupportedSparse, indefinite(kind.__name__), conversion(leaf))
     if (hasattr(leaf, "__array__") and not isinstance(leaf, type)) or _is_buffer(leaf):
@@ -224,7 +225,7 @@ def leaf_key(leaf: object, small_dimension: int) -> Key:
         hash(leaf)
     except TypeError:
         raise _NoKey(leaf, UnhashableStatic, indefinite(kind.__qualname__)) from None
-    return StaticKey(kind, leaf)
+    return StaticKey(leaf, overlooked(leaf))
 
 
 def array_words(leaf: object) -> str:

@@ -34,6 +34,7 @@ from anadrome.frontend.values import (
     Value,
     python_name,
 )
+from anadrome.frontend.views import laid_out_like, layout_in_memory
 from anadrome.prims.table import PRIMS
 
 
@@ -193,12 +194,19 @@ def _static_array(context: Context, array: np.ndarray, dtype: DType | None) -> S
         return context.wrap(context.builder.full(_constant_shape(array), context.constant(0, target)))
     if array.size > context.config.literal_limit:
         captured = context.captured_array(array)
-        return captured if target is own else context.wrap(convert(context, context.read(captured), target))
+        if target is own:
+            return captured
+        converted = context.wrap(convert(context, context.read(captured), target))
+        return laid_out_like(context, converted, (captured,), is_elementwise=True)
     context.surroundings.elements(array)
     first = array.flat[0]
     if array.size > 4 and bool(np.all(array == first)) and not np.any(np.signbit(array) != np.signbit(first)):
-        return context.wrap(context.builder.full(_constant_shape(array), atom(context, first, target)))
-    return context.wrap(_literal(context, array, target))
+        made = context.wrap(context.builder.full(_constant_shape(array), atom(context, first, target)))
+    else:
+        made = context.wrap(_literal(context, array, target))
+    if isinstance(made, Array) and not array.flags.c_contiguous:
+        made.cell.layout = layout_in_memory(array)
+    return made
 
 
 def _constant_shape(array: np.ndarray) -> tuple[Size, ...]:

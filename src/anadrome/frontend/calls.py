@@ -69,7 +69,7 @@ from anadrome.frontend.values import (
     Value,
     is_staged,
 )
-from anadrome.frontend.views import laid_out_like, layout_in_memory
+from anadrome.frontend.views import laid_out_like
 
 RAISING_CALLS = (int, round, divmod, pow)
 """Builtins that raise on some of Python's numbers."""
@@ -299,10 +299,7 @@ def _call_static(
             return run_row(context, row, name_of(function), args, kwargs)
         if is_complex_array(result):
             return complex_of(context, result)
-        made = as_array(context, result)
-        if isinstance(made, Array) and not result.flags.c_contiguous:
-            made.cell.layout = layout_in_memory(result)
-        return made
+        return as_array(context, result)
     return result
 
 

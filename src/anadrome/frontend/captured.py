@@ -29,7 +29,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from anadrome.dtypes import from_numpy
-from anadrome.frontend.guards import Binding, Guards, Passed, Placed, Written
+from anadrome.frontend.guards import Binding, Form, Guards, Placed, Written, form_of
 from anadrome.frontend.own import is_native
 from anadrome.frontend.structures import children, is_dataclass_instance
 from anadrome.frontend.values import Array, Complex, Maybe, Missing, Scalar, Value, is_staged
@@ -91,7 +91,7 @@ class Surroundings:
         self._functions: dict[FunctionType, None] = {}
         self._contents: dict[int, tuple[object, tuple[object, ...]]] = {}
         self._arrays: dict[int, np.ndarray] = {}
-        self._placed: dict[object, Passed] = {}
+        self._placed: dict[object, tuple[Callable[[], object], Form]] = {}
         self._written: dict[object, bytes] = {}
         self._placed_ids: dict[int, np.ndarray] = {}
         self._absent: dict[int, tuple[Mapping[str, object], set[str]]] = {}
@@ -227,7 +227,7 @@ class Surroundings:
 
     def array(self, place: object, fetch: Callable[[], object], array: np.ndarray) -> None:
         """A small array was read at a place, where another one of the same elements will do as well."""
-        self._placed.setdefault(place, (fetch, array.dtype, array.shape))
+        self._placed.setdefault(place, (fetch, form_of(array)))
         self._written.setdefault(place, array.tobytes())
         self._placed_ids[id(array)] = array
 
@@ -412,7 +412,7 @@ class Surroundings:
                 bindings.append((partial(map, attrgetter(name)), taken, seen))
         bindings += [(_reader(value), value, seen) for value, seen in self._contents.values()]
         arrays: list[Written] = [
-            (None, partial(_itself, array), array.dtype, array.shape, self._written[place])
+            (None, partial(_itself, array), form_of(array), self._written[place])
             for place, array in self._arrays.items()
         ]
         arrays += [(place, *found, self._written[place]) for place, found in self._placed.items()]

@@ -7,7 +7,8 @@ string or another immutable object. Large arrays are no part of it: they are arg
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
 from operator import is_
 from types import CodeType, FunctionType, MethodType
 from typing import Any
@@ -25,8 +26,12 @@ Passed = tuple[Callable[[], object], np.dtype[Any], tuple[int, ...]]
 Placed = tuple[object, Callable[[], object], np.ndarray]
 """An array that is passed: its place, how it is fetched there, and the one that stood there."""
 
-Written = tuple[object, Callable[[], object], np.dtype[Any], tuple[int, ...], bytes]
-"""The same of an array whose elements are in the program: its place before, the elements behind."""
+Form = tuple[np.dtype[Any], tuple[int, ...], tuple[int, ...]]
+"""The scalar type of an array, its shape, and its strides: they decide what NumPy makes a view of what is
+computed from it."""
+
+Written = tuple[object, Callable[[], object], Form, bytes]
+"""An array whose elements are in the program: its place, how it is fetched there, form, and elements."""
 
 
 class Guards:
@@ -67,9 +72,9 @@ class Guards:
             for base, name in self._missing:
                 if hasattr(base, name):
                     return None
-            for place, fetch, dtype, shape, content in self._arrays:
+            for place, fetch, form, content in self._arrays:
                 array = fetch()
-                if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
+                if not isinstance(array, np.ndarray) or form_of(array) != form:
                     return None
                 if array.tobytes() != content:
                     self.changed.add(place)
@@ -94,6 +99,11 @@ class Guards:
         return True
 
 
+def form_of(array: np.ndarray) -> Form:
+    """The form of an array; the stride of a vector says nothing."""
+    return array.dtype, array.shape, array.strides if array.ndim > 1 else ()
+
+
 def is_same(seen: object, now: object) -> bool:
     """Whether two objects are the same for every program: equal to the bit, and immutable."""
     if seen is now:
@@ -112,4 +122,27 @@ def is_same(seen: object, now: object) -> bool:
         return seen.__self__ is now.__self__ and seen.__func__ is now.__func__
     if not is_native(type(seen)) or type(seen).__eq__ is object.__eq__ or type(seen).__hash__ is None:
         return False
-    return bool(seen == now)
+    return bool(seen == now) and overlooked(seen) == overlooked(now)
+
+
+def overlooked(value: object) -> Hashable:
+    """What a program depends on of an immutable object and `==` overlooks: 1, 1.0 and True are equal, 0.0 and
+    -0.0 too, and so are tuples, frozen sets and frozen dataclasses of these.
+
+    >>> (1, 0.0) == (True, -0.0), overlooked((1, 0.0)) == overlooked((True, -0.0))
+    (True, False)
+    """
+    kind: Any = type(value)
+    if isinstance(value, float | np.floating):
+        return kind, bool(np.signbit(value))
+    if isinstance(value, complex | np.complexfloating):
+        return kind, bool(np.signbit(value.real)), bool(np.signbit(value.imag))
+    if isinstance(value, tuple):
+        return kind, *map(overlooked, value)
+    if isinstance(value, frozenset):
+        return kind, frozenset([(item, overlooked(item)) for item in value])
+    if not isinstance(value, type) and is_dataclass(value):
+        parts: Any = value
+        kind = kind, *[overlooked(getattr(parts, field.name, None)) for field in fields(parts)]
+    found: Hashable = kind
+    return found

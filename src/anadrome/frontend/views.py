@@ -201,7 +201,11 @@ def laid_out_like(
     """A new array, which NumPy lays out in memory as those that it is computed from: an elementwise function
     in the order of their axes, any other one by rows where they all are."""
     arrays = [one.real if isinstance(one, Complex) else one for one in sources]
-    orders = {memory_order(one) for one in arrays if isinstance(one, Array) and len(one.shape) > 1}
+    orders = {
+        layout_in_memory(one).order if isinstance(one, np.ndarray) else memory_order(one)
+        for one in arrays
+        if isinstance(one, Array | np.ndarray) and len(one.shape) > 1
+    }
     if not isinstance(result, Array) or len(result.shape) < 2 or not orders:
         return result
     order = orders.pop() if len(orders) == 1 else None
