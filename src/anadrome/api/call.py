@@ -1,7 +1,7 @@
 """Calling a compiled function: the program for these arguments is found, or made, and run.
 
-The way of a call whose arguments are plain numbers and arrays is short: a key from their types and shapes,
-one look into a dictionary, the native call. Other calls take their arguments apart first.
+The way of a call of a form that was seen before is short: one walk over the arguments, one look into a
+dictionary, the native call. Other calls go the long way, by their signature.
 """
 
 from __future__ import annotations
@@ -22,16 +22,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from anadrome.api.donation import donated_leaves
+from anadrome.api.forms import form_of, general, parts_of_complex
 from anadrome.api.places import placed
 from anadrome.api.program import Program, make_program
-from anadrome.api.pytree import COMPLEX_NUMBERS, flatten
 from anadrome.api.signature import (
-    LARGE,
-    NUMBERS,
     Signature,
     Static,
     argument_names,
-    equal_lengths,
     parameter_names,
     signature_of,
 )
@@ -61,7 +58,10 @@ Rule = Callable[[Context, object, Sequence[Value], Mapping[str, Value]], Value]
 
 
 MOST_SHAPES = 256
-"""The shapes of arguments whose programs are found at once."""
+"""The forms of calls whose programs are found at once."""
+
+Found = tuple[Program, list[Any], Sequence[np.ndarray]]
+"""The program for a call, the leaves of its arguments, and the arrays around it."""
 
 
 def plain_call(
@@ -119,8 +119,10 @@ class Compiled:
         self._rule = rule
         self.has_own_arguments = has_own_arguments
         self._small = self.options.config.small_dimension
+        self._has_statics = self.options.has_statics
+        self._statics: dict[int, tuple[set[int], set[str]]] = {}
         self._programs = ProgramStore(self.options.config.programs)
-        self._plain, self._exact = self._programs.plain, self._programs.exact
+        self._plain, self._exact, self._used = self._programs.plain, self._programs.exact, self._programs.used
         self._changing: frozenset[object] = frozenset()
         self._locks: dict[int, threading.RLock] = {}
         self.__name__ = name
@@ -174,28 +176,34 @@ class Compiled:
             inner = inner.function
         return inner
 
+    @functools.cached_property
+    def _names(self) -> tuple[str, ...]:
+        """The names of its positional parameters."""
+        return parameter_names(self)
+
     # ------------------------------------------------------------------ calling
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The result for these arguments, as new arrays and numbers."""
         try:
-            if not kwargs:
-                parts: list[object] = []
-                for arg in args:
-                    kind = type(arg)
-                    if kind is np.ndarray:
-                        parts.append(arg.dtype)
-                        parts.append(arg.shape)
-                    else:
-                        parts.append(kind)
-                exact = tuple(parts)
-                program = self._exact.get(exact) or self._like(exact, args)
-                if program is not None:
-                    arrays = program.arrays_around()
-                    if arrays is not None:
-                        leaves = args if len(args) == program.leaf_count else flatten(args)[0]
-                        return program.run(leaves, arrays)
-                    self._exact.pop(exact, None)
-            found, given, around = self.program(args, kwargs)
+            flat: list[object] = []  # the form of a call of numbers and arrays, without the cost of a walk
+            for arg in args:
+                kind = type(arg)
+                if kind is np.ndarray:
+                    shape = arg.shape
+                    flat.append(arg.dtype)
+                    flat.append(shape)
+                    if len(shape) > 1:
+                        flat.append(arg.flags.c_contiguous)
+                else:
+                    flat.append(kind)
+            program = None if kwargs else self._exact.get(tuple(flat))
+            if program is not None:
+                arrays = program.arrays_around()
+                if arrays is not None:
+                    self._used.add(program)
+                    leaves = args if len(args) == program.leaf_count else parts_of_complex(args)
+                    return program.run(leaves, arrays)
+            found, given, around = self.at_once(args, kwargs) or self.program(args, kwargs)
             return found.run(given, around)
         except BaseException as error:
             try:
@@ -204,37 +212,37 @@ class Compiled:
                 end_at_call(shown, self.options.config.traceback)
                 raise
 
-    def _like(self, exact: object, args: tuple[Any, ...]) -> Program | None:
+    def at_once(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Found | None:
+        """The program that a call of this form has run before, with the leaves and the arrays around it."""
+        if self._has_statics:
+            args, kwargs = self.declared(args, kwargs)
+        found = form_of(args, kwargs)
+        if found is None:
+            return None
+        form, leaves = found
+        exact = tuple(form)
+        program = self._exact.get(exact) or self._like(exact)
+        if program is None:
+            return None
+        arrays = program.arrays_around()
+        if arrays is None:
+            self._exact.pop(exact, None)
+            return None
+        self._used.add(program)
+        if len(leaves) != program.leaf_count:
+            leaves = parts_of_complex(leaves)
+        return program, leaves, arrays
+
+    def _like(self, exact: tuple[object, ...]) -> Program | None:
         """The program for arguments of shapes that have not been seen, if there is one for their like."""
-        program = self._plain.get(self._plain_key(args))
+        program = self._plain.get(general(exact, self._small))
         if program is not None:
             if len(self._exact) >= MOST_SHAPES:
                 self._exact.clear()
             self._exact[exact] = program
         return program
 
-    def _plain_key(self, args: tuple[Any, ...]) -> object:
-        """A key for arguments that are numbers and arrays; None, which no program has, for others."""
-        small = self._small
-        parts: list[object] = []
-        shapes: list[list[int]] = []
-        for arg in args:
-            kind = type(arg)
-            if kind is np.ndarray:
-                parts.append(arg.dtype)
-                parts.append(tuple([size if size <= small else LARGE for size in arg.shape]))
-                shapes.append([size for size in arg.shape if size > small])
-            elif kind in NUMBERS or kind in COMPLEX_NUMBERS:
-                parts.append(kind)
-            else:
-                return None
-        if len(shapes) > 1:
-            parts.append(equal_lengths(shapes))
-        return tuple(parts)
-
-    def program(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[Program, list[object], Sequence[np.ndarray]]:
+    def program(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Found:
         """The program for a call, made if need be, the leaves of its arguments, and the arrays around it."""
         given, named = self.declared(args, kwargs)
         signature, leaves = self._signature(given, named)
@@ -243,10 +251,9 @@ class Compiled:
             with self._lock():
                 found = self._found(signature) or self._made(self._served(signature))
         program, arrays = found
-        if not kwargs and not self.options.has_statics:
-            key = self._plain_key(args)
-            if key is not None:
-                self._plain[key] = program
+        form = form_of(given, named)
+        if form is not None:
+            self._plain[general(form[0], self._small)] = program
         return program, leaves, arrays
 
     def _lock(self) -> threading.RLock:
@@ -291,7 +298,7 @@ class Compiled:
         self, signature: Signature, record: Recorder | None = None, statistics: Statistics | None = None
     ) -> Program:
         """Compile the program for a signature."""
-        names, config = parameter_names(self), self.options.config
+        names, config = self._names, self.options.config
         try:
             return make_program(
                 self,
@@ -317,18 +324,29 @@ class Compiled:
             raise
 
     def _signature(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Signature, list[object]]:
-        return signature_of(self.__name__, args, kwargs, parameter_names(self), self._small)
+        return signature_of(self.__name__, args, kwargs, self._names, self._small)
 
     def declared(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments with those declared static marked as such."""
-        if not self.options.has_statics:
+        if not self._has_statics:
             return args, kwargs
-        options, names = self.options, parameter_names(self)
-        numbers, keywords = meant_arguments(options.static_argnums, options.static_argnames, names, len(args))
-        given = tuple(Static(arg) if place in numbers else arg for place, arg in enumerate(args))
-        return given, {name: Static(arg) if name in keywords else arg for name, arg in kwargs.items()}
+        numbers, keywords = self._statics_of(len(args))
+        given = list(args)
+        for place in numbers:
+            if 0 <= place < len(given):
+                given[place] = Static(given[place])
+        return tuple(given), {name: Static(arg) if name in keywords else arg for name, arg in kwargs.items()}
+
+    def _statics_of(self, count: int) -> tuple[set[int], set[str]]:
+        """The places and names of the static arguments of a call with so many arguments by position."""
+        found = self._statics.get(count)
+        if found is None:
+            options = self.options
+            found = meant_arguments(options.static_argnums, options.static_argnames, self._names, count)
+            self._statics[count] = found
+        return found
 
     def _donated(self, signature: Signature) -> list[int]:
         """The leaves of a call that are given away."""
@@ -336,7 +354,7 @@ class Compiled:
         if not (options.donate_argnums or options.donate_argnames):
             return []
         count = len(signature.structure.parts[0].parts)  # type: ignore[union-attr]
-        names = parameter_names(self)
+        names = self._names
         meant = meant_arguments(options.donate_argnums, options.donate_argnames, names, count)
         return donated_leaves(signature.structure, *meant)
 
@@ -351,7 +369,7 @@ class Compiled:
 
     def _overflow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
         signature, leaves = self._signature(args, kwargs)
-        names = argument_names(signature.structure, parameter_names(self))
+        names = argument_names(signature.structure, self._names)
         for name, leaf in zip(names, leaves, strict=True):
             if type(leaf) is int and not -(2**63) <= leaf < 2**63:
                 return placed(IntegerOutOfRange(self.__name__, name, leaf), self.python)

@@ -16,13 +16,15 @@ class ProgramStore:
     """Programs by the signature of their calls, at most `limit` of them (one is always kept).
 
     `plain` is the short way to programs, by a key that is quickly found, and `exact` the shortest, by the
-    very shapes of a call; whoever calls reads and writes them. A program that goes takes its machine code
+    very shapes of a call; whoever calls reads and writes them, and says in `used` which programs were reached
+    so. A program that goes takes its machine code
     with it, once no call runs it any more. Reading is safe from several threads, `put` belongs into a lock.
     """
 
     def __init__(self, limit: int) -> None:
         self.plain: dict[object, Program] = {}
         self.exact: dict[object, Program] = {}
+        self.used: set[Program] = set()
         self._limit = max(limit, 1)
         self._programs: OrderedDict[Signature, tuple[Program, ...]] = OrderedDict()
 
@@ -52,12 +54,13 @@ class ProgramStore:
                 self._programs.popitem(last=False)
 
     def _spare_plain(self) -> None:
-        """Count programs that were reached the short way, which leaves no trace, as used now; and have them
-        found the long way once, so that it is known the next time whether they are still in use."""
-        used = {*self.plain.values(), *self.exact.values()}
+        """Count programs that were reached the short way since this was done last as used now; and have them
+        found the long way once, which keeps their order."""
         newest = next(reversed(self._programs))
-        for signature in [one for one, programs in self._programs.items() if used.intersection(programs)]:
-            self._programs.move_to_end(signature)
+        for signature, programs in list(self._programs.items()):
+            if self.used.intersection(programs):
+                self._programs.move_to_end(signature)
         self._programs.move_to_end(newest)
         self.plain.clear()
         self.exact.clear()
+        self.used.clear()

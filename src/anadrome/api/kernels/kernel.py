@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from anadrome.api.call import Compiled, Options, options_of
+from anadrome.api.call import Compiled, Found, Options, options_of
 from anadrome.api.kernels.launches import Extents, Wishes, extents_of, plain_extents, stage_launch
-from anadrome.api.program import Program
 from anadrome.api.pytree import flatten, unflatten
 from anadrome.api.signature import argument_names, parameter_names
 from anadrome.config import Config
@@ -165,17 +164,25 @@ class LaunchProgram(Compiled):
             if result is not None:
                 leaf[...] = result
 
-    def program(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[Program, list[object], Sequence[np.ndarray]]:
+    def program(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Found:
         """The program for a launch; refuses arrays that it could not write."""
-        program, leaves, around = super().program(args, kwargs)
-        count = len(leaves) - EXTENTS
-        marks: Any = program.rebuild(iter([True] * count))
+        return self._checked(super().program(args, kwargs), args, kwargs)
+
+    def at_once(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Found | None:
+        """The program that a launch of this form has run before."""
+        found = super().at_once(args, kwargs)
+        return None if found is None else self._checked(found, args, kwargs)
+
+    def _checked(self, found: Found, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Found:
+        program, leaves, _ = found
+        marks: Any = program.rebuild(iter([True] * (len(leaves) - EXTENTS)))
         written = [place for place, mark in enumerate(marks) if mark is not None]
-        names = argument_names(flatten((args, kwargs))[1], parameter_names(self))[EXTENTS:]
-        _check_outputs(self.kernel.__name__, leaves[EXTENTS:], names, written)
-        return program, leaves, around
+
+        def name_of(place: int) -> str:
+            return argument_names(flatten((args, kwargs))[1], parameter_names(self))[EXTENTS + place]
+
+        _check_outputs(self.kernel.__name__, leaves[EXTENTS:], name_of, written)
+        return found
 
 
 class _Signed:
@@ -214,19 +221,21 @@ def _copied(context: Context, leaf: Value) -> Value:
     return Array(Cell(context.read(leaf), context.scope))
 
 
-def _check_outputs(kernel: str, leaves: Sequence[Any], names: Sequence[str], written: Sequence[int]) -> None:
+def _check_outputs(
+    kernel: str, leaves: Sequence[Any], name_of: Callable[[int], str], written: Sequence[int]
+) -> None:
     for place in written:
-        leaf, name = leaves[place], names[place]
+        leaf = leaves[place]
         base = leaf.base if isinstance(leaf.base, np.ndarray) else leaf
         is_part = base.dtype.kind == "c" and base.shape == leaf.shape  # of complex numbers: real or imaginary
         whole = base if is_part else leaf
         if not leaf.flags.writeable:
-            raise UnsuitableOutput(kernel, name, "read-only")
+            raise UnsuitableOutput(kernel, name_of(place), "read-only")
         if not whole.flags.c_contiguous:
-            raise UnsuitableOutput(kernel, name, "not contiguous")
+            raise UnsuitableOutput(kernel, name_of(place), "not contiguous")
         for other, found in enumerate(leaves):
             if other != place and isinstance(found, np.ndarray) and _overlap(leaf, found):
-                raise SameArrayTwice(kernel, name, names[other])
+                raise SameArrayTwice(kernel, name_of(place), name_of(other))
 
 
 def _overlap(one: np.ndarray, two: np.ndarray) -> bool:
