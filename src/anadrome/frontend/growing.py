@@ -67,11 +67,32 @@ from anadrome.frontend.writing import RAGGED, becomes_item, object_becomes_item
 
 
 def growing_list(context: Context, items: Sequence[Value]) -> GrowingList:
-    """A new list of these items."""
+    """A new list of these items: an array of each leaf of them, which holds those of all items at once.
+
+    [(w, b), (w1, b1)]      columns [[w, w1], [b, b1]]
+    """
     made = GrowingList()
     context.made(made)
+    rows: list[list[Value]] = []
+    joint: RowType | None = None
     for item in items:
-        append(context, made, item)
+        leaves, row = row_of(context, item)
+        joint = joint_row(context, joint, row)
+        rows.append(leaves)
+    if joint is None:
+        return made
+    columns: list[Array] = []
+    for place, type_ in enumerate(joint.types):
+        parts = [_as_row(context, leaves[place], type_) for leaves in rows]
+        column = context.wrap(context.builder.literal(parts))
+        assert isinstance(column, Array)
+        for leaves in rows:
+            if isinstance(leaves[place], Array):
+                becomes_item(context, column.cell, leaves[place])
+        columns.append(Array(column.cell, None, 1 + joint.depths[place]))
+    made.columns, made.row, made.length = tuple(columns), joint, len(rows)
+    for item in items:
+        _keep(context, made, item)
     return made
 
 
@@ -318,14 +339,20 @@ def _store(
 def put_row(context: Context, column: Array, place: Atom, leaf: Value, is_new: bool) -> None:
     """column[place] = leaf; a new row is no change that anybody else could see."""
     base = context.read(Array(column.cell))
-    stored = atom(context, leaf, base.type.dtype)
-    if isinstance(stored, Var) and stored.type.shape:
-        row = ArrayType(base.type.dtype, base.type.shape[1:])
-        stored = retype(context, stored, row, "a row of a list", RAGGED)
-    context.write(column.cell, context.builder.update(base, (place,), stored), is_new=is_new)
+    stored = _as_row(context, leaf, ArrayType(base.type.dtype, base.type.shape[1:]))
+    rank = len(base.type.shape)  # items themselves stay what they are
+    context.write(column.cell, context.builder.update(base, (place,), stored), is_new, least_rank=rank)
     if isinstance(leaf, Array):
         becomes_item(context, column.cell, leaf)
         column.cell.exchanges += not is_new
+
+
+def _as_row(context: Context, leaf: Value, row: ArrayType) -> Atom:
+    """A leaf of an item as a row of the array that holds it."""
+    found = atom(context, leaf, row.dtype)
+    if isinstance(found, Var) and found.type.shape:
+        return retype(context, found, row, "a row of a list", RAGGED)
+    return found
 
 
 def _sum(context: Context, length: Value, more: Size) -> Value:
