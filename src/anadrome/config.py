@@ -71,7 +71,7 @@ class Config:
     """Array dimensions of at most this size are compile-time constants."""
     unroll_limit: int = 4
     """Parallel and sequential loops of at most this constant extent are unrolled into scalars, but for loops
-    of a program whose text would become long by it."""
+    of a program whose text would become long by it, with that of the functions they call."""
     static_repeats: int = 64
     """A `for` over a range known while compiling that needs its index then, or changes what a run-time loop
     cannot carry, is repeated if it is not longer. A longer NumPy array is a run-time sequence."""

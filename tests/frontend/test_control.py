@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import anadrome as ad
-from tests.frontend.oracle import agree, compiled
+from anadrome.array_ir.text import show
+from tests.frontend.oracle import agree, compiled, staged
 
 rng = np.random.default_rng(1)
 VECTOR = rng.normal(size=9)
@@ -476,3 +477,48 @@ def unwrapped(x, held):
 @pytest.mark.parametrize("held", [2.0, (2.0,), ((2.0,),), VECTOR])
 def test_while_whose_condition_is_known_to_fail_at_first(held):
     np.testing.assert_allclose(ad.jit(unwrapped)(3.0, held), unwrapped(3.0, held))
+
+
+def halvings(x):
+    if len(x) <= 2:
+        return x * 2.0
+    return np.concatenate((halvings(x[: len(x) // 2]), np.sin(x[len(x) // 2 :])))
+
+
+def cycles(x):
+    for _ in range(3):
+        x = halvings(x)
+    return x
+
+
+def small_steps(x):
+    def step(y):
+        return y * 0.5 + np.sin(y)
+
+    for _ in range(3):
+        x = step(x)
+    return x
+
+
+class Scaled:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, x):
+        return self.factor * x
+
+
+def of_objects(x):
+    double = Scaled(2.0)
+    jitted = ad.jit(small_steps)
+    for _ in range(2):
+        x = jitted(double(x))
+    return x
+
+
+@pytest.mark.parametrize(("function", "is_loop"), [(cycles, True), (small_steps, False), (of_objects, False)])
+def test_short_loops_are_loops_where_what_they_call_is_much(function, is_loop):
+    x = np.linspace(0.1, 1.0, 8)
+    agree(function, x, small=8)
+    np.testing.assert_allclose(ad.jit(function)(x), function(x), rtol=1e-12)
+    assert ("= loop (" in show(staged(function, x, small=8).function)) == is_loop

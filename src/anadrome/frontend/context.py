@@ -41,6 +41,7 @@ from anadrome.frontend.source import SourceCache
 from anadrome.frontend.sparse_matrices import kind_of, made_of
 from anadrome.frontend.sparse_program import Sparse
 from anadrome.frontend.structures import flatten
+from anadrome.frontend.text_size import TextSizes
 from anadrome.frontend.values import (
     BY_ROWS,
     UNKNOWN_LAYOUT,
@@ -127,14 +128,12 @@ class Context:
         self.sparse: dict[int, Any] = {}
         self.surroundings = Surroundings(config.literal_limit)
         self.call_names: list[str] = []
-        self.tick = 0
-        self.is_narrow = False
+        self.tick, self.stepping, self.is_narrow = 0, 0, False
         self.hazards: list[tuple[tuple[type[BaseException], ...], str, Span | None]] = []
         self.trying: list[tuple[Scope, tuple[type[BaseException], ...]]] = []
         self.handled: list[Exception] = []
-        self.stepping = 0
         self.peeling: list[ast.stmt] = []
-        self.copies = 1
+        self.text_sizes = TextSizes()
         self.list_sites: dict[Cell, Span | None] = {}
         self.widenings = 0
         self.one_of: dict[int, tuple[Value, Value, Value]] = {}

@@ -42,7 +42,6 @@ from anadrome.frontend.loop_plan import Plan, make_plan
 from anadrome.frontend.loops import after_break, stage_loop
 from anadrome.frontend.merge import branch
 from anadrome.frontend.sizes import give_range
-from anadrome.frontend.text_size import written_nodes
 from anadrome.frontend.values import (
     BREAK,
     CONTINUE,
@@ -96,7 +95,7 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
         return _repeat(context, frame, node, by_position(context, iterable, items), assign, items)
     items = _as_read(frame, node, items)
     extent = items.static_extent
-    if extent is None or extent > context.config.unroll_limit or _is_much(context, node, extent):
+    if extent is None or extent > context.config.unroll_limit or _is_much(context, frame, node, extent):
         try:
             return _runtime_for(context, frame, node, items, assign)
         except REPEATED_INSTEAD as error:
@@ -107,12 +106,13 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
 
 MOST_WRITTEN = 4_000
 """Nodes of Python's syntax tree that a short loop may come to where it is written out, with the loops around
-it and in it: beyond that it is staged as a loop, if it can be."""
+it and in it and the functions that it calls: beyond that it is staged as a loop, if it can be."""
 
 
-def _is_much(context: Context, node: ast.For, extent: int) -> bool:
+def _is_much(context: Context, frame: Frame, node: ast.For, extent: int) -> bool:
     """Whether a short loop comes to much text where its iterations are written out."""
-    return context.copies * extent * written_nodes(node) > MOST_WRITTEN
+    sizes = context.text_sizes
+    return sizes.copies * extent * sizes.of_body(node, frame) > MOST_WRITTEN
 
 
 def _as_read(frame: Frame, node: ast.For, items: Iterated) -> Iterated:
@@ -233,16 +233,16 @@ def _repeat(
 ) -> Exit:
     """Iterations one after the other; after one that may end the loop at run time the rest is conditional."""
     frame.loop_live.append(frame.live_head.get(node, frozenset()) | frame.live[node])
-    copies = context.copies
+    sizes, copies = context.text_sizes, context.text_sizes.copies
     count = (
         items.static_extent if isinstance(items, Iterated) else len(items) if isinstance(items, Sized) else 1
     )
-    context.copies *= count or 1
+    sizes.copies *= count or 1
     try:
         return _iterations(context, frame, node, take, 0, assign)
     finally:
         frame.loop_live.pop()
-        context.copies = copies
+        sizes.copies = copies
 
 
 def _iterations(
