@@ -93,7 +93,7 @@ def written_at_run_time(x):
 
 
 def of_mixed_numbers(x, n):
-    return x * [1.5, 2, np.float32(0.5)][n]
+    return x * [1.5, 2, x][n]
 
 
 def pair_at(x, n):
@@ -168,3 +168,158 @@ def test_many_items_are_put_together_once() -> None:
     text = ad.show(f, [V] * 40, V)
     assert text.count("literal") == 1
     assert "update" not in text
+
+
+# ---------------------------------------------------------------------------- rows that are written
+def table_of_zeros(x, k):
+    table = [[0.0] * 3 for _ in range(3)]
+    table[k][1] = x
+    return table[k][1] + table[0][0]
+
+
+def table_of_values(x, k):
+    table = [[x, 2.0], [3.0, x]]
+    row = table[k]
+    row[0] += 9.0
+    return table[k][0] * table[0][1] + table[0][0]
+
+
+def copied_rows(rows, k):
+    own = [list(row) for row in rows]
+    own[k][0] = 7.0
+    return own[k][0] + own[0][1] + rows[1][0]
+
+
+def swapped_in_rows(x, k):
+    table = [[x, 3.0] for _ in range(6)]
+    for i in range(6):
+        table[i][0], table[i][1] = table[i][1], table[i][0]
+    return table[k][0]
+
+
+def rows_of_arrays(x, k):
+    table = [[x * 1.0, x * 2.0], [x * 3.0, x * 4.0]]
+    table[k][0] = np.full(2, 7.0)
+    return table[k][0] + table[0][1]
+
+
+ROWS = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+
+
+@pytest.mark.parametrize("k", [0, 1, -1])
+@pytest.mark.parametrize(
+    ("function", "first"),
+    [
+        (table_of_zeros, 1.5),
+        (table_of_values, 1.5),
+        (copied_rows, ROWS),
+        (swapped_in_rows, 1.5),
+        (rows_of_arrays, np.ones(2)),
+    ],
+)
+def test_rows_that_are_written(function: Callable[..., Any], first: Any, k: int) -> None:
+    np.testing.assert_allclose(ad.jit(function)(first, k), function(copy.deepcopy(first), k))
+
+
+def callers_row(rows, k):
+    rows[k][0] += 7.0
+    return rows[k][0]
+
+
+def in_a_shallow_copy(rows, k):
+    own = list(rows)
+    own[k][0] = 7.0
+    return own[k][0]
+
+
+def in_a_loop(rows, k):
+    for i in range(k + 2):
+        rows[i][0] = 7.0
+    return rows[1][0]
+
+
+def by_another_name(rows, k):
+    row = rows[k]
+    row[:] = [7.0, 8.0]
+    return rows[k][0]
+
+
+def around_it(rows, k):
+    ROWS[k][0] = 9.0
+    return ROWS[k][0] + rows[0][0]
+
+
+@pytest.mark.parametrize("function", [callers_row, in_a_shallow_copy, in_a_loop, by_another_name, around_it])
+def test_rows_of_the_caller_cannot_be_written(function: Callable[..., Any]) -> None:
+    with pytest.raises(ad.AnadromeError, match="cannot write into an array that it did not make"):
+        ad.jit(function)(copy.deepcopy(ROWS), 1)
+
+
+# ---------------------------------------------------------------------------- items of several forms
+CAPTURED = [(np.full(3, 1.0 * k), 2.0) for k in range(5)]
+
+
+def captured_arrays(x, k):
+    array, number = CAPTURED[k]
+    return np.sum(array * x) * number
+
+
+def test_captured_arrays_in_items() -> None:
+    for k in (0, 3, -1):
+        np.testing.assert_allclose(ad.jit(captured_arrays)(2.0, k), captured_arrays(2.0, k))
+
+
+def makes_functions(x, k):
+    def times(factor):
+        return lambda y: y * factor
+
+    function, number = [(times(j), x) for j in range(6)][k]
+    return function(number)
+
+
+def appends_texts(x, k):
+    found = []
+    for v in x:
+        if v > k:
+            found.append(("big", v))
+        else:
+            found.append(("small", v))
+    return sum(v if name == "big" else -v for name, v in found)
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda x, k: [("a", x[0]), ("b", x[1])][k][1], "of another form"),
+        (
+            lambda x, k: sorted([("a", x[0]), ("b", x[1])], key=lambda pair: pair[1])[0][0] == "b",
+            "of another form",
+        ),
+        (lambda x, k: [(x[0], (x[1], x[2])), ((x[0], x[1]), x[2])][k], "of another form"),
+        (lambda x, k: [{"u": x[0], "v": x[1]}, {"v": x[0], "u": x[1]}][k]["v"], "of another form"),
+        (lambda x, k: [(x[0], x[1]), x[0] * 1j][k], "of another form"),
+        (lambda x, k: [(np.sin, x[0]), (np.cos, x[1])][k][1], "of another form"),
+        (lambda x, k: [np.arange(3), np.ones(3)][k][0], "i64 in one item and f64 in another"),
+        (lambda x, k: [np.float32(0.1), 2.0][k] * 3.0, "f32 in one item and f64 in another"),
+        (makes_functions, "an object or function that the program makes"),
+        (appends_texts, "cannot be"),
+    ],
+)
+def test_items_that_differ_in_more_than_numbers_are_refused(function: Callable[..., Any], words: str) -> None:
+    with pytest.raises(ad.AnadromeError, match=words):
+        ad.jit(function)(np.array([0.5, 1.5, 2.5]), 1)
+
+
+def is_number(value):
+    return 1.0 if isinstance(value, int | float) and not isinstance(value, np.ndarray) else 2.0
+
+
+def is_truth(value):
+    return 1.0 if isinstance(value, bool) else 2.0
+
+
+def test_whose_bool_it_is_is_not_known() -> None:
+    assert ad.jit(is_number)(3) == ad.jit(is_number)(3.0) == 1.0
+    with pytest.raises(ad.AnadromeError, match="Python's own or NumPy's"):
+        ad.jit(is_truth)(True)
+    assert ad.jit(is_truth, static_argnums=0)(True) == 1.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import builtins
 import cmath
+import collections
 import copy
 import dataclasses
 import functools
@@ -49,6 +50,7 @@ NAMES: dict[str, Any] = vars(builtins) | {
     "np": np,
     "math": math,
     "cmath": cmath,
+    "collections": collections,
     "ad": ad,
     "dataclasses": dataclasses,
     "special": scipy.special,

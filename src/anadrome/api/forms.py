@@ -130,7 +130,7 @@ def _add_dict(value: Any, form: list[object], leaves: list[Any]) -> None:
 def _add_static(value: Any, form: list[object], leaves: list[Any]) -> None:
     try:
         hash(value)
-    except TypeError:
+    except (TypeError, ValueError):
         raise _NoForm from None
     form.append((value, overlooked(value)))  # never a scalar type, behind which a shape stands
     leaves.append(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, KeysView
+from collections.abc import Callable, KeysView, Sequence
 from typing import Any
 
 import numpy as np
@@ -96,6 +96,9 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
     found = own_binary(context, kind, left, right)
     if found is not NotImplemented:
         return found
+    are_lists = all(is_list(side) or isinstance(side, GrowingList | RowList) for side in (left, right))
+    if kind is ast.Add and are_lists and not (isinstance(left, list) and isinstance(right, list)):
+        return _joined(context, left, right)
     for side in (left, right):
         if isinstance(side, RowList | Iterated):
             help = "append to a list in a loop, or make arrays of its numbers"
@@ -209,6 +212,8 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
             )
         return is_same_object(left, right) is (kind is ast.Is)
     left, right = (unboxed(context, plain_list(context, side)) for side in (left, right))
+    if kind in (ast.In, ast.NotIn) and isinstance(right, Iterated):
+        right = context.call(list, right)
     if _is_of_lists(kind, left, right):
         if left is None or right is None:
             return kind is ast.NotEq
@@ -231,6 +236,8 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
     if has_staged(left) or has_staged(right):
         if kind in (ast.In, ast.NotIn) and isinstance(right, list | tuple):
             return _member(context, kind, left, right)
+        if type(left) is type(right) and type(left) in (list, tuple):
+            return _item_by_item(context, kind, left, right)  # type: ignore[arg-type]
         raise UnsupportedSyntax("a comparison of containers that hold run-time values", context.span)
     context.surroundings.whole(left)
     context.surroundings.whole(right)
@@ -238,6 +245,34 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
         return _STATIC_COMPARE[kind](left, right)
     except Exception as error:
         raise StaticCallFailed("this comparison", error, context.span) from error
+
+
+def _item_by_item(
+    context: Context, kind: type[ast.cmpop], left: Sequence[Value], right: Sequence[Value]
+) -> Value:
+    """A comparison of two tuples or lists: their first items that are not equal decide, else their lengths.
+
+    (a, b) < (c, d)      a < c if a != c else b < d
+    """
+    if kind in (ast.Eq, ast.NotEq) and len(left) != len(right):
+        return kind is ast.NotEq
+    found: Value = _STATIC_COMPARE[kind](len(left), len(right))
+    for one, two in reversed(list(zip(left, right, strict=False))):
+        is_same = isinstance(one, Scalar) and isinstance(two, Scalar) and one.atom is two.atom
+        same = True if is_same else compare_two(context, ast.Eq, one, two)
+        if not is_staged(same):
+            found = found if same else _decided(context, kind, one, two)
+            continue
+        here = _decided(context, kind, one, two)
+        found = Scalar(
+            context.builder.select(truth(context, same), truth(context, found), truth(context, here))
+        )
+    return found
+
+
+def _decided(context: Context, kind: type[ast.cmpop], one: Value, two: Value) -> Value:
+    """What two items that are not equal say of the lists that they stand in."""
+    return kind is ast.NotEq if kind in (ast.Eq, ast.NotEq) else compare_two(context, kind, one, two)
 
 
 def _is_of_lists(kind: type[ast.cmpop], left: Value, right: Value) -> bool:

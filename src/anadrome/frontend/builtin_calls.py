@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from anadrome.dtypes import F64, I64
+from anadrome.array_ir.nodes import FALSE
+from anadrome.dtypes import BOOL, F64, I64
 from anadrome.errors.frontend import (
     ComplexRefused,
     NoAttribute,
@@ -115,9 +117,11 @@ def _extreme(monoid: Monoid, better: str) -> StagedCall:
 
     def staged(context: Context, *values: Value, **kwargs: Value) -> Value:
         key = kwargs.pop("key", None)
-        if key is not None and not kwargs:
-            program = python_program.least_by if better == "lt" else python_program.greatest_by
-            return context.call(program, values[0] if len(values) == 1 else list(values), key)
+        items = values[0] if len(values) == 1 else list(values)
+        if not kwargs and (key is not None or _tuple_width(context, items)):
+            items = context.call(list, items)
+            keys = items if key is None else context.call(python_program.keys_of, items, key)
+            return context.call(_BY_KEYS[better][_tuple_width(context, keys) > 0], items, keys)
         default = (kwargs.pop("default"),) if "default" in kwargs and len(values) == 1 else ()
         if kwargs:
             raise UnsupportedArgument(
@@ -141,6 +145,30 @@ def _extreme(monoid: Monoid, better: str) -> StagedCall:
         return best
 
     return staged
+
+
+_BY_KEYS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "lt": (python_program.least_by, python_program.least_by_tuples),
+    "gt": (python_program.greatest_by, python_program.greatest_by_tuples),
+}
+"""What is better -> the program for keys that are numbers, and for tuples."""
+
+
+def _tuple_width(context: Context, items: Value) -> int:
+    """How many numbers each item of a list has, where these are tuples of run-time numbers; else 0."""
+    items = plain_list(context, items)
+    if isinstance(items, RowList):
+        ranks = {len(column.shape) for column in items.columns}
+        rows: Sequence[Any] = (
+            [items.rebuild(iter([Scalar(FALSE)] * len(items.columns)))] if ranks == {1} else []
+        )
+    else:
+        rows = items if isinstance(items, list | tuple) and has_staged(items) else []
+    are_flat = all(
+        isinstance(row, tuple) and all(isinstance(part, Scalar | int | float) for part in row) for row in rows
+    )
+    widths = {len(row) for row in rows} if are_flat else set()
+    return widths.pop() if len(widths) == 1 else 0
 
 
 def choose(context: Context, condition: Value, then: Value, other: Value) -> Value:
@@ -271,6 +299,14 @@ def _list(context: Context, value: Value = ()) -> Value:
     return new_list(context, list(known_items(context, sequence)))
 
 
+def _deque(context: Context, items: Value = (), maxlen: Value = None) -> Value:
+    if is_staged(maxlen):
+        raise StaticRequired("the argument `maxlen` of `deque`", context.span)
+    made: Any = deque(unrolled(context, items), maxlen=maxlen)  # type: ignore[call-overload]
+    context.made(made)
+    return made
+
+
 def _tuple(context: Context, value: Value = ()) -> Value:
     return tuple(unrolled(context, value))
 
@@ -300,13 +336,14 @@ def _sorted(context: Context, values: Value, *, key: Value = None, reverse: Valu
     """`sorted(numbers)`: a new list"""
     if is_staged(reverse):
         raise StaticRequired("the argument `reverse` of `sorted`", context.span)
-    if key is not None:
-        return context.call(python_program.sorted_by, values, key, bool(reverse))
-    items = (
-        values
-        if isinstance(values, Array)
-        else as_array(context, plain_list(context, _list(context, values)))
-    )
+    values = values if isinstance(values, Array) else _list(context, values)
+    if key is not None or _tuple_width(context, values):
+        keys = values if key is None else context.call(python_program.keys_of, values, key)
+        width = _tuple_width(context, keys)
+        if width:
+            return context.call(python_program.sorted_by_tuples, values, keys, width, bool(reverse))
+        return context.call(python_program.sorted_by, values, keys, bool(reverse))
+    items = values if isinstance(values, Array) else as_array(context, plain_list(context, values))
     if not isinstance(items, Array) or len(items.shape) != 1:
         raise UnsupportedType("the argument of `sorted`", describe(values), context.span, "sort numbers")
     ordered = context.call(np.sort, items)
@@ -386,13 +423,31 @@ def _getattr(context: Context, owner: Value, name: Value, *default: Value) -> Va
 
 def _isinstance(context: Context, value: Value, kinds: Value) -> Value:
     try:
-        return isinstance(_example(value), kinds)  # type: ignore[arg-type]
+        found = {isinstance(example, kinds) for example in _examples(value)}  # type: ignore[arg-type]
     except TypeError as error:
         raise StaticCallFailed("`isinstance`", error, context.span) from error
+    return _only(context, "isinstance", found)
 
 
 def _type(context: Context, value: Value) -> Value:
-    return type(_example(value))
+    return _only(context, "type", {type(example) for example in _examples(value)})
+
+
+def _only(context: Context, name: str, found: set[Any]) -> Value:
+    """What is the same whether a truth value is Python's or NumPy's, which programs do not tell apart."""
+    if len(found) > 1:
+        reason = (
+            "this is a bool, and whether it is Python's own or NumPy's is not known in a compiled function"
+        )
+        help = "ask before the function is called, or declare the argument static: `static_argnums`"
+        raise UnsupportedCall(name, context.span, reason, help)
+    return found.pop()
+
+
+def _examples(value: Value) -> tuple[object, ...]:
+    """Python values of the types that the program may hold here."""
+    is_truth = isinstance(value, Scalar) and value.dtype is BOOL
+    return (False, np.False_) if is_truth else (_example(value),)
 
 
 def _example(value: Value) -> object:
@@ -479,6 +534,7 @@ BUILTINS: dict[Callable[..., Any], StagedCall] = {
     tuple: _tuple,
     dict: _dict,
     set: _set,
+    deque: _deque,
     frozenset: lambda context, items=(): frozenset(unrolled(context, items)),
     getattr: _getattr,
     isinstance: _isinstance,

@@ -125,8 +125,8 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
     if text is not None and any(_is_runtime(value) for value in (*args, *kwargs.values())):
         return call_function(context, text, args, kwargs)
     if not _takes_lists(function):
-        args = [plain_list(context, arg) for arg in args]
-        kwargs = {name: plain_list(context, arg) for name, arg in kwargs.items()}
+        args = [_as_list(context, arg) for arg in args]
+        kwargs = {name: _as_list(context, arg) for name, arg in kwargs.items()}
     if any(function is one for one in RAISING_CALLS) or getattr(function, "__module__", None) in (
         "math",
         "cmath",
@@ -204,6 +204,13 @@ def _is_runtime(value: Value) -> bool:
         return True
     parts = children(value)
     return parts is not None and any(_is_runtime(part) for part in parts)
+
+
+def _as_list(context: Context, value: Value) -> Value:
+    """A list of run-time length, or a deque of run-time values, as the values that it holds now."""
+    if isinstance(value, deque) and has_staged(list(value)):
+        return list(value)
+    return plain_list(context, value)
 
 
 def _takes_lists(function: Value) -> bool:

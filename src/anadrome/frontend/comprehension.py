@@ -47,6 +47,7 @@ from anadrome.frontend.context import Context
 from anadrome.frontend.generators import all_items
 from anadrome.frontend.growing import (
     growing_list,
+    has_made,
     new_list,
     plain_list,
     refuse_shared_list,
@@ -66,6 +67,7 @@ from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import truth
 from anadrome.frontend.overloads import own_truth
+from anadrome.frontend.restarts import NotParallel, RunTimeFilter
 from anadrome.frontend.sharing import aliases
 from anadrome.frontend.sizes import give_range, multiply_sizes
 from anadrome.frontend.structures import first_maybe, flatten, has_text, is_number
@@ -255,7 +257,7 @@ def _list_level(context: Context, frame: Frame, node: Comprehension, depth: int)
     is_short = isinstance(value, list | tuple | dict | range | Array | np.ndarray)
     try:
         return _list_of_items(context, frame, node, depth, short_items(context, value))
-    except RunTimeFilter as error:
+    except (RunTimeFilter, NotParallel) as error:
         if depth or not is_short:
             raise error.instead from None
     return _one_after_the_other(context, frame, node, value)
@@ -265,19 +267,25 @@ def _list_of_items(
     context: Context, frame: Frame, node: Comprehension, depth: int, items: Iterated | Iterable[Value]
 ) -> Value:
     if isinstance(items, Iterated):
+        is_serial = False
         try:
             return _parallel_list(context, frame, node, depth, items)
         except _NotStackable:
-            if items.static_extent is None:
+            is_serial = items.static_extent is None
+            if is_serial and depth + 1 == len(node.generators):
                 context.at(frame, node.elt)
                 what = "an object that is no number or array"
                 raise UnsupportedType("an item of a run-time list", what, context.span) from None
         except StaticRequired:
             if items.static_extent is None or items.static_extent > context.config.static_repeats:
                 raise
-        except (WritesThroughView, EscapingMutation, PrintsInParallel, DrawsInParallel):
+        except (WritesThroughView, EscapingMutation, PrintsInParallel, DrawsInParallel, NotParallel):
             if depth:
                 raise
+            is_serial = True
+        if is_serial and depth:
+            raise NotParallel(context.span)
+        if is_serial:
             return _one_after_the_other(context, frame, node, items)
         items = known_items(context, items)
     return _static_list(context, frame, node, depth, items)
@@ -345,14 +353,6 @@ def _static_filter(context: Context, frame: Frame, test: ast.expr) -> bool:
 
 
 # ---------------------------------------------------------------------------- lists of run-time length
-class RunTimeFilter(Exception):
-    """Which of some items known now a list has is known at run time only."""
-
-    def __init__(self, instead: StaticRequired) -> None:
-        super().__init__()
-        self.instead = instead
-
-
 class _NotStackable(Exception):
     """The items are not numbers or arrays of one shape."""
 
@@ -385,7 +385,10 @@ def _rows(context: Context, items: Iterated, element: Callable[[Value], Value], 
             give_range(context, index, i64(0), items.extent)
             leaves, rebuild = _row(context, element(items.item(context, index)))
             rows.append((leaves, rebuild))
-            return [Stack.of(atom(context, leaf)) for leaf in leaves]
+            parts = [Stack.of(atom(context, leaf)) for leaf in leaves]
+        if is_flattened and _is_ragged(context, leaves):
+            raise NotParallel(context.span)
+        return parts
 
     results = context.builder.parfor(items.extent, body)
     ((leaves, rebuild),) = rows
@@ -430,7 +433,7 @@ def _row(context: Context, value: Value) -> tuple[list[Value], Callable[..., Val
     if has_text(value):
         help = "print one after the other in a `for` loop, or make the strings outside"
         raise UnsupportedType("an item of a run-time list", RUN_TEXT, context.span, help)
-    if not leaves:
+    if not leaves or has_made(context, value):
         raise _NotStackable
     return leaves, rebuild
 
@@ -490,10 +493,6 @@ def _is_row_of(leaf: Array, index: Var, extent: Size) -> bool:
 def _flattened(context: Context, column: Array) -> Array:
     """Two nested `for` clauses make one list."""
     outer, inner, *rest = column.shape
-    if isinstance(inner, Var) and not _is_visible(context, inner):
-        raise UnsupportedSyntax(
-            "a list comprehension whose inner length depends on the outer item", context.span
-        )
     total = multiply_sizes(context, (outer, inner))
     var = context.builder.let_one(Reshape(context.read(column), (total, *rest)))
     wrapped = context.wrap(var)
@@ -504,7 +503,7 @@ def _flattened(context: Context, column: Array) -> Array:
 def _refuse_ragged(context: Context, columns: Sequence[Array]) -> None:
     """The rows of a list have one length, or the list is no array."""
     for column in columns:
-        if any(isinstance(size, Var) and not _is_visible(context, size) for size in column.shape):
+        if _is_ragged(context, [column]):
             raise UnsupportedType(
                 "an item of a run-time list",
                 "a row whose length differs from item to item",
@@ -513,8 +512,13 @@ def _refuse_ragged(context: Context, columns: Sequence[Array]) -> None:
             )
 
 
-def _is_visible(context: Context, size: Var) -> bool:
-    return any(scope.builder.binds(size) for scope in context.scopes())
+def _is_ragged(context: Context, arrays: Sequence[Value]) -> bool:
+    """Whether an array has a size that only one item of a list has."""
+    sizes = [size for array in arrays if isinstance(array, Array) for size in array.shape]
+    scopes = list(context.scopes())
+    return any(
+        isinstance(size, Var) and not any(scope.builder.binds(size) for scope in scopes) for size in sizes
+    )
 
 
 def _assembled(columns: list[Array], rebuild: Callable[..., Value], extent: Size) -> Value:
@@ -530,7 +534,7 @@ def _filtered_list(context: Context, frame: Frame, node: Comprehension, depth: i
     keep_i = [p(i)],  place_i = Σ_{j<i} keep_j,  result = scatter of e(i) at place_i where keep_i
     """
     if len(node.generators) > 1:
-        raise UnsupportedSyntax("a filter in a list comprehension with several `for`s", context.span)
+        raise NotParallel(context.span)
     clause, builder = node.generators[depth], context.builder
 
     def tests(inner: Builder, index: Var) -> Sequence[Part]:

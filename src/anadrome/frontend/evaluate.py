@@ -148,6 +148,8 @@ def attribute(context: Context, base: Value, name: str) -> Value:
         raise UnsupportedCall(f".{name}", context.span, f"this is {RUN_TEXT}", WAYS)
     if isinstance(base, GrowingList):
         return ListMethod(name, base)
+    if isinstance(base, RowList):
+        return list_attribute(context, base, name)
     if is_staged(base):
         assert isinstance(base, Scalar | Array)
         if isinstance(base, Array) and base.list_depth:
@@ -251,8 +253,15 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
 
 
 def _item_at_run_time(context: Context, base: list[Value] | tuple[Value, ...], index: Value) -> Value:
-    """`base[index]` of a list or tuple whose items are known now, by an index that is not."""
-    return get_item(context, growing_list(context, base), index)
+    """`base[index]` of a list or tuple whose items are known now, by an index that is not.
+
+    Where the item is a list that is written into, the program is staged once more with the whole as one that
+    is written at run time (`writing.put`).
+    """
+    made, record = growing_list(context, base), context.records.get(id(base))
+    if record is not None:
+        context.list_sites.update({column.cell: record.site for column in made.columns})
+    return get_item(context, made, index)
 
 
 def _slice(context: Context, frame: Frame, node: ast.Slice) -> Value:

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import (
     ArrayType,
@@ -35,6 +37,7 @@ from anadrome.errors.frontend import (
 from anadrome.frontend.arrays import as_array, atom, convert, describe, type_of, undecided
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
 from anadrome.frontend.context import Context
+from anadrome.frontend.functions import StagedFunction
 from anadrome.frontend.indexing import take_inside, take_items, whole
 from anadrome.frontend.iterables import Iterated, RowList, size_of
 from anadrome.frontend.restarts import COUNTED, RestartGrown
@@ -51,7 +54,7 @@ from anadrome.frontend.run_time_lists import (
 )
 from anadrome.frontend.sharing import aliases
 from anadrome.frontend.sizes import as_size, retype
-from anadrome.frontend.structures import first_maybe, flatten, is_number
+from anadrome.frontend.structures import children, first_maybe, flatten, is_number
 from anadrome.frontend.values import (
     Array,
     Complex,
@@ -76,7 +79,7 @@ def growing_list(context: Context, items: Sequence[Value]) -> GrowingList:
     rows: list[list[Value]] = []
     joint: RowType | None = None
     for item in items:
-        leaves, row = row_of(context, item)
+        leaves, row = row_of(context, context.seen(item))
         joint = joint_row(context, joint, row)
         rows.append(leaves)
     if joint is None:
@@ -165,15 +168,25 @@ def row_of(context: Context, value: Value) -> tuple[list[Value], RowType]:
     if maybe is not None:
         raise undecided(maybe, context.span, "an item of a run-time list")
     items = flatten(value, is_staged)[0] if isinstance(value, list) else ()
+    is_callers = isinstance(value, list) and id(value) not in context.records
     value = list_as_array(context, value)
     if is_complex(value):
         value = complex_of(context, value)
+    for part in flatten(value, is_staged)[0] if is_callers else ():
+        if isinstance(part, Array):
+            part.cell.is_argument = True  # a write into the row would be one into the list
     for part in flatten(value, is_staged)[0] if items else ():
         if isinstance(part, Array):
             link(part.cell, aliases(items))  # the row of a list of views sees what they look into
+    arrays, whole = flatten(value, lambda leaf: isinstance(leaf, np.ndarray))
+    if arrays:
+        value = whole(iter([as_array(context, array) for array in arrays]))
     leaves, rebuild = flatten(value, lambda leaf: is_staged(leaf) or is_number(leaf))
     if not leaves or isinstance(value, RowList):
         raise UnsupportedType("an item of a run-time list", describe(value), context.span)
+    if has_made(context, value):
+        what = "an object or function that the program makes, beside numbers or arrays"
+        raise UnsupportedType("an item of a run-time list", what, context.span, "make its class a dataclass")
     types: list[ArrayType] = []
     for leaf in leaves:
         own = atom(context, leaf).type
@@ -181,7 +194,16 @@ def row_of(context: Context, value: Value) -> tuple[list[Value], RowType]:
         types.append(own)
     weak = tuple(type_of(context, leaf)[1] for leaf in leaves)
     depths = tuple(leaf.list_depth if isinstance(leaf, Array) else 0 for leaf in leaves)
-    return leaves, RowType(tuple(types), weak, depths, rebuild)
+    return leaves, RowType(tuple(types), weak, depths, rebuild, value)
+
+
+def has_made(context: Context, value: Value) -> bool:
+    """Whether there is a function or object in a row that the program has made and no array can hold: one row
+    would have another one than the next."""
+    parts = None if is_staged(value) else children(value)
+    if parts is not None:
+        return any(has_made(context, part) for part in parts)
+    return isinstance(value, StagedFunction) or (id(value) in context.records and not is_staged(value))
 
 
 def refuse_shared_list(context: Context, value: Value) -> None:

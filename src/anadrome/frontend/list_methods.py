@@ -14,10 +14,11 @@ from anadrome.errors.frontend import NoAttribute, UnsupportedCall
 from anadrome.frontend.arrays import atom
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import append, extend, growing_list, plain_list, row_at
+from anadrome.frontend.iterables import RowList
 from anadrome.frontend.restarts import Restage
 from anadrome.frontend.run_time_lists import GrowingList, inside, refuse_counted
 from anadrome.frontend.structures import flatten
-from anadrome.frontend.values import Array, Scalar, Value, is_staged, link
+from anadrome.frontend.values import Array, Cell, Scalar, Value, is_staged, link
 
 
 def _pop(context: Context, owner: GrowingList, index: Value = -1) -> Value:
@@ -83,12 +84,12 @@ def _reverse(context: Context, owner: GrowingList) -> None:
     extend(context, owner, turned)
 
 
-def list_attribute(context: Context, base: Array, name: str) -> Value:
+def list_attribute(context: Context, base: Array | RowList, name: str) -> Value:
     """A method of a list that a comprehension has made: one that changes it makes it a list that can grow."""
-    if name in ("index", "count"):
+    if name in ("index", "count") and isinstance(base, Array):
         return ListMethod(name, base)
     error = NoAttribute("a list made by a comprehension", name, LIST_METHODS, context.span)
-    site = context.list_sites.get(base.cell)
+    site = context.list_sites.get(_first_cell(base))
     if site is None or site in context.grown or name not in LIST_METHODS:
         raise error
     raise Restage(site, error)
@@ -96,14 +97,19 @@ def list_attribute(context: Context, base: Array, name: str) -> Value:
 
 def run_time_list(context: Context, items: Value) -> Value:
     """A list that the program makes here of a run-time sequence: one that can grow, if it must."""
-    if not isinstance(items, Array) or not items.list_depth:
+    if not isinstance(items, RowList) and not (isinstance(items, Array) and items.list_depth):
         return items
     if context.span not in context.grown:
-        context.list_sites[items.cell] = context.span
+        context.list_sites[_first_cell(items)] = context.span
         return items
     made = growing_list(context, ())
     extend(context, made, items)
     return made
+
+
+def _first_cell(items: Array | RowList) -> Cell:
+    """What holds the items of a list, or the first leaf of each."""
+    return items.cell if isinstance(items, Array) else items.columns[0].cell
 
 
 def _sort_known(context: Context, owner: list[Value], *, key: Value = None, reverse: Value = False) -> None:

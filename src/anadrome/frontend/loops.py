@@ -66,6 +66,7 @@ def stage_loop(
     """Stage the loop, again where its body shows that more must be carried. `begin` binds the target."""
     names, span = dict(frame.names), context.span
     live_depth, marks = len(frame.loop_live), context.marks()
+    appended = [(scope, dict(scope.appended)) for scope in context.scopes()]
     while True:
         held = {holder: state_of(holder) for holder in plan.holders()}
         try:
@@ -80,6 +81,8 @@ def stage_loop(
             frame.names = dict(names)
             del frame.loop_live[live_depth:]
             context.take_back(marks)
+            for scope, before in appended:
+                scope.appended = dict(before)
             if isinstance(stopped, UnknownRoom) and stopped.scope is plan.scope and not plan.is_counting:
                 plan.is_counting = True
                 continue

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from anadrome.array_ir.nodes import Size
 from anadrome.dtypes import DType
 from anadrome.errors import Span
-from anadrome.errors.frontend import FrontendError
+from anadrome.errors.frontend import FrontendError, StaticRequired, UnsupportedSyntax
 from anadrome.frontend.values import WHOLE, Cell, Holder, Key, Place, Scope
 
 COUNTED = sys.maxsize
@@ -113,6 +113,23 @@ class RestartSteady(Exception):
         self.scope = scope
         self.place = place
         self.step = step
+
+
+class RunTimeFilter(Exception):
+    """Which of some items known now a list has is known at run time only."""
+
+    def __init__(self, instead: StaticRequired) -> None:
+        super().__init__()
+        self.instead = instead
+
+
+class NotParallel(UnsupportedSyntax):
+    """Where an item of several `for`s stands depends on the items before: they are made one after another."""
+
+    def __init__(self, span: Span | None) -> None:
+        what = "a list comprehension of several `for`s whose items are not known to be as many in each"
+        super().__init__(what, span, "write the loops out, and append to a list in them")
+        self.instead = self
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from anadrome.frontend.context import Context
 from anadrome.frontend.heap import Stateful
 from anadrome.frontend.restarts import RestartWindow
 from anadrome.frontend.sizes import as_size, is_nonnegative
+from anadrome.frontend.structures import is_same_structure
 from anadrome.frontend.values import Array, Key, Scope, Value
 
 Element = Callable[[Builder, tuple[Var, ...]], Atom]
@@ -32,12 +33,14 @@ Element = Callable[[Builder, tuple[Var, ...]], Atom]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowType:
-    """What the rows of a list are: the type of each leaf, if it is a Python number, the row of leaves."""
+    """What the rows of a list are: the type of each leaf, if it is a Python number, the row of leaves, and
+    one of the rows, with which all others have in common what is known while compiling."""
 
     types: tuple[ArrayType, ...]
     weak: tuple[bool, ...]
     depths: tuple[int, ...]
     rebuild: Callable[..., Value]
+    example: Value
 
 
 class GrowingList(Stateful):
@@ -70,21 +73,36 @@ class GrowingList(Stateful):
 
 
 def joint_row(context: Context, old: RowType | None, new: RowType) -> RowType:
-    """What the rows of a list are that has rows of both kinds: numbers of a common type."""
+    """What the rows of a list are that has rows of both kinds: numbers of a common type.
+
+    Raises `UnsupportedType` where rows differ in more than their numbers: in form, in a text or function, or
+    in the type of a number or array that is not Python's own.
+    """
     if old is None:
         return new
-    if len(old.types) != len(new.types) or any(
+    if not is_same_structure(old.example, new.example) or any(
         one.rank != two.rank for one, two in zip(old.types, new.types, strict=True)
     ):
-        raise UnsupportedType(
-            "a row of a run-time list", "a row of another structure than before", context.span
-        )
+        raise UnsupportedType(*_OTHER_ROW, context.span, _OTHER_HELP)
     types = tuple(
         ArrayType(_common(one.dtype, two.dtype), one.shape)
         for one, two in zip(old.types, new.types, strict=True)
     )
     weak = tuple(one and two for one, two in zip(old.weak, new.weak, strict=True))
-    return RowType(types, weak, old.depths, old.rebuild)
+    for row in (old, new):
+        for own, is_weak, joint in zip(row.types, row.weak, types, strict=True):
+            if not is_weak and own.dtype is not joint.dtype:
+                what = f"{own.dtype.name} in one item and {joint.dtype.name} in another"
+                help = f"give all of them one type, as with `np.{joint.dtype.name}(...)`"
+                raise UnsupportedType("an item of a run-time list", what, context.span, help)
+    return RowType(types, weak, old.depths, old.rebuild, old.example)
+
+
+_OTHER_ROW = ("an item of a run-time list", "of another form than the item before")
+_OTHER_HELP = (
+    "items may differ in their numbers and in the elements of their arrays: texts, functions, keys and "
+    "structure must be the same in all of them"
+)
 
 
 def _common(left: DType, right: DType) -> DType:

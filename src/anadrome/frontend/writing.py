@@ -9,7 +9,13 @@ import numpy as np
 from anadrome.array_ir.build import Builder, as_var
 from anadrome.array_ir.nodes import ArrayType, Atom, Bounds, Check, Part, Scatter, Size, Update, Var, i64
 from anadrome.errors.base import counted
-from anadrome.errors.frontend import ReadOnly, ShapeMismatch, UnsupportedType, WritesThroughView
+from anadrome.errors.frontend import (
+    ReadOnly,
+    ShapeMismatch,
+    StaleMerge,
+    UnsupportedType,
+    WritesThroughView,
+)
 from anadrome.errors.runtime import INDEX_MESSAGE
 from anadrome.frontend.arrays import as_array, atom, convert, describe, type_of, variable_of
 from anadrome.frontend.context import Context, dtype_of
@@ -25,6 +31,7 @@ from anadrome.frontend.indexing import (
     selectors,
 )
 from anadrome.frontend.operators import element, is_one
+from anadrome.frontend.restarts import Restage
 from anadrome.frontend.sizes import agree, multiply_sizes, show_shape
 from anadrome.frontend.structures import children
 from anadrome.frontend.values import (
@@ -81,6 +88,9 @@ def put(context: Context, array: Array, index: Value, value: Value) -> None:
     is_shared = context.thread is not None and context.thread.holds(cell)
     replaced = _replaced(context, base, found, stored, is_shared)
     least_rank = len(array.shape) if array.list_depth else 0
+    site = context.list_sites.get(cell)
+    if cell.lists and cell.rank > least_rank and site is not None and site not in context.grown:
+        raise Restage(site, StaleMerge("an item of a list", site, context.span))
     context.write(cell, replaced, least_rank=least_rank, region=_region(found))
     if array.list_depth and stored.type.shape:
         several = children(value) if isinstance(index, slice) else None

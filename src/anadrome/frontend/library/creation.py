@@ -12,6 +12,7 @@ from anadrome.dtypes import BOOL, F64, I64, DType
 from anadrome.errors.frontend import UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom, boxed, promote
 from anadrome.frontend.context import Context, StagedCall, dtype_of
+from anadrome.frontend.iterables import RowList
 from anadrome.frontend.library.common import (
     built,
     optional_dtype,
@@ -175,6 +176,7 @@ def new_array(
     context: Context, object: Value, dtype: Value = None, *, copy: Value = True, ndmin: Value = 0
 ) -> Value:
     """np.array: a copy, but for `copy=None` and `copy=False`, which raises where one would have to be made"""
+    object = rows_of(context, object)
     least = static_int(context, "np.array", "ndmin", ndmin)
     if least:
         found = new_array(context, object, dtype, copy=copy)
@@ -188,8 +190,21 @@ def new_array(
     return copied_as_laid_out(context, as_array(context, object, optional_dtype(context, dtype)))
 
 
+def rows_of(context: Context, value: Value) -> Value:
+    """A list of tuples of run-time length as the array of its rows; any other value as it is."""
+    if not isinstance(value, RowList):
+        return value
+
+    def row(inner: Builder, index: Var) -> Atom:
+        with context.filling(inner):
+            return atom(context, as_array(context, value.item(context, index)))
+
+    return context.wrap(context.builder.stack(value.extent, row))
+
+
 def same_array(context: Context, a: Value, dtype: Value = None) -> Value:
     """np.asarray: the array itself, where it is one of that type."""
+    a = rows_of(context, a)
     target = optional_dtype(context, dtype)
     found = plain(context, a)
     made = found if target is None else as_array(context, found, target)

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from anadrome.frontend.iterables import unroll
+
 
 # ---------------------------------------------------------------------------- loops
 def reduced(function: Any, items: Any, total: Any) -> Any:
@@ -91,29 +93,63 @@ def zipped_after(advance: Any, first: Any, *others: Any) -> Any:
 
 
 # ---------------------------------------------------------------------------- by a key
-def sorted_by(items: Any, key: Any, reverse: Any) -> Any:
+def keys_of(values: Any, key: Any) -> Any:
+    """What `key` makes of each value."""
+    return [key(value) for value in values]
+
+
+def sorted_by(values: Any, keys: Any, reverse: Any) -> Any:
     """sorted with a `key` of numbers: equal ones keep their order, also in reverse."""
-    values = list(items)
-    keys = np.array([key(value) for value in values])
-    count = len(keys)
-    order = (
-        count - 1 - np.argsort(keys[::-1], kind="stable")[::-1]
-        if reverse
-        else np.argsort(keys, kind="stable")
-    )
-    return [values[order[k]] for k in range(count)]
+    places = order_of(np.array(keys), reverse)
+    return [values[places[k]] for k in range(len(places))]
 
 
-def least_by(items: Any, key: Any) -> Any:
+def sorted_by_tuples(values: Any, keys: Any, width: Any, reverse: Any) -> Any:
+    """sorted with a `key` of tuples: by their last numbers, then by those before, which decide."""
+    places = np.arange(len(values))
+    for column in unroll(range(width)):
+        numbers = np.array([keys[places[k]][width - 1 - column] for k in range(len(places))])
+        places = places[order_of(numbers, reverse)]
+    return [values[places[k]] for k in range(len(places))]
+
+
+def order_of(keys: Any, reverse: Any) -> Any:
+    """The places of numbers in their order."""
+    if reverse:
+        return len(keys) - 1 - np.argsort(keys[::-1], kind="stable")[::-1]
+    return np.argsort(keys, kind="stable")
+
+
+def least_by(values: Any, keys: Any) -> Any:
     """min with a `key` of numbers: the first of the least."""
-    values = list(items)
-    return values[np.argmin(np.array([key(value) for value in values]))]
+    return values[np.argmin(np.array(keys))]
 
 
-def greatest_by(items: Any, key: Any) -> Any:
+def greatest_by(values: Any, keys: Any) -> Any:
     """max with a `key` of numbers: the first of the greatest."""
-    values = list(items)
-    return values[np.argmax(np.array([key(value) for value in values]))]
+    return values[np.argmax(np.array(keys))]
+
+
+def least_by_tuples(values: Any, keys: Any) -> Any:
+    """min with a `key` of tuples."""
+    if len(values) == 0:
+        raise ValueError("min() arg is an empty sequence")
+    best = 0
+    for k in range(1, len(values)):
+        if keys[k] < keys[best]:
+            best = k
+    return values[best]
+
+
+def greatest_by_tuples(values: Any, keys: Any) -> Any:
+    """max with a `key` of tuples."""
+    if len(values) == 0:
+        raise ValueError("max() arg is an empty sequence")
+    best = 0
+    for k in range(1, len(values)):
+        if keys[k] > keys[best]:
+            best = k
+    return values[best]
 
 
 def rounded(x: float, scale: float, upper: float, lower: float) -> float:
