@@ -229,6 +229,22 @@ def test_equal_static_values_that_are_not_the_same(one, other):
     assert found.compilations == 2
 
 
+@dataclass(eq=False)
+class Linked:
+    """An object that is equal to itself alone."""
+
+    factor: float
+
+
+def test_static_objects_that_are_equal_to_themselves_alone():
+    one, two = Linked(2.0), Linked(3.0)
+    f = ad.jit(lambda x, linked: x * linked.factor, static_argnums=1)
+    for _ in range(2):
+        assert f(1.5, one) == 3.0
+        assert f(1.5, two) == 4.5
+    assert f.compilations == 2
+
+
 def test_equal_keys_that_are_not_the_same():
     def f(x, named):
         return [key * x for key in named]

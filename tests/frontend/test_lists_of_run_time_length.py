@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -325,6 +326,7 @@ def compared(a, b, c, d):
     one, two = (a, b), (c, d)
     found = [one < two, one <= two, one > two, one >= two, one == two, one != two]
     found += [[a, b] < [c], [a] < [c, d], (a,) == (c, d), (a, b) != (c,), (1, a) < (1, c), (1, a) < (2, c)]
+    found += [(math.nan, a) < (math.nan, c), (math.nan, a) == (math.nan, a)]
     return [*found, (a, (b, c)) < (a, (b, d)), (a, 1) < (a, 2), one == (a, b), (a, b)[:1] >= two[:1]]
 
 

@@ -258,7 +258,7 @@ def _item_by_item(
         return kind is ast.NotEq
     found: Value = _STATIC_COMPARE[kind](len(left), len(right))
     for one, two in reversed(list(zip(left, right, strict=False))):
-        is_same = isinstance(one, Scalar) and isinstance(two, Scalar) and one.atom is two.atom
+        is_same = one is two or (isinstance(one, Scalar) and isinstance(two, Scalar) and one.atom is two.atom)
         same = True if is_same else compare_two(context, ast.Eq, one, two)
         if not is_staged(same):
             found = found if same else _decided(context, kind, one, two)

@@ -141,7 +141,7 @@ def overlooked(value: object) -> Hashable:
         return kind, *map(overlooked, value)
     if isinstance(value, frozenset):
         return kind, frozenset([(item, overlooked(item)) for item in value])
-    if not isinstance(value, type) and is_dataclass(value):
+    if not isinstance(value, type) and is_dataclass(value) and type(value).__eq__ is not object.__eq__:
         parts: Any = value
         kind = kind, *[overlooked(getattr(parts, field.name, None)) for field in fields(parts)]
     found: Hashable = kind

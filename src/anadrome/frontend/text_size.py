@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dis
+import inspect
 from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType, MethodType
 
@@ -52,7 +53,8 @@ class TextSizes:
         """What the text of a function of the user's comes to; nothing for what is none."""
         if isinstance(value, MethodType):
             value = value.__func__
-        value = value if isinstance(value, FunctionType) else getattr(value, "__wrapped__", value)
+        if not isinstance(value, FunctionType | StagedFunction):
+            value = inspect.getattr_static(value, "__wrapped__", value)
         match value:
             case StagedFunction(text=text, frame=frame):
                 return self._once(text.node, lambda: self._of_nodes(text.node, find_in(frame)))
