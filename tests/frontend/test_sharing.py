@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -207,3 +208,163 @@ def test_a_layout_that_only_the_run_knows_is_refused() -> None:
     x = np.arange(23.0)
     with pytest.raises(ad.errors.frontend.WritesThroughView):
         ad.jit(turned_around_and_read)(x, 1.0)
+
+
+# ---------------------------------------------------------------------------- changed on one way of two
+class Point:
+    def __init__(self, a):
+        self.a = a
+
+
+@dataclass
+class Pair:
+    a: float
+
+
+def list_changed(x, t):
+    held = [x[0]]
+    if t > 0.5:
+        held = [x[1]]
+    else:
+        held[0] = 5.0
+    return held[0]
+
+
+def list_changed_first(x, t):
+    held = [x[0]]
+    if t > 0.5:
+        held[0] = 7.0
+    else:
+        held = [x[2]]
+    return held[0]
+
+
+def dict_changed(x, t):
+    held = {"a": x[0]}
+    if t > 0.5:
+        held = {"a": x[1]}
+    else:
+        held["a"] = 5.0 * x[2]
+    return held["a"]
+
+
+def instance_changed(x, t):
+    held = Point(x[0])
+    if t > 0.5:
+        held = Point(x[1])
+    else:
+        held.a = 7.0
+    return held.a
+
+
+def dataclass_changed(x, t):
+    held = Pair(x[0])
+    if t > 0.5:
+        held = Pair(x[1])
+    else:
+        held.a *= x[2]
+    return held.a
+
+
+def inner_list_changed(x, t):
+    held = [x[0], [x[1]]]
+    if t > 0.5:
+        held = [x[1], [x[2]]]
+    else:
+        held[1][0] = 5.0
+    return held[1][0] + held[0]
+
+
+def two_names(x, t):
+    held = [x[0]]
+    other = held
+    if t > 0.5:
+        held = [x[2]]
+    else:
+        held[0] = 7.0
+    return held[0] + 10.0 * other[0]
+
+
+def changed_and_then_bound(x, t):
+    held = [0.0]
+    other = held
+    if t > 0.5:
+        held[0] = 1.0
+        held = [3.0]
+    else:
+        held[0] = 2.0 * x[1]
+    return held[0] + 10.0 * other[0]
+
+
+def returned_on_both_ways(x, t):
+    def choice():
+        held = [x[0], x[1]]
+        if t > 0.5:
+            return [x[2], x[2]]
+        held[1] = 4.0
+        return held
+
+    found = choice()
+    return found[0] * found[1]
+
+
+def grown(x, t):
+    found = []
+    for v in x:
+        if v < 2.0:
+            found.append(v)
+    if t > 0.5:
+        found = []
+        for v in x:
+            found.append(2.0 * v)
+    else:
+        found.append(5.0)
+        found.append(6.0)
+        found.pop()
+    return sum(found) + len(found)
+
+
+def below(x, limit):
+    places, values = [], []
+    for k in range(len(x)):
+        if x[k] < limit:
+            places.append(k)
+            values.append(x[k] * 2.0)
+    return places, values
+
+
+def made_anew(x, t):
+    places, values = below(x, 1.5)
+    if t > 0.5:
+        places, values = below(x + 0.5, 2.5)
+    return sum(x[k] * v for k, v in zip(places, values, strict=True)) + len(values)
+
+
+def given_and_grown(x, t):
+    found = []
+    for v in x:
+        if v < 2.0:
+            found.append(v)
+
+    def passed(values):
+        return values, 1.0
+
+    other, _ = passed(found)
+    other.append(t)
+    return len(found) + sum(other)
+
+
+@pytest.mark.parametrize("t", [0.0, 1.0])
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(list_changed, list_changed_first, dict_changed, instance_changed, dataclass_changed),
+        *(inner_list_changed, two_names, changed_and_then_bound, returned_on_both_ways, grown, made_anew),
+        given_and_grown,
+    ],
+)
+def test_changed_on_one_way_and_bound_on_the_other(function, t):
+    x = np.linspace(1.0, 3.0, 9)
+    agree(function, x, t)
+    np.testing.assert_allclose(ad.jit(function)(x, t), function(x, t), rtol=1e-13)
+    ad.check_grads(function, (x + 0.01, t))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -191,6 +192,17 @@ def with_members(value: Any, parts: Sequence[Value]) -> Value:
         return deque(parts, value.maxlen)
     new = object.__new__(type(value))
     refill(new, dict(zip(contents(value), parts, strict=True)))
+    return new
+
+
+def with_state(value: Any, state: Mapping[Key, Value]) -> Value:
+    """An object like `value` that holds this."""
+    match value:
+        case list() | dict() | set() | bytearray() | deque():
+            new: Any = copy(value)
+        case _:
+            new = object.__new__(type(value))
+    refill(new, state)
     return new
 
 

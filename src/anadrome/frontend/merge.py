@@ -26,6 +26,7 @@ from anadrome.frontend.heap import (
     set_state,
     state_of,
     with_members,
+    with_state,
 )
 from anadrome.frontend.joining import Join, Joining
 from anadrome.frontend.joining_texts import chosen_text, left_text
@@ -267,7 +268,7 @@ def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
     if isinstance(one, Maybe | None) or isinstance(two, Maybe | None):
         return _join_optional(joining, what, one, two)
     pair = (one, two)
-    one, two = staged_surroundings(context, one), staged_surroundings(context, two)
+    one, two = (_after(context, way, value) for way, value in ((first, one), (second, two)))
     if isinstance(one, Complex) is not isinstance(two, Complex):
         one, two = _beside_complex(context, one), _beside_complex(context, two)
     if _is_leaf(one) and _is_leaf(two):
@@ -276,7 +277,10 @@ def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
         if one is two or (isinstance(one, str) and isinstance(two, str) and one == two):
             return left_text(joining, what, one)
         return chosen_text(joining, what, one, two)
-    mine, theirs = _members(context, one, two), _members(context, two, one)
+    are_made = [
+        context.is_made(old) or context.is_made(new) for old, new in zip(pair, (one, two), strict=True)
+    ]
+    mine, theirs = _members(context, one, two, *are_made), _members(context, two, one, *reversed(are_made))
     if mine is not None and theirs is not None and is_alike(one, two):
         with joining.entered(one, two):
             joins = [join(joining, what, a, b) for a, b in zip(mine, theirs, strict=True)]
@@ -383,13 +387,22 @@ def _join_flags(joining: Joining, one: Scalar, two: Scalar) -> Join:
     return next
 
 
-def _members(context: Context, value: Value, other: Value) -> list[Value] | None:
+def _after(context: Context, way: Way, value: Value) -> Value:
+    """A value as it is at the end of a way: an object that the way has changed, with what it holds then."""
+    record = context.records.get(id(value))
+    state = None if record is None else way.states.get(record)
+    return with_state(value, state) if isinstance(state, dict) else staged_surroundings(context, value)
+
+
+def _members(
+    context: Context, value: Value, other: Value, is_made: bool, is_other_made: bool
+) -> list[Value] | None:
     """The parts of an object that is joined with another: of an instance around the program as well, where
     the program made the other one, of the same class."""
-    is_beside = not context.is_made(value) and context.is_made(other) and type(value) is type(other)
+    is_beside = not is_made and is_other_made and type(value) is type(other)
     if is_beside and children(value) is None and getattr(value, "__dict__", None):
         return [context.attribute_of(value, name) for name in attributes(value)]
-    return members(value, context.is_made(value))
+    return members(value, is_made)
 
 
 def _merged(joining: Joining, pair: tuple[Value, Value], like: Value, parts: list[Value]) -> Value:

@@ -42,6 +42,13 @@ class RowType:
     rebuild: Callable[..., Value]
     example: Value
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RowType) or (self.types, self.weak, self.depths) != (
+            *(other.types, other.weak, other.depths),
+        ):
+            return False
+        return is_same_structure(self.example, other.example)
+
 
 class GrowingList(Stateful):
     """A list of the program whose length is known at run time only."""

@@ -32,7 +32,7 @@ from anadrome.frontend.control import run_for, run_while
 from anadrome.frontend.evaluate import attribute, condition, mangled, subscript
 from anadrome.frontend.heap import is_same_object, is_view_of
 from anadrome.frontend.imports import run_import
-from anadrome.frontend.iterators import GeneratorCall, unrolled
+from anadrome.frontend.iterators import GeneratorCall, LazyGenerator, unrolled
 from anadrome.frontend.merge import branch
 from anadrome.frontend.nonlocals import owner
 from anadrome.frontend.operators import truth
@@ -365,7 +365,8 @@ def _global(context: Context, frame: Frame, node: ast.Global) -> None:
 
 def _return(context: Context, frame: Frame, node: ast.Return) -> Exit:
     value = None if node.value is None else context.evaluate(frame, node.value)
-    value = value if isinstance(value, GrowingList | GeneratorCall) else made_list(context, value)
+    is_generator = isinstance(value, LazyGenerator) and not isinstance(value, GeneratorCall)
+    value = made_list(context, value) if is_generator else value
     return Exit(RETURN, frozenset({RETURN}), value)
 
 
