@@ -368,3 +368,71 @@ def test_changed_on_one_way_and_bound_on_the_other(function, t):
     agree(function, x, t)
     np.testing.assert_allclose(ad.jit(function)(x, t), function(x, t), rtol=1e-13)
     ad.check_grads(function, (x + 0.01, t))
+
+
+# ---------------------------------------------------------------------------- what the run alone knows
+def turned(x, t):
+    one = [x[0], x[1]]
+    two = one
+    for _ in x:
+        one, two = two, one
+    return 1.0 if one is two else 2.0
+
+
+def perhaps_bound(x, t):
+    one, two = [x[0], x[1]], [x[1], x[0]]
+    for v in x:
+        if v > t:
+            one = two
+    return 1.0 if one is two else 2.0
+
+
+def asked_in_the_loop(x, t):
+    one, two, count = [x[0], x[1]], [x[1], x[0]], 0.0
+    for v in x:
+        if one is two:
+            count += 1.0
+        if v > t:
+            one = two
+    return count
+
+
+def perhaps_changed_since(x, t):
+    one = [x[0], x[1]]
+    two = one
+    if x[1] < 0.5:
+        one = [t, 2.0]
+    if t > 0.5:
+        one = [1.0, 1.0]
+    else:
+        two[0] += 10.0
+    return one[0]
+
+
+def perhaps_changed_in_a_tuple(x, t):
+    one = [x[0], x[1]]
+    two = one
+    if x[1] < 0.5:
+        one = [t, 2.0]
+    held = (one, 1.0)
+    if t > 0.5:
+        held = ([1.0, 1.0], 2.0)
+    else:
+        two[0] += 10.0
+    return held[0][0]
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (turned, "whether they are one"),
+        (perhaps_bound, "whether they are one"),
+        (asked_in_the_loop, "whether they are one"),
+        (perhaps_changed_since, "changed since"),
+        (perhaps_changed_in_a_tuple, "changed since"),
+    ],
+)
+def test_what_only_the_run_knows_of_objects_is_refused(function, words):
+    with pytest.raises(ad.AnadromeError) as caught:
+        ad.jit(function)(np.linspace(0.2, 2.0, 19), 0.3)
+    assert words in str(caught.value)

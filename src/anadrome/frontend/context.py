@@ -136,7 +136,7 @@ class Context:
         self.text_sizes = TextSizes()
         self.list_sites: dict[Cell, Span | None] = {}
         self.widenings = 0
-        self.one_of: dict[int, tuple[Value, Value, Value]] = {}
+        self.one_of: dict[int, tuple[Value, ...]] = {}
         """By its identity, a container that is one of two, as a branch decided, and these."""
         self.last_span: Span | None = None
         self.poisonings: list[Cell] = []
@@ -338,6 +338,7 @@ class Context:
     def merged(self, value: Any, sources: Sequence[object], place: Place | None = None) -> None:
         """An object that stands for one of several, which is decided at run time."""
         record = self.records[id(value)] = Record(value, self.scope, is_merged=True, place=place)
+        self.one_of[id(value)] = (value, *sources) if place is None else (value, *sources, type(value))
         for source in sources:
             origin = self.records.get(id(source))
             if origin is not None:

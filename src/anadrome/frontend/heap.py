@@ -80,7 +80,8 @@ def is_same_object(left: Value, right: Value) -> bool:
 
 def may_be_one(left: Value, right: Value, one_of: Mapping[int, Sequence[Value]]) -> bool:
     """Whether only the run knows if two values are one object: a branch may have given one both names.
-    `one_of` are, by the identity of a container that a branch has made, the objects that it may be."""
+    `one_of` are, by the identity of a container that a branch or loop has made, the objects that it may be;
+    what a loop carries may also be one of its type that an iteration before has put there."""
     if is_same_object(left, right):
         return False
     if isinstance(left, Complex) and isinstance(right, Complex):
@@ -88,7 +89,9 @@ def may_be_one(left: Value, right: Value, one_of: Mapping[int, Sequence[Value]])
     if isinstance(left, Array) and isinstance(right, Array):
         one, two = _itself(left).cell, _itself(right).cell
         return two in one.partners or one in two.partners
-    return not _perhaps(left, one_of).isdisjoint(_perhaps(right, one_of))
+    mine, theirs = _perhaps(left, one_of), _perhaps(right, one_of)
+    is_any = type(left) is type(right) and id(type(left)) in mine | theirs
+    return is_any or not mine.isdisjoint(theirs)
 
 
 def _perhaps(value: Value, one_of: Mapping[int, Sequence[Value]]) -> set[int]:

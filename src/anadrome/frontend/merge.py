@@ -11,7 +11,7 @@ import numpy as np
 from anadrome.array_ir.affine import Affine
 from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Const, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, I64
-from anadrome.errors.frontend import BranchesDiffer, FrontendError
+from anadrome.errors.frontend import BranchesDiffer, FrontendError, StaleMerge
 from anadrome.frontend.arrays import atom, describe, promote, type_of, variable_of
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.context import Context
@@ -390,6 +390,8 @@ def _join_flags(joining: Joining, one: Scalar, two: Scalar) -> Join:
 def _after(context: Context, way: Way, value: Value) -> Value:
     """A value as it is at the end of a way: an object that the way has changed, with what it holds then."""
     record = context.records.get(id(value))
+    if record is not None and record.stale is not None:
+        raise StaleMerge(f"a {python_name(value)}", record.stale, context.span)
     state = None if record is None else way.states.get(record)
     return with_state(value, state) if isinstance(state, dict) else staged_surroundings(context, value)
 

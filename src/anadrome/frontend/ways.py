@@ -123,11 +123,12 @@ def _fit(context: Context, value: Value, slot: Slot, opposite: Way) -> Atom:
     if _is_bound_in(value, opposite.scope.builder):
         return context.builder.zeros(slot.type)
     found = atom(context, value, slot.type.dtype)
+    name = "the lists on the two ways of this `if`" if isinstance(value, Array) and value.list_depth else "if"
     if slot.is_padded:
         assert isinstance(found, Var)
         rows = ArrayType(slot.type.dtype, (found.type.shape[0], *slot.type.shape[1:]))
-        return widened(context.builder, retype(context, found, rows, "if"), slot.type)
-    return retype(context, found, slot.type, "if") if isinstance(found, Var) and slot.type.shape else found
+        return widened(context.builder, retype(context, found, rows, name), slot.type)
+    return retype(context, found, slot.type, name) if isinstance(found, Var) and slot.type.shape else found
 
 
 def _is_bound_in(value: Value, builder: Builder) -> bool:
