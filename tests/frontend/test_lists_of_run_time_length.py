@@ -344,3 +344,31 @@ def test_tuples_are_compared_item_by_item() -> None:
 def test_the_greatest_of_no_pairs() -> None:
     with pytest.raises(ValueError, match="empty sequence"):
         ad.jit(lambda x: max([(v, v) for v in x if v > 100.0]))(np.arange(20.0))
+
+
+def keys_known_now(x):
+    first = x[min((0, 1, 2), key=lambda i: (i % 2, -i))] + x[max(range(3), key=lambda i: (0, 0))]
+    order = [x[i] for i in sorted([3, 1, 2, 0], key=lambda i: (i % 2, i), reverse=True)]
+    texts = sorted(["b", "a"], key=lambda text: (len(text), text))
+    return first + order[0] + 2.0 * order[1] + (1.0 if texts[0] == "a" else 2.0)
+
+
+@pytest.mark.parametrize("length", [5, 20])
+def test_keys_that_are_known_while_compiling(length: int) -> None:
+    x = np.sin(np.arange(1, length + 1) * 2.1)
+    np.testing.assert_allclose(ad.jit(keys_known_now)(x), keys_known_now(x), rtol=1e-13)
+
+
+@pytest.mark.parametrize("length", [5, 20])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x[min(range(len(x)), key=lambda i: ((x[i] > 0, 1.0), (-x[i], 2.0)))],
+        lambda x: x[sorted(range(len(x)), key=lambda i: ((x[i] > 0, 1.0), (-x[i], 2.0)))[0]],
+        lambda x: x[sorted(range(len(x)), key=lambda i: [x[i] > 0, -x[i]])[0]],
+        lambda x: max([x[:2], x[2:4]], key=lambda v: v)[1],
+    ],
+)
+def test_keys_of_other_kinds_are_refused(function: Callable[..., Any], length: int) -> None:
+    with pytest.raises(AnadromeError, match="a number or a tuple of numbers"):
+        ad.jit(function)(np.sin(np.arange(1, length + 1) * 2.1))

@@ -17,8 +17,8 @@ class ProgramStore:
 
     `plain` is the short way to programs, by a key that is quickly found, and `exact` the shortest, by the
     very shapes of a call; whoever calls reads and writes them, and says in `used` which programs were reached
-    so. A program that goes takes its machine code
-    with it, once no call runs it any more. Reading is safe from several threads, `put` belongs into a lock.
+    so. A program that goes takes its machine code with it, once no call runs it any more. Reading is safe
+    from several threads, `put` belongs into a lock.
     """
 
     def __init__(self, limit: int) -> None:

@@ -186,7 +186,8 @@ def row_of(context: Context, value: Value) -> tuple[list[Value], RowType]:
         raise UnsupportedType("an item of a run-time list", describe(value), context.span)
     if has_made(context, value):
         what = "an object or function that the program makes, beside numbers or arrays"
-        raise UnsupportedType("an item of a run-time list", what, context.span, "make its class a dataclass")
+        help = "an object can be one whose class is a dataclass; call functions where the item is made"
+        raise UnsupportedType("an item of a run-time list", what, context.span, help)
     types: list[ArrayType] = []
     for leaf in leaves:
         own = atom(context, leaf).type

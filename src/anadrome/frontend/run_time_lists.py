@@ -43,11 +43,11 @@ class RowType:
     example: Value
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RowType) or (self.types, self.weak, self.depths) != (
-            *(other.types, other.weak, other.depths),
-        ):
-            return False
-        return is_same_structure(self.example, other.example)
+        return (
+            isinstance(other, RowType)
+            and (self.types, self.weak, self.depths) == (other.types, other.weak, other.depths)
+            and is_same_structure(self.example, other.example)
+        )
 
 
 class GrowingList(Stateful):
@@ -99,8 +99,9 @@ def joint_row(context: Context, old: RowType | None, new: RowType) -> RowType:
     for row in (old, new):
         for own, is_weak, joint in zip(row.types, row.weak, types, strict=True):
             if not is_weak and own.dtype is not joint.dtype:
-                what = f"{own.dtype.name} in one item and {joint.dtype.name} in another"
-                help = f"give all of them one type, as with `np.{joint.dtype.name}(...)`"
+                mine, common = own.dtype.numpy.name, joint.dtype.numpy.name
+                what = f"{mine} in one item and of a type in another that makes {common} of both"
+                help = f"give all one type: `np.{common}(x)` of a number, `x.astype(np.{common})` of an array"
                 raise UnsupportedType("an item of a run-time list", what, context.span, help)
     return RowType(types, weak, old.depths, old.rebuild, old.example)
 

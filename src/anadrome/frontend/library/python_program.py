@@ -132,22 +132,21 @@ def greatest_by(values: Any, keys: Any) -> Any:
 
 def least_by_tuples(values: Any, keys: Any) -> Any:
     """min with a `key` of tuples."""
-    if len(values) == 0:
-        raise ValueError("min() arg is an empty sequence")
-    best = 0
-    for k in range(1, len(values)):
-        if keys[k] < keys[best]:
-            best = k
-    return values[best]
+    return first_by_tuples(values, keys, "min", operator.lt)
 
 
 def greatest_by_tuples(values: Any, keys: Any) -> Any:
     """max with a `key` of tuples."""
+    return first_by_tuples(values, keys, "max", operator.gt)
+
+
+def first_by_tuples(values: Any, keys: Any, name: Any, is_better: Any) -> Any:
+    """The first of the best."""
     if len(values) == 0:
-        raise ValueError("max() arg is an empty sequence")
+        raise ValueError(name + "() arg is an empty sequence")
     best = 0
     for k in range(1, len(values)):
-        if keys[k] > keys[best]:
+        if is_better(keys[k], keys[best]):
             best = k
     return values[best]
 
