@@ -6,13 +6,12 @@ import ast
 import dataclasses
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from operator import getitem
 from typing import Any
 
 import numpy as np
 
-from anadrome.array_ir.nodes import FALSE
 from anadrome.dtypes import BOOL, F64, I64
 from anadrome.errors.frontend import (
     ComplexRefused,
@@ -57,6 +56,7 @@ from anadrome.frontend.overloads import own_method, own_truth, special_method
 from anadrome.frontend.reductions import ALL, ANY, GREATEST, LEAST, PRODUCT, SUM, Monoid, reduce_values
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sizes import size_value
+from anadrome.frontend.sorting_keys import key_width, known_order, tuple_width
 from anadrome.frontend.sparse_matrices import example
 from anadrome.frontend.sparse_program import Sparse
 from anadrome.frontend.structures import has_staged, is_dataclass_instance
@@ -119,13 +119,13 @@ def _extreme(monoid: Monoid, better: str) -> StagedCall:
     def staged(context: Context, *values: Value, **kwargs: Value) -> Value:
         key = kwargs.pop("key", None)
         items = values[0] if len(values) == 1 else list(values)
-        if not kwargs and (key is not None or _tuple_width(context, items)):
+        if not kwargs and (key is not None or tuple_width(context, items)):
             items = context.call(list, items)
             keys = items if key is None else context.call(python_program.keys_of, items, key)
-            known = _known_order(context, monoid.name, keys, is_reversed=better == "gt")
+            known = known_order(context, monoid.name, keys, is_reversed=better == "gt")
             if known:
                 return context.call(getitem, items, known[0])
-            is_of_tuples = _key_width(context, monoid.name, keys) > 0
+            is_of_tuples = key_width(context, monoid.name, keys) > 0
             return context.call(_BY_KEYS[better][is_of_tuples], items, keys)
         default = (kwargs.pop("default"),) if "default" in kwargs and len(values) == 1 else ()
         if kwargs:
@@ -157,50 +157,6 @@ _BY_KEYS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "gt": (python_program.greatest_by, python_program.greatest_by_tuples),
 }
 """What is better -> the program for keys that are numbers, and for tuples."""
-
-
-def _tuple_width(context: Context, items: Value) -> int:
-    """How many numbers each item of a list has, where these are tuples of run-time numbers; else 0."""
-    items = plain_list(context, items)
-    if isinstance(items, RowList):
-        ranks = {len(column.shape) for column in items.columns}
-        rows: Sequence[Any] = (
-            [items.rebuild(iter([Scalar(FALSE)] * len(items.columns)))] if ranks == {1} else []
-        )
-    else:
-        rows = items if isinstance(items, list | tuple) and has_staged(items) else []
-    are_flat = all(isinstance(row, tuple) and all(map(_is_number, row)) for row in rows)
-    widths = {len(row) for row in rows} if are_flat else set()
-    return widths.pop() if len(widths) == 1 else 0
-
-
-def _is_number(value: Value) -> bool:
-    return isinstance(value, Scalar | int | float | np.number | np.bool_)
-
-
-def _known_order(context: Context, name: str, keys: Value, is_reversed: bool) -> list[int]:
-    """The places of keys in their order, equal ones as they stand, where all are known while compiling."""
-    if not isinstance(keys, list | tuple) or has_staged(keys):
-        return []
-    try:
-        return sorted(range(len(keys)), key=lambda place: keys[place], reverse=is_reversed)
-    except Exception as error:
-        raise StaticCallFailed(f"`{name}`", error, context.span) from error
-
-
-def _key_width(context: Context, name: str, keys: Value) -> int:
-    """How many numbers each key has where keys are tuples, 0 where they are numbers; others are refused."""
-    width, found = _tuple_width(context, keys), plain_list(context, keys)
-    is_vector = isinstance(found, Array) and len(found.shape) == 1
-    are_numbers = isinstance(found, list | tuple) and all(
-        _is_number(one) or (isinstance(one, Array) and not one.shape) for one in found
-    )
-    if not width and not is_vector and not are_numbers:
-        help = "give a number, or a tuple of numbers, as many for each item"
-        raise UnsupportedType(
-            f"a key of `{name}`", "anything but a number or a tuple of numbers", context.span, help
-        )
-    return width
 
 
 def choose(context: Context, condition: Value, then: Value, other: Value) -> Value:
@@ -369,12 +325,12 @@ def _sorted(context: Context, values: Value, *, key: Value = None, reverse: Valu
     if is_staged(reverse):
         raise StaticRequired("the argument `reverse` of `sorted`", context.span)
     values = values if isinstance(values, Array) else _list(context, values)
-    if key is not None or _tuple_width(context, values):
+    if key is not None or tuple_width(context, values):
         keys = values if key is None else context.call(python_program.keys_of, values, key)
-        known = _known_order(context, "sorted", keys, is_reversed=bool(reverse))
+        known = known_order(context, "sorted", keys, is_reversed=bool(reverse))
         if known:
             return new_list(context, [context.call(getitem, values, place) for place in known])
-        width = _key_width(context, "sorted", keys)
+        width = key_width(context, "sorted", keys)
         if width:
             return context.call(python_program.sorted_by_tuples, values, keys, width, bool(reverse))
         return context.call(python_program.sorted_by, values, keys, bool(reverse))
