@@ -281,6 +281,69 @@ def stencil(u):
     return u
 
 
+def rotation(x):
+    a = x.copy()
+    for p in range(len(a) - 1):
+        row = a[p].copy()
+        a[p] = 0.8 * row - 0.6 * np.sin(a[p + 1])
+        a[p + 1] = 0.6 * row + 0.8 * a[p + 1]
+    return a
+
+
+def turned_columns(x):
+    a = x.copy()
+    n = len(a)
+    for p in range(n - 1):
+        c, s = np.cos(a[p, p]), np.sin(a[p, p])
+        column = a[:, p].copy()
+        a[:, p] = c * column - s * a[:, p + 1]
+        a[:, p + 1] = s * column + c * a[:, p + 1]
+    return a
+
+
+def added_rows(x, places):
+    a = x.copy()
+    for k in range(len(a)):
+        a[k] = np.tanh(a[places[k]]) * 0.5 + a[k]
+    return a
+
+
+def exchanged_rows(x, places):
+    a = x.copy()
+    for k in range(len(a) - 1):
+        a[[k, places[k]]] = a[[places[k], k]]
+        a[k] *= a[k, 0]
+    return a
+
+
+def exchanged_arrays(x):
+    u, w = x.copy(), np.ones(len(x))
+    for i in range(1, len(x)):
+        u[i] = np.sin(w[i - 1]) * x[i]
+        w[i] += 0.5 * u[i - 1] * u[i]
+        u, w = w, u
+    return u + 2.0 * w
+
+
+def two_buffers(x):
+    u, new = x.copy(), np.zeros(len(x))
+    for t in range(10):
+        new[1:-1] = u[1:-1] + 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2]) * u[1:-1]
+        u, new = new, u
+    return u
+
+
+def history(x):
+    y = np.array([x[0], 0.3])
+    ys = [y]
+    for v in x:
+        z = np.array([0.9 * y[1] - v * y[0], y[0] - 0.2 * y[1] * y[0]])
+        if np.sum(z) > -3.0:
+            y = z
+            ys.append(y)
+    return np.sum(np.array(ys) ** 2)
+
+
 def vector(n: int, source: np.random.Generator) -> tuple[Any, ...]:
     return (source.uniform(0.2, 1.3, n),)
 
@@ -291,6 +354,10 @@ def vectors(n: int, source: np.random.Generator) -> tuple[Any, ...]:
 
 def matrix(n: int, source: np.random.Generator) -> tuple[Any, ...]:
     return (source.uniform(0.2, 1.3, (n, n)),)
+
+
+def rows_and_places(n: int, source: np.random.Generator) -> tuple[Any, ...]:
+    return source.uniform(0.2, 1.3, (n, n)), source.integers(0, n, n)
 
 
 def dominant(n: int, source: np.random.Generator) -> tuple[Any, ...]:
@@ -327,4 +394,11 @@ CASES: dict[str, tuple[Callable[..., Any], Arguments]] = {
     "banded": (banded, vector),
     "window": (window, vector),
     "stencil": (stencil, vector),
+    "rotation": (rotation, matrix),
+    "turned_columns": (turned_columns, matrix),
+    "added_rows": (added_rows, rows_and_places),
+    "exchanged_rows": (exchanged_rows, rows_and_places),
+    "exchanged_arrays": (exchanged_arrays, vector),
+    "two_buffers": (two_buffers, vector),
+    "history": (history, vector),
 }

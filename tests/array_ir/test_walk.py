@@ -6,8 +6,8 @@ import pytest
 
 from anadrome.array_ir import walk
 from anadrome.array_ir.nodes import Expr
+from anadrome.array_ir.overwriting import overwriting
 from anadrome.array_ir.text import parse
-from anadrome.passes.overwriting import overwriting
 
 
 def nested(depth: int) -> str:

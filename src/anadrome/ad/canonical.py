@@ -1,7 +1,8 @@
 """Rewriting a program into the constructs that have a rule of their own, without changing its values.
 
 * A checked index becomes a `Check` and an index clamped into the dimension, so that everything derived
-  from it stays inside memory; an index into a row becomes one index into the array behind it.
+  from it stays inside memory; an index into a row becomes one index into the array behind it, unless that has
+  been overwritten: whoever read it later would have the loop around store the whole of it.
 * Extrema, of all iterations, of prefixes or of bins, become reads at the iteration that won (`extrema`).
 * Products and operators of the user's own, scatters and histograms of products stand alone afterwards, in a
   parfor that reads its values from arrays; their rules work on those arrays (`fold`, `scatter`).
@@ -15,7 +16,7 @@ Only yields that carry derivatives are touched.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from anadrome.ad.activity import varied_variables
@@ -63,6 +64,7 @@ from anadrome.array_ir.nodes import (
     i64,
 )
 from anadrome.array_ir.operators import identity
+from anadrome.array_ir.overwriting import overwriting
 from anadrome.array_ir.rewrite import Renaming, silent, with_body
 from anadrome.array_ir.walk import has_effect
 from anadrome.errors.runtime import INDEX_MESSAGE
@@ -75,7 +77,7 @@ def canonical(fn: Function, active: Sequence[bool]) -> Function:
     """
     fn = with_body(fn, silent(fn.body))
     params = [param for param, is_active in zip(fn.params, active, strict=True) if is_active]
-    rewriter = _Rewriter(varied_variables(fn.body, params))
+    rewriter = _Rewriter(varied_variables(fn.body, params), overwriting(fn.body))
     builder = Builder()
     renaming = rewriter.renaming
     builder.bind(*renaming.all_bound(fn.sizes))
@@ -88,8 +90,9 @@ def canonical(fn: Function, active: Sequence[bool]) -> Function:
 class _Rewriter:
     """One rewriting of one function: the renaming so far, and which rows are parts of which arrays."""
 
-    def __init__(self, varied: set[Var]) -> None:
+    def __init__(self, varied: set[Var], ended: Mapping[Let, Sequence[Var]]) -> None:
         self.varied = varied
+        self.ended = ended
         self.renaming = Renaming({})
         self.rows: dict[Var, Index] = {}
         self.held: dict[tuple[Atom, Size], Atom] = {}
@@ -102,6 +105,8 @@ class _Rewriter:
         for let in body.lets:
             builder.span = let.span
             self.statement(builder, let)
+            if ended := {self.renaming.variable(var) for var in self.ended.get(let, ())}:
+                self.rows = {row: read for row, read in self.rows.items() if read.array not in ended}
         return self.renaming.atoms(body.results)
 
     def statement(self, builder: Builder, let: Let) -> None:

@@ -102,9 +102,7 @@ class Knowledge:
         # A row would be written while the iteration still reads of it.
         is_element = len(places) == len(array.type.shape)
         return (
-            is_element
-            and all(read == places for read in others)
-            and _are_distinct(expr.index, places, inside)
+            is_element and all(read == places for read in others) and are_distinct(expr.index, places, inside)
         )
 
     def reads(self, expr: ParFor) -> Reads:
@@ -172,7 +170,7 @@ class Knowledge:
         return is_above or is_below
 
 
-def _are_distinct(index: Var, places: list[Affine], inside: Collection[Var]) -> bool:
+def are_distinct(index: Var, places: list[Affine], inside: Collection[Var]) -> bool:
     """Whether no two iterations write one place: some index grows or falls with the iteration."""
     return any(
         place.coefficient(index) and all(var is index or var not in inside for var, _ in place.terms)

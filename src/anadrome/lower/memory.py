@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from anadrome.array_ir import nodes as array_ir
+from anadrome.array_ir.overwriting import written
 from anadrome.array_ir.own_reads import Knowledge
 from anadrome.array_ir.walk import bodies, operands
 from anadrome.lower.values import Storage
@@ -150,18 +151,15 @@ class Liveness:
         )
 
     def is_in_the_way(self, row: array_ir.Var, array: array_ir.Var) -> bool:
-        """Whether a row about to be read will outlive the statement that replaces a place of its array and
-        reads the array last. Left where it lies, it would have that statement copy the whole array."""
+        """Whether a row about to be read is needed by the statement that makes another version of its array
+        and reads the array last, or behind it. Left where it lies, it would have that statement copy all of
+        the array."""
         facts = self.frames[-1].facts
         last = facts.uses[array][-1]
-        if last == len(facts.lets) or last >= facts.uses.get(row, (0,))[-1]:
+        if last == len(facts.lets) or last > facts.uses.get(row, (0,))[-1]:
             return False
-        expr = facts.lets[last].expr
-        return (
-            isinstance(expr, array_ir.Update)
-            and expr.array is array
-            and self.is_sole_operand(array, facts.lets[last])
-        )
+        let = facts.lets[last]
+        return array in written(let.expr) and self.is_sole_operand(array, let)
 
     def is_sole_operand(self, var: array_ir.Var, let: array_ir.Let) -> bool:
         """Whether a statement reads a variable as one operand, and nowhere else where it would see its own

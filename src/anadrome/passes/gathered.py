@@ -89,12 +89,12 @@ from anadrome.array_ir.nodes import (
     Var,
     i64,
 )
+from anadrome.array_ir.overwriting import overwriting
 from anadrome.array_ir.rewrite import Renaming, Substitution, remade, with_body
 from anadrome.array_ir.walk import bodies, has_effect, let_variables, operands
 from anadrome.config import Config
 from anadrome.dtypes import I64
 from anadrome.errors.runtime import INDEX_MESSAGE
-from anadrome.passes.overwriting import overwriting
 
 LEAST = 40
 """Operations of a row below which all rows are computed: where it is read from is an index in memory then."""

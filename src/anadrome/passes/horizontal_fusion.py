@@ -14,6 +14,7 @@ import heapq
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
+from anadrome.array_ir.affine import affine
 from anadrome.array_ir.nodes import (
     Atom,
     Body,
@@ -28,11 +29,14 @@ from anadrome.array_ir.nodes import (
     Loop,
     ParFor,
     Part,
+    Scatter,
     Stack,
     SumType,
     Var,
     WithSum,
 )
+from anadrome.array_ir.overwriting import last_reads, overwritten_around
+from anadrome.array_ir.own_reads import are_distinct
 from anadrome.array_ir.rewrite import BodyChange, Substitution, remade, with_body
 from anadrome.array_ir.walk import (
     all_lets,
@@ -47,7 +51,6 @@ from anadrome.array_ir.walk import (
     type_sizes,
 )
 from anadrome.errors import Span
-from anadrome.passes.overwriting import last_reads, overwritten_around
 from anadrome.passes.value_numbering import expression_key
 
 
@@ -225,7 +228,8 @@ class _Plan:
         if (first.opens or second.opens) and (first.carries or second.carries):
             return False  # accumulators opened here beside ones that come from around
         if is_direct:
-            return self.reads_own(first, second) and self.reads_own(second, first)
+            is_own = self.reads_own(first, second) and self.reads_own(second, first)
+            return is_own and self.keeps_places(first, second) and self.keeps_places(second, first)
         return not first.arrays.isdisjoint(second.arrays)
 
     def has_detour(self, first: _Group, second: _Group) -> bool:
@@ -255,6 +259,19 @@ class _Plan:
                     continue
                 if var not in self.stacks or var in self.other_uses(position):
                     return False
+        return True
+
+    def keeps_places(self, reader: _Group, writer: _Group) -> bool:
+        """Whether each iteration surely writes places of its own where it overwrites what the reader reads:
+        else the array would be copied for later iterations."""
+        for let in (self.lets[position] for position in writer.members):
+            parfor = parfor_of(let)
+            assert parfor is not None
+            sums = let.expr.init if isinstance(let.expr, WithSum) else ()
+            parts = [(part, part.item) for part in parfor.parts if isinstance(part.item, Scatter)]
+            apart = [item.init for part, item in parts if not _is_along(parfor, part)]
+            if any(var in reader.arrays and self.last.get(var) is let for var in (*sums, *apart)):
+                return False
         return True
 
     def carries(self, position: int, token: Var) -> bool:
@@ -337,6 +354,13 @@ class _Plan:
 
 def _carries(expr: Expr) -> bool:
     return isinstance(expr, ParFor) and any(isinstance(item, Carry) for item in expr.yields)
+
+
+def _is_along(parfor: ParFor, part: Part) -> bool:
+    """Whether the places of a scatter surely differ from one iteration to the next."""
+    made = {target: let.expr for let in parfor.body.lets for target in let.targets}
+    places = [affine(atom, made) for atom in part.at]
+    return are_distinct(parfor.index, places, made)
 
 
 def _bits(mask: int) -> list[int]:

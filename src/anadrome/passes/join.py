@@ -50,6 +50,7 @@ from anadrome.array_ir.nodes import (
     Var,
     WithSum,
 )
+from anadrome.array_ir.overwriting import Reads, overwritten_here
 from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.array_ir.walk import (
     all_lets,
@@ -64,7 +65,6 @@ from anadrome.array_ir.walk import (
 from anadrome.config import Config
 from anadrome.library.table import LIBRARY
 from anadrome.passes.join_outlines import Outline, Starts, outline, outline_of_parfor, size
-from anadrome.passes.overwriting import Reads, overwritten_here
 from anadrome.passes.value_numbering import expression_key
 
 

@@ -72,6 +72,7 @@ from anadrome.array_ir.nodes import (
     WithSum,
     i64,
 )
+from anadrome.array_ir.overwriting import overwriting, overwriting_at_once
 from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.array_ir.walk import same_atom, type_sizes
 from anadrome.config import Config
@@ -79,7 +80,6 @@ from anadrome.dtypes import I64
 from anadrome.errors import Span
 from anadrome.passes.algebra import Context, is_number, simplify_apply
 from anadrome.passes.forwarding import Versions, forward_index, row_of_stack
-from anadrome.passes.overwriting import overwriting, overwriting_at_once
 from anadrome.passes.value_numbering import expression_key
 from anadrome.prims.node import replace
 from anadrome.prims.table import PRIMS
@@ -128,13 +128,14 @@ class _Simplifier:
         ended: list[Var] = []
         with self.scope():
             for let in body.lets:
-                self.statement(let)
                 now = self.known.variables(self.ends.get(let, ()))
                 ended += now
+                if isinstance(let.expr, WithSum | Loop):  # its body runs in the memory of what it begins with
+                    self.overwritten.update(now)
+                self.statement(let)
                 self.overwritten.update(now)
-            self.overwritten.difference_update(
-                ended
-            )  # the other side of a branch may read what this one ends
+            # the other side of a branch may read what this one ends
+            self.overwritten.difference_update(ended)
             return remade(body, self.lets, self.known.atoms(body.results))
 
     @contextmanager

@@ -53,9 +53,9 @@ from anadrome.array_ir.nodes import (
     Var,
     WithSum,
 )
+from anadrome.array_ir.overwriting import only_written, overwriting
 from anadrome.array_ir.rewrite import Renaming, Substitution, remade, with_body
 from anadrome.array_ir.walk import bodies, let_variables, operands
-from anadrome.passes.overwriting import only_written, overwriting
 
 MATCHED_COST = 40
 """The operations of a recipe that is read in one place, each element once."""
@@ -230,17 +230,15 @@ class _Inliner(Substitution):
                     if recipe is not None and len(indices) >= len(recipe.indices):
                         self.put(lets, let, recipe, self.atoms(indices))
                         continue
-                case ParFor():
-                    self.overwritten.update(only_written(let, self.ends.get(let, ())))
-                    new = self.let(let)
-                    lets.append(new)
-                    self.learn(new)
-                    self.overwritten.update(self.ends.get(let, ()))
-                    continue
                 case _:
                     pass
-            lets.append(self.let(let))
-            self.overwritten.update(self.ends.get(let, ()))
+            ended = self.ends.get(let, ())
+            self.overwritten.update(only_written(let, ended))
+            new = self.let(let)
+            lets.append(new)
+            if isinstance(new.expr, ParFor):
+                self.learn(new)
+            self.overwritten.update(ended)
         return remade(body, lets, self.atoms(body.results))
 
     def is_late(self, recipe: Recipe) -> bool:

@@ -45,8 +45,7 @@ def overwriting_at_once(body: Body) -> dict[Let, tuple[Var, ...]]:
     made of it wherever that is made."""
     found: dict[Let, tuple[Var, ...]] = {}
     for let in all_lets(body):
-        written = (atom for atom in _written(let.expr) if isinstance(atom, Var) and atom.type.shape)
-        found[let] = tuple(written)
+        found[let] = tuple(atom for atom in written(let.expr) if isinstance(atom, Var) and atom.type.shape)
     return found
 
 
@@ -58,10 +57,10 @@ def overwritten_here(
     own = {*binders, *(target for let in body.lets for target in let.targets)}
     last = last_reads(body, reads)
     for let in body.lets:
-        if written := _written(let.expr):
+        if operands := written(let.expr):
             ended = tuple(
                 atom
-                for atom in written
+                for atom in operands
                 if isinstance(atom, Var) and atom.type.shape and atom in own and last.get(atom) is let
             )
             if ended:
@@ -71,7 +70,7 @@ def overwritten_here(
 
 def overwritten_around(let: Let) -> set[Var]:
     """The arrays bound around a statement of which it makes other versions, in a branch of it too."""
-    found = {atom for atom in _written(let.expr) if isinstance(atom, Var) and atom.type.shape}
+    found = {atom for atom in written(let.expr) if isinstance(atom, Var) and atom.type.shape}
     if isinstance(let.expr, If | WithSum):
         for binders, body in bodies(let.expr):
             inner = {var for one in body.lets for var in overwritten_around(one)}
@@ -80,11 +79,13 @@ def overwritten_around(let: Let) -> set[Var]:
 
 
 def only_written(let: Let, ended: Sequence[Var]) -> tuple[Var, ...]:
-    """Of the arrays that a parfor overwrites those of which its body reads nothing: a reader that became part
-    of it would have them copied, however few elements it writes."""
-    if not ended or not isinstance(let.expr, ParFor):
-        return ()
-    read = {var for _, body in bodies(let.expr) for inner in body.lets for var in let_variables(inner)}
+    """Of the arrays that a statement overwrites those that nothing in its body may come to read: the body of
+    a loop or a sum runs in their memory, iterations of a parfor write where others would read. A reader that
+    became part of it would have them copied, however few elements it writes."""
+    expr = let.expr
+    if not ended or not isinstance(expr, ParFor):
+        return tuple(ended) if isinstance(expr, Loop | WithSum) else ()
+    read = {var for _, body in bodies(expr) for inner in body.lets for var in let_variables(inner)}
     return tuple(var for var in ended if var not in read)
 
 
@@ -111,7 +112,7 @@ def _collect(body: Body, binders: Sequence[Var], found: dict[Let, tuple[Var, ...
             _collect(inner, (*inner_binders, *ended), found)
 
 
-def _written(expr: Expr) -> tuple[Atom, ...]:
+def written(expr: Expr) -> tuple[Atom, ...]:
     """The arrays that an expression makes other versions of."""
     match expr:
         case Update(array=array):
