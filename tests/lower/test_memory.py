@@ -358,6 +358,72 @@ def test_a_fresh_state_is_exchanged_not_copied():
     assert len(statements_of(kernel, kernel_ir.Alloc)) == 2
 
 
+EXCHANGED = {
+    "two arrays": (
+        "fn f(x: f64[n], k: i64) -> f64[n], f64[n] { z = full [n] 0.0; m = sub n 1; "
+        "p, q = loop (a = x, b = z) for t < k { c = parfor j < m { u = a[j]; i = add j 1; v = mul u 2.0; "
+        "yield scatter b[i] v }; return c, a }; return p, q }",
+        2,
+        1,
+    ),
+    "three arrays": (
+        "fn f(x: f64[n], k: i64) -> f64[n], f64[n], f64[n] { z = full [n] 0.0; y = full [n] 1.0; "
+        "p, q, r = loop (a = x, b = z, c = y) for t < k { u = a[1]; d = update b[0] u; return d, c, a }; "
+        "return p, q, r }",
+        3,
+        2,
+    ),
+    "a new array and the two before it": (
+        "fn f(x: f64[n], k: i64) -> f64[n], f64[n] { z = full [n] 0.5; "
+        "p, q = loop (a = x, b = z) for t < k { c = parfor j < n { u = a[j]; v = b[j]; w = sub u v; "
+        "yield stack w }; return c, a }; return p, q }",
+        3,
+        2,
+    ),
+    "in a while": (
+        "fn f(x: f64[n], k: i64) -> f64[n], f64[n] { z = full [n] 0.0; "
+        "p, q, s = loop (a = x, b = z, t = 0) while { h = lt t k; return h } do { u = a[0]; v = add u 1.0; "
+        "d = update b[1] v; w = add t 1; return d, a, w }; return p, q }",
+        2,
+        1,
+    ),
+}
+"""Loops that pass arrays from one carried variable to another; how many buffers and exchanges there are."""
+
+
+@pytest.mark.parametrize("name", EXCHANGED)
+def test_arrays_passed_on_are_not_copied(name):
+    text, buffers, exchanges = EXCHANGED[name]
+    for times in (0, 1, 2, 5):
+        agree(text, X, times)
+        agree(text, X, times, config=ONE_THREAD)
+    kernel = lowered(text, ONE_THREAD)
+    heap = [
+        one for one in statements_of(kernel, kernel_ir.Alloc) if one.buffer.space is kernel_ir.Space.GLOBAL
+    ]
+    assert len(heap) == buffers
+    assert len(statements_of(kernel, kernel_ir.Swap)) == exchanges
+    assert loop_allocations(kernel) == []
+    assert copies_in_loops(text, X, 5)[0] == 0
+
+
+KEPT_APART = {
+    "one array for both": "return c, c",
+    "a version that is read later": "v = b[0]; e = update c[1] v; return e, a",
+}
+
+
+@pytest.mark.parametrize("name", KEPT_APART)
+def test_arrays_that_cannot_be_passed_on_are_copied(name):
+    text = (
+        "fn f(x: f64[n], k: i64) -> f64[n], f64[n] { z = full [n] 0.0; "
+        "p, q = loop (a = x, b = z) for t < k { u = a[0]; c = update b[1] u; "
+        f"{KEPT_APART[name]} }}; return p, q }}"
+    )
+    for times in (0, 1, 2, 5):
+        agree(text, X, times)
+
+
 STENCIL = (
     "b = parfor j < m { k1 = add j 1; k2 = add j 2; u = c[j]; v = c[k2]; w = sub v u; yield scatter c[k1] w }"
 )
