@@ -117,9 +117,13 @@ def test_a_nest_is_skipped_to_its_innermost_writes() -> None:
     assert link.loop is not None and link.loop.positions == [0]
 
 
-@pytest.mark.parametrize("text", [SWAPPED, LATE])
-def test_what_is_no_chain_is_no_state(text: str) -> None:
-    assert plan_of(text).positions == []
+def test_what_is_no_chain_is_no_state() -> None:
+    assert plan_of(LATE).positions == []
+
+
+def test_arrays_that_are_exchanged_are_states() -> None:
+    assert plan_of(SWAPPED).positions == [0, 1]
+    assert plan_of(SWAPPED.replace("return b, c", "return b, b")).positions == [1]
 
 
 @pytest.mark.parametrize("text", [TABLE, SWAPPED, LATE])

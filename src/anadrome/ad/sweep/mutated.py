@@ -2,9 +2,10 @@
 
 A carried array is a *state* if what an iteration gives back is the array it was given with places replaced: a
 chain of updates, scatters, loops and branches leads from the one to the other, and no version is read after
-it was overwritten. Of a state nothing is stored but what its writes destroy. `ad.sweep.log` writes that down
-in the forward run, and the return sweep (`ad.sweep.loop`, `ad.sweep.undo`) takes the state backwards, one
-write at a time, so that each version stands in the array when the statements that read it are reversed.
+it was overwritten. Arrays that an iteration exchanges with one another (`u, w = w, u`) are states as well. Of
+a state nothing is stored but what its writes destroy. `ad.sweep.log` writes that down in the forward run, and
+the return sweep (`ad.sweep.loop`, `ad.sweep.undo`) takes the state backwards, one write at a time, so that
+each version stands in the array when the statements that read it are reversed.
 
 The plan of a body says how its reversal begins, with the state as the body leaves it:
 
@@ -214,7 +215,7 @@ def _before(let: Let, position: int) -> Var | None:
             is_read = any(start in free_variables(inner) for _, inner in bodies(expr))
             return start if not is_read and _is_state(expr, position) else None
         case If(then=then, other=other):
-            origin = _origin(then, position)
+            origin = _origin(then, then.results[position])
             if isinstance(origin, Var) and all(
                 chain(side, origin, side.results[position]) is not None for side in (then, other)
             ):
@@ -224,10 +225,10 @@ def _before(let: Let, position: int) -> Var | None:
             return None
 
 
-def _origin(side: Body, position: int) -> Atom | None:
-    """What is bound around the side of a branch that its result may be a version of."""
-    own = {target: let for let in side.lets for target in let.targets}
-    atom: Atom | None = side.results[position]
+def _origin(body: Body, end: Atom) -> Atom | None:
+    """What is bound around a body, or on entering it, that a result of it may be a version of."""
+    own = {target: let for let in body.lets for target in let.targets}
+    atom: Atom | None = end
     while isinstance(atom, Var) and atom in own:
         atom = _before(own[atom], own[atom].targets.index(atom))
     return atom
@@ -258,6 +259,23 @@ def _is_state(expr: Loop, position: int) -> bool:
     return chain(expr.body, var, expr.body.results[position]) is not None
 
 
+def _states(expr: Loop) -> list[int]:
+    """The carried arrays that an iteration gives back with places replaced, each in its own position or all
+    of them exchanged with one another (`u, w = w, u`)."""
+    places = {var: position for position, var in enumerate(expr.carried)}
+    goes_to: dict[int, int] = {}
+    for position, end in enumerate(expr.body.results):
+        start = _origin(expr.body, end) if end.type.shape else None
+        if not isinstance(start, Var) or start not in places or start.type != end.type:
+            continue
+        is_first = places[start] not in goes_to or places[start] == position
+        if is_first and chain(expr.body, start, end) is not None:
+            goes_to[places[start]] = position
+    while lone := set(goes_to).symmetric_difference(goes_to.values()):
+        goes_to = {source: end for source, end in goes_to.items() if lone.isdisjoint((source, end))}
+    return sorted(goes_to)
+
+
 # ---------------------------------------------------------------------------- plans
 class _Planner:
     """Plans one loop and what its states pass through."""
@@ -267,7 +285,7 @@ class _Planner:
 
     def root(self, expr: Loop) -> LoopPlan:
         """The plan of the whole loop."""
-        positions = [position for position in range(len(expr.carried)) if _is_state(expr, position)]
+        positions = _states(expr)
         steps = induction_steps(expr)
         others = [
             var
@@ -295,8 +313,9 @@ class _Planner:
         plan = BodyPlan(frame, starts, ends)
         moves: dict[Let, list[tuple[int, Var, Var]]] = {}
         versions = set(starts)
-        for start, end in zip(starts, ends, strict=True):
-            found = chain(body, start, end)
+        for end in ends:
+            start = _origin(body, end)
+            found = chain(body, start, end) if isinstance(start, Var) else None
             assert found is not None, "a state has a chain"
             for let, position, before, after in found:
                 moves.setdefault(let, []).append((position, before, after))
