@@ -153,7 +153,9 @@ class _Prover:
                     self.conditional += [
                         ({key(e) for e in part.extents}, part.poly) for part in lift.parts if part.extents
                     ]
-                new = without(new, {lift.origin for lift in lifts})
+                # what it writes may be proved by what its reads have asked
+                new = self.statement(without(new, {lift.origin for lift in lifts}), 0)
+                self.lifts = []
             if new is not None:
                 written.append(new)
         return written

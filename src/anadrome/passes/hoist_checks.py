@@ -8,8 +8,8 @@ iteration is known, and for i < e
 
 Where e ≤ 0 implies the other side it need not be asked; where it is asked, the fact is known to loops that
 run over e again. The error is that of the first iteration to fail, 0 or p(0) + 1, or of the last one where it
-is not known that p(0) + 1 ≥ 0. A check is lifted to the top of the function or not at all: only there does a
-failed one end the call at once, so that what follows may rely on it.
+is not known that p(0) + 1 ≥ 0; where neither is, p(0) ≥ 0 is asked first. A check is lifted to the top of the
+function or not at all: only there does a failed one end the call at once, and what follows may rely on it.
 """
 
 from __future__ import annotations
@@ -104,21 +104,20 @@ def leave(
         found = _leave_any(ranges, part, index, ranges.form(extent), bound)
         if found is None:
             return None
-        if not ranges.proves(found.poly):
-            parts.append(found)
+        parts += (one for one in found if not ranges.proves(one.poly))
     return Lift(lift.origin, tuple(parts), lift.error, lift.message, lift.span)
 
 
 def _leave_any(
     ranges: Ranges, part: Part, index: Var, extent: Polynomial, bound: Collection[Var]
-) -> Part | None:
+) -> tuple[Part, ...] | None:
     """The inequality before the loop, as it stands or with one side of an extremum that the body computes.
 
     With m = min(a, b) and a coefficient below 0, p[m := a] ≥ 0 asks for more than p, but for no more where
     a ≤ b in the worst iteration. The same holds of max where the coefficient is above 0.
     """
-    found = _leave(ranges, part, index, extent)
-    if found is not None and not _mentions(found, {index, *bound}):
+    found = _leave(ranges, part, index, extent, bound)
+    if found is not None:
         return found
     for monomial, coefficient in part.poly.items():
         definition = ranges.definitions.get(monomial[0]) if len(monomial) == 1 else None
@@ -140,8 +139,8 @@ def _leave_any(
                 ranges.learn(_sum(extent, {}, 1, -1))
                 is_taken = worst is not None and ranges.proves(worst)
             if is_taken:
-                found = _leave(ranges, chosen, index, extent)
-                if found is not None and not _mentions(found, {index, *bound}):
+                found = _leave(ranges, chosen, index, extent, bound)
+                if found is not None:
                     return found
     return None
 
@@ -157,23 +156,34 @@ def _is_linear(poly: Polynomial, index: Var) -> bool:
     return not any(index in monomial and monomial != (index,) for monomial in poly)
 
 
-def _leave(ranges: Ranges, part: Part, index: Var, extent: Polynomial) -> Part | None:
-    """The inequality before the loop, from its worst iteration."""
+def _leave(
+    ranges: Ranges, part: Part, index: Var, extent: Polynomial, bound: Collection[Var]
+) -> tuple[Part, ...] | None:
+    """The inequality before the loop, from its worst iteration; two of them where it is not known which
+    iteration fails first."""
     slope = part.poly.get((index,), 0)
     if slope < -1 or not all(_is_linear(poly, index) for poly in (part.poly, *part.values)):
         return None
-    last = _sum(extent, {}, 1, -1)
-    if slope == -1:
-        first = _sum(_at(part.poly, index, {}), {}, 1, 1)
-        is_first_known = ranges.proves(first)
-        if not is_first_known and not ranges.proves(last):
-            return None
-        failing = first if is_first_known else last
-        values = tuple(_at(value, index, failing) for value in part.values)
-        return Part(_sum(first, extent, -1), values, part.extents)
-    poly = _at(part.poly, index, {})
-    extents = part.extents if _asks_nothing_when_empty(ranges, poly, extent) else (*part.extents, extent)
-    return Part(poly, tuple(_at(value, index, {}) for value in part.values), extents)
+
+    def at(place: Polynomial, poly: Polynomial, *asked_of: Polynomial) -> Part | None:
+        found = Part(
+            poly, tuple(_at(value, index, place) for value in part.values), (*part.extents, *asked_of)
+        )
+        return None if _mentions(found, {index, *bound}) else found
+
+    start = _at(part.poly, index, {})
+    if slope > -1:
+        found = [at({}, start, *([] if _asks_nothing_when_empty(ranges, start, extent) else [extent]))]
+    else:
+        last, first = _sum(extent, {}, 1, -1), _sum(start, {}, 1, 1)
+        worst = _sum(first, extent, -1)
+        if ranges.proves(first):
+            found = [at(first, worst)]
+        elif ranges.proves(last):
+            found = [at(last, worst)]
+        else:
+            found = [at({}, start, extent), at(first, worst, extent)]
+    return tuple(one for one in found if one is not None) if None not in found else None
 
 
 def _asks_nothing_when_empty(ranges: Ranges, poly: Polynomial, extent: Polynomial) -> bool:
