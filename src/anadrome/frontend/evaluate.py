@@ -339,9 +339,12 @@ def _short_circuit(
         goes_on = bool(asked) == is_and
         return _short_circuit(context, frame, is_and, parts[1:], is_test) if goes_on else first
     holds = truth(context, asked)
+    known: list[bool] = []
 
     def rest() -> Exit:
         found = _short_circuit(context, frame, is_and, parts[1:], is_test)
+        if is_test and not is_staged(found):
+            known.append(bool(found))
         return Exit(RETURN, RETURNED, _asked(context, found) if is_test else found)
 
     def same() -> Exit:
@@ -349,7 +352,9 @@ def _short_circuit(
         found = first.value if isinstance(first, Maybe) and is_optional and not is_and else first
         return Exit(RETURN, RETURNED, Scalar(holds) if is_test else found)
 
-    return _one_of(context, frame, holds, (rest, same) if is_and else (same, rest), parts[1:])
+    value = _one_of(context, frame, holds, (rest, same) if is_and else (same, rest), parts[1:])
+    decided = [one for one in known if one is not is_and]  # `c and len(x) > 1` of a short x: False
+    return decided[0] if decided else value
 
 
 def _asked(context: Context, value: Value) -> Value:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import Atom, Bounds, Const, Size, Var, i64
+from anadrome.array_ir.nodes import FALSE, Atom, Bounds, Check, Const, Size, Var, i64
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors.frontend import (
     MalformedIndex,
@@ -17,6 +17,7 @@ from anadrome.errors.frontend import (
     TooManyIndices,
     UnsupportedType,
 )
+from anadrome.errors.runtime import INDEX_MESSAGE
 from anadrome.frontend.arrays import as_array, atom, describe, unboxed
 from anadrome.frontend.context import Context
 from anadrome.frontend.masks import coordinates
@@ -31,7 +32,7 @@ from anadrome.frontend.sizes import (
     least_size,
     show_shape,
 )
-from anadrome.frontend.values import Array, Cell, Complex, Fixed, Item, Range, Scalar, Value, View
+from anadrome.frontend.values import Array, Cell, Complex, Fixed, Item, Range, Scalar, ScopeKind, Value, View
 from anadrome.frontend.views import (
     At,
     copy_that_may_share,
@@ -148,11 +149,25 @@ def static_index(context: Context, size: Size, index: int) -> Fixed:
     if isinstance(known, Const):
         extent = int(known.value)
         if not -extent <= index < extent:
-            raise StaticIndexError(index, extent, context.span)
+            return _outside(context, index, extent)
         return Fixed(i64(index % extent), True)
     found: Atom = i64(index) if index >= 0 else context.builder.size("add", size, i64(index))
     is_proved = is_nonnegative(context, found) and is_below(context, found, size)
     return Fixed(found, is_proved)
+
+
+PASSED_BY = (ScopeKind.BRANCH, ScopeKind.LOOP, ScopeKind.CONDITION, ScopeKind.PARFOR)
+"""The bodies that a run may never reach."""
+
+
+def _outside(context: Context, index: int, extent: int) -> Fixed:
+    """An index that is out of range: an error now where the run is certain to reach it, or where the error is
+    handled; else when the run reaches it."""
+    is_handled = any(scope is context.scope for scope, _ in context.trying)
+    if is_handled or not any(scope.kind in PASSED_BY for scope in context.scopes()):
+        raise StaticIndexError(index, extent, context.span)
+    context.builder.let(Check(FALSE, "index", INDEX_MESSAGE, (i64(index), i64(extent))))
+    return Fixed(i64(0), extent > 0)
 
 
 def staged_index(context: Context, size: Size, index: Atom) -> Fixed:
