@@ -323,3 +323,45 @@ def test_whose_bool_it_is_is_not_known() -> None:
     with pytest.raises(ad.AnadromeError, match="Python's own or NumPy's"):
         ad.jit(is_truth)(True)
     assert ad.jit(is_truth, static_argnums=0)(True) == 1.0
+
+
+def oscillators(places, speeds, steps):
+    p, v = [q.copy() for q in places], [q.copy() for q in speeds]
+    for _ in range(steps):
+        for i in range(len(p)):
+            v[i] -= 0.1 * p[i]
+        for i in range(len(p)):
+            p[i] += 0.1 * v[i]
+    return sum(np.sum(q * q * (k + 1)) for k, q in enumerate(p))
+
+
+def attracted(places, steps):
+    p = [q.copy() for q in places]
+    v = [np.zeros(len(q)) for q in p]
+    for _ in range(steps):
+        for i in range(len(p)):
+            for j in range(len(p)):
+                if i != j:
+                    d = p[j] - p[i]
+                    v[i] += 0.01 * d / (d @ d + 0.1)
+        for i in range(len(p)):
+            p[i] += v[i]
+    return sum(q @ q for q in v)
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 6])
+@pytest.mark.parametrize("steps", [0, 1, 7])
+def test_arrays_of_a_list_are_written_in_place_by_short_loops_in_a_loop(count, steps):
+    places, speeds = [rng.normal(size=3) for _ in range(count)], [rng.normal(size=3) for _ in range(count)]
+    agree(oscillators, places, speeds, steps)
+    agree(attracted, places, steps)
+
+
+def test_derivatives_of_arrays_of_a_list_that_short_loops_write():
+    places, speeds = [rng.normal(size=3) for _ in range(5)], [rng.normal(size=3) for _ in range(5)]
+    slopes = ad.grad(oscillators)(places, speeds, 4)
+    for which in range(5):
+        shifted = [q.copy() for q in places]
+        shifted[which][1] += 1e-6
+        difference = oscillators(shifted, speeds, 4) - oscillators(places, speeds, 4)
+        np.testing.assert_allclose(slopes[which][1], difference / 1e-6, rtol=1e-4)

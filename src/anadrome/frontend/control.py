@@ -95,13 +95,38 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
         return _repeat(context, frame, node, by_position(context, iterable, items), assign, items)
     items = _as_read(frame, node, items)
     extent = items.static_extent
-    if extent is None or extent > context.config.unroll_limit or _is_much(context, frame, node, extent):
+    is_long = extent is None or extent > context.config.static_repeats
+    if is_long or not _is_written_out(context, frame, node, extent):
         try:
             return _runtime_for(context, frame, node, items, assign)
         except REPEATED_INSTEAD as error:
-            if extent is None or extent > context.config.static_repeats or items.checkpoint is not None:
-                return _peeled(context, frame, node, items, assign, error)
+            if is_long or items.checkpoint is not None:
+                return _in_another_way(context, frame, node, items, assign, error)
     return _repeat(context, frame, node, by_position(context, iterable, items), assign, items)
+
+
+def _in_another_way(
+    context: Context,
+    frame: Frame,
+    node: ast.For,
+    items: Iterated,
+    assign: Callable[..., None],
+    error: Exception,
+) -> Exit:
+    """A loop that was refused: with the short loops in it written out, so that each array of a list is known
+    that they change, or with its first iteration before it."""
+    sizes = context.text_sizes
+    has_loops = any(isinstance(inner, ast.For) for part in node.body for inner in ast.walk(part))
+    is_writing = isinstance(error, WritesThroughView) and has_loops and not sizes.is_written_out
+    if is_writing and context.may_try_again():
+        sizes.is_written_out = True
+        try:
+            return _runtime_for(context, frame, node, items, assign)
+        except REPEATED_INSTEAD:
+            context.at(frame, node)  # the first error is the one that says what the text did
+        finally:
+            sizes.is_written_out = False
+    return _peeled(context, frame, node, items, assign, error)
 
 
 MOST_WRITTEN = 4_000
@@ -109,10 +134,13 @@ MOST_WRITTEN = 4_000
 it and in it and the functions that it calls: beyond that it is staged as a loop, if it can be."""
 
 
-def _is_much(context: Context, frame: Frame, node: ast.For, extent: int) -> bool:
-    """Whether a short loop comes to much text where its iterations are written out."""
+def _is_written_out(context: Context, frame: Frame, node: ast.For, extent: int | None) -> bool:
+    """Whether the iterations of a short loop are written out: where that is not much text."""
     sizes = context.text_sizes
-    return sizes.copies * extent * sizes.of_body(node, frame) > MOST_WRITTEN
+    if extent is None or sizes.is_written_out:
+        return extent is not None
+    is_much = sizes.copies * extent * sizes.of_body(node, frame) > MOST_WRITTEN
+    return extent <= context.config.unroll_limit and not is_much
 
 
 def _as_read(frame: Frame, node: ast.For, items: Iterated) -> Iterated:

@@ -23,11 +23,13 @@ class TextSizes:
     """The sizes of loops and functions, in nodes of Python's syntax tree or instructions, which are about as
     many. Each is asked for once; what a name stands for later may be something else of about that size.
 
-    `copies`: how often what is being staged is written out by the loops around it.
+    `copies`: how often what is being staged is written out by the loops around it. `is_written_out`: whether
+    all short loops are, since the loop around them cannot be staged otherwise.
     """
 
     def __init__(self) -> None:
         self.copies = 1
+        self.is_written_out = False
         self._known: dict[ast.AST | CodeType, int] = {}
 
     def of_body(self, node: ast.For, frame: Frame) -> int:
