@@ -100,6 +100,8 @@ class _Group:
     """Statements outside the group on which it depends, by whatever path."""
     arrays: set[Var]
     """The arrays it reads."""
+    ends: set[Var]
+    """Those it overwrites that others may not read beside it: they would be copied for later iterations."""
     opens: bool
     """Whether an accumulator is opened for it."""
     carries: bool
@@ -165,7 +167,7 @@ class _Plan:
             if maker is not None:
                 before |= 1 << maker
                 ancestors |= 1 << maker | self.groups[maker].ancestors
-        ended = (array for array in overwritten_around(let) if self.last.get(array) is let)
+        ended = {array for array in overwritten_around(let) if self.last.get(array) is let}
         readers = [earlier for array in ended for earlier in self.read_at.get(array, ())]
         for var in uses:
             self.read_at.setdefault(var, []).append(position)
@@ -181,7 +183,8 @@ class _Plan:
                 (self.tokens if parfor is let.expr else self.sums).update(names[where])
         arrays = {var for var in uses if var.type.shape}
         opens, carries = isinstance(let.expr, WithSum), _carries(let.expr)
-        group = _Group(_key(let), [position], 1 << position, before, ancestors, arrays, opens, carries)
+        ends = _closed(let, parfor) & ended if ended and parfor is not None else set()
+        group = _Group(_key(let), [position], 1 << position, before, ancestors, arrays, ends, opens, carries)
         self.groups.append(group)
 
     # ------------------------------------------------------------------ planning
@@ -228,8 +231,8 @@ class _Plan:
         if (first.opens or second.opens) and (first.carries or second.carries):
             return False  # accumulators opened here beside ones that come from around
         if is_direct:
-            is_own = self.reads_own(first, second) and self.reads_own(second, first)
-            return is_own and self.keeps_places(first, second) and self.keeps_places(second, first)
+            is_apart = first.ends.isdisjoint(second.arrays) and second.ends.isdisjoint(first.arrays)
+            return is_apart and self.reads_own(first, second) and self.reads_own(second, first)
         return not first.arrays.isdisjoint(second.arrays)
 
     def has_detour(self, first: _Group, second: _Group) -> bool:
@@ -259,19 +262,6 @@ class _Plan:
                     continue
                 if var not in self.stacks or var in self.other_uses(position):
                     return False
-        return True
-
-    def keeps_places(self, reader: _Group, writer: _Group) -> bool:
-        """Whether each iteration surely writes places of its own where it overwrites what the reader reads:
-        else the array would be copied for later iterations."""
-        for let in (self.lets[position] for position in writer.members):
-            parfor = parfor_of(let)
-            assert parfor is not None
-            sums = let.expr.init if isinstance(let.expr, WithSum) else ()
-            parts = [(part, part.item) for part in parfor.parts if isinstance(part.item, Scatter)]
-            apart = [item.init for part, item in parts if not _is_along(parfor, part)]
-            if any(var in reader.arrays and self.last.get(var) is let for var in (*sums, *apart)):
-                return False
         return True
 
     def carries(self, position: int, token: Var) -> bool:
@@ -308,7 +298,8 @@ class _Plan:
         before = (first.before | second.before) & ~mask
         members, arrays = sorted(first.members + second.members), first.arrays | second.arrays
         opens, carries = first.opens or second.opens, first.carries or second.carries
-        group = _Group(first.key, members, mask, before, ancestors, arrays, opens, carries)
+        ends = first.ends | second.ends
+        group = _Group(first.key, members, mask, before, ancestors, arrays, ends, opens, carries)
         for position in members:
             self.group_of[position] = group
         del self.apart[first], self.apart[second]
@@ -356,11 +347,15 @@ def _carries(expr: Expr) -> bool:
     return isinstance(expr, ParFor) and any(isinstance(item, Carry) for item in expr.yields)
 
 
-def _is_along(parfor: ParFor, part: Part) -> bool:
-    """Whether the places of a scatter surely differ from one iteration to the next."""
-    made = {target: let.expr for let in parfor.body.lets for target in let.targets}
-    places = [affine(atom, made) for atom in part.at]
-    return are_distinct(parfor.index, places, made)
+def _closed(let: Let, parfor: ParFor) -> set[Var]:
+    """The arrays that a parfor writes at places that may be those of other iterations, or adds to."""
+    made = {target: inner.expr for inner in parfor.body.lets for target in inner.targets}
+    found = set(let.expr.init if isinstance(let.expr, WithSum) else ())
+    for part in parfor.parts:
+        places = [affine(atom, made) for atom in part.at]
+        if isinstance(part.item, Scatter) and not are_distinct(parfor.index, places, made):
+            found.add(part.item.init)
+    return found
 
 
 def _bits(mask: int) -> list[int]:
