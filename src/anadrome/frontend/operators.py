@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Check, Const, Size, Var, i64
-from anadrome.dtypes import BOOL, F64, I64, DType
+from anadrome.dtypes import BOOL, F64, I8, I64, DType
 from anadrome.errors.frontend import AmbiguousTruth, PromotionError
 from anadrome.frontend.arrays import atom, describe, promote, type_of
 from anadrome.frontend.context import Context
@@ -135,6 +135,9 @@ def binary(context: Context, operator: type[ast.operator], left: Value, right: V
     """`left operator right` where at least one of them is staged."""
     name = BINARY[operator]
     if name == "pow":
+        if isinstance(left, Array) and left.dtype is BOOL and type(right) is int and right == 2:
+            # Python's ** asks NumPy for the square, which is int8
+            return apply_typed(context, "mul", I8, (left, left))
         return power(context, left, right)
     if name == "mul" and left is right:
         square = square_of_magnitude(context, left)

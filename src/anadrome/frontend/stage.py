@@ -16,7 +16,7 @@ from anadrome.dtypes import I64, DType
 from anadrome.errors import Span
 from anadrome.errors.frontend import AnnotationMismatch, UnsupportedType
 from anadrome.frontend.annotations import Annotation, bind_annotation
-from anadrome.frontend.arrays import atom, describe
+from anadrome.frontend.arrays import atom, describe, type_of
 from anadrome.frontend.calls import BoundMethod, call
 from anadrome.frontend.captured import Surroundings
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
@@ -239,7 +239,8 @@ def _results(
     result = staged_surroundings(context, result)
     leaves, rebuild = flatten(result, lambda leaf: is_staged(leaf) or is_number(leaf))
     weak = tuple(
-        leaf.is_weak if isinstance(leaf, Scalar) else isinstance(leaf, int | float) for leaf in leaves
+        leaf.is_weak if isinstance(leaf, Scalar) else type_of(context, leaf)[1] or isinstance(leaf, bool)
+        for leaf in leaves
     )
     return leaves, rebuild, weak
 

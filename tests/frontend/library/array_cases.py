@@ -16,6 +16,13 @@ LONG = RANDOM.normal(size=20)
 N = RANDOM.integers(-3, 3, (2, 2))
 ODD = np.array([2.0, np.nan, -1.0, np.inf, 2.0, -np.inf, np.nan])
 SORTED = np.array([-1.0, 0.0, 0.0, 0.5, 2.0])
+NARROW = (
+    np.array([200, 1, 100], np.uint8),
+    np.array([100, -9, 50], np.int8),
+    np.array([9, 2, 3], np.int32),
+    np.array([3.3, 1.1, 2.2], np.float32),
+)
+YES = np.array([True, False, True])
 PLACES = np.array([-2.0, -1.0, 0.0, 0.2, 2.0, 3.0, np.nan])
 
 
@@ -74,6 +81,11 @@ SHAPES: list[Case] = [
     ),
     case(np.roll, lambda x, k: np.roll(x, k), LONG, -3),
     case(np.roll, lambda x: np.roll(x, 1), np.zeros(0)),
+    *(
+        case(np.repeat, lambda x, n: (np.repeat(x, n), x.repeat(n[1])), U, np.array([2, 0, 1], kind))
+        for kind in (np.int8, np.uint8, np.int32, np.uint32)
+    ),
+    case(np.repeat, lambda x, keep: np.repeat(x, keep, axis=0), X[:3].copy(), YES),
     case((np.repeat, "repeat"), lambda x: (np.repeat(x, 2), np.repeat(x, 3, axis=1), x.repeat(2, axis=0)), X),
     case(np.tile, lambda x: (np.tile(x, 2), np.tile(x, (2, 1)), np.tile(x, (2, 1, 3))), X),
     case(np.tile, lambda x, k: np.tile(x, k), U, 4),
@@ -130,6 +142,11 @@ CREATION: list[Case] = [
     case(np.arange, lambda n: np.arange(5, n), 2),
     case(np.arange, lambda x: (np.arange(0.0, x, 0.25), np.arange(x), np.arange(x, 0, -0.5)), 2.6),
     case(np.arange, lambda x: np.arange(len(x)) * x, LONG),
+    *(
+        case(np.arange, lambda x: (np.arange(x[0]), np.arange(x[1], x[0]), np.arange(1, x[0], x[2])), numbers)
+        for numbers in NARROW
+    ),
+    case(np.arange, lambda x: np.arange(x[1], x[0], 1, np.float32), NARROW[-1]),
     case(
         np.linspace,
         lambda x: (np.linspace(0, x, 5), np.linspace(x, 1.0), np.linspace(0, x, 4, endpoint=False)),
@@ -158,6 +175,7 @@ CREATION: list[Case] = [
     ),
     case((np.copy, "copy"), lambda x: (np.copy(x), x.copy()), X),
     case(np.vander, lambda x: (np.vander(x, 4), np.vander(x, 3, increasing=True)), U),
+    *(case(np.vander, lambda x: np.vander(x, 3), numbers) for numbers in NARROW),
 ]
 
 ORDER: list[Case] = [
@@ -208,9 +226,13 @@ ORDER: list[Case] = [
     ),
     case(np.interp, lambda x, xp, fp: np.interp(x, xp, fp), 0.3, np.arange(4.0), np.arange(4) ** 2),
     case(np.gradient, lambda x: (np.gradient(x), np.gradient(x, 0.5), np.gradient(x, 2, axis=1)), F),
+    *(case(np.gradient, lambda x: (np.gradient(x), np.gradient(x, 2)), numbers) for numbers in NARROW),
+    case(np.gradient, lambda x: np.gradient(x, axis=1), NARROW[1].reshape(1, 3)),
+    case(np.gradient, lambda x, h: np.gradient(x, h[0]), NARROW[-1], U),
     case(np.bincount, lambda i: (np.bincount(i), np.bincount(i, minlength=7)), np.array([0, 3, 3, 1])),
     case(np.bincount, lambda i, w: np.bincount(i, weights=w), np.array([0, 3, 3, 1]), np.arange(4)),
     case(np.bincount, lambda i: np.bincount(i), np.zeros(0, int)),
+    case(np.histogram, lambda x, w: np.histogram(x, 3, weights=w), U, YES),
     case("item", lambda x: (x.item(1, 2), x[0, 0].item(), x[:1, :1].item(), x.item(-1, 0)), F),
 ]
 

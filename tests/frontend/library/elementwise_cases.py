@@ -103,6 +103,8 @@ CASES: list[Case] = [
     case(np.exp, lambda x, y: np.exp(x) * y, 0.5, F),
     case(np.divide, lambda x: np.divide(x, 2), np.arange(4, dtype=np.int8)),
     case(np.add, lambda x: np.add(x, 1), np.arange(4, dtype=np.int8)),
+    case(np.power, lambda x: (x**2, x**3, np.power(x, 2), x**2.0), np.array([True, False])),
+    case(np.cos, lambda x: (np.cos(0.25), np.floor(2.5), np.float64(1.0), np.add(1, 2), x * np.cos(0.25)), F),
 ]
 
 

@@ -105,5 +105,25 @@ CASES: list[Case] = [
         lambda x: (x.argmin(), x.argmax(axis=0), x.cumsum(0), x.cumprod(axis=1), x.sum(0), x.max(axis=1)),
         X,
     ),
+    *(
+        case((f.reduce, f.accumulate), lambda x, f=f: (f.reduce(x), f.reduce(x, axis=1), f.accumulate(x)), x)
+        for f in (np.bitwise_and, np.bitwise_or, np.bitwise_xor)
+        for x in (NUMBERS, SMALL, BOOLS, NUMBERS.astype(np.int8))
+    ),
+    *(
+        case((f.reduce, f.accumulate), lambda x, f=f: (f.reduce(x), f.reduce(x, axis=1), f.accumulate(x)), x)
+        for f in (np.logaddexp, np.logaddexp2, np.hypot)
+        for x in (NUMBERS, NUMBERS.astype(np.int32), X.astype(np.float32))
+    ),
+    *(
+        case((np.cov, np.corrcoef), lambda x: (np.cov(x), np.corrcoef(x), np.cov(x, x), np.corrcoef(x, x)), x)
+        for x in (X.astype(np.float32), X[:, 0].astype(np.float32), SMALL)
+    ),
+    case(
+        np.nan_to_num,
+        lambda x, v: (np.nan_to_num(x, nan=v[0]), np.nan_to_num(x, nan=1, posinf=v[1], neginf=v[2])),
+        np.array([np.nan, 1.5, np.inf, -np.inf], np.float32),
+        LINE,
+    ),
     case("sum", lambda x: (x[0, 0].sum(), x[0, 0].mean(), np.sum(x[0, 0]), np.max(x[0, 0])), X),
 ]

@@ -77,6 +77,9 @@ def histogram(
     if isinstance(bins, str):
         raise UnsupportedArgument(name, f"bins={bins!r}", context.span, "give their number or their edges")
     is_counted = isinstance(bins, int | np.integer | Scalar)
+    if not is_counted and weight is not None and weight.type.dtype is BOOL:
+        reason = "weights that are bools beside edges, which NumPy refuses too"
+        raise UnsupportedArgument(name, reason, context.span, "give the weights as floats")
     edges = _even_edges(context, values, bins, range) if is_counted else _given_edges(context, bins)
     count = context.builder.size("sub", edges.type.shape[0], i64(1))
     result = context.wrap(_filled(context, values, edges, count, weight))
@@ -143,6 +146,7 @@ def _filled(context: Context, values: Var, edges: Var, count: Size, weight: Var 
     """Σ [edges_k <= x < edges_{k+1}] w, with x = the last edge in the last bin"""
     builder = context.builder
     dtype: DType = I64 if weight is None else weight.type.dtype
+    operation = "or" if dtype is BOOL else "add"
     after = atom(context, searchsorted(context, context.wrap(edges), context.wrap(values), "right"))
     assert isinstance(after, Var)
     start = builder.full((count,), builder.constant(0, Const(0, dtype)))
@@ -156,7 +160,7 @@ def _filled(context: Context, values: Var, edges: Var, count: Size, weight: Var 
         final = inner.apply("sub", count, i64(1))
         at = inner.select(is_last, final, place)
         value: Atom = i64(1) if weight is None else inner.index(weight, (index,))
-        return (Accumulate.of("add", start, (at,), value, Bounds.IGNORED),)
+        return (Accumulate.of(operation, start, (at,), value, Bounds.IGNORED),)
 
     return builder.parfor(values.type.shape[0], body)[0]
 

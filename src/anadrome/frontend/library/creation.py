@@ -24,6 +24,7 @@ from anadrome.frontend.library.common import (
     static_int,
 )
 from anadrome.frontend.library.shape import broadcast_to, is_by_columns, transposed
+from anadrome.frontend.operators import apply_prim
 from anadrome.frontend.sizes import as_size, clamp_size, size_value
 from anadrome.frontend.values import Array, Scalar, Staged, Value
 from anadrome.frontend.views import copy_that_may_share, is_contiguous, laid_out_like
@@ -90,13 +91,14 @@ def arange(
     """np.arange: start, start + step, … before stop."""
     low, high = (0, start) if stop is None else (start, stop)
     given = [low, high, *([] if step is None else [step])]
-    found, _ = promote(context, given, "np.arange")
+    own, _ = promote(context, given, "np.arange")
+    found = dtype_of(np.promote_types(own.numpy, np.int64), context.span)
     target = optional_dtype(context, dtype) or found
-    if found is BOOL or target is BOOL:
+    if own is BOOL or target is BOOL:
         raise UnsupportedArgument("np.arange", "bools", context.span)
     if found.is_integer:
         return _whole_numbers(context, low, high, 1 if step is None else step, target)
-    return _even_numbers(context, low, high, 1.0 if step is None else step, target)
+    return _even_numbers(context, low, high, 1 if step is None else step, target)
 
 
 def _whole_numbers(context: Context, low: Value, high: Value, step: Value, dtype: DType) -> Value:
@@ -127,15 +129,17 @@ def _count(context: Context, first: Size, last: Size, stride: Size) -> Size:
 
 
 def _even_numbers(context: Context, low: Value, high: Value, step: Value, dtype: DType) -> Value:
-    """⌈(stop - start) / step⌉ numbers start + i·((start + step) - start), counted in float64 as NumPy's."""
+    """⌈(stop - start) / step⌉ numbers start + i·((start + step) - start), counted in float64 as NumPy's.
+
+    The distance, the quotient and the second number are those of the types that the numbers have.
+    """
     builder = context.builder
-    first, last, stride = (atom(context, value, F64) for value in (low, high, step))
-    quotient = builder.apply("ceil", builder.div(builder.sub(last, first), stride))
+    ratio = apply_prim(context, "div", apply_prim(context, "sub", high, low), step, is_float=True)
+    quotient = builder.apply("ceil", atom(context, ratio, F64))
     count = builder.convert(builder.apply("max", quotient, builder.constant(0.0, quotient)), I64)
     if isinstance(count, Var):
         context.nonnegative.add(count)
-    start = builder.convert(first, dtype)
-    second = builder.convert(builder.add(first, stride), dtype)
+    start, second = (atom(context, one, dtype) for one in (low, apply_prim(context, "add", low, step)))
     delta = builder.sub(second, start)
 
     def place(inner: Builder, index: Var) -> Atom:
@@ -259,7 +263,7 @@ def vandermonde(
         )
     rising = static_flag(context, "np.vander", "increasing", increasing)
     assert isinstance(operand, Var)
-    dtype = promote(context, (context.wrap(operand), 0), "np.vander")[0]
+    dtype = dtype_of(np.promote_types(operand.type.dtype.numpy, np.int64), context.span)
 
     def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
         value = inner.convert(inner.index(operand, indices), dtype)

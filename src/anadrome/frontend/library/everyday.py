@@ -99,7 +99,7 @@ def _cut(context: Context, values: Array, axis: int, part: slice) -> Value:
 def covariance(
     context: Context, m: Value, y: Value = None, rowvar: Value = True, bias: Value = False, ddof: Value = None
 ) -> Value:
-    """np.cov: X Xᵀ / (n - ddof) of the rows less their means"""
+    """np.cov: X Xᵀ / (n - ddof) of the rows less their means, as float64"""
     name, call = "np.cov", context.call
     rows = _variables(context, name, m, rowvar)
     if y is not None:
@@ -113,7 +113,7 @@ def covariance(
 
 
 def _variables(context: Context, name: str, m: Value, rowvar: Value) -> Value:
-    found = context.call(np.multiply, m, 1.0)
+    found = context.call(np.multiply, m, np.float64(1.0))
     rank = len(as_array(context, found).shape)
     if rank > 2 or not isinstance(rowvar, bool):
         raise UnsupportedArgument(name, "a matrix of variables is expected", context.span)
@@ -197,7 +197,8 @@ def nan_to_num(
     largest = float(np.finfo(np.float64 if found.dtype is F64 else np.float32).max)
     high = largest if posinf is None else posinf
     low = -largest if neginf is None else neginf
-    finite = call(np.where, call(np.isnan, found), nan, found)
+    instead, high, low = (as_array(context, one, found.dtype) for one in (nan, high, low))
+    finite = call(np.where, call(np.isnan, found), instead, found)
     finite = call(np.where, call(np.equal, found, np.inf), high, finite)
     return call(np.where, call(np.equal, found, -np.inf), low, finite)
 
@@ -221,11 +222,14 @@ def nan_spread(is_root: bool) -> StagedCall:
 
 # ---------------------------------------------------------------------------- differences
 def gradient(context: Context, f: Value, *varargs: Value, axis: Value = None) -> Value:
-    """np.gradient: central differences inside, one-sided ones at the ends"""
+    """np.gradient: central differences inside, one-sided ones at the ends, of whole numbers as float64"""
     name, call = "np.gradient", context.call
     found = as_array(context, f)
     if not isinstance(found, Array):
         raise UnsupportedArgument(name, "a number where an array is expected", context.span)
+    dtype = F64 if found.dtype.is_integer else found.dtype
+    found = as_array(context, found, dtype)
+    assert isinstance(found, Array)
     rank = len(found.shape)
     axes = axes_of(context, name, axis, rank)
     if len(varargs) not in (0, 1, len(axes)):
@@ -244,7 +248,8 @@ def gradient(context: Context, f: Value, *varargs: Value, axis: Value = None) ->
         inside = call(np.divide, call(np.subtract, cut(slice(2, None)), cut(slice(None, -2))), twice)
         first = call(np.divide, call(np.subtract, cut(slice(1, 2)), cut(slice(0, 1))), spacing)
         last = call(np.divide, call(np.subtract, cut(slice(-1, None)), cut(slice(-2, -1))), spacing)
-        results.append(call(np.concatenate, [first, inside, last], axis=along))
+        whole = call(np.concatenate, [first, inside, last], axis=along)
+        results.append(as_array(context, whole, dtype))
     return results[0] if len(results) == 1 else tuple(results)
 
 

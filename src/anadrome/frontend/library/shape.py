@@ -8,9 +8,10 @@ import numpy as np
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
+from anadrome.dtypes import I64
 from anadrome.errors.base import counted
 from anadrome.errors.frontend import ShapeMismatch, UnsuitableSize, UnsupportedArgument
-from anadrome.frontend.arrays import as_array, atom, boxed
+from anadrome.frontend.arrays import as_array, atom, boxed, describe
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import (
     array_var,
@@ -377,12 +378,16 @@ def repeat(context: Context, a: Value, repeats: Value, axis: Value = None) -> Va
     return context.wrap(context.builder.reshape(wide, shape))
 
 
+_REPEATS = "give a vector of whole numbers that fit int64, as `w.astype(int)`"
+
+
 def _repeated_each(context: Context, found: Staged, repeats: Value, axis: int) -> Value:
     """Every element as often as its count says: element k of the result is that whose counts sum to more"""
     name, call, size = "np.repeat", context.call, found.shape[axis]
     counts = as_array(context, repeats)
-    if not counts.dtype.is_integer or len(counts.shape) > 1:
-        raise UnsupportedArgument(name, "repeats that are no vector of whole numbers", context.span)
+    if not np.can_cast(counts.dtype.numpy, np.int64) or len(counts.shape) > 1:
+        raise UnsupportedArgument(name, f"repeats that are {describe(counts)}", context.span, _REPEATS)
+    counts = as_array(context, counts, I64)
     if not counts.shape or is_one(counts.shape[0]):
         return repeat(context, found, call(np.sum, counts), axis)
     agree(context, counts.shape[0], size, name)

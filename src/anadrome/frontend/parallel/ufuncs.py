@@ -8,13 +8,14 @@ import numpy as np
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Var, i64
-from anadrome.dtypes import BOOL
+from anadrome.dtypes import BOOL, DType
 from anadrome.errors.frontend import UnsupportedArgument
 from anadrome.frontend.arrays import as_array, describe
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.iterables import Iterated
 from anadrome.frontend.library import CALLS as LIBRARY
 from anadrome.frontend.library.common import array_var, axis_of, checked, table_name
+from anadrome.frontend.library.elementwise import loop_types
 from anadrome.frontend.library.prefixes import scanned
 from anadrome.frontend.library.shape import broadcast_to, expand_dims
 from anadrome.frontend.parallel.folds import reduce_items, scan_items
@@ -62,9 +63,9 @@ def _reduce(ufunc: np.ufunc) -> StagedCall:
         return staged
 
     def folded(context: Context, array: Value, axis: Value = 0) -> Value:
-        if ufunc is np.hypot:
-            array = _from_magnitude(context, "np.hypot.reduce", array, axis)
-        return reduce_items(context, ufunc, array, _neutral(ufunc), axis)
+        own = _operands(context, ufunc, array, "reduce")
+        items = _from_magnitude(context, "np.hypot.reduce", own, axis) if ufunc is np.hypot else own
+        return reduce_items(context, ufunc, items, _neutral(ufunc, own.dtype), axis)
 
     return folded
 
@@ -81,8 +82,22 @@ def _from_magnitude(context: Context, name: str, array: Value, axis: Value) -> I
     return Iterated(items.extent, item)
 
 
-def _neutral(ufunc: np.ufunc) -> Value:
-    return ufunc.identity
+def _operands(context: Context, ufunc: np.ufunc, array: Value, method: str) -> Array:
+    """The array as the type in which the function works on two of its elements."""
+    found = as_array(context, array)
+    if not isinstance(found, Array):
+        name = f"np.{ufunc.__name__}.{method}"
+        raise UnsupportedArgument(name, "a number where an array is expected", context.span)
+    made = as_array(context, found, loop_types(context, ufunc, (found, found))[0])
+    assert isinstance(made, Array)
+    return made
+
+
+def _neutral(ufunc: np.ufunc, dtype: DType) -> Value:
+    """What changes nothing, of a type: of `&` all bits, which are -1 or the greatest number."""
+    if ufunc is np.bitwise_and:
+        return np.invert(dtype.numpy.type(0))
+    return dtype.numpy.type(ufunc.identity)
 
 
 def _accumulate(ufunc: np.ufunc) -> StagedCall:
@@ -112,18 +127,19 @@ def _accumulate(ufunc: np.ufunc) -> StagedCall:
         return named
 
     def folded(context: Context, array: Value, axis: Value = 0) -> Value:
+        items = _operands(context, ufunc, array, "accumulate")
         if ufunc is np.hypot:
-            return _lengths(context, array, axis)
-        return scan_items(context, ufunc, array, _neutral(ufunc), False, axis)
+            return _lengths(context, items, axis)
+        return scan_items(context, ufunc, items, _neutral(ufunc, items.dtype), False, axis)
 
     return folded
 
 
-def _lengths(context: Context, array: Value, axis: Value) -> Value:
+def _lengths(context: Context, array: Array, axis: Value) -> Value:
     """np.hypot.accumulate: a scan, and in front of it the first element as it is, with its sign."""
     name = "np.hypot.accumulate"
-    items = _from_magnitude(context, name, array, axis)
-    prefixes = array_var(context, name, scan_items(context, np.hypot, items, _neutral(np.hypot), False, axis))
+    items, neutral = _from_magnitude(context, name, array, axis), _neutral(np.hypot, array.dtype)
+    prefixes = array_var(context, name, scan_items(context, np.hypot, items, neutral, False, axis))
     elements = array_var(context, name, array)
     along = axis_of(context, name, axis, len(elements.type.shape))
 
