@@ -151,6 +151,16 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
     return remember(context, result)
 
 
+def own_result(context: Context, result: Value, *operands: Value) -> Value:
+    """What an operator gives of static operands: an array stays one that is known, unless it is written."""
+    if type(result) is np.ndarray and all(is_native(type(one)) for one in operands):
+        if context.span in context.grown:
+            context.surroundings.made(result)
+            return remember(context, result)
+        context.made(result)
+    return result
+
+
 def is_list(value: Value) -> bool:
     """Whether a value is a list, be its length known at run time only."""
     return isinstance(value, list) or (isinstance(value, Array | Complex) and bool(value.list_depth))
@@ -242,9 +252,10 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
     context.surroundings.whole(left)
     context.surroundings.whole(right)
     try:
-        return _STATIC_COMPARE[kind](left, right)
+        result = _STATIC_COMPARE[kind](left, right)
     except Exception as error:
         raise StaticCallFailed("this comparison", error, context.span) from error
+    return own_result(context, result, left, right)
 
 
 def _item_by_item(

@@ -328,9 +328,9 @@ class Context:
         self.surroundings.made(value)
 
     def grows(self, owner: object, error: FrontendError) -> NoReturn:
-        """Stage the program once more with this list as one of run-time length; else raise the error."""
+        """Stage the program once more with this list or array as one of the run; else raise the error."""
         record = self.records.get(id(owner))
-        site = None if record is None or not isinstance(owner, list) else record.site
+        site = record.site if record is not None and isinstance(owner, list | np.ndarray) else None
         if site is None or site in self.grown:
             raise error
         raise Restage(site, error)

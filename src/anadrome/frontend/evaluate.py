@@ -23,7 +23,7 @@ from anadrome.errors.frontend import (
     UnsupportedSyntax,
     UnsupportedType,
 )
-from anadrome.frontend.applying import STATIC_UNARY, compare_two, operate, refuse_maybe, remember
+from anadrome.frontend.applying import STATIC_UNARY, compare_two, operate, own_result, refuse_maybe, remember
 from anadrome.frontend.arrays import as_array, describe, unboxed
 from anadrome.frontend.calls import BoundMethod, staged_function
 from anadrome.frontend.complex_numbers import operators as complex_operators
@@ -307,9 +307,10 @@ def _unary(context: Context, frame: Frame, node: ast.UnaryOp) -> Value:
         return complex_operators.negate(context, value)
     context.surroundings.whole(value)
     try:
-        return STATIC_UNARY[type(node.op)](value)
+        result = STATIC_UNARY[type(node.op)](value)
     except Exception as error:
         raise StaticCallFailed("this operation", error, context.span) from error
+    return own_result(context, result, value)
 
 
 def _boolean(context: Context, frame: Frame, node: ast.BoolOp) -> Value:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedCall, WritesArgument
+from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedCall
 from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.drawing import GENERATORS, STATES
@@ -30,6 +30,7 @@ from anadrome.frontend.portable import native_name
 from anadrome.frontend.structures import children
 from anadrome.frontend.substitutes import instead_of
 from anadrome.frontend.values import Key, Value
+from anadrome.frontend.views import looked_through, refuse_write
 
 READING_METHODS = frozenset({"items", "keys", "values", "get", "copy", "count", "index", "most_common"})
 """Methods of containers that change nothing: their container is not looked at, however long it is."""
@@ -155,7 +156,7 @@ def run(
             result = function(*args, **kwargs)
     except Exception as error:
         if arrays and isinstance(error, ValueError) and "read-only" in str(error):
-            raise WritesArgument(context.span) from None
+            refuse_write(context, *arrays)
         help = ""
         if isinstance(error, CalledByPythonError):
             help = instead_of(function, args)[1] or CALLED_BACK
@@ -182,7 +183,7 @@ def _read_only(arrays: Sequence[np.ndarray]) -> Iterator[None]:
     try:
         yield
     finally:
-        for array in arrays:
+        for array in sorted(arrays, key=lambda one: len(looked_through(one))):  # a view behind its base
             array.flags.writeable = True
 
 

@@ -17,7 +17,6 @@ from anadrome.errors.frontend import (
     StaticCallFailed,
     StaticRequired,
     UnsupportedType,
-    WritesArgument,
 )
 from anadrome.frontend.applying import operate
 from anadrome.frontend.arrays import as_array, describe, promote
@@ -32,6 +31,7 @@ from anadrome.frontend.overloads import BINARY, own_method
 from anadrome.frontend.run_time_lists import GrowingList, inside, refuse_counted
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import Array, Complex, Fixed, Key, Scalar, Value, is_numpy_array, is_staged
+from anadrome.frontend.views import refuse_write
 from anadrome.frontend.writing import becomes_item, exchange_items, put
 
 INTO_REAL = "store `z.real` or `abs(z)`, or make the array with `dtype=complex`"
@@ -135,9 +135,9 @@ def in_place(context: Context, kind: type[ast.operator], old: Value, value: Valu
 
 
 def _without_elements(context: Context, array: np.ndarray) -> Array:
-    """An array from outside the program, into which nothing can be written because it has no elements."""
+    """A known array, into which nothing can be written because it has no elements."""
     if array.size:
-        raise WritesArgument(context.span)
+        refuse_write(context, array)
     if not array.flags.writeable:
         raise ReadOnly(context.span)
     found = as_array(context, array)

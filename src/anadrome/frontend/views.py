@@ -9,12 +9,14 @@ write to one makes the other unreadable.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 import numpy as np
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import ArrayType, Atom, Const, Size, Var, i64
 from anadrome.dtypes import I64
+from anadrome.errors.frontend import WritesArgument
 from anadrome.frontend.context import Context
 from anadrome.frontend.sizes import is_nonnegative, multiply_sizes
 from anadrome.frontend.values import (
@@ -276,3 +278,18 @@ def permuted_layout(context: Context, array: Array, axes: Sequence[int]) -> Layo
 def is_several(context: Context, size: Size) -> bool:
     """Whether a size is known to be at least 2."""
     return is_nonnegative(context, context.builder.size("sub", size, i64(2)))
+
+
+# ---------------------------------------------------------------------------- known arrays
+def refuse_write(context: Context, *arrays: np.ndarray) -> NoReturn:
+    """One of these arrays, which are known while compiling, is written: what an operator has made of known
+    arrays becomes an array of the run; one from outside the program is refused."""
+    owners = [looked_through(array)[-1] for array in arrays]
+    made = [one for one in owners if context.is_made(one)]
+    context.grows(made[0] if made else None, WritesArgument(context.span))
+
+
+def looked_through(array: np.ndarray) -> list[np.ndarray]:
+    """An array, that into which it is a view, and so on to the one that holds the memory."""
+    base = array.base
+    return [array, *(looked_through(base) if isinstance(base, np.ndarray) else ())]

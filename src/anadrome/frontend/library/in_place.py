@@ -15,7 +15,7 @@ import numpy as np
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Size, Var, i64
 from anadrome.dtypes import BOOL
-from anadrome.errors.frontend import ComplexRefused, ShapeMismatch, UnsupportedArgument, WritesArgument
+from anadrome.errors.frontend import ComplexRefused, ShapeMismatch, UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom, describe
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import (
@@ -30,6 +30,7 @@ from anadrome.frontend.library.common import (
 from anadrome.frontend.library.order import require_kth, sort
 from anadrome.frontend.sizes import agree, show_shape, size_value
 from anadrome.frontend.values import Array, Complex, Scalar, Value
+from anadrome.frontend.views import refuse_write
 from anadrome.frontend.writing import put
 
 Target = Array | Complex
@@ -103,7 +104,7 @@ def target_of(context: Context, name: str, given: Value) -> Target | None:
     if isinstance(given, Array | Complex) and not given.list_depth and not is_number:
         return given
     if isinstance(given, np.ndarray):
-        raise WritesArgument(context.span)
+        refuse_write(context, given)
     raise UnsupportedArgument(name, f"`out` is {describe(given)}", context.span, "give it an array")
 
 
@@ -243,6 +244,8 @@ def put_mask(context: Context, a: Value, mask: Value, values: Value) -> Value:
     target, own = _real_target(context, name, a), as_array(context, values)
     if own.shape and len(own.shape) != len(target.shape):
         raise UnsupportedArgument(name, "values of another shape, which NumPy repeats", context.span)
+    if isinstance(values, np.ndarray) or (isinstance(values, Array) and not values.list_depth):
+        require_cast(context, name, own.dtype.numpy, target.dtype.numpy, "safe")
     holds = as_array(context, mask)
     if len(holds.shape) != len(target.shape):
         raise UnsupportedArgument(name, "a mask of another shape", context.span)
