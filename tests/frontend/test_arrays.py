@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.frontend.oracle import agree
+from anadrome.errors.runtime import IndexOutOfBounds
+from tests.frontend.oracle import agree, compiled
 
 rng = np.random.default_rng(2)
 VECTOR = rng.normal(size=9)
@@ -387,3 +388,90 @@ def test_writes_in_loops(function, count):
 @pytest.mark.parametrize("function", [rows_written_through_the_loop_variable, last_row])
 def test_rows(function):
     agree(function, MATRIX)
+
+
+PLACES, WEIGHTS = np.array([3, 1, 2]), np.array([1.0, 2.0, 3.0])
+
+
+def operators_on_known_arrays(x):
+    less, same, turned, large, equal = -PLACES, +WEIGHTS, ~PLACES, PLACES > 1, WEIGHTS == 2.0
+    less *= 2
+    same[0] = 9.0
+    turned[1:][0] = 7
+    large[0], equal[2] = False, True
+    rest = -(PLACES[1:])
+    rest += 1
+    return less * x, same, turned, large, equal, rest, WEIGHTS
+
+
+def written_in_a_loop(x):
+    for k in range(len(x)):
+        minus = -WEIGHTS
+        minus[k] = 7.0
+        x = x + minus
+    return x
+
+
+def written_by_functions(x):
+    minus, doubled, ordered = -WEIGHTS, +WEIGHTS, -WEIGHTS
+    np.putmask(minus, PLACES > 1, 5.0)
+    np.exp(x, out=doubled)
+    ordered.sort()
+    return minus, doubled, ordered
+
+
+def known_until_it_is_written(x):
+    if np.any(PLACES > 2):
+        x = x[:2]
+    return x, x * np.floor_divide(PLACES[::-1], PLACES)[: len(x)]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [operators_on_known_arrays, written_in_a_loop, written_by_functions, known_until_it_is_written],
+)
+def test_results_of_operators_on_known_arrays_belong_to_the_program(function) -> None:
+    agree(function, np.array([0.5, 1.5, 2.5]))
+
+
+def put_into_nothing(a, k, m):
+    b = a.copy()
+    b[k, 5:2] = 5.0
+    return b
+
+
+def put_into_no_columns(a, k, m):
+    b = a.copy()
+    b[k, m:m] = 5.0
+    return b
+
+
+def added_to_no_rows(a, k, m):
+    b = a.copy()
+    b[m:m, k] += 1.0
+    return b
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, k, m: a[k, :0].sum(),
+        lambda a, k, m: a[k, m:m].sum(),
+        lambda a, k, m: a[m:m, k].sum(),
+        lambda a, k, m: a[:0][:, k].sum(),
+        lambda a, k, m: a[np.array([0, k]), m:m].sum(),
+        lambda a, k, m: a[np.zeros(m - 2, int), k].sum(),
+        put_into_nothing,
+        put_into_no_columns,
+        added_to_no_rows,
+    ],
+)
+def test_an_index_beside_an_empty_slice_is_checked(function) -> None:
+    matrix = np.ones((6, 6))
+    for k in (5, -6):
+        agree(function, matrix, k, 2)
+    for k in (9, -9):
+        with pytest.raises(IndexError):
+            function(matrix.copy(), k, 2)
+        with pytest.raises(IndexOutOfBounds):
+            compiled(function, matrix, k, 2)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anadrome.array_ir.build import Builder
-from anadrome.array_ir.nodes import FALSE, Atom, Bounds, Check, Const, Size, Var, i64
+from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Bounds, Check, Const, Size, Var, i64
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors.frontend import (
     MalformedIndex,
@@ -30,6 +30,7 @@ from anadrome.frontend.sizes import (
     is_below,
     is_nonnegative,
     least_size,
+    multiply_sizes,
     show_shape,
 )
 from anadrome.frontend.values import Array, Cell, Complex, Fixed, Item, Range, Scalar, ScopeKind, Value, View
@@ -41,6 +42,7 @@ from anadrome.frontend.views import (
     range_index,
     sliced_layout,
 )
+from anadrome.prims.node import replace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +90,58 @@ def selectors(context: Context, shape: tuple[Size, ...], index: Value) -> list[S
         else:
             found.append(selector(context, shape[axis], part))
             axis += 1
-    return found
+    return _checked_beside_nothing(context, shape, found)
+
+
+def _checked_beside_nothing(
+    context: Context, shape: tuple[Size, ...], found: list[Selector]
+) -> list[Selector]:
+    """Indices are checked where an element is read or written. Beside a slice that may take nothing they are
+    checked here, since then no element is; integers beside index arrays too, while NumPy checks no arrays
+    that are broadcast away."""
+    doubtful = [item for place, item in enumerate(found) if _may_take_nothing(context, found[place:], item)]
+    if not doubtful:
+        return found
+    has_slice = any(isinstance(item, Range) for item in doubtful)
+    sizes, checked = iter(shape), list[Selector]()
+    for item in found:
+        size = i64(1) if isinstance(item, NewAxis) else next(sizes)
+        is_open = isinstance(item, Fixed | Gather) and not item.is_proved
+        is_checked = is_open and (has_slice or isinstance(item, Fixed))
+        checked.append(_checked(context, item, size) if is_checked else item)  # type: ignore[arg-type]
+    return checked
+
+
+def _may_take_nothing(context: Context, rest: Sequence[Selector], item: Selector) -> bool:
+    """Whether a selector may take no element; whole dimensions behind all others are not asked."""
+    if isinstance(item, Gather):
+        sizes = item.indices.type.shape
+    elif isinstance(item, Range) and not all(isinstance(one, Range) and one.is_whole for one in rest):
+        sizes = (item.extent,)
+    else:
+        return False
+    return not all(is_at_most(context, i64(1), size) for size in sizes)
+
+
+def _checked(context: Context, item: Fixed | Gather, size: Size) -> Fixed | Gather:
+    """An index, or the least and the greatest of an array of them, checked before anything is read."""
+    builder = context.builder
+    if isinstance(item, Fixed):
+        make_sure_inside(builder, item.atom, size)
+        return replace(item, is_proved=True)
+    flat = builder.reshape(item.indices, (multiply_sizes(context, item.indices.type.shape),))
+    for extreme in ("min", "max"):
+        index = builder.reduce(extreme, flat.type.shape[0], lambda inner, at: inner.index(flat, (at,)))
+        is_some = builder.apply("gt", flat.type.shape[0], i64(0))
+        make_sure_inside(builder, builder.select(is_some, index, i64(0)), size, is_some)
+    return replace(item, is_proved=True)
+
+
+def make_sure_inside(builder: Builder, index: Atom, size: Size, is_asked: Atom = TRUE) -> None:
+    """Check an index of a dimension, where it is asked for."""
+    inside = builder.apply("and", builder.apply("ge", index, i64(0)), builder.apply("lt", index, size))
+    holds = inside if is_asked == TRUE else builder.apply("or", builder.apply("not", is_asked), inside)
+    builder.let(Check(holds, "index", INDEX_MESSAGE, (index, size)))
 
 
 def is_mask(part: Value) -> bool:

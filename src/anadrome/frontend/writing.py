@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from anadrome.array_ir.build import Builder, as_var
-from anadrome.array_ir.nodes import ArrayType, Atom, Bounds, Check, Part, Scatter, Size, Update, Var, i64
+from anadrome.array_ir.nodes import ArrayType, Atom, Bounds, Part, Scatter, Size, Update, Var, i64
 from anadrome.errors.base import counted
 from anadrome.errors.frontend import (
     ReadOnly,
@@ -16,7 +16,6 @@ from anadrome.errors.frontend import (
     UnsupportedType,
     WritesThroughView,
 )
-from anadrome.errors.runtime import INDEX_MESSAGE
 from anadrome.frontend.arrays import as_array, atom, convert, describe, type_of, variable_of
 from anadrome.frontend.context import Context, dtype_of
 from anadrome.frontend.indexing import (
@@ -28,6 +27,7 @@ from anadrome.frontend.indexing import (
     compose,
     gathering,
     is_mask,
+    make_sure_inside,
     selectors,
 )
 from anadrome.frontend.operators import element, is_one
@@ -208,7 +208,7 @@ def _put_elements(context: Context, array: Array, found: Sequence[Selector], val
         indices = unraveled(context, inner, index, taken.shape)
         own = tuple(taken.at(inner, indices))
         for axis in () if is_proved else gathered:
-            _make_sure_inside(inner, own[axis], array.shape[axis])
+            make_sure_inside(inner, own[axis], array.shape[axis])
         at = place(inner, own)
         return (Scatter.of(base, tuple(at), element(inner, stored, taken.shape, indices), Bounds.CHECKED),)
 
@@ -236,12 +236,7 @@ def check_inside(context: Context, array: Array, found: Sequence[Selector]) -> N
             continue
         size = next(sizes)
         if isinstance(item, Fixed) and not item.is_proved:
-            _make_sure_inside(context.builder, item.atom, size)
-
-
-def _make_sure_inside(builder: Builder, index: Atom, size: Size) -> None:
-    inside = builder.apply("ge", index, i64(0)), builder.apply("lt", index, size)
-    builder.let(Check(builder.apply("and", *inside), "index", INDEX_MESSAGE, (index, size)))
+            make_sure_inside(context.builder, item.atom, size)
 
 
 def _put_number(context: Context, array: Array, index: Value, value: Value) -> bool:
