@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anadrome.errors.runtime import IndexOutOfBounds
+from anadrome.errors.runtime import IndexOutOfBounds, SizeMismatch
 from tests.frontend.oracle import agree, compiled
 
 rng = np.random.default_rng(2)
@@ -475,3 +475,38 @@ def test_an_index_beside_an_empty_slice_is_checked(function) -> None:
             function(matrix.copy(), k, 2)
         with pytest.raises(IndexOutOfBounds):
             compiled(function, matrix, k, 2)
+
+
+def shortest_paths(weights):
+    paths = weights.copy()
+    for k in range(len(paths)):
+        paths = np.minimum(paths, paths[:, k : k + 1] + paths[k : k + 1])
+    return paths
+
+
+def eliminated(a):
+    a = a.copy()
+    for k in range(len(a) - 1):
+        a[k + 1 :] = a[k + 1 :] - a[k + 1 :, k : k + 1] / a[k, k] * a[k : k + 1]
+    return a
+
+
+def row_and_column(a, k):
+    return a[:, k : k + 1] * a[k : k + 1], np.where(a[:, k : k + 1] > 0.5, a, a[k : k + 1]), a[:, :1] - a[-1:]
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 12])
+def test_a_slice_of_one_element_stretches(size: int) -> None:
+    matrix = np.random.default_rng(size).uniform(0.1, 1.0, (size, size)) + size * np.eye(size)
+    agree(shortest_paths, matrix)
+    agree(eliminated, matrix)
+    agree(row_and_column, matrix, size - 1)
+    agree(lambda a, i, j: a[i : i + 1] + a[j : j + 1], matrix, 0, size - 1)
+
+
+def test_a_slice_that_takes_nothing_does_not_stretch() -> None:
+    with pytest.raises(ValueError):
+        row_and_column(np.ones((7, 7)), 7)
+    with pytest.raises(SizeMismatch):
+        compiled(row_and_column, np.ones((7, 7)), 7)
+    agree(lambda a, k: a[k : k + 1] + a[7:], np.ones(7), 9)

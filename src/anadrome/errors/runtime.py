@@ -89,8 +89,8 @@ class SizeMismatch(RuntimeCheckError, ValueError):
     help = "check the sizes and shapes that lead here, for example by running the function in plain Python"
 
     help_of_one = (
-        "a dimension of which only the run knows that its size is 1 is not stretched: take its element, "
-        "`x[0]`, if NumPy would stretch it here, else check the sizes that lead here"
+        "a dimension of which only the run knows that its size is 1 is not stretched: if NumPy would stretch "
+        "it here, take its element and make the dimension anew, `D[:, k][:, None]`, else check the sizes"
     )
 
     @classmethod

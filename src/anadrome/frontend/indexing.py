@@ -26,6 +26,7 @@ from anadrome.frontend.sizes import (
     agree,
     canonical,
     clamp_size,
+    give_most,
     is_at_most,
     is_below,
     is_nonnegative,
@@ -273,7 +274,21 @@ def sliced(context: Context, size: Size, part: slice) -> Range:
     if part.start is None and part.stop is None and step == 1:
         return whole(size)
     special = _from_one_end(context, known, part, int(step))
-    return special if special is not None else _general_slice(context, known, part, int(step))
+    taken_now = special if special is not None else _general_slice(context, known, part, int(step))
+    _remember_width(context, part, taken_now)
+    return taken_now
+
+
+def _remember_width(context: Context, part: slice, taken: Range) -> None:
+    """A slice takes at most what its text says: one element of `x[k:k + 1]` and `x[:1]`, if any."""
+    bounds = [_as_atom(context, 0 if bound is None else bound) for bound in (part.start, part.stop)]
+    forms = [context.builder.affine(bound) for bound in bounds if bound is not None]
+    is_last = part.stop is None and isinstance(part.start, int) and part.start < 0
+    if len(forms) < 2 or taken.step != i64(1) or (part.stop is None and not is_last):
+        return
+    width = forms[1].plus(forms[0], -1)
+    if not width.terms and width.constant >= 0:
+        give_most(context, taken.extent, width)
 
 
 def _from_one_end(context: Context, size: Size, part: slice, step: int) -> Range | None:
@@ -316,15 +331,19 @@ def _general_slice(context: Context, size: Size, part: slice, step: int) -> Rang
     return Range(start, i64(step), extent)
 
 
+def _as_atom(context: Context, value: Value) -> Atom | None:
+    """A bound as an int64, None where it is no integer."""
+    if isinstance(value, Scalar) and value.dtype.is_integer:
+        return context.builder.convert(value.atom, I64)
+    return i64(int(value)) if isinstance(value, int | np.integer) else None
+
+
 def _bound(context: Context, size: Size, value: Value, default: Atom, lower: Atom, upper: Atom) -> Atom:
     builder = context.builder
     if value is None:
         return default
-    if isinstance(value, Scalar) and value.dtype.is_integer:
-        found = builder.convert(value.atom, I64)
-    elif isinstance(value, int | np.integer):
-        found = i64(int(value))
-    else:
+    found = _as_atom(context, value)
+    if found is None:
         raise UnsupportedType(
             "the bound of a slice", describe(value), context.span, "use an integer: `int(i)`"
         )

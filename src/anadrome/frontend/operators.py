@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Check, Const, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, I8, I64, DType
-from anadrome.errors.frontend import AmbiguousTruth, PromotionError
+from anadrome.errors.frontend import AmbiguousTruth, PromotionError, quoted
 from anadrome.frontend.arrays import atom, describe, promote, type_of
 from anadrome.frontend.context import Context
-from anadrome.frontend.sizes import agree, show_shape
+from anadrome.frontend.sizes import agree, is_at_most_one, is_same_size, show_shape
 from anadrome.frontend.values import Array, Magnitude, Scalar, Staged, Value
 from anadrome.frontend.views import laid_out_like
 from anadrome.prims.table import PRIMS
@@ -61,14 +61,45 @@ def broadcast_shapes(context: Context, shapes: Sequence[tuple[Size, ...]], what:
     return tuple(result)
 
 
+def _shapes_with_ones(
+    context: Context, shapes: Sequence[tuple[Size, ...]], what: str
+) -> list[tuple[Size, ...]]:
+    """The shapes with 1 for sizes that are 0 or 1, as that of `x[k:k + 1]`, and meet another size.
+
+    Such a size stretches where it is 1. The run checks that it is, or that both are 0.
+    """
+    rank = max(len(shape) for shape in shapes)
+    result = [list(shape) for shape in shapes]
+    narrow = {size for shape in shapes for size in shape if is_at_most_one(context, size)}
+    for axis in range(-rank, 0) if narrow else ():
+        met = [shape[axis] for shape in shapes if len(shape) >= -axis]
+        others = [size for size in met if size not in narrow and not is_one(size)]
+        for shape in result if others else ():
+            if len(shape) < -axis or shape[axis] not in narrow:
+                continue
+            builder, sizes = context.builder, (shape[axis], others[0])
+            if is_same_size(context, *sizes):
+                continue
+            is_fit = builder.apply("or", builder.apply("eq", sizes[0], i64(1)), builder.apply("eq", *sizes))
+            builder.let(Check(is_fit, "size", f"{quoted(what)}: sizes {{0}} and {{1}} differ", sizes))
+            shape[axis] = i64(1)
+    return [tuple(shape) for shape in result]
+
+
 def is_one(size: Size) -> bool:
     """Whether a size is the constant 1."""
     return isinstance(size, Const) and size.value == 1
 
 
-def element(builder: Builder, operand: Atom, shape: tuple[Size, ...], indices: tuple[Atom, ...]) -> Atom:
-    """The element of an operand that meets `indices` of the broadcast shape."""
-    own = operand.type.shape
+def element(
+    builder: Builder,
+    operand: Atom,
+    shape: tuple[Size, ...],
+    indices: tuple[Atom, ...],
+    own: tuple[Size, ...] | None = None,
+) -> Atom:
+    """The element of an operand that meets `indices` of the broadcast shape; `own` are its sizes."""
+    own = operand.type.shape if own is None else own
     if not own:
         return operand
     assert isinstance(operand, Var)
@@ -88,10 +119,15 @@ def map_elements(
     is_weak: bool = False,
 ) -> Staged:
     """`function(builder, scalars)` at every place of the operands broadcast together."""
-    shape = broadcast_shapes(context, [operand.type.shape for operand in operands], what)
+    own = _shapes_with_ones(context, [operand.type.shape for operand in operands], what)
+    shape = broadcast_shapes(context, own, what)
 
     def place(inner: Builder, indices: tuple[Var, ...]) -> Atom:
-        return function(inner, tuple(element(inner, operand, shape, indices) for operand in operands))
+        found = (
+            element(inner, operand, shape, indices, sizes)
+            for operand, sizes in zip(operands, own, strict=True)
+        )
+        return function(inner, tuple(found))
 
     return context.wrap(context.builder.build(shape, place), is_weak)
 

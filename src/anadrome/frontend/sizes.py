@@ -129,6 +129,18 @@ def clamp_size(context: Context, size: Size) -> Size:
     return context.builder.size("max", size, i64(0))
 
 
+def give_most(context: Context, size: Size, most: Affine) -> None:
+    """Remember that a size is no larger than this."""
+    if isinstance(size, Var):
+        context.most[size] = (*context.most.get(size, ()), most)
+
+
+def is_at_most_one(context: Context, size: Size) -> bool:
+    """Whether a size that is not known is known to be 0 or 1."""
+    found = context.most.get(size, ()) if isinstance(size, Var) else ()
+    return any(not most.terms and most.constant <= 1 for most in found)
+
+
 def least_size(context: Context, left: Size, right: Size) -> Size:
     """min(left, right), one of them where it is known to be no larger."""
     builder = context.builder
