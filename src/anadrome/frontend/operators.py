@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Check, Const, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, I8, I64, DType
@@ -209,13 +211,22 @@ def power(context: Context, base: Value, exponent: Value) -> Staged:
         dtype.is_integer and is_weak and isinstance(exponent, int)
     ):  # a negative exponent: Python gives a float
         dtype = F64
-    if dtype.is_integer and isinstance(base, int) and isinstance(exponent, Scalar):
+    if dtype.is_integer and is_weak and isinstance(base, int) and isinstance(exponent, Scalar):
         return _power_of_constant(context, base, exponent, is_weak)
+    if dtype is BOOL and any(isinstance(one, Array) for one in (base, exponent)):
+        dtype = I8  # as NumPy's
     if dtype.is_integer:
-        raise PromotionError(
-            "**", f"{dtype.numpy_name} with an exponent known at run time only", context.span
-        )
+        _refuse_negative_powers(context, exponent)
     return apply_typed(context, "pow", dtype, (base, exponent), is_weak)
+
+
+def _refuse_negative_powers(context: Context, exponent: Value) -> None:
+    """The check that no integer is raised to a negative one, as NumPy makes it: of every exponent."""
+    own, _ = type_of(context, exponent)
+    if np.issubdtype(own.numpy, np.signedinteger):
+        is_fit = atom(context, context.call(np.all, apply_prim(context, "ge", exponent, 0)))
+        words = "ValueError: integers to negative integer powers are not allowed"
+        context.builder.let(Check(is_fit, "raise", words))
 
 
 LARGEST = 2**63 - 1

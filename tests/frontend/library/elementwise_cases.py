@@ -52,6 +52,7 @@ ODDS = np.repeat(ODD, 7), np.tile(ODD, 7)
 B = X > 0
 C = Y > 0
 N = RANDOM.integers(-5, 6, (4, 3))
+WHOLE = np.array([0, 5, 3, 61])
 
 CASES: list[Case] = [
     *row_cases(),
@@ -104,6 +105,13 @@ CASES: list[Case] = [
     case(np.divide, lambda x: np.divide(x, 2), np.arange(4, dtype=np.int8)),
     case(np.add, lambda x: np.add(x, 1), np.arange(4, dtype=np.int8)),
     case(np.power, lambda x: (x**2, x**3, np.power(x, 2), x**2.0), np.array([True, False])),
+    *(
+        case(np.power, lambda x, y: (x**y, np.power(y, x), 2**y, x ** y[0], x[1] ** y[1]), x, y)
+        for x in (WHOLE, WHOLE.astype(np.int32), WHOLE.astype(np.uint8))
+        for y in (WHOLE[::-1].copy(), WHOLE.astype(np.int8))
+    ),
+    case(np.power, lambda x, y: (x**y, x**x, y**x, 2**x), np.array([True, False]), np.array([3, 2])),
+    case(np.power, lambda x: (np.power(2, x), x ** [1, 2, 3, 70], 3 ** x[3], x**100), WHOLE),
     case(np.cos, lambda x: (np.cos(0.25), np.floor(2.5), np.float64(1.0), np.add(1, 2), x * np.cos(0.25)), F),
 ]
 

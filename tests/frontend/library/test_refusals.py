@@ -34,7 +34,7 @@ from anadrome.errors.frontend import (
     WritesArgument,
     WritesThroughView,
 )
-from anadrome.errors.runtime import EmptyReduction, IndexOutOfBounds, SizeMismatch
+from anadrome.errors.runtime import EmptyReduction, IndexOutOfBounds, RaisedValueError, SizeMismatch
 from tests.frontend.library.staging import compiled
 
 X = np.arange(12.0).reshape(4, 3)
@@ -244,6 +244,12 @@ def test_static_arguments_must_be_known() -> None:
 def test_extremum_of_nothing_fails_at_run_time(function: Callable[..., Any]) -> None:
     with pytest.raises(EmptyReduction):
         compiled(lambda x: function(x), [np.zeros((0, 3))])
+
+
+@pytest.mark.parametrize("function", [lambda x: 2**x, lambda x: x**x, lambda x: np.power(x, x[1])])
+def test_a_negative_power_of_an_integer_fails_at_run_time(function: Callable[..., Any]) -> None:
+    with pytest.raises(RaisedValueError, match="negative integer powers"):
+        compiled(lambda x: function(x), [np.array([2, -1, 3])])
 
 
 @pytest.mark.parametrize("at", [3, -4])
