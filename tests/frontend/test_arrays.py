@@ -269,7 +269,7 @@ def members(a, x):
 
 def shapes(a):
     n, m = a.shape
-    return n * m, a.size, len(a), a.ndim, len(a[0]), a.shape[-1] - 1
+    return n * m, a.size, len(a), a.ndim, len(a[0]), a.shape[-1] - 1, a.itemsize, a[0].nbytes, a[0, 0].nbytes
 
 
 @pytest.mark.parametrize("small", [2, 16])

@@ -225,7 +225,7 @@ def test_python_numbers_and_questions() -> None:
     agree(lambda x: complex(x) * 2, 3)
     agree(lambda z: isinstance(z, complex), 1j)
     agree(lambda z: isinstance(z, np.ndarray) and z.dtype == np.complex128, drawn(4))
-    agree(lambda z: (len(z), z.shape[0], z.ndim, z.size), drawn(20, 3))
+    agree(lambda z: (len(z), z.shape[0], z.ndim, z.size, z.itemsize, z.nbytes), drawn(20, 3))
     agree(lambda z: abs(z) + pow(z, 2), 3 + 4j)
     agree(lambda z: np.iscomplexobj(z) and np.isrealobj(z.real), drawn(4))
     agree(lambda x: x.real + x.imag, np.arange(20.0))

@@ -157,7 +157,7 @@ METHODS: dict[str, str] = {
         .squeeze()
         .std() .sum() .tolist() .transpose() .var() .item(0) .take(np.array([0,0])) .take(0) .sort() .fill(1)
         .clip(1,2)
-        .T .dtype .imag .ndim .real .shape .size
+        .T .dtype .imag .itemsize .nbytes .ndim .real .shape .size
     """,
     "i b": ".astype(np.int64) .astype(np.int64,copy=False) .astype(np.uint8) .astype(bool)",
     "m q": """
@@ -177,7 +177,7 @@ METHODS: dict[str, str] = {
         .all() .any() .astype(np.complex64) .astype(np.complex128,copy=False) .conj() .conjugate() .copy()
         .cumprod() .cumsum() .flatten() .item(0) .mean() .nonzero() .prod() .ravel() .repeat(2) .reshape(-1)
         .squeeze() .std() .sum() .take(0) .transpose() .var()
-        .T .dtype .imag .ndim .real .shape .size
+        .T .dtype .imag .itemsize .nbytes .ndim .real .shape .size
     """,
     "k": ".diagonal() .swapaxes(0,1) .trace() .dot(np.ones(3)) .T .ravel() .reshape(-1)",
 }

@@ -71,6 +71,7 @@ from anadrome.frontend.complex_numbers.rules import (
 from anadrome.frontend.complex_numbers.storing import write_complex
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library import ATTRIBUTES, CALLS, METHODS
+from anadrome.frontend.library.attributes import byte_count
 from anadrome.frontend.library.common import checked, table_name
 from anadrome.frontend.library.in_place import copying, filling, into, method_into
 from anadrome.frontend.tables import Late, Table
@@ -238,6 +239,8 @@ COMPLEX_METHODS: dict[str, StagedCall] = {
 
 COMPLEX_ATTRIBUTES: dict[str, Callable[[Context, Complex], Value]] = {
     **{name: partial(_of_real_part, ATTRIBUTES[name]) for name in ("shape", "size", "ndim")},
+    "itemsize": lambda context, value: numpy_type(value.dtype).itemsize,
+    "nbytes": lambda context, value: byte_count(context, value.real, parts=2),
     "dtype": lambda context, value: numpy_type(value.dtype),
     "real": lambda context, value: value.real,
     "imag": lambda context, value: value.imag,

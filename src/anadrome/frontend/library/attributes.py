@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anadrome.array_ir.nodes import ArrayType
+from anadrome.array_ir.nodes import ArrayType, i64
 from anadrome.frontend.arrays import boxed
 from anadrome.frontend.context import Context
 from anadrome.frontend.library.common import permuted_view
@@ -21,6 +21,17 @@ def shape(context: Context, value: Staged) -> Value:
 def element_count(context: Context, value: Staged) -> Value:
     """How many elements there are."""
     return size_value(context, multiply_sizes(context, value.shape))
+
+
+def item_size(context: Context, value: Staged) -> Value:
+    """How many bytes an element takes."""
+    return value.dtype.numpy.itemsize
+
+
+def byte_count(context: Context, value: Staged, parts: int = 1) -> Value:
+    """How many bytes all elements take, that have so many parts."""
+    element = i64(parts * value.dtype.numpy.itemsize)
+    return size_value(context, multiply_sizes(context, (*value.shape, element)))
 
 
 def transpose(context: Context, value: Staged) -> Value:
@@ -40,6 +51,8 @@ def imaginary_part(context: Context, value: Staged) -> Value:
 ATTRIBUTES: dict[str, Callable[[Context, Staged], Value]] = {
     "shape": shape,
     "size": element_count,
+    "itemsize": item_size,
+    "nbytes": byte_count,
     "ndim": lambda context, value: len(value.shape),
     "dtype": lambda context, value: value.dtype.numpy,
     "T": transpose,
