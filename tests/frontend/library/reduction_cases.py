@@ -125,5 +125,11 @@ CASES: list[Case] = [
         np.array([np.nan, 1.5, np.inf, -np.inf], np.float32),
         LINE,
     ),
+    case(
+        (np.max, np.min),
+        lambda x, y: (np.max(x, initial=y[0]), np.min(y, axis=0, initial=x[0, 1]), np.max(x, initial=0.5)),
+        NUMBERS,
+        X[:, 0].astype(np.float32),
+    ),
     case("sum", lambda x: (x[0, 0].sum(), x[0, 0].mean(), np.sum(x[0, 0]), np.max(x[0, 0])), X),
 ]

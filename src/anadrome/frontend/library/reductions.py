@@ -14,7 +14,7 @@ from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import Atom, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, I64, U64, DType
 from anadrome.errors.frontend import PromotionError, ShapeMismatch, UnsupportedArgument
-from anadrome.frontend.arrays import as_array, atom, describe, type_of
+from anadrome.frontend.arrays import as_array, atom, describe
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import (
     axes_of,
@@ -280,7 +280,8 @@ def spread(name: str, is_root: bool) -> StagedCall:
 
 # ---------------------------------------------------------------------------- extrema and logic
 def extremum(name: str, operator: str) -> StagedCall:
-    """np.min, np.max: a NaN wins; of nothing there is none, or `initial`, which is compared as well"""
+    """np.min, np.max: a NaN wins; of nothing there is none, or `initial`, which is compared as well,
+    as the type of the elements"""
 
     def staged(
         context: Context,
@@ -293,7 +294,7 @@ def extremum(name: str, operator: str) -> StagedCall:
     ) -> Value:
         own = as_array(context, a)
         named = _ON_BOOLS[operator] if own.dtype is BOOL else operator
-        start = None if initial is None else _initial(context, name, own.dtype, initial)
+        start = None if initial is None else _number(context, name, atom(context, initial, own.dtype))
         mask = mask_of(context, name, own, where)
         if mask is not None and start is None:
             help = "say what the result is where no element counts: `initial=`"
@@ -311,16 +312,6 @@ def extremum(name: str, operator: str) -> StagedCall:
         return over_axes(context, name, own, axis, keepdims, place, is_checked=start is None)
 
     return staged
-
-
-def _initial(context: Context, name: str, dtype: DType, initial: Value) -> Atom:
-    """A number that begins a reduction, under the type of the elements, which it may not change."""
-    found, is_weak = type_of(context, initial)
-    adapts = found is dtype or (is_weak and dtype is not BOOL and (dtype.is_float or not found.is_float))
-    if not adapts:
-        reason = f"`initial` of {found.numpy_name} for elements of {dtype.numpy_name}"
-        raise UnsupportedArgument(name, reason, context.span, "give it the type of the elements")
-    return _number(context, name, atom(context, initial, dtype))
 
 
 def _number(context: Context, name: str, value: Atom) -> Atom:
