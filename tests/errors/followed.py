@@ -39,6 +39,8 @@ from tests.errors.followed_functions import (
     grows_by_its_first_in_a_name,
     halves_on_a_stack,
     halves_on_an_array,
+    names_its_state,
+    numbers_its_state,
     prints_after_rows,
     prints_in_a_condition,
     prints_in_a_loop,
@@ -50,6 +52,8 @@ from tests.errors.followed_functions import (
     running_totals,
     running_totals_in_a_loop,
     told,
+    visits_padded,
+    visits_unpadded,
     writes,
     writes_a_copy,
     writes_a_copy_of_what_is_around,
@@ -362,6 +366,12 @@ FOLLOWED: dict[str, Followed] = {
     ),
     "a string that a loop extends": Followed(
         extends_a_string, ["`print(part, end='')`"], prints_parts, (X,), extends_a_string
+    ),
+    "a state with a name": Followed(
+        names_its_state, ["`IDLE, ON = 0, 1`"], numbers_its_state, (X,), names_its_state
+    ),
+    "rows of which one is empty": Followed(
+        visits_unpadded, ["pad them", "`[1, 2, -1]`"], visits_padded, (Y,), visits_unpadded
     ),
     "a string as a result": Followed(
         lambda x: f"{x}", ["return the numbers, and make the string outside"], lambda x: x, (X,)

@@ -265,3 +265,32 @@ def collects(x):
 def collects_in_a_list(x):
     table = [v for v in x]
     return sum(table)
+
+
+def names_its_state(x):
+    state, starts = "idle", 0.0
+    for v in x:
+        if state == "idle" and v > 0.5:
+            state, starts = "on", starts + 1.0
+        elif state == "on" and v < 0.5:
+            state = "idle"
+    return starts
+
+
+def numbers_its_state(x):
+    IDLE, ON = 0, 1
+    state, starts = IDLE, 0.0
+    for v in x:
+        if state == IDLE and v > 0.5:
+            state, starts = ON, starts + 1.0
+        elif state == ON and v < 0.5:
+            state = IDLE
+    return starts
+
+
+def visits_unpadded(x):
+    return sum(x[j] for k in range(len(x)) for j in [[1, 2], [], [0]][k % 3])
+
+
+def visits_padded(x):
+    return sum(x[j] for k in range(len(x)) for j in [[1, 2], [-1, -1], [0, -1]][k % 3] if j >= 0)

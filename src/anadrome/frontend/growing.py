@@ -43,6 +43,7 @@ from anadrome.frontend.iterables import Iterated, RowList, size_of
 from anadrome.frontend.restarts import COUNTED, RestartGrown
 from anadrome.frontend.rooms import is_outside, put_rows, widened
 from anadrome.frontend.run_time_lists import (
+    ONE_LENGTH,
     GrowingList,
     RowType,
     counting_loop,
@@ -53,7 +54,7 @@ from anadrome.frontend.run_time_lists import (
     refuse_counted,
 )
 from anadrome.frontend.sharing import aliases
-from anadrome.frontend.sizes import as_size, retype
+from anadrome.frontend.sizes import as_size, retype, show_shape
 from anadrome.frontend.structures import children, first_maybe, flatten, is_number
 from anadrome.frontend.values import (
     Array,
@@ -374,6 +375,10 @@ def _as_row(context: Context, leaf: Value, row: ArrayType) -> Atom:
     """A leaf of an item as a row of the array that holds it."""
     found = atom(context, leaf, row.dtype)
     if isinstance(found, Var) and found.type.shape:
+        sizes = [(one, two) for one, two in zip(found.type.shape, row.shape, strict=False) if one != two]
+        if any(isinstance(one, Const) and isinstance(two, Const) for one, two in sizes):
+            what = f"of shape {show_shape(found.type.shape)} beside one of shape {show_shape(row.shape)}"
+            raise UnsupportedType("an item of a run-time list", what, context.span, ONE_LENGTH)
         return retype(context, found, row, "a row of a list", RAGGED)
     return found
 

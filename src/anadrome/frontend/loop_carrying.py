@@ -57,15 +57,19 @@ from anadrome.frontend.values import (
     Missing,
     Place,
     Record,
+    RunText,
     Scalar,
     Scope,
     ScopeKind,
+    TextChoice,
     Value,
     is_staged,
     link,
     python_name,
 )
 from anadrome.frontend.views import common_layout, layout_of
+
+_STATE_HELP = "use whole numbers for what is a name of one of several states: `IDLE, ON = 0, 1`"
 
 
 @dataclass(slots=True, eq=False)
@@ -254,7 +258,7 @@ class Carrying:
         if not is_same_structure(before, value):
             self._exchanges_list(place, before, value)
             self._becomes_optional(place, before, value)
-            raise self._changes(carried, describe(before), describe(value))
+            raise self._changes(carried, describe(before), describe(value), value)
         leaves = [
             self._like(start, leaf) for start, leaf in zip(carried.start, leaves_of(value)[0], strict=True)
         ]
@@ -329,7 +333,7 @@ class Carrying:
             raise RestartByReference(self.scope, place)
         if not is_same:
             self._becomes_optional(place, before, value)
-            raise self._changes(carried, describe(before), describe(value))
+            raise self._changes(carried, describe(before), describe(value), value)
         return Part([], [], [], lambda results: self._set(place, before))
 
     def _cell_end(self, cell: Cell, var: Var) -> Atom:
@@ -485,7 +489,8 @@ class Carrying:
         if left:
             raise RestartResized(self.scope, {}, left)
 
-    def _changes(self, carried: Carried, before: str, after: str) -> FrontendError:
+    def _changes(self, carried: Carried, before: str, after: str, value: Value = None) -> FrontendError:
+        """The error of what is another thing after an iteration, `value` where that is at hand."""
         if not isinstance(carried.place, str):
             return ChangesStructure(f"`{carried.name}`", before, after, self._places(carried)[0])
         help, start, name = "", self.before[carried.place], carried.name
@@ -496,7 +501,8 @@ class Carrying:
                 else f"it is used as an integer: round it, `{name} = int(...)`, or take another name"
             )
         elif RUN_TEXT in (before, after):
-            help = "print its parts where they are made: `print(part, end='')`"
+            is_chosen = isinstance(value, RunText) and all(isinstance(one, TextChoice) for one in value.parts)
+            help = _STATE_HELP if is_chosen else "print its parts where they are made: `print(part, end='')`"
         elif after.startswith("complex") and not before.startswith("complex"):
             made = f"complex({name})" if "(" not in after else f"{name}.astype(complex)"
             help = f"start it as a complex one: `{name} = {made}`"
@@ -527,9 +533,8 @@ class Carrying:
                 self._exchanges_list(name, old, new)
                 self._becomes_optional(name, old, new)
                 self.before[name] = old
-                raise self._changes(
-                    Carried(name, name, [], [], [], [], next, old), describe(old), describe(new)
-                )
+                lost = Carried(name, name, [], [], [], [], next, old)
+                raise self._changes(lost, describe(old), describe(new), new)
             frame.names[name] = Missing(
                 "assigned inside a loop that may not run at all", f"give `{name}` a value before the loop"
             )

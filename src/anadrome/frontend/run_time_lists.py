@@ -98,6 +98,13 @@ def joint_row(context: Context, old: RowType | None, new: RowType) -> RowType:
     weak = tuple(one and two for one, two in zip(old.weak, new.weak, strict=True))
     for row in (old, new):
         for own, is_weak, joint in zip(row.types, row.weak, types, strict=True):
+            if (
+                not is_weak
+                and own.dtype is not joint.dtype
+                and any(one.is_empty for one in (*old.types, *new.types))
+            ):
+                what = "an empty list, which has no type, beside items of another length"
+                raise UnsupportedType("an item of a run-time list", what, context.span, ONE_LENGTH)
             if not is_weak and own.dtype is not joint.dtype:
                 mine, common = own.dtype.numpy.name, joint.dtype.numpy.name
                 what = f"{mine} in one item and of a type in another that makes {common} of both"
@@ -106,6 +113,7 @@ def joint_row(context: Context, old: RowType | None, new: RowType) -> RowType:
     return RowType(types, weak, old.depths, old.rebuild, old.example)
 
 
+ONE_LENGTH = "make all items of one length: pad them with a number that is no item, as in `[1, 2, -1]`"
 _OTHER_ROW = ("an item of a run-time list", "of another form than the item before")
 _OTHER_HELP = (
     "items may differ in their numbers and in the elements of their arrays: texts, functions, keys and "
