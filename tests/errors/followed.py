@@ -109,6 +109,12 @@ FOLLOWED: dict[str, Followed] = {
     "assignment in a comprehension": Followed(
         running_totals, ["write a `for` loop with assignments"], running_totals_in_a_loop, (X,)
     ),
+    "bools of which only the run knows": Followed(
+        lambda x, a: (x[0] > 1 if a > 0 else a > 1) + (a > 2),
+        ["`int(a > 1) + int(b > 1)`"],
+        lambda x, a: int(x[0] > 1 if a > 0 else a > 1) + int(a > 2),
+        (X, 3.0),
+    ),
     "float index": Followed(counts_up, ["`k = int(...)`"], counts_up_in_integers, (1.5, 3)),
     "complex loop": Followed(rotates, ["`x = x.astype(complex)`"], rotates_complex, (X, 3)),
     "write into an argument": Followed(

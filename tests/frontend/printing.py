@@ -61,6 +61,13 @@ def python_and_numpy(x):
     return x
 
 
+def bools(x):
+    print(
+        [x > 1], [np.float64(x) > 1], {"k": not x > 1}, repr(x > 1), f"{x > 1!r} {np.float64(x) > 1!r}", x > 1
+    )
+    return x
+
+
 def whole_numbers(k):
     print(
         [round(k)],
@@ -295,6 +302,7 @@ SHORT, LONG = np.arange(4.0), np.arange(40.0) / 2
 PROGRAMS = (
     *((scalars, (x,)) for x in (1.5, 3, np.float64(2.5), np.int64(4), np.float32(0.1))),
     *((python_and_numpy, (x,)) for x in (1.25, 7, np.float64(0.1))),
+    *((bools, (x,)) for x in (0.5, 2, np.float64(2.5))),
     *((formats, (x,)) for x in (3.14159, np.float64(12.5))),
     *((whole_numbers, (k,)) for k in (7, np.int64(7))),
     *((arrays, (a,)) for a in (SHORT, LONG)),

@@ -318,10 +318,16 @@ def is_truth(value):
     return 1.0 if isinstance(value, bool) else 2.0
 
 
-def test_whose_bool_it_is_is_not_known() -> None:
+def is_truth_on_one_way(x, a):
+    return is_truth(x[0] > 1 if a > 0 else a > 1)
+
+
+def test_whose_bool_it_is() -> None:
     assert ad.jit(is_number)(3) == ad.jit(is_number)(3.0) == 1.0
+    assert ad.jit(is_truth)(True) == ad.jit(lambda a: is_truth(a > 1))(2.0) == 1.0
+    assert ad.jit(is_truth)(np.True_) == ad.jit(lambda x: is_truth(x[0] > 1))(np.ones(3)) == 2.0
     with pytest.raises(ad.AnadromeError, match="Python's own or NumPy's"):
-        ad.jit(is_truth)(True)
+        ad.jit(is_truth_on_one_way)(np.ones(3), 2.0)
     assert ad.jit(is_truth, static_argnums=0)(True) == 1.0
 
 

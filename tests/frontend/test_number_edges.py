@@ -12,6 +12,21 @@ import anadrome as ad
 from anadrome.errors import frontend
 
 
+def agree(function, *args) -> None:
+    """The compiled function gives what Python gives, of the same types."""
+    with np.errstate(over="ignore"):
+        expected = function(*args)
+    found = ad.jit(function)(*args)
+    expected, found = (leaf if isinstance(leaf, tuple | list) else (leaf,) for leaf in (expected, found))
+    assert type(found) is type(expected)
+    assert [type(leaf) for leaf in found] == [type(leaf) for leaf in expected]
+    assert [getattr(leaf, "dtype", None) for leaf in found] == [
+        getattr(leaf, "dtype", None) for leaf in expected
+    ]
+    for mine, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("function", "args", "expected"),
     [
@@ -54,3 +69,106 @@ def test_rounding_is_that_of_python(places: int) -> None:
             source.randrange(-9999, 9999) + 0.5,
         ):
             assert compiled(x) == round(x, places), x
+
+
+def vote(a, b):
+    return ((a > 1) + (b > 1)) * a
+
+
+def counted(a):
+    found = 0
+    while a > 1:
+        found += (a > 2) + (a > 3)
+        a = a * 0.5
+    return found
+
+
+OF_PYTHON = [
+    vote,
+    lambda a, b: ((a > 0) * (a > 1), (a > 0) * True, (a > 0) - (a < 0), True + (a > 0), (a > 0) + 0.5),
+    lambda a, b: ((a > 0) // True, (a > 0) % True, (a > 0) / True, *divmod(a > 0, True)),
+    lambda a, b: ((a > 0) ** 2, 2 ** (a > 0), (a > 0) ** (b > 0), pow(a > 0, b > 0), a ** (b > 0)),
+    lambda a, b: (
+        (a > 0) << (b > 0),
+        (a > 0) >> (b > 0),
+        (a > 0) & (b > 0),
+        (a > 0) | (b > 0),
+        (a > 0) ^ (b > 0),
+    ),
+    lambda a, b: (2 ** ((a > 0) + (a > 1)), float((a > 0) + (a > 1)), [10, 20][a > 1], (a, b)[b > 1]),
+    lambda a, b: ((0 < a < 5) + (0 < b < 5), (a in (1.0, 2.0)) + (b in (2.0, 3.0)), (not a) + (not b)),
+    lambda a, b: (math.isnan(a) + math.isfinite(b), np.allclose(a, b) + True, np.array_equal(a, b) + True),
+    lambda a, b: (
+        isinstance(a > 1, bool),
+        isinstance(a > 1, np.bool_),
+        ((a > 0) if b > 0 else (a > 1)) + True,
+    ),
+]
+"""What is done with bools of Python's, which are integers."""
+
+
+@pytest.mark.parametrize("function", OF_PYTHON)
+@pytest.mark.parametrize("args", [(2.0, 3.0), (0.5, -1.0), (-2.0, 2.0)])
+def test_bools_of_python_are_integers(function, args) -> None:
+    agree(function, *args)
+
+
+def any_above(x):
+    found = False
+    for v in x:
+        found = found | (v > 1)
+    return ~found
+
+
+OF_NUMPY = [
+    lambda x, b: (x[0] > 1, (x[0] > 1) + (x[1] > 1), (x[0] > 1) * (x[1] > 1), (x[0] > 1) * 2, ~(x[0] > 1)),
+    lambda x, b: (b[0] * 2, b[0] + b[1], b[0] + True, b[0] + 1.5, b.any() + b.all(), np.any(b) + True),
+    lambda x, b: ((x[0] > 1 and x[1] > 1) + (x[2] > 1), (not x[0] > 1) + True, (x[0] in x) + True),
+    lambda x, b: (isinstance(b[0], bool), isinstance(x[0] > 1, np.bool_), (x[0] > 1) / (x[1] > 1)),
+    lambda x, b: (any_above(x[:3]), any_above(x[2:3])),
+]
+"""What is done with bools of NumPy's."""
+
+
+@pytest.mark.parametrize("function", OF_NUMPY)
+@pytest.mark.parametrize("repeats", [1, 30])
+def test_bools_of_numpy_are_no_integers(function, repeats) -> None:
+    agree(function, np.array([2.0, 3.0, 0.5] * repeats), np.array([True, False] * repeats))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, a: (x[0] > 1) - (x[1] > 1),
+        lambda x, a: -(x[0] > 1),
+        lambda x, a: +(x[0] > 1),
+        lambda x, a: [10, 20][x[0] > 1],
+    ],
+)
+def test_what_numpy_does_not_do_with_bools_is_refused(function) -> None:
+    with pytest.raises(TypeError):
+        function(np.array([2.0, 3.0]), 1.0)
+    with pytest.raises(ad.AnadromeError):
+        ad.jit(function)(np.array([2.0, 3.0]), 1.0)
+
+
+def last_is_large(x, a):
+    found = a > 1
+    for v in x[x > 0]:
+        found = v > 1
+    return found + True
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, a: (x[0] > 1 if a > 0 else a > 1) + True,
+        lambda x, a: -(x[0] > 1 if a > 0 else a > 1),
+        lambda x, a: ~(x[0] > 1 if a > 0 else a > 1),
+        lambda x, a: (0 < a < x[0]) * (a > 0),
+        last_is_large,
+    ],
+)
+def test_a_bool_that_may_be_numpys_is_refused_where_that_decides(function) -> None:
+    with pytest.raises(frontend.PromotionError, match="may be Python's or NumPy's"):
+        ad.jit(function)(np.array([2.0, 3.0, 0.5, 1.0, 2.0]), 1.0)

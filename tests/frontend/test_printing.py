@@ -144,7 +144,7 @@ REFUSED = {
     "a format of an array": lambda x: print(f"{x * np.ones(3):.2f}"),
     "too few values": lambda x: print("%s %s" % (x,)),
     "too many values": lambda x: print("%s" % (x, x)),
-    "a bool in a list": lambda x: print([x > 1]),
+    "a bool of one way in a list": lambda x: print([x > 1 if x > 0 else np.float64(x) > 1]),
     "an object without a text of its own": lambda x: print(Hidden(x)),
     "an iterator": lambda x: print(iter([x, x])),
 }

@@ -20,12 +20,12 @@ from anadrome.array_ir.rewrite import silent
 from anadrome.array_ir.walk import free_variables
 from anadrome.compile import prepare
 from anadrome.errors.api import SizeUnknown
-from anadrome.frontend.arrays import as_array, atom, undecided
+from anadrome.frontend.arrays import as_array, atom, undecided, weakness
 from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.modes import Mode
 from anadrome.frontend.stage import program_name
-from anadrome.frontend.values import Array, Cell, Maybe, Scalar, ScopeKind, Staged, Value, is_staged
+from anadrome.frontend.values import Array, Cell, Maybe, Scalar, ScopeKind, Staged, Value, Weak, is_staged
 from anadrome.frontend.views import layout_of
 from anadrome.prims.node import replace
 
@@ -36,7 +36,7 @@ class Result:
 
     static: Value = None
     position: int | None = None
-    is_weak: bool = False
+    is_weak: Weak = False
     list_depth: int = 0
 
     def value(self, context: Context, results: Sequence[Atom]) -> Value:
@@ -171,13 +171,13 @@ def staged_leaf(context: Context, leaf: Value) -> Staged | None:
     if is_staged(leaf):
         return leaf  # type: ignore[return-value]
     if isinstance(leaf, bool | int | float):
-        return Scalar(atom(context, leaf), is_weak=not isinstance(leaf, np.generic))
+        return Scalar(atom(context, leaf), weakness(leaf))
     if isinstance(leaf, np.ndarray | np.generic):
         return as_array(context, leaf)
     return None
 
 
-def like_leaf(context: Context, found: Atom, is_weak: bool, depth: int) -> Value:
+def like_leaf(context: Context, found: Atom, is_weak: Weak, depth: int) -> Value:
     """An IR value as a value of the program with what the leaf it stands for says of itself."""
     wrapped = context.wrap(found, is_weak)
     return replace(wrapped, list_depth=depth) if depth and isinstance(wrapped, Array) else wrapped

@@ -263,7 +263,10 @@ def _size_at(leaf: int, axis: int, leaves: Sequence[Any]) -> int:
 def _plain_results(staged: Staged) -> tuple[bool, ...]:
     """Of each result, whether Python would have a number of its own there."""
     is_bool = [found.type.dtype is BOOL and not found.type.shape for found in staged.function.body.results]
-    return tuple(map(operator.or_, staged.is_weak, is_bool))
+    return tuple(
+        bool(is_weak) or (is_open and is_weak is None)
+        for is_weak, is_open in zip(staged.is_weak, is_bool, strict=True)
+    )
 
 
 def _presentation(rebuild: Rebuild, plain: tuple[bool, ...]) -> Callable[[list[Any]], Any]:

@@ -209,7 +209,8 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
             return not _AGAINST_NONE[kind]
         if isinstance(other, Maybe):
             is_there = other.is_there.atom
-            return Scalar(is_there if _AGAINST_NONE[kind] else context.builder.apply("not", is_there))
+            holds = is_there if _AGAINST_NONE[kind] else context.builder.apply("not", is_there)
+            return Scalar(holds, is_weak=True)
     refuse_maybe(context, left, right)
     if kind in (ast.Is, ast.IsNot):
         if may_be_one(left, right, context.one_of):
@@ -276,7 +277,8 @@ def _item_by_item(
             continue
         here = _decided(context, kind, one, two)
         found = Scalar(
-            context.builder.select(truth(context, same), truth(context, found), truth(context, here))
+            context.builder.select(truth(context, same), truth(context, found), truth(context, here)),
+            is_weak=True,
         )
     return found
 
@@ -334,11 +336,11 @@ def _member(context: Context, kind: type[ast.cmpop], left: Value, right: Value) 
     found = own_contains(context, right, left)
     is_row = isinstance(right, Array | Complex) and len(right.shape) == 1 and not getattr(left, "shape", ())
     if found is NotImplemented and (is_row or is_numpy_array(right) or isinstance(right, np.ndarray)):
-        found = context.call(np.any, _compared(context, ast.Eq, left, right))
+        found = context.call(bool, context.call(np.any, _compared(context, ast.Eq, left, right)))
     elif found is NotImplemented:
         found = False
         for item in unrolled(context, right):
-            same = Scalar(truth(context, compare_two(context, ast.Eq, left, item)))
+            same = Scalar(truth(context, compare_two(context, ast.Eq, left, item)), is_weak=True)
             found = apply_prim(context, "or", found, same)
     elif not is_staged(found):
         return bool(found) is (kind is ast.In)

@@ -32,6 +32,8 @@ from anadrome.frontend.values import (
     Scalar,
     Staged,
     Value,
+    Weak,
+    common_weak,
     python_name,
 )
 from anadrome.frontend.views import laid_out_like, layout_in_memory
@@ -44,7 +46,7 @@ def type_of(context: Context, value: Value) -> tuple[DType, bool]:
         case Maybe():
             raise undecided(value, context.span)
         case Scalar(is_weak=is_weak):
-            return value.dtype, is_weak and value.dtype is not BOOL
+            return value.dtype, bool(is_weak) and value.dtype is not BOOL
         case Array():
             return value.dtype, False
         case Complex() | complex() | np.complexfloating():
@@ -61,6 +63,17 @@ def type_of(context: Context, value: Value) -> tuple[DType, bool]:
             return as_array(context, value).dtype, False
         case _:
             raise UnsupportedType("a number or array", describe(value), context.span, sparse_help(value))
+
+
+def weakness(value: Value) -> Weak:
+    """Whether a number is Python's own: a bool too, which never adapts its type."""
+    match value:
+        case Scalar():
+            return value.is_weak if value.dtype is BOOL else bool(value.is_weak)
+        case Complex():
+            return value.is_weak
+        case _:
+            return isinstance(value, int | float | complex) and not isinstance(value, np.generic)
 
 
 def describe(value: Value) -> str:
@@ -177,7 +190,7 @@ def unboxed(context: Context, value: Value) -> Value:
     """An array of no dimensions as the number that it holds now; any other value as it is."""
     match value:
         case Array(shape=()):
-            return Scalar(context.read(value))
+            return Scalar(context.read(value), is_weak=False)
         case Complex(real=Array(shape=()) as real, imag=Array() as imag):
             return Complex(Scalar(context.read(real)), Scalar(context.read(imag)))
         case _:
@@ -254,18 +267,23 @@ def _leaves(value: Value) -> list[Value]:
     return [value]
 
 
-def promote(context: Context, values: Sequence[Value], operation: str) -> tuple[DType, bool]:
+def promote_one(context: Context, values: tuple[Value, Value], operation: str) -> tuple[DType, Weak]:
+    """The common scalar type of two values of which one is taken, and whether that is a Python number."""
+    dtype, is_weak = promote(context, values, operation)
+    return dtype, common_weak(*map(weakness, values)) if dtype is BOOL else is_weak
+
+
+def promote(context: Context, values: Sequence[Value], operation: str) -> tuple[DType, Weak]:
     """The common scalar type of operands (NEP 50), and whether the result is again a Python number."""
     strong: list[DType] = []
     weak: list[DType] = []
     for value in values:
         dtype, is_weak = type_of(context, value)
         (weak if is_weak else strong).append(dtype)
-    numbers = [dtype for dtype in strong if dtype is not BOOL]
     examples: list[object] = [dtype.numpy for dtype in strong]
     examples += [0.0 if dtype.is_float else 0 for dtype in weak]
     if not strong:
         return (F64 if F64 in weak else I64), True
     found = np.result_type(*examples)  # type: ignore[arg-type]
-    has_array = any(isinstance(value, Array | np.ndarray | list | tuple) for value in values)
-    return dtype_of(found, context.span), bool(weak) and not numbers and not has_array
+    owners = [weakness(value) for value in values]
+    return dtype_of(found, context.span), False if False in owners else None if None in owners else True

@@ -24,7 +24,7 @@ from anadrome.errors.frontend import (
 )
 from anadrome.frontend import itertools_calls
 from anadrome.frontend.applying import is_list, operate
-from anadrome.frontend.arrays import as_array, atom, describe, promote, type_of
+from anadrome.frontend.arrays import as_array, atom, describe, promote_one, type_of
 from anadrome.frontend.complex_numbers.operators import binary as complex_binary
 from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import numpy_type
@@ -51,7 +51,7 @@ from anadrome.frontend.iterators import Iterator as FrontIterator
 from anadrome.frontend.keyed import hashable
 from anadrome.frontend.library import python_program
 from anadrome.frontend.list_methods import run_time_list
-from anadrome.frontend.operators import apply_prim, compare_name, power, truth
+from anadrome.frontend.operators import apply_prim, as_number, compare_name, power, truth
 from anadrome.frontend.overloads import own_method, own_truth, special_method
 from anadrome.frontend.reductions import ALL, ANY, GREATEST, LEAST, PRODUCT, SUM, Monoid, reduce_values
 from anadrome.frontend.run_time_lists import GrowingList
@@ -61,7 +61,7 @@ from anadrome.frontend.sparse_matrices import example
 from anadrome.frontend.sparse_program import Sparse
 from anadrome.frontend.structures import has_staged, is_dataclass_instance
 from anadrome.frontend.texts import print_values, written
-from anadrome.frontend.values import Array, Complex, RunText, Scalar, Value, is_numpy_array, is_staged
+from anadrome.frontend.values import Array, Complex, RunText, Scalar, Value, Weak, is_numpy_array, is_staged
 
 
 def _reduction(monoid: Monoid) -> StagedCall:
@@ -173,9 +173,9 @@ def apply_select(context: Context, condition: Value, then: Value, other: Value) 
     return Scalar(found, both[2])
 
 
-def apply_types(context: Context, then: Value, other: Value) -> tuple[Any, Any, bool]:
+def apply_types(context: Context, then: Value, other: Value) -> tuple[Any, Any, Weak]:
     """Two scalars under their common type."""
-    dtype, is_weak = promote(context, (then, other), "select")
+    dtype, is_weak = promote_one(context, (then, other), "select")
     context.widenings += len({type_of(context, value)[0].is_float for value in (then, other)}) > 1
     return atom(context, then, dtype), atom(context, other, dtype), is_weak
 
@@ -215,7 +215,7 @@ def _int(context: Context, value: Value = 0) -> Value:
 
 def _bool(context: Context, value: Value = False) -> Value:
     asked = own_truth(context, value)
-    return Scalar(truth(context, asked)) if is_staged(asked) else bool(asked)
+    return Scalar(truth(context, asked), is_weak=True) if is_staged(asked) else bool(asked)
 
 
 def _number(context: Context, value: Value, name: str, dtype: Any) -> Any:
@@ -236,6 +236,7 @@ def _round(context: Context, value: Value, digits: Value = None) -> Value:
         return _round_to(context, value, digits)
     if isinstance(value, Complex):
         raise ComplexRefused("`round`", describe(value), context.span, "use `np.round(z)`")
+    value = as_number(context, "round", value)
     if not isinstance(value, Scalar):
         raise UnsupportedType(
             "the argument of `round`", describe(value), context.span, "`np.round(x)` rounds every element"
@@ -252,6 +253,7 @@ MOST_DIGITS = 22
 
 def _round_to(context: Context, value: Value, digits: Value) -> Value:
     """`round(x, digits)`: a NumPy number is rounded as np.round does, a Python float by its exact value."""
+    value = as_number(context, "round", value)
     if not isinstance(digits, int) or not isinstance(value, Scalar):
         reason = "a number that is rounded to digits known while compiling is expected"
         raise UnsupportedArgument("round", reason, context.span, "use `np.round(x, digits)`")
@@ -425,11 +427,9 @@ def _type(context: Context, value: Value) -> Value:
 
 
 def _only(context: Context, name: str, found: set[Any]) -> Value:
-    """What is the same whether a truth value is Python's or NumPy's, which programs do not tell apart."""
+    """What is the same whether a truth value is Python's or NumPy's, where it is not known which it is."""
     if len(found) > 1:
-        reason = (
-            "this is a bool, and whether it is Python's own or NumPy's is not known in a compiled function"
-        )
+        reason = "this is a bool that may be Python's own or NumPy's, and only the run knows which it is"
         help = "ask before the function is called, or declare the argument static: `static_argnums`"
         raise UnsupportedCall(name, context.span, reason, help)
     return found.pop()
@@ -437,8 +437,8 @@ def _only(context: Context, name: str, found: set[Any]) -> Value:
 
 def _examples(value: Value) -> tuple[object, ...]:
     """Python values of the types that the program may hold here."""
-    is_truth = isinstance(value, Scalar) and value.dtype is BOOL
-    return (False, np.False_) if is_truth else (_example(value),)
+    is_open = isinstance(value, Scalar) and value.dtype is BOOL and value.is_weak is None
+    return (False, np.False_) if is_open else (_example(value),)
 
 
 def _example(value: Value) -> object:
@@ -449,7 +449,7 @@ def _example(value: Value) -> object:
         case Array():
             return np.zeros((0,) * len(value.shape), value.dtype.numpy)
         case Scalar(is_weak=True):
-            return 0.0 if value.dtype.is_float else 0
+            return 0.0 if value.dtype.is_float else False if value.dtype is BOOL else 0
         case Scalar():
             return value.dtype.numpy.type(0)
         case Complex(list_depth=depth) if depth:

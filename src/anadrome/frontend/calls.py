@@ -16,6 +16,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from anadrome.array_ir.nodes import i64
+from anadrome.dtypes import BOOL
 from anadrome.errors.base import counted
 from anadrome.errors.frontend import (
     RUN_TEXT,
@@ -70,6 +71,7 @@ from anadrome.frontend.values import (
     is_staged,
 )
 from anadrome.frontend.views import laid_out_like
+from anadrome.prims.node import replace
 
 RAISING_CALLS = (int, round, divmod, pow)
 """Builtins that raise on some of Python's numbers."""
@@ -100,7 +102,7 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
             return _call_staged_function(context, function, args, kwargs)
         case BoundMethod(name=name, owner=owner):
             form = complex_method(name, owner, args, kwargs) or METHODS[name]
-            return run_row(context, form, f".{name}", (owner, *args), kwargs)
+            return _numpys(run_row(context, form, f".{name}", (owner, *args), kwargs))
         case functools.partial():
             context.surroundings.see((function.args, function.keywords))
             return call(context, function.func, (*function.args, *args), {**function.keywords, **kwargs})
@@ -138,7 +140,8 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
         function
     )
     if is_staged_call and row is not None:
-        return run_row(context, row, name_of(function), args, kwargs)
+        found = run_row(context, row, name_of(function), args, kwargs)
+        return _numpys(found) if _is_of_numpy(function) else found
     if _compares_items(function):
         return natively.run_on_container(context, function, args, kwargs)
     if is_stream_method(function):
@@ -146,6 +149,18 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
     if not is_staged_call and not _is_inlined(function):
         return _call_static(context, function, row, args, kwargs)
     return _call_python(context, function, args, kwargs)
+
+
+def _is_of_numpy(function: Value) -> bool:
+    """Whether what a function gives is NumPy's where nothing else is said."""
+    module = "numpy" if isinstance(function, np.ufunc) else getattr(function, "__module__", None)
+    return str(module).partition(".")[0] in ("numpy", "scipy")
+
+
+def _numpys(found: Value) -> Value:
+    """A bool of which it is not said whose it is as NumPy's."""
+    is_open = isinstance(found, Scalar) and found.dtype is BOOL and found.is_weak is None
+    return replace(found, is_weak=False) if is_open else found  # type: ignore[type-var]
 
 
 def _compares_items(function: Value) -> TypeGuard[BuiltinFunctionType]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from anadrome.array_ir.nodes import Var
-from anadrome.dtypes import F64, I64
+from anadrome.dtypes import BOOL, F64, I64
 from anadrome.errors.frontend import FrontendError
 from anadrome.frontend.context import Context
 from anadrome.frontend.restarts import RetypeLoop
@@ -61,5 +61,5 @@ def list_depth(value: Value) -> int:
 def is_python_number(value: Value) -> bool:
     """Whether a value is a real Python number, which may stand for a complex one."""
     if isinstance(value, Scalar):
-        return value.is_weak
+        return bool(value.is_weak) and value.dtype is not BOOL
     return isinstance(value, int | float) and not isinstance(value, bool | np.generic)

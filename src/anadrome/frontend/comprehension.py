@@ -41,7 +41,7 @@ from anadrome.errors.frontend import (
     WritesThroughView,
 )
 from anadrome.errors.parallel import DrawsInParallel
-from anadrome.frontend.arrays import as_array, atom, type_of, undecided
+from anadrome.frontend.arrays import as_array, atom, type_of, undecided, weakness
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
 from anadrome.frontend.context import Context
 from anadrome.frontend.generators import all_items
@@ -578,9 +578,9 @@ def _filtered_list(context: Context, frame: Frame, node: Comprehension, depth: i
 def _zeros_like(context: Context, leaves: Sequence[Value]) -> Exit:
     zeros: list[Value] = []
     for leaf in leaves:
-        dtype, is_weak = type_of(context, leaf)
+        dtype = type_of(context, leaf)[0]
         shape = leaf.shape if isinstance(leaf, Array) else ()
-        zeros.append(context.wrap(context.builder.zeros(ArrayType(dtype, shape)), is_weak))
+        zeros.append(context.wrap(context.builder.zeros(ArrayType(dtype, shape)), weakness(leaf)))
     return Exit(RETURN, RETURNED, tuple(zeros))
 
 

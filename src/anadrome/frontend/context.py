@@ -242,14 +242,14 @@ class Context:
         return self.evaluators.call(self, function, args, kwargs)
 
     # ------------------------------------------------------------------ values
-    def wrap(self, atom: Atom, is_weak: bool = False) -> Scalar | Array:
+    def wrap(self, atom: Atom, is_weak: bool | None = None) -> Scalar | Array:
         """An IR value as a value of the program; an array gets a cell of its own."""
         if atom.type.dtype not in (BOOL, I64, F64):
             self.is_narrow = True
         if atom.type.shape:
             assert isinstance(atom, Var)
             return Array(Cell(atom, self.scope))
-        return Scalar(atom, is_weak and atom.type.dtype is not BOOL)
+        return Scalar(atom, is_weak)
 
     def read(self, array: Array) -> Var:
         """The variable that holds the array now; a view whose base has changed is made anew."""

@@ -24,7 +24,7 @@ from anadrome.errors.frontend import (
     UnsupportedType,
 )
 from anadrome.frontend.applying import STATIC_UNARY, compare_two, operate, own_result, refuse_maybe, remember
-from anadrome.frontend.arrays import as_array, describe, unboxed
+from anadrome.frontend.arrays import as_array, describe, unboxed, weakness
 from anadrome.frontend.calls import BoundMethod, staged_function
 from anadrome.frontend.complex_numbers import operators as complex_operators
 from anadrome.frontend.complex_numbers.forms import COMPLEX_ATTRIBUTES, COMPLEX_METHODS
@@ -42,7 +42,7 @@ from anadrome.frontend.list_methods import ListMethod, list_attribute
 from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.merge import branch
 from anadrome.frontend.natively import refuse_environment
-from anadrome.frontend.operators import apply_prim, negate, truth
+from anadrome.frontend.operators import apply_prim, as_number, negate, truth
 from anadrome.frontend.overloads import own_method, own_truth, own_unary
 from anadrome.frontend.own import is_inlined
 from anadrome.frontend.run_time_lists import GrowingList
@@ -59,6 +59,8 @@ from anadrome.frontend.values import (
     RunText,
     Scalar,
     Value,
+    common_weak,
+    is_numpy_array,
     is_staged,
 )
 from anadrome.printing import How
@@ -196,6 +198,8 @@ def _subscript(context: Context, frame: Frame, node: ast.Subscript) -> Value:
 def subscript(context: Context, base: Value, index: Value) -> Value:
     """`base[index]`"""
     refuse_maybe(context, base, index)
+    if not is_numpy_array(base) and not isinstance(base, np.ndarray) and weakness(index):
+        index = as_number(context, "[]", index)
     if isinstance(base, RunText):
         raise UnsupportedType("what is indexed", RUN_TEXT, context.span, WAYS)
     if isinstance(base, Array):
@@ -287,7 +291,7 @@ def _unary(context: Context, frame: Frame, node: ast.UnaryOp) -> Value:
         if not is_staged(value):
             context.surroundings.truth_of(value)
             return not value
-        return Scalar(context.builder.apply("not", truth(context, value)))
+        return Scalar(context.builder.apply("not", truth(context, value)), is_weak=True)
     refuse_maybe(context, value)
     value = unboxed(context, value)
     overloaded = own_unary(context, type(node.op), value)
@@ -298,7 +302,9 @@ def _unary(context: Context, frame: Frame, node: ast.UnaryOp) -> Value:
             return negate(context, value)
         if isinstance(node.op, ast.Invert):
             return apply_prim(context, "bitnot", value)
-        return context.call(np.positive, value) if isinstance(value, Array) else value
+        if isinstance(value, Array):
+            return context.call(np.positive, value)
+        return as_number(context, "+", value)
     if isinstance(value, Complex):
         if isinstance(node.op, ast.Invert):
             raise complex_operators.refused(context, ast.Invert, value)
@@ -419,8 +425,9 @@ def _chain(context: Context, frame: Frame, node: ast.Compare, first: int, left: 
         if result is True:
             result = found
         elif is_staged(found) or is_staged(result):
+            is_weak = common_weak(weakness(result), weakness(found))
             parts = [Scalar(truth(context, part)) if is_staged(part) else part for part in (result, found)]
-            result = apply_prim(context, "and", *parts)
+            result = Scalar(truth(context, apply_prim(context, "and", *parts)), is_weak)
         else:
             result = result and found
         if not is_staged(result) and not isinstance(result, np.ndarray) and not result:

@@ -34,7 +34,7 @@ from anadrome.errors.frontend import (
     UnknownRoom,
     UnsupportedType,
 )
-from anadrome.frontend.arrays import as_array, atom, convert, describe, type_of, undecided
+from anadrome.frontend.arrays import as_array, atom, convert, describe, undecided, weakness
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
 from anadrome.frontend.context import Context
 from anadrome.frontend.functions import StagedFunction
@@ -194,7 +194,7 @@ def row_of(context: Context, value: Value) -> tuple[list[Value], RowType]:
         own = atom(context, leaf).type
         assert isinstance(own, ArrayType)
         types.append(own)
-    weak = tuple(type_of(context, leaf)[1] for leaf in leaves)
+    weak = tuple(weakness(leaf) for leaf in leaves)
     depths = tuple(leaf.list_depth if isinstance(leaf, Array) else 0 for leaf in leaves)
     return leaves, RowType(tuple(types), weak, depths, rebuild, value)
 

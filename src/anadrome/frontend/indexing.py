@@ -390,7 +390,7 @@ def _taken(context: Context, array: Array, index: Value, found: list[Selector]) 
     result = read(context, var, found)
     is_kept = not result.type.shape and _has_ellipsis(index)
     if not result.type.shape and not is_kept:
-        return Scalar(result)
+        return Scalar(result, None if array.list_depth else False)
     assert isinstance(result, Var)
     if any(isinstance(item, Gather) for item in found):
         return context.wrap(result)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from anadrome.array_ir.nodes import ArrayType, Atom, Size, Var, i64
-from anadrome.dtypes import F64, I64, DType
+from anadrome.dtypes import BOOL, F64, I64, DType
 from anadrome.errors.base import Span
 from anadrome.errors.frontend import (
     RUN_TEXT,
@@ -17,7 +17,7 @@ from anadrome.errors.frontend import (
     FrontendError,
     WritesThroughView,
 )
-from anadrome.frontend.arrays import atom, boxed, describe, type_of, unboxed
+from anadrome.frontend.arrays import atom, boxed, describe, type_of, unboxed, weakness
 from anadrome.frontend.carried import AxisKey, becomes_float, follow_start, is_python_number
 from anadrome.frontend.carried import Key as LeafKey
 from anadrome.frontend.complex_numbers.parts import complex_of, lifted, staged_surroundings
@@ -63,6 +63,8 @@ from anadrome.frontend.values import (
     ScopeKind,
     TextChoice,
     Value,
+    Weak,
+    common_weak,
     is_staged,
     link,
     python_name,
@@ -82,7 +84,7 @@ class Carried:
     start: list[Value]
     atoms: list[Atom]
     variables: list[Var]
-    weak: list[bool]
+    weak: list[Weak]
     rebuild: Callable[..., Value]
     value: Value
     cells: list[Cell] = field(default_factory=list)
@@ -138,7 +140,7 @@ class Carrying:
             return carried
         inner: list[Value] = []
         for position, leaf in enumerate(start):
-            own, is_weak = type_of(self.context, leaf)
+            own = type_of(self.context, leaf)[0]
             key = (place, position)
             own = self.plan.types.get(key, F64 if key in self.plan.floats else own)
             name = place if isinstance(place, str) else "part"
@@ -155,7 +157,7 @@ class Carrying:
             carried.variables.append(var)
             with self.context.reopened(self._outer):
                 carried.atoms.append(atom(self.context, leaf, var.type.dtype))
-            carried.weak.append(is_weak and key not in self.plan.types)
+            carried.weak.append(None if key in self.plan.types else weakness(leaf))
             if isinstance(leaf, Array):
                 inner.append(self._held(carried, leaf, Cell(var, self.scope)))
             else:
@@ -273,7 +275,12 @@ class Carrying:
             if last.cell.has_twins and not cell.has_twins:
                 raise RestartTwins(self.scope, place)
         carried.end = value
-        weak = [mine and is_weak(context, leaf) for mine, leaf in zip(carried.weak, leaves, strict=True)]
+        weak = [
+            weakness(leaf)
+            if self.plan.runs and type_of(context, leaf)[0] is BOOL
+            else common_weak(mine, weakness(leaf))
+            for mine, leaf in zip(carried.weak, leaves, strict=True)
+        ]
 
         def settle(results: list[Atom]) -> None:
             found = [self.resizing.result((place, at), result) for at, result in enumerate(results)]
@@ -373,7 +380,7 @@ class Carrying:
         assert self.scope.parent is not None
         return self.scope.parent
 
-    def _result(self, found: Atom, is_weak: bool, turn: Turn) -> Value:
+    def _result(self, found: Atom, is_weak: Weak, turn: Turn) -> Value:
         """What a name is after the loop: its array may be that before the loop, or one made elsewhere."""
         wrapped = self.context.wrap(found, is_weak)
         if isinstance(turn.end, Array) and isinstance(wrapped, Scalar):
@@ -427,7 +434,7 @@ class Carrying:
     def _fit(self, carried: Carried, position: int, leaf: Value) -> Atom:
         """The value at the end of an iteration under the type it is carried with, or an error."""
         context, var = self.context, carried.variables[position]
-        dtype, is_weak = type_of(context, leaf)
+        (dtype, adapts), is_weak = type_of(context, leaf), weakness(leaf)
         shape = leaf.shape if isinstance(leaf, Array) else ()
         words = (_words(var.type.dtype, carried.start[position]), describe(leaf))
         if len(shape) != self._type_of(carried, position).rank:
@@ -444,7 +451,9 @@ class Carrying:
             raise RetypeLoop(self.scope, key, dtype)
         if carried.weak[position] and not is_weak and dtype is var.type.dtype and context.is_narrow:
             raise RetypeLoop(self.scope, key, dtype)
-        is_number_into_float = is_weak and not shape and (var.type.dtype.is_float or dtype is var.type.dtype)
+        if dtype is var.type.dtype is BOOL and carried.weak[position] not in (None, is_weak):
+            raise RetypeLoop(self.scope, key, dtype)
+        is_number_into_float = adapts and not shape and (var.type.dtype.is_float or dtype is var.type.dtype)
         if dtype is not var.type.dtype and not is_number_into_float:
             raise self._changes(carried, *words)
         found = atom(context, leaf, var.type.dtype)
@@ -547,11 +556,6 @@ def _arrays(leaves: Sequence[Value]) -> list[Array]:
 def _holds(value: Value, owner: object) -> bool:
     """Whether a value is an object, or holds it somewhere."""
     return value is owner or any(_holds(part, owner) for part in children(value) or ())
-
-
-def is_weak(context: Context, leaf: Value) -> bool:
-    """Whether a carried value is a Python number, which adapts its type."""
-    return type_of(context, leaf)[1]
 
 
 def _words(dtype: DType, start: Value) -> str:

@@ -14,14 +14,14 @@ from functools import partial
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Body, Loop, Size, Var, i64
 from anadrome.errors.frontend import FrontendError, UnknownRoom, UnsupportedSyntax, WritesThroughView
-from anadrome.frontend.arrays import atom, convert
+from anadrome.frontend.arrays import atom, convert, weakness
 from anadrome.frontend.complex_numbers.parts import lifted
 from anadrome.frontend.context import Context
 from anadrome.frontend.drawing import refuse_early_end
 from anadrome.frontend.evaluate import condition
 from anadrome.frontend.growing import make_counted_room, make_room
 from anadrome.frontend.heap import contents, describe_part, refill, set_state, state_of
-from anadrome.frontend.loop_carrying import Carrying, is_weak
+from anadrome.frontend.loop_carrying import Carrying
 from anadrome.frontend.loop_plan import LoopNode, Part, Plan, leaves_of
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import truth
@@ -241,7 +241,7 @@ class _LoopStage(Carrying):
         """Results that no iteration reads: they start as zeros."""
         context = self.context
         ends = [atom(context, leaf) for leaf in leaves]
-        weak = [is_weak(context, leaf) for leaf in leaves]
+        weak = [weakness(leaf) for leaf in leaves]
         types = [ArrayType(end.type.dtype, end.type.shape) for end in ends]
         with context.reopened(self._outer):
             starts = [context.builder.zeros(type_) for type_ in types]

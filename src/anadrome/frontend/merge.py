@@ -12,7 +12,7 @@ from anadrome.array_ir.affine import Affine
 from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Const, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, I64
 from anadrome.errors.frontend import BranchesDiffer, FrontendError, StaleMerge
-from anadrome.frontend.arrays import atom, describe, promote, type_of, variable_of
+from anadrome.frontend.arrays import atom, describe, promote, promote_one, type_of, variable_of, weakness
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import make_room
@@ -351,8 +351,7 @@ def _as_choice(
 
 
 def _zero_like(context: Context, value: Value) -> Scalar:
-    dtype, is_weak = type_of(context, value)
-    return Scalar(context.constant(0, dtype), is_weak)
+    return Scalar(context.constant(0, type_of(context, value)[0]), weakness(value))
 
 
 def _is_number(value: Value) -> bool:
@@ -441,7 +440,7 @@ def _join_leaves(joining: Joining, what: str, one: Value, two: Value) -> Join:
     context = joining.context
     if _is_number(one) and _is_number(two) and not _goes_with(context, one, two):
         return _join_numbers(joining, what, one, two)
-    dtype, is_weak = promote(context, (one, two), "if")
+    dtype, is_weak = promote_one(context, (one, two), "if")
     context.widenings += len({type_of(context, value)[0].is_float for value in (one, two)}) > 1
     shapes = [value.shape if isinstance(value, Array) else () for value in (one, two)]
     if len(shapes[0]) != len(shapes[1]) or not _goes_with(context, one, two):

@@ -11,10 +11,10 @@ from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Check, Const, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, I8, I64, DType
 from anadrome.errors.frontend import AmbiguousTruth, PromotionError, quoted
-from anadrome.frontend.arrays import atom, describe, promote, type_of
+from anadrome.frontend.arrays import atom, describe, promote, type_of, weakness
 from anadrome.frontend.context import Context
 from anadrome.frontend.sizes import agree, is_at_most_one, is_same_size, show_shape
-from anadrome.frontend.values import Array, Magnitude, Scalar, Staged, Value
+from anadrome.frontend.values import Array, Magnitude, Scalar, Staged, Value, Weak
 from anadrome.frontend.views import laid_out_like
 from anadrome.prims.table import PRIMS
 
@@ -43,8 +43,19 @@ COMPARE: dict[type[ast.cmpop], str] = {
     ast.GtE: "ge",
 }
 
-_ON_BOOLS = {"bitand": "and", "bitor": "or", "bitxor": "xor", "add": "or", "mul": "and", "bitnot": "not"}
+ON_BOOLS = {"bitand": "and", "bitor": "or", "bitxor": "xor", "add": "or", "mul": "and", "bitnot": "not"}
+ON_BOOLS |= {"min": "and", "max": "or"}
+"""Operations on bools by the names of those on numbers."""
+
+_OF_INTEGERS = frozenset({"add", "sub", "mul", "floordiv", "mod", "shl", "shr", "neg", "abs", "bitnot"})
+"""Operations for which Python's bools are integers, and NumPy's are not."""
 _SIZES = ("add", "sub", "mul")
+
+_WHOSE = "a bool that may be Python's or NumPy's"
+_WHOSE_HELP = (
+    "Python's bools are the integers 0 and 1 here, NumPy's are not, and only the run knows which these are: "
+    "write `int(a > 1) + int(b > 1)` for Python's, `np.logical_or(a > 1, b > 1)` for NumPy's"
+)
 
 
 # ---------------------------------------------------------------------------- broadcasting
@@ -118,7 +129,7 @@ def map_elements(
     operands: Sequence[Atom],
     function: Callable[[Builder, tuple[Atom, ...]], Atom],
     what: str,
-    is_weak: bool = False,
+    is_weak: Weak = False,
 ) -> Staged:
     """`function(builder, scalars)` at every place of the operands broadcast together."""
     own = _shapes_with_ones(context, [operand.type.shape for operand in operands], what)
@@ -144,13 +155,31 @@ def apply_prim(context: Context, name: str, *values: Value, is_float: bool = Fal
     dtype, is_weak = promote(context, values, symbol)
     if is_float and not dtype.is_float:
         dtype = F64
+    if dtype is BOOL and name in _OF_INTEGERS:
+        dtype = type_of_bools(context, symbol, is_weak)
     if dtype is BOOL:
-        name = _ON_BOOLS.get(name, name)
+        name = ON_BOOLS.get(name, name)
     return apply_typed(context, name, dtype, values, is_weak)
 
 
+def type_of_bools(context: Context, symbol: str, is_weak: Weak) -> DType:
+    """The type in which bools are added, negated and so on: Python's are integers, NumPy's stay bools."""
+    if is_weak is None:
+        raise PromotionError(symbol, _WHOSE, context.span, _WHOSE_HELP)
+    return I64 if is_weak else BOOL
+
+
+def as_number(context: Context, symbol: str, value: Value) -> Value:
+    """A value as what `+` of it is: the integer that a Python bool is, and any other number itself."""
+    if not isinstance(value, Scalar) or value.dtype is not BOOL:
+        return value
+    if type_of_bools(context, symbol, value.is_weak) is BOOL:
+        raise PromotionError(symbol, "bool", context.span)
+    return Scalar(context.builder.convert(value.atom, I64), is_weak=True)
+
+
 def apply_typed(
-    context: Context, name: str, dtype: DType, values: Sequence[Value], is_weak: bool = False
+    context: Context, name: str, dtype: DType, values: Sequence[Value], is_weak: Weak = False
 ) -> Staged:
     """A row of the table on values converted to `dtype`, elementwise."""
     prim = PRIMS[name]
@@ -198,6 +227,12 @@ def compare_name(context: Context, name: str, left: Value, right: Value) -> Valu
 
 def power(context: Context, base: Value, exponent: Value) -> Staged:
     """base ** exponent. A small whole exponent known now is a product, which is what NumPy computes for 2."""
+    base = _without_bool(context, base)
+    if isinstance(exponent, Scalar) and exponent.dtype is BOOL and exponent.is_weak:
+        if isinstance(base, Scalar) and base.dtype.is_integer:  # the base itself, or 1
+            one = context.constant(1, base.dtype)
+            return Scalar(context.builder.select(exponent.atom, base.atom, one), base.is_weak)
+        exponent = _without_bool(context, exponent)
     if isinstance(exponent, int | float) and 0 <= exponent <= 64 and exponent == int(exponent):
         dtype, is_weak = promote(context, (base, exponent), "**")
         whole = int(exponent)
@@ -229,10 +264,15 @@ def _refuse_negative_powers(context: Context, exponent: Value) -> None:
         context.builder.let(Check(is_fit, "raise", words))
 
 
+def _without_bool(context: Context, value: Value) -> Value:
+    """A side of `**`: the integer that a Python bool is."""
+    return as_number(context, "**", value) if weakness(value) else value
+
+
 LARGEST = 2**63 - 1
 
 
-def _power_of_constant(context: Context, base: int, exponent: Scalar, is_weak: bool) -> Staged:
+def _power_of_constant(context: Context, base: int, exponent: Scalar, is_weak: Weak) -> Staged:
     """A whole number known now to a whole power that is not: an element of the table of its powers.
 
     A power that is no whole number, or does not fit, is an error of the run.
@@ -254,7 +294,7 @@ def _power_of_constant(context: Context, base: int, exponent: Scalar, is_weak: b
     return Scalar(builder.index(table, (place,)), is_weak)
 
 
-def _whole_power(context: Context, base: Value, exponent: int, dtype: DType, is_weak: bool) -> Staged:
+def _whole_power(context: Context, base: Value, exponent: int, dtype: DType, is_weak: Weak) -> Staged:
     def scalar(builder: Builder, scalars: tuple[Atom, ...]) -> Atom:
         square = builder.convert(scalars[0], dtype)
         if exponent == 3 and dtype.is_float:
@@ -290,10 +330,10 @@ def square_of_magnitude(context: Context, value: Value) -> Staged | None:
     """The square of what has been noted to be a magnitude, of the same type; None of other values."""
     if not isinstance(value, Scalar | Array):
         return None
-    return _even_power(context, value, 2, value.dtype, isinstance(value, Scalar) and value.is_weak)
+    return _even_power(context, value, 2, value.dtype, weakness(value))
 
 
-def _even_power(context: Context, base: Value, exponent: int, dtype: DType, is_weak: bool) -> Staged | None:
+def _even_power(context: Context, base: Value, exponent: int, dtype: DType, is_weak: Weak) -> Staged | None:
     """|x|ⁿ = xⁿ, |z|ⁿ = (x² + y²)^(n/2) and √sⁿ = s^(n/2) for an even n > 0.
 
     The value for |z| and √s is the power of these, infinite where a part is; the derivative is that of the

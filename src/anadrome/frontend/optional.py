@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType
 from anadrome.dtypes import BOOL, I64
-from anadrome.frontend.arrays import type_of
+from anadrome.frontend.arrays import type_of, weakness
 from anadrome.frontend.complex_numbers.parts import lifted
 from anadrome.frontend.context import Context
 from anadrome.frontend.loop_plan import leaves_of
 from anadrome.frontend.rooms import is_outside
-from anadrome.frontend.values import Array, Maybe, Scalar, Scope, Value
+from anadrome.frontend.values import Array, Maybe, Scalar, Scope, Value, Weak
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +25,7 @@ class Placeholder:
     many of its dimensions Python knows as a list, and the value of leaves."""
 
     types: tuple[ArrayType, ...]
-    weak: tuple[bool, ...]
+    weak: tuple[Weak, ...]
     depths: tuple[int, ...]
     rebuild: Callable[..., Value]
 
@@ -62,15 +62,15 @@ def placeholder_of(context: Context, scope: Scope, before: Value, after: Value) 
     shapes = [leaf.shape if isinstance(leaf, Array) else () for leaf in leaves]
     if not leaves or not all(is_outside(scope, size) for shape in shapes for size in shape):
         return None
-    found = [type_of(context, leaf) for leaf in leaves]
-    types = tuple(ArrayType(dtype, shape) for (dtype, _), shape in zip(found, shapes, strict=True))
+    dtypes = [type_of(context, leaf)[0] for leaf in leaves]
+    types = tuple(ArrayType(dtype, shape) for dtype, shape in zip(dtypes, shapes, strict=True))
     depths = tuple(leaf.list_depth if isinstance(leaf, Array) else 0 for leaf in leaves)
-    return Placeholder(types, tuple(is_weak for _, is_weak in found), depths, rebuild)
+    return Placeholder(types, tuple(map(weakness, leaves)), depths, rebuild)
 
 
-def _zero(context: Context, type_: ArrayType, is_weak: bool, depth: int) -> Value:
+def _zero(context: Context, type_: ArrayType, is_weak: Weak, depth: int) -> Value:
     """Zeros of a type; a number of Python's is one that a loop may make a float."""
-    if is_weak or type_ == ArrayType(BOOL):
+    if is_weak:
         return False if type_.dtype is BOOL else 0 if type_.dtype is I64 else 0.0
-    made = context.wrap(context.builder.zeros(type_))
+    made = context.wrap(context.builder.zeros(type_), is_weak)
     return Array(made.cell, None, depth) if isinstance(made, Array) else made

@@ -16,7 +16,7 @@ import numpy as np
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import ArrayType, Atom, Check, Const, Var, i64
-from anadrome.dtypes import I64, DType
+from anadrome.dtypes import BOOL, I64, DType
 from anadrome.errors.frontend import UnknownRoom, UnsupportedType
 from anadrome.errors.runtime import INDEX_MESSAGE
 from anadrome.frontend.arrays import atom
@@ -25,7 +25,7 @@ from anadrome.frontend.heap import Stateful
 from anadrome.frontend.restarts import RestartWindow
 from anadrome.frontend.sizes import as_size, is_nonnegative
 from anadrome.frontend.structures import is_same_structure
-from anadrome.frontend.values import Array, Key, Scope, Value
+from anadrome.frontend.values import Array, Key, Scope, Value, Weak, common_weak
 
 Element = Callable[[Builder, tuple[Var, ...]], Atom]
 """(builder, indices) -> the element there"""
@@ -37,7 +37,7 @@ class RowType:
     one of the rows, with which all others have in common what is known while compiling."""
 
     types: tuple[ArrayType, ...]
-    weak: tuple[bool, ...]
+    weak: tuple[Weak, ...]
     depths: tuple[int, ...]
     rebuild: Callable[..., Value]
     example: Value
@@ -95,17 +95,17 @@ def joint_row(context: Context, old: RowType | None, new: RowType) -> RowType:
         ArrayType(_common(one.dtype, two.dtype), one.shape)
         for one, two in zip(old.types, new.types, strict=True)
     )
-    weak = tuple(one and two for one, two in zip(old.weak, new.weak, strict=True))
+    weak = tuple(
+        common_weak(one, two) if type_.dtype is BOOL else bool(one and two)
+        for one, two, type_ in zip(old.weak, new.weak, types, strict=True)
+    )
     for row in (old, new):
         for own, is_weak, joint in zip(row.types, row.weak, types, strict=True):
-            if (
-                not is_weak
-                and own.dtype is not joint.dtype
-                and any(one.is_empty for one in (*old.types, *new.types))
-            ):
+            differs = own.dtype is not joint.dtype and (not is_weak or own.dtype is BOOL)
+            if differs and any(one.is_empty for one in (*old.types, *new.types)):
                 what = "an empty list, which has no type, beside items of another length"
                 raise UnsupportedType("an item of a run-time list", what, context.span, ONE_LENGTH)
-            if not is_weak and own.dtype is not joint.dtype:
+            if differs:
                 mine, common = own.dtype.numpy.name, joint.dtype.numpy.name
                 what = f"{mine} in one item and of a type in another that makes {common} of both"
                 help = f"give all one type: `np.{common}(x)` of a number, `x.astype(np.{common})` of an array"

@@ -16,7 +16,7 @@ from anadrome.dtypes import I64, DType
 from anadrome.errors import Span
 from anadrome.errors.frontend import AnnotationMismatch, UnsupportedType
 from anadrome.frontend.annotations import Annotation, bind_annotation
-from anadrome.frontend.arrays import atom, describe, type_of
+from anadrome.frontend.arrays import atom, describe, weakness
 from anadrome.frontend.calls import BoundMethod, call
 from anadrome.frontend.captured import Surroundings
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
@@ -39,8 +39,8 @@ from anadrome.frontend.values import (
     Array,
     Complex,
     RunText,
-    Scalar,
     Value,
+    Weak,
     is_staged,
 )
 
@@ -88,7 +88,7 @@ class Staged:
     function: Function
     captured: tuple[np.ndarray, ...]
     rebuild: Callable[[Iterator[object]], object]
-    is_weak: tuple[bool, ...]
+    is_weak: tuple[Weak, ...]
     surroundings: Guards
     notes: tuple[object, ...] = ()
     draws: tuple[Draw, ...] = ()
@@ -233,16 +233,12 @@ def _refuse_unfinished(context: Context, result: Value) -> None:
 
 def _results(
     context: Context, result: Value
-) -> tuple[list[Value], Callable[[Iterator[Value]], Value], tuple[bool, ...]]:
+) -> tuple[list[Value], Callable[[Iterator[Value]], Value], tuple[Weak, ...]]:
     """The leaves of a result: numbers known while compiling are results as well."""
     result = made_list(context, result)
     result = staged_surroundings(context, result)
     leaves, rebuild = flatten(result, lambda leaf: is_staged(leaf) or is_number(leaf))
-    weak = tuple(
-        leaf.is_weak if isinstance(leaf, Scalar) else type_of(context, leaf)[1] or isinstance(leaf, bool)
-        for leaf in leaves
-    )
-    return leaves, rebuild, weak
+    return leaves, rebuild, tuple(map(weakness, leaves))
 
 
 def _dimension(size: int | str | Shared | None, sizes: dict[object, Size]) -> Size:

@@ -195,7 +195,7 @@ def _field(context: Context, value: Staged | Complex, how: How, spec: str | RunT
     """A number or array in a string, as it is now; the format is tried on a value of its type."""
     if not isinstance(value, Scalar) and value.list_depth:
         raise UnsupportedType("a value in a string", "a list of run-time length", context.span, AS_ARRAY)
-    is_bool = isinstance(value, Scalar | Array) and not value.shape and value.dtype is BOOL
+    is_bool = isinstance(value, Scalar) and value.dtype is BOOL and value.is_weak is None
     is_boxed = isinstance(value, Array) and not value.shape
     if how in ("repr", "ascii") and (is_bool or is_boxed):
         help = "only the run knows whether Python has it as a `bool` or NumPy's own; print it by `str`"
@@ -214,7 +214,7 @@ def _field(context: Context, value: Staged | Complex, how: How, spec: str | RunT
 def _example(value: Staged | Complex) -> object:
     match value:
         case Scalar(is_weak=True):
-            return 0.0 if value.dtype.is_float else 0
+            return 0.0 if value.dtype.is_float else False if value.dtype is BOOL else 0
         case Scalar():
             return value.dtype.numpy.type(0)
         case Array(shape=()):
@@ -454,4 +454,4 @@ def _operand(context: Context, value: Staged | Complex, values: list[Atom]) -> p
 
     if isinstance(value, Complex):
         return printing.Operand(place(value.real), place(value.imag), value.is_weak)
-    return printing.Operand(place(value), None, isinstance(value, Scalar) and value.is_weak)
+    return printing.Operand(place(value), None, isinstance(value, Scalar) and bool(value.is_weak))

@@ -28,6 +28,15 @@ from anadrome.printing import How
 Value = object
 """Anything a name of the user's program can stand for."""
 
+Weak = bool | None
+"""Whether a number is Python's own, which adapts its type (NEP 50), or NumPy's. None: it is not known, of a
+bool; another number is then NumPy's."""
+
+
+def common_weak(one: Weak, two: Weak) -> Weak:
+    """Whose number it is that is one of two: not known where these are Python's and NumPy's."""
+    return one if one is two else None
+
 
 class _NotNative:
     """Staged values have no Python meaning outside the evaluator: native code that touches one must fail."""
@@ -46,7 +55,7 @@ class Scalar(_NotNative):
     """A number known at run time: immutable. `is_weak`: a Python number, which adapts its type (NEP 50)."""
 
     atom: Atom
-    is_weak: bool = False
+    is_weak: Weak = None
 
     @property
     def dtype(self) -> DType:
@@ -379,7 +388,7 @@ class Complex(_NotNative):
     @property
     def is_weak(self) -> bool:
         """Whether this is a Python complex number, which adapts its type (NEP 50)."""
-        return isinstance(self.real, Scalar) and self.real.is_weak
+        return isinstance(self.real, Scalar) and bool(self.real.is_weak)
 
     @property
     def list_depth(self) -> int:

@@ -13,17 +13,7 @@ from anadrome.frontend.context import Context
 from anadrome.frontend.rooms import widened
 from anadrome.frontend.sharing import Version, link_versions
 from anadrome.frontend.sizes import retype
-from anadrome.frontend.values import (
-    RETURN,
-    Array,
-    Cell,
-    Exit,
-    Holder,
-    Scalar,
-    Scope,
-    State,
-    Value,
-)
+from anadrome.frontend.values import RETURN, Array, Cell, Exit, Holder, Scalar, Scope, State, Value, Weak
 from anadrome.frontend.views import common_layout
 
 CHEAP = frozenset(
@@ -41,7 +31,7 @@ class Slot:
     then: Value
     other: Value
     type: ArrayType
-    is_weak: bool
+    is_weak: Weak
     is_padded: bool = False
 
 

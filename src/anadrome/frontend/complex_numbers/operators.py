@@ -18,7 +18,7 @@ from anadrome.frontend.complex_numbers.parts import complex_of, is_complex, spli
 from anadrome.frontend.context import Context
 from anadrome.frontend.operators import apply_prim, broadcast_shapes, element, noted
 from anadrome.frontend.structures import has_staged
-from anadrome.frontend.values import Array, Complex, Scalar, Staged, Value
+from anadrome.frontend.values import Array, Complex, Scalar, Staged, Value, Weak
 from anadrome.frontend.views import laid_out_like
 
 SYMBOLS: dict[type[ast.AST], str] = {
@@ -55,7 +55,7 @@ def meets_complex(left: Value, right: Value) -> bool:
 
 
 # ---------------------------------------------------------------------------- at every element
-def common_type(context: Context, values: Sequence[Value], what: str) -> tuple[DType, bool]:
+def common_type(context: Context, values: Sequence[Value], what: str) -> tuple[DType, Weak]:
     """The type of the parts of a result of these operands, and whether it is a Python number."""
     dtype, is_weak = promote(context, [split(context, value)[0] for value in values], what)
     return (dtype if dtype.is_float else F64), is_weak

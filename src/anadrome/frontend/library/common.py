@@ -221,7 +221,7 @@ def element_at(builder: Builder, operand: Atom, indices: Sequence[Atom]) -> Atom
 
 def as_strong(value: Value) -> Value:
     """The value as NumPy gives it: a scalar result is a NumPy scalar, which keeps its type (NEP 50)."""
-    return Scalar(value.atom) if isinstance(value, Scalar) and value.is_weak else value
+    return Scalar(value.atom, is_weak=False) if isinstance(value, Scalar) and value.is_weak else value
 
 
 def built(builder: Builder, shape: Sequence[Size], place: Callable[[Builder, tuple[Var, ...]], Atom]) -> Var:

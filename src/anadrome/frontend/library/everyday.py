@@ -351,7 +351,7 @@ def is_in(context: Context, element: Value, test_elements: Value) -> Value:
 
 def all_close(context: Context, a: Value, b: Value, rtol: Value = 1e-5, atol: Value = 1e-8) -> Value:
     """np.allclose"""
-    return context.call(np.all, context.call(np.isclose, a, b, rtol=rtol, atol=atol))
+    return context.call(bool, context.call(np.all, context.call(np.isclose, a, b, rtol=rtol, atol=atol)))
 
 
 def array_equal(context: Context, a1: Value, a2: Value, equal_nan: Value = False) -> Value:
@@ -380,8 +380,9 @@ def array_equal(context: Context, a1: Value, a2: Value, equal_nan: Value = False
         return inner.apply("or", equal, both)
 
     if same == TRUE:
-        return Scalar(level(builder, ()))
-    return Scalar(builder.branch(same, lambda inner: (level(inner, ()),), lambda inner: (FALSE,))[0])
+        return Scalar(level(builder, ()), is_weak=True)
+    found = builder.branch(same, lambda inner: (level(inner, ()),), lambda inner: (FALSE,))[0]
+    return Scalar(found, is_weak=True)
 
 
 def depth_stacked(context: Context, tup: Value) -> Value:

@@ -11,7 +11,7 @@ import numpy as np
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom
-from anadrome.dtypes import F64, I64
+from anadrome.dtypes import BOOL, F64, I64
 from anadrome.errors.frontend import UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom, type_of
 from anadrome.frontend.context import Context, StagedCall
@@ -61,7 +61,7 @@ def row(python_name: str, prim: str, count: int = 1) -> StagedCall:
 
 def weak(found: Atom) -> Scalar:
     """A Python number."""
-    return Scalar(found, is_weak=found.type.dtype in (I64, F64))
+    return Scalar(found, is_weak=found.type.dtype in (BOOL, I64, F64))
 
 
 def whole(python_name: str, prim: str) -> StagedCall:
@@ -196,7 +196,7 @@ def near(context: Context, a: Value, b: Value, *, rel_tol: Value = 1e-09, abs_to
     limit = builder.apply("max", builder.mul(relative, largest), absolute)
     is_near = builder.apply("le", builder.apply("abs", builder.sub(x, y)), limit)
     is_finite = builder.apply("lt", largest, builder.constant(INFINITY, largest))
-    return Scalar(builder.apply("or", builder.apply("and", is_near, is_finite), builder.apply("eq", x, y)))
+    return weak(builder.apply("or", builder.apply("and", is_near, is_finite), builder.apply("eq", x, y)))
 
 
 def parts_of_number(context: Context, x: Value) -> Value:

@@ -195,7 +195,7 @@ def item(context: Context, array: Staged, *args: Value) -> Value:
 def _python_number(context: Context, found: Atom) -> Value:
     dtype = found.type.dtype
     target = F64 if dtype.is_float else dtype if dtype is BOOL else I64
-    return context.wrap(context.builder.convert(found, target), is_weak=dtype is not BOOL)
+    return context.wrap(context.builder.convert(found, target), is_weak=True)
 
 
 def to_list(context: Context, array: Staged) -> Value:

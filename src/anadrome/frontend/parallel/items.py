@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,9 +15,9 @@ import numpy as np
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import ArrayType, Atom, ParFor, Part, Size, Var, i64
-from anadrome.dtypes import BOOL, I64
+from anadrome.dtypes import I64
 from anadrome.errors.parallel import UnsuitableValues
-from anadrome.frontend.arrays import as_array, atom, describe, type_of
+from anadrome.frontend.arrays import as_array, atom, describe, weakness
 from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import take_inside
@@ -25,7 +26,7 @@ from anadrome.frontend.iterators import iterate
 from anadrome.frontend.library.common import axis_of, permuted
 from anadrome.frontend.sizes import agree, give_range
 from anadrome.frontend.structures import children, flatten, is_alike, is_number
-from anadrome.frontend.values import Array, Complex, Scalar, Value, is_staged
+from anadrome.frontend.values import Array, Complex, Scalar, Value, Weak, common_weak, is_staged
 
 Rebuild = Callable[[Iterator[Value]], Value]
 
@@ -44,7 +45,7 @@ class Row:
 
     value: Value
     atoms: tuple[Atom, ...]
-    weak: tuple[bool, ...]
+    weak: tuple[Weak, ...]
     rebuild: Rebuild
 
     @property
@@ -113,23 +114,19 @@ def _listed(context: Context, name: str, items: Sequence[Value]) -> Items:
         columns = columns or [[] for _ in leaves]
         for column, leaf in zip(columns, leaves, strict=True):
             column.append(leaf)
-    weak = [all(_is_weak(context, leaf) for leaf in column) for column in columns]
+    weak = [functools.reduce(common_weak, map(weakness, column)) for column in columns]
     arrays = [as_array(context, column) for column in columns]
     rebuild = flatten(first, is_leaf)[1]
 
     def item_at(inner: Context, index: Atom) -> Value:
         parts = [take_inside(inner, one, index) for one in arrays if isinstance(one, Array)]
-        return rebuild(iter([_as_weak(part) if one else part for part, one in zip(parts, weak, strict=True)]))
+        return rebuild(iter([_with_weak(part, one) for part, one in zip(parts, weak, strict=True)]))
 
     return Items(i64(len(items)), item_at)
 
 
-def _is_weak(context: Context, leaf: Value) -> bool:
-    return type_of(context, leaf)[1]
-
-
-def _as_weak(value: Value) -> Value:
-    return Scalar(value.atom, value.dtype is not BOOL) if isinstance(value, Scalar) else value
+def _with_weak(value: Value, is_weak: Weak) -> Value:
+    return Scalar(value.atom, is_weak) if isinstance(value, Scalar) else value
 
 
 # ---------------------------------------------------------------------------- structure
@@ -168,7 +165,7 @@ def row_of(context: Context, name: str, value: Value) -> Row:
     if not leaves:
         raise UnsuitableValues(name, "xs", "items of numbers and arrays", words(value))
     atoms = tuple(atom(context, leaf) for leaf in leaves)
-    return Row(value, atoms, tuple(_is_weak(context, leaf) for leaf in leaves), rebuild)
+    return Row(value, atoms, tuple(map(weakness, leaves)), rebuild)
 
 
 # ---------------------------------------------------------------------------- one parfor

@@ -27,7 +27,7 @@ from anadrome.frontend.context import Context
 from anadrome.frontend.operators import element
 from anadrome.frontend.parallel.items import Row, matching, words
 from anadrome.frontend.sizes import retype
-from anadrome.frontend.values import Array, Cell, Scalar, Value
+from anadrome.frontend.values import Array, Cell, Scalar, Value, Weak
 
 SYNONYMS: Mapping[Callable[..., object], str] = {
     python_operators.add: "add",
@@ -124,7 +124,7 @@ def _body_of(
     return builder.body(ends)
 
 
-def _operand(scope: object, var: Var, is_weak: bool) -> Value:
+def _operand(scope: object, var: Var, is_weak: Weak) -> Value:
     """A side of the operator: an array belongs to the sequence and is not written into."""
     if not var.type.shape:
         return Scalar(var, is_weak)
