@@ -75,6 +75,10 @@ def vote(a, b):
     return ((a > 1) + (b > 1)) * a
 
 
+def count(x):
+    return sum((v > 0) + (v > 1) for v in x)
+
+
 def counted(a):
     found = 0
     while a > 1:
@@ -86,6 +90,7 @@ def counted(a):
 OF_PYTHON = [
     vote,
     lambda a, b: ((a > 0) * (a > 1), (a > 0) * True, (a > 0) - (a < 0), True + (a > 0), (a > 0) + 0.5),
+    lambda a, b: (~(a > 0), -(a > 0), +(a > 0), abs(a > 0), round(a > 0), (a > 0).real, (a > 0).imag),
     lambda a, b: ((a > 0) // True, (a > 0) % True, (a > 0) / True, *divmod(a > 0, True)),
     lambda a, b: ((a > 0) ** 2, 2 ** (a > 0), (a > 0) ** (b > 0), pow(a > 0, b > 0), a ** (b > 0)),
     lambda a, b: (
@@ -95,8 +100,11 @@ OF_PYTHON = [
         (a > 0) | (b > 0),
         (a > 0) ^ (b > 0),
     ),
+    lambda a, b: (max(a > 0, a > 1) + max(a > 0, a > 1), min(a > 0, b > 0), max([a > 0, b > 0])),
+    lambda a, b: (sum([(a > 0) + (a > 1), 1]), sum([a > 1, b > 1]), math.prod([a > 1, b > 1], start=True)),
     lambda a, b: (2 ** ((a > 0) + (a > 1)), float((a > 0) + (a > 1)), [10, 20][a > 1], (a, b)[b > 1]),
     lambda a, b: ((0 < a < 5) + (0 < b < 5), (a in (1.0, 2.0)) + (b in (2.0, 3.0)), (not a) + (not b)),
+    lambda a, b: ((a > 1 and b > 1) + (a > 1 or b > 1), any([a > 1]) + all([b > 1]), bool(a) + bool(b)),
     lambda a, b: (math.isnan(a) + math.isfinite(b), np.allclose(a, b) + True, np.array_equal(a, b) + True),
     lambda a, b: (
         isinstance(a > 1, bool),
@@ -113,6 +121,25 @@ def test_bools_of_python_are_integers(function, args) -> None:
     agree(function, *args)
 
 
+def test_bools_of_python_count_where_they_are_added_up() -> None:
+    x = [2.0, 3.0, 0.5]
+    for items in (x, x * 30):
+        agree(count, items)
+    agree(lambda x: [(v > 0) + (v > 1) for v in x], x)
+    agree(lambda x, a, b: x[(a > 1) + (b > 1)], np.array(x), 2.0, 3.0)
+    agree(lambda a, b: (np.array([(a > 0) + (a > 1)]), b), 2.0, 3.0)
+    agree(counted, 30.0)
+    for flag in (True, False, np.True_):
+        agree(lambda flag, x: (flag + flag, (flag + flag) * x, True + flag, flag * 2), flag, 2.0)
+
+
+def test_derivatives_count_bools_of_python() -> None:
+    assert ad.grad(vote)(2.0, 3.0) == 2.0
+    assert ad.value_and_grad(vote)(2.0, 0.5) == (2.0, 1.0)
+    assert ad.grad(lambda a, x: a * sum((v > 0) + (v > 1) for v in x))(2.0, [2.0, 3.0, 0.5]) == 5.0
+    assert ad.jvp(lambda a: a ** (a > 1), (3.0,), (1.0,))[1] == 1.0
+
+
 def any_above(x):
     found = False
     for v in x:
@@ -126,6 +153,8 @@ OF_NUMPY = [
     lambda x, b: ((x[0] > 1 and x[1] > 1) + (x[2] > 1), (not x[0] > 1) + True, (x[0] in x) + True),
     lambda x, b: (isinstance(b[0], bool), isinstance(x[0] > 1, np.bool_), (x[0] > 1) / (x[1] > 1)),
     lambda x, b: (any_above(x[:3]), any_above(x[2:3])),
+    lambda x, b: (b.item(0) + b.item(0), sum(b), math.prod(b), sum(b, True), sum(b, np.True_), sum(b, 0.5)),
+    lambda x, b: (max(b), min(b), max(q for q in b), min(q for q in b), max(b.tolist()), min(b.tolist())),
 ]
 """What is done with bools of NumPy's."""
 
@@ -172,3 +201,34 @@ def last_is_large(x, a):
 def test_a_bool_that_may_be_numpys_is_refused_where_that_decides(function) -> None:
     with pytest.raises(frontend.PromotionError, match="may be Python's or NumPy's"):
         ad.jit(function)(np.array([2.0, 3.0, 0.5, 1.0, 2.0]), 1.0)
+
+
+BYTES, WORDS = np.array([200, 1, 100], np.uint8), np.array([2**31 - 1, 5], np.int32)
+SINGLES, MATRIX = np.array([0.1, 0.2, 3e7], np.float32), np.array([[200, 100], [100, 200]], np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("values", "start"),
+    [
+        *((BYTES, start) for start in (0.5, 1, True, 1j, np.float32(1.0), np.int64(3))),
+        *((WORDS, start) for start in (0.5, np.int64(2))),
+        *((SINGLES, start) for start in (0.5, np.int64(7), 2j)),
+        *((MATRIX, start) for start in (np.zeros(2), 0.5)),
+        *(([2.0, 3.0], start) for start in (np.float32(1.0), 4)),
+        ([2, 3], 0.5),
+    ],
+)
+@pytest.mark.parametrize("repeats", [1, 30])
+def test_a_sum_is_of_the_type_of_its_start_and_items(values, start, repeats) -> None:
+    values = np.concatenate([values] * repeats) if isinstance(values, np.ndarray) else values * repeats
+    agree(lambda values, start: (sum(values, start), sum((v for v in values), start)), values, start)
+
+
+def test_a_sum_goes_on_in_the_type_that_it_has() -> None:
+    agree(lambda a: (sum([v * 1 for v in a], 0.0), math.prod(a, start=0.5)), BYTES)
+    agree(lambda a, b: sum(v for one in (a, b) for v in one), SINGLES.astype(np.float64), np.tile(BYTES, 30))
+    for other in (2.5, np.array([1.0, 2.0]), np.array([True, True]), True, 2):
+        agree(lambda b, s: (sum([b, s]), 0), np.array([True, False]), other)
+    for values in (BYTES, np.tile(BYTES, 30)):
+        value, slope = ad.value_and_grad(lambda u, s: sum(u, s), argnums=1)(values, 0.5)
+        assert (value, slope) == (sum(values.tolist(), 0.5), 1.0)

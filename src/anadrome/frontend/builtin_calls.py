@@ -25,8 +25,6 @@ from anadrome.errors.frontend import (
 from anadrome.frontend import itertools_calls
 from anadrome.frontend.applying import is_list, operate
 from anadrome.frontend.arrays import as_array, atom, describe, promote_one, type_of
-from anadrome.frontend.complex_numbers.operators import binary as complex_binary
-from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import numpy_type
 from anadrome.frontend.comprehension import list_of, made_list
 from anadrome.frontend.context import Context, StagedCall
@@ -74,14 +72,8 @@ def _reduction(monoid: Monoid) -> StagedCall:
 def _sum(context: Context, values: Value, start: Value = 0) -> Value:
     if is_list(start) or _holds_lists(values):
         return _chained(context, values, start)
-    total = reduce_values(context, SUM, values)
-    if isinstance(start, int) and start == 0:  # 0 + x is another array than x
-        return context.call(np.positive, total) if is_numpy_array(total) else total
-    if meets_complex(start, total):
-        return complex_binary(context, ast.Add, start, total)
-    if not is_staged(total) and not is_staged(start):
-        return total + start  # type: ignore[operator]
-    return apply_prim(context, "add", start, total)
+    total = reduce_values(context, SUM, values, start=start)
+    return context.call(np.positive, total) if is_numpy_array(total) else total  # 0 + x is no x
 
 
 def _holds_lists(values: Value) -> bool:
@@ -105,12 +97,7 @@ def _chained(context: Context, values: Value, start: Value) -> Value:
 
 
 def _product(context: Context, values: Value, *, start: Value = 1) -> Value:
-    product = reduce_values(context, PRODUCT, values)
-    if isinstance(start, int) and start == 1:
-        return product
-    if meets_complex(start, product):
-        return complex_binary(context, ast.Mult, start, product)
-    return apply_prim(context, "mul", start, product)
+    return reduce_values(context, PRODUCT, values, start=start)
 
 
 def _extreme(monoid: Monoid, better: str) -> StagedCall:

@@ -15,7 +15,7 @@ import numpy as np
 
 from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Check, Const, Part, Reduce, Var, i64
-from anadrome.dtypes import BOOL, I64, DType
+from anadrome.dtypes import BOOL, DType
 from anadrome.errors.frontend import (
     EscapingMutation,
     PrintsInParallel,
@@ -26,8 +26,9 @@ from anadrome.errors.frontend import (
     WritesThroughView,
 )
 from anadrome.errors.parallel import DrawsInParallel
-from anadrome.frontend.arrays import atom, describe, promote, type_of
+from anadrome.frontend.arrays import atom, describe, promote, type_of, weakness
 from anadrome.frontend.complex_numbers.operators import binary as complex_binary
+from anadrome.frontend.complex_numbers.operators import common_type as complex_type
 from anadrome.frontend.complex_numbers.pairs import pair_product
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex
 from anadrome.frontend.comprehension import clause_frame, enter, evaluate_list, short_items, spend
@@ -36,11 +37,22 @@ from anadrome.frontend.generators import all_items
 from anadrome.frontend.iterables import Iterated
 from anadrome.frontend.iterators import GeneratorCall, LazyGenerator
 from anadrome.frontend.merge import branch
-from anadrome.frontend.operators import apply_prim, truth
+from anadrome.frontend.operators import ON_BOOLS, apply_prim, truth, type_of_bools
 from anadrome.frontend.overloads import own_truth
 from anadrome.frontend.sizes import give_range, is_nonnegative
 from anadrome.frontend.structures import is_number
-from anadrome.frontend.values import RETURN, Array, Complex, Exit, Frame, Scalar, Value, is_staged
+from anadrome.frontend.values import (
+    RETURN,
+    Array,
+    Complex,
+    Exit,
+    Frame,
+    Scalar,
+    Staged,
+    Value,
+    Weak,
+    is_staged,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,33 +84,48 @@ class Partial:
 NOTHING = Partial(None, FALSE)
 
 
-def reduce_values(context: Context, monoid: Monoid, values: Value, default: Sequence[Value] = ()) -> Value:
-    """The reduction of a generator, a container or an array; one of nothing is the `default`, if any."""
+@dataclass(slots=True, eq=False)
+class Reduction:
+    """A reduction on the way. `total` is what a sum or product has so far, from its start on: its type and
+    that of an item make the type in which the item is added."""
+
+    monoid: Monoid
+    total: Value
+
+
+def reduce_values(
+    context: Context, monoid: Monoid, values: Value, default: Sequence[Value] = (), start: Value = None
+) -> Value:
+    """The reduction of a generator, a container or an array; one of nothing is the `default`, if any. A sum
+    or product begins with `start`: None is the number that it begins with in Python."""
+    identity = _identity_value(monoid)
+    is_plain = start is None or (type(start) is int and start == identity)
+    reduction = Reduction(monoid, identity if is_plain else start)
+    seed = NOTHING if is_plain else Partial(start, TRUE)
     if isinstance(values, GeneratorCall):
         values = all_items(context, values)
     prints = context.prints
     node = spend(context, values) if isinstance(values, LazyGenerator) and values.begun is None else None
     if isinstance(values, LazyGenerator) and node is not None:
         try:
-            found = _clause(context, clause_frame(values.frame, node), node, 0, monoid)
+            found = _clause(context, clause_frame(values.frame, node), node, 0, reduction, seed)
         except (
             WritesThroughView,
             EscapingMutation,
             PrintsInParallel,
             DrawsInParallel,
         ):  # one item after the other
-            found = Partial(
-                reduce_values(context, monoid, evaluate_list(context, values.frame, node), default), TRUE
-            )
+            made = evaluate_list(context, values.frame, node)
+            found = Partial(reduce_values(context, monoid, made, default, start), TRUE)
     else:
         items = short_items(context, values)
-        found = _over(context, monoid, items, lambda item: _item(context, monoid, item), None)
+        found = _over(context, reduction, items, lambda item: _item(context, reduction, item), seed)
     if monoid.is_logic and context.prints > prints and is_staged(found.value):
         help = "write a `for` loop with `break`, or print outside of it"
         reason = f"`{monoid.name}` stops at the item that decides, which only the run knows"
         raise UnsupportedCall("print", context.span, reason, help)
     if not monoid.needs_item:
-        return _identity_value(monoid) if found.value is None else found.value
+        return identity if found.value is None else found.value
     if found.value is None and default:
         return default[0]
     if found.value is None:
@@ -122,52 +149,87 @@ def _or_default(context: Context, monoid: Monoid, found: Partial, default: Value
 
 
 def _identity_value(monoid: Monoid) -> Value:
-    return {"add": 0, "mul": 1, "or": False, "and": True}[monoid.operator]
+    """The reduction of nothing; None where there is none."""
+    return {"add": 0, "mul": 1, "or": False, "and": True}.get(monoid.operator)
 
 
-def _item(context: Context, monoid: Monoid, value: Value) -> Partial:
+def _item(context: Context, reduction: Reduction, value: Value) -> Partial:
+    monoid = reduction.monoid
     if monoid.is_logic:
         value = own_truth(context, value)
-        return Partial(Scalar(truth(context, value)) if is_staged(value) else bool(value), TRUE)
+        return Partial(Scalar(truth(context, value), is_weak=True) if is_staged(value) else bool(value), TRUE)
     if is_complex(value) and monoid in (SUM, PRODUCT):
-        return Partial(complex_of(context, value), TRUE)
+        return Partial(_as_part_of(context, reduction.total, value), TRUE)
     if not is_staged(value) and not is_number(value):
         raise UnsupportedType(f"an item of `{monoid.name}`", describe(value), context.span)
     if monoid.needs_item and isinstance(value, Array):
         raise UnsupportedType(f"an item of `{monoid.name}`", describe(value), context.span, "reduce numbers")
-    if type_of(context, value)[0] is BOOL:  # True counts as 1
-        return Partial(int(value) if is_number(value) else Scalar(atom(context, value, I64)), TRUE)  # type: ignore[call-overload]
-    return Partial(value, TRUE)
+    return Partial(value if monoid.needs_item else _as_part_of(context, reduction.total, value), TRUE)
+
+
+def _as_part_of(context: Context, total: Value, value: Value) -> Value:
+    """An item in the type that it has where it is added to what there is so far. Items that are added among
+    themselves first, in parallel, are added in this type as well."""
+    if is_complex(total) or is_complex(value):
+        dtype, is_weak = complex_type(context, (total, value), "+")
+        both = complex_of(context, value)
+        return Complex(*(_typed(context, part, dtype, is_weak) for part in (both.real, both.imag)))
+    dtype, is_weak = promote(context, (total, value), "+")
+    dtype = type_of_bools(context, "+", is_weak) if dtype is BOOL else dtype
+    if is_staged(total) or is_staged(value):
+        return _typed(context, value, dtype, is_weak)
+    if type_of(context, value)[0] is dtype:
+        return value
+    kind: Any = (float if dtype.is_float else int) if is_weak else dtype.numpy.type
+    return kind(value)
+
+
+def _typed(context: Context, value: Value, dtype: DType, is_weak: Weak) -> Staged:
+    """A number or array of a type, Python's own where it says so."""
+    if isinstance(value, Array):
+        return value if value.dtype is dtype else context.wrap(atom(context, value, dtype))
+    return Scalar(atom(context, value, dtype), is_weak)
 
 
 # ---------------------------------------------------------------------------- clauses
-def _clause(context: Context, frame: Frame, node: ast.GeneratorExp, depth: int, monoid: Monoid) -> Partial:
+def _clause(
+    context: Context,
+    frame: Frame,
+    node: ast.GeneratorExp,
+    depth: int,
+    reduction: Reduction,
+    seed: Partial = NOTHING,
+) -> Partial:
     clause = node.generators[depth]
     items = short_items(context, context.evaluate(frame, clause.iter))
 
     def partial(item: Value) -> Partial:
         enter(context, frame, node, clause.target, item)
-        return _filtered(context, frame, clause.ifs, monoid, inner)
+        return _filtered(context, frame, clause.ifs, reduction.monoid, inner)
 
     def inner() -> Partial:
         if depth + 1 < len(node.generators):
-            return _clause(context, frame, node, depth + 1, monoid)
-        return _item(context, monoid, context.evaluate(frame, node.elt))
+            return _clause(context, frame, node, depth + 1, reduction)
+        return _item(context, reduction, context.evaluate(frame, node.elt))
 
-    return _over(context, monoid, items, partial, frame)
+    return _over(context, reduction, items, partial, seed)
 
 
 def _over(
     context: Context,
-    monoid: Monoid,
+    reduction: Reduction,
     items: Iterated | Iterable[Value],
     partial: Callable[[Value], Partial],
-    frame: Frame | None,
+    seed: Partial,
 ) -> Partial:
+    """All items behind the seed."""
+    monoid = reduction.monoid
     if not isinstance(items, Iterated):
-        found = NOTHING
+        found = seed
         for item in items:
             found = _combined(context, monoid, found, partial(item))
+            if found.value is not None and reduction.total is not None:
+                reduction.total = found.value
             if monoid.is_logic and found.value is (monoid is ANY):
                 break
         return found
@@ -186,17 +248,18 @@ def _over(
     results = context.builder.parfor(items.extent, body)
     first = parts[0].value
     if isinstance(first, Complex):
-        pair = (context.wrap(found, first.is_weak) for found in results[:2])
-        return Partial(Complex(*pair), _is_not_empty(context, items))
-    is_weak = type_of(context, parts[0].value)[1]
+        pair = (context.wrap(part, first.is_weak) for part in results[:2])
+        return _combined(context, monoid, seed, Partial(Complex(*pair), _is_not_empty(context, items)))
     has_item = results[1] if len(results) > 1 else _is_not_empty(context, items)
-    return Partial(context.wrap(results[0], is_weak), has_item)
+    found = Partial(context.wrap(results[0], weakness(first)), has_item)
+    return _combined(context, monoid, seed, found)
 
 
 def _yields(context: Context, monoid: Monoid, value: Value) -> list[Part]:
     """What is reduced: a complex sum is two sums, a complex product one of pairs."""
     if not isinstance(value, Complex):
-        return [Reduce.of(monoid.operator, (atom(context, value),))]
+        item, name = atom(context, value), monoid.operator
+        return [Reduce.of(ON_BOOLS.get(name, name) if item.type.dtype is BOOL else name, (item,))]
     pair = (atom(context, value.real), atom(context, value.imag))
     if monoid is SUM:
         return [Reduce.of("add", (one,)) for one in pair]
@@ -279,16 +342,17 @@ def _identity(context: Context, monoid: Monoid, value: Value) -> Value:
     if isinstance(value, Complex):
         nothing = _identity(context, SUM, value.imag)
         return Complex(_identity(context, monoid, value.real), nothing)  # type: ignore[arg-type]
-    dtype, is_weak = type_of(context, value)
-    constant = identity_of(monoid.operator, dtype)
+    constant = identity_of(monoid.operator, type_of(context, value)[0])
     if isinstance(value, Array):
         return context.wrap(context.builder.full(value.shape, constant))
-    return Scalar(constant, is_weak)
+    return Scalar(constant, weakness(value))
 
 
 def identity_of(operator: str, dtype: DType) -> Const:
     """The number that leaves the other operand of a named operator as it is."""
     if operator in ("min", "max"):
+        if dtype is BOOL:
+            return number(operator == "min", dtype)
         if dtype.is_float:
             return number(np.inf if operator == "min" else -np.inf, dtype)
         info = np.iinfo(dtype.numpy_name)
