@@ -232,3 +232,10 @@ def test_a_sum_goes_on_in_the_type_that_it_has() -> None:
     for values in (BYTES, np.tile(BYTES, 30)):
         value, slope = ad.value_and_grad(lambda u, s: sum(u, s), argnums=1)(values, 0.5)
         assert (value, slope) == (sum(values.tolist(), 0.5), 1.0)
+
+
+def test_parts_of_numbers_are_of_the_numbers_kind() -> None:
+    for z in (1 + 2j, np.complex128(1 + 2j), np.complex64(1 + 2j)):
+        agree(lambda z: (z.conjugate(), z.real, z.imag, np.angle(z), abs(z)), z)
+    for a in (1.5, 2, np.float64(2.0), np.float32(2.0), np.int32(2)):
+        agree(lambda a: (a.imag, a.real, a.conjugate()), a)

@@ -18,6 +18,7 @@ from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.indexing import take
 from anadrome.frontend.library import CALLS
 from anadrome.frontend.library.attributes import imaginary_part as imag_of_real
+from anadrome.frontend.library.common import as_strong
 from anadrome.frontend.library.norms import matrix_norm
 from anadrome.frontend.operators import apply_prim
 from anadrome.frontend.values import Array, Complex, Value
@@ -35,8 +36,15 @@ def imaginary_part(context: Context, val: Value) -> Value:
 
 def angle(context: Context, z: Value, deg: Value = False) -> Value:
     """np.angle"""
-    found = operators.over_real(context, z, formulas.angle, "np.angle")
+    found = as_strong(operators.over_real(context, z, formulas.angle, "np.angle"))
     return context.call(np.degrees, found) if deg else found
+
+
+def conjugate(context: Context, value: Complex) -> Value:
+    """z.conjugate(): of a Python complex number one of Python's"""
+    if value.is_weak:
+        return Complex(value.real, operators.negate(context, value).imag)
+    return context.call(np.conjugate, value)
 
 
 def argsort(context: Context, a: Value, axis: Value = -1) -> Value:

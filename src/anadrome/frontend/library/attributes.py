@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anadrome.array_ir.nodes import ArrayType, i64
-from anadrome.frontend.arrays import boxed
+from anadrome.frontend.arrays import boxed, weakness
 from anadrome.frontend.context import Context
 from anadrome.frontend.library.common import permuted_view
+from anadrome.frontend.operators import as_number
 from anadrome.frontend.sizes import multiply_sizes, size_value
 from anadrome.frontend.values import Array, Staged, Value
 from anadrome.frontend.views import view_of
@@ -39,8 +40,15 @@ def transpose(context: Context, value: Staged) -> Value:
     return permuted_view(context, value, range(len(value.shape))[::-1])
 
 
+def real_part(context: Context, value: Staged) -> Value:
+    """The real part of a real number or array: itself, of a Python bool the integer that it is."""
+    return as_number(context, "real", value) if weakness(value) else value
+
+
 def imaginary_part(context: Context, value: Staged) -> Value:
     """The imaginary part of a real number or array: zeros, which NumPy makes read-only."""
+    if weakness(value):
+        return 0.0 if value.dtype.is_float else 0
     only = context.builder.zeros(ArrayType(value.dtype, value.shape))
     zeros = boxed(context, only) if isinstance(value, Array) and not value.shape else context.wrap(only)
     if not isinstance(zeros, Array):
@@ -56,7 +64,7 @@ ATTRIBUTES: dict[str, Callable[[Context, Staged], Value]] = {
     "ndim": lambda context, value: len(value.shape),
     "dtype": lambda context, value: value.dtype.numpy,
     "T": transpose,
-    "real": lambda context, value: value,
+    "real": real_part,
     "imag": imaginary_part,
 }
 """The name of an attribute -> function(context, value) -> value."""
