@@ -239,3 +239,25 @@ def test_parts_of_numbers_are_of_the_numbers_kind() -> None:
         agree(lambda z: (z.conjugate(), z.real, z.imag, np.angle(z), abs(z)), z)
     for a in (1.5, 2, np.float64(2.0), np.float32(2.0), np.int32(2)):
         agree(lambda a: (a.imag, a.real, a.conjugate()), a)
+
+
+def above(x):
+    found = 0
+    for v in x:
+        found += v > 0
+    return found
+
+
+def steps(x):
+    total, step = 0.0, 0.1
+    while total < 1:
+        total += step
+        step *= np.exp(x)
+    return total
+
+
+def test_a_number_that_becomes_numpys_in_a_loop_is_numpys() -> None:
+    agree(above, np.array([2.0, -3.0, 0.5]))
+    agree(above, np.arange(-3.0, 30.0))
+    agree(steps, 0.1)
+    agree(steps, np.float64(0.1))

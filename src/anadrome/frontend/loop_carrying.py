@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from anadrome.array_ir.nodes import ArrayType, Atom, Size, Var, i64
+from anadrome.array_ir.walk import let_variables
 from anadrome.dtypes import BOOL, F64, I64, DType
 from anadrome.errors.base import Span
 from anadrome.errors.frontend import (
@@ -90,6 +91,10 @@ class Carried:
     cells: list[Cell] = field(default_factory=list)
     ends: list[Array] = field(default_factory=list)
     end: Value = None
+    turns_numpys: list[tuple[LeafKey, Var]] = field(default_factory=list)
+    """Its numbers that begin as Python's and end as NumPy's."""
+    stays_pythons: list[Atom] = field(default_factory=list)
+    """What its numbers end with that begin and end as Python's."""
 
 
 class Carrying:
@@ -281,6 +286,13 @@ class Carrying:
             else common_weak(mine, weakness(leaf))
             for mine, leaf in zip(carried.weak, leaves, strict=True)
         ]
+        for position, (var, begins_weak, ends_weak) in enumerate(
+            zip(carried.variables, carried.weak, weak, strict=True)
+        ):
+            if ends_weak:
+                carried.stays_pythons.append(ends[position])
+            elif begins_weak:
+                carried.turns_numpys.append(((place, position), var))
 
         def settle(results: list[Atom]) -> None:
             found = [self.resizing.result((place, at), result) for at, result in enumerate(results)]
@@ -396,6 +408,18 @@ class Carrying:
 
     def _is_outer(self, cell: Cell) -> bool:
         return cell.home is not self.scope and cell.home.depth <= self._outer.depth
+
+    def _follow_numpys(self, carried: Sequence[Carried]) -> None:
+        """A number of Python's that ends as NumPy's is NumPy's from the second iteration on. Where one that
+        ends as Python's follows from it, the loop is staged with it as NumPy's."""
+        kept = {end for one in carried for end in one.stays_pythons}
+        for key, var in (turn for one in carried if kept for turn in one.turns_numpys):
+            reached: set[Atom] = {var}
+            for let in self.scope.builder.lets:
+                if not reached.isdisjoint(let_variables(let)):
+                    reached.update(let.targets)
+            if not reached.isdisjoint(kept):
+                raise RetypeLoop(self.scope, key, var.type.dtype)
 
     def _refuse_shared_writes(self, carried: Sequence[Carried]) -> None:
         """In the next iteration a name holds what it ends with now. Two that end with one array, or one that

@@ -144,6 +144,7 @@ class _LoopStage(Carrying):
             exit_ = self._body()
             self._refuse_new_parts(contents_before)
             parts = [self._place_part(one, exit_) for one in carried]
+            self._follow_numpys(carried)
             self._find_rooms(carried, exit_)
             parts.insert(0, self.resizing.part())
             self._refuse_shared_writes(carried)
