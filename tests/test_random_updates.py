@@ -39,7 +39,18 @@ STATEMENTS = (
     "u = G[i]",
     "G[j] = 0.5 * G[j] + 0.25 * u",
     "s += u * t[1]",
+    "H[i] = 0.5 * np.sin(H[j]) + 0.4 * H[i]",
+    "H[i] *= 0.9 * H[j, 0]",
+    "H[i, 1:] -= 0.2 * H[j, 1:] * w[k]",
+    "H[[i, j]] = H[[j, i]]",
+    "r = H[i].copy()",
+    "H[j] = 0.3 * r - 0.2 * H[i]",
+    "H[i] = r",
+    "ys.append(F[i] * w[k])",
+    "t = 0.5 * ys[-1]",
 )
+ALWAYS = ("G, K = K, G", "K[j] = 0.5 * G[i] + 0.3 * K[i]")
+"""Arrays that change their names: under a condition each of them may be copied."""
 CONDITIONS = ("if w[k] > 0.1:", "if G[i] > F[j, 0]:", "if i != j:", "if k % 3 == 0:")
 LOOPS = (
     ("for k in range(len(w)):", "i, j = one[k], two[k]"),
@@ -50,9 +61,10 @@ LOOPS = (
     ("for k in range(len(w)):", "i, j = two[k], one[k]", "if w[k] > 1.9: break"),
     ("for k in range(len(w)):", "i, j = two[k], one[k]", "if w[k] < -0.5: continue"),
 )
-ITERATIONS = 48
-MOST_PASSES = 60
-"""Times that an element may be touched beside what iterations do; a copy in each would add twice as many."""
+ITERATIONS = 72
+MOST_PASSES = 120
+"""Times that all arrays, of ten numbers to each element of `G`, may be touched beside what iterations do; a
+copy of `G` in each iteration would add twice as many as there are iterations, one of `H` five times that."""
 
 
 @st.composite
@@ -63,8 +75,9 @@ def sources(draw: st.DrawFn) -> str:
         lines.append("    " * depth + line)
         depth += line.endswith(":")
     for _ in range(draw(st.integers(1, 4))):
-        block = draw(st.lists(st.sampled_from(STATEMENTS), min_size=1, max_size=3))
         condition = draw(st.sampled_from(("", *CONDITIONS)))
+        choice = st.sampled_from(STATEMENTS if condition else (*STATEMENTS, *ALWAYS))
+        block = draw(st.lists(choice, min_size=1, max_size=3))
         if condition:
             lines.append("    " * depth + condition)
         lines += ["    " * (depth + bool(condition)) + line for line in block]
@@ -80,8 +93,10 @@ def text(lines: Sequence[str]) -> str:
     return (
         "def program(F, G, w, one, two):\n"
         "    F, G, s, t, u = F.copy(), G.copy(), 0.0, np.zeros(2), 0.0\n"
+        "    K, H, r, ys = 0.5 * G, 0.2 * np.outer(G, np.arange(1.0, 6.0)), np.ones(5), [np.ones(2)]\n"
         f"{body}\n"
-        "    return np.sum(F * F) + np.sum(np.cos(G)) + s\n"
+        "    total = np.sum(np.array(ys) ** 2) + np.sum(K * G) + np.sum(np.sin(H))\n"
+        "    return total + np.sum(F * F) + np.sum(np.cos(G)) + s\n"
     )
 
 
@@ -174,7 +189,7 @@ def test_loops_that_copied_arrays(name: str) -> None:
     check(text(KNOWN[name]), 0)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(source=sources(), seed=st.integers(0, 99))
 def test_loops_that_update_arrays(source: str, seed: int) -> None:
     note(source)

@@ -46,7 +46,6 @@ PROVED = {
 
 NOT_PROVED = {
     "data": "s = x[k]?",
-    "too far": "s = parfor i < n { k = add i 1; v = x[k]?; yield reduce add v }",
     "other size, in a branch": (
         "s = parfor i < n { c = lt k i; v = if c { u = y[i]?; return u } else { return 0.0 }\n"
         " yield reduce add v }"
@@ -72,6 +71,11 @@ LIFTED = {
     "other size, in a loop": (
         "s = loop (t = 0.0) for i < n { v = y[i]?; w = add t v; return w }",
         'c = le n m\n check c index "{words}" m m',
+    ),
+    "too far": (
+        "s = parfor i < n { k = add i 1; v = x[k]?; yield reduce add v }",
+        'a = le 2 n\n b = le n 0\n c = or b a\n check c index "{words}" 1 n\n d = le n 0\n e = or d false\n'
+        ' check e index "{words}" n n',
     ),
     "below": (
         "s = parfor i < n { j = sub i 1; v = x[j]?; yield reduce add v }",
@@ -168,11 +172,19 @@ def test_lifted_check_is_known_where_its_loops_run() -> None:
     assert "?" not in show(made) and show(made).count("check") == 2, show(made)
 
 
-@pytest.mark.parametrize("size", [0, 3, 4, 7])
-def test_lifted_check_fails_as_the_loop_did(size: int) -> None:
-    inner = "t = parfor j < e { v = y[j]?; yield reduce add v }"
-    fn = parse(f"{HEAD}s = parfor i < n {{ e = add i 1; {inner}\n yield reduce add t }}\n return s\n}}")
-    args = [np.ones(4), np.ones(size), np.int64(0)]
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5, 7])
+@pytest.mark.parametrize("count", [0, 1, 4])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "e = add i 1; t = parfor j < e { v = y[j]?; yield reduce add v }",
+        "e = add i 1; t = y[e]?",
+        "e = add i 2; t = y[e]?",
+    ],
+)
+def test_lifted_check_fails_as_the_loop_did(size: int, count: int, body: str) -> None:
+    fn = parse(f"{HEAD}s = parfor i < n {{ {body}\n yield reduce add t }}\n return s\n}}")
+    args = [np.ones(count), np.ones(size), np.int64(0)]
     outcomes = []
     for program in (fn, eliminate_bounds_checks(fn, Config())):
         try:
