@@ -362,10 +362,9 @@ def _goes_with(context: Context, one: Value, two: Value) -> bool:
     """Whether two numbers are one number of a common type where two ways meet."""
     types = [type_of(context, value)[0] for value in (one, two)]
     dtype = promote(context, (one, two), "if")[0]
-    is_numpys = any(
-        type_.is_integer and _keeps_type(value) for type_, value in zip(types, (one, two), strict=True)
-    )
-    return len({type_ is BOOL for type_ in types}) == 1 and not (dtype.is_float and is_numpys)
+    kept = [type_ for type_, value in zip(types, (one, two), strict=True) if _keeps_type(value)]
+    is_one = len(set(kept)) < 2 and not (dtype.is_float and any(type_.is_integer for type_ in kept))
+    return len({type_ is BOOL for type_ in types}) == 1 and is_one
 
 
 def _is_there(value: Value) -> Scalar:
