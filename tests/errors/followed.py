@@ -144,7 +144,10 @@ FOLLOWED: dict[str, Followed] = {
     ),
     "bits of a float": Followed(lambda x: x & 3, ["`int(x)`"], lambda x: int(x) & 3, (6.0,), lambda x: 2),
     "integer power": Followed(
-        lambda n, k: n**k, ["`x.astype(np.float64)`"], lambda n, k: n.astype(np.float64) ** k, (INTEGERS, 3)
+        lambda n, k: n**k,
+        ["`x.astype(np.float64)`"],
+        lambda n, k: n.astype(np.float64) ** k,
+        (INTEGERS[1:], -3),
     ),
     "difference of bools": Followed(
         lambda x: (x > 0) - (x < 0),

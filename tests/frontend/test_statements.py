@@ -576,9 +576,20 @@ EXTREMA: dict[str, tuple[Callable[[Any], Any], type[Exception]]] = {
     "a default of two": (lambda x: max(x[0], x[1], default=0.0), UnsupportedArgument),
     "no number": (lambda x: max((v for v in x if v > 0.0), default=None), FrontendError),
     "nothing": (lambda x: max([v for v in x[:0]]), Exception),
-    "a float for integers": (lambda x: np.max(np.arange(len(x)), initial=0.5 * x[0]), UnsupportedArgument),
     "an array": (lambda x: np.max(x, initial=x), UnsupportedArgument),
 }
+
+
+@pytest.mark.parametrize("first", [5.0, 45.0, -45.0])
+def test_extrema_of_integers_that_begin_with_a_float(first: float) -> None:
+    def extrema(x):
+        places = np.arange(1, len(x))
+        return np.max(places, initial=0.5 * x[0]), np.min(places, initial=0.5 * x[0])
+
+    x = LONG.copy()
+    x[0] = first
+    for mine, numpys in zip(ad.jit(extrema)(x), extrema(x), strict=True):
+        assert type(mine) is type(numpys) and mine == numpys
 
 
 @pytest.mark.parametrize("name", EXTREMA)

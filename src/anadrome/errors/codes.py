@@ -129,6 +129,7 @@ CODES: Mapping[str, str] = {
     "NotDecomposed": "A512",
     "BarrierDivergence": "A513",
     "ContestedWrite": "A517",
+    "NegativePower": "A518",
     "DataRace": "A514",
     "UninitialisedRead": "A515",
     "InactiveLane": "A516",

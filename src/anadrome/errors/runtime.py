@@ -190,6 +190,13 @@ class EmptyReduction(RuntimeCheckError, ValueError):
     help = "check that the array is not empty, or handle the empty case"
 
 
+class NegativePower(RuntimeCheckError, ValueError):
+    """An integer is raised to a negative power that only the run knows."""
+
+    label = "this power"
+    help = "make the base a float: `x.astype(np.float64)` or `float(x)`"
+
+
 class SingularMatrix(RuntimeCheckError, ArithmeticError, LinAlgError):
     """A linear system without a unique solution, or a factorisation that does not exist."""
 
@@ -273,6 +280,7 @@ FAILURES: dict[str, type[RuntimeCheckError]] = {
     "assert": AssertionFailed,
     "raise": RaisedError,
     "empty": EmptyReduction,
+    "power": NegativePower,
     "singular": SingularMatrix,
     "decomposition": NotDecomposed,
     "convergence": NotConverged,

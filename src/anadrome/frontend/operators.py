@@ -260,8 +260,7 @@ def _refuse_negative_powers(context: Context, exponent: Value) -> None:
     own, _ = type_of(context, exponent)
     if np.issubdtype(own.numpy, np.signedinteger):
         is_fit = atom(context, context.call(np.all, apply_prim(context, "ge", exponent, 0)))
-        words = "ValueError: integers to negative integer powers are not allowed"
-        context.builder.let(Check(is_fit, "raise", words))
+        context.builder.let(Check(is_fit, "power", NEGATIVE_POWER))
 
 
 def _without_bool(context: Context, value: Value) -> Value:
@@ -270,6 +269,7 @@ def _without_bool(context: Context, value: Value) -> Value:
 
 
 LARGEST = 2**63 - 1
+NEGATIVE_POWER = "integers to negative integer powers are not allowed"
 
 
 def _power_of_constant(context: Context, base: int, exponent: Scalar, is_weak: Weak) -> Staged:
@@ -279,9 +279,7 @@ def _power_of_constant(context: Context, base: int, exponent: Scalar, is_weak: W
     """
     builder, power = context.builder, context.builder.convert(exponent.atom, I64)
     most = next(k for k in range(1, 65) if k == 64 or abs(base) ** (k + 1) > LARGEST)
-    builder.let(
-        Check(builder.apply("ge", power, i64(0)), "raise", "ValueError: a negative power of an integer")
-    )
+    builder.let(Check(builder.apply("ge", power, i64(0)), "power", NEGATIVE_POWER))
     if abs(base) <= 1:
         power, most = (
             builder.apply("mod", power, i64(2)) if base == -1 else builder.apply("min", power, i64(1)),

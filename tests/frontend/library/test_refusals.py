@@ -34,7 +34,7 @@ from anadrome.errors.frontend import (
     WritesArgument,
     WritesThroughView,
 )
-from anadrome.errors.runtime import EmptyReduction, IndexOutOfBounds, RaisedValueError, SizeMismatch
+from anadrome.errors.runtime import EmptyReduction, IndexOutOfBounds, NegativePower, SizeMismatch
 from tests.frontend.library.staging import compiled
 
 X = np.arange(12.0).reshape(4, 3)
@@ -248,7 +248,7 @@ def test_extremum_of_nothing_fails_at_run_time(function: Callable[..., Any]) -> 
 
 @pytest.mark.parametrize("function", [lambda x: 2**x, lambda x: x**x, lambda x: np.power(x, x[1])])
 def test_a_negative_power_of_an_integer_fails_at_run_time(function: Callable[..., Any]) -> None:
-    with pytest.raises(RaisedValueError, match="negative integer powers"):
+    with pytest.raises(NegativePower, match="negative integer powers"):
         compiled(lambda x: function(x), [np.array([2, -1, 3])])
 
 
