@@ -14,7 +14,7 @@ private copies or atomics to run in parallel, and fuses. The accumulator stays
   doing so for each, and what they share is computed once;
 * where few elements get anything: a diagonal or a band of a matrix has fewer long loops than dimensions;
 * where it starts from something else than a fresh array of zeros: going over all of its elements is then not
-  paid for, unless nearly all of them get several contributions, as those of a stencil do.
+  paid for.
 
 `accumulate add` of a parfor is the same with one loop.
 
@@ -43,10 +43,8 @@ After:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 
-from anadrome.array_ir.affine import affine
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.dead import STRUCTURED
 from anadrome.array_ir.nodes import (
@@ -89,10 +87,6 @@ from anadrome.prims.costs import SHORT
 MOST_SITES = 8
 """Contributions to one sum beyond which it stays: each one becomes code of its own for every element."""
 
-
-EDGES = 8
-"""Elements at the edges of a dimension that may get nothing where a sum that does not start from zeros is
-asked for: each costs as much as one inside."""
 
 NEST = 3
 """Loops of a nest that adds up rows, from which on it is turned inside out if it then reads along rows: a
@@ -180,14 +174,12 @@ class _Gatherer:
         """A body with its sums gathered."""
         zeros: set[Var] = set()
         lets: list[Let] = []
-        chained = _chained(body)
         for let in body.lets:
-            lets.extend(self.statement(let, zeros, chained))
+            lets.extend(self.statement(let, zeros))
         return remade(body, lets, body.results)
 
-    def statement(self, let: Let, zeros: set[Var], chained: set[Var]) -> list[Let]:
-        """What becomes of a statement; `zeros` are the arrays of zeros made in its body, `chained` the sums
-        that go on from others, or are gone on from."""
+    def statement(self, let: Let, zeros: set[Var]) -> list[Let]:
+        """What becomes of a statement; `zeros` are the arrays of zeros made in its body."""
         expr = let.expr
         match expr:
             case Apply():
@@ -197,14 +189,14 @@ class _Gatherer:
             case _ if isinstance(expr, STRUCTURED):
                 if isinstance(expr, ParFor) and _adds_rows(expr):
                     self.define(expr.body)
-                    lets = self.sums(let, zeros, chained)
+                    lets = self.sums(let, zeros)
                     if lets != [let]:
                         return lets
                 before = self.count
                 new = self.rebuild.expr(expr, self.body)
                 if self.count > before:
                     let = Let(let.targets, new, let.span)
-                return self.sums(let, zeros, chained)
+                return self.sums(let, zeros)
             case _:
                 pass
         return [let]
@@ -215,21 +207,20 @@ class _Gatherer:
             if isinstance(let.expr, Apply):
                 self.definitions[let.targets[0]] = let.expr
 
-    def sums(self, let: Let, zeros: set[Var], chained: set[Var]) -> list[Let]:
+    def sums(self, let: Let, zeros: set[Var]) -> list[Let]:
         """The statement, and after it the sums that it no longer has to make; before it those that read an
         array of which it makes another version."""
         kept = _Kept()
         gathered: dict[Var, list[Let]] = {}
         before: set[Var] = set()
         ended = overwritten_around(let)
-        for total in _sums(let, zeros, chained, self.definitions):
-            target = total.target
+        for target, type_, sites, is_moved in _sums(let, zeros, self.definitions):
             trial = _Kept() if ended else kept
-            lets = self.gathered(let, total, trial)
+            lets = self.gathered(let, target, type_, sites, is_moved, trial)
             if lets is None:
                 continue
-            if ended.isdisjoint(_reads(lets).difference([total.start])):
-                lets = self.gathered(let, total, kept) if ended else lets
+            if ended.isdisjoint(_reads(lets)):
+                lets = self.gathered(let, target, type_, sites, is_moved, kept) if ended else lets
                 assert lets is not None
             elif trial.results:
                 continue
@@ -255,17 +246,19 @@ class _Gatherer:
         later = [part for target, lets in gathered.items() if target not in before for part in lets]
         return [*earlier, *first, *later]
 
-    def gathered(self, let: Let, sum_: _Sum, kept: _Kept) -> list[Let] | None:
+    def gathered(
+        self, let: Let, target: Var, type_: ArrayType, sites: Sequence[Site], is_moved: bool, kept: _Kept
+    ) -> list[Let] | None:
         """The statements that make a sum element by element, or None where it cannot be."""
-        type_ = sum_.type
-        if len(sum_.sites) > MOST_SITES or not any(
-            is_dense(site, type_.shape, self.definitions) for site in sum_.sites
+        if len(sites) > MOST_SITES or not any(
+            is_dense(site, type_.shape, self.definitions) for site in sites
         ):
             return None
         found: list[Way] = []
-        for site in sum_.sites:
-            candidates = ways(site, self.definitions, sum_.is_moved)
-            way = next((way for way in candidates if self.leads(way, type_)), None)
+        for site in sites:
+            way = next(
+                (way for way in ways(site, self.definitions, is_moved) if self.leads(way, type_)), None
+            )
             if way is None:
                 return None
             found.append(way)
@@ -273,7 +266,7 @@ class _Gatherer:
         builder.span = let.span
 
         def value(inner: Builder, places: tuple[Var, ...]) -> Atom:
-            total: Atom | None = None if sum_.start is None else inner.index(sum_.start, places)
+            total: Atom | None = None
             for way in found:
                 part = element(inner, way, places, self.definitions, kept.keep)
                 total = part if total is None else inner.apply("add", total, part)
@@ -282,7 +275,7 @@ class _Gatherer:
 
         builder.build(type_.shape, value)
         last = builder.lets.pop()
-        return [*builder.lets, Let((sum_.target,), last.expr, last.span)]
+        return [*builder.lets, Let((target,), last.expr, last.span)]
 
     def leads(self, way: Way, type_: ArrayType) -> bool:
         """Whether an element can be asked for in this way."""
@@ -295,49 +288,18 @@ class _Gatherer:
         return True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sum:
-    """A sum that a statement makes. `start`: what it adds to, where that is not zeros. `is_moved`: whether
-    nothing else is made of the contributions."""
-
-    target: Var
-    sites: Sequence[Site]
-    is_moved: bool
-    start: Var | None = None
-
-    @property
-    def type(self) -> ArrayType:
-        """That of the result."""
-        return _array(self.target)
-
-
-def _chained(body: Body) -> set[Var]:
-    """The sums of a body that start from the result of another one, and those results."""
-    found: set[Var] = set()
-    made: set[Var] = set()
-    for let in body.lets:
-        if isinstance(let.expr, WithSum):
-            for target, start in zip(let.targets, let.expr.init, strict=False):
-                if start in made:
-                    found.update((target, start))
-                made.add(target)
-    return found
-
-
-def _sums(let: Let, zeros: set[Var], chained: set[Var], definitions: Definitions) -> Iterator[_Sum]:
-    """The sums that a statement makes, and that may be worth asking for."""
+def _sums(
+    let: Let, zeros: set[Var], definitions: Definitions
+) -> Iterator[tuple[Var, ArrayType, list[Site], bool]]:
+    """The sums that a statement makes from zeros: the result, its type, the contributions, whether nothing
+    else is made of them."""
     match let.expr:
         case WithSum(init=init, tokens=tokens, body=body):
             for target, start, token, final in zip(let.targets, init, tokens, body.results, strict=False):
-                found = sites_of_token(body, token, final) if token.type.shape else None
-                if not found or _is_short(_array(target), found):
-                    continue
-                is_moved = len(tokens) == len(found) == 1 and _only_carries(found[0])
-                if start in zeros:
-                    yield _Sum(target, found, is_moved)
-                elif (len(found) > 1 or target in chained) and _covers(_array(target), found, definitions):
-                    assert isinstance(start, Var)
-                    yield _Sum(target, found, is_moved, start)
+                found = sites_of_token(body, token, final) if start in zeros and token.type.shape else None
+                if found and not _is_short(_array(target), found):
+                    is_moved = len(tokens) == len(found) == 1 and _only_carries(found[0])
+                    yield target, _array(target), found, is_moved
         case ParFor() as expr:
             for part, where in expr.slices():
                 item = part.item
@@ -348,29 +310,9 @@ def _sums(let: Let, zeros: set[Var], chained: set[Var], definitions: Definitions
                     is_moved = all(len(loop.yields) == 1 for loop in sites[0].loops)
                     is_asked = is_sum and not _is_short(_array(target), sites)
                     if is_asked or _is_worth_turning(sites[0], definitions, is_moved):
-                        yield _Sum(target, sites, is_moved)
+                        yield target, _array(target), sites, is_moved
         case _:
             pass
-
-
-def _covers(type_: ArrayType, sites: Sequence[Site], definitions: Definitions) -> bool:
-    """Whether nearly all elements of a sum get each of its contributions, in loops over nothing else."""
-
-    def covers(site: Site) -> bool:
-        if site.guards or not len(site.loops) == len(site.at) == len(type_.shape):
-            return False
-        extents = {loop.index: loop.extent for loop in site.loops}
-        for at, size in zip(site.at, type_.shape, strict=True):
-            form = affine(at, definitions)
-            index = next((var for var in extents if abs(form.coefficient(var)) == 1), None)
-            if index is None:
-                return False
-            missing = affine(size, definitions).plus(affine(extents.pop(index), definitions), -1)
-            if missing.terms or not 0 <= missing.constant <= EDGES:
-                return False
-        return True
-
-    return all(map(covers, sites))
 
 
 def _is_worth_turning(site: Site, definitions: Definitions, is_moved: bool) -> bool:
