@@ -20,15 +20,18 @@ from anadrome.array_ir.nodes import (
     Atom,
     Body,
     Check,
+    Const,
     Expr,
     Function,
     Index,
+    Let,
     Loop,
     ParFor,
     Scatter,
     Stack,
     SumType,
     Var,
+    WithSum,
 )
 from anadrome.array_ir.walk import all_lets, bodies, bound_in, free_variables, operands
 
@@ -168,6 +171,27 @@ class Knowledge:
         is_above = distance.constant > 0 and all(coefficient > 0 for _, coefficient in distance.terms)
         is_below = distance.constant < 0 and all(coefficient < 0 for _, coefficient in distance.terms)
         return is_above or is_below
+
+
+def closed_to_readers(let: Let, parfor: ParFor) -> set[Var]:
+    """The arrays that a parfor writes at places that may be those of other iterations, or adds to."""
+    made = {target: inner.expr for inner in parfor.body.lets for target in inner.targets}
+    found = set(let.expr.init if isinstance(let.expr, WithSum) else ())
+    for part in parfor.parts:
+        places = [affine(atom, made) for atom in part.at]
+        if isinstance(part.item, Scatter) and not are_distinct(parfor.index, places, made):
+            found.add(part.item.init)
+    return found
+
+
+def cleared(parfor: ParFor) -> set[Var]:
+    """The arrays that a parfor sets to a constant. What adds to other arrays beside it could not be asked for
+    each element any more (`schedule.align`)."""
+    return {
+        part.item.init
+        for part in parfor.parts
+        if isinstance(part.item, Scatter) and isinstance(part.value, Const)
+    }
 
 
 def are_distinct(index: Var, places: list[Affine], inside: Collection[Var]) -> bool:

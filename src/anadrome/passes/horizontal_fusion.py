@@ -14,7 +14,6 @@ import heapq
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
-from anadrome.array_ir.affine import affine
 from anadrome.array_ir.nodes import (
     Atom,
     Body,
@@ -29,14 +28,13 @@ from anadrome.array_ir.nodes import (
     Loop,
     ParFor,
     Part,
-    Scatter,
     Stack,
     SumType,
     Var,
     WithSum,
 )
 from anadrome.array_ir.overwriting import last_reads, overwritten_around
-from anadrome.array_ir.own_reads import are_distinct
+from anadrome.array_ir.own_reads import cleared, closed_to_readers
 from anadrome.array_ir.rewrite import BodyChange, Substitution, remade, with_body
 from anadrome.array_ir.walk import (
     all_lets,
@@ -102,6 +100,8 @@ class _Group:
     """The arrays it reads."""
     ends: set[Var]
     """Those it overwrites that others may not read beside it: they would be copied for later iterations."""
+    clears: set[Var]
+    """Those it sets to a constant, place by place."""
     opens: bool
     """Whether an accumulator is opened for it."""
     carries: bool
@@ -183,8 +183,10 @@ class _Plan:
                 (self.tokens if parfor is let.expr else self.sums).update(names[where])
         arrays = {var for var in uses if var.type.shape}
         opens, carries = isinstance(let.expr, WithSum), _carries(let.expr)
-        ends = _closed(let, parfor) & ended if ended and parfor is not None else set()
-        group = _Group(_key(let), [position], 1 << position, before, ancestors, arrays, ends, opens, carries)
+        ends = closed_to_readers(let, parfor) & ended if ended and parfor is not None else set()
+        clears = cleared(parfor) if parfor is not None else set()
+        mask = 1 << position
+        group = _Group(_key(let), [position], mask, before, ancestors, arrays, ends, clears, opens, carries)
         self.groups.append(group)
 
     # ------------------------------------------------------------------ planning
@@ -231,7 +233,7 @@ class _Plan:
         if (first.opens or second.opens) and (first.carries or second.carries):
             return False  # accumulators opened here beside ones that come from around
         if is_direct:
-            is_apart = first.ends.isdisjoint(second.arrays) and second.ends.isdisjoint(first.arrays)
+            is_apart = _is_apart(first, second) and _is_apart(second, first)
             return is_apart and self.reads_own(first, second) and self.reads_own(second, first)
         return not first.arrays.isdisjoint(second.arrays)
 
@@ -298,8 +300,8 @@ class _Plan:
         before = (first.before | second.before) & ~mask
         members, arrays = sorted(first.members + second.members), first.arrays | second.arrays
         opens, carries = first.opens or second.opens, first.carries or second.carries
-        ends = first.ends | second.ends
-        group = _Group(first.key, members, mask, before, ancestors, arrays, ends, opens, carries)
+        ends, clears = first.ends | second.ends, first.clears | second.clears
+        group = _Group(first.key, members, mask, before, ancestors, arrays, ends, clears, opens, carries)
         for position in members:
             self.group_of[position] = group
         del self.apart[first], self.apart[second]
@@ -347,15 +349,8 @@ def _carries(expr: Expr) -> bool:
     return isinstance(expr, ParFor) and any(isinstance(item, Carry) for item in expr.yields)
 
 
-def _closed(let: Let, parfor: ParFor) -> set[Var]:
-    """The arrays that a parfor writes at places that may be those of other iterations, or adds to."""
-    made = {target: inner.expr for inner in parfor.body.lets for target in inner.targets}
-    found = set(let.expr.init if isinstance(let.expr, WithSum) else ())
-    for part in parfor.parts:
-        places = [affine(atom, made) for atom in part.at]
-        if isinstance(part.item, Scatter) and not are_distinct(parfor.index, places, made):
-            found.add(part.item.init)
-    return found
+def _is_apart(writer: _Group, reader: _Group) -> bool:
+    return writer.ends.isdisjoint(reader.arrays) and not (reader.opens and writer.clears)
 
 
 def _bits(mask: int) -> list[int]:
