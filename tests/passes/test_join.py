@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable
+
 import pytest
 from oracle import anonymous, becomes
 
-from anadrome.array_ir.nodes import Loop
+from anadrome.array_ir.nodes import Let
 from anadrome.array_ir.text import parse
 from anadrome.config import Config
 from anadrome.passes import join as module
@@ -165,9 +168,17 @@ MANY = {
 }
 
 
-def all_alike(loop: Loop, *given: object) -> Outline:
-    """An outline that tells no loop, and nothing that one carries, from another."""
-    return Outline(("like",) * len(loop.carried), {}, 0)
+class AllAlike(Outline):
+    """An outline that tells no statement, and nothing that a loop carries, from another."""
+
+    def carried(self, loop: Let) -> tuple[Hashable, ...]:
+        return ("like",) * len(loop.targets)
+
+    def results(self, let: Let) -> Hashable:
+        return len(let.targets)
+
+    def counts(self, nest: Let) -> Counter[Hashable]:
+        return Counter()
 
 
 @pytest.mark.interpreted
@@ -180,7 +191,7 @@ def test_loops_of_other_outlines_are_not_tried(kind: str, monkeypatch: pytest.Mo
     fn = parse(_text(f"{loops}\n a = mul a1 a{COUNT - 1}\n t = full [n] a"))
     join(fn, Config())
     assert not tried
-    monkeypatch.setattr(module, "outline", all_alike)
+    monkeypatch.setattr(module, "Outline", AllAlike)
     join(fn, Config())
     assert len(tried) == COUNT * (COUNT - 1) // 2
 
@@ -189,6 +200,5 @@ def test_loops_of_other_outlines_are_not_tried(kind: str, monkeypatch: pytest.Mo
 def test_outlines_refuse_nothing_that_can_be_joined(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fn = parse(_text(body))
     found = join(fn, Config())
-    monkeypatch.setattr(module, "outline", all_alike)
-    monkeypatch.setattr(module, "outline_of_parfor", lambda *given: Outline((), {}, 0))
+    monkeypatch.setattr(module, "Outline", AllAlike)
     assert anonymous(join(fn, Config())) == anonymous(found)

@@ -64,20 +64,22 @@ from anadrome.array_ir.walk import (
 )
 from anadrome.config import Config
 from anadrome.library.table import LIBRARY
-from anadrome.passes.join_outlines import Outline, Starts, outline, outline_of_parfor, size
+from anadrome.passes.join_outlines import Outline, Starts, may_join, may_share, size
 from anadrome.passes.value_numbering import expression_key
 
 
 class _Known(Substitution):
-    """What stands for what, and which variables a statement reads, which is found once for each."""
+    """What stands for what, the outlines of the two loops around, and which variables a statement reads, which
+    is found once for each."""
 
-    def __init__(self, reads: Reads) -> None:
+    def __init__(self, first: Outline, second: Outline, reads: Reads) -> None:
         super().__init__()
+        self.first, self.second = first, second
         self.reads = reads
 
     def child(self) -> _Known:
         """What begins with what is known and is forgotten afterwards."""
-        child = _Known(self.reads)
+        child = _Known(self.first, self.second, self.reads)
         child.mapping.update(self.mapping)
         return child
 
@@ -112,11 +114,15 @@ def _joined(body: Body, reads: Reads) -> Body:
     alike = _alike(loops, outlines)
     position = 0
     while position < len(loops):
-        first = outlines[loops[position]]
-        places = {place for kind in set(first.carried) for place in alike[kind] if place > position}
+        first = loops[position]
+        kinds = set(outlines[first].carried(first))
+        places = {place for kind in kinds for place in alike[kind] if place > position}
         for place in sorted(places):
-            may_join = first.may_join(outlines[loops[place]])
-            found = _attempt(body, loops[position], loops[place], starts, reads) if may_join else None
+            second = loops[place]
+            if not may_join((first, outlines[first]), (second, outlines[second])):
+                continue
+            known = _Known(outlines[first], outlines[second], reads)
+            found = _attempt(body, first, second, starts, known)
             if found is not None:
                 body = found
                 loops = _loops_of(body, starts, outlines)
@@ -131,7 +137,7 @@ def _alike(loops: Sequence[Let], outlines: Mapping[Let, Outline]) -> dict[Hashab
     """The places of the loops that carry a value of each kind: only such loops can be joined."""
     found: dict[Hashable, list[int]] = {}
     for place, let in enumerate(loops):
-        for kind in set(outlines[let].carried):
+        for kind in set(outlines[let].carried(let)):
             found.setdefault(kind, []).append(place)
     return found
 
@@ -143,14 +149,13 @@ def _loops_of(body: Body, starts: Starts, outlines: dict[Let, Outline]) -> list[
         return []
     for let in loops:
         if let not in outlines:
-            assert isinstance(let.expr, Loop)
-            outlines[let] = outline(let.expr, starts)
+            outlines[let] = Outline(let, starts)
     return loops
 
 
-def _attempt(body: Body, first: Let, second: Let, starts: Starts, reads: Reads) -> Body | None:
+def _attempt(body: Body, first: Let, second: Let, starts: Starts, known: _Known) -> Body | None:
     """The body with two of its loops as one, or None."""
-    known = _Known(reads)
+    reads = known.reads
     try:
         joined = _loops(first, second, known, starts)
         order = _ordered(body, first, second, reads)
@@ -207,8 +212,6 @@ class _Merging:
     known: _Known
     lets: list[Let] = field(default_factory=list)
     became: list[tuple[Let, Let]] = field(default_factory=list)
-    outlines: dict[Let, Outline] = field(default_factory=dict)
-    """Of the first body's parfors."""
     nests: dict[type[Expr], list[int]] = field(default_factory=dict)
     """Where the nests of each kind are in the first body."""
     done: int = 0
@@ -223,46 +226,48 @@ class _Merging:
 
     def merge(self, second: Sequence[Let]) -> None:
         """Write both; what stands for the targets of the second is known afterwards."""
-        places: dict[Hashable, int] = {}
+        known = self.known
+        places: dict[Hashable, list[int]] = {}
         for place, let in enumerate(self.first):
             if isinstance(let.expr, ParFor | Loop | If):
                 self.nests.setdefault(type(let.expr), []).append(place)
             if not _is_linear(let.targets):
-                places.setdefault(expression_key(let.expr), place)
+                places.setdefault(known.first.results(let), []).append(place)
         for let in second:
             if _is_linear(let.targets):
                 raise CannotJoinError
-            expr = self.known.expr(let.expr, self.known.body)
-            place = places.get(expression_key(expr), -1)
-            if place >= 0 and _has_types(self.first[place], let, self.known):
+            place = self.found(let, places.get(known.second.results(let), ()))
+            if place is not None:
                 self.upto(place + 1)
                 self.became.append((let, self.first[place]))
                 for target, found in zip(let.targets, self.first[place].targets, strict=True):
-                    self.known.replace(target, found)
+                    known.replace(target, found)
             elif not self.is_joined(let):
-                if _may_fail(expr):
+                if _may_fail(let.expr):
                     raise CannotJoinError
-                self.lets.append(Let(self.known.all_bound(let.targets), expr, let.span))
+                expr = known.expr(let.expr, known.body)
+                self.lets.append(Let(known.all_bound(let.targets), expr, let.span))
                 self.became.append((let, self.lets[-1]))
         self.upto(len(self.first))
 
-    def may_share(self, candidate: Let, second: Outline) -> bool:
-        """Whether half of the statements of a parfor may be found in one of the first body."""
-        assert isinstance(candidate.expr, ParFor)
-        if candidate not in self.outlines:
-            self.outlines[candidate] = outline_of_parfor(candidate.expr, {})
-        return self.outlines[candidate].may_share(second)
+    def found(self, let: Let, places: Sequence[int]) -> int | None:
+        """Where the first body computes what a statement of the second does, of the places that may."""
+        if not places:
+            return None
+        key = expression_key(self.known.expr(let.expr, self.known.body))
+        for place in places:
+            first = self.first[place]
+            if expression_key(first.expr) == key and _has_types(first, let, self.known):
+                return place
+        return None
 
     def is_joined(self, let: Let) -> bool:
         """Write a nest of the second body as one with a nest of the first that is still to come, if one does
         all that the other does."""
-        kind = type(let.expr)
-        places = [place for place in self.nests.get(kind, ()) if place >= self.done]
-        mine = outline_of_parfor(let.expr, self.known.mapping) if isinstance(let.expr, ParFor) else None
-        for place in places:
-            candidate = self.first[place]
-            if mine is not None and not self.may_share(candidate, mine):
+        for place in self.nests.get(type(let.expr), ()):
+            if place < self.done:
                 continue
+            candidate = self.first[place]
             try:
                 joined = _nests(candidate, let, self.known)
             except CannotJoinError:
@@ -296,6 +301,12 @@ def _check_gain(first: Sequence[Body], second: Sequence[Body], joined: Sequence[
     """Refuse to join bodies less than half of whose statements are the same, in the smaller ones."""
     one, two, both = (sum(size(body.lets) for body in bodies) for bodies in (first, second, joined))
     if 2 * (one + two - both) < min(one, two):
+        raise CannotJoinError
+
+
+def _check_outlines(first: Let, second: Let, known: _Known) -> None:
+    """Refuse nests less than half of whose statements can turn out to be the same."""
+    if not may_share((first, known.first), (second, known.second)):
         raise CannotJoinError
 
 
@@ -342,6 +353,7 @@ def _parfors(first: tuple[Let, ParFor], second: tuple[Let, ParFor], known: _Know
     (let, one), (other, two) = first, second
     if not same_atom(one.extent, known.atom(two.extent)) or _is_linear((*let.targets, *other.targets)):
         raise CannotJoinError
+    _check_outlines(let, other, known)
     inner = known.child()
     inner.replace(two.index, one.index)
     lets = _merged(((one.index,), one.body), ((), two.body), inner)
@@ -371,6 +383,7 @@ def _branches(first: tuple[Let, If], second: tuple[Let, If], known: _Known) -> L
     (let, one), (other, two) = first, second
     if not same_atom(one.condition, known.atom(two.condition)) or _is_linear((*let.targets, *other.targets)):
         raise CannotJoinError
+    _check_outlines(let, other, known)
     sides: list[Body] = []
     agreed: list[tuple[int, int]] | None = None
     results: list[tuple[Atom, ...]] = []
@@ -412,11 +425,10 @@ def _loops(first: Let, second: Let, known: _Known, starts: Starts) -> Let:
         raise CannotJoinError
     if one.trip is not None and (two.trip is None or not same_atom(one.trip, known.atom(two.trip))):
         raise CannotJoinError
-    begin = known.atoms(two.init)
-    outlines = outline(one, starts), outline(two, starts, known.mapping)
-    if not outlines[0].may_join(outlines[1]):
+    if not may_join((first, known.first), (second, known.second)):
         raise CannotJoinError
-    kinds = outlines[0].carried, outlines[1].carried
+    begin = known.atoms(two.init)
+    kinds = known.first.carried(first), known.second.carried(second)
     wrong: set[tuple[int, int]] = set()
     while True:
         pairs = _pairs(one, two, begin, kinds, wrong, known, starts)
