@@ -148,6 +148,25 @@ FAMILIES = {
     "updates in a loop": Family(
         "a", "a[i + {k}] = np.sin(a[i]) * {c}", "a = a.copy()", around="for i in range(len(a) - 100):"
     ),
+    "arrays written in a loop": Family(
+        "a",
+        "t{k}[i] = np.sin(t{k}[i]) * a[i]",
+        "u = 0.0",
+        "return u",
+        ALONG,
+        start="t{k} = a * {c}",
+        further="u = u + np.sum(t{k})",
+    ),
+    "arrays changed by a loop": Family(
+        "a",
+        "t{k}[:] = 0.9 * t{k} + {c} * np.sin(t{k} * a[i])",
+        "u = 0.0",
+        "return u",
+        ALONG,
+        start="t{k} = a * {c}",
+        further="u = u + np.sum(t{k})",
+        sizes=(6, 12, 24),
+    ),
 }
 
 

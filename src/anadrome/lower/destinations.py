@@ -74,10 +74,12 @@ def _factors(low: Lowering, sizes: tuple[array_ir.Atom, ...]) -> tuple[int, Coun
 
 def _successor(low: Lowering, var: array_ir.Var, let: array_ir.Let) -> array_ir.Var | None:
     """The updated version of an array that a statement makes."""
-    for position, target in enumerate(let.targets):
-        if not is_scalar(target) and predecessor(low.live.facts, let, position) is var:
-            return target
-    return None
+    found = low.successors.get(let)
+    if found is None:
+        arrays = [(place, target) for place, target in enumerate(let.targets) if not is_scalar(target)]
+        before = [(predecessor(low.live.facts, let, place), target) for place, target in arrays]
+        found = low.successors[let] = {var: target for var, target in reversed(before) if var is not None}
+    return found.get(var)
 
 
 def _piece(low: Lowering, var: array_ir.Var, let: array_ir.Let, expr: array_ir.ParFor) -> Destination | None:

@@ -76,6 +76,7 @@ class Lowering:
         """Arrays that were offered a place in what a statement puts together: all of each is one piece,
         and no other piece reads it."""
         self.divided: dict[array_ir.ParFor, tuple[Piece, ...]] = {}
+        self.successors: dict[array_ir.Let, dict[array_ir.Var, array_ir.Var]] = {}
         """The pieces of parfors whose arrays were asked whether they are one."""
         self._spare: dict[array_ir.Let, list[array_ir.Var]] = {}
         """The arrays that a parfor reads for the last time and that no result of it has taken so far."""

@@ -151,6 +151,8 @@ class _Search:
             self._uses_in(let, let.expr)
         for atom in body.results:
             self._use(atom, (None, None))
+        uses = self.uses
+        self.used = {let: sum(len(uses.get(target, ())) for target in let.targets) for let in body.lets}
         self.least = {
             let.targets[0] for let in body.lets if isinstance(let.expr, Apply) and let.expr.prim.name == "min"
         }
@@ -171,18 +173,19 @@ class _Search:
     def plan(self) -> Plan | None:
         """The first array whose rows are gathered, and are worth it."""
         for consumer in self.body.lets:
-            reads = [_read(*found) for found in _reads(consumer.expr) if found[0].array in self.made]
-            for maker in dict.fromkeys(self.made[read.index.array] for read in reads):
-                plan = self._plan_of(maker, consumer, reads)
+            reads: dict[Let, list[Read]] = {}
+            for found in _reads(consumer.expr):
+                if found[0].array in self.made:
+                    reads.setdefault(self.made[found[0].array], []).append(_read(*found))
+            for maker, own in reads.items():
+                plan = self._plan_of(maker, consumer, own)
                 if plan is not None:
                     return plan
         return None
 
-    def _plan_of(self, maker: Let, consumer: Let, reads: Sequence[Read]) -> Plan | None:
+    def _plan_of(self, maker: Let, consumer: Let, own: Sequence[Read]) -> Plan | None:
         size = maker.targets[0].type.shape[0] if maker.targets[0].type.shape else None
-        own = [read for read in reads if read.index.array in maker.targets]
-        used = sum(len(self.uses.get(target, ())) for target in maker.targets)
-        if size is None or size in self.least or used != len(own) or not _makes_rows(maker, size):
+        if size is None or size in self.least or self.used[maker] != len(own) or not _makes_rows(maker, size):
             return None
         if any(read.finding is None or read.around != own[0].around for read in own):
             return None

@@ -46,6 +46,7 @@ After:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -121,6 +122,7 @@ def _own_parts(loop: Loop, extremes: Iterable[Extreme]) -> dict[Var, Brought]:
     if prints(loop) or any(isinstance(let.expr, Launch | Collective) for let in all_lets(loop.body)):
         return {}
     found: dict[Var, Brought] = {}
+    rows = _Rows(loop)
     for extreme in extremes:
         found.update(dict.fromkeys((extreme.carried, *(var for var, _ in extreme.beside)), extreme))
     for carried, start, after in zip(loop.carried, loop.init, loop.body.results, strict=True):
@@ -129,56 +131,64 @@ def _own_parts(loop: Loop, extremes: Iterable[Extreme]) -> dict[Var, Brought]:
         if isinstance(carried.type, SumType):
             assert isinstance(after, Var)
             found[carried] = after
-        elif (row := _row(loop, carried, after)) is not None:
+        elif (row := rows.row(carried, after)) is not None:
             found[carried] = row
         elif after is not carried or start.type != carried.type:
             return {}
     return found
 
 
-def _row(loop: Loop, carried: Var, after: Atom) -> _Row | None:
-    """The row of its own that each iteration puts into an array, of which it reads no other; there is one for
-    each of the array's."""
-    if loop.body.results.count(after) > 1:
-        return None
-    for put in loop.body.lets:
-        match put:
-            case Let(
-                targets=(target,),
-                expr=Update(array=array, indices=(*prefix, index), value=value, bounds=Bounds.PROVED),
-            ) if target is after and array is carried and index is loop.index:
+class _Rows:
+    """The rows of their own that iterations of a loop put into arrays; its body is gone over once."""
+
+    def __init__(self, loop: Loop) -> None:
+        self.loop = loop
+        self.results = Counter(loop.body.results)
+        self.made = {target: let for let in loop.body.lets for target in let.targets}
+        self.bound: set[Atom | None] = {loop.index, *loop.carried, *self.made}
+        self.reads: dict[Atom, list[tuple[Let, Expr | None]]] = {}
+        """What reads a variable, and in which statement of the body; None: a body inside results in it."""
+        for let in loop.body.lets:
+            for inner in all_lets(Body((let,))):
+                for atom in operands(inner.expr):
+                    self.reads.setdefault(atom, []).append((let, inner.expr))
+                for _, body in bodies(inner.expr):
+                    for atom in body.results:
+                        self.reads.setdefault(atom, []).append((let, None))
+
+    def row(self, carried: Var, after: Atom) -> _Row | None:
+        """The row that each iteration puts into an array, of which it reads no other; there is one for each
+        of the array's."""
+        loop, put = self.loop, self.made.get(after) if isinstance(after, Var) else None
+        if put is None or self.results[after] > 1:
+            return None
+        match put.expr:
+            case Update(array=array, indices=(*prefix, index), value=value, bounds=Bounds.PROVED) if (
+                array is carried and index is loop.index
+            ):
                 lead = (*prefix, index)
                 is_whole = carried.type.shape[len(prefix)] == loop.trip
-                others = [let for let in loop.body.lets if let is not put]
-                is_own = value is not carried and _reads_own_rows(others, carried, lead, after)
-                is_one = not any(atom in _bound_in(loop) for atom in prefix)
+                is_own = value is not carried and self._are_own(put, carried, lead)
+                is_one = self.bound.isdisjoint(prefix)
                 return _Row(put, tuple(prefix), value) if is_whole and is_own and is_one else None
             case _:
-                pass
-    return None
+                return None
 
-
-def _bound_in(loop: Loop) -> set[Atom | None]:
-    return {loop.index, *loop.carried, *(target for let in loop.body.lets for target in let.targets)}
-
-
-def _reads_own_rows(lets: list[Let], carried: Var, lead: tuple[Atom, ...], after: Atom) -> bool:
-    """Whether statements read of an array only what is at these indices, and not what becomes of it."""
-    for let in all_lets(Body(tuple(lets))):
-        if any(after in body.results or carried in body.results for _, body in bodies(let.expr)):
+    def _are_own(self, put: Let, carried: Var, lead: tuple[Atom, ...]) -> bool:
+        """Whether other statements read of an array only what is at these indices, and nothing it becomes."""
+        if any(let is not put for let, _ in self.reads.get(put.targets[0], ())):
             return False
-        read = operands(let.expr)
-        if after in read:
-            return False
-        if carried in read:
-            match let.expr:
+        for let, expr in self.reads.get(carried, ()):
+            match expr:
+                case _ if let is put:
+                    pass
                 case Index(array=array, indices=indices, bounds=Bounds.PROVED) if (
                     array is carried and indices[: len(lead)] == lead
                 ):
                     pass
                 case _:
                     return False
-    return True
+        return True
 
 
 def _updated(loop: Loop) -> set[Var]:
