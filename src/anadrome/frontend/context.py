@@ -33,7 +33,7 @@ from anadrome.errors.frontend import (
 )
 from anadrome.frontend.captured import Surroundings, complex_array, is_complex_passed, is_passed
 from anadrome.frontend.facts import Facts
-from anadrome.frontend.heap import state_of
+from anadrome.frontend.heap import is_unknown, state_of
 from anadrome.frontend.modes import Mode, Modes
 from anadrome.frontend.own import CALLED_MODULES
 from anadrome.frontend.restarts import Restage, RestartByReference, RestartLoop
@@ -406,15 +406,14 @@ class Context:
                         scope.before[holder] = state_of(holder)
                 case ScopeKind.LOOP:
                     if (holder, key) not in scope.carried and (holder, WHOLE) not in scope.carried:
-                        raise RestartLoop(scope, holder, key)
+                        scope.further.setdefault((holder, key), state_of(holder))
+                        if not is_unknown(holder, key):
+                            raise RestartLoop(scope, scope.further)
                 case _:
                     if isinstance(holder, Record):
                         raise EscapingMutation(what, scope.kind.value, self.span)
-                    raise WritesThroughView(
-                        f"{what} is written inside {scope.kind.value}",
-                        self.span,
-                        "use a `for` loop, or return the values and write them outside",
-                    )
+                    help = "use a `for` loop, or return the values and write them outside"
+                    raise WritesThroughView(f"{what} is written inside {scope.kind.value}", self.span, help)
 
     def may_raise(self, what: str, *kinds: type[BaseException]) -> None:
         """Python may raise this here, where the compiled program gives NaN, an infinity or 0."""

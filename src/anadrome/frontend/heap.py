@@ -27,6 +27,7 @@ from anadrome.frontend.values import (
     Record,
     State,
     Value,
+    is_staged,
     python_name,
 )
 
@@ -212,6 +213,13 @@ def with_state(value: Any, state: Mapping[Key, Value]) -> Value:
 def state_of(holder: Holder) -> State:
     """What an object holds now."""
     return holder.var if isinstance(holder, Cell) else contents(holder.owner)
+
+
+def is_unknown(holder: Holder, key: Key) -> bool:
+    """Whether only the run knows what a part of an object holds."""
+    if isinstance(holder, Cell):
+        return True
+    return key is not WHOLE and is_staged(contents(holder.owner).get(key))
 
 
 def set_state(holder: Holder, state: State) -> None:

@@ -104,13 +104,9 @@ class Plan:
     def learn(self, stopped: Restart) -> None:
         """What a body that could not be staged has shown."""
         match stopped:
-            case RestartLoop(holder=holder, key=key):
-                if isinstance(holder, Cell):
-                    self.cells.append(holder)
-                    return
-                if key is WHOLE:
-                    self.parts = [part for part in self.parts if part[0] is not holder]
-                self.parts.append((holder, key))
+            case RestartLoop(parts=parts):
+                for holder, key in parts:
+                    self._carry(holder, key)
             case RestartGrown(owner=owner):
                 self.room[owner] = self.room.get(owner, 0) + 1
             case RestartWidened() | RestartWindow():
@@ -146,6 +142,14 @@ class Plan:
                 self.turned.add(place)
             case RetypeLoop():
                 self._retype(stopped)
+
+    def _carry(self, holder: Holder, key: HeapKey) -> None:
+        if isinstance(holder, Cell):
+            self.cells.append(holder)
+            return
+        if key is WHOLE:
+            self.parts = [part for part in self.parts if part[0] is not holder]
+        self.parts.append((holder, key))
 
     def _retype(self, stopped: RetypeLoop) -> None:
         if stopped.dtype is None:

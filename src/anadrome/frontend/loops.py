@@ -29,6 +29,7 @@ from anadrome.frontend.restarts import (
     RESTARTS,
     Counted,
     RestartGrown,
+    RestartLoop,
     RestartWidened,
     RestartWindow,
 )
@@ -76,6 +77,10 @@ def stage_loop(
             raise Counted(plan.scope)
         except (*RESTARTS, FrontendError) as stopped:
             counts = {owner: contents(owner)["count"] for owner in plan.counted}
+            assert plan.scope is not None
+            further = plan.scope.further
+            for (holder, _), state in reversed(further.items()):
+                set_state(holder, state)
             for holder, state in held.items():
                 set_state(holder, state)
             frame.names = dict(names)
@@ -83,6 +88,11 @@ def stage_loop(
             context.take_back(marks)
             for scope, before in appended:
                 scope.appended = dict(before)
+            if further and not (isinstance(stopped, RESTARTS) and stopped.scope is not plan.scope):
+                plan.learn(RestartLoop(plan.scope, further))
+                further.clear()
+                context.span = span
+                continue
             if isinstance(stopped, UnknownRoom) and stopped.scope is plan.scope and not plan.is_counting:
                 plan.is_counting = True
                 continue
@@ -142,6 +152,8 @@ class _LoopStage(Carrying):
         context.facts.assume(self.scope, test, True)
         with context.reopened(self.scope):
             exit_ = self._body()
+            if self.scope.further:
+                raise RestartLoop(self.scope, self.scope.further)
             self._refuse_new_parts(contents_before)
             parts = [self._place_part(one, exit_) for one in carried]
             self._follow_numpys(carried)

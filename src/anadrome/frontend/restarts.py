@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from anadrome.array_ir.nodes import Size
 from anadrome.dtypes import DType
 from anadrome.errors import Span
 from anadrome.errors.frontend import FrontendError, StaticRequired, UnsupportedSyntax
-from anadrome.frontend.values import WHOLE, Cell, Holder, Key, Place, Scope
+from anadrome.frontend.values import Cell, Part, Place, Scope
 
 COUNTED = sys.maxsize
 """The room of a list whose rows were counted: any number of calls may append to it."""
 
 
 class RestartLoop(Exception):
-    """A loop's body changed an outer object that is not carried yet: stage the loop again, carrying it."""
+    """A loop's body changed outer objects that are not carried yet: stage the loop again, carrying them."""
 
-    def __init__(self, scope: Scope, holder: Holder, key: Key = WHOLE) -> None:
+    def __init__(self, scope: Scope, parts: Iterable[Part]) -> None:
         super().__init__()
         self.scope = scope
-        self.holder = holder
-        self.key = key
+        self.parts = tuple(parts)
 
 
 class RestartByReference(Exception):

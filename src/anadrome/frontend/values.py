@@ -86,7 +86,8 @@ class Scope:
     """One body under construction.
 
     `before` keeps, for every outer object that is changed in a branch, the state it had on entry. `carried`
-    are the parts of outer objects that a loop carries. `equal` maps a size to one it is known to equal within
+    are the parts of outer objects that a loop carries; `further` are those that it changes and does not carry
+    yet, with the state that the object had before. `equal` maps a size to one it is known to equal within
     this scope. `tick` is the reading clock when it was opened. `mode` is that of the transform that opened a
     function, `remaining` those that may differentiate a rule. `trip` is how often a counted loop runs and
     `index` the number of the iteration. `room` says of a growing list how many of the calls that append to it
@@ -99,6 +100,7 @@ class Scope:
     parent: Scope | None = None
     before: dict[Holder, State] = field(default_factory=dict)
     carried: set[Part] = field(default_factory=set)
+    further: dict[Part, State] = field(default_factory=dict)
     equal: dict[Size, Size] = field(default_factory=dict)
     tick: int = 0
     mode: Mode = Mode.EITHER

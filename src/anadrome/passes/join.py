@@ -69,8 +69,8 @@ from anadrome.passes.value_numbering import expression_key
 
 
 class _Known(Substitution):
-    """What stands for what, the outlines of the two loops around, and which variables a statement reads, which
-    is found once for each."""
+    """What stands for what, the outlines of the two loops, and which variables a statement reads, which is
+    found once for each."""
 
     def __init__(self, first: Outline, second: Outline, reads: Reads) -> None:
         super().__init__()
@@ -236,11 +236,11 @@ class _Merging:
         for let in second:
             if _is_linear(let.targets):
                 raise CannotJoinError
-            place = self.found(let, places.get(known.second.results(let), ()))
-            if place is not None:
-                self.upto(place + 1)
-                self.became.append((let, self.first[place]))
-                for target, found in zip(let.targets, self.first[place].targets, strict=True):
+            same = self.found(let, places.get(known.second.results(let), ()))
+            if same is not None:
+                self.upto(same + 1)
+                self.became.append((let, self.first[same]))
+                for target, found in zip(let.targets, self.first[same].targets, strict=True):
                     known.replace(target, found)
             elif not self.is_joined(let):
                 if _may_fail(let.expr):

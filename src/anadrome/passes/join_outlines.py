@@ -173,4 +173,3 @@ def may_share(first: tuple[Let, Outline], second: tuple[Let, Outline]) -> bool:
 def size(lets: Sequence[Let]) -> int:
     """How many statements there are, those of nests included."""
     return sum(1 for let in lets for _ in all_lets(Body((let,))))
-
