@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 
 from anadrome.array_ir.build import Builder, as_var
-from anadrome.array_ir.nodes import ArrayType, Atom, Bounds, Part, Scatter, Size, Update, Var, i64
+from anadrome.array_ir.nodes import ArrayType, Atom, Bounds, Const, Part, Scatter, Size, Update, Var, i64
 from anadrome.errors.base import counted
 from anadrome.errors.frontend import (
     ReadOnly,
@@ -48,6 +49,9 @@ from anadrome.frontend.values import (
     link,
 )
 from anadrome.frontend.views import known_index, place_of, range_index, unraveled
+
+SMALL_BLOCK = 36
+"""The most rows or elements of a block that are written one after the other, each by a statement."""
 
 RAGGED = (
     "a list of rows of {0} and of {1} items, whose size only the run knows, is not supported: "
@@ -279,6 +283,8 @@ def _replaced(
         indices = tuple(item.atom for item in taken if isinstance(item, Fixed))
         return context.builder.let_one(Update(base, indices, row, bounds))
     _check_value(context, value, shape)
+    if _is_small_block(base, taken, shape):
+        return _written_out(context, base, [], taken, value, shape, bounds)
     return _scatter(context.builder, context, base, taken, value, shape, bounds)
 
 
@@ -365,6 +371,42 @@ def _scatter(
 
     (result,) = builder.parfor(item.extent, body)
     return result
+
+
+def _is_small_block(base: Var, taken: Sequence[Selector], shape: tuple[Size, ...]) -> bool:
+    """Whether few rows or elements, known while compiling, of an array of unknown size are replaced,
+    of more than one dimension: one after the other, where it lies. A nest of scatters would copy it."""
+    extents = [item.extent for item in taken if isinstance(item, Range)]
+    count = prod(extent.value if isinstance(extent, Const) else SMALL_BLOCK + 1 for extent in extents)
+    is_known = all(isinstance(size, Const) for size in base.type.shape)
+    return len(shape) > 1 and count <= SMALL_BLOCK and not is_known
+
+
+def _written_out(
+    context: Context,
+    base: Var,
+    before: Sequence[Atom],
+    taken: Sequence[Selector],
+    value: Atom,
+    shape: tuple[Size, ...],
+    bounds: Bounds,
+) -> Var:
+    """An update for each row or element. `before`: where in the array they are, in front of what is taken."""
+    builder = context.builder
+    if not taken:
+        return builder.update(base, before, _stretched(context, value, shape), bounds)
+    item, *rest = taken
+    match item:
+        case Fixed(atom=atom):
+            return _written_out(context, base, [*before, atom], rest, value, shape, bounds)
+        case Range(extent=Const(value=extent)):
+            for k in range(int(extent)):
+                place = [*before, range_index(builder, item, i64(k))]
+                part = _part(builder, value, shape, i64(k))
+                base = _written_out(context, base, place, rest, part, shape[1:], bounds)
+            return base
+        case _:
+            raise AssertionError("a small block has known extents, and no index arrays")
 
 
 def _part(builder: Builder, value: Atom, shape: tuple[Size, ...], index: Atom) -> Atom:
