@@ -38,16 +38,25 @@ def chain_product(
     algebra: Algebra[Value], prim: Prim, change: Value, partial: Value, is_masked: bool = False
 ) -> Value:
     """change · partial, where a zero change stays zero at a pole of the partial (0·∞ = 0), or whatever the
-    partial is where the change may be that of a side which is not taken.
+    partial is where the change may be that of a side which is not taken. Where the partial is an Iverson
+    bracket, as those of a maximum are, the product is zero where that is, whatever the change is.
 
     The test is on the product, so that away from the pole its derivative is that of any product.
     """
+    bracket = algebra.bracket(partial)
+    if bracket is not None:
+        nothing = algebra.constant(0.0, change)
+        sides = [change if is_one else nothing for is_one in (bracket.then, bracket.other)]
+        return algebra.select(bracket.condition, *sides)
     product = algebra.mul(change, partial)
     is_harmless = isinstance(partial, _CONSTANTS) or not (is_masked or "pole" in prim.facts)
     if is_harmless or isinstance(product, _CONSTANTS):
         return product
     zero = algebra.constant(0.0, product)
-    is_lost = algebra.apply("and", algebra.apply("eq", change, zero), algebra.apply("isnan", product))
+    is_zero = algebra.apply("eq", change, zero)
+    if prim.name == "linked":  # its partial may hold a bracket
+        is_zero = algebra.apply("or", is_zero, algebra.apply("eq", partial, zero))
+    is_lost = algebra.apply("and", is_zero, algebra.apply("isnan", product))
     return algebra.select(is_lost, zero, product)
 
 

@@ -42,7 +42,7 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.rewrite import Renaming
 from anadrome.dtypes import BOOL, I64, DType
 from anadrome.errors import Span
-from anadrome.prims.record import Algebra
+from anadrome.prims.record import Algebra, Bracket, bracket_of
 from anadrome.prims.table import PRIMS
 
 SizeOperation = OneOf["add", "sub", "mul", "floordiv", "min", "max"]
@@ -64,6 +64,7 @@ class Builder(Algebra[Atom]):
         self._bound: set[Var] = set()
         self._root: Builder = parent._root if parent else self
         self._definitions: dict[Var, Expr] = self._root._definitions if parent else {}
+        self._brackets: dict[Atom, Bracket[Atom]] = self._root._brackets if parent else {}
         self._sizes: dict[object, Size] = {}
 
     # ------------------------------------------------------------------ scopes
@@ -123,8 +124,7 @@ class Builder(Algebra[Atom]):
         targets = tuple([Var(own, type_) for own, type_ in zip(names, types, strict=True)])
         self.lets.append(Let(targets, expr, self.span))
         self._bound.update(targets)
-        if is_told(expr, targets):
-            self._definitions[targets[0]] = expr
+        self._learn(expr, targets)
         return targets
 
     def let_one(self, expr: Expr, name: str = "") -> Var:
@@ -136,8 +136,15 @@ class Builder(Algebra[Atom]):
         """Append a statement as it stands, its targets included."""
         self.lets.append(let)
         self._bound.update(let.targets)
-        if is_told(let.expr, let.targets):
-            self._definitions[let.targets[0]] = let.expr
+        self._learn(let.expr, let.targets)
+
+    def _learn(self, expr: Expr, targets: tuple[Var, ...]) -> None:
+        if is_told(expr, targets):
+            self._definitions[targets[0]] = expr
+        elif isinstance(expr, Apply):
+            found = bracket_of(expr.prim, expr.args, of_bool=expr.args[0].type.dtype is BOOL)
+            if found is not None:
+                self._brackets[targets[0]] = found
 
     # ------------------------------------------------------------------ scalars
     def apply(self, name: str, *args: Atom) -> Atom:
@@ -148,6 +155,10 @@ class Builder(Algebra[Atom]):
     def constant(self, value: float, like: Atom) -> Atom:
         """A constant of the same scalar type as `like`."""
         return number(value, like.type.dtype)
+
+    def bracket(self, value: Atom) -> Bracket[Atom] | None:
+        """The Iverson bracket that a value is, where this builder knows it."""
+        return self._brackets.get(value)
 
     def convert(self, value: Atom, dtype: DType) -> Atom:
         """The scalar as another type; itself where it has that type already."""

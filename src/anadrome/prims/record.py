@@ -12,6 +12,15 @@ from anadrome.dtypes import DType
 Value = TypeVar("Value")
 
 
+@dataclass(frozen=True, slots=True)
+class Bracket(Generic[Value]):
+    """A value that is 0 or 1: `then` says whether it is 1 where the condition holds, `other` elsewhere."""
+
+    condition: Value
+    then: bool
+    other: bool
+
+
 class Algebra(ABC, Generic[Value]):
     """Something in which scalar expressions can be written: a builder of either IR, or plain numbers.
 
@@ -51,6 +60,10 @@ class Algebra(ABC, Generic[Value]):
         """`then` where the condition holds, else `other`; both are computed."""
         return self.apply("select", condition, then, other)
 
+    def bracket(self, value: Value) -> Bracket[Value] | None:
+        """The Iverson bracket that a value is known to be, if it is one."""
+        return None
+
     def chain(self, name: str, values: Iterable[Value]) -> Value:
         """v₀ ⊕ v₁ ⊕ … from the left, for at least one value; each is asked for when its turn comes."""
         rest = iter(values)
@@ -58,6 +71,17 @@ class Algebra(ABC, Generic[Value]):
         for value in rest:
             total = self.apply(name, total, value)
         return total
+
+
+def bracket_of(prim: Prim, args: tuple[Any, ...], *, of_bool: bool) -> Bracket[Any] | None:
+    """The Iverson bracket that an operation makes: a choice of 0 and 1, or a bool (`of_bool`) as a float."""
+    if prim.name == "select":
+        sides = [getattr(side, "value", None) for side in args[1:]]
+        return (
+            Bracket(args[0], sides[0] == 1, sides[1] == 1) if all(side in (0, 1) for side in sides) else None
+        )
+    is_float = prim.converts_to is not None and prim.converts_to.is_float
+    return Bracket(args[0], then=True, other=False) if is_float and of_bool else None
 
 
 Partials = Callable[[Algebra[Any], tuple[Any, ...], Any], tuple[Any, ...]]

@@ -25,7 +25,7 @@ from anadrome.kernel_ir.nodes import (
     Var,
     i64,
 )
-from anadrome.prims.record import Algebra, Prim
+from anadrome.prims.record import Algebra, Bracket, Prim, bracket_of
 from anadrome.prims.table import PRIMS
 
 Atom = Var | Const
@@ -49,6 +49,7 @@ class Emitter(Algebra[Atom]):
     def __init__(self) -> None:
         self.blocks = [Block()]
         self.span: Span | None = None
+        self.brackets: dict[Atom, Bracket[Atom]] = {}
 
     @property
     def stmts(self) -> tuple[Stmt, ...]:
@@ -95,13 +96,24 @@ class Emitter(Algebra[Atom]):
         var = Var(name or prim.name, dtype)
         self.emit(Let(var, Compute(prim, tuple(args), is_reassociable), self.span))
         self.blocks[-1].known[key] = var
+        self._learn(var, prim, tuple(args))
         return var
+
+    def bracket(self, value: Atom) -> Bracket[Atom] | None:
+        """The Iverson bracket that a value is, if it is one."""
+        return self.brackets.get(value)
+
+    def _learn(self, var: Var, prim: Prim, args: tuple[Atom, ...]) -> None:
+        found = bracket_of(prim, args, of_bool=args[0].dtype is BOOL)
+        if found is not None:
+            self.brackets[var] = found
 
     def remember(self, var: Var, value: Compute) -> None:
         """A variable of the open block is this pure operation."""
         args = [arg for arg in value.args if isinstance(arg, Atom)]
         key = (value.prim, value.is_reassociable, *map(key_of, args))
         self.blocks[-1].known.setdefault(key, var)
+        self._learn(var, value.prim, tuple(args))
 
     # ------------------------------------------------------------------ memory
     def load(self, buffer: Buffer, indices: Sequence[Atom], name: str = "") -> Var:
