@@ -316,6 +316,15 @@ def exchanged_rows(x, places):
     return a
 
 
+def reflected(A):
+    R = A.copy()
+    for k in range(min(A.shape[0] - 1, A.shape[1])):
+        v = R[k:, k].copy()
+        if v[0] > 0.5:
+            R[k:, k:] -= 0.1 * v @ R[k:, k:]
+    return np.sum(R**2)
+
+
 def exchanged_arrays(x):
     u, w = x.copy(), np.ones(len(x))
     for i in range(1, len(x)):
@@ -354,6 +363,10 @@ def vectors(n: int, source: np.random.Generator) -> tuple[Any, ...]:
 
 def matrix(n: int, source: np.random.Generator) -> tuple[Any, ...]:
     return (source.uniform(0.2, 1.3, (n, n)),)
+
+
+def tall(n: int, source: np.random.Generator) -> tuple[Any, ...]:
+    return (source.uniform(0.2, 1.3, (2 * n + 4, n)),)
 
 
 def rows_and_places(n: int, source: np.random.Generator) -> tuple[Any, ...]:
@@ -398,6 +411,7 @@ CASES: dict[str, tuple[Callable[..., Any], Arguments]] = {
     "turned_columns": (turned_columns, matrix),
     "added_rows": (added_rows, rows_and_places),
     "exchanged_rows": (exchanged_rows, rows_and_places),
+    "reflected": (reflected, tall),
     "exchanged_arrays": (exchanged_arrays, vector),
     "two_buffers": (two_buffers, vector),
     "history": (history, vector),

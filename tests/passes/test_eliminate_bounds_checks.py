@@ -147,6 +147,18 @@ def test_lifted(rule: str) -> None:
     becomes(eliminate_bounds_checks, before, after)
 
 
+def test_a_lifted_check_names_nothing_that_the_loop_computes() -> None:
+    """The loop is looked ahead of for its carried integer; its minimum, then, is found to be its index."""
+    count = "l = add n -1; p = lt 6 l; g = select p 6 l; h = max g 0"
+    clamps = (("b = min i n; e = sub n b", "?"), ("e = sub n i", ""))
+    before, after = (
+        f"{HEAD}{count}; j, s = loop (c = 0, t = 0.0) for i < h {{ {clamp}; a = full [e] 1.0; v = a[0]{mark}; "
+        "d = add c e; w = add t v; return d, w }\n return s\n}"
+        for clamp, mark in clamps
+    )
+    becomes(eliminate_bounds_checks, before, after)
+
+
 def test_what_holds_after_a_loop_is_known_behind_it() -> None:
     search = (
         BISECTION.format(least=1, limit=0.5, next="q", last="q")
