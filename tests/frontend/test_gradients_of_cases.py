@@ -8,11 +8,12 @@ import pytest
 import anadrome as ad
 from anadrome.errors.frontend import BranchesDiffer, MayBeNone
 from tests.derivatives.agreement import agree
-from tests.meaning.cases import classes, growth, optional, steppers, walrus
+from tests.meaning.cases import classes, growth, optional, sizes, steppers, walrus
 
 POINTS = np.linspace(1.1, 9.3, 20) + np.random.default_rng(5).uniform(0.0, 0.1, 20)
 
 PROGRAMS = [program for family in (walrus, optional, classes, steppers, growth) for program in family.RIGHT]
+PROGRAMS += sizes.JOINED
 WITHOUT_FLOATS = {"in_any", "counts_of_whole_numbers"}
 OF_NO_ONE_TYPE = {
     *("returned", "falls_off_its_end", "returned_in_a_container", "a_truth_or_a_number"),

@@ -334,7 +334,49 @@ def grows_in_a_while(x, n):
     return v
 
 
+def parts_put_together_again(x, n):
+    """How long the parts are only the run knows, how long the whole is may be a small constant."""
+    found = 0.0
+    for i in range(len(x)):
+        found += np.sum(x * np.concatenate((x[i:], x[:i])) ** 2 + np.append(x[i:], x[:i]))
+        found += np.sum(np.sin(np.hstack((x[i:], x[:i]))) * np.r_[x[i:], x[:i]])
+    return found
+
+
+def rows_put_together_again(x, n):
+    m, found = np.outer(x, np.sqrt(x)), 0.0
+    for i in range(min(len(x), 5)):
+        found += np.sum(m * np.vstack((m[i:], m[:i])) + m**2 * np.column_stack((m[:, i:], m[:, :i])))
+    return found
+
+
+def blocks_put_together_again(x, n):
+    m, found = np.outer(x, np.sqrt(x)), 0.0
+    for i in range(min(len(x), 5)):
+        found += np.sum(m**2 * np.block([[m[i:, i:], m[i:, :i]], [m[:i, i:], m[:i, :i]]]))
+    return found
+
+
+def all_but_one(x, n):
+    found = 0.0
+    for i in range(len(x)):
+        found += np.sum(np.concatenate((x[:i], x[i + 1 :]))) ** 2 * x[i]
+    return found
+
+
+def two_in_the_middle(x, n):
+    found = 0.0
+    for i in range(len(x) - 1):
+        found += np.sum(np.concatenate((x[:i], [x[i + 1], x[i]], x[i + 2 :])) * x**2)
+    return found
+
+
+JOINED = (
+    *(parts_put_together_again, rows_put_together_again, blocks_put_together_again),
+    *(all_but_one, two_in_the_middle),
+)
 RIGHT = (
+    *JOINED,
     *(shrinks_by_one, shrinks_in_a_while, shrinks_while_its_items_say, shrinks_to_nothing_and_on),
     *(shrinks_until_break, shrinks_unless_it_is_short, grows_by_append, grows_from_nothing, grows_by_rows),
     *(grows_by_what_an_iteration_says, grows_by_vstack, grows_by_columns, grows_in_whole_numbers),

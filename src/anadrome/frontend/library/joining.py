@@ -84,7 +84,8 @@ def _joined(context: Context, name: str, values: Sequence[Value], axis: Value, d
     for one in pieces:
         starts.append(add_sizes(context, starts[-1], one.type.shape[along]))
     total = shape[along] = starts[-1]
-    if isinstance(total, Const) and int(total.value) <= context.config.small_dimension:
+    is_known = all(isinstance(one.type.shape[along], Const) for one in pieces)
+    if is_known and isinstance(total, Const) and int(total.value) <= context.config.small_dimension:
         return context.wrap(_literal(context.builder, pieces, shape, along, target))
 
     def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:
