@@ -321,7 +321,58 @@ def standardised(a):
     return ((a - a.mean(axis=0)) / np.sqrt(a.var(axis=0) + 1e-3)) ** 3
 
 
+# ---------------------------------------------------------------------------- slices that have names
+def slices_with_names(x, n):
+    total, y = 0.0, x.copy()
+    for i in range(n):
+        two, rest, third = slice(2 * i, 2 * i + 2), slice(i), slice(i, None, 3)
+        y[two] *= x[i] + np.sum(x[rest]) - np.sum(y[third] ** 2)
+        total += np.sum(y[two]) ** 2 * (two.stop - two.start)
+    return total
+
+
+def blocks_with_names(x, n):
+    H = np.zeros((len(x), len(x)))
+    for i in range(n):
+        k = slice(2 * i, 2 * i + 2)
+        H[k, k] += np.outer(x[k], x[k])
+        H[np.s_[i : i + 3, ::2]] *= x[i]
+        H[np.index_exp[2 * i : 2 * i + 2]] += x
+    return H
+
+
+def slices_of_branches_and_loops(x, n):
+    k, total = slice(0, n), 0.0
+    if x[0] > 0:
+        k = slice(1, n + 1)
+    for i in range(n):
+        total += np.sum(x[k] ** 2) * i
+        k = slice(k.start + 1, k.stop + 1)
+    return total
+
+
+def slices_in_lists(x, n):
+    parts = []
+    for i in range(n):
+        parts.append(slice(i, i + 2))
+    numbers = [slice(2 * i, 2 * i + 2) for i in range(n)]
+    return sum(np.sum(x[one]) ** 2 for one in numbers) + x[parts[n // 2]] @ x[parts[0]]
+
+
+def slices_of_known_lists(x, n):
+    factors = [1.0, x[0], 3.0, x[1], 5.0]
+    return sum(factors[:n]) * x[2] + sum(factors[slice(1, n)])
+
+
 CASES = [
+    (slices_with_names, LONG, 5),
+    (slices_with_names, SHORT, 3),
+    (blocks_with_names, LONG, 5),
+    (blocks_with_names, SHORT, 3),
+    (slices_of_branches_and_loops, LONG, 5),
+    (slices_of_branches_and_loops, -LONG, 5),
+    (slices_in_lists, LONG, 5),
+    (slices_of_known_lists, LONG, 3),
     (prefix_in_place, SHORT),
     (prefix_in_place, LONG * 0.3),
     (augmented_elements, LONG * 0.5),

@@ -495,6 +495,7 @@ BUILTINS: dict[Callable[..., Any], StagedCall] = {
     all: _reduction(ALL),
     math.prod: _product,
     range: staged_range,
+    slice: lambda context, *bounds: slice(*bounds),
     zip: _zip,
     enumerate: _enumerate,
     reversed: turned,

@@ -232,7 +232,9 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
             found = as_array(context, base)
             assert isinstance(found, Array)
             return take(context, found, index)
-        if isinstance(base, list | tuple) and base:
+        if isinstance(base, list) and base and isinstance(index, slice):
+            return subscript(context, as_value(context, growing_list(context, base)), index)
+        if isinstance(base, list | tuple) and base and not isinstance(index, slice):
             return _item_at_run_time(context, base, index)
         getter = inspect.getattr_static(type(base), "__getitem__", None)
         if getter in CALLS:

@@ -207,7 +207,7 @@ class Carrying:
 
     def _merge(self, made: Value, sources: Sequence[Value], place: Place | None = None) -> None:
         """The containers of a rebuilt value stand for those of its sources."""
-        if not isinstance(made, tuple | Complex | Maybe) and children(made) is not None:
+        if not isinstance(made, tuple | slice | Complex | Maybe) and children(made) is not None:
             self.context.merged(made, sources, place)
         each = [children(source) or () for source in sources]
         for position, part in enumerate(children(made) or ()):

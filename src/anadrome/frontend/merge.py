@@ -411,7 +411,7 @@ def _merged(joining: Joining, pair: tuple[Value, Value], like: Value, parts: lis
         if mine is pair[0] and theirs is pair[1]:
             return merged
     merged = with_members(like, parts)
-    if not isinstance(like, tuple | Complex):
+    if not isinstance(like, tuple | slice | Complex):
         joining.pairs.append((*pair, merged))
         if pair[0] is not pair[1]:
             joining.context.one_of[id(merged)] = (merged, *pair)

@@ -38,6 +38,8 @@ def children(value: Value) -> list[Value] | None:
         return None
     if isinstance(value, tuple | list):
         return list(value)
+    if isinstance(value, slice):
+        return [value.start, value.stop, value.step]
     if isinstance(value, dict):
         return list(value.values())
     if isinstance(value, Complex):
@@ -58,6 +60,8 @@ def with_children(value: Any, parts: list[Value]) -> Value:
         return parts
     if isinstance(value, tuple):
         return value._make(parts) if hasattr(value, "_make") else tuple(parts)
+    if isinstance(value, slice):
+        return slice(*parts)
     if isinstance(value, dict):
         return dict(zip(value, parts, strict=True))
     if isinstance(value, Complex):
@@ -120,8 +124,6 @@ def has_staged(value: Value) -> bool:
     """Whether a value is staged or a container with a staged value somewhere in it, such as a string."""
     if is_staged(value) or isinstance(value, RunText):
         return True
-    if isinstance(value, slice):
-        return any(map(has_staged, (value.start, value.stop, value.step)))
     parts = list(value) if isinstance(value, ValuesView | ItemsView) else children(value)
     return parts is not None and any(has_staged(part) for part in parts)
 

@@ -112,6 +112,12 @@ def grid_by_index(context: Context, owner: Value, key: Value) -> Value:
     return context.call(np.stack, list(grids))
 
 
+def index_expression(context: Context, owner: Value, item: Value) -> Value:
+    """np.s_[…], np.index_exp[…]: the index itself, as a tuple by the latter"""
+    is_tuple = isinstance(item, tuple) or not getattr(owner, "maketuple", False)
+    return item if is_tuple else (item,)
+
+
 def _range(context: Context, name: str, part: slice) -> Value:
     start, stop = 0 if part.start is None else part.start, part.stop
     if stop is None:
@@ -336,5 +342,6 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.delete: delete,
     np.insert: insert,
     type(np.r_).__getitem__: joined_by_index,
+    type(np.s_).__getitem__: index_expression,
     type(np.mgrid).__getitem__: grid_by_index,
 }
