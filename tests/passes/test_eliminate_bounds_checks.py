@@ -152,8 +152,8 @@ def test_a_lifted_check_names_nothing_that_the_loop_computes() -> None:
     count = "l = add n -1; p = lt 6 l; g = select p 6 l; h = max g 0"
     clamps = (("b = min i n; e = sub n b", "?"), ("e = sub n i", ""))
     before, after = (
-        f"{HEAD}{count}; j, s = loop (c = 0, t = 0.0) for i < h {{ {clamp}; a = full [e] 1.0; v = a[0]{mark}; "
-        "d = add c e; w = add t v; return d, w }\n return s\n}"
+        f"{HEAD}{count}; j, s = loop (c = 0, t = 0.0) for i < h {{ {clamp}; a = full [e] 1.0; "
+        f"v = a[0]{mark}; d = add c e; w = add t v; return d, w }}\n return s\n}}"
         for clamp, mark in clamps
     )
     becomes(eliminate_bounds_checks, before, after)

@@ -94,8 +94,8 @@ class Ranges:
     def define(self, target: Var, expr: Expr) -> None:
         """An integer or bool operation whose result is looked through.
 
-        Where the walk has meanwhile put other atoms in the place of what it reads, its form is made again: that
-        of before names variables that are bound no more.
+        Where the walk has meanwhile put other atoms in the place of what it reads, its form is made again:
+        that of before names variables that are bound no more.
         """
         if isinstance(expr, Apply) and target.type.dtype.name in ("i64", "bool"):
             if self.definitions.get(target) is not expr:
