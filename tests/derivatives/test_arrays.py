@@ -364,7 +364,17 @@ def slices_of_known_lists(x, n):
     return sum(factors[:n]) * x[2] + sum(factors[slice(1, n)])
 
 
+def ranges_as_indices(x, n):
+    A = np.outer(x, x)
+    A[range(len(x)), range(len(x))] = 0.0
+    A[range(1, n), 0] += 2 * x[range(n - 1)]
+    A[range(n - 1, 0, -1), range(n - 1)] *= 3
+    return np.sum(A**2) + np.sum(x[range(n, n)]) + np.sum(x[range(3)] * x[range(-1, -4, -1)])
+
+
 CASES = [
+    (ranges_as_indices, LONG, 9),
+    (ranges_as_indices, SHORT, 4),
     (slices_with_names, LONG, 5),
     (slices_with_names, SHORT, 3),
     (blocks_with_names, LONG, 5),

@@ -186,6 +186,8 @@ def selector(context: Context, size: Size, part: Value) -> Selector:
             return staged_index(context, size, context.builder.convert(part.atom, I64))
         case Array() | list() | np.ndarray():
             return gather(context, size, part)
+        case _ if isinstance(part, range) or getattr(part, "is_numbers", False):
+            return gather(context, size, context.call(np.array, context.call(list, part), np.int64))
         case _:
             raise UnsupportedType(
                 "an index", describe(part), context.span, "use an integer, a slice or an array"
