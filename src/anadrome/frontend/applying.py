@@ -33,14 +33,16 @@ from anadrome.frontend.overloads import own_binary, own_contains
 from anadrome.frontend.own import is_native
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.structures import has_staged
-from anadrome.frontend.texts import WAYS, added, percent
+from anadrome.frontend.texts import STATES, WAYS, added, percent
 from anadrome.frontend.values import (
     Array,
     Complex,
     Maybe,
     RunText,
     Scalar,
+    TextChoice,
     Value,
+    is_choice,
     is_numpy_array,
     is_staged,
 )
@@ -243,7 +245,9 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
             return _against_none(context, right if left is None else left, kind is ast.NotEq)
         return _compared(context, kind, left, right)
     if isinstance(left, RunText) or isinstance(right, RunText):
-        raise UnsupportedType("an operand", RUN_TEXT, context.span, WAYS)
+        if kind in (ast.In, ast.NotIn) and isinstance(right, list | tuple):
+            return _member(context, kind, left, right)
+        return _compared_texts(context, kind, left, right)
     if has_staged(left) or has_staged(right):
         if kind in (ast.In, ast.NotIn) and isinstance(right, list | tuple):
             return _member(context, kind, left, right)
@@ -257,6 +261,21 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
     except Exception as error:
         raise StaticCallFailed("this comparison", error, context.span) from error
     return own_result(context, result, left, right)
+
+
+def _compared_texts(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
+    """`kind == "a"`: whether that is the string which branches have chosen of several."""
+    text, other = (left, right) if isinstance(left, RunText) else (right, left)
+    choice = text.parts[0] if isinstance(text, RunText) and len(text.parts) == 1 else None
+    if not isinstance(choice, TextChoice) or isinstance(other, RunText) or kind not in (ast.Eq, ast.NotEq):
+        is_chosen = any(isinstance(one, RunText) and is_choice(one) for one in (text, other))
+        raise UnsupportedType("an operand", RUN_TEXT, context.span, STATES if is_chosen else WAYS)
+    found: Value = False
+    for number, option in enumerate(choice.options):
+        same = compare_two(context, ast.Eq, option, other)
+        taken = compare_two(context, ast.Eq, choice.selector, number)
+        found = apply_prim(context, "or", found, apply_prim(context, "and", same, taken))
+    return apply_prim(context, "not", found) if kind is ast.NotEq else found
 
 
 def _item_by_item(

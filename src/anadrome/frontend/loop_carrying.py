@@ -44,6 +44,7 @@ from anadrome.frontend.restarts import (
 from anadrome.frontend.sharing import Turn, Turns, aliases
 from anadrome.frontend.sizes import retype
 from anadrome.frontend.structures import children, is_same_structure
+from anadrome.frontend.texts import STATES
 from anadrome.frontend.values import (
     CONTINUE,
     NEXT,
@@ -62,17 +63,15 @@ from anadrome.frontend.values import (
     Scalar,
     Scope,
     ScopeKind,
-    TextChoice,
     Value,
     Weak,
     common_weak,
+    is_choice,
     is_staged,
     link,
     python_name,
 )
 from anadrome.frontend.views import common_layout, layout_of
-
-_STATE_HELP = "use whole numbers for what is a name of one of several states: `IDLE, ON = 0, 1`"
 
 
 @dataclass(slots=True, eq=False)
@@ -534,8 +533,8 @@ class Carrying:
                 else f"it is used as an integer: round it, `{name} = int(...)`, or take another name"
             )
         elif RUN_TEXT in (before, after):
-            is_chosen = isinstance(value, RunText) and all(isinstance(one, TextChoice) for one in value.parts)
-            help = _STATE_HELP if is_chosen else "print its parts where they are made: `print(part, end='')`"
+            is_chosen = isinstance(value, RunText) and is_choice(value)
+            help = STATES if is_chosen else "print its parts where they are made: `print(part, end='')`"
         elif after.startswith("complex") and not before.startswith("complex"):
             made = f"complex({name})" if "(" not in after else f"{name}.astype(complex)"
             help = f"start it as a complex one: `{name} = {made}`"

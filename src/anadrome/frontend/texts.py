@@ -352,6 +352,7 @@ def method_of_string(
 
 AS_ARRAY = "write the array of its items: `np.array(x)`"
 WAYS = "a string of run-time values can be printed, added to, and be the message of an error"
+STATES = "use whole numbers for what is a name of one of several states: `IDLE, ON = 0, 1`"
 
 
 # ---------------------------------------------------------------------------- printing

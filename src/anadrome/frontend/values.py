@@ -425,6 +425,11 @@ class RunText(_NotNative):
     __eq__, __hash__ = object.__eq__, object.__hash__  # type: ignore[assignment]
 
 
+def is_choice(text: RunText) -> bool:
+    """Whether a string is one of several that branches have chosen, with nothing else in it."""
+    return all(isinstance(part, TextChoice) for part in text.parts)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Captured:
     """An array around the program that is passed to it: the hidden parameter, and how it is fetched."""

@@ -417,7 +417,27 @@ def counted_by_a_while(x, n):
     return items
 
 
+def a_word_as_state(x, n):
+    kind = "none"
+    if x[0] > 0.5:
+        kind = "wall" if x[1] > 2.5 else "pair"
+    is_hit = kind in ("wall", "pair")
+    state, v, seen = "up", x[0], []
+    for _ in range(4):
+        if state == "up":
+            v = v * 1.5
+            if v > 3.0:
+                state = "down"
+        else:
+            v = v * 0.5
+            if v < 1.0:
+                state = "up"
+        seen.append(v)
+    return is_hit, kind != "wall", "pair" == kind, kind == "other", seen
+
+
 RIGHT = (
+    a_word_as_state,
     counted_by_a_while,
     *(asserted, annotated, under_errstate, keyed_comprehensions, unpacked_arguments),
     *(same_value_on_both_ways, same_text_on_both_ways, same_function_on_both_ways, same_array_on_both_ways),
