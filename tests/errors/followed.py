@@ -24,6 +24,7 @@ from tests.errors.followed_functions import (
     appends_over_a_range,
     appends_to_a_copy,
     appends_while_large,
+    changes_an_object,
     collects,
     collects_in_a_list,
     counts_up,
@@ -34,6 +35,8 @@ from tests.errors.followed_functions import (
     draws_in_a_branch,
     draws_rows_first,
     draws_until_a_break,
+    exchanges_dataclasses,
+    exchanges_objects,
     extends_a_string,
     grows_by_its_first,
     grows_by_its_first_in_a_name,
@@ -378,6 +381,12 @@ FOLLOWED: dict[str, Followed] = {
     ),
     "a state with a name": Followed(
         names_its_state, ["`IDLE, ON = 0, 1`"], numbers_its_state, (X,), names_its_state
+    ),
+    "an object that is exchanged": Followed(
+        exchanges_objects, ["`@dataclass` above"], exchanges_dataclasses, (1.5, 3), exchanges_objects
+    ),
+    "an object that is changed": Followed(
+        exchanges_objects, ["`rate.value = ...`"], changes_an_object, (1.5, 3), exchanges_objects
     ),
     "rows of which one is empty": Followed(
         visits_unpadded, ["pad them", "`[1, 2, -1]`"], visits_padded, (Y,), visits_unpadded

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 import anadrome as ad
@@ -286,6 +288,34 @@ def numbers_its_state(x):
         elif state == ON and v < 0.5:
             state = IDLE
     return starts
+
+
+class Rate:
+    def __init__(self, value):
+        self.value = value
+
+
+@dataclass
+class RateOfFields:
+    value: float
+
+
+def exchanges_objects(x, n, kind=Rate):
+    rate = kind(1.0)
+    for _ in range(n):
+        rate = kind(rate.value + x)
+    return rate.value
+
+
+def exchanges_dataclasses(x, n):
+    return exchanges_objects(x, n, RateOfFields)
+
+
+def changes_an_object(x, n):
+    rate = Rate(1.0)
+    for _ in range(n):
+        rate.value = rate.value + x
+    return rate.value
 
 
 def visits_unpadded(x):

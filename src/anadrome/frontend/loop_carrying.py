@@ -535,6 +535,12 @@ class Carrying:
         elif RUN_TEXT in (before, after):
             is_chosen = isinstance(value, RunText) and is_choice(value)
             help = STATES if is_chosen else "print its parts where they are made: `print(part, end='')`"
+        elif before == after and getattr(start, "__dict__", None):
+            kind, attribute = python_name(start), next(iter(vars(start)))
+            help = (
+                f"make `{kind}` a dataclass, `@dataclass` above its `class`; or change the object that is "
+                f"there: `{name}.{attribute} = ...`"
+            )
         elif after.startswith("complex") and not before.startswith("complex"):
             made = f"complex({name})" if "(" not in after else f"{name}.astype(complex)"
             help = f"start it as a complex one: `{name} = {made}`"
