@@ -57,6 +57,10 @@ CALLS: dict[str, tuple[str, ...]] = {
         "np.ogrid[0:len({a}), 0:2][0]",
     ),
     "np.r_": ("v", "np.r_[{a}, 1.0, 0:3]", "np.r_[0:1:3j, {a}]", "np.r_[{a}.astype(np.float32), 2.0]"),
+    "type(np.s_).__getitem__": ("v m", "{a}[np.s_[1:]]", "{a}[np.s_[len({a}) - 1 :, ...]]"),
+    "slice": ("v m", "{a}[slice(1, None)]", "{a}[slice(len({a}) - 1, None, 2)]"),
+    "np.s_": ("v m", "{a}[np.s_[1:]]", "{a}[np.s_[len({a}) - 1 :, ...]]"),
+    "np.index_exp": ("v m", "{a}[np.index_exp[1:]]", "{a}[np.index_exp[len({a}) - 1 :, ...]]"),
     "np.array_split": (
         *("v m", "np.array_split({a}, 2)[0]", "np.array_split({a}, 3)[1]", "np.array_split({a}, [1])"),
     ),

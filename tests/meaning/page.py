@@ -79,6 +79,7 @@ DRAWN: Mapping[str, str] = {
 METHODS_OF_OBJECTS = (
     *(scipy.interpolate.PPoly.__call__, scipy.interpolate.PPoly.integrate),
     *(np.vectorize.__call__, type(np.r_).__getitem__, type(np.mgrid).__getitem__),
+    type(np.s_).__getitem__,
 )
 """Methods of objects whose class stands on the page, or they themselves."""
 
@@ -153,7 +154,7 @@ def page() -> str:
 def _known() -> dict[str, set[str]]:
     """The names in each section."""
     known: dict[str, set[str]] = {title: set() for title, _, _ in MODULES}
-    known["NumPy"] |= {"np.r_", "np.c_", "np.mgrid", "np.ogrid"}
+    known["NumPy"] |= {"np.r_", "np.c_", "np.mgrid", "np.ogrid", "np.s_", "np.index_exp"}
     known["`functools` and `itertools`"] |= {"functools.partial", *map(_iterating, itertools_calls.CALLS)}
     known["`operator`"] |= {f"operator.{name}" for name in ("attrgetter", "itemgetter", "methodcaller")}
     for function in (*CALLS, *OWN_CALLS, *PROGRAMS, math.prod):
