@@ -353,6 +353,17 @@ def history(x):
     return np.sum(np.array(ys) ** 2)
 
 
+def blocks(x):
+    n = len(x)
+    h = np.zeros((3 * n, 3 * n))
+    for i in range(n - 1):
+        h[3 * i : 3 * i + 3, 3 * i : 3 * i + 3] += np.outer(x[i], x[i])
+        h[3 * i : 3 * i + 3, 3 * i + 3 : 3 * i + 6] = np.outer(np.sin(x[i]), x[i + 1])
+        h[3 * i : 3 * i + 1] *= x[i, 0]
+        h[0:2, 3 * i + 1 : 3 * i + 3] -= 0.5 * x[i, 1:]
+    return h
+
+
 def vector(n: int, source: np.random.Generator) -> tuple[Any, ...]:
     return (source.uniform(0.2, 1.3, n),)
 
@@ -371,6 +382,10 @@ def tall(n: int, source: np.random.Generator) -> tuple[Any, ...]:
 
 def rows_and_places(n: int, source: np.random.Generator) -> tuple[Any, ...]:
     return source.uniform(0.2, 1.3, (n, n)), source.integers(0, n, n)
+
+
+def triples(n: int, source: np.random.Generator) -> tuple[Any, ...]:
+    return (source.uniform(0.2, 1.3, (n, 3)),)
 
 
 def dominant(n: int, source: np.random.Generator) -> tuple[Any, ...]:
@@ -412,6 +427,7 @@ CASES: dict[str, tuple[Callable[..., Any], Arguments]] = {
     "added_rows": (added_rows, rows_and_places),
     "exchanged_rows": (exchanged_rows, rows_and_places),
     "reflected": (reflected, tall),
+    "blocks": (blocks, triples),
     "exchanged_arrays": (exchanged_arrays, vector),
     "two_buffers": (two_buffers, vector),
     "history": (history, vector),

@@ -94,3 +94,11 @@ def test_a_gradient_of_writes_is_linear_in_them() -> None:
         held.append(measured / size)
     assert max(held) <= 8 * 8
     assert max(held) <= 1.1 * min(held)
+
+
+def test_small_blocks_are_written_where_they_are() -> None:
+    """A copy of the whole array in each iteration would be exchanged with it at its end."""
+    function, arguments = CASES["blocks"]
+    kernel = ad.show(function, *arguments(20, np.random.default_rng(1)), stage="kernel")
+    assert "h: f64 global" in kernel
+    assert "swap" not in kernel
