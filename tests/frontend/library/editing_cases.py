@@ -179,6 +179,7 @@ def lists(x, n):
 
 CASES: list[Case] = [
     case(np.block, blocks, X, M),
+    case(type(np.s_).__getitem__, lambda x: (x[np.s_[1:]], x[np.index_exp[len(x) - 2 :]]), np.arange(5.0)),
     case(type(np.r_).__getitem__, by_index, X, M),
     case(type(np.mgrid).__getitem__, grids, X, M),
     case(

@@ -33,7 +33,7 @@ def has_complex(value: Value) -> bool:
     """Whether a value is complex or a container with a complex value somewhere in it."""
     if is_complex(value):
         return True
-    parts = children(value)
+    parts = None if isinstance(value, slice) else children(value)  # `np.r_[0:1:5j]` has five numbers
     return parts is not None and any(has_complex(part) for part in parts)
 
 
