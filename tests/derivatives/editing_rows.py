@@ -121,6 +121,7 @@ EDITING: list[Row] = [
     (np.block, lambda x: np.block([[np.outer(x, x), x[:, None] ** 2], [x**3, 1.0]])),
     (np.ix_, lambda x: np.outer(x, x)[np.ix_([0, 2], [1, 1])]),
     (type(np.mgrid).__getitem__, lambda x: np.mgrid[0 : len(x), 0:3][0] * x[:3] * x[0]),
+    (type(np.s_).__getitem__, lambda x: x[np.s_[1:]] * x[np.index_exp[:-1]]),
     (type(np.r_).__getitem__, lambda x: (np.r_[x**2, 1.0, x[:2]], np.c_[x, x**3])),
     (np.array_split, lambda x: tuple(part**2 for part in np.array_split(x, 3))),
     (

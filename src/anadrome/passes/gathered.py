@@ -63,9 +63,10 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from types import MappingProxyType
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.dead import remove_dead
@@ -230,17 +231,26 @@ class _Search:
         return any(not read.isdisjoint(ends.get(let, ())) for let in between if let not in region)
 
 
-def _reads(expr: Expr, around: tuple[ParFor, ...] = ()) -> Iterator[tuple[Index, tuple[ParFor, ...]]]:
-    """What a nest of parfors reads, with the parfors around."""
+Made = Mapping[Var, Let]
+"""The statements of the parfors around, by what they make."""
+
+NOTHING: Made = MappingProxyType({})
+
+
+def _reads(
+    expr: Expr, around: tuple[ParFor, ...] = (), made: Made = NOTHING
+) -> Iterator[tuple[Index, tuple[ParFor, ...], Made]]:
+    """What a nest of parfors reads, with the parfors around and their statements."""
     if isinstance(expr, ParFor):
+        nest = (*around, expr)
+        own = {**made, **{target: let for let in expr.body.lets for target in let.targets}}
         for let in expr.body.lets:
             if isinstance(let.expr, Index):
-                yield let.expr, (*around, expr)
-            yield from _reads(let.expr, (*around, expr))
+                yield let.expr, nest, own
+            yield from _reads(let.expr, nest, own)
 
 
-def _read(index: Index, around: tuple[ParFor, ...]) -> Read:
-    made = {target: let for loop in around for let in loop.body.lets for target in let.targets}
+def _read(index: Index, around: tuple[ParFor, ...], made: Made) -> Read:
     waiting, needed, known = [index.indices[0]], set[Let](), set[Var]()
     while waiting:
         atom = waiting.pop()

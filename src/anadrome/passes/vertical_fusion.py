@@ -105,6 +105,8 @@ class Census:
     """Scalars that are read from arrays, and what is computed from them."""
     makers: list[Var] = field(default_factory=list)
     """What the parfors around make."""
+    sources: list[set[Var]] = field(default_factory=list)
+    """The arrays that are read in each of them."""
     made_of: dict[Var, set[Var]] = field(default_factory=dict)
     """The arrays that are read where an array is made."""
     rows_in: dict[Var, set[Var]] = field(default_factory=dict)
@@ -130,7 +132,11 @@ class Census:
             outer = len(self.makers)
             if isinstance(let.expr, ParFor):
                 self.makers.extend(let.targets)
+                self.sources.append(set())
+                self.made_of.update(dict.fromkeys(let.targets, self.sources[-1]))
             self.statement(let.expr, depth)
+            if isinstance(let.expr, ParFor):
+                self.sources.pop()
             del self.makers[outer:]
             match let.expr:
                 case Index(array=array):
@@ -174,8 +180,8 @@ class Census:
     def read(self, expr: Index, depth: int) -> None:
         """Count a read; it is often where indices are not those of loops over the array's own sizes."""
         reads = self.reads.setdefault(expr.array, Reads())
-        for maker in self.makers:
-            self.made_of.setdefault(maker, set()).add(expr.array)
+        for sources in self.sources:
+            sources.add(expr.array)
         if len(expr.indices) < len(expr.array.type.shape):
             self.rows_in.setdefault(expr.array, set()).update(self.makers)
         if expr.bounds is not Bounds.PROVED:
