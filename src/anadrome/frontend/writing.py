@@ -51,7 +51,9 @@ from anadrome.frontend.values import (
 from anadrome.frontend.views import known_index, place_of, range_index, unraveled
 
 SMALL_BLOCK = 36
-"""The most rows or elements of a block that are written one after the other, each by a statement."""
+"""The most elements of a block that are written one after the other, each by a statement."""
+FEW_ROWS = 8
+"""The most rows, each of which is a loop of its own."""
 
 RAGGED = (
     "a list of rows of {0} and of {1} items, whose size only the run knows, is not supported: "
@@ -378,8 +380,9 @@ def _is_small_block(base: Var, taken: Sequence[Selector], shape: tuple[Size, ...
     of more than one dimension: one after the other, where it lies. A nest of scatters would copy it."""
     extents = [item.extent for item in taken if isinstance(item, Range)]
     count = prod(extent.value if isinstance(extent, Const) else SMALL_BLOCK + 1 for extent in extents)
+    most = SMALL_BLOCK if len(extents) == len(shape) else FEW_ROWS
     is_known = all(isinstance(size, Const) for size in base.type.shape)
-    return len(shape) > 1 and count <= SMALL_BLOCK and not is_known
+    return len(shape) > 1 and count <= most and not is_known
 
 
 def _written_out(
