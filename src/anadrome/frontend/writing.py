@@ -379,10 +379,10 @@ def _is_small_block(base: Var, taken: Sequence[Selector], shape: tuple[Size, ...
     """Whether few rows or elements, known while compiling, of an array of unknown size are replaced,
     of more than one dimension: one after the other, where it lies. A nest of scatters would copy it."""
     extents = [item.extent for item in taken if isinstance(item, Range)]
-    count = prod(extent.value if isinstance(extent, Const) else SMALL_BLOCK + 1 for extent in extents)
+    counts = [extent.value for extent in extents if isinstance(extent, Const)]
     most = SMALL_BLOCK if len(extents) == len(shape) else FEW_ROWS
     is_known = all(isinstance(size, Const) for size in base.type.shape)
-    return len(shape) > 1 and count <= most and not is_known
+    return len(shape) > 1 and len(counts) == len(extents) and prod(counts) <= most and not is_known
 
 
 def _written_out(
