@@ -307,3 +307,35 @@ def test_a_place_to_which_no_iteration_adds_may_be_outside(operator: str, bits: 
     }}"""
     for length, count in ((0, 0), (0, 3), (9, 0), (9, 1), (40, 3), (40, 60)):
         agree(text, bits, RNG.standard_normal(2 * length), length, count)
+
+
+ROWS = """fn f(n: size, m: size, x: f64 buffer) {{
+  alloc out: f64 global [max(mul(n, m), 1)]
+  for q in 0 .. mul(n, m) parallel {{ out[q] = x[q] }}
+  for k in 0 .. sub(min(n, m), 1) sequential {{
+    let l: i64 = sub(sub(m, k), 1)
+    for h in 0 .. {rows} sequential {{
+      for i in 0 .. l sequential {{
+        let p: i64 = add(mul({row}, m), add(add(k, 1), i))
+        out[p] = sub(out[p], mul(0.1, out[add(mul({read}, m), add(add(k, {start}), i))]))
+      }}
+    }}
+  }}
+  return out as f64 [mul(n, m)]
+}}"""
+BLOCKS = {
+    "rows below": ("sub(sub(n, k), 1)", "add(add(k, 1), h)", "k", "1", True),
+    "rows above": ("k", "h", "k", "1", True),
+    "rows from the last one": ("sub(sub(n, k), 1)", "sub(sub(n, h), 1)", "k", "1", True),
+    "perhaps the same row": ("sub(sub(n, k), 1)", "add(k, h)", "k", "1", False),
+    "its own row": ("k", "h", "h", "0", False),
+}
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_rows_of_a_block_do_not_meet(name: str) -> None:
+    rows, row, read, start, is_apart = BLOCKS[name]
+    text = ROWS.format(rows=rows, row=row, read=read, start=start)
+    assert widths(text, 256) == ([4] if is_apart else [])
+    for n, m in ((5, 9), (9, 9), (1, 3), (0, 0)):
+        agree(text, 256, n, m, RNG.uniform(-1, 1, n * m))

@@ -116,12 +116,15 @@ def variable(atom: Atom) -> Form:
 @dataclass(frozen=True, slots=True)
 class Bindings:
     """What a program's names are bound to: buffers to views or to so many elements, whole numbers to what is
-    computed of others, indices to their loops."""
+    computed of others, indices to their loops. `sizes` are lengths of arrays, never negative. The depth
+    of an index is above those of the loops around its own."""
 
     views: Mapping[Buffer, View] = field(default_factory=dict)
     numbers: Mapping[Var, Expr] = field(default_factory=dict)
     loops: Mapping[Var, For] = field(default_factory=dict)
     lengths: Mapping[Buffer, int] = field(default_factory=dict)
+    sizes: Collection[Var] = ()
+    depths: Mapping[Var, int] = field(default_factory=dict)
 
     def root(self, buffer: Buffer) -> Buffer:
         """The buffer that a view looks into in the end."""
@@ -130,7 +133,7 @@ class Bindings:
         return buffer
 
 
-def bindings_of(body: Iterable[Stmt]) -> Bindings:
+def bindings_of(body: Iterable[Stmt], sizes: Collection[Var] = ()) -> Bindings:
     """The bindings of a program, without numbers that are read from memory, which may have changed since."""
     views: dict[Buffer, View] = {}
     numbers: dict[Var, Expr] = {}
@@ -149,7 +152,8 @@ def bindings_of(body: Iterable[Stmt]) -> Bindings:
                 lengths[buffer] = int(length)
             case _:
                 pass
-    return Bindings(views, numbers, loops, lengths)
+    depths = {index: depth for depth, index in enumerate(loops)}
+    return Bindings(views, numbers, loops, lengths, frozenset(sizes), depths)
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from anadrome.kernel_ir.affine import Bindings, Form, Forms, number, whole_of_part
+from anadrome.kernel_ir.affine import Atom, Bindings, Form, Forms, number, variable, whole_of_part
 from anadrome.kernel_ir.arithmetic import known
 from anadrome.kernel_ir.nodes import (
     Alloc,
@@ -387,8 +387,37 @@ class _Walk:
         are any."""
         if self.extent is None:
             return False
-        rests = (distance.plus(self.extent, -step * times).constant for times in range(1, ROWS + 1))
-        return any(left is not None and left >= 0 for left in rests)
+        rests = (distance.plus(self.extent, -step * times) for times in range(1, ROWS + 1))
+        return any(self._is_natural(left) for left in rests)
+
+    def _is_natural(self, form: Form) -> bool:
+        """Whether a number is surely not negative. What falls with an index is counted back from the end of
+        that one's loop, inner loops first: i = end - 1 - left, left ≥ 0."""
+        left: set[Atom] = set()
+        loops = self.bindings.loops
+        while falling := [
+            atom
+            for monomial, coefficient in form.terms.items()
+            for atom, _ in monomial
+            if coefficient < 0 and isinstance(atom, Var) and atom in loops
+        ]:
+            index = max(falling, key=self.bindings.depths.__getitem__)
+            factor, end = form.factor(index), self.forms.of(loops[index].hi)
+            if factor is None or end is None or end.has({index}) or len(left) > ROWS:
+                return False
+            left.add(("left", index))
+            back = end.plus(number(-1)).plus(variable(("left", index)), -1)
+            form = form.without(index).plus(factor.times(back))
+        return all(
+            coefficient > 0 and all(atom in left or self._is_count(atom) for atom, _ in monomial)
+            for monomial, coefficient in form.terms.items()
+        )
+
+    def _is_count(self, atom: Atom) -> bool:
+        """Whether a variable is a length or the index of a loop from a number that is not negative."""
+        loop = self.bindings.loops.get(atom) if isinstance(atom, Var) else None
+        first = None if loop is None else known(loop.lo)
+        return atom in self.bindings.sizes or (first is not None and first >= 0)
 
 
 def _has_multiple(least: int, most: int, step: int, trip: int | None) -> bool:

@@ -179,7 +179,7 @@ def scheduled_loops(
     fn: Function, vector_bits: int, chooser: Chooser = choose
 ) -> tuple[Function, tuple[Choice, ...]]:
     """The host program with its loops as they are to run, and the choices; the same one if none changes."""
-    walk = _Walk(bindings_of(fn.body), vector_bits, chooser)
+    walk = _Walk(bindings_of(fn.body, fn.sizes), vector_bits, chooser)
     body, choices = walk.body(fn.body)
     return (fn if body is fn.body else replace(fn, body=body)), choices
 
