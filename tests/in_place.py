@@ -372,6 +372,22 @@ def vectors(n: int, source: np.random.Generator) -> tuple[Any, ...]:
     return source.uniform(0.2, 1.3, n), source.uniform(0.2, 1.3, n + 1)
 
 
+def lu_blocks(A):
+    A = A.copy()
+    n = A.shape[0]
+    for k in range(n - 1):
+        A[k + 1 :, k] /= A[k, k]
+        A[k + 1 :, k + 1 :] -= np.outer(A[k + 1 :, k], A[k, k + 1 :])
+    return A
+
+
+def line_sweep(A):
+    u = A.copy()
+    for j in range(1, A.shape[0]):
+        u[1:-1, j:] += 0.1 * np.outer(u[1:-1, j - 1], A[0, j:])
+    return u
+
+
 def matrix(n: int, source: np.random.Generator) -> tuple[Any, ...]:
     return (source.uniform(0.2, 1.3, (n, n)),)
 
@@ -431,4 +447,6 @@ CASES: dict[str, tuple[Callable[..., Any], Arguments]] = {
     "exchanged_arrays": (exchanged_arrays, vector),
     "two_buffers": (two_buffers, vector),
     "history": (history, vector),
+    "lu_blocks": (lu_blocks, dominant),
+    "line_sweep": (line_sweep, matrix),
 }

@@ -39,6 +39,7 @@ from anadrome.kernel_ir import text as kernel_text
 from anadrome.kernel_ir.check import check as check_kernel
 from anadrome.kernel_ir.walk import statements
 from anadrome.lower.function import lower
+from anadrome.passes.blocks_in_place import blocks_in_place, differentiable_blocks
 from anadrome.passes.both_sides import both_sides
 from anadrome.passes.eliminate_bounds_checks import eliminate_bounds_checks
 from anadrome.passes.equal_sizes import equal_sizes
@@ -94,6 +95,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("join-2", join),
     ("hoist", hoist),
     ("fuse-2", fuse),
+    ("blocks-in-place", blocks_in_place),
     ("simplify-3", simplify),
     ("reuse-across-branches", reuse_across_branches),
     ("both-sides", both_sides),
@@ -117,7 +119,8 @@ the program is still the one that it left. Why in this order:
 * Small arrays become numbers (`scalarize`), so that `fuse` need not merge loops for them. Fusion leaves the
   same expressions side by side (`simplify-2`) and loops that do the same (`join-2`); what is the same in each
   iteration leaves the loop (`hoist`), and stands beside loops that it can be fused with (`fuse-2`,
-  `simplify-3`).
+  `simplify-3`). What a block of an array becomes is computed where it is written by then, and need not be
+  an array (`blocks-in-place`).
 * The last ones say in which order iterations run, and would not survive a fusion: results shared by branches
   (`reuse-across-branches`, `both-sides`), lanes, blocks and tiles (`outer-lanes`, `tiles`), and values that
   one loop keeps for another (`reuse-across-loops`)."""
@@ -132,12 +135,13 @@ PREPARATION: tuple[tuple[str, Pass], ...] = (
     ("parallel-loops", differentiable_loops),
     ("winners", winners),
     ("inline-partial-reads", inline_partial_reads),
+    ("blocks-in-place", differentiable_blocks),
     ("hoist-sums", hoist_sums),
 )
 """What runs before differentiation, in order: a proved index needs no check in the derivative, what a filter
 drops no adjoint, a loop whose iterations wait for nobody no log, and neither does one of which a single
-iteration counts, an array of which a part is read only that part's, and what a loop need not do again is
-differentiated once."""
+iteration counts, an array of which a part is read only that part's, a block that is written a log of its
+elements alone, and what a loop need not do again is differentiated once."""
 
 PRIMAL_STAGES = ("primal", *(f"primal-{name}" for name, _ in PREPARATION), "canonical")
 """What functions that are differentiated become before: they are differentiated while the program around them

@@ -12,6 +12,7 @@ from anadrome.array_ir.nodes import Function
 from anadrome.array_ir.rewrite import Renaming
 from anadrome.array_ir.text import parse, show
 from anadrome.config import Config
+from anadrome.passes.blocks_in_place import blocks_in_place
 from anadrome.passes.both_sides import both_sides
 from anadrome.passes.eliminate_bounds_checks import eliminate_bounds_checks
 from anadrome.passes.equal_sizes import equal_sizes
@@ -41,6 +42,7 @@ PASSES: dict[str, Pass] = {
     "reuse_across_loops": reuse_across_loops,
     "reuse_across_branches": reuse_across_branches,
     "simplify": simplify,
+    "blocks_in_place": blocks_in_place,
     "both_sides": both_sides,
     "fuse": fuse,
     "hoist": hoist,
@@ -79,6 +81,7 @@ PIPELINE = (
     "join",
     "hoist",
     "fuse",
+    "blocks_in_place",
     "simplify",
     "both_sides",
 )

@@ -28,6 +28,7 @@ from anadrome.array_ir.nodes import (
     Loop,
     ParFor,
     Scatter,
+    Size,
     Stack,
     SumType,
     Var,
@@ -45,6 +46,8 @@ class Knowledge:
     def __init__(self, fn: Function) -> None:
         self.definitions: dict[Var, Expr] = {}
         self.natural: set[Var] = set(fn.sizes)
+        self.extents: dict[Var, Size] = {}
+        self._depths: dict[Var, int] = {}
         self._reads: dict[ParFor, Reads] = {}
         self._outside: dict[ParFor, set[Atom]] = {}
         conditions: list[Atom] = []
@@ -52,8 +55,13 @@ class Knowledge:
             match let.expr:
                 case Apply():
                     self.definitions[let.targets[0]] = let.expr
-                case ParFor(index=index) | Loop(index=Var() as index):
+                case (
+                    ParFor(index=index, extent=extent)
+                    | Loop(index=Var() as index, trip=Var() | Const() as extent)
+                ):
                     self.natural.add(index)
+                    self.extents[index] = extent
+                    self._depths[index] = len(self._depths)
                 case Check(condition=condition, error="index"):
                     conditions.append(condition)
                 case _:
@@ -71,7 +79,7 @@ class Knowledge:
             elif isinstance(expr, Apply) and expr.prim.name in ("lt", "ge"):
                 yield expr.args[0]
 
-    def _place(self, index: Atom) -> Affine:
+    def place(self, index: Atom) -> Affine:
         """An index, before it was clamped if it was checked."""
         inner: Atom = index
         while isinstance(inner, Var) and inner not in self.checked:
@@ -91,15 +99,15 @@ class Knowledge:
         parts = [part for part in expr.parts if isinstance(part.item, Scatter) and part.item.init is array]
         if len(parts) != 1 or operands(expr).count(array) != 1:
             return False
-        places = [self._place(index) for index in parts[0].at]
+        places = [self.place(index) for index in parts[0].at]
         inside = {expr.index, *bound_in(expr.body)}
         (_, body), *operators = bodies(expr)
         reads = self.reads(expr).get(array, [])
         is_yielded = array in body.results
         if is_yielded or None in reads or any(array in free_variables(found) for _, found in operators):
             return False
-        taken = [[self._place(index) for index in read] for read in reads if read is not None]
-        others = [read for read in taken if not self._is_elsewhere(read, places, inside)]
+        taken = [[self.place(index) for index in read] for read in reads if read is not None]
+        others = [read for read in taken if not self.is_elsewhere(read, places, inside)]
         if not others:
             return True
         # A row would be written while the iteration still reads of it.
@@ -157,20 +165,49 @@ class Knowledge:
         grows = all(coefficient > 0 and var in self.natural for var, coefficient in distance.terms)
         return grows and distance.constant >= 0
 
-    def _is_elsewhere(self, read: list[Affine], places: list[Affine], inside: Collection[Var]) -> bool:
-        """Whether some index of a read is surely not that of any write."""
-        for one, other in zip(read, places, strict=False):
-            if not any(var in inside for var, _ in (*one.terms, *other.terms)) and self._differ(one, other):
-                return True
-        return False
+    def is_elsewhere(self, read: list[Affine], places: list[Affine], inside: Collection[Var]) -> bool:
+        """Whether some index of a read is surely not that of any write, whichever iterations make the two."""
+        return any(
+            self._is_above(one, other, inside) or self._is_above(other, one, inside)
+            for one, other in zip(read, places, strict=False)
+        )
 
-    def _differ(self, one: Affine, other: Affine) -> bool:
-        distance = one.plus(other, -1)
-        if any(var not in self.natural for var, _ in distance.terms):
-            return False
-        is_above = distance.constant > 0 and all(coefficient > 0 for _, coefficient in distance.terms)
-        is_below = distance.constant < 0 and all(coefficient < 0 for _, coefficient in distance.terms)
-        return is_above or is_below
+    def _is_above(self, high: Affine, low: Affine, inside: Collection[Var]) -> bool:
+        """Whether the least value of one index is surely above the greatest one of another."""
+        least, greatest = self._least(high, inside), self._least(low.times(-1), inside)
+        distance = None if least is None or greatest is None else least.plus(greatest)
+        while distance is not None and (falling := [var for var, factor in distance.terms if factor < 0]):
+            distance = self._least(distance, [max(falling, key=self._depth)])
+        return (
+            distance is not None
+            and distance.constant > 0
+            and all(var in self.natural for var, _ in distance.terms)
+        )
+
+    def _least(self, form: Affine, inside: Collection[Var]) -> Affine | None:
+        """What a form is at least, in variables other than these: 0 ≤ index ≤ extent - 1. Inner loops come
+        first, since their extents may be what outer ones go through."""
+        while found := [term for term in form.terms if term[0] in inside]:
+            var, factor = max(found, key=lambda term: self._depth(term[0]))
+            form = form.without(var)
+            if factor < 0 and var in self.extents:
+                form = form.plus(self._extent(var), factor).plus(Affine((), 1), -factor)
+            elif factor < 0 or var not in self.natural:
+                return None
+        return form
+
+    def _depth(self, var: Var) -> int:
+        """A number that is larger for an inner loop than for those around it."""
+        return self._depths.get(var, -1)
+
+    def _extent(self, index: Var) -> Affine:
+        """How often a loop runs that does run: max(n, 0) is n then."""
+        extent = self.extents[index]
+        match self.definitions.get(extent) if isinstance(extent, Var) else None:
+            case Apply(prim=prim, args=(size, Const(value=0))) if prim.name == "max":
+                return affine(size, self.definitions)
+            case _:
+                return affine(extent, self.definitions)
 
 
 def closed_to_readers(let: Let, parfor: ParFor) -> set[Var]:

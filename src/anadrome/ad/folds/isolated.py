@@ -39,7 +39,7 @@ from anadrome.prims.node import replace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Progression:
-    """An index that is affine in the iteration: factor·i + offset."""
+    """An index that is affine in the iteration, or the same in each: factor·i + offset."""
 
     factor: int
     offset: Atom
@@ -131,10 +131,9 @@ def _array(inner: Builder, operand: Atom, index: Var, extent: Size) -> Var | Non
 
 def _progression(builder: Builder, inner: Builder, operand: Atom, index: Var) -> Progression | None:
     form: Affine = inner.affine(operand)
-    factor = form.coefficient(index)
-    if factor == 0 or any(inner.owns(var) for var, _ in form.terms if var is not index):
+    if any(inner.owns(var) for var, _ in form.terms if var is not index):
         return None
-    return Progression(factor, builder.emit_affine(form.without(index)))
+    return Progression(form.coefficient(index), builder.emit_affine(form.without(index)))
 
 
 # ---------------------------------------------------------------------------- forms
