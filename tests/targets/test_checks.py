@@ -7,6 +7,7 @@ from anadrome.config import Config
 from anadrome.errors import Span
 from anadrome.errors.runtime import AssertionFailed, IndexOutOfBounds, OutOfMemory
 from anadrome.targets.cpu_machine import optimised_text, this_machine
+from anadrome.targets.llvm_scope import MANY_ARRAYS
 from tests.targets.oracle import compiled, in_lanes
 
 GATHER = """fn gather(x: f64 buffer, n: i64, at: i64 buffer, m: i64) {
@@ -135,18 +136,24 @@ def test_a_failing_check_ends_a_while_loop_that_would_not():
         run([1000])
 
 
-def test_memory_held_at_a_failure_is_freed():
+OTHERS = ("", " ".join(f"alloc o{k}: f64 global [n] free o{k}" for k in range(MANY_ARRAYS)))
+"""Nothing, and so many arrays that all are held side by side in memory."""
+
+
+@pytest.mark.parametrize("others", OTHERS, ids=("few", "many"))
+def test_memory_held_at_a_failure_is_freed(others):
     run = compiled(
-        """fn f(n: i64) {
+        f"""fn f(n: i64) {{
+          {others}
           alloc a: f64 global [n]
           fill a [n] = 1.0
-          for i in 0 .. 3 sequential {
+          for i in 0 .. 3 sequential {{
             alloc b: f64 global [n]
             fill b [n] = 1.0
             check 0: lt(i, 2)
-          }
+          }}
           return a as f64 [n]
-        }
+        }}
         failure assert "no"
         """
     )
@@ -162,12 +169,14 @@ def resident_pages():
         return int(file.read().split()[1])
 
 
+@pytest.mark.parametrize("others", OTHERS, ids=("few", "many"))
 @pytest.mark.parametrize("size", [-1, -(2**63), 2**62, 2**50, 2**44])
-def test_memory_that_does_not_exist_is_an_error_and_the_next_call_works(size):
-    run = compiled("fn f(n: i64) { alloc a: f64 global [n] return a as f64 [1], n as i64 }")
+def test_memory_that_does_not_exist_is_an_error_and_the_next_call_works(size, others):
+    text = f"fn f(m: i64, n: i64) {{ {others} alloc a: f64 global [m] return a as f64 [1], m as i64 }}"
+    run = compiled(text)
     with pytest.raises(OutOfMemory, match="needs memory for"):
-        run([size])
-    assert run([5])[1] == 5
+        run([size, 7])
+    assert run([5, 7])[1] == 5
 
 
 def test_a_nest_that_runs_again_forgets_the_indices_it_has_seen():

@@ -39,11 +39,16 @@ def fail_unless(scope: Scope, condition: Value, status: int | Value, bits: Seque
 
 def _record(scope: Scope, status: int | Value, bits: Sequence[Value]) -> None:
     """Call the helper that writes status and values into the frame unless another failure has; then leave."""
-    name = f"anadrome.fail.{len(bits)}"
-    scope.program.module.helper(name, _fail_text(name, len(bits), scope.program.layout.values))
     given = "".join(f", i64 {value}" for value in bits)
-    scope.text.do(f"call void @{name}(ptr {scope.frame}, i64 {status}{given})")
+    scope.text.do(f"call void @{failure(scope, len(bits))}(ptr {scope.frame}, i64 {status}{given})")
     scope.text.do("br label %cleanup")
+
+
+def failure(scope: Scope, count: int) -> str:
+    """The helper `void (ptr frame, i64 status, i64 …)`, which records a failure with so many values."""
+    name = f"anadrome.fail.{count}"
+    scope.program.module.helper(name, _fail_text(name, count, scope.program.layout.values))
+    return name
 
 
 def _fail_text(name: str, count: int, first: int) -> str:

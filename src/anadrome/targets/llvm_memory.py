@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import Atomic, Buffer
 from anadrome.prims.table import PRIMS
+from anadrome.targets.llvm_checks import fail_unless, failure
 from anadrome.targets.llvm_heap import ALLOCATE, RELEASE
 from anadrome.targets.llvm_poll import POLL, declare_poll
 from anadrome.targets.llvm_scalars import emit_scalar
@@ -60,6 +61,43 @@ define internal void @anadrome.join() noinline nounwind {
   %ignored = atomicrmw max ptr @anadrome.peak, i64 %now monotonic
   ret void
 }"""
+
+
+ROW = 16
+"""Slots that stand side by side."""
+
+_CLAIM = f"""define internal noalias align 64 ptr
+@anadrome.claim(ptr %frame, i64 %status, i64 %count, i64 %each) noinline #0 {{{{
+entry:
+  %memory = call ptr @{ALLOCATE}(i64 %count, i64 %each)
+  %is_missing = icmp eq ptr %memory, null
+  br i1 %is_missing, label %fail, label %done
+fail:
+  call void @{{failure}}(ptr %frame, i64 %status, i64 %count, i64 %each)
+  br label %done
+done:
+  ret ptr %memory
+}}}}
+define internal void @anadrome.drop(ptr %slot) noinline #0 {{{{
+  %held = load ptr, ptr %slot
+  call void @{RELEASE}(ptr %held)
+  store ptr null, ptr %slot
+  ret void
+}}}}
+define internal void @anadrome.drop_all(ptr %slots) noinline #0 {{{{
+entry:
+  br label %next
+next:
+  %at = phi i64 [0, %entry], [%after, %next]
+  %slot = getelementptr inbounds ptr, ptr %slots, i64 %at
+  call void @anadrome.drop(ptr %slot)
+  %after = add i64 %at, 1
+  %is_more = icmp ult i64 %after, {ROW}
+  br i1 %is_more, label %next, label %done
+done:
+  ret void
+}}}}"""
+"""Memory, or a failure in the frame; what a slot holds is freed; what all of a row hold is."""
 
 
 PART = 1 << 22
@@ -175,20 +213,65 @@ def allocate(text: FunctionText, count: Value, bytes_each: int) -> Value:
     return text.value(f"call ptr @{ALLOCATE}(i64 {count}, i64 {bytes_each})")
 
 
-def put(scope: Scope, slot: Value, address: Value) -> None:
-    """Let a slot hold an allocation, or nothing.
+def take_slot(scope: Scope, is_swapped: bool) -> Value:
+    """A slot for what is to be freed, which holds nothing yet.
 
     Only the way out, to which every check leads, reads the slot of what is never swapped. As values that are
-    handed on from check to check, 200 arrays took four fifths of LLVM's time; so many stay in memory.
+    handed on from check to check, 200 arrays took four fifths of LLVM's time. So where there are many their
+    slots stand side by side in memory, and what is done with one is a call.
     """
-    volatile = "volatile " if slot in scope.unread else ""
-    scope.text.do(f"store {volatile}ptr {address}, ptr {slot}")
+    if not is_swapped and scope.program.has_many_arrays:
+        slot = _slot_in_row(scope)
+    else:
+        slot = scope.text.alloca("ptr", "null")
+        scope.slots.append(slot)
+    if scope.program.is_measured:
+        scope.sizes[slot] = scope.text.alloca("i64", "0")
+    return slot
 
 
-def release(text: FunctionText, slot: Value, kept: Sequence[Value] = (), is_unread: bool = False) -> None:
+def _slot_in_row(scope: Scope) -> Value:
+    """A slot beside others."""
+    text, place = scope.text, len(scope.in_rows) % ROW
+    if not place:
+        text.module.declare("llvm.memset", "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        text.module.helper("anadrome.claim", _CLAIM.format(failure=failure(scope, 2)))
+        row = text.alloca(f"[{ROW} x ptr]")  # the helpers are given it, so it stays in memory
+        text.entry(f"call void @llvm.memset.p0.i64(ptr align 8 {row}, i8 0, i64 {8 * ROW}, i1 false)")
+        scope.rows.append(row)
+    slot = text.entry_value(f"getelementptr inbounds ptr, ptr {scope.rows[-1]}, i64 {place}")
+    scope.in_rows.add(slot)
+    return slot
+
+
+def hold(scope: Scope, slot: Value, count: Value, bytes_each: int) -> Value:
+    """Memory for `count` elements in a slot; the program fails where there is none."""
+    text, status = scope.text, scope.program.memory_failure
+    text.module.declare(RELEASE, _RELEASE)
+    if scope.loop_depth:
+        free_slot(scope, slot)
+    if slot in scope.in_rows:
+        text.module.declare(ALLOCATE, _ALLOCATE)
+        given = f"ptr {scope.frame}, i64 {status}, i64 {count}, i64 {bytes_each}"
+        root = text.value(f"call ptr @anadrome.claim({given})")
+    else:
+        root = allocate(text, count, bytes_each)
+    text.do(f"store ptr {root}, ptr {slot}")
+    count_allocated(scope, slot, count, bytes_each)
+    if slot in scope.in_rows:
+        good = text.fresh("good")
+        is_missing = text.value(f"icmp eq ptr {root}, null")
+        text.do(f"br i1 {is_missing}, label %cleanup, label %{good}, !prof {scope.unlikely}")
+        text.label(good)
+    else:
+        fail_unless(scope, text.value(f"icmp ne ptr {root}, null"), status, [count, str(bytes_each)])
+    return root
+
+
+def release(text: FunctionText, slot: Value, kept: Sequence[Value] = ()) -> None:
     """Free what a slot holds, if anything, unless it is at one of the addresses that are kept."""
     text.module.declare(RELEASE, _RELEASE)
-    held = text.value(f"load {'volatile ' if is_unread else ''}ptr, ptr {slot}")
+    held = text.value(f"load ptr, ptr {slot}")
     for address in kept:
         is_kept = text.value(f"icmp eq ptr {held}, {address}")
         held = text.value(f"select i1 {is_kept}, ptr null, ptr {held}")
@@ -208,8 +291,11 @@ def take_donated(scope: Scope, buffer: Buffer, address: Value) -> None:
 
 def free_slot(scope: Scope, slot: Value) -> None:
     """Free what the slot of an allocation holds, and remember that it holds nothing."""
-    release(scope.text, slot, scope.donated, slot in scope.unread)
-    put(scope, slot, "null")
+    if slot in scope.in_rows:
+        scope.text.do(f"call void @anadrome.drop(ptr {slot})")
+    else:
+        release(scope.text, slot, scope.donated)
+        scope.text.do(f"store ptr null, ptr {slot}")
     _count_freed(scope, slot)
 
 
@@ -218,8 +304,11 @@ def finish_function(scope: Scope, result: Callable[[], str] = lambda: "void") ->
     scope.text.do("br label %cleanup")
     scope.text.forget()
     scope.text.label("cleanup")
+    for row in scope.rows:
+        scope.text.do(f"call void @anadrome.drop_all(ptr {row})")
     for slot in scope.slots:
-        release(scope.text, slot, scope.donated, slot in scope.unread)
+        release(scope.text, slot, scope.donated)
+    for slot in scope.sizes:
         _count_freed(scope, slot)
     if scope.held:
         scope.text.do(f"call void @anadrome.leave_thread(ptr {scope.held})")

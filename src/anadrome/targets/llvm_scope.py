@@ -5,6 +5,7 @@ A `Program` is one host function with everything outlined from it; a `Scope` is 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
@@ -43,7 +44,7 @@ STATUS, WORKERS, LOOK_AGAIN, RAISED, FINISHED, PARAMS = 0, 1, 2, 3, 6, 7
 SMALL = 64
 """The slots of the frame for the elements of an array that is given back."""
 MANY_ARRAYS = 32
-"""Allocations above which what is to be freed is remembered in memory, not in registers."""
+"""Allocations above which what is to be freed is held side by side in memory, not in registers."""
 INTERRUPTED = -1
 """The status of a call that a signal handler has ended."""
 
@@ -120,6 +121,11 @@ class Program:
         self.routines: set[str] = set()
         self._types: dict[tuple[Prim, tuple[DType, ...]], DType] = {}
 
+    @functools.cached_property
+    def memory_failure(self) -> int:
+        """The status of memory that there is not."""
+        return self.site(MEMORY_FAILURE, (I64, I64))
+
     def site(self, code: int, types: Sequence[DType]) -> int:
         """The status of a new place that can fail."""
         self.sites.append(Site(code, tuple(types)))
@@ -186,8 +192,11 @@ class Scope:
         self.origins: dict[Var, Expr] = {}
         self.places: dict[Buffer, Place] = {}
         self.slots: list[Value] = []
-        self.unread: set[Value] = set()
-        """Slots that are read where everything is freed, and nowhere else."""
+        """Where what is to be freed is held, each by itself."""
+        self.rows: list[Value] = []
+        """Rows of such slots."""
+        self.in_rows: set[Value] = set()
+        """The slots in them."""
         self.donated: list[Value] = []
         """The addresses of arguments that the caller gave away and slots may hold: nobody frees them here."""
         self.sizes: dict[Value, Value] = {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
-from anadrome.dtypes import I64
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.nodes import (
     Alloc,
@@ -35,21 +34,20 @@ from anadrome.kernel_ir.nodes import (
 )
 from anadrome.kernel_ir.walk import is_zero, offset_of
 from anadrome.targets.llvm_calls import emit_call
-from anadrome.targets.llvm_checks import emit_check, fail_unless
+from anadrome.targets.llvm_checks import emit_check
 from anadrome.targets.llvm_loops import emit_for, emit_while
 from anadrome.targets.llvm_memory import (
-    allocate,
     atomic_operation,
     combined,
-    count_allocated,
     free_slot,
+    hold,
     move_in_parts,
-    put,
+    take_slot,
 )
 from anadrome.targets.llvm_poll import charge
 from anadrome.targets.llvm_print import emit_print
 from anadrome.targets.llvm_scalars import TRUTHS, whole_number
-from anadrome.targets.llvm_scope import MEMORY_FAILURE, Place, Scope
+from anadrome.targets.llvm_scope import Place, Scope
 from anadrome.targets.llvm_text import Value, memory_type
 
 
@@ -135,28 +133,16 @@ def _element_count(scope: Scope, size: Expr) -> Value:
 
 
 def _emit_alloc(scope: Scope, stmt: Alloc) -> None:
-    buffer, text = stmt.buffer, scope.text
+    buffer = stmt.buffer
     if buffer.space is Space.LOCAL:
         if not isinstance(stmt.size, Const):
             raise IRError(f"the local buffer {buffer} has no constant size")
         scope.allocate_local(buffer, int(stmt.size.value))
         return
     size = _element_count(scope, stmt.size)
-    slot = text.alloca("ptr", "null")
-    scope.slots.append(slot)
-    if scope.program.has_many_arrays and buffer not in scope.program.swapped:
-        scope.unread.add(slot)
-    if scope.program.is_measured:
-        scope.sizes[slot] = text.alloca("i64", "0")
-    if scope.loop_depth:
-        free_slot(scope, slot)
-    root = allocate(text, size, buffer.dtype.bytes)
-    put(scope, slot, root)
-    count_allocated(scope, slot, size, buffer.dtype.bytes)
-    succeeded = text.value(f"icmp ne ptr {root}, null")
-    status = scope.program.site(MEMORY_FAILURE, (I64, I64))
-    fail_unless(scope, succeeded, status, [size, str(buffer.dtype.bytes)])
     is_swapped = buffer in scope.program.swapped
+    slot = take_slot(scope, is_swapped)
+    root = hold(scope, slot, size, buffer.dtype.bytes)
     scope.places[buffer] = Place(root, slot=slot, is_swapped=is_swapped, may_alias=is_swapped)
 
 

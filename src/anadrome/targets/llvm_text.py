@@ -26,7 +26,7 @@ SPECIAL_PREFIX = "anadrome.special."
 
 _NUMBERS = ("add", "sub", "mul", "sdiv", "udiv", "shl", "lshr", "ashr", "and", "or", "xor")
 _FLOATS = ("fadd", "fsub", "fmul", "fdiv", "fneg", "fcmp", "sitofp", "uitofp", "fpext", "fptrunc")
-_OTHERS = ("icmp", "select", "zext", "sext", "trunc", "bitcast", "freeze", "getelementptr")
+_OTHERS = ("icmp", "select", "zext", "sext", "trunc", "bitcast", "freeze", "getelementptr", "extractvalue")
 _LANES = ("extractelement", "insertelement", "shufflevector")
 PURE = frozenset((*_NUMBERS, *_FLOATS, *_OTHERS, *_LANES))
 """Instructions of which one is enough, where it is written twice with the same operands, and which may stand
@@ -436,11 +436,16 @@ class FunctionText:
 
     def alloca(self, type_: str, initial: str = "") -> Value:
         """Stack storage in the entry block, so that it becomes registers where it can."""
-        name = self.fresh("%s")
-        self._levels[name] = 0
-        self._entry.append(f"  {name} = alloca {type_}, align {16 if type_.startswith('[') else 8}")
+        name = self.entry_value(f"alloca {type_}, align {16 if type_.startswith('[') else 8}")
         if initial:
             self._entry.append(f"  store {type_} {initial}, ptr {name}")
+        return name
+
+    def entry_value(self, instruction: str) -> Value:
+        """Write an instruction into the entry block; the name of its result."""
+        name = self.fresh("%s")
+        self._levels[name] = 0
+        self._entry.append(f"  {name} = {instruction}")
         return name
 
     def entry(self, line: str) -> None:
