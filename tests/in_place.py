@@ -364,6 +364,19 @@ def blocks(x):
     return h
 
 
+def assembled(x, at):
+    n = len(x)
+    h, b = np.zeros((3 * n, 3 * n)), np.ones(3 * n)
+    for i in at:
+        j = (7 * i + 1) % n
+        rows, columns = slice(3 * i, 3 * i + 3), slice(3 * j, 3 * j + 3)
+        h[rows, columns] += np.outer(x[i], x[j])
+        h[columns, rows] -= np.outer(x[j], x[j]) * h[3 * j, 3 * i]
+        h[rows, :2] *= x[i, 0]
+        b[rows] += x[j] * b[3 * j]
+    return h + b
+
+
 def vector(n: int, source: np.random.Generator) -> tuple[Any, ...]:
     return (source.uniform(0.2, 1.3, n),)
 
@@ -398,6 +411,10 @@ def tall(n: int, source: np.random.Generator) -> tuple[Any, ...]:
 
 def rows_and_places(n: int, source: np.random.Generator) -> tuple[Any, ...]:
     return source.uniform(0.2, 1.3, (n, n)), source.integers(0, n, n)
+
+
+def triples_and_places(n: int, source: np.random.Generator) -> tuple[Any, ...]:
+    return source.uniform(0.2, 1.3, (n, 3)), source.integers(0, n, n)
 
 
 def triples(n: int, source: np.random.Generator) -> tuple[Any, ...]:
@@ -444,6 +461,7 @@ CASES: dict[str, tuple[Callable[..., Any], Arguments]] = {
     "exchanged_rows": (exchanged_rows, rows_and_places),
     "reflected": (reflected, tall),
     "blocks": (blocks, triples),
+    "assembled": (assembled, triples_and_places),
     "exchanged_arrays": (exchanged_arrays, vector),
     "two_buffers": (two_buffers, vector),
     "history": (history, vector),

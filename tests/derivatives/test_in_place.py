@@ -96,9 +96,11 @@ def test_a_gradient_of_writes_is_linear_in_them() -> None:
     assert max(held) <= 1.1 * min(held)
 
 
-def test_small_blocks_are_written_where_they_are() -> None:
-    """A copy of the whole array in each iteration would be exchanged with it at its end."""
-    function, arguments = CASES["blocks"]
+@pytest.mark.parametrize("name", ["blocks", "assembled"])
+def test_small_blocks_are_written_where_they_are(name) -> None:
+    """A copy of the whole array in each iteration would be exchanged with it at its end. The slices of one
+    are as long as what is added to them, which a check says."""
+    function, arguments = CASES[name]
     kernel = ad.show(function, *arguments(20, np.random.default_rng(1)), stage="kernel")
     assert "h: f64 global" in kernel
     assert "swap" not in kernel

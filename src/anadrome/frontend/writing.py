@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -285,6 +286,7 @@ def _replaced(
         indices = tuple(item.atom for item in taken if isinstance(item, Fixed))
         return context.builder.let_one(Update(base, indices, row, bounds))
     _check_value(context, value, shape)
+    taken, shape = _as_long_as(value, taken, shape)
     if _is_small_block(base, taken, shape):
         return _written_out(context, base, [], taken, value, shape, bounds)
     return _scatter(context.builder, context, base, taken, value, shape, bounds)
@@ -375,14 +377,33 @@ def _scatter(
     return result
 
 
+def _as_long_as(
+    value: Atom, taken: Sequence[Selector], shape: tuple[Size, ...]
+) -> tuple[list[Selector], tuple[Size, ...]]:
+    """The selectors and the shape of a place, where slices that were found to be as long as the value have
+    the extents that are known of it."""
+    skipped, axis = len(shape) - len(value.type.shape), 0
+    found, sizes = list(taken), list(shape)
+    for position, item in enumerate(taken):
+        if isinstance(item, Range):
+            own = value.type.shape[axis - skipped] if axis >= skipped else None
+            if isinstance(own, Const) and not is_one(own):
+                found[position], sizes[axis] = replace(item, extent=own), own
+            axis += 1
+    return found, tuple(sizes)
+
+
 def _is_small_block(base: Var, taken: Sequence[Selector], shape: tuple[Size, ...]) -> bool:
-    """Whether few rows or elements, known while compiling, of an array of unknown size are replaced,
-    of more than one dimension: one after the other, where it lies. A nest of scatters would copy it."""
+    """Whether few elements of an array of more than one dimension, or few rows of one of unknown size, are
+    replaced, known while compiling: one after the other, where it lies. A nest of scatters would copy it.
+    (An array as small as that becomes numbers.)"""
     extents = [item.extent for item in taken if isinstance(item, Range)]
     counts = [extent.value for extent in extents if isinstance(extent, Const)]
-    most = SMALL_BLOCK if len(extents) == len(shape) else FEW_ROWS
-    is_known = all(isinstance(size, Const) for size in base.type.shape)
-    return len(shape) > 1 and len(counts) == len(extents) and prod(counts) <= most and not is_known
+    sizes = [size.value for size in base.type.shape if isinstance(size, Const)]
+    is_known, has_rows = len(sizes) == len(base.type.shape), len(extents) < len(shape)
+    if len(shape) < 2 or len(counts) < len(extents) or (is_known and (has_rows or prod(sizes) <= SMALL_BLOCK)):
+        return False
+    return prod(counts) <= (FEW_ROWS if has_rows else SMALL_BLOCK)
 
 
 def _written_out(
