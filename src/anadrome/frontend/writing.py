@@ -401,7 +401,11 @@ def _is_small_block(base: Var, taken: Sequence[Selector], shape: tuple[Size, ...
     counts = [extent.value for extent in extents if isinstance(extent, Const)]
     sizes = [size.value for size in base.type.shape if isinstance(size, Const)]
     is_known, has_rows = len(sizes) == len(base.type.shape), len(extents) < len(shape)
-    if len(shape) < 2 or len(counts) < len(extents) or (is_known and (has_rows or prod(sizes) <= SMALL_BLOCK)):
+    if (
+        len(shape) < 2
+        or len(counts) < len(extents)
+        or (is_known and (has_rows or prod(sizes) <= SMALL_BLOCK))
+    ):
         return False
     return prod(counts) <= (FEW_ROWS if has_rows else SMALL_BLOCK)
 
