@@ -166,14 +166,33 @@ CALLS: dict[str, tuple[str, ...]] = {
         *("v m", "list(itertools.islice({a}, 1, None, 2))", "list(itertools.islice({a}, 0))"),
         *("(lambda h: [*itertools.islice(h, 2), *h])(iter({a}))",),
     ),
+    "itertools.combinations": ("v", "[p * q for p, q in itertools.combinations([{a}[0], {a}[-1], 2.0], 2)]"),
+    "itertools.combinations_with_replacement": (
+        *("v", "[p * q for p, q in itertools.combinations_with_replacement(({a}[0], {a}[-1]), 2)]"),
+    ),
+    "itertools.permutations": (
+        *("v", "[p / (3.0 + q * q) for p, q in itertools.permutations([{a}[0], {a}[-1]])]"),
+        "[p - q for p, q in itertools.permutations([{a}[0], 1.0, 2.0], 2)]",
+    ),
+    "itertools.zip_longest": (
+        *("v", "[p * q for p, q in itertools.zip_longest([{a}[0], {a}[-1]], [2.0], fillvalue=3.0)]"),
+    ),
     "itertools.pairwise": ("v m", "[p + q for p, q in itertools.pairwise({a})]"),
     "itertools.product": (
         *("v", "sum(p * q for p, q in itertools.product({a}, repeat=2))"),
         *("[p * q for p, q in itertools.product({a}, [1.0, 2.0])]",),
         "[p for p in itertools.product([{a}], [1])]",
     ),
+    "np.ndindex": (
+        *("v", "sum({a}[i] * (i + 1) for (i,) in np.ndindex({a}.shape))"),
+        "[{a}[0] * i + j for i, j in np.ndindex(2, 3)]",
+    ),
+    "np.ndenumerate": (
+        *("v m", "sum(v * (1.0 + sum(k)) for k, v in np.ndenumerate({a}))"),
+    ),
     "itertools.starmap": ("v", "list(itertools.starmap(operator.mul, zip({a}, {a})))"),
     # -------------------------------------------------------------------- containers
+    "dict.fromkeys": ("v m", "dict.fromkeys(('k', 'l'), {a})['l']", "len(dict.fromkeys('ab')) * {a}"),
     "dict": ("v m", "dict(k={a})['k']", "dict([('k', {a})])['k']"),
     "filter": ("v", "list(filter(None, [{a}.shape[0], 0]))"),
 

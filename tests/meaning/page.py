@@ -154,7 +154,16 @@ def page() -> str:
 def _known() -> dict[str, set[str]]:
     """The names in each section."""
     known: dict[str, set[str]] = {title: set() for title, _, _ in MODULES}
-    known["NumPy"] |= {"np.r_", "np.c_", "np.mgrid", "np.ogrid", "np.s_", "np.index_exp"}
+    known["NumPy"] |= {
+        "np.r_",
+        "np.c_",
+        "np.mgrid",
+        "np.ogrid",
+        "np.s_",
+        "np.index_exp",
+        "np.ndindex",
+        "np.ndenumerate",
+    }
     known["`functools` and `itertools`"] |= {"functools.partial", *map(_iterating, itertools_calls.CALLS)}
     known["`operator`"] |= {f"operator.{name}" for name in ("attrgetter", "itemgetter", "methodcaller")}
     for function in (*CALLS, *OWN_CALLS, *PROGRAMS, math.prod):

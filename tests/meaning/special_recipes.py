@@ -220,6 +220,11 @@ CALLS: dict[str, tuple[str, ...]] = {
         *("v m",),
         *("dataclasses.replace(State({a}, 1.0), s=2.0).v", "dataclasses.replace(State(1.0, 2.0), v={a}).v"),
     ),
+    "dataclasses.asdict": (
+        *("v m", "dataclasses.asdict(State({a}, 1.0))"),
+        "dataclasses.asdict(State([{a}], ({a}, 2.0)))['v'][0]",
+    ),
+    "dataclasses.astuple": ("v m", "dataclasses.astuple(State({a}, State(1.0, {a})))"),
     "len": ("m b", "len({a})", "len(list({a}))", "len({a}[0:1])"),
     "str": ("v m z", "print(str({a}))"),
     "repr": ("v m", "print(repr({a}))"),

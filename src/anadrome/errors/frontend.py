@@ -137,10 +137,8 @@ def _public(kind: type[BaseException]) -> type[BaseException]:
 
 
 class StaticCallFailed(FrontendError):
-    """Plain Python code that ran while compiling and raised an exception.
-
-    The error is also an instance of the builtin class that was raised, by the table `STATIC_FAILURES`.
-    """
+    """Plain Python code that ran while compiling and raised an exception. The error is an instance of the
+    builtin class that was raised as well, by the table `STATIC_FAILURES`."""
 
     def __new__(cls, name: str, error: BaseException, span: Span | None, help: str = "") -> StaticCallFailed:
         """An error of the subclass for what was raised."""
@@ -156,6 +154,7 @@ class StaticCallFailed(FrontendError):
             span,
             label=f"{_public(type(error)).__name__}: {str(error).partition(chr(10))[0]}",
             help=help
+            or getattr(error, "help", "")
             or "Python ran this while compiling, because it does not depend on run-time values; fix it as "
             "in plain Python",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, KeysView, Sequence
+from collections.abc import Callable, Iterable, KeysView, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from anadrome.frontend.keyed import hashable
 from anadrome.frontend.list_methods import ListMethod
 from anadrome.frontend.natively import refuse_environment
 from anadrome.frontend.operators import apply_prim, binary, compare, truth
-from anadrome.frontend.overloads import own_binary, own_contains
+from anadrome.frontend.overloads import holds_own, own_binary, own_comparison, own_contains, own_method
 from anadrome.frontend.own import is_native
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.structures import has_staged
@@ -224,6 +224,9 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
                 "which equal numbers and texts are the same object is Python's choice"
             )
         return is_same_object(left, right) is (kind is ast.Is)
+    found = own_comparison(context, kind, left, right)
+    if found is not NotImplemented:
+        return found
     left, right = (unboxed(context, plain_list(context, side)) for side in (left, right))
     if kind in (ast.In, ast.NotIn) and isinstance(right, Iterated):
         right = context.call(list, right)
@@ -236,8 +239,9 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
     if kind in (ast.In, ast.NotIn) and isinstance(right, dict | KeysView) and not has_staged(left):
         context.surroundings.whole(right)
         return (hashable(context, left, "a key") in right) is (kind is ast.In)
-    if kind in (ast.In, ast.NotIn) and any(
-        is_staged(one) or isinstance(one, Complex) for one in (left, right)
+    if kind in (ast.In, ast.NotIn) and (
+        own_method(context, right, "__contains__") is not None
+        or any(is_staged(one) or isinstance(one, Complex) for one in (left, right))
     ):
         return _member(context, kind, left, right)
     if is_staged(left) or is_staged(right) or meets_complex(left, right):
@@ -248,11 +252,17 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
         if kind in (ast.In, ast.NotIn) and isinstance(right, list | tuple):
             return _member(context, kind, left, right)
         return _compared_texts(context, kind, left, right)
-    if has_staged(left) or has_staged(right):
+    is_run_time = has_staged(left) or has_staged(right)
+    if is_run_time or holds_own(left) or holds_own(right):
         if kind in (ast.In, ast.NotIn) and isinstance(right, list | tuple):
             return _member(context, kind, left, right)
         if type(left) is type(right) and type(left) in (list, tuple):
             return _item_by_item(context, kind, left, right)  # type: ignore[arg-type]
+        if type(left) is type(right) is dict and kind in (ast.Eq, ast.NotEq):
+            if left.keys() != right.keys():
+                return kind is ast.NotEq
+            return _item_by_item(context, kind, [*left.values()], [right[key] for key in left])
+    if is_run_time:
         raise UnsupportedSyntax("a comparison of containers that hold run-time values", context.span)
     context.surroundings.whole(left)
     context.surroundings.whole(right)
@@ -357,10 +367,20 @@ def _member(context: Context, kind: type[ast.cmpop], left: Value, right: Value) 
     if found is NotImplemented and (is_row or is_numpy_array(right) or isinstance(right, np.ndarray)):
         found = context.call(bool, context.call(np.any, _compared(context, ast.Eq, left, right)))
     elif found is NotImplemented:
-        found = False
-        for item in unrolled(context, right):
-            same = Scalar(truth(context, compare_two(context, ast.Eq, left, item)), is_weak=True)
-            found = apply_prim(context, "or", found, same)
-    elif not is_staged(found):
+        found = _is_among(context, left, unrolled(context, right))
+    if not is_staged(found):
         return bool(found) is (kind is ast.In)
     return apply_prim(context, "not", found) if kind is ast.NotIn else found
+
+
+def _is_among(context: Context, value: Value, items: Iterable[Value]) -> Value:
+    """Whether one of these items is a value, or equal to it."""
+    found: Value = False
+    for item in items:
+        same = True if item is value else compare_two(context, ast.Eq, value, item)
+        if same is True:
+            return True
+        if same is not False:
+            same = Scalar(truth(context, same), is_weak=True)
+            found = apply_prim(context, "or", found, same)
+    return found

@@ -28,6 +28,7 @@ from anadrome.frontend.values import (
     Cell,
     Complex,
     Maybe,
+    Missing,
     RunText,
     Scalar,
     Staged,
@@ -100,6 +101,10 @@ def describe(value: Value) -> str:
             return "a value that may be None"
         case None:
             return "None"
+        case Missing(differs=(str() as then, str() as other)):
+            return f"{then} or {other}"
+        case Missing():
+            return "nothing on some of the ways"
         case str() if len(value) <= 30:
             return repr(value)
         case enum.Enum():

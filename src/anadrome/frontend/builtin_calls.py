@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
+import functools
 import math
+import operator
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from anadrome.errors.frontend import (
     UnsupportedCall,
     UnsupportedType,
 )
-from anadrome.frontend import itertools_calls
+from anadrome.frontend import dataclass_calls, itertools_calls
 from anadrome.frontend.applying import is_list, operate
 from anadrome.frontend.arrays import as_array, atom, describe, promote_one, type_of
 from anadrome.frontend.complex_numbers.parts import numpy_type
@@ -50,14 +50,14 @@ from anadrome.frontend.keyed import hashable
 from anadrome.frontend.library import python_program
 from anadrome.frontend.list_methods import run_time_list
 from anadrome.frontend.operators import apply_prim, as_number, compare_name, power, truth
-from anadrome.frontend.overloads import own_method, own_truth, special_method
+from anadrome.frontend.overloads import holds_own, own_method, own_truth, special_method
 from anadrome.frontend.reductions import ALL, ANY, GREATEST, LEAST, PRODUCT, SUM, Monoid, reduce_values
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sizes import size_value
-from anadrome.frontend.sorting_keys import key_width, known_order, tuple_width
+from anadrome.frontend.sorting_keys import is_compared, key_width, known_order, tuple_width, with_a_row
 from anadrome.frontend.sparse_matrices import example
 from anadrome.frontend.sparse_program import Sparse
-from anadrome.frontend.structures import has_staged, is_dataclass_instance
+from anadrome.frontend.structures import has_staged
 from anadrome.frontend.texts import print_values, written
 from anadrome.frontend.values import Array, Complex, RunText, Scalar, Value, Weak, is_numpy_array, is_staged
 
@@ -70,6 +70,8 @@ def _reduction(monoid: Monoid) -> StagedCall:
 
 
 def _sum(context: Context, values: Value, start: Value = 0) -> Value:
+    if holds_own((start, values)):
+        return context.call(functools.reduce, operator.add, values, start)
     if is_list(start) or _holds_lists(values):
         return _chained(context, values, start)
     total = reduce_values(context, SUM, values, start=start)
@@ -97,6 +99,8 @@ def _chained(context: Context, values: Value, start: Value) -> Value:
 
 
 def _product(context: Context, values: Value, *, start: Value = 1) -> Value:
+    if holds_own((start, values)):
+        return context.call(functools.reduce, operator.mul, values, start)
     return reduce_values(context, PRODUCT, values, start=start)
 
 
@@ -106,12 +110,16 @@ def _extreme(monoid: Monoid, better: str) -> StagedCall:
     def staged(context: Context, *values: Value, **kwargs: Value) -> Value:
         key = kwargs.pop("key", None)
         items = values[0] if len(values) == 1 else list(values)
+        if not kwargs and key is None and holds_own(with_a_row(context, items)):
+            return context.call(python_program.first_of, items, items, monoid.name, _BETTER[better])
         if not kwargs and (key is not None or tuple_width(context, items)):
             items = context.call(list, items)
             keys = items if key is None else context.call(python_program.keys_of, items, key)
             known = known_order(context, monoid.name, keys, is_reversed=better == "gt")
             if known:
-                return context.call(getitem, items, known[0])
+                return context.call(operator.getitem, items, known[0])
+            if is_compared(items, keys):
+                return context.call(python_program.first_of, items, keys, monoid.name, _BETTER[better])
             is_of_tuples = key_width(context, monoid.name, keys) > 0
             return context.call(_BY_KEYS[better][is_of_tuples], items, keys)
         default = (kwargs.pop("default"),) if "default" in kwargs and len(values) == 1 else ()
@@ -138,6 +146,8 @@ def _extreme(monoid: Monoid, better: str) -> StagedCall:
 
     return staged
 
+
+_BETTER = {"lt": operator.lt, "gt": operator.gt}
 
 _BY_KEYS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "lt": (python_program.least_by, python_program.least_by_tuples),
@@ -303,6 +313,11 @@ def _dict(context: Context, items: Value = (), /, **named: Value) -> Value:
     return result
 
 
+def _from_keys(context: Context, keys: Value, value: Value = None, /) -> Value:
+    """dict.fromkeys"""
+    return _dict(context, [(key, value) for key in unrolled(context, keys)])
+
+
 def _set(context: Context, items: Value = ()) -> Value:
     result = {hashable(context, item, "an item of a set") for item in unrolled(context, items)}
     context.made(result)
@@ -314,11 +329,15 @@ def _sorted(context: Context, values: Value, *, key: Value = None, reverse: Valu
     if is_staged(reverse):
         raise StaticRequired("the argument `reverse` of `sorted`", context.span)
     values = values if isinstance(values, Array) else _list(context, values)
+    if key is None and holds_own(with_a_row(context, values)):
+        return _sorted_by_comparing(context, values, values, bool(reverse))
     if key is not None or tuple_width(context, values):
         keys = values if key is None else context.call(python_program.keys_of, values, key)
         known = known_order(context, "sorted", keys, is_reversed=bool(reverse))
         if known:
-            return new_list(context, [context.call(getitem, values, place) for place in known])
+            return new_list(context, [context.call(operator.getitem, values, place) for place in known])
+        if is_compared(values, keys):
+            return _sorted_by_comparing(context, values, keys, bool(reverse))
         width = key_width(context, "sorted", keys)
         if width:
             return context.call(python_program.sorted_by_tuples, values, keys, width, bool(reverse))
@@ -332,6 +351,19 @@ def _sorted(context: Context, values: Value, *, key: Value = None, reverse: Valu
     var = context.wrap(context.read(ordered))
     assert isinstance(var, Array)
     return Array(var.cell, None, 1)
+
+
+def _sorted_by_comparing(context: Context, values: Value, keys: Value, is_reversed: bool) -> Value:
+    """`sorted` by comparisons of one item with the other: a few, whose number is known."""
+    if not isinstance(values, list) or len(values) > MOST_COMPARED:
+        reason = f"objects that compare themselves: a list of known length is sorted, up to {MOST_COMPARED}"
+        help = "make them dataclasses, and sort by a number: `sorted(items, key=lambda item: item.value)`"
+        raise UnsupportedArgument("sorted", reason, context.span, help)
+    return context.call(python_program.sorted_by_comparing, values, keys, is_reversed)
+
+
+MOST_COMPARED = 32
+"""So many objects are sorted with 496 comparisons."""
 
 
 def _filter(context: Context, function: Value, items: Value) -> Value:
@@ -471,20 +503,6 @@ def _str(context: Context, value: Value = "", *decoding: Value) -> Value:
     return str(value, *decoding)
 
 
-def _replaced(context: Context, obj: Value, /, **changes: Value) -> Value:
-    """dataclasses.replace: a new object, made from the fields of an old one and those that differ."""
-    if not is_dataclass_instance(obj):
-        raise UnsupportedType(
-            "what `dataclasses.replace` copies", describe(obj), context.span, "use a dataclass"
-        )
-    context.surroundings.fields(obj)
-    given: dict[str, Value] = {}
-    for field in dataclasses.fields(obj):  # type: ignore[arg-type]
-        if field.init:
-            given[field.name] = getattr(obj, field.name)
-    return context.call(type(obj), **(given | changes))
-
-
 BUILTINS: dict[Callable[..., Any], StagedCall] = {
     len: _length,
     abs: _absolute,
@@ -526,8 +544,10 @@ BUILTINS: dict[Callable[..., Any], StagedCall] = {
     format: lambda context, value, spec="": written(context, value, "format", spec),
     sorted: _sorted,
     unroll: lambda context, iterable: Unrolled(iterable),
-    dataclasses.replace: _replaced,
+    dict.fromkeys: _from_keys,
+    **dataclass_calls.CALLS,
     **itertools_calls.CALLS,
+    **itertools_calls.PLACES,
 }
 """A builtin -> its compiled form, used where an argument is staged."""
 
@@ -549,6 +569,7 @@ DATA_MODEL = frozenset(
         setattr,
         delattr,
         *itertools_calls.CALLS,
+        *itertools_calls.PLACES,
     }
 )
 """Builtins that print, or read, make or change objects of the program: their compiled form is always used."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import math
 import operator
 import types
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Any, TypeGuard
+from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 
@@ -46,7 +47,7 @@ from anadrome.frontend.list_methods import COMPARING_METHODS
 from anadrome.frontend.liveness import INNER, analyse, assigned_names, captured_names, kinds, own_nodes
 from anadrome.frontend.natively import refuse_outside
 from anadrome.frontend.nonlocals import declared, declared_inside
-from anadrome.frontend.overloads import own_asked, special_method
+from anadrome.frontend.overloads import holds_own, own_asked, special_method
 from anadrome.frontend.own import is_inlined, is_own
 from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 from anadrome.frontend.run_time_lists import GrowingList
@@ -76,6 +77,9 @@ from anadrome.prims.node import replace
 RAISING_CALLS = (int, round, divmod, pow)
 """Builtins that raise on some of Python's numbers."""
 
+ASKING = (min, max, sum, sorted, any, all, math.prod)
+"""Builtins that ask methods of the user's objects that they are given."""
+
 CALL_LIMIT = 60
 """Inline calls may be nested this deep."""
 
@@ -84,6 +88,7 @@ CALL_LIMIT = 60
 class BoundMethod:
     """A method of an array, looked up and not yet called."""
 
+    python_name: ClassVar[str] = "method"
     name: str
     owner: Scalar | Array | Complex
 
@@ -112,6 +117,8 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
             return run_row(context, form_of(context, function), name_of(function), args, kwargs)
         case MethodType() if isinstance(function.__self__, tuple) and function.__name__ == "_replace":
             return function(*args, **kwargs)
+        case MethodType() if isinstance(function.__self__, tuple) and function.__name__ == "_asdict":
+            return context.call(dict, function())
         case MethodType():
             return call(context, function.__func__, (function.__self__, *args), kwargs)
         case _:
@@ -124,7 +131,7 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
         found = context.call(asked, args[0])
         return found if function in (abs, len) else call(context, function, (found,), {})
     text = _program_of(function)
-    if text is not None and any(_is_runtime(value) for value in (*args, *kwargs.values())):
+    if text is not None and any(_is_runtime(one) or holds_own(one) for one in (*args, *kwargs.values())):
         return call_function(context, text, args, kwargs)
     if not _takes_lists(function):
         args = [_as_list(context, arg) for arg in args]
@@ -136,9 +143,10 @@ def call(context: Context, function: Value, args: Sequence[Value], kwargs: Mappi
     ):
         context.may_raise(f"`{name_of(function)}`", ValueError, ArithmeticError)
     row = _row(context, function, args, kwargs)
-    is_staged_call = any(_is_runtime(value) for value in (*args, *kwargs.values())) or _is_data_model(
-        function
-    )
+    given, is_asking = (*args, *kwargs.values()), any(function is one for one in ASKING)
+    is_staged_call = any(
+        _is_runtime(value) or (is_asking and holds_own(value)) for value in given
+    ) or _is_data_model(function)
     if is_staged_call and row is not None:
         found = run_row(context, row, name_of(function), args, kwargs)
         return _numpys(found) if _is_of_numpy(function) else found
@@ -167,7 +175,8 @@ def _compares_items(function: Value) -> TypeGuard[BuiltinFunctionType]:
     """Whether a method of a list compares items that are known at run time only."""
     if not isinstance(function, BuiltinFunctionType) or function.__name__ not in COMPARING_METHODS:
         return False
-    return isinstance(function.__self__, list) and has_staged(function.__self__)
+    owner = function.__self__
+    return isinstance(owner, list) and (has_staged(owner) or holds_own(owner))
 
 
 def _program_of(function: Value) -> FunctionType | None:
@@ -243,6 +252,10 @@ def _is_inlined(function: Value) -> bool:
         return is_inlined_class(function)
     if isinstance(function, FunctionType):
         return is_own(function)
+    if isinstance(function, functools._lru_cache_wrapper) and isinstance(
+        function.__wrapped__, StagedFunction
+    ):
+        return True
     return is_inlined(inspect.getattr_static(type(function), "__call__", None))
 
 

@@ -6,7 +6,7 @@ import ast
 import builtins
 import difflib
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,7 @@ from anadrome.errors.frontend import (
     UnsupportedSyntax,
     UnsupportedType,
 )
-from anadrome.frontend.applying import STATIC_UNARY, compare_two, operate, own_result, refuse_maybe, remember
+from anadrome.frontend.applying import STATIC_UNARY, compare_two, operate, own_result, refuse_maybe
 from anadrome.frontend.arrays import as_array, describe, unboxed, weakness
 from anadrome.frontend.calls import BoundMethod, staged_function
 from anadrome.frontend.complex_numbers import operators as complex_operators
@@ -31,11 +31,11 @@ from anadrome.frontend.complex_numbers.forms import COMPLEX_ATTRIBUTES, COMPLEX_
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
 from anadrome.frontend.comprehension import evaluate_list, generator
 from anadrome.frontend.context import Context
+from anadrome.frontend.displays import dict_display, items_of, list_display, mapping_behind, set_display
 from anadrome.frontend.drawing import refuse_state
 from anadrome.frontend.growing import as_value, get_item, growing_list, new_list
 from anadrome.frontend.indexing import take, take_complex
 from anadrome.frontend.iterables import Iterated, RowList, part_of, take_row
-from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.keyed import evaluate_dict, evaluate_set
 from anadrome.frontend.library import ATTRIBUTES, CALLS, METHODS
 from anadrome.frontend.list_methods import ListMethod, list_attribute
@@ -453,51 +453,10 @@ def _conditional(context: Context, frame: Frame, node: ast.IfExp) -> Value:
 
 
 # ---------------------------------------------------------------------------- containers, functions, strings
-def _items(context: Context, frame: Frame, nodes: Sequence[ast.expr]) -> list[Value]:
-    items: list[Value] = []
-    for node in nodes:
-        if isinstance(node, ast.Starred):
-            value = context.evaluate(frame, node.value)
-            context.at(frame, node)
-            items += unrolled(context, value)
-        else:
-            items.append(context.evaluate(frame, node))
-    return items
-
-
-def _dict(context: Context, frame: Frame, node: ast.Dict) -> Value:
-    result: dict[Value, Value] = {}
-    for key, value in zip(node.keys, node.values, strict=True):
-        found = context.evaluate(frame, value)
-        if key is None:
-            context.at(frame, value)
-            result.update(_mapping(context, found))
-            continue
-        name = context.evaluate(frame, key)
-        if has_staged(name):
-            raise StaticRequired("the key of a dict", context.span)
-        result[name] = found
-    return remember(context, result)
-
-
-def _set(context: Context, frame: Frame, node: ast.Set) -> Value:
-    items = _items(context, frame, node.elts)
-    if has_staged(items):
-        raise StaticRequired("an item of a set", context.span, "put it into a tuple or a list")
-    return remember(context, set(items))
-
-
 def _is_constant_set(node: ast.expr) -> bool:
     """Whether an expression is a set of constants: who only asks whether something is in it does not see the
     order of its items, which each process has for itself."""
     return isinstance(node, ast.Set) and all(isinstance(item, ast.Constant) for item in node.elts)
-
-
-def _mapping(context: Context, value: Value) -> Mapping[Any, Value]:
-    """What stands behind `**`."""
-    if isinstance(value, Mapping):
-        return value
-    raise UnsupportedType("what stands behind `**`", describe(value), context.span, "give it a dict")
 
 
 def _lambda(context: Context, frame: Frame, node: ast.Lambda) -> Value:
@@ -506,13 +465,13 @@ def _lambda(context: Context, frame: Frame, node: ast.Lambda) -> Value:
 
 def _call(context: Context, frame: Frame, node: ast.Call) -> Value:
     function = context.evaluate(frame, node.func)
-    args = _items(context, frame, node.args)
+    args = items_of(context, frame, node.args)
     kwargs: dict[str, Value] = {}
     for keyword in node.keywords:
         found = context.evaluate(frame, keyword.value)
         if keyword.arg is None:
             context.at(frame, keyword.value)
-            kwargs.update(_mapping(context, found))
+            kwargs.update(mapping_behind(context, found))
         else:
             kwargs[keyword.arg] = found
     context.at(frame, node)
@@ -585,10 +544,10 @@ EXPRESSIONS: dict[type[ast.expr], Callable[[Context, Frame, Any], Value]] = {
     ast.Lambda: _lambda,
     ast.NamedExpr: _walrus,
     ast.JoinedStr: _string,
-    ast.Tuple: lambda context, frame, node: tuple(_items(context, frame, node.elts)),
-    ast.List: lambda context, frame, node: remember(context, _items(context, frame, node.elts)),
-    ast.Set: _set,
-    ast.Dict: _dict,
+    ast.Tuple: lambda context, frame, node: tuple(items_of(context, frame, node.elts)),
+    ast.List: list_display,
+    ast.Set: set_display,
+    ast.Dict: dict_display,
     ast.ListComp: lambda context, frame, node: evaluate_list(context, frame, node),
     ast.DictComp: lambda context, frame, node: evaluate_dict(context, frame, node),
     ast.SetComp: lambda context, frame, node: evaluate_set(context, frame, node),

@@ -33,6 +33,8 @@ class FunctionText:
 class StagedFunction:
     """A function or lambda defined inside the program: its text, its defaults, and the names around it."""
 
+    python_name = "function"
+
     def __init__(
         self, text: FunctionText, frame: Frame, defaults: Sequence[Value], kw_defaults: Mapping[str, Value]
     ):

@@ -17,7 +17,7 @@ from anadrome.errors.frontend import StaticCallFailed, StaticRequired, Unsupport
 from anadrome.frontend.arrays import as_array, atom, describe
 from anadrome.frontend.complex_numbers.parts import complex_of
 from anadrome.frontend.context import Context
-from anadrome.frontend.growing import iterated
+from anadrome.frontend.growing import growing_list, iterated
 from anadrome.frontend.heap import Stateful
 from anadrome.frontend.iterables import (
     ItemAt,
@@ -46,6 +46,8 @@ class Iterator(Stateful):
     Items that are known now come from Python's own iterator, each when it is asked for; those that were given
     out are kept, so that a branch that is not taken can be taken back.
     """
+
+    python_name = "iterator"
 
     __slots__ = ("_given", "_items", "position", "sequence")
 
@@ -158,6 +160,8 @@ class LazyGenerator(Stateful):
     `begun` is the iterator that it becomes when its items are asked for one by one.
     """
 
+    python_name = "generator"
+
     node: ast.GeneratorExp
     frame: Frame
     is_spent: bool = False
@@ -242,7 +246,7 @@ def zipped(context: Context, parts: Sequence[Value], is_strict: bool = False) ->
 def _sequences(
     context: Context, parts: Sequence[Value], sides: Sequence[Iterated | Pulled]
 ) -> list[Iterated] | None:
-    """The run-time sequences that all parts are, or None where one is known now and not longer than those."""
+    """The run-time sequences that all parts are, or None where one is known now."""
     if any(isinstance(side, Iterated) and side.static_extent is None for side in sides):
         sides = [_beside_runtime(context, part, side) for part, side in zip(parts, sides, strict=True)]
     found = [side for side in sides if isinstance(side, Iterated)]
@@ -250,7 +254,11 @@ def _sequences(
 
 
 def _beside_runtime(context: Context, part: Value, found: Iterated | Pulled) -> Iterated | Pulled:
-    """A NumPy array beside a sequence whose extent is known at run time is such a sequence as well."""
+    """A list or array beside a sequence of run-time extent is one as well, staged anew if it may change."""
+    if isinstance(part, list) and part and id(part) in context.records:
+        context.grows(part, StaticRequired("the length of what stands beside this list", context.span))
+    if isinstance(part, list | tuple) and part:
+        return iterated(context, growing_list(context, part))
     if not isinstance(part, np.ndarray):
         return found
     if part.dtype.kind == "c" and part.ndim:
@@ -294,9 +302,8 @@ def turned(context: Context, part: Value) -> Iterator:
         raise StaticCallFailed("`reversed`", TypeError(f"{describe(part)} has no order"), context.span)
     items = source_of(context, part)
     if not isinstance(items, Iterated):
-        return made_iterator(
-            context, None, _backwards(part, len(part)) if isinstance(part, list) else list(items)[::-1]
-        )
+        known = _backwards(part, len(part)) if isinstance(part, list) else list(items)[::-1]
+        return made_iterator(context, None, known)
     last = context.builder.size("sub", items.extent, i64(1))
     whole = Iterated(
         items.extent,
@@ -328,9 +335,8 @@ def mapped(context: Context, function: Value, parts: Sequence[Value]) -> Iterato
     )
 
 
-def _row(item: Value) -> tuple[Value, ...]:
-    assert isinstance(item, tuple)
-    return item
+def _row(item: Any) -> tuple[Value, ...]:
+    return item  # type: ignore[no-any-return]
 
 
 def made_iterator(context: Context, sequence: Iterated | None, items: Iterable[Value] = ()) -> Iterator:
@@ -347,9 +353,7 @@ def iterator_of(context: Context, value: Value) -> Iterator:
     if isinstance(value, LazyGenerator):
         return begun(context, value)
     found = source_of(context, value)
-    return (
-        made_iterator(context, found) if isinstance(found, Iterated) else made_iterator(context, None, found)
-    )
+    return made_iterator(context, *((found,) if isinstance(found, Iterated) else (None, found)))
 
 
 def begun(context: Context, generator: LazyGenerator) -> Iterator:
@@ -543,18 +547,15 @@ def iterate(context: Context, value: Value) -> Iterated | list[Value]:
             return rows(value)
         case Complex() if value.shape:
             return Iterated(value.shape[0], lambda inner, index: complex_row(inner, value, index))
-        case Complex():
-            raise UnsupportedType("the iterable of a loop", describe(value), context.span)
-        case np.ndarray() if (
-            value.dtype.kind == "c" and value.ndim and len(value) > context.config.static_repeats
-        ):
-            return iterate(context, complex_of(context, value))
         case np.ndarray() if value.ndim and len(value) > context.config.static_repeats:
+            if value.dtype.kind == "c":
+                return iterate(context, complex_of(context, value))
             array = as_array(context, value)
             assert isinstance(array, Array)
             return rows(array)
-        case Scalar():
-            raise UnsupportedType("the iterable of a loop", describe(value), context.span)
+        case Scalar() | Complex():
+            help = "a number has no items: go over an array, a list or `range(n)`"
+            raise UnsupportedType("the iterable of a loop", describe(value), context.span, help)
         case Unrolled(iterable=inner):
             return unrolled(context, inner)
         case Iterator() | LazyGenerator():

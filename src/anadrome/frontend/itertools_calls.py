@@ -10,7 +10,7 @@ import functools
 import itertools
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from anadrome.frontend.iterators import (
 from anadrome.frontend.library.common import require
 from anadrome.frontend.library.python_program import accumulated, accumulated_from, reduced, starred
 from anadrome.frontend.sizes import clamp_size, least_size, multiply_sizes
+from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import Array, Value
 from anadrome.frontend.views import unraveled
 
@@ -225,6 +226,48 @@ def product(context: Context, *iterables: Value, repeat: Value = 1) -> Value:
     return made_iterator(context, Iterated(multiply_sizes(context, tuple(extents)), item))
 
 
+def chosen(kind: Callable[..., Iterable[Value]]) -> StagedCall:
+    """itertools.combinations and its like, of items whose number is known"""
+
+    def staged(context: Context, iterable: Value, /, r: Value = None) -> Value:
+        items = _few(context, kind.__name__, iterable)
+        if (kind is not itertools.permutations and r is None) or has_staged(r):
+            raise StaticRequired(f"the argument `r` of `{kind.__name__}`", context.span)
+        return made_iterator(context, None, kind(items, r))
+
+    return staged
+
+
+def _few(context: Context, name: str, iterable: Value) -> list[Value]:
+    """The items of an iterable, whose number is known."""
+    items = source_of(context, iterable)
+    if _is_short(context, items):
+        return list(known_items(context, items))
+    help = "go over indices, `for i in range(len(x)): for j in range(i): ...`"
+    raise UnsupportedCall(
+        name, context.span, "over a sequence that is long, or as long as the run says", help
+    )
+
+
+def zip_longest(context: Context, *iterables: Value, fillvalue: Value = None) -> Value:
+    """itertools.zip_longest of iterables whose lengths are known"""
+    sides = [_few(context, "zip_longest", one) for one in iterables]
+    return made_iterator(context, None, itertools.zip_longest(*sides, fillvalue=fillvalue))
+
+
+def places(context: Context, *shape: Value) -> Value:
+    """np.ndindex"""
+    sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+    return product(context, *(context.call(range, size) for size in sizes))
+
+
+def places_and_items(context: Context, x: Value, /) -> Value:
+    """np.ndenumerate"""
+    array = context.call(np.asarray, x)
+    shape = context.call(getattr, array, "shape")
+    return context.call(zip, places(context, shape), context.call(np.ravel, array))
+
+
 def starmap(context: Context, function: Value, iterable: Value, /) -> Value:
     """itertools.starmap"""
     return context.call(starred, function, iterable)
@@ -235,8 +278,15 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     itertools.accumulate: accumulate,
     itertools.chain: chain,
     itertools.chain.from_iterable: chain_of,
+    itertools.combinations: chosen(itertools.combinations),
+    itertools.combinations_with_replacement: chosen(itertools.combinations_with_replacement),
     itertools.islice: islice,
     itertools.pairwise: pairwise,
+    itertools.permutations: chosen(itertools.permutations),
     itertools.product: product,
     itertools.starmap: starmap,
+    itertools.zip_longest: zip_longest,
 }
+
+PLACES: dict[Callable[..., object], StagedCall] = {np.ndenumerate: places_and_items, np.ndindex: places}
+"""What goes over all places of an array."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import getitem
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -145,6 +145,7 @@ LIST_METHODS: Mapping[str, Callable[..., Value]] = {
 class ListMethod:
     """A method of such a list, looked up and not yet called."""
 
+    python_name: ClassVar[str] = "method"
     name: str
     owner: Any
 

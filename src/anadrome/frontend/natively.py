@@ -23,6 +23,7 @@ from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.drawing import GENERATORS, STATES
 from anadrome.frontend.functions import CalledByPythonError
+from anadrome.frontend.growing import new_list
 from anadrome.frontend.heap import contents, is_container, refill
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.list_methods import COMPARING_METHODS
@@ -171,6 +172,8 @@ def run(
         )
         raise UnsupportedCall(name, context.span, reason, help)
     if is_container(result) and not any(result is one for one in _reached((*given, owner))):
+        if type(result) is list:
+            return new_list(context, result)
         context.made(result)
     return result
 

@@ -6,21 +6,35 @@ Run by Python itself, such a method would meet run-time values it can do nothing
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+import dataclasses
+import operator
+from collections.abc import Callable, Mapping
+from enum import Enum
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from anadrome.array_ir.nodes import Size
-from anadrome.errors.frontend import RUN_TEXT, UnsupportedType
+from anadrome.errors.frontend import RUN_TEXT, StaticCallFailed, UnsupportedType
 from anadrome.frontend.arrays import unboxed, undecided
+from anadrome.frontend.classes import is_local
 from anadrome.frontend.complex_numbers.operators import truth as complex_truth
 from anadrome.frontend.context import Context
+from anadrome.frontend.heap import Stateful, contents, is_container
 from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.operators import apply_prim, truth
-from anadrome.frontend.own import is_inlined
+from anadrome.frontend.own import is_inlined, is_own
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sizes import size_value
-from anadrome.frontend.values import Array, Complex, Maybe, Missing, RunText, Scalar, Value, is_staged
+from anadrome.frontend.values import (
+    Array,
+    Complex,
+    Maybe,
+    Missing,
+    RunText,
+    Scalar,
+    Value,
+    is_staged,
+)
 
 BINARY: Mapping[type[ast.operator], str] = {
     ast.Add: "add",
@@ -44,6 +58,16 @@ UNARY: Mapping[type[ast.unaryop], str] = {
     ast.UAdd: "__pos__",
     ast.Invert: "__invert__",
 }
+
+COMPARISONS: Mapping[type[ast.cmpop], tuple[Callable[[Any, Any], Any], type[ast.cmpop], str]] = {
+    ast.Lt: (operator.lt, ast.Gt, "<"),
+    ast.Gt: (operator.gt, ast.Lt, ">"),
+    ast.LtE: (operator.le, ast.GtE, "<="),
+    ast.GtE: (operator.ge, ast.LtE, ">="),
+    ast.Eq: (operator.eq, ast.Eq, "=="),
+    ast.NotEq: (operator.ne, ast.NotEq, "!="),
+}
+"""A comparison -> its function, the comparison that the other side is asked for, and its sign."""
 
 
 ASKED: Mapping[object, tuple[str, ...]] = {
@@ -83,6 +107,94 @@ def own_binary(context: Context, kind: type[ast.operator], left: Value, right: V
             if result is not NotImplemented:
                 return result
     return NotImplemented
+
+
+def holds_own(value: Value) -> bool:
+    """Whether a value is an object of a class of the user's that holds run-time values, or a list, tuple or
+    dict with one in it: Python must not ask its methods."""
+    if isinstance(value, list | tuple | dict):
+        return any(map(holds_own, value.values() if isinstance(value, dict) else value))
+    if not _is_own_object(value):
+        return False
+    return is_local(type(value)) or _reaches_run_time(value, set())
+
+
+def _is_own_object(value: Value) -> bool:
+    kind = type(value)
+    return kind.__module__ != "builtins" and not isinstance(value, type | Enum) and is_own(kind)
+
+
+def _reaches_run_time(value: Value, seen: set[int]) -> bool:
+    """Whether a run-time value is in an object, or in what it holds."""
+    if id(value) in seen:
+        return False
+    seen.add(id(value))
+    if is_staged(value) or isinstance(value, Stateful | Complex | Maybe | RunText):
+        return True
+    if not is_container(value) and not isinstance(value, tuple) and not _is_own_object(value):
+        return False
+    parts = value if isinstance(value, tuple) else contents(value).values()
+    return any(_reaches_run_time(part, seen) for part in parts)
+
+
+def own_comparison(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
+    """`left kind right` by a method of either side, a subclass first; else `NotImplemented`.
+
+    Where a side has a method and neither has an answer, equal is what is one object, and there is no order.
+    """
+    if kind not in COMPARISONS or not (_compares(left) or _compares(right)):
+        return NotImplemented
+    _, reflected, sign = COMPARISONS[kind]
+    is_array = isinstance(left, Array | Complex) and left.shape
+    sides = [(left, right, kind)]
+    if not is_array or is_before_arrays(right):
+        is_first = type(left) is not type(right) and isinstance(right, type(left))
+        sides.insert(0 if is_first else 1, (right, left, reflected))
+    methods = [own_method(context, owner, name) for owner, _, asked in sides for name in _asked_names(asked)]
+    if not any(methods):
+        return NotImplemented
+    for owner, other, asked in sides:
+        found = _answer(context, asked, owner, other)
+        if found is not NotImplemented:
+            return found
+    if is_array:
+        return NotImplemented
+    if kind in (ast.Eq, ast.NotEq):
+        return context.call(operator.is_ if kind is ast.Eq else operator.is_not, left, right)
+    names = " and ".join(f"'{type(side).__name__}'" for side in (left, right))
+    error = TypeError(f"'{sign}' not supported between instances of {names}")
+    raise StaticCallFailed("this comparison", error, context.span)
+
+
+def _compares(value: Value) -> bool:
+    """Whether a value may have a method of the user's that compares it."""
+    return not is_staged(value) and not isinstance(value, list | dict | str | Enum) and is_own(type(value))
+
+
+def _asked_names(kind: type[ast.cmpop]) -> tuple[str, ...]:
+    name = f"__{COMPARISONS[kind][0].__name__}__"
+    return (name, "__eq__") if kind is ast.NotEq else (name,)
+
+
+def _answer(context: Context, kind: type[ast.cmpop], owner: Value, other: Value) -> Value:
+    """What the method of one side says of it and the other one. `!=` is the opposite of `==` where the class
+    does not say what it is."""
+    function = COMPARISONS[kind][0]
+    method = own_method(context, owner, _asked_names(kind)[0])
+    if method is None and kind is ast.NotEq and type(owner).__ne__ is object.__ne__:
+        found = _answer(context, ast.Eq, owner, other)
+        return found if found is NotImplemented else context.call(operator.not_, found)
+    if method is None:
+        return NotImplemented
+    code = getattr(method, "__code__", None)
+    if not dataclasses.is_dataclass(owner) or code is None or code.co_filename != "<string>":
+        return context.call(method, owner, other)
+    if type(owner) is not type(other):
+        return NotImplemented
+    fields = [field.name for field in dataclasses.fields(owner) if field.compare]
+    for one in (owner, other):
+        context.surroundings.fields(one)
+    return context.call(function, *(tuple(getattr(one, name) for name in fields) for one in (owner, other)))
 
 
 def is_before_arrays(value: Value) -> bool:

@@ -28,7 +28,9 @@ PROGRAM_MODULES = frozenset(
 )
 """Modules of these packages that hold programs to be compiled, like a user's."""
 
-CALLED_MODULES = frozenset({name for name in PROGRAM_MODULES if name.startswith("anadrome.frontend.")})
+CALLED_MODULES = frozenset(
+    {"functools", *(name for name in PROGRAM_MODULES if name.startswith("anadrome.frontend."))}
+)
 """Those whose programs stand for functions that a user calls: their errors name the line of the call."""
 
 
@@ -59,8 +61,10 @@ def is_own(found: FunctionType | StagedFunction | type | ModuleType) -> bool:
     module = name or ""
     if not is_library(module) or module in PROGRAM_MODULES:
         return True
-    # an example in a docstring bears the name of the module it stands in
     code = getattr(found, "__code__", None)
+    if module == "functools":  # what `total_ordering` makes a method of a class of the user's
+        return isinstance(code, CodeType) and "_from_" in code.co_name
+    # an example in a docstring bears the name of the module it stands in
     return isinstance(code, CodeType) and code.co_filename.startswith("<doctest ")
 
 

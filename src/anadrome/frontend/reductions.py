@@ -38,7 +38,7 @@ from anadrome.frontend.iterables import Iterated
 from anadrome.frontend.iterators import GeneratorCall, LazyGenerator
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import ON_BOOLS, apply_prim, truth, type_of_bools
-from anadrome.frontend.overloads import own_truth
+from anadrome.frontend.overloads import holds_own, own_truth
 from anadrome.frontend.sizes import give_range, is_nonnegative
 from anadrome.frontend.structures import is_number
 from anadrome.frontend.values import (
@@ -161,7 +161,8 @@ def _item(context: Context, reduction: Reduction, value: Value) -> Partial:
     if is_complex(value) and monoid in (SUM, PRODUCT):
         return Partial(_as_part_of(context, reduction.total, value), TRUE)
     if not is_staged(value) and not is_number(value):
-        raise UnsupportedType(f"an item of `{monoid.name}`", describe(value), context.span)
+        help = f"give it a list: `{monoid.name}([f(x) for x in xs])`" if holds_own(value) else ""
+        raise UnsupportedType(f"an item of `{monoid.name}`", describe(value), context.span, help)
     if monoid.needs_item and isinstance(value, Array):
         raise UnsupportedType(f"an item of `{monoid.name}`", describe(value), context.span, "reduce numbers")
     return Partial(value if monoid.needs_item else _as_part_of(context, reduction.total, value), TRUE)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,6 +41,7 @@ class RowType:
     depths: tuple[int, ...]
     rebuild: Callable[..., Value]
     example: Value
+    python_name: ClassVar[str] = "list of items of this kind"
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -12,7 +12,8 @@ from anadrome.errors.frontend import StaticCallFailed, UnsupportedType
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import plain_list
 from anadrome.frontend.iterables import RowList
-from anadrome.frontend.structures import has_staged
+from anadrome.frontend.overloads import holds_own
+from anadrome.frontend.structures import has_staged, is_dataclass_instance
 from anadrome.frontend.values import Array, Scalar, Value
 
 
@@ -21,14 +22,32 @@ def tuple_width(context: Context, items: Value) -> int:
     items = plain_list(context, items)
     if isinstance(items, RowList):
         ranks = {len(column.shape) for column in items.columns}
-        rows: Sequence[Any] = (
-            [items.rebuild(iter([Scalar(FALSE)] * len(items.columns)))] if ranks == {1} else []
-        )
+        rows: Sequence[Any] = [row_like(items)] if ranks == {1} else []
     else:
         rows = items if isinstance(items, list | tuple) and has_staged(items) else []
     are_flat = all(isinstance(row, tuple) and all(map(_is_number, row)) for row in rows)
     widths = {len(row) for row in rows} if are_flat else set()
     return widths.pop() if len(widths) == 1 else 0
+
+
+def row_like(items: RowList) -> Any:
+    """An item like those of a list: of the same containers, with any numbers in them."""
+    return items.rebuild(iter([Scalar(FALSE)] * len(items.columns)))
+
+
+def with_a_row(context: Context, items: Value) -> Value:
+    """A list of run-time length as one of an item like its own."""
+    items = plain_list(context, items)
+    return [row_like(items)] if isinstance(items, RowList) else items
+
+
+def is_compared(items: Value, keys: Value) -> bool:
+    """Whether the order of a few items is found by comparisons of one with the other: where they are objects
+    that are no parts of an array, or have keys that compare themselves."""
+    is_plain = isinstance(items, list | tuple) and any(
+        holds_own(item) and not is_dataclass_instance(item) for item in items
+    )
+    return is_plain or holds_own(keys)
 
 
 def _is_number(value: Value) -> bool:
@@ -37,7 +56,7 @@ def _is_number(value: Value) -> bool:
 
 def known_order(context: Context, name: str, keys: Value, is_reversed: bool) -> list[int]:
     """The places of keys in their order, equal ones as they stand, where all are known while compiling."""
-    if not isinstance(keys, list | tuple) or has_staged(keys):
+    if not isinstance(keys, list | tuple) or has_staged(keys) or holds_own(keys):
         return []
     try:
         return sorted(range(len(keys)), key=lambda place: keys[place], reverse=is_reversed)

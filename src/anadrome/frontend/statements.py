@@ -367,6 +367,11 @@ def _return(context: Context, frame: Frame, node: ast.Return) -> Exit:
     value = None if node.value is None else context.evaluate(frame, node.value)
     is_generator = isinstance(value, LazyGenerator) and not isinstance(value, GeneratorCall)
     value = made_list(context, value) if is_generator else value
+    if isinstance(node.value, ast.Tuple) and isinstance(value, tuple) and len(value) == len(node.value.elts):
+        for part, one in zip(node.value.elts, value, strict=True):
+            if isinstance(one, Array) and one.cell.poisoned is not None:
+                context.at(frame, part)  # it cannot be read: what reads the result says so here
+                break
     return Exit(RETURN, frozenset({RETURN}), value)
 
 

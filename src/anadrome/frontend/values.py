@@ -38,16 +38,30 @@ def common_weak(one: Weak, two: Weak) -> Weak:
     return one if one is two else None
 
 
+class ReachedPythonError(TypeError):
+    """Code that is not compiled met a value that is known at run time only."""
+
+    help = (
+        "Python ran this while compiling, and what it was given holds a value that only the run knows: write "
+        "what it does in the compiled function, with NumPy"
+    )
+
+
 class _NotNative:
     """Staged values have no Python meaning outside the evaluator: native code that touches one must fail."""
 
     __slots__ = ()
 
     def _refuse(self, *_: object) -> NoReturn:
-        raise TypeError("a value of a compiled program reached plain Python code")
+        raise ReachedPythonError("a value that is known at run time only reached plain Python code")
 
     __bool__ = __iter__ = __len__ = __getitem__ = __index__ = __int__ = __float__ = __array__ = _refuse
-    __contains__ = __eq__ = __ne__ = __hash__ = _refuse
+    __contains__ = __eq__ = __ne__ = __hash__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __neg__ = __pos__ = __abs__ = __invert__ = __round__ = __complex__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = (
+        _refuse
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -447,7 +461,9 @@ class Captured:
 
 def python_name(value: object) -> str:
     """What Python calls the type of a value."""
-    return str(getattr(type(value), "python_name", type(value).__name__))
+    kind = type(value)
+    is_ours = kind.__module__.startswith("anadrome.frontend.") and kind.__name__[0].isupper()
+    return str(getattr(kind, "python_name", "value that cannot be used here" if is_ours else kind.__name__))
 
 
 def is_numpy_array(value: object) -> TypeGuard[Array | Complex]:

@@ -1,4 +1,4 @@
-"""A function of itertools that is not compiled, under grad."""
+"""A function of itertools over a run-time sequence, under grad."""
 
 import itertools
 

@@ -140,6 +140,32 @@ def greatest_by_tuples(values: Any, keys: Any) -> Any:
     return first_by_tuples(values, keys, "max", operator.gt)
 
 
+def first_of(items: Any, keys: Any, name: Any, is_better: Any) -> Any:
+    """min and max of objects by keys that may be they: the first of the best."""
+    if len(items) == 0:
+        raise ValueError(name + "() arg is an empty sequence")
+    best = (keys[0], items[0])
+    for key, item in zip(keys[1:], items[1:], strict=True):
+        if is_better(key, best[0]):
+            best = (key, item)
+    return best[1]
+
+
+def sorted_by_comparing(items: Any, keys: Any, reverse: Any) -> Any:
+    """sorted of a few objects by keys that may be they: neighbours are exchanged."""
+    step = -1 if reverse else 1
+    found = [(keys[k], items[k]) for k in unroll(range(len(items)))][::step]
+    last: Any
+    k: Any
+    for last in unroll(range(len(items) - 1, 0, -1)):
+        for k in unroll(range(last)):
+            one, two = found[k], found[k + 1]
+            is_behind = two[0] < one[0]
+            found[k] = two if is_behind else one
+            found[k + 1] = one if is_behind else two
+    return [pair[1] for pair in found[::step]]
+
+
 def first_by_tuples(values: Any, keys: Any, name: Any, is_better: Any) -> Any:
     """The first of the best."""
     if len(values) == 0:
