@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 
 import numpy as np
 import pytest
 
+import anadrome as ad
+from anadrome import AnadromeError
 from anadrome.config import Config
 from anadrome.dtypes import F64
 from anadrome.errors import frontend, runtime
@@ -365,3 +368,117 @@ def test_annotations_bind_and_check():
 
 def test_infinite_values_pass():
     assert compiled(lambda x: x * math.inf, 2.0) == math.inf
+
+
+def misspelt(x):
+    for i in range(len(x)):
+        totl = total + x[i]  # noqa: F821
+    return totl
+
+
+def rebuilt(rate, n):
+    for _ in range(40):
+        found, s = [], 1.0
+        for _ in range(n):
+            s = (1 + rate) * s
+            found += [s]
+        rate = 0.1 / max(sum(found), 0.1)
+    return found[-1]
+
+
+def resized(a, n):
+    found = [0.0]
+    for _ in range(30):
+        found = []
+        for t in range(n):
+            found.append(a * t)
+        a = 0.1 * sum(found)
+        if a > 1e9:
+            break
+    return found[-1]
+
+
+def taken_at_once(x):
+    def sums():
+        total = 0.0
+        for v in x:
+            total += v
+            yield total
+
+    return tuple(sums())
+
+
+def emptied_by_another(r, n):
+    total, waiting = 0.0, []
+    for k in range(n):
+        waiting.append(r * k)
+        if len(waiting) == 3:
+            total += sum(waiting)
+            waiting = []
+    return total
+
+
+def emptied(r, n):
+    total, waiting = 0.0, []
+    for k in range(n):
+        waiting.append(r * k)
+        if len(waiting) == 3:
+            total += sum(waiting)
+            waiting.clear()
+    return total
+
+
+def test_a_list_is_emptied_as_the_hint_says():
+    with pytest.raises(frontend.ChangesType, match="a list or another one after one iteration") as refused:
+        ad.jit(emptied_by_another)(1.3, 9)
+    assert "`waiting.clear()` empties it" in str(refused.value)
+    assert ad.jit(emptied)(1.3, 9) == pytest.approx(emptied_by_another(1.3, 9))
+
+
+class Bare:
+    def __init__(self, a):
+        self.a = a
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "words", "missing"),
+    [
+        (misspelt, (np.ones(20),), "define or import `total`", "did you mean"),
+        (rebuilt, (0.05, 12), "`found = [0.0] * n`", None),
+        (resized, (1.3, 4), "give it before the loop the size that it has after it", "stretched"),
+        (taken_at_once, (np.ones(20),), "return tuple(sums())", None),
+        (lambda x: Bare(x).b, (1.0,), "give it this attribute before it is read", "NumPy function"),
+        (lambda x: [v for v in x.sum()], (np.ones(3),), "a number has no items", None),
+        (lambda x: "a" + x, (1.0,), "write numbers into a text", "supported types"),
+        (lambda x: np.frompyfunc(x, 1, 1), (np.ones(20),), "other functions of NumPy", "use a NumPy"),
+    ],
+)
+def test_hints_are_of_what_was_written(function, arguments, words, missing):
+    with pytest.raises(AnadromeError) as refused:
+        ad.jit(function)(*arguments)
+    assert words in str(refused.value)
+    assert missing is None or missing not in str(refused.value).rpartition("help: ")[2]
+
+
+def test_a_mask_of_another_size_is_an_index_error():
+    x = np.sin(np.arange(20.0))
+    with pytest.raises(IndexError):
+        ad.jit(lambda x: np.array([1.0, 2.0, 3.0])[x > 0])(x)
+    with pytest.raises(ValueError, match="mask: sizes 20 and 3 differ"):
+        ad.jit(lambda x: np.array([1.0, 2.0, 3.0])[x > 0])(x)
+
+
+class Hidden:
+    def __init__(self, x):
+        self.x = x
+
+
+def calls_python(x):
+    return hash((Hidden(x).x, 1.0))
+
+
+def test_no_name_of_ours_is_in_a_message():
+    for function in (calls_python, lambda x: [x].index("a"), lambda x: {"k": [x]} < {"k": [x]}):
+        with pytest.raises(AnadromeError) as refused:
+            ad.jit(function)(1.5)
+        assert not re.search("Scalar|RowType|Missing|GrowingList|RowList|Iterated", str(refused.value))

@@ -130,6 +130,7 @@ CODES: Mapping[str, str] = {
     "BarrierDivergence": "A513",
     "ContestedWrite": "A517",
     "NegativePower": "A518",
+    "MaskMismatch": "A519",
     "DataRace": "A514",
     "UninitialisedRead": "A515",
     "InactiveLane": "A516",

@@ -107,16 +107,14 @@ class NumberTooLarge(FrontendError, OverflowError):
 class NoAttribute(FrontendError, AttributeError):
     """An attribute or method that a value does not have, or has no compiled form of."""
 
-    def __init__(self, owner: str, name: str, known: Iterable[str], span: Span | None) -> None:
+    def __init__(
+        self, owner: str, name: str, known: Iterable[str], span: Span | None, help: str = ""
+    ) -> None:
         near = difflib.get_close_matches(name, known, 1)
-        similar = f"did you mean `.{near[0]}`?" if near else "use a NumPy function instead"
+        similar = f"did you mean `.{near[0]}`?" if near else help or "use a NumPy function instead"
         by_indices = "read `a.ravel()`, and write by indices: `a[i, j] = v`"
-        super().__init__(
-            f"{owner} has no `.{name}`",
-            span,
-            label="here",
-            help=by_indices if name == "flat" else similar,
-        )
+        help = by_indices if name == "flat" else similar
+        super().__init__(f"{owner} has no `.{name}`", span, label="here", help=help)
 
 
 class StaticRequired(FrontendError, TypeError):

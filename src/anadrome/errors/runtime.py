@@ -82,6 +82,10 @@ class IndexOutOfBounds(RuntimeCheckError, IndexError):
         return super().at(span, label)
 
 
+IN_LOOP = "changes its size inside the loop"
+"""What the message of a size says that differs from one iteration to the next."""
+
+
 class SizeMismatch(RuntimeCheckError, ValueError):
     """Two sizes that must be equal and are not, or a negative size."""
 
@@ -93,14 +97,22 @@ class SizeMismatch(RuntimeCheckError, ValueError):
         "it here, take its element and make the dimension anew, `D[:, k][:, None]`, else check the sizes"
     )
 
+    help_of_loop = "give it before the loop the size that it has after it: `[0.0] * n`, `np.zeros(n)`"
+
     @classmethod
     def of(cls, message: str, values: Sequence[object], span: Span | None) -> Self:
         """The error; plain Python would stretch a dimension of size 1."""
         error = super().of(message, values, span)
         sizes = [value for value in values if isinstance(value, Integral)]
-        if len(sizes) == 2 and 1 in sizes:
+        if IN_LOOP in message:
+            error.diagnostic = replace(error.diagnostic, help=cls.help_of_loop)
+        elif len(sizes) == 2 and 1 in sizes:
             error.diagnostic = replace(error.diagnostic, help=cls.help_of_one)
         return error
+
+
+class MaskMismatch(SizeMismatch, IndexError):
+    """A boolean mask whose size is not that of the array it selects from."""
 
 
 class AssertionFailed(RuntimeCheckError, AssertionError):
@@ -277,6 +289,7 @@ class ContestedWrite(RuntimeCheckError, RuntimeError):
 FAILURES: dict[str, type[RuntimeCheckError]] = {
     "index": IndexOutOfBounds,
     "size": SizeMismatch,
+    "mask": MaskMismatch,
     "assert": AssertionFailed,
     "raise": RaisedError,
     "empty": EmptyReduction,

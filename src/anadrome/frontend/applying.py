@@ -111,6 +111,10 @@ def operate(context: Context, kind: type[ast.operator], left: Value, right: Valu
         if kind is not ast.Add:
             raise UnsupportedType("an operand", RUN_TEXT, context.span, WAYS)
         return added(context, left, right)
+    for side, other in ((left, right), (right, left)):
+        if isinstance(side, str) and kind is ast.Add and is_staged(other):
+            help = 'write numbers into a text: `f"a{x}"`'
+            raise UnsupportedType("what is added to a text", describe(other), context.span, help)
     if kind is ast.Mult:
         for items, times in ((left, right), (right, left)):
             if isinstance(items, list) and isinstance(times, Scalar) and times.dtype.is_integer:

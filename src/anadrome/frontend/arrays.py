@@ -102,7 +102,7 @@ def describe(value: Value) -> str:
         case None:
             return "None"
         case Missing(differs=(str() as then, str() as other)):
-            return f"{then} or {other}"
+            return f"{then} or {other if other != then else 'another one'}"
         case Missing():
             return "nothing on some of the ways"
         case str() if len(value) <= 30:

@@ -295,7 +295,9 @@ def _deque(context: Context, items: Value = (), maxlen: Value = None) -> Value:
 
 
 def _tuple(context: Context, value: Value = ()) -> Value:
-    return tuple(unrolled(context, value))
+    span, items = context.span, source_of(context, value)
+    context.span = span  # not where a generator ends
+    return tuple(known_items(context, items))
 
 
 def _dict(context: Context, items: Value = (), /, **named: Value) -> Value:

@@ -375,6 +375,8 @@ def _call_python(
     plain = None if has_text((args, kwargs)) else context.without_passing((taken, dict(kwargs)))
     if plain is None:
         name, help = instead_of(function, args)
+        if name.startswith("np."):
+            help = help or "write it with other functions of NumPy, or as a loop"
         raise UnsupportedCall(name, context.span, help=help)
     return _call_static(context, function, None, *plain)
 

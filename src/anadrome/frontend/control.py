@@ -409,9 +409,8 @@ def _repeat_while(
             return context.evaluators.block(context, frame, node.orelse)
         exit_ = context.evaluators.block(context, frame, node.body)
         if not isinstance(exit_.code, int):
-            raise UnsupportedSyntax(
-                "a run-time exit from a loop that is repeated while compiling", context.span
-            )
+            what = "a run-time exit from a loop that is repeated while compiling"
+            raise refusal or UnsupportedSyntax(what, context.span)
         if exit_.code == BREAK:
             return FALLS_THROUGH
         if exit_.code == RETURN:

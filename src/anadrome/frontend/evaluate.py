@@ -113,9 +113,8 @@ def lookup(context: Context, frame: Frame, name: str) -> Value:
     if name in scope.globals:
         return context.found_in(scope.globals, name)
     context.surroundings.no_item(scope.globals, name)
-    return getattr(
-        builtins, name, Missing("", _spelling(name, {*frame.names, *frame.local_names, *scope.globals}))
-    )
+    known = [own for own, value in frame.names.items() if not isinstance(value, Missing)]
+    return getattr(builtins, name, Missing("", _spelling(name, {*known, *scope.globals})))
 
 
 def _spelling(name: str, known: Iterable[str]) -> str:
@@ -174,7 +173,8 @@ def attribute(context: Context, base: Value, name: str) -> Value:
     except AttributeError:
         owner = getattr(base, "__name__", None)
         words = f"`{owner}`" if owner else describe(base)
-        raise NoAttribute(words, name, dir(base), context.span) from None
+        help = "check the spelling, or give it this attribute before it is read"
+        raise NoAttribute(words, name, dir(base), context.span, help) from None
 
 
 def _complex_attribute(context: Context, base: Complex, name: str) -> Value:

@@ -164,7 +164,7 @@ def masked(context: Context, shape: tuple[Size, ...], part: Value) -> list[Selec
     assert isinstance(mask, Array)
     words = (show_shape(mask.shape), show_shape(shape))
     for left, right in zip(mask.shape, shape, strict=True):
-        agree(context, left, right, "mask", words)
+        agree(context, left, right, "mask", words, check="mask")
     return [Gather(one, is_proved=True) for one in coordinates(context, context.read(mask))]
 
 

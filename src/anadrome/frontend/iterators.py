@@ -359,13 +359,12 @@ def iterator_of(context: Context, value: Value) -> Iterator:
 def begun(context: Context, generator: LazyGenerator) -> Iterator:
     """The iterator that a generator is when its items are asked for one by one."""
     if isinstance(generator, GeneratorCall):
-        help = "go over it with one `for`, or make a list of it first: `list(g(x))`"
+        help = "go over it with one `for` and `break`; or, where it ends, make a list of it: `list(g(x))`"
         raise UnsupportedCall(
             "a generator function", context.span, "its items are asked for one by one", help
         )
     if generator.begun is None:
-        span = context.span
-        found = context.evaluators.generator(context, generator)
+        span, found = context.span, context.evaluators.generator(context, generator)
         context.span = span
         context.change(generator, "a generator")
         generator.begun = iterator_of(context, found)
@@ -483,9 +482,9 @@ def source_of(context: Context, value: Value) -> Iterated | Pulled:
             value.advance(context, size_of(value.sequence.extent))
             return rest
         case LazyGenerator():
-            if value.begun is None:
-                return source_of(context, context.evaluators.generator(context, value))
-            return source_of(context, value.begun)
+            if value.begun is not None:
+                return source_of(context, value.begun)
+            return source_of(context, context.evaluators.generator(context, value))
         case GrowingList():
             return iterated(context, value)
         case list():

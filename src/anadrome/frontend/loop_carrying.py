@@ -41,6 +41,7 @@ from anadrome.frontend.restarts import (
     RestartWidened,
     RetypeLoop,
 )
+from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sharing import Turn, Turns, aliases
 from anadrome.frontend.sizes import retype
 from anadrome.frontend.structures import children, is_same_structure
@@ -535,6 +536,8 @@ class Carrying:
         elif RUN_TEXT in (before, after):
             is_chosen = isinstance(value, RunText) and is_choice(value)
             help = STATES if is_chosen else "print its parts where they are made: `print(part, end='')`"
+        elif isinstance(value, Missing) and isinstance(start, list | GrowingList):
+            help = f"change the list that is there: `{name}.clear()` empties it"
         elif before == after and getattr(start, "__dict__", None):
             kind, attribute = python_name(start), next(iter(vars(start)))
             help = (
@@ -573,9 +576,10 @@ class Carrying:
                 self.before[name] = old
                 lost = Carried(name, name, [], [], [], [], next, old)
                 raise self._changes(lost, describe(old), describe(new), new)
-            frame.names[name] = Missing(
-                "assigned inside a loop that may not run at all", f"give `{name}` a value before the loop"
-            )
+            help = f"give `{name}` a value before the loop"
+            if isinstance(new, GrowingList) or (isinstance(new, Array) and new.list_depth):
+                help += f" of the length that it has after it: `{name} = [0.0] * n`"
+            frame.names[name] = Missing("assigned inside a loop that may not run at all", help)
 
 
 def _arrays(leaves: Sequence[Value]) -> list[Array]:

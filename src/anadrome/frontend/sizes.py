@@ -70,6 +70,7 @@ def agree(
     what: str,
     shapes: tuple[str, str] | None = None,
     words: str = "",
+    check: str = "size",
 ) -> Size:
     """One size for two that must be equal: known, or checked at run time, or refused. A constant wins, then
     what is bound further outside: a size that is computed here would not be known there.
@@ -84,7 +85,7 @@ def agree(
         builder.let(
             Check(
                 builder.apply("eq", left, right),
-                "size",
+                check,
                 words or f"{quoted(what)}: sizes {{0}} and {{1}} differ",
                 (left, right),
             )

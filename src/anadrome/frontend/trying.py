@@ -31,6 +31,7 @@ Block = Callable[[Sequence[ast.stmt]], Exit]
 RAISED_BY_CHECKS: dict[str, Kinds] = {
     "index": (IndexError,),
     "size": (ValueError,),
+    "mask": (IndexError,),
     "assert": (AssertionError,),
     "empty": (ValueError,),
     "singular": (np.linalg.LinAlgError,),
