@@ -168,6 +168,37 @@ def test_many_static_objects_are_sorted_by_python():
     assert ad.jit(tagged)(2.0) == tagged(2.0)
 
 
+class Bare:
+    def __init__(self, x):
+        self.x = x
+
+
+def found_in_lists(x, y):
+    objects, points = [Weight(x), Weight(y), Weight(y)], [Point(x), Point(y), Point(x * y)]
+    return objects.count(Weight(y)), points.index(Point(y)), min([Point(y), Point(x)], default=None).x
+
+
+def the_same_object(x, y):
+    one, two = Bare(x), Bare(x)
+    return one == two, one == one, one != two, two in [one, two], two in [one]
+
+
+@pytest.mark.parametrize("function", [found_in_lists, the_same_object])
+def test_objects_are_found(function):
+    assert ad.jit(function)(1.5, 2.5) == function(1.5, 2.5)
+
+
+def chosen(x, y):
+    one, two = Bare(1.0), Bare(2.0)
+    either = one if x > y else two
+    return either == two
+
+
+def test_which_object_the_run_has_chosen_is_refused():
+    with pytest.raises(frontend.UnsupportedSyntax, match="only the run knows whether they are one"):
+        ad.jit(chosen)(1.5, 2.5)
+
+
 def without_an_order(x):
     return Pair(x, x) < Pair(x, 1.0)
 
@@ -190,5 +221,7 @@ def test_what_is_refused_says_what_to_do():
     with pytest.raises(frontend.UnsupportedArgument, match="objects that compare themselves") as refused:
         ad.jit(many_by_comparing)(xs)
     assert "sorted(items, key=lambda item: item.value)" in str(refused.value)
-    with pytest.raises(frontend.UnsupportedType, match=r"give it a list: `max\(\[f\(x\) for x in xs\]\)`"):
+    with pytest.raises(
+        frontend.UnsupportedType, match=r"a list of objects alone: `max\(\[f\(x\) for x in xs\]\)`"
+    ):
         ad.jit(generated)(xs)

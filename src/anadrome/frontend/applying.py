@@ -29,7 +29,14 @@ from anadrome.frontend.keyed import hashable
 from anadrome.frontend.list_methods import ListMethod
 from anadrome.frontend.natively import refuse_environment
 from anadrome.frontend.operators import apply_prim, binary, compare, truth
-from anadrome.frontend.overloads import holds_own, own_binary, own_comparison, own_contains, own_method
+from anadrome.frontend.overloads import (
+    holds_own,
+    is_equal_to_itself,
+    own_binary,
+    own_comparison,
+    own_contains,
+    own_method,
+)
 from anadrome.frontend.own import is_native
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.structures import has_staged
@@ -231,6 +238,8 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
     found = own_comparison(context, kind, left, right)
     if found is not NotImplemented:
         return found
+    if kind in (ast.Eq, ast.NotEq) and all(map(is_equal_to_itself, (left, right))):
+        return compare_two(context, ast.Is if kind is ast.Eq else ast.IsNot, left, right)
     left, right = (unboxed(context, plain_list(context, side)) for side in (left, right))
     if kind in (ast.In, ast.NotIn) and isinstance(right, Iterated):
         right = context.call(list, right)

@@ -110,7 +110,8 @@ def _extreme(monoid: Monoid, better: str) -> StagedCall:
     def staged(context: Context, *values: Value, **kwargs: Value) -> Value:
         key = kwargs.pop("key", None)
         items = values[0] if len(values) == 1 else list(values)
-        if not kwargs and key is None and holds_own(with_a_row(context, items)):
+        is_known = not kwargs or (kwargs.keys() == {"default"} and isinstance(items, list | tuple))
+        if is_known and key is None and holds_own(with_a_row(context, items)):
             return context.call(python_program.first_of, items, items, monoid.name, _BETTER[better])
         if not kwargs and (key is not None or tuple_width(context, items)):
             items = context.call(list, items)

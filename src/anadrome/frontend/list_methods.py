@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import getitem
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from anadrome.frontend.arrays import atom
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import append, extend, growing_list, plain_list, row_at
 from anadrome.frontend.iterables import RowList
+from anadrome.frontend.overloads import holds_own
 from anadrome.frontend.restarts import Restage
 from anadrome.frontend.run_time_lists import GrowingList, inside, refuse_counted
 from anadrome.frontend.structures import flatten
@@ -56,9 +57,18 @@ def _copy(context: Context, owner: GrowingList) -> Value:
     return made
 
 
+def _are_equal(context: Context, owner: Value, value: Value) -> Value:
+    """Which items of a list are equal to a value; objects are asked by their methods."""
+    items = plain_list(context, owner)
+    if isinstance(items, list) and holds_own((items, value)):
+        same = [item is value or context.call(operator.eq, item, value) for item in items]
+        return context.call(np.array, same, bool)
+    return context.call(np.equal, items, value)
+
+
 def _index(context: Context, owner: Array | GrowingList, value: Value) -> Value:
     """`list.index(value)`: the first place where it stands"""
-    is_there = context.call(np.equal, plain_list(context, owner), value)
+    is_there = _are_equal(context, owner, value)
     found = atom(context, context.call(np.any, is_there))
     context.builder.let(Check(found, "raise", "ValueError: list.index(x): x is not in the list"))
     return context.call(int, context.call(np.argmax, is_there))
@@ -66,7 +76,7 @@ def _index(context: Context, owner: Array | GrowingList, value: Value) -> Value:
 
 def _count_of(context: Context, owner: Array | GrowingList, value: Value) -> Value:
     """`list.count(value)`"""
-    is_there = context.call(np.equal, plain_list(context, owner), value)
+    is_there = _are_equal(context, owner, value)
     return context.call(int, context.call(np.sum, is_there))
 
 
@@ -115,7 +125,7 @@ def _first_cell(items: Array | RowList) -> Cell:
 def _sort_known(context: Context, owner: list[Value], *, key: Value = None, reverse: Value = False) -> None:
     """`list.sort()` of a list of run-time numbers whose length is known"""
     ordered = context.call(sorted, owner, key=key, reverse=reverse)
-    items = [context.call(getitem, ordered, place) for place in range(len(owner))]
+    items = [context.call(operator.getitem, ordered, place) for place in range(len(owner))]
     context.change(owner, "a list, by `sort`,")
     owner[:] = items
 

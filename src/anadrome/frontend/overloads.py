@@ -124,6 +124,11 @@ def _is_own_object(value: Value) -> bool:
     return kind.__module__ != "builtins" and not isinstance(value, type | Enum) and is_own(kind)
 
 
+def is_equal_to_itself(value: Value) -> bool:
+    """Whether a value is an object of a class of the user's without `__eq__`: nothing else is equal to it."""
+    return _is_own_object(value) and type(value).__eq__ is object.__eq__
+
+
 def _reaches_run_time(value: Value, seen: set[int]) -> bool:
     """Whether a run-time value is in an object, or in what it holds."""
     if id(value) in seen:

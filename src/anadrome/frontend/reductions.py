@@ -161,7 +161,11 @@ def _item(context: Context, reduction: Reduction, value: Value) -> Partial:
     if is_complex(value) and monoid in (SUM, PRODUCT):
         return Partial(_as_part_of(context, reduction.total, value), TRUE)
     if not is_staged(value) and not is_number(value):
-        help = f"give it a list: `{monoid.name}([f(x) for x in xs])`" if holds_own(value) else ""
+        help = (
+            f"give it a list of objects alone: `{monoid.name}([f(x) for x in xs])`"
+            if holds_own(value)
+            else ""
+        )
         raise UnsupportedType(f"an item of `{monoid.name}`", describe(value), context.span, help)
     if monoid.needs_item and isinstance(value, Array):
         raise UnsupportedType(f"an item of `{monoid.name}`", describe(value), context.span, "reduce numbers")
