@@ -97,7 +97,7 @@ class SizeMismatch(RuntimeCheckError, ValueError):
         "it here, take its element and make the dimension anew, `D[:, k][:, None]`, else check the sizes"
     )
 
-    help_of_loop = "give it before the loop the size that it has after it: `[0.0] * n`, `np.zeros(n)`"
+    help_of_loop = "check the sizes, or give it before the loop the size that it has after it: `[0.0] * n`"
 
     @classmethod
     def of(cls, message: str, values: Sequence[object], span: Span | None) -> Self:
