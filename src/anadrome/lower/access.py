@@ -19,7 +19,7 @@ from anadrome.kernel_ir.nodes import Expr
 from anadrome.lower.lowering import Located, Lowering
 from anadrome.lower.values import ROOM, Delivered, Destination, Place, Splat, Value
 
-DROPPABLE_CHECKS = ("index", "size", "assert")
+DROPPABLE_CHECKS = ("index", "size", "mask", "assert")
 """The errors that `checks=False` leaves out; the others are part of what a program means."""
 
 
