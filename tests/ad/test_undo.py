@@ -20,6 +20,8 @@ from tests.in_place import CASES
 from tests.nests import nests
 
 LIMIT = 6.0
+LIMITS = {"lu_blocks": 7.5}
+"""Of a loop over blocks whose iteration is undone as a whole, run again, and undone row by row."""
 SIZES = (17, 21, 26)
 
 SLOW = list(HealthCheck)
@@ -59,7 +61,7 @@ def test_gradients_are_cheap(name: str) -> None:
     fn = program(name, SIZES[0])
     gradient = vjp(fn, (True,) * len(fn.params))
     ratios = works(fn, gradient, name)
-    assert max(ratios) <= LIMIT and ratios[-1] <= ratios[0] * 1.05, ratios
+    assert max(ratios) <= LIMITS.get(name, LIMIT) and ratios[-1] <= ratios[0] * 1.05, ratios
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -67,7 +69,7 @@ def test_optimised_gradients_are_cheap(name: str) -> None:
     fn = program(name, SIZES[0])
     gradient = optimise(vjp(fn, (True,) * len(fn.params)), Config())
     ratios = works(optimise(fn, Config()), gradient, name)
-    assert max(ratios) <= LIMIT and ratios[-1] <= ratios[0] * 1.05, ratios
+    assert max(ratios) <= LIMITS.get(name, LIMIT) and ratios[-1] <= ratios[0] * 1.05, ratios
 
 
 TABLE = """fn f(x: f64[n]) -> f64[n] {
