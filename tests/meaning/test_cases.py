@@ -50,7 +50,6 @@ NOT_YET = frozenset(
     {
         "containers.dict_view_is_live",
         "iterators.counter",
-        "iterators.zip_loop_twice",
         "rows.indexed_then_array_written",
         "rows.indexed_then_row_written",
         "rows.loop_over_rows_by_index",
