@@ -5,7 +5,6 @@ A `Program` is one host function with everything outlined from it; a `Scope` is 
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
@@ -105,6 +104,7 @@ class Program:
         self.is_measured = is_measured
         self.layout = FrameLayout.of(fn)
         self.sites: list[Site] = []
+        self._memory_failure = 0
         self.prints: list[PrintSite] = []
         self.swapped = swapped_buffers(fn)
         arrays = [stmt for stmt in statements(fn.body) if isinstance(stmt, Alloc)]
@@ -121,10 +121,12 @@ class Program:
         self.routines: set[str] = set()
         self._types: dict[tuple[Prim, tuple[DType, ...]], DType] = {}
 
-    @functools.cached_property
+    @property
     def memory_failure(self) -> int:
         """The status of memory that there is not."""
-        return self.site(MEMORY_FAILURE, (I64, I64))
+        if not self._memory_failure:
+            self._memory_failure = self.site(MEMORY_FAILURE, (I64, I64))
+        return self._memory_failure
 
     def site(self, code: int, types: Sequence[DType]) -> int:
         """The status of a new place that can fail."""
