@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+from collections import deque
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -165,6 +166,23 @@ def test_words_beside_a_run_time_sequence_are_refused():
 def test_only_a_dataclass_is_taken_apart():
     with pytest.raises(frontend.UnsupportedType, match="use a dataclass"):
         ad.jit(lambda x: dataclasses.asdict({"a": x}))(X)
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.count = 0
+
+
+class Named(dict[str, float]):
+    pass
+
+
+@pytest.mark.parametrize("make", [Counter, set, deque, Named])
+@pytest.mark.parametrize("apart", [dataclasses.asdict, dataclasses.astuple])
+def test_what_would_have_to_be_copied_is_refused(make, apart):
+    """Python makes a copy of it, which a change of the other does not reach."""
+    with pytest.raises(frontend.UnsupportedType, match=f"what `{apart.__name__}` copies"):
+        ad.jit(lambda x: apart(Run(Path(x[0], []), {"k": make()})))(X)
 
 
 def returned_unread(x, b):

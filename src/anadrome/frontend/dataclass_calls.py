@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from enum import Enum
+from numbers import Number
+from types import BuiltinFunctionType, FunctionType, ModuleType, NoneType
 from typing import Any
 
 import numpy as np
@@ -11,11 +14,17 @@ import numpy as np
 from anadrome.errors.frontend import UnsupportedType
 from anadrome.frontend.arrays import describe
 from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.functions import StagedFunction
 from anadrome.frontend.growing import new_list
-from anadrome.frontend.overloads import holds_own
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.structures import is_dataclass_instance
-from anadrome.frontend.values import Value, is_numpy_array
+from anadrome.frontend.values import Complex, RunText, Scalar, Value, is_numpy_array
+
+UNCHANGEABLE = (
+    *(Scalar, Complex, RunText, Number, np.generic, str, bytes, NoneType, range, Enum),
+    *(type, FunctionType, BuiltinFunctionType, ModuleType, StagedFunction),
+)
+"""What is its own copy."""
 
 
 def replaced(context: Context, obj: Value, /, **changes: Value) -> Value:
@@ -51,19 +60,20 @@ def _taken_apart(context: Context, name: str, obj: Value, make: Callable[[dict[s
             return make(
                 {field.name: apart(getattr(value, field.name)) for field in dataclasses.fields(value)}
             )
-        if isinstance(value, list):
+        if type(value) is list:
             return new_list(context, [apart(item) for item in value])
-        if isinstance(value, tuple):
+        if type(value) is tuple or hasattr(value, "_fields"):
             items: list[Any] = [apart(item) for item in value]
-            return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-        if isinstance(value, dict):
+            return tuple(items) if type(value) is tuple else type(value)(*items)
+        if type(value) is dict:
             return context.call(dict, [(key, apart(item)) for key, item in value.items()])
         if isinstance(value, GrowingList):
             return context.call(list, value)
         if is_numpy_array(value) or isinstance(value, np.ndarray):
             return context.call(np.copy, value)
-        if holds_own(value):
-            raise UnsupportedType(f"what `{name}` copies", describe(value), context.span, "use dataclasses")
+        if not isinstance(value, UNCHANGEABLE):
+            help = "use dataclasses, lists, tuples, dicts, arrays and numbers"
+            raise UnsupportedType(f"what `{name}` copies", describe(value), context.span, help)
         return value
 
     if not is_dataclass_instance(obj):
