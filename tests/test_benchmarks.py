@@ -24,6 +24,7 @@ from bench.agreement import assert_agree, is_slope  # noqa: E402
 from bench.cases import GALLERY, TABLE  # noqa: E402
 from bench.clock import paired, peak_growth, repeats_for, times_in_turn  # noqa: E402
 from bench.table import lines  # noqa: E402
+from compile import adaptive, bodies, network, optics  # noqa: E402
 
 
 def measured(program: str, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -144,3 +145,27 @@ def test_calls_in_turn() -> None:
     times = times_in_turn(calls, 2, repeats={"one": 1, "two": 2})
     assert made == ["two", "two", "one", "one", "two", "two"]
     assert [len(taken) for taken in times.values()] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("function", "gradient", "arguments"),
+    [
+        (adaptive.misfit, adaptive.gradient, adaptive.arguments),
+        (bodies.after, bodies.gradient, bodies.arguments),
+        (network.loss, network.gradient, network.arguments),
+        (optics.spot, lambda *given: optics.gradient(*given)[0], optics.arguments),
+    ],
+    ids=["adaptive", "bodies", "network", "optics"],
+)
+def test_programs_whose_compilation_is_measured(function: Any, gradient: Any, arguments: Any) -> None:
+    given, h = arguments(), 1e-7  # pooling has kinks close by
+    parts = given[0] if isinstance(given[0], tuple) else (given[0],)
+
+    def along(step: float) -> Any:
+        moved = tuple(part + step * np.cos(part) for part in parts)
+        return function(moved if isinstance(given[0], tuple) else moved[0], *given[1:])
+
+    found = gradient(*given)
+    found = found if isinstance(given[0], tuple) else (found,)
+    slope = sum(np.vdot(each, np.cos(part)) for each, part in zip(found, parts, strict=True))
+    assert np.isclose(slope, (along(h) - along(-h)) / (2 * h), rtol=1e-4)

@@ -436,3 +436,90 @@ def test_what_only_the_run_knows_of_objects_is_refused(function, words):
     with pytest.raises(ad.AnadromeError) as caught:
         ad.jit(function)(np.linspace(0.2, 2.0, 19), 0.3)
     assert words in str(caught.value)
+
+
+# ---------------------------------------------------------------------------- never one, in any iteration
+def exchanged(x, t):
+    one, two, count = [x[0]], [x[1]], 0.0
+    for v in x:
+        if v > t:
+            one, two = two, one
+        if one is two:
+            count += 1.0
+    return count + one[0] + (3.0 if one is two else 0.0)
+
+
+def the_one_before(x, t):
+    last, count = [t], 0.0
+    for v in x:
+        now = [v]
+        if last is now:
+            count += 1.0
+        last = now
+    return count + last[0]
+
+
+def in_two_loops(x, t):
+    one, two, count = [x[0]], [x[1]], 0.0
+    for _ in x:
+        for w in x:
+            if one is two:
+                count += 1.0
+            one, two = [w], one
+    return count + one[0] - two[0]
+
+
+@dataclass(frozen=True)
+class Mass:
+    x: float
+    y: float
+
+
+def each_with_others(x, t):
+    points, count = [Mass(x[i], t) for i in range(3)], 0.0
+    for v in x:
+        count += sum(one.x * two.y for one in points for two in points if one is not two)
+        points = [Mass(one.x + v, one.y) for one in points]
+    return count
+
+
+@pytest.mark.parametrize("function", [exchanged, the_one_before, in_two_loops, each_with_others])
+def test_objects_that_no_iteration_makes_one_are_told_apart(function):
+    arguments = (np.linspace(0.2, 2.0, 19), 0.7)
+    np.testing.assert_allclose(ad.jit(function)(*arguments), function(*arguments), rtol=1e-14)
+
+
+def one_after_an_iteration(x, t):
+    one, two, count = [x[0]], [x[1]], 0.0
+    for _ in x:
+        if one is two:
+            count += 1.0
+        one = two
+    return count
+
+
+def one_from_the_start(x, t):
+    one = two = [x[0]]
+    count = 0.0
+    for v in x:
+        if one is two:
+            count += 1.0
+        one, two = [v], [t]
+    return count
+
+
+def one_of_the_loop_around(x, t):
+    one, two, count = [x[0]], [x[1]], 0.0
+    for _ in x:
+        for w in x:
+            if one is two:
+                count += 1.0
+            one = [w]
+        two = one
+    return count
+
+
+@pytest.mark.parametrize("function", [one_after_an_iteration, one_from_the_start, one_of_the_loop_around])
+def test_objects_that_an_iteration_may_make_one_are_refused(function):
+    with pytest.raises(ad.AnadromeError, match="whether they are one"):
+        ad.jit(function)(np.linspace(0.2, 2.0, 19), 0.7)

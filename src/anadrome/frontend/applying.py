@@ -22,7 +22,6 @@ from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex_array
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import growing_list, new_list, plain_list, repeated
-from anadrome.frontend.heap import is_same_object, may_be_one
 from anadrome.frontend.iterables import Iterated, RowList
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.keyed import hashable
@@ -226,15 +225,12 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
             return Scalar(holds, is_weak=True)
     refuse_maybe(context, left, right)
     if kind in (ast.Is, ast.IsNot):
-        if may_be_one(left, right, context.one_of):
-            raise UnsupportedSyntax(
-                "`is` of values of which only the run knows whether they are one", context.span
-            )
+        is_one = context.identities.ask(left, right, context.scope, context.span)
         if type(left) is type(right) and type(left) in _EQUAL_OR_SAME:
             context.surroundings.stays_here(
                 "which equal numbers and texts are the same object is Python's choice"
             )
-        return is_same_object(left, right) is (kind is ast.Is)
+        return is_one is (kind is ast.Is)
     found = own_comparison(context, kind, left, right)
     if found is not NotImplemented:
         return found

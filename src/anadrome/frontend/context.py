@@ -34,6 +34,7 @@ from anadrome.errors.frontend import (
 from anadrome.frontend.captured import Surroundings, complex_array, is_complex_passed, is_passed
 from anadrome.frontend.facts import Facts
 from anadrome.frontend.heap import is_unknown, state_of
+from anadrome.frontend.identity import Identities
 from anadrome.frontend.modes import Mode, Modes
 from anadrome.frontend.own import CALLED_MODULES
 from anadrome.frontend.restarts import Restage, RestartByReference, RestartLoop
@@ -136,11 +137,10 @@ class Context:
         self.text_sizes = TextSizes()
         self.list_sites: dict[Cell, Span | None] = {}
         self.widenings = 0
-        self.one_of: dict[int, tuple[Value, ...]] = {}
-        """By its identity, a container that is one of two, as a branch decided, and these."""
         self.last_span: Span | None = None
         self.poisonings: list[Cell] = []
         self.records: dict[int, Record] = {}
+        self.identities = Identities(self.records)
         self.staled: list[Record] = []
         self.texts: dict[object, Any] = {}
         self.notes: list[Any] = []
@@ -335,11 +335,11 @@ class Context:
             raise error
         raise Restage(site, error)
 
-    def merged(self, value: Any, sources: Sequence[object], place: Place | None = None) -> None:
-        """An object that stands for one of several, which is decided at run time."""
+    def merged(self, value: Any, of: Sequence[object], decided: object, place: Place | None = None) -> None:
+        """An object that stands for one of several; what is `decided` at once are the same ones of each."""
         record = self.records[id(value)] = Record(value, self.scope, is_merged=True, place=place)
-        self.one_of[id(value)] = (value, *sources) if place is None else (value, *sources, type(value))
-        for source in sources:
+        self.identities.stands_for(value, of, decided)
+        for source in of:
             origin = self.records.get(id(source))
             if origin is not None:
                 origin.versions.append(record)

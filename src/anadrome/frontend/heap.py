@@ -72,41 +72,15 @@ def is_container(value: object) -> bool:
 def is_same_object(left: Value, right: Value) -> bool:
     """Whether two values are one object; an array is one with each name of it, and no view is its base."""
     if isinstance(left, Array) and isinstance(right, Array):
-        one, two = _itself(left), _itself(right)
+        one, two = itself(left), itself(right)
         return one.cell is two.cell and one.view is two.view
     if isinstance(left, Complex) and isinstance(right, Complex):
         return is_same_object(left.real, right.real) and is_same_object(left.imag, right.imag)
     return left is right
 
 
-def may_be_one(left: Value, right: Value, one_of: Mapping[int, Sequence[Value]]) -> bool:
-    """Whether only the run knows if two values are one object: a branch may have given one both names.
-    `one_of` are, by the identity of a container that a branch or loop has made, the objects that it may be;
-    what a loop carries may also be one of its type that an iteration before has put there."""
-    if is_same_object(left, right):
-        return False
-    if isinstance(left, Complex) and isinstance(right, Complex):
-        return may_be_one(left.real, right.real, one_of)
-    if isinstance(left, Array) and isinstance(right, Array):
-        one, two = _itself(left).cell, _itself(right).cell
-        return two in one.partners or one in two.partners
-    mine, theirs = _perhaps(left, one_of), _perhaps(right, one_of)
-    is_any = type(left) is type(right) and id(type(left)) in mine | theirs
-    return is_any or not mine.isdisjoint(theirs)
-
-
-def _perhaps(value: Value, one_of: Mapping[int, Sequence[Value]]) -> set[int]:
-    """The identities of the objects that a value may be."""
-    found, waiting = set[int](), [value]
-    while waiting:
-        one = waiting.pop()
-        if id(one) not in found:
-            found.add(id(one))
-            waiting += one_of.get(id(one), ())
-    return found
-
-
-def _itself(array: Array) -> Array:
+def itself(array: Array) -> Array:
+    """The array that a name which stands for another one means."""
     while array.view is not None and array.view.stands_for is not None:
         array = array.view.stands_for
     return array

@@ -55,7 +55,7 @@ class Joining:
             ):
                 self.context.made(merged)
             else:
-                self.context.merged(merged, (one, two))
+                self.context.merged(merged, (one, two), self)
 
     @property
     def is_expression(self) -> bool:

@@ -208,7 +208,7 @@ class Carrying:
     def _merge(self, made: Value, sources: Sequence[Value], place: Place | None = None) -> None:
         """The containers of a rebuilt value stand for those of its sources."""
         if not isinstance(made, tuple | slice | Complex | Maybe) and children(made) is not None:
-            self.context.merged(made, sources, place)
+            self.context.merged(made, sources, self.scope if place else self, place)
         each = [children(source) or () for source in sources]
         for position, part in enumerate(children(made) or ()):
             if not isinstance(part, Complex):
@@ -280,6 +280,7 @@ class Carrying:
             if last.cell.has_twins and not cell.has_twins:
                 raise RestartTwins(self.scope, place)
         carried.end = value
+        context.identities.ends(carried.value, value)
         weak = [
             weakness(leaf)
             if self.plan.runs and type_of(context, leaf)[0] is BOOL

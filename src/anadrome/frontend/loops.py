@@ -156,6 +156,7 @@ class _LoopStage(Carrying):
                 raise RestartLoop(self.scope, self.scope.further)
             self._refuse_new_parts(contents_before)
             parts = [self._place_part(one, exit_) for one in carried]
+            context.identities.closed(self.scope)
             self._follow_numpys(carried)
             self._find_rooms(carried, exit_)
             parts.insert(0, self.resizing.part())

@@ -414,7 +414,7 @@ def _merged(joining: Joining, pair: tuple[Value, Value], like: Value, parts: lis
     if not isinstance(like, tuple | slice | Complex):
         joining.pairs.append((*pair, merged))
         if pair[0] is not pair[1]:
-            joining.context.one_of[id(merged)] = (merged, *pair)
+            joining.context.identities.stands_for(merged, pair, joining)
     return merged
 
 
