@@ -117,15 +117,59 @@ def test_a_loop_that_stands_twice_runs_twice():
     np.testing.assert_allclose(a, 2 * (2 * 5 + X) + X)
 
 
-def test_sums_in_registers_stay_there():
-    loop = "{s}[0] = 0.0 for i in 0 .. n sequential {{ {s}[0] = add~({s}[0], {x}[i]) }}"
+def test_sums_in_registers_come_in_and_go_out():
+    loop = "for i in 0 .. n sequential {{ {s}[0] = add~({s}[0], {x}[i]) }}"
+    starts = "alloc s: f64 local [1] alloc t: f64 local [1] s[0] = 2.0 t[0] = c "
     text = both(
-        "alloc s: f64 local [1] alloc t: f64 local [1]" + loop.format(s="s", x="x"),
-        loop.format(s="t", x="y"),
-        "return s[0] as f64, t[0] as f64",
+        starts + loop.format(s="s", x="x"), loop.format(s="t", x="y"), "return s[0] as f64, t[0] as f64"
     )
-    assert functions(text) == (0, 0)
-    agree(text, X, Y, len(X), 2.0, 3.0)
+    assert functions(text) == (1, 2)
+    s, t = agree(text, X, Y, len(X), 2.5, 3.0)
+    np.testing.assert_allclose((s, t), (2 + X.sum(), 2.5 + Y.sum()))
+
+
+@pytest.mark.parametrize(("room", "other"), [(3, 3), (16, 16), (17, 17), (40, 40), (3, 4), (40, 41)])
+def test_arrays_in_registers_or_on_the_stack(room, other):
+    loop = "for i in 0 .. n parallel {{ {a}[i] = add({x}[i], {s}[sub({r}, 1)]) {s}[sub({r}, 2)] = 8.0 }}"
+    text = both(
+        f"alloc s: f64 local [{room}] alloc t: f64 local [{other}] "
+        f"fill s [{room}] = c fill t [{other}] = d " + loop.format(a="a", x="x", s="s", r=room),
+        loop.format(a="b", x="y", s="t", r=other),
+        f"return a as f64 [n], b as f64 [n], s[{room - 2}] as f64, t[{other - 1}] as f64",
+    ).replace("parallel", "sequential")
+    assert functions(text) == ((1, 2) if room == other else (0, 0))
+    a, b, s, t = agree(text, X, Y, len(X), 2.0, 3.0)
+    np.testing.assert_allclose(a, X + 2)
+    np.testing.assert_allclose(b, Y + 3)
+    assert (s, t) == (8.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "one", "another"),
+    [("bool", "true", "false"), ("i8", "3:i8", "5:i8"), ("f32", "0.5:f32", "1.5:f32")],
+)
+def test_numbers_of_all_sizes_come_in_and_go_out(kind, one, another):
+    loop = "for i in 0 .. n sequential {{ {a}[i] = {x}[i] {s}[0] = {other} }}"
+    text = both(
+        f"alloc s: {kind} local [1] alloc t: {kind} local [1] s[0] = {one} t[0] = {one} "
+        + loop.format(a="a", x="x", s="s", other=another),
+        loop.format(a="b", x="y", s="t", other=another),
+        f"return s[0] as {kind}, t[0] as {kind}",
+    )
+    assert functions(text) == (1, 2)
+    assert len(set(map(float, agree(text, X, Y, len(X), 2.0, 3.0)))) == 1
+
+
+def test_large_loops_of_a_long_program_are_functions():
+    work = " ".join(f"let v{at}: f64 = add(v{at - 1}, {at}.0)" for at in range(1, 320))
+    loop = "for i in 0 .. n parallel {{ let v0: f64 = mul({x}[i], c) {work} {a}[i] = {op}(v319, d) }}"
+    first = loop.format(x="x", a="a", op="add", work=work)
+    text = both(first, loop.format(x="y", a="b", op="mul", work=work))
+    assert functions(text) == (2, 2)
+    assert functions(both(first, "b[0] = 1.0")) == (0, 0)
+    a, b = agree(text, X, Y, len(X), 2.0, 3.0)
+    np.testing.assert_allclose(a, 2 * X + 51040 + 3)
+    np.testing.assert_allclose(b, (2 * Y + 51040) * 3)
 
 
 def test_each_loop_says_what_fails_in_it():

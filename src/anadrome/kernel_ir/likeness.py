@@ -14,6 +14,7 @@ from typing import Any
 
 from anadrome.dtypes import DType
 from anadrome.kernel_ir.nodes import Binding, Buffer, Check, Const, For, If, Space, Stmt, Var
+from anadrome.kernel_ir.walk import statements
 from anadrome.kernel_ir.work import Works
 from anadrome.prims.record import Prim
 
@@ -90,6 +91,20 @@ def repeated(body: Iterable[Stmt], works: Works) -> dict[For, Likeness]:
             likeness = likeness_of(loop)
             by_key.setdefault(likeness.key, []).append((loop, likeness))
     return dict(pair for pairs in by_key.values() if len(pairs) > 1 for pair in pairs)
+
+
+_LONG, _LARGE = 600, 20
+"""Statements of a long program, and of loops that are functions of their own in it: to give numbers
+registers, LLVM takes more than twice as long for twice as much in one function."""
+
+
+def apart(body: Iterable[Stmt], works: Works) -> dict[For, Likeness | None]:
+    """The outermost loops that are functions of their own: those that are like another one, with their
+    likeness, and of a long program the large ones."""
+    sizes = {loop: sum(1 for _ in statements((loop,))) for loop in _outermost(body)}
+    large = [loop for loop, size in sizes.items() if size >= _LARGE]
+    long = large if len(large) > 1 and sum(sizes.values()) >= _LONG else ()
+    return {**dict.fromkeys(long), **repeated(body, works)}
 
 
 def likeness_of(loop: For) -> Likeness:

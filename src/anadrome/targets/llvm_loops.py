@@ -21,7 +21,7 @@ from anadrome.kernel_ir.walk import trip_count
 from anadrome.kernel_ir.work import is_cheap_pass, iterations_at_once
 from anadrome.kernel_ir.written_out import written_out
 from anadrome.targets.llvm_lanes import emit_lanes
-from anadrome.targets.llvm_outline import emit_repeated
+from anadrome.targets.llvm_outline import emit_apart
 from anadrome.targets.llvm_poll import charge, look_if_spent
 from anadrome.targets.llvm_rounds import Rounds, emit_rounds
 from anadrome.targets.llvm_scalars import is_less
@@ -36,7 +36,7 @@ def emit_for(scope: Scope, stmt: For, emit_body: EmitBody) -> None:
     """A loop."""
     if stmt.binding is Binding.THREADS and not scope.in_threads:
         emit_threads(scope, stmt, emit_body)
-    elif not emit_repeated(scope, stmt, lambda inner: _emit_loop(inner, stmt, emit_body)):
+    elif not emit_apart(scope, stmt, lambda inner: _emit_loop(inner, stmt, emit_body)):
         _emit_loop(scope, stmt, emit_body)
 
 

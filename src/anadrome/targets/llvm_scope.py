@@ -12,7 +12,7 @@ from typing import assert_never
 from anadrome.dtypes import I64, DType
 from anadrome.errors.ir import IRError
 from anadrome.kernel_ir.affine import bindings_of
-from anadrome.kernel_ir.likeness import repeated
+from anadrome.kernel_ir.likeness import apart
 from anadrome.kernel_ir.limits import Limits
 from anadrome.kernel_ir.nodes import (
     Alloc,
@@ -113,7 +113,7 @@ class Program:
         self.no_unrolling = module.metadata('!{!"llvm.loop.unroll.disable"}')
         self.no_runtime_unrolling = module.metadata('!{!"llvm.loop.unroll.runtime.disable"}')
         self.works = Works(Limits(bindings_of(fn.body)))
-        self.alike = repeated(fn.body, self.works)
+        self.apart = apart(fn.body, self.works)
         """The loops that are like another one of the program."""
         self.outlines: dict[Hashable, Outlined] = {}
         """The functions of these, by what they are and what is known of what they read."""
@@ -161,17 +161,22 @@ class Place:
 Parameter = tuple[str, Value, Value]
 """(type with attributes, value outside, name inside)"""
 
+Copied = tuple[int, Value, Value]
+"""(bytes, where the copy is that a function was given, where the caller has the array itself)"""
+
 
 @dataclass(frozen=True, slots=True)
 class Outlined:
     """A function `i64 name(ptr frame, i64 workers, …)`, which gives the operations since it last looked.
 
     `sites`: of one that several loops call, what each of its checks reports; None for one that cannot fail.
+    `results`: what it has changed of what the caller has in registers.
     """
 
     name: str
     parameters: list[Parameter]
     sites: tuple[Site | None, ...] = ()
+    results: Sequence[Copied] = ()
 
     def call(self, scope: Scope, *first: Value) -> str:
         """A call; the first parameters are whole numbers and none of what is captured."""
@@ -316,12 +321,16 @@ class Scope:
 
     def allocate_local(self, buffer: Buffer, count: int) -> None:
         """An array in registers or on the stack; if it has several elements, with room for whole vectors."""
-        kind, room = memory_type(buffer.dtype), max(count, 1)
+        room = max(count, 1)
         if count > 1:
             lanes = max(self.program.module.target.vector_bits // (8 * buffer.dtype.bytes), 1)
             room = -(-count // lanes) * lanes
-        root = self.text.alloca(kind if room == 1 else f"[{room} x {kind}]")
-        self.places[buffer] = Place(root, room=room)
+        self.places[buffer] = Place(self.text.alloca(self.local_type(buffer.dtype, room)), room=room)
+
+    def local_type(self, dtype: DType, room: int) -> str:
+        """The type of so many elements in registers or on the stack."""
+        kind = memory_type(dtype)
+        return kind if room == 1 else f"[{room} x {kind}]"
 
     def is_known(self, var: Var) -> bool:
         """Whether a number is a constant."""
