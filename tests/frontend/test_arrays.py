@@ -510,3 +510,41 @@ def test_a_slice_that_takes_nothing_does_not_stretch() -> None:
     with pytest.raises(SizeMismatch):
         compiled(row_and_column, np.ones((7, 7)), 7)
     agree(lambda a, k: a[k : k + 1] + a[7:], np.ones(7), 9)
+
+
+# ---------------------------------------------------------------------------- arrays of no dimensions
+def masked_in_one_element(x, t):
+    o = np.array(x[0] * 1.0)
+    y = o[None]
+    y[y > t] = 0.0
+    return o * 2.0, y
+
+
+def one_element_several_times(x, t):
+    o = np.array(x[0] * 1.0)
+    y = o[None]
+    y[np.array([0, 0, 0])] = x[:3] * t
+    return o * 2.0, y
+
+
+def slices_of_one_element(x, t):
+    o, k = np.array(x[0] * 1.0), int(t)
+    y = o[None]
+    y[:k] = x[2]
+    y[k : k + 1] = x[3]
+    return o * 2.0, y
+
+
+def mask_behind_an_axis(x, t):
+    o = np.array(x[0] * 1.0)
+    y = o.reshape(1, 1)
+    y[0, y[0] > t] = x[3]
+    return o * 2.0, y
+
+
+@pytest.mark.parametrize(
+    "function", [masked_in_one_element, one_element_several_times, slices_of_one_element, mask_behind_an_axis]
+)
+@pytest.mark.parametrize("t", [-10.0, 0.25, 1.0, 1.5, 10.0])
+def test_views_of_an_array_of_no_dimensions_are_written(function, t):
+    agree(function, np.abs(VECTOR), t)

@@ -14,6 +14,7 @@ import pytest
 
 import anadrome as ad
 from anadrome.errors.base import AnadromeError
+from tests.test_python_programs import loaded
 
 
 @dataclass
@@ -372,3 +373,37 @@ def test_keys_that_are_known_while_compiling(length: int) -> None:
 def test_keys_of_other_kinds_are_refused(function: Callable[..., Any], length: int) -> None:
     with pytest.raises(AnadromeError, match="a number or a tuple of numbers"):
         ad.jit(function)(np.sin(np.arange(1, length + 1) * 2.1))
+
+
+# ---------------------------------------------------------------------------- a list is no array
+LIST_PLACES = {
+    "an ellipsis": "...",
+    "a tuple": "0,",
+    "a new axis": "None",
+    "places": "np.array([1, 2])",
+    "a list of places": "[1, 2]",
+    "a mask": "x > 2.0",
+}
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+@pytest.mark.parametrize("length", [3, 50])
+@pytest.mark.parametrize("source", LIST_PLACES.values(), ids=LIST_PLACES)
+def test_places_that_only_arrays_have_are_refused_of_lists(source, length, is_written):
+    write = f"y[{source}] = 7.0\n    return y" if is_written else f"return y[{source}]"
+    f = loaded(f"def program(x):\n    y = [v * i for i, v in enumerate(x)]\n    {write}\n")
+    x = np.arange(float(length))
+    with pytest.raises(TypeError):
+        f(x)
+    with pytest.raises(TypeError, match=r"TypeError: (list indices must|only integer)|list index"):
+        ad.jit(f)(x)
+
+
+def test_a_number_is_no_part_of_a_list():
+    def f(x):
+        y = [v * 2.0 for v in x]
+        y[1:3] = 7.0
+        return y
+
+    with pytest.raises(TypeError, match="can only assign an iterable"):
+        ad.jit(f)(np.arange(50.0))

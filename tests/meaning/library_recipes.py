@@ -42,7 +42,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     ),
     ".fill": ("v m c k", "[{a}.fill(0.5), {a}][1]", "[{a}[1:].fill({a}.sum()), {a}][1]"),
     ".sort": ("v m i c", "[{a}.sort(), {a}][1]", "[{a}.sort(axis=0), {a}][1]", "[{a}[::-1].sort(), {a}][1]"),
-    ".partition": ("v", "[{a}.partition(0), {a}[0]][1]"),
+    ".partition": ("v", "[{a}.partition(0), {a}[0], {a}.sort()][1]"),
     ".tolist": ("v m i b", "{a}.tolist()", "[*{a}.tolist(), {a}]"),
     # -------------------------------------------------------------------- put together, taken apart
     "np.block": (

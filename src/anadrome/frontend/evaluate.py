@@ -46,6 +46,7 @@ from anadrome.frontend.operators import apply_prim, as_number, negate, truth
 from anadrome.frontend.overloads import own_method, own_truth, own_unary
 from anadrome.frontend.own import is_inlined
 from anadrome.frontend.run_time_lists import GrowingList
+from anadrome.frontend.storing import check_list_index
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.texts import WAYS, joined, written
 from anadrome.frontend.values import (
@@ -202,6 +203,7 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
         index = as_number(context, "[]", index)
     if isinstance(base, RunText):
         raise UnsupportedType("what is indexed", RUN_TEXT, context.span, WAYS)
+    check_list_index(context, base, index)
     if isinstance(base, Array):
         return take(context, base, index)
     if isinstance(base, Complex) and base.shape:

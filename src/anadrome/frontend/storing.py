@@ -30,7 +30,17 @@ from anadrome.frontend.list_methods import ListMethod
 from anadrome.frontend.overloads import BINARY, own_method
 from anadrome.frontend.run_time_lists import GrowingList, inside, refuse_counted
 from anadrome.frontend.structures import has_staged
-from anadrome.frontend.values import Array, Complex, Fixed, Key, Scalar, Value, is_numpy_array, is_staged
+from anadrome.frontend.values import (
+    Array,
+    Complex,
+    Fixed,
+    Key,
+    Scalar,
+    Value,
+    is_numpy_array,
+    is_staged,
+    python_name,
+)
 from anadrome.frontend.views import refuse_write
 from anadrome.frontend.writing import becomes_item, exchange_items, put
 
@@ -43,6 +53,7 @@ def store_item(context: Context, base: Value, index: Value, value: Value) -> Non
     if method is not None:
         context.call(method, base, index, value)
         return
+    check_list_index(context, base, index)
     if isinstance(base, GrowingList):
         set_item(context, base, index, value)
         return
@@ -52,6 +63,8 @@ def store_item(context: Context, base: Value, index: Value, value: Value) -> Non
     if isinstance(base, Array):
         if is_complex(value) or has_complex(value):
             raise ComplexRefused("a real array", describe(value), context.span, INTO_REAL)
+        if base.list_depth and isinstance(index, slice) and (isinstance(value, Scalar) or np.isscalar(value)):
+            raise StaticCallFailed("this assignment", TypeError("can only assign an iterable"), context.span)
         put(context, base, index, plain_list(context, value))
         if isinstance(value, GrowingList) and base.list_depth:
             becomes_item(context, base.cell, value)
@@ -74,6 +87,18 @@ def store_item(context: Context, base: Value, index: Value, value: Value) -> Non
         base[index] = value
     except Exception as error:
         raise StaticCallFailed("this assignment", error, context.span) from error
+
+
+def check_list_index(context: Context, base: Value, index: Value) -> None:
+    """Refuse what is no place in a list: an array has more of them than a list, also where a list is one."""
+    is_list = isinstance(base, list | tuple | GrowingList) or (
+        isinstance(base, Array) and base.list_depth > 0
+    )
+    has_axes = isinstance(index, list | GrowingList) or bool(getattr(index, "shape", ()))
+    if is_list and (index is None or index is Ellipsis or isinstance(index, tuple) or has_axes):
+        kind = "tuple" if isinstance(base, tuple) else "list"
+        error = TypeError(f"{kind} indices must be integers or slices, not {python_name(index)}")
+        raise StaticCallFailed("this index", error, context.span)
 
 
 def swap_items(context: Context, base: Value, first: Value, second: Value) -> bool:

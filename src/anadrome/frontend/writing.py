@@ -202,25 +202,27 @@ def _put_elements(context: Context, array: Array, found: Sequence[Selector], val
     axes = [item for item in found if not isinstance(item, NewAxis)]
     gathered = [axis for axis, item in enumerate(axes) if isinstance(item, Gather)]
     is_proved = taken.bounds is Bounds.PROVED
-    if not base.type.shape:  # views of an array of no dimensions have one element
-        only = element(context.builder, stored, taken.shape, tuple(i64(0) for _ in taken.shape))
-        context.write(array.cell, variable_of(context, only))
+    builder, has_axes = context.builder, bool(base.type.shape)
+    if all(map(is_one, taken.shape)):
+        first = tuple(i64(0) for _ in taken.shape)
+        at = place(builder, tuple(taken.at(builder, first)))
+        only = element(builder, stored, taken.shape, first)
+        result = builder.update(base, tuple(at), only, Bounds.PROVED) if has_axes else only
+        context.write(array.cell, variable_of(context, result))
         return
-    if not taken.shape:
-        at = place(context.builder, tuple(taken.at(context.builder, ())))
-        context.write(array.cell, context.builder.let_one(Update(base, tuple(at), stored, Bounds.PROVED)))
-        return
+    if not has_axes:  # its one element, which may be written several times or not at all
+        base = as_var(builder.full((i64(1),), base))
 
     def body(inner: Builder, index: Var) -> Sequence[Part]:
         indices = unraveled(context, inner, index, taken.shape)
         own = tuple(taken.at(inner, indices))
         for axis in () if is_proved else gathered:
             make_sure_inside(inner, own[axis], array.shape[axis])
-        at = place(inner, own)
+        at = place(inner, own) if has_axes else (i64(0),)
         return (Scatter.of(base, tuple(at), element(inner, stored, taken.shape, indices), Bounds.CHECKED),)
 
-    (result,) = context.builder.parfor(multiply_sizes(context, taken.shape), body)
-    context.write(array.cell, result)
+    (result,) = builder.parfor(multiply_sizes(context, taken.shape), body)
+    context.write(array.cell, result if has_axes else variable_of(context, builder.index(result, (i64(0),))))
 
 
 def _elements_taken(context: Context, found: Sequence[Selector]) -> Gathering:
