@@ -99,10 +99,9 @@ def iverson(fn: Function, config: Config) -> Function:
     body = walk.body(fn.body)
     if not walk.count:
         return fn
-    fn = with_body(fn, body)
-    for clean in (simplify, restrict_domains, eliminate_bounds_checks, simplify):
-        fn = clean(fn, config)
-    return fn
+    simple = simplify(with_body(fn, body), config)
+    bounded = eliminate_bounds_checks(restrict_domains(simple, config), config)
+    return simple if bounded is simple else simplify(bounded, config)
 
 
 class _Kept:
