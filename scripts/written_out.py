@@ -28,7 +28,7 @@ from pathlib import Path
 SOURCES = Path(__file__).resolve().parents[1] / "src"
 
 COMPILED = re.compile(
-    r"anadrome\.(array_ir|kernel_ir|passes|ad|lower|schedule|sparsity|prediction|prims\.record|prims\.numbers|targets\.llvm_\w+)(\.\w+)*"
+    r"anadrome\.(array_ir|kernel_ir|passes|ad|lower|schedule|sparsity|prediction|prims\.record|prims\.numbers|prims\.polynomials|targets\.llvm_\w+)(\.\w+)*"
 )
 """What is compiled: the stages behind the front end, which recurse as deep as loops are nested. The front end
 recurses as deep as a program's expressions and calls, and must see Python's limit of recursion."""

@@ -118,7 +118,7 @@ def test_workers_are_not_counted_twice() -> None:
 
 def _param(found: Plan, name: str) -> Var:
     forms = (nest.amounts.operations for nest in found.nests)
-    atoms = (atom for form in forms for monomial in form.terms for atom, _ in monomial)
+    atoms = (atom for form in forms for atom in form.variables())
     return next(atom for atom in atoms if isinstance(atom, Var) and atom.name == name)
 
 

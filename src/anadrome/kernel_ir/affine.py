@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import assert_never, cast
 
 from anadrome.kernel_ir.nodes import (
     Alloc,
@@ -26,91 +26,13 @@ from anadrome.kernel_ir.nodes import (
     Workers,
 )
 from anadrome.kernel_ir.walk import expressions, offset_of, statements, subexpressions
+from anadrome.prims.polynomials import Polynomial, number, variable
 
 Atom = Var | tuple[object, ...]
 """A variable, or an operation and what it is of."""
-Monomial = frozenset[tuple[Atom, int]]
-"""Variables and their powers."""
 
-ONE: Monomial = frozenset()
 LONGEST = 24
 """A sum of more terms is taken for unknown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """Σ coefficient · product; no coefficient is zero."""
-
-    terms: Mapping[Monomial, int]
-
-    def __hash__(self) -> int:
-        return hash(frozenset(self.terms.items()))
-
-    def plus(self, other: Form, factor: int = 1) -> Form:
-        """self + factor · other"""
-        found = dict(self.terms)
-        for monomial, coefficient in other.terms.items():
-            found[monomial] = found.get(monomial, 0) + factor * coefficient
-        return Form({monomial: coefficient for monomial, coefficient in found.items() if coefficient})
-
-    def times(self, other: Form) -> Form:
-        """self · other"""
-        found: dict[Monomial, int] = {}
-        for left, first in self.terms.items():
-            for right, second in other.terms.items():
-                both = _product(left, right)
-                found[both] = found.get(both, 0) + first * second
-        return Form({monomial: coefficient for monomial, coefficient in found.items() if coefficient})
-
-    @property
-    def constant(self) -> int | None:
-        """The number that this form is, if it is one."""
-        if not self.terms:
-            return 0
-        return self.terms.get(ONE) if len(self.terms) == 1 else None
-
-    def factor(self, var: Var) -> Form | None:
-        """What a variable is multiplied by; None where it occurs in another way."""
-        found: dict[Monomial, int] = {}
-        for monomial, coefficient in self.terms.items():
-            powers = dict(monomial)
-            power = powers.pop(var, 0)
-            if power > 1:
-                return None
-            if power:
-                found[frozenset(powers.items())] = coefficient
-        return Form(found)
-
-    def without(self, var: Var) -> Form:
-        """The terms in which a variable does not occur."""
-        return Form(
-            {
-                monomial: coefficient
-                for monomial, coefficient in self.terms.items()
-                if all(atom is not var for atom, _ in monomial)
-            }
-        )
-
-    def has(self, variables: Collection[Var]) -> bool:
-        """Whether any of the variables occurs."""
-        return any(atom in variables for monomial in self.terms for atom, _ in monomial)
-
-
-def _product(left: Monomial, right: Monomial) -> Monomial:
-    powers = dict(left)
-    for atom, power in right:
-        powers[atom] = powers.get(atom, 0) + power
-    return frozenset(powers.items())
-
-
-def number(value: int) -> Form:
-    """A constant."""
-    return Form({ONE: value} if value else {})
-
-
-def variable(atom: Atom) -> Form:
-    """A variable."""
-    return Form({frozenset({(atom, 1)}): 1})
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +86,9 @@ class Forms:
     moving: set[Var]
     changed: Collection[Buffer] = ()
     bindings: Bindings = field(default_factory=Bindings)
-    bound: dict[Var, Form | None] = field(default_factory=dict)
+    bound: dict[Var, Polynomial | None] = field(default_factory=dict)
 
-    def of(self, expr: Expr) -> Form | None:
+    def of(self, expr: Expr) -> Polynomial | None:
         """The form of an integer expression; None where it is none in the variables that move."""
         match expr:
             case Var(dtype=dtype):
@@ -191,7 +113,7 @@ class Forms:
             case _:
                 assert_never(expr)
 
-    def place(self, at: Load | Store) -> Form | None:
+    def place(self, at: Load | Store) -> Polynomial | None:
         """Where an element is in the buffer that is looked into in the end; None where that is no form."""
         buffer, form, views = at.buffer, self.of(offset_of(at.buffer, at.indices)), self.bindings.views
         while buffer in views and form is not None:
@@ -200,15 +122,15 @@ class Forms:
             buffer = views[buffer].base
         return form
 
-    def _around(self, var: Var) -> Form:
+    def _around(self, var: Var) -> Polynomial:
         """The form of what is bound around the loop, where it is a sum of products."""
         value = self.bindings.numbers.get(var) if var not in self.moving else None
         form = None if value is None else self.of(value)
-        is_sum = form is not None and all(isinstance(atom, Var) for term in form.terms for atom, _ in term)
+        is_sum = form is not None and all(isinstance(atom, Var) for atom in form.variables())
         return form if form is not None and is_sum else variable(var)
 
-    def _operation(self, name: str, args: list[Form]) -> Form | None:
-        found: Form | None = None
+    def _operation(self, name: str, args: list[Polynomial]) -> Polynomial | None:
+        found: Polynomial | None = None
         match name, args:
             case "add", [left, right]:
                 found = left.plus(right)
@@ -223,20 +145,22 @@ class Forms:
         return found if found is not None and len(found.terms) <= LONGEST else None
 
 
-def whole_of_part(first: Form, end: Form) -> Form | None:
+def whole_of_part(first: Polynomial, end: Polynomial) -> Polynomial | None:
     """The iterations of all workers, where these are from ⌊t·n/workers⌋ to ⌊(t + 1)·n/workers⌋ of one: n."""
     match _only_atom(first), _only_atom(end):
-        case ("truncdiv", Form() as below, count), ("truncdiv", Form() as above, other) if count == other:
-            return above.plus(below, -1)
+        case ("truncdiv", Polynomial() as low, count), ("truncdiv", Polynomial() as high, other) if (
+            count == other
+        ):
+            return high.plus(low, -1)
         case _:
             return None
 
 
-def _only_atom(form: Form) -> Atom | None:
+def _only_atom(form: Polynomial) -> Atom | None:
     """The variable or operation that a form is, if it is one."""
     match list(form.terms.items()):
-        case [(monomial, 1)]:
-            return next((atom for atom, power in monomial if len(monomial) == power == 1), None)
+        case [((atom,), 1)]:
+            return cast(Atom, atom)
         case _:
             return None
 
@@ -246,7 +170,7 @@ def steps_of(body: Iterable[Stmt], index: Var) -> Iterator[tuple[Buffer, int | N
     the one of the iteration over `index` before; None where that is no constant."""
     inside = list(statements(body))
     forms = Forms({index, *(stmt.index for stmt in inside if isinstance(stmt, For))})
-    starts: dict[Buffer, Form | None] = {}
+    starts: dict[Buffer, Polynomial | None] = {}
     for stmt in inside:
         reached: list[Load | Store] = [stmt] if isinstance(stmt, Store) else []
         for expr in expressions(stmt):

@@ -75,9 +75,10 @@ from anadrome.array_ir.nodes import (
 from anadrome.array_ir.rewrite import Substitution, remade, with_body
 from anadrome.config import Config
 from anadrome.dtypes import I64
-from anadrome.passes.hoist_checks import Lift, begin, key, leave, may_be_lifted, without, write
-from anadrome.passes.ranges import Polynomial, Ranges, negated, replaced
+from anadrome.passes.hoist_checks import Lift, begin, leave, may_be_lifted, without, write
+from anadrome.passes.ranges import Ranges
 from anadrome.prims.node import replace
+from anadrome.prims.polynomials import Polynomial
 
 
 def eliminate_bounds_checks(fn: Function, config: Config) -> Function:
@@ -151,7 +152,7 @@ class _Prover:
                 for lift in lifts:
                     write(lift, emit)
                     self.conditional += [
-                        ({key(e) for e in part.extents}, part.poly) for part in lift.parts if part.extents
+                        (set(part.extents), part.poly) for part in lift.parts if part.extents
                     ]
                 # what it writes may be proved by what its reads have asked
                 new = self.statement(without(new, {lift.origin for lift in lifts}), 0)
@@ -167,7 +168,7 @@ class _Prover:
         with self.ranges.scope():
             if index is not None and extent is not None:
                 self.ranges.learn_below(index, extent)
-                own = key(self.ranges.form(extent))
+                own = self.ranges.form(extent)
                 self.entered.append(own)
                 for extents, poly in self.conditional:
                     if own in extents and extents.issubset(self.entered):
@@ -340,13 +341,11 @@ class _Prover:
             if carried.type != ArrayType(I64):
                 continue
             directions = _directions(after, carried, steps)
-            grown = {**self.ranges.form(carried)}
-            for monomial, coefficient in self.ranges.form(start).items():
-                grown[monomial] = grown.get(monomial, 0) - coefficient
+            grown = self.ranges.difference(carried, start)
             if directions == {1}:
                 self.ranges.learn(grown)
             elif directions == {-1}:
-                self.ranges.learn({monomial: -coefficient for monomial, coefficient in grown.items()})
+                self.ranges.learn(grown.times(-1))
 
     def found_invariants(self, expr: Loop, init: tuple[Atom, ...]) -> list[Polynomial]:
         """Bounds that carried integers have by their starts: those that hold after an iteration where all of
@@ -357,7 +356,7 @@ class _Prover:
         for carried, start, after in zip(expr.carried, init, expr.body.results, strict=True):
             if carried.type == ArrayType(I64) and after is not carried:
                 before, later = (ranges.difference(atom, start) for atom in (carried, after))
-                candidates += [(before, later), (negated(before), negated(later))]
+                candidates += [(before, later), (before.times(-1), later.times(-1))]
         if len(candidates) > MOST_CANDIDATES:
             return []
         while candidates:
@@ -384,7 +383,7 @@ class _Prover:
         """What holds of the results of a loop: what holds before and after each iteration."""
         for poly in self.invariants:
             for target, var in zip(targets, carried, strict=True):
-                poly = replaced(poly, var, self.ranges.form(target))
+                poly = poly.at(var, self.ranges.form(target))
             self.ranges.learn(poly)
 
 

@@ -14,7 +14,7 @@ function or not at all: only there does a failed one end the call at once, and w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from anadrome.array_ir.nodes import (
@@ -36,7 +36,8 @@ from anadrome.array_ir.walk import all_lets, prints
 from anadrome.dtypes import BOOL, I64
 from anadrome.errors import Span
 from anadrome.errors.runtime import INDEX_MESSAGE
-from anadrome.passes.ranges import Monomial, Polynomial, Ranges
+from anadrome.passes.ranges import Ranges
+from anadrome.prims.polynomials import Polynomial, number
 from anadrome.prims.table import PRIMS
 
 
@@ -75,7 +76,7 @@ def begin(ranges: Ranges, let: Let) -> Lift | None:
                 place, extent = ranges.form(index), ranges.form(size)
                 shown = (place, extent)
                 found.append(Part(place, shown))
-                found.append(Part(_sum(extent, place, -1, -1), shown))
+                found.append(Part(extent.plus(place, -1).plus(-1), shown))
             open_parts = tuple(part for part in found if not ranges.proves(part.poly))
             return Lift(let, open_parts, "index", INDEX_MESSAGE, let.span)
         case _:
@@ -119,7 +120,7 @@ def _leave_any(
     found = _leave(ranges, part, index, extent, bound)
     if found is not None:
         return found
-    for monomial, coefficient in part.poly.items():
+    for monomial, coefficient in part.poly.terms.items():
         definition = ranges.definitions.get(monomial[0]) if len(monomial) == 1 else None
         wanted = "min" if coefficient < 0 else "max"
         if definition is None or monomial[0] not in bound or definition.prim.name != wanted:
@@ -127,16 +128,14 @@ def _leave_any(
         for side, other in (definition.args, definition.args[::-1]):
             form = ranges.form(side)
             chosen = Part(
-                _at(part.poly, monomial[0], form),
-                tuple(_at(value, monomial[0], form) for value in part.values),
+                part.poly.at(monomial[0], form),
+                tuple(value.at(monomial[0], form) for value in part.values),
                 part.extents,
             )
-            distance = _sum(ranges.form(other), form, -1)
-            worst = _at_worst(
-                chosen.poly, distance if wanted == "min" else _sum({}, distance, -1), index, extent
-            )
+            distance = ranges.form(other).plus(form, -1)
+            worst = _at_worst(chosen.poly, distance if wanted == "min" else distance.times(-1), index, extent)
             with ranges.scope():
-                ranges.learn(_sum(extent, {}, 1, -1))
+                ranges.learn(extent.plus(-1))
                 is_taken = worst is not None and ranges.proves(worst)
             if is_taken:
                 found = _leave(ranges, chosen, index, extent, bound)
@@ -149,11 +148,11 @@ def _at_worst(poly: Polynomial, asked: Polynomial, index: Var, extent: Polynomia
     """A polynomial in the worst iteration of another: the first where that rises, else the last."""
     if not _is_linear(poly, index) or not _is_linear(asked, index):
         return None
-    return _at(asked, index, {} if poly.get((index,), 0) > 0 else _sum(extent, {}, 1, -1))
+    return asked.at(index, number(0) if poly.terms.get((index,), 0) > 0 else extent.plus(-1))
 
 
 def _is_linear(poly: Polynomial, index: Var) -> bool:
-    return not any(index in monomial and monomial != (index,) for monomial in poly)
+    return not any(index in monomial and monomial != (index,) for monomial in poly.terms)
 
 
 def _leave(
@@ -161,43 +160,41 @@ def _leave(
 ) -> tuple[Part, ...] | None:
     """The inequality before the loop, from its worst iteration; two of them where it is not known which
     iteration fails first."""
-    slope = part.poly.get((index,), 0)
+    slope = part.poly.terms.get((index,), 0)
     if slope < -1 or not all(_is_linear(poly, index) for poly in (part.poly, *part.values)):
         return None
 
     def at(place: Polynomial, poly: Polynomial, *asked_of: Polynomial) -> Part | None:
-        found = Part(
-            poly, tuple(_at(value, index, place) for value in part.values), (*part.extents, *asked_of)
-        )
+        found = Part(poly, tuple(value.at(index, place) for value in part.values), (*part.extents, *asked_of))
         return None if _mentions(found, {index, *bound}) else found
 
-    start = _at(part.poly, index, {})
+    start = part.poly.without(index)
     if slope > -1:
-        found = [at({}, start, *([] if _asks_nothing_when_empty(ranges, start, extent) else [extent]))]
+        found = [at(number(0), start, *([] if _asks_nothing_when_empty(ranges, start, extent) else [extent]))]
     else:
-        last, first = _sum(extent, {}, 1, -1), _sum(start, {}, 1, 1)
-        worst = _sum(first, extent, -1)
+        last, first = extent.plus(-1), start.plus(1)
+        worst = first.plus(extent, -1)
         if ranges.proves(first):
             found = [at(first, worst)]
         elif ranges.proves(last):
             found = [at(last, worst)]
         else:
-            found = [at({}, start, extent), at(first, worst, extent)]
+            found = [at(number(0), start, extent), at(first, worst, extent)]
     return tuple(one for one in found if one is not None) if None not in found else None
 
 
 def _asks_nothing_when_empty(ranges: Ranges, poly: Polynomial, extent: Polynomial) -> bool:
     """Whether e ≤ 0 ⇒ p ≥ 0, or 1 ≤ e."""
-    if ranges.proves(_sum(extent, {}, 1, -1)):
+    if ranges.proves(extent.plus(-1)):
         return True
     with ranges.scope():
-        ranges.learn(_sum({}, extent, -1))
+        ranges.learn(extent.times(-1))
         return ranges.proves(poly)
 
 
 def _mentions(part: Part, variables: Collection[Var]) -> bool:
     polys = (part.poly, *part.values, *part.extents)
-    return any(var in variables for poly in polys for monomial in poly for var in monomial)
+    return any(poly.has(variables) for poly in polys)
 
 
 # ---------------------------------------------------------------------------- at the top of the function
@@ -205,8 +202,8 @@ def write(lift: Lift, emit: Callable[[Let], Atom]) -> None:
     """The lifted check as statements, given to `emit`, which answers with what stands for the target."""
     truth = ArrayType(BOOL)
     for part in lift.parts:
-        low = {monomial: -c for monomial, c in part.poly.items() if c < 0}
-        high = {monomial: c for monomial, c in part.poly.items() if c > 0}
+        low = Polynomial({monomial: -c for monomial, c in part.poly.terms.items() if c < 0})
+        high = Polynomial({monomial: c for monomial, c in part.poly.terms.items() if c > 0})
         less, more = _atom(low, emit, lift.span), _atom(high, emit, lift.span)
         holds = emit(_apply("le", truth, lift.span, less, more))
         for extent in part.extents:
@@ -218,9 +215,9 @@ def write(lift: Lift, emit: Callable[[Let], Atom]) -> None:
 
 def _atom(poly: Polynomial, emit: Callable[[Let], Atom], span: Span | None) -> Atom:
     integer = ArrayType(I64)
-    constant = poly.get((), 0)
+    constant = poly.added
     total: Atom | None = None
-    for monomial, coefficient in poly.items():
+    for monomial, coefficient in poly.terms.items():
         if not monomial:
             continue
         term: Atom = monomial[0]
@@ -273,30 +270,5 @@ def may_be_lifted(let: Let) -> bool:
     return all(inner.expr.error == "index" for inner in lets if isinstance(inner.expr, Check))
 
 
-def key(poly: Polynomial) -> frozenset[tuple[Monomial, int]]:
-    """What equal polynomials share."""
-    return frozenset(poly.items())
-
-
 def _is_nest(expr: Expr) -> bool:
     return hasattr(expr, "body") or hasattr(expr, "then")
-
-
-def _at(poly: Polynomial, index: Var, value: Mapping[Monomial, int]) -> Polynomial:
-    """The polynomial, linear in the index, at a value of it."""
-    rest = {monomial: c for monomial, c in poly.items() if index not in monomial}
-    return _sum(rest, value, poly.get((index,), 0))
-
-
-def _sum(
-    left: Mapping[Monomial, int], right: Mapping[Monomial, int], factor: int = 1, constant: int = 0
-) -> Polynomial:
-    """left + factor·right + constant"""
-    total = dict(left)
-    for monomial, coefficient in (*((m, factor * c) for m, c in right.items()), ((), constant)):
-        value = total.get(monomial, 0) + coefficient
-        if value:
-            total[monomial] = value
-        else:
-            total.pop(monomial, None)
-    return total

@@ -12,54 +12,19 @@ bounded in depth and number of steps, so the answer is "proved" or "not known".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from math import gcd
 
 from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Const, Expr, Type, Var
 from anadrome.dtypes import I64
-
-Monomial = tuple[Var, ...]
-Polynomial = dict[Monomial, int]
+from anadrome.prims.polynomials import Monomial, Polynomial, divided, number, variable
 
 MOST_STEPS = 60
 DEPTHS = (2, 4, 6)
 """Short proofs are looked for first."""
 MOST_TERMS = 12
-
-
-def _plus(left: Polynomial, right: Polynomial, factor: int = 1) -> Polynomial:
-    total = dict(left)
-    for monomial, coefficient in right.items():
-        value = total.get(monomial, 0) + factor * coefficient
-        if value:
-            total[monomial] = value
-        else:
-            total.pop(monomial, None)
-    return total
-
-
-def _scaled(poly: Polynomial, factor: int) -> Polynomial:
-    if factor == 1:
-        return poly  # no polynomial is changed once it is made
-    return {monomial: factor * coefficient for monomial, coefficient in poly.items()} if factor else {}
-
-
-def _times(left: Polynomial, right: Polynomial) -> Polynomial:
-    total: Polynomial = {}
-    for a, c in left.items():
-        for b, d in right.items():
-            total = _plus(total, {tuple(sorted(a + b, key=_order)): c * d})
-    return total
-
-
-def _order(var: Var) -> tuple[str, int]:
-    return (var.name, id(var))
-
-
-def _constant(value: int) -> Polynomial:
-    return {(): value} if value else {}
 
 
 class Ranges:
@@ -111,12 +76,12 @@ class Ranges:
         own = self.form(target)
         if name == "mod" and self.is_positive(args[1]):
             self.learn(own)
-            self.learn(_plus(_plus(self.form(args[1]), own, -1), _constant(-1)))
+            self.learn(self.form(args[1]).plus(own, -1).plus(-1))
         elif name == "floordiv" and isinstance(args[1], Const) and args[1].value > 0:
             divisor = int(args[1].value)
-            rest = _plus(self.form(args[0]), _scaled(own, divisor), -1)
+            rest = self.form(args[0]).plus(own, -divisor)
             self.learn(rest)
-            self.learn(_plus(_constant(divisor - 1), rest, -1))
+            self.learn(number(divisor - 1).plus(rest, -1))
             if self.proves(self.form(args[0])):
                 self.learn(own)
         elif name == "abs":
@@ -124,7 +89,7 @@ class Ranges:
         elif name == "to_i64" and args[0].type.dtype.kind in ("bool", "uint"):
             self.learn(own)
             if args[0].type.dtype.kind == "bool":
-                self.learn(_plus(_constant(1), own, -1))
+                self.learn(number(1).plus(own, -1))
 
     def learn_sizes(self, types: Iterable[Type]) -> None:
         """The sizes of an array are not negative."""
@@ -132,20 +97,20 @@ class Ranges:
             for size in type_.shape:
                 if isinstance(size, Var) and size not in self.sizes:
                     self.sizes.add(size)
-                    self.facts.setdefault(size, []).insert(0, {(size,): 1})
+                    self.facts.setdefault(size, []).insert(0, variable(size))
                     self.failed.clear()
 
     def learn(self, poly: Polynomial) -> None:
         """`poly` ≥ 0 holds in this scope."""
         self.state = next(self.states)
-        for var in {var for monomial in poly for var in monomial}:
+        for var in dict.fromkeys(poly.variables()):
             self.facts.setdefault(var, []).append(poly)
             self.trail.append(var)
 
     def learn_below(self, index: Var, extent: Atom) -> None:
         """0 ≤ index < extent"""
-        self.learn({(index,): 1})
-        self.learn(_plus(_plus(self.form(extent), {(index,): 1}, -1), _constant(-1)))
+        self.learn(variable(index))
+        self.learn(self.form(extent).plus(variable(index), -1).plus(-1))
 
     def learn_condition(self, atom: Atom, holds: bool) -> None:
         """A condition that is known to hold, or not to."""
@@ -172,15 +137,14 @@ class Ranges:
             else {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}.get(name, "")
         )
         left, right = self.form(args[0]), self.form(args[1])
-        less, more = _plus(right, left, -1), _plus(left, right, -1)
-        one = _constant(-1)
+        less, more = right.plus(left, -1), left.plus(right, -1)
         match name:
             case "lt":
-                return [_plus(less, one)]
+                return [less.plus(-1)]
             case "le":
                 return [less]
             case "gt":
-                return [_plus(more, one)]
+                return [more.plus(-1)]
             case "ge":
                 return [more]
             case "eq":
@@ -192,7 +156,7 @@ class Ranges:
     def form(self, atom: Atom) -> Polynomial:
         """The polynomial an integer atom is."""
         if isinstance(atom, Const):
-            return _constant(int(atom.value))
+            return number(int(atom.value))
         found = self.forms.get(atom)
         if found is None:
             found = self.forms[atom] = self._form(atom)
@@ -204,23 +168,24 @@ class Ranges:
             name = definition.prim.name
             if name in ("add", "sub"):
                 left, right = (self.form(arg) for arg in definition.args)
-                return _plus(left, right, 1 if name == "add" else -1)
+                return left.plus(right, 1 if name == "add" else -1)
             if name == "neg":
-                return _scaled(self.form(definition.args[0]), -1)
+                return self.form(definition.args[0]).times(-1)
             if name == "mul":
-                product = _times(*(self.form(arg) for arg in definition.args))
-                if len(product) <= MOST_TERMS:
+                left, right = (self.form(arg) for arg in definition.args)
+                product = left.times(right)
+                if len(product.terms) <= MOST_TERMS:
                     return product
-        return {(atom,): 1}
+        return variable(atom)
 
     def is_inside(self, index: Atom, size: Atom) -> bool:
         """Whether 0 ≤ index < size is proved."""
         form = self.form(index)
-        return self.proves(_plus(_plus(self.form(size), form, -1), _constant(-1))) and self.proves(form)
+        return self.proves(self.form(size).plus(form, -1).plus(-1)) and self.proves(form)
 
     def is_positive(self, atom: Atom) -> bool:
         """Whether atom ≥ 1 is proved."""
-        return self.proves(_plus(self.form(atom), _constant(-1)))
+        return self.proves(self.form(atom).plus(-1))
 
     def decides(self, atom: Atom) -> bool | None:
         """Whether a condition is proved to hold, or not to; None where neither."""
@@ -249,7 +214,7 @@ class Ranges:
 
     def difference(self, left: Atom, right: Atom) -> Polynomial:
         """left - right"""
-        return _plus(self.form(left), self.form(right), -1)
+        return self.form(left).plus(self.form(right), -1)
 
     def proves(self, poly: Polynomial) -> bool:
         """Whether `poly` ≥ 0 follows from the facts."""
@@ -264,15 +229,16 @@ class Ranges:
 
     def search(self, poly: Polynomial, depth: int, scale: int) -> bool:
         """Whether `poly`, which is scale times what is to be proved, is at least 1 - scale."""
-        if not poly or (len(poly) == 1 and () in poly):
-            return poly.get((), 0) > -scale
+        constant = poly.constant
+        if constant is not None:
+            return constant > -scale
         self.steps += 1
         if depth == 0:
             self.is_cut_short = True
             return False
-        if self.steps > MOST_STEPS or len(poly) > MOST_TERMS:
+        if self.steps > MOST_STEPS or len(poly.terms) > MOST_TERMS:
             return False
-        key = (self.state, depth, scale, frozenset(poly.items()))
+        key = (self.state, depth, scale, poly)
         known = self.failed.get(key)
         if known is not None:
             self.is_cut_short = self.is_cut_short or known
@@ -288,14 +254,15 @@ class Ranges:
         """The search, by division, cases and elimination."""
         if (scale == 1 and self.search_divided(poly, depth)) or self.search_cases(poly, depth, scale):
             return True
-        for monomial, coefficient in poly.items():
+        for monomial, coefficient in poly.terms.items():
             for fact in reversed(self.facts.get(monomial[0], ()) if monomial else ()):
-                own = fact.get(monomial, 0)
+                own = fact.terms.get(monomial, 0)
                 if own * coefficient > 0:
                     common = gcd(own, coefficient)
                     factor = abs(own) // common
-                    rest = _plus(_scaled(poly, factor), fact, -abs(coefficient) // common)
-                    if len(rest) <= len(poly) + 1 and self.search(rest, depth - 1, scale * factor):
+                    rest = poly.times(factor).plus(fact, -abs(coefficient) // common)
+                    is_short = len(rest.terms) <= len(poly.terms) + 1
+                    if is_short and self.search(rest, depth - 1, scale * factor):
                         return True
             if len(monomial) > 1 and self.search_product(poly, monomial, coefficient, depth, scale):
                 return True
@@ -303,13 +270,10 @@ class Ranges:
 
     def search_divided(self, poly: Polynomial, depth: int) -> bool:
         """v·p ≥ 0 where v ≥ 0 is known and p ≥ 0 is proved."""
-        if () in poly:
-            return False
-        common = set.intersection(*(set(monomial) for monomial in poly))
+        common = set.intersection(*(set(monomial) for monomial in poly.terms))
         for var in common:
-            if var in self.sizes and self.search(
-                {_without(m, var): c for m, c in poly.items()}, depth - 1, 1
-            ):
+            rest = Polynomial({divided(monomial, var): c for monomial, c in poly.terms.items()})
+            if var in self.sizes and self.search(rest, depth - 1, 1):
                 return True
         return False
 
@@ -318,21 +282,21 @@ class Ranges:
     ) -> bool:
         """Facts on one factor of a product, times the other factor where that is a size."""
         for var in dict.fromkeys(monomial):
-            rest = _without(monomial, var)
+            rest = divided(monomial, var)
             if not all(other in self.sizes for other in rest):
                 continue
             for fact in reversed(self.facts.get(var, ())):
-                own = fact.get((var,), 0)
+                own = fact.terms.get((var,), 0)
                 if own * coefficient > 0:
-                    scaled = _times(fact, {rest: 1})
-                    left = _plus(_scaled(poly, abs(own)), scaled, -abs(coefficient))
-                    if len(left) <= len(poly) and self.search(left, depth - 1, scale * abs(own)):
+                    scaled = fact.times(Polynomial({rest: 1}))
+                    left = poly.times(abs(own)).plus(scaled, -abs(coefficient))
+                    if len(left.terms) <= len(poly.terms) and self.search(left, depth - 1, scale * abs(own)):
                         return True
         return False
 
     def search_cases(self, poly: Polynomial, depth: int, scale: int) -> bool:
         """Either side of a min, max or select, under what it then known."""
-        for monomial in poly:
+        for monomial in poly.terms:
             definition = self.definitions.get(monomial[0]) if len(monomial) == 1 else None
             if definition is None or definition.prim.name not in ("min", "max", "select"):
                 continue
@@ -347,8 +311,8 @@ class Ranges:
                 )
             left, right = definition.args
             sign = 1 if definition.prim.name == "max" else -1
-            first = _scaled(_plus(self.form(left), self.form(right), -1), sign)
-            sides_facts = ((left, first), (right, _scaled(first, -1)))
+            first = self.difference(left, right).times(sign)
+            sides_facts = ((left, first), (right, first.times(-1)))
             return all(
                 self.search_extremum(poly, var, side, fact, depth, scale) for side, fact in sides_facts
             )
@@ -360,7 +324,7 @@ class Ranges:
         """One side of a select."""
         with self.scope():
             self.learn_condition(condition, holds)
-            return self.search(replaced(poly, var, self.form(side)), depth - 1, scale)
+            return self.search(poly.at(var, self.form(side)), depth - 1, scale)
 
     def search_extremum(
         self, poly: Polynomial, var: Var, side: Atom, fact: Polynomial, depth: int, scale: int
@@ -368,26 +332,4 @@ class Ranges:
         """One side of a min or max."""
         with self.scope():
             self.learn(fact)
-            return self.search(replaced(poly, var, self.form(side)), depth - 1, scale)
-
-
-def _without(monomial: Monomial, var: Var) -> Monomial:
-    position = monomial.index(var)
-    return monomial[:position] + monomial[position + 1 :]
-
-
-def negated(poly: Polynomial) -> Polynomial:
-    """-poly"""
-    return _scaled(poly, -1)
-
-
-def replaced(poly: Polynomial, var: Var, form: Mapping[Monomial, int]) -> Polynomial:
-    """The polynomial with another one in the place of a variable."""
-    total: Polynomial = {}
-    for monomial, coefficient in poly.items():
-        if var in monomial:
-            rest: Polynomial = {_without(monomial, var): coefficient}
-            total = _plus(total, _times(rest, dict(form)))
-        else:
-            total = _plus(total, {monomial: coefficient})
-    return total
+            return self.search(poly.at(var, self.form(side)), depth - 1, scale)

@@ -49,7 +49,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from anadrome.dtypes import I64
-from anadrome.kernel_ir.affine import ONE, Bindings, Form
+from anadrome.kernel_ir.affine import Bindings
 from anadrome.kernel_ir.arithmetic import add, compute, subtract
 from anadrome.kernel_ir.nodes import (
     Binding,
@@ -68,6 +68,7 @@ from anadrome.kernel_ir.nodes import (
 from anadrome.kernel_ir.walk import expressions, subexpressions
 from anadrome.kernel_ir.work import value_operations
 from anadrome.prims.node import replace
+from anadrome.prims.polynomials import Polynomial
 from anadrome.prims.table import PRIMS
 from anadrome.schedule.apart import Added, Sum
 from anadrome.schedule.names import Names, copied
@@ -120,18 +121,18 @@ def aligned_of(loop: For, added: Sequence[Added], sums: Sequence[Sum], bindings:
 def _moved(loop: For, added: Sequence[Added], bindings: Bindings) -> Iterator[Moved]:
     """The stores of an iteration: those that go along the same way a whole number of iterations apart are
     led by the one that is behind the others."""
-    groups: dict[tuple[Buffer, Form], list[Added]] = {}
+    groups: dict[tuple[Buffer, Polynomial], list[Added]] = {}
     for one in added:
-        rest = Form({monomial: factor for monomial, factor in one.place.terms.items() if monomial != ONE})
+        rest = one.place.varying
         groups.setdefault((bindings.root(one.stmt.buffer), rest), []).append(one)
     by_stmt: dict[Store, Moved] = {}
     for (_, rest), members in groups.items():
         step = rest.factor(loop.index)
         assert step is not None and step.constant
         stride = step.constant
-        first = min(members, key=lambda one: one.place.terms.get(ONE, 0) * stride)
+        first = min(members, key=lambda one: one.place.added * stride)
         for one in members:
-            by, left = divmod(one.place.terms.get(ONE, 0) - first.place.terms.get(ONE, 0), stride)
+            by, left = divmod(one.place.added - first.place.added, stride)
             moved = Moved(one.stmt, by, first.stmt, one.term)
             by_stmt[one.stmt] = Moved(one.stmt, 0, one.stmt, one.term) if left else moved
     for stmt in loop.body:

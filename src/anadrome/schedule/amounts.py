@@ -16,13 +16,9 @@ from math import gcd
 
 from anadrome.dtypes import I64
 from anadrome.kernel_ir.affine import (
-    ONE,
     Atom,
     Bindings,
-    Form,
     Forms,
-    number,
-    variable,
     whole_of_part,
 )
 from anadrome.kernel_ir.nodes import (
@@ -45,6 +41,7 @@ from anadrome.kernel_ir.nodes import (
 )
 from anadrome.kernel_ir.walk import bodies, expressions, subexpressions
 from anadrome.kernel_ir.work import value_operations
+from anadrome.prims.polynomials import Polynomial, number, variable
 from anadrome.prims.table import PRIMS
 
 
@@ -53,9 +50,9 @@ class Amounts:
     """Operations, and bytes read and written at least once. `unknown` are numbers in them that only the run
     knows: how often a loop runs that ends by what it computes."""
 
-    operations: Form
-    read: Form
-    written: Form
+    operations: Polynomial
+    read: Polynomial
+    written: Polynomial
     unknown: tuple[Var, ...] = ()
 
 
@@ -67,8 +64,8 @@ class _Level:
     """
 
     index: Var | None
-    trip: Form
-    ends: tuple[Form, Form] | None
+    trip: Polynomial
+    ends: tuple[Polynomial, Polynomial] | None
     is_of_workers: bool = False
     is_part: bool = False
 
@@ -79,12 +76,12 @@ class _Count:
 
     forms: Forms
     levels: list[_Level] = field(default_factory=list)
-    operations: Form = field(default_factory=lambda: number(0))
-    reached: dict[tuple[object, ...], tuple[bool, Form]] = field(default_factory=dict)
+    operations: Polynomial = field(default_factory=lambda: number(0))
+    reached: dict[tuple[object, ...], tuple[bool, Polynomial]] = field(default_factory=dict)
     unknown: list[Var] = field(default_factory=list)
     own: set[Buffer] = field(default_factory=set)
 
-    def times(self, is_moved: Callable[[_Level], bool] = lambda _: True) -> Form:
+    def times(self, is_moved: Callable[[_Level], bool] = lambda _: True) -> Polynomial:
         """How often a statement here runs; of the loops around only those by which it is moved."""
         total = number(1)
         is_shared = any(level.is_part and is_moved(level) for level in self.levels)
@@ -141,7 +138,7 @@ class _Count:
             for body in bodies(stmt):
                 self.body(body)
 
-    def _enter(self, index: Var | None, first: Form | None, end: Form | None, stmt: Stmt) -> None:
+    def _enter(self, index: Var | None, first: Polynomial | None, end: Polynomial | None, stmt: Stmt) -> None:
         if first is None or end is None:
             level = _Level(index, self._unknown(), None)
         elif (whole := whole_of_part(first, end)) and any(level.is_of_workers for level in self.levels):
@@ -158,7 +155,7 @@ class _Count:
             self.body(body)
         self.levels.pop()
 
-    def _unknown(self) -> Form:
+    def _unknown(self) -> Polynomial:
         """A number that only the run knows."""
         rounds = Var(f"rounds{len(self.unknown) or ''}", I64)
         self.unknown.append(rounds)
@@ -169,21 +166,21 @@ class _Count:
         length = self.forms.of(size) or self._unknown()
         self._note(buffer, ("run", length), length.times(self.times(lambda _: False)), is_write=is_write)
 
-    def _reach(self, buffer: Buffer, place: Form | None, *, is_write: bool) -> None:
+    def _reach(self, buffer: Buffer, place: Polynomial | None, *, is_write: bool) -> None:
         if buffer.space is not Space.LOCAL and self.forms.bindings.root(buffer) not in self.own:
             if place is None:
                 self._note(buffer, ("anywhere", object()), self.times(), is_write=is_write)
                 return
             indices = {level.index for level in self.levels if level.index is not None}
-            moved = {atom for monomial in place.terms for atom, _ in monomial if atom in indices}
+            moved = {atom for atom in place.variables() if atom in indices}
             count = self.times(lambda level: level.index in moved)
-            rest = Form({monomial: factor for monomial, factor in place.terms.items() if monomial != ONE})
-            every = gcd(*(factor for term, factor in rest.terms.items() if any(a in moved for a, _ in term)))
-            offset = place.terms.get(ONE, 0)
+            rest = place.varying
+            every = gcd(*(factor for term, factor in rest.terms.items() if not moved.isdisjoint(term)))
+            offset = place.added
             first = offset % every if every else offset
             self._note(buffer, ("along", rest, first), count, is_write=is_write)
 
-    def _note(self, buffer: Buffer, way: tuple[object, ...], count: Form, *, is_write: bool) -> None:
+    def _note(self, buffer: Buffer, way: tuple[object, ...], count: Polynomial, *, is_write: bool) -> None:
         root = self.forms.bindings.root(buffer)
         if root.space is not Space.LOCAL:
             key = (root, is_write, *way)
@@ -203,18 +200,14 @@ def _values(stmt: Stmt) -> tuple[Expr, ...]:
             return ()
 
 
-def at_most(form: Form, index: Var, ends: tuple[Form, Form]) -> Form:
+def at_most(form: Polynomial, index: Var, ends: tuple[Polynomial, Polynomial]) -> Polynomial:
     """A form with the last index in the place of a loop's index where that is added, and the first one where
     it is taken off."""
     if not form.has((index,)):
         return form
     total = number(0)
     for monomial, coefficient in form.terms.items():
-        term = Form({frozenset(item for item in monomial if item[0] is not index): coefficient})
-        for atom, power in monomial:
-            for _ in range(power if atom is index else 0):
-                term = term.times(ends[coefficient > 0])
-        total = total.plus(term)
+        total = total.plus(Polynomial({monomial: coefficient}).at(index, ends[coefficient > 0]))
     return total
 
 
@@ -226,15 +219,15 @@ class Sizes:
     numbers: Mapping[Var, Expr]
     workers: int
 
-    def of(self, form: Form) -> int | None:
+    def of(self, form: Polynomial) -> int | None:
         """The number that a form is; None where the run decides."""
         total = 0
         for monomial, coefficient in form.terms.items():
-            for atom, power in monomial:
+            for atom in monomial:
                 value = self._atom(atom)
                 if value is None:
                     return None
-                coefficient *= value**power
+                coefficient *= value
             total += coefficient
         return total
 
@@ -250,7 +243,7 @@ class Sizes:
             case ("load", *_):
                 return None
             case (str() as name, *forms):
-                values = [self.of(form) for form in forms if isinstance(form, Form)]
+                values = [self.of(form) for form in forms if isinstance(form, Polynomial)]
                 known = [value for value in values if value is not None]
                 return int(PRIMS[name].numpy(*known)) if len(known) == len(forms) else None
             case _:

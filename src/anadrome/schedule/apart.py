@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from anadrome.kernel_ir.affine import Atom, Bindings, Form, Forms, number, variable, whole_of_part
+from anadrome.kernel_ir.affine import Atom, Bindings, Forms, whole_of_part
 from anadrome.kernel_ir.arithmetic import known
 from anadrome.kernel_ir.nodes import (
     Alloc,
@@ -44,6 +44,7 @@ from anadrome.kernel_ir.walk import (
     subexpressions,
     trip_count,
 )
+from anadrome.prims.polynomials import Polynomial, number, variable
 from anadrome.prims.table import PRIMS
 
 ROWS = 4
@@ -82,7 +83,7 @@ class Added:
     stmt: Store
     term: Expr
     names: frozenset[Var]
-    place: Form
+    place: Polynomial
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ class Reach:
     """An element of a buffer that an iteration reads or writes: where it is, if that is a form."""
 
     root: Buffer
-    form: Form | None
+    form: Polynomial | None
     is_write: bool
 
     def step(self, index: Var) -> int | None:
@@ -190,7 +191,7 @@ class _Walk:
             self.forms.bound[var] = None if var.dtype.is_float else self.forms.of(value)
         self.extent = self._extent(loop)
         self.reached: list[Reach] = []
-        self.sums: dict[tuple[Buffer, Form], Sum] = {}
+        self.sums: dict[tuple[Buffer, Polynomial], Sum] = {}
         self.mixed: set[Buffer] = set()
         """Buffers of sums by several operators."""
         self.beside: set[Buffer] = set()
@@ -204,7 +205,7 @@ class _Walk:
         self.summed: set[Buffer] = set()
         """The buffers that they are in."""
 
-    def _extent(self, loop: For) -> Form | None:
+    def _extent(self, loop: For) -> Polynomial | None:
         """No fewer iterations than there are: of a worker's part of a loop, those of the loop."""
         first, end = (self.forms.of(self._bound_to(at)) for at in (loop.lo, loop.hi))
         if first is None or end is None:
@@ -229,7 +230,7 @@ class _Walk:
         """The buffer that a view looks into in the end."""
         return self.bindings.root(buffer)
 
-    def place(self, at: Load | Store) -> Form | None:
+    def place(self, at: Load | Store) -> Polynomial | None:
         """Where an element is, in the buffer that is looked into in the end."""
         return self.forms.place(at)
 
@@ -269,7 +270,7 @@ class _Walk:
     def _sums_in(self, root: Buffer) -> list[Sum]:
         return [one for (buffer, _), one in self.sums.items() if buffer is root]
 
-    def _go_along(self, form: Form, summed: _Summed) -> None:
+    def _go_along(self, form: Polynomial, summed: _Summed) -> None:
         """An element that goes along is added to, at once: between what reads it under a name and what puts
         it back another statement may have added to it, or the same one in a loop."""
         step = form.factor(self.index)
@@ -382,7 +383,7 @@ class _Walk:
             return not _has_multiple(rest.constant, rest.constant, abs(step), self.trip)
         return self._is_behind(rest, abs(step)) or self._is_behind(number(0).plus(rest, -1), abs(step))
 
-    def _is_behind(self, distance: Form, step: int) -> bool:
+    def _is_behind(self, distance: Polynomial, step: int) -> bool:
         """Whether a distance is at least what all iterations go through, once or a few times over, if there
         are any."""
         if self.extent is None:
@@ -390,7 +391,7 @@ class _Walk:
         rests = (distance.plus(self.extent, -step * times) for times in range(1, ROWS + 1))
         return any(self._is_natural(left) for left in rests)
 
-    def _is_natural(self, form: Form) -> bool:
+    def _is_natural(self, form: Polynomial) -> bool:
         """Whether a number is surely not negative. What falls with an index is counted back from the end of
         that one's loop, inner loops first: i = end - 1 - left, left ≥ 0."""
         left: set[Atom] = set()
@@ -398,7 +399,7 @@ class _Walk:
         while falling := [
             atom
             for monomial, coefficient in form.terms.items()
-            for atom, _ in monomial
+            for atom in monomial
             if coefficient < 0 and isinstance(atom, Var) and atom in loops
         ]:
             index = max(falling, key=self.bindings.depths.__getitem__)
@@ -409,7 +410,7 @@ class _Walk:
             back = end.plus(number(-1)).plus(variable(("left", index)), -1)
             form = form.without(index).plus(factor.times(back))
         return all(
-            coefficient > 0 and all(atom in left or self._is_count(atom) for atom, _ in monomial)
+            coefficient > 0 and all(atom in left or self._is_count(atom) for atom in monomial)
             for monomial, coefficient in form.terms.items()
         )
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
-from anadrome.kernel_ir.affine import Atom, Bindings, Form, Forms, Monomial, bindings_of
+from anadrome.kernel_ir.affine import Atom, Bindings, Forms, bindings_of
 from anadrome.kernel_ir.nodes import Binding, Buffer, Call, Expr, For, Function, Stmt, Var, While
 from anadrome.kernel_ir.walk import bodies, statements
+from anadrome.prims.polynomials import Monomial, Polynomial
 from anadrome.schedule.align import Aligned
 from anadrome.schedule.amounts import Amounts, Sizes, amounts_of
 from anadrome.schedule.apart import InOrder, Sum
@@ -184,14 +186,16 @@ class Words:
         names = ", ".join(f"`{self.name(var)}`" for var in amounts.unknown)
         return (f"at most {figures}", *([f"where only the run knows {names}"] if names else []))
 
-    def form(self, form: Form) -> str:
+    def form(self, form: Polynomial) -> str:
         """A sum of products, the largest degrees first."""
-        terms = sorted(form.terms.items(), key=lambda term: (-sum(power for _, power in term[0]), -term[1]))
+        terms = sorted(form.terms.items(), key=lambda term: (-len(term[0]), -term[1]))
         words = " + ".join(self._term(monomial, factor) for monomial, factor in terms)
         return words.replace("+ -", "- ") or "0"
 
     def _term(self, monomial: Monomial, factor: int) -> str:
-        atoms = sorted(self._atom(atom) + (f"^{power}" if power > 1 else "") for atom, power in monomial)
+        atoms = sorted(
+            self._atom(atom) + (f"^{power}" if power > 1 else "") for atom, power in Counter(monomial).items()
+        )
         digits = [] if atoms and abs(factor) == 1 else [f"{abs(factor):,}"]
         return "-" * (factor < 0) + "·".join([*digits, *atoms])
 
@@ -204,7 +208,7 @@ class Words:
 
     def _part(self, part: object) -> str:
         match part:
-            case Form():
+            case Polynomial():
                 return self.form(part)
             case Var() | Buffer():
                 return self.name(part)

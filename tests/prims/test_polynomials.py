@@ -1,0 +1,64 @@
+"""Polynomials: what is computed of them is what is computed of the numbers that they are."""
+
+from __future__ import annotations
+
+from math import prod
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anadrome.prims.polynomials import ONE, Polynomial, divided, number, variable
+
+NAMES = "xyz"
+POLYNOMIALS = st.dictionaries(
+    st.lists(st.sampled_from(NAMES), max_size=3).map(lambda names: tuple(sorted(names))),
+    st.integers(-5, 5).filter(bool),
+    max_size=5,
+).map(Polynomial)
+POINTS = st.fixed_dictionaries({name: st.integers(-4, 4) for name in NAMES})
+
+
+def value(poly: Polynomial, point: dict[str, int]) -> int:
+    return sum(c * prod(point[name] for name in monomial) for monomial, c in poly.terms.items())
+
+
+@given(POLYNOMIALS, POLYNOMIALS, st.integers(-3, 3), POINTS)
+def test_sums_and_products(one, other, factor, point):
+    first, second = value(one, point), value(other, point)
+    assert value(one.plus(other, factor), point) == first + factor * second
+    assert value(one.plus(factor), point) == first + factor
+    assert value(one.times(other), point) == first * second
+    assert value(one.times(factor), point) == first * factor
+    for made in (one.plus(other, factor), one.times(other), one.times(factor)):
+        assert 0 not in made.terms.values()
+    assert one.times(other) == other.times(one)
+    assert one.plus(other) == other.plus(one)
+    assert hash(one.plus(other)) == hash(other.plus(one))
+
+
+@given(POLYNOMIALS, POLYNOMIALS, POINTS)
+def test_another_polynomial_in_the_place_of_a_variable(one, other, point):
+    moved = {**point, "x": value(other, point)}
+    assert value(one.at("x", other), point) == value(one, moved)
+    assert value(one.at("x", one), point) == value(one, {**point, "x": value(one, point)})
+
+
+@given(POLYNOMIALS, POINTS)
+def test_parts(one, point):
+    assert value(one.varying, point) + one.added == value(one, point)
+    assert not one.without("x").has({"x"})
+    factor = one.factor("x")
+    if factor is None:
+        assert any(monomial.count("x") > 1 for monomial in one.terms)
+    else:
+        assert one.without("x").plus(factor.times(variable("x"))) == one
+        assert not factor.has({"x"})
+    assert (one.constant is None) == any(True for _ in one.variables())
+    assert one.constant in (None, one.added)
+
+
+def test_numbers_and_variables():
+    assert number(0).terms == {} and number(0).constant == 0
+    assert number(3).terms == {ONE: 3} and number(3).constant == 3
+    assert variable("x").plus(variable("x"), -1) == number(0)
+    assert divided(("x", "x", "y"), "x") == ("x", "y")
