@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
 from math import prod
 
 from hypothesis import given
@@ -10,12 +12,17 @@ from hypothesis import strategies as st
 from anadrome.prims.polynomials import ONE, Polynomial, divided, number, variable
 
 NAMES = "xyz"
-POLYNOMIALS = st.dictionaries(
-    st.lists(st.sampled_from(NAMES), max_size=3).map(lambda names: tuple(sorted(names))),
-    st.integers(-5, 5).filter(bool),
-    max_size=5,
-).map(Polynomial)
+TERMS = st.tuples(st.integers(-5, 5), st.lists(st.sampled_from(NAMES), max_size=3))
+POLYNOMIALS = st.lists(TERMS, max_size=5).map(
+    lambda terms: sum_of(
+        reduce(Polynomial.times, map(variable, names), number(coefficient)) for coefficient, names in terms
+    )
+)
 POINTS = st.fixed_dictionaries({name: st.integers(-4, 4) for name in NAMES})
+
+
+def sum_of(terms: Iterable[Polynomial]) -> Polynomial:
+    return reduce(Polynomial.plus, terms, number(0))
 
 
 def value(poly: Polynomial, point: dict[str, int]) -> int:
@@ -62,3 +69,11 @@ def test_numbers_and_variables():
     assert number(3).terms == {ONE: 3} and number(3).constant == 3
     assert variable("x").plus(variable("x"), -1) == number(0)
     assert divided(("x", "x", "y"), "x") == ("x", "y")
+    assert [poly.degree for poly in (number(0), number(3), variable("x").times(variable("x")))] == [0, 0, 2]
+
+
+def test_a_hash_of_many_operations_is_computed_once():
+    poly = variable("x")
+    for _ in range(60):
+        poly = variable(("xor", poly, poly)).plus(1)
+    assert hash(poly) == hash(Polynomial(dict(poly.terms)))

@@ -134,3 +134,17 @@ def test_numbers_that_are_computed_in_many_steps() -> None:
     for k in range(1, 41):
         h, g = h ^ (h << (k % 5)), g ^ (g << (k % 5))
     np.testing.assert_array_equal(found >= 0, (h > 100) & (g > 5))
+
+
+def test_numbers_that_are_multiplied_by_themselves() -> None:
+    """Written out they would be products of 2^40 factors."""
+
+    def steps(name: str) -> str:
+        return "\n".join(f"let {name}{k}: i64 = mul({name}{k - 1}, {name}{k - 1})" for k in range(1, 41))
+
+    before = f"let h0: i64 = add(i, 1)\n{steps('h')}\nlet g0: i64 = m\n{steps('g')}"
+    (found,) = results(guarded("and(gt(h40, 0), gt(g40, 5))", before), 0, 3, np.arange(360))
+    h, g = np.indices((20, 18))[1] + 1, np.full((20, 18), 3)
+    for _ in range(40):
+        h, g = h * h, g * g
+    np.testing.assert_array_equal(found >= 0, (h > 0) & (g > 5))

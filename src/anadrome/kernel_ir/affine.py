@@ -31,8 +31,8 @@ from anadrome.prims.polynomials import Polynomial, number, variable
 Atom = Var | tuple[object, ...]
 """A variable, or an operation and what it is of."""
 
-LONGEST = 24
-"""A sum of more terms is taken for unknown."""
+LONGEST, HIGHEST = 24, 16
+"""A sum of more terms, or of products of more factors, is taken for unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,8 @@ class Forms:
                 found = left.times(right)
             case _:
                 found = None if any(arg.has(self.moving) for arg in args) else variable((name, *args))
-        return found if found is not None and len(found.terms) <= LONGEST else None
+        is_short = found is not None and len(found.terms) <= LONGEST and found.degree <= HIGHEST
+        return found if is_short else None
 
 
 def whole_of_part(first: Polynomial, end: Polynomial) -> Polynomial | None:

@@ -24,7 +24,7 @@ from anadrome.prims.polynomials import Monomial, Polynomial, divided, number, va
 MOST_STEPS = 60
 DEPTHS = (2, 4, 6)
 """Short proofs are looked for first."""
-MOST_TERMS = 12
+MOST_TERMS, MOST_FACTORS = 12, 16
 
 
 class Ranges:
@@ -174,7 +174,7 @@ class Ranges:
             if name == "mul":
                 left, right = (self.form(arg) for arg in definition.args)
                 product = left.times(right)
-                if len(product.terms) <= MOST_TERMS:
+                if len(product.terms) <= MOST_TERMS and product.degree <= MOST_FACTORS:
                     return product
         return variable(atom)
 

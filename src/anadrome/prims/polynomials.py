@@ -10,25 +10,32 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from anadrome.prims.node import node
-
 Monomial: TypeAlias = tuple[Any, ...]
 """The variables of a product in one order, each as often as its power says."""
 
 ONE: Monomial = ()
 
 
-@node
 class Polynomial:
-    """Σ coefficient · product; no coefficient is zero."""
+    """Σ coefficient · product; no coefficient is zero.
 
-    terms: Mapping[Monomial, int]
+    Variables may be operations on polynomials, which stand in others many times: so the hash is kept.
+    """
+
+    def __init__(self, terms: Mapping[Monomial, int]) -> None:
+        self.terms = terms
+        self._hash: int | None = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Polynomial) and self.terms == other.terms
 
     def __hash__(self) -> int:
-        return hash(frozenset(self.terms.items()))
+        if self._hash is None:
+            self._hash = hash(frozenset(self.terms.items()))
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"Polynomial({dict(self.terms)})"
 
     def plus(self, other: Polynomial | int, factor: int = 1) -> Polynomial:
         """self + factor · other"""
@@ -69,6 +76,11 @@ class Polynomial:
     def varying(self) -> Polynomial:
         """The terms with variables."""
         return Polynomial({monomial: c for monomial, c in self.terms.items() if monomial != ONE})
+
+    @property
+    def degree(self) -> int:
+        """The most factors of a product."""
+        return max(map(len, self.terms), default=0)
 
     def variables(self) -> Iterator[Any]:
         """The variables, each as often as it occurs."""
