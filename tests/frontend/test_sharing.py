@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -483,7 +483,32 @@ def each_with_others(x, t):
     return count
 
 
-@pytest.mark.parametrize("function", [exchanged, the_one_before, in_two_loops, each_with_others])
+class Spot(NamedTuple):
+    x: float
+    y: float
+
+
+def tuples_with_others(x, t):
+    points, count = [Spot(x[i], t) for i in range(3)], 0.0
+    for v in x:
+        count += sum(one.x * two.y for one in points for two in points if one is not two)
+        points = [Spot(one.x + v, one.y) for one in points]
+    return count
+
+
+def arrays_exchanged(x, t):
+    one, two, count = x.copy(), x * 2.0, 0.0
+    for _ in x:
+        if one is two:
+            count += 1.0
+        one, two = two * t, one
+    return count + one[0]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [exchanged, the_one_before, in_two_loops, each_with_others, tuples_with_others, arrays_exchanged],
+)
 def test_objects_that_no_iteration_makes_one_are_told_apart(function):
     arguments = (np.linspace(0.2, 2.0, 19), 0.7)
     np.testing.assert_allclose(ad.jit(function)(*arguments), function(*arguments), rtol=1e-14)
@@ -519,7 +544,47 @@ def one_of_the_loop_around(x, t):
     return count
 
 
-@pytest.mark.parametrize("function", [one_after_an_iteration, one_from_the_start, one_of_the_loop_around])
+def one_array_after_an_iteration(x, t):
+    one, two, count = x[:2].copy(), x[2:4].copy(), 0.0
+    for _ in x:
+        if one is two:
+            count += 1.0
+        one = two
+    return count
+
+
+def one_tuple_after_an_iteration(x, t):
+    one, two, count = (x[0],), (x[1],), 0.0
+    for _ in x:
+        if one is two:
+            count += 1.0
+        one = two
+    return count
+
+
+def one_tuple_on_a_way(x, t):
+    one, two = (x[0],), (x[1],)
+    if x[0] > t:
+        one = two
+    return 1.0 if one is two else 2.0
+
+
+def asked_by_the_loop(x, t):
+    one, two, k = [x[0]], [x[1]], 0
+    while one is not two and k < len(x):
+        if x[k] > t:
+            one = two
+        k += 1
+    return 1.0 * k
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(one_after_an_iteration, one_from_the_start, one_of_the_loop_around, asked_by_the_loop),
+        *(one_array_after_an_iteration, one_tuple_after_an_iteration, one_tuple_on_a_way),
+    ],
+)
 def test_objects_that_an_iteration_may_make_one_are_refused(function):
     with pytest.raises(ad.AnadromeError, match="whether they are one"):
         ad.jit(function)(np.linspace(0.2, 2.0, 19), 0.7)

@@ -335,11 +335,10 @@ class Context:
             raise error
         raise Restage(site, error)
 
-    def merged(self, value: Any, of: Sequence[object], decided: object, place: Place | None = None) -> None:
-        """An object that stands for one of several; what is `decided` at once are the same ones of each."""
+    def merged(self, value: Any, sources: Sequence[object], place: Place | None = None) -> None:
+        """An object that stands for one of several, which is decided at run time."""
         record = self.records[id(value)] = Record(value, self.scope, is_merged=True, place=place)
-        self.identities.stands_for(value, of, decided)
-        for source in of:
+        for source in sources:
             origin = self.records.get(id(source))
             if origin is not None:
                 origin.versions.append(record)

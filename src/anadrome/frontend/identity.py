@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from anadrome.errors.base import Span
 from anadrome.errors.frontend import UnsupportedSyntax
 from anadrome.frontend.heap import is_same_object, itself
 from anadrome.frontend.structures import children
-from anadrome.frontend.values import Array, Complex, Record, Scope, Value
+from anadrome.frontend.values import Array, Cell, Complex, Record, Scope, Value
 
-_Pair = tuple[Value, Value]
+_Pair = tuple[Any, Any]
 
 
 @dataclass(slots=True)
@@ -23,7 +24,7 @@ class _Chosen:
     loop. Each of these then stands for its own in that order.
     """
 
-    value: Value
+    value: object
     sources: Sequence[Value]
     decided: object
     end: Sequence[Value] = ()
@@ -43,13 +44,22 @@ class Identities:
         self._asked: list[tuple[_Pair, Scope, Span | None]] = []
 
     def stands_for(self, value: Value, sources: Sequence[Value], decided: object) -> None:
-        """A container stands for one of several."""
-        self._chosen[id(value)] = _Chosen(value, sources, decided)
+        """An object stands for one of several."""
+        self._chosen[id(_object(value))] = _Chosen(_object(value), sources, decided)
+
+    def carries(self, value: Value, sources: Sequence[Value], decided: object) -> None:
+        """What a loop carries or leaves stands for one of several, with the containers and arrays in it."""
+        parts = children(value)
+        if parts is not None or isinstance(value, Array):
+            self.stands_for(value, sources, decided)
+        each = [children(source) or () for source in sources]
+        for position, part in enumerate(parts or ()):
+            self.carries(part, [of[position] for of in each if position < len(of)], decided)
 
     def ends(self, value: Value, end: Value) -> None:
-        """What an iteration puts in the places of the containers that a loop carries."""
-        if id(value) in self._chosen:
-            self._chosen[id(value)].end = (end,)
+        """What an iteration puts in the places of what a loop carries."""
+        if id(_object(value)) in self._chosen:
+            self._chosen[id(_object(value))].end = (end,)
         for part, last in zip(children(value) or (), children(end) or (), strict=False):
             self.ends(part, last)
 
@@ -78,24 +88,24 @@ class Identities:
         if isinstance(left, Complex) and isinstance(right, Complex):
             return self._may_be_one(left.real, right.real)
         if isinstance(left, Array) and isinstance(right, Array):
-            one, two = itself(left).cell, itself(right).cell
-            return two in one.partners or one in two.partners
+            first, second = itself(left).cell, itself(right).cell
+            if second in first.partners or first in second.partners:
+                return True
         supposed, waiting = set[tuple[int, int]](), [(left, right)]
         while waiting:
-            pair = waiting.pop()
-            if (id(pair[0]), id(pair[1])) in supposed:
-                continue
-            supposed.add((id(pair[0]), id(pair[1])))
-            if pair[0] is pair[1]:
+            one, two = map(_object, waiting.pop())
+            if one is two:
                 return True
-            waiting += self._reasons(*pair)
+            if (id(one), id(two)) not in supposed:
+                supposed.add((id(one), id(two)))
+                waiting += self._reasons(one, two)
         return False
 
     def _waits(self, left: Value, right: Value) -> bool:
         """Whether a loop decides what two values are that is still being staged."""
         found, waiting = set[int](), [left, right]
         while waiting:
-            one = self._chosen.get(id(waiting.pop()))
+            one = self._chosen.get(id(_object(waiting.pop())))
             if one is not None and id(one.value) not in found:
                 if one.loop is not None and not one.end:
                     return True
@@ -103,7 +113,7 @@ class Identities:
                 waiting += [*one.sources, *one.end]
         return False
 
-    def _reasons(self, left: Value, right: Value) -> list[_Pair]:
+    def _reasons(self, left: object, right: object) -> list[_Pair]:
         """Pairs of which one must be one object where these are."""
         one, two = self._chosen.get(id(left)), self._chosen.get(id(right))
         if one is not None and two is not None and one.decided is two.decided:
@@ -116,9 +126,19 @@ class Identities:
             return []  # an iteration before cannot hold what this one makes
         return [(source, right) for source in (*one.sources, *one.end)]
 
-    def _is_made_in(self, value: Value, loop: Scope) -> bool:
+    def _is_made_in(self, value: object, loop: Scope) -> bool:
+        if isinstance(value, Cell):
+            return _is_inside(value.home, loop)
         record = self._records.get(id(value))
         return record is not None and record.owner is value and _is_inside(record.home, loop)
+
+
+def _object(value: Value) -> object:
+    """What has the identity of a value: of a whole array that is its storage, which has many names."""
+    if not isinstance(value, Array):
+        return value
+    array = itself(value)
+    return array.cell if array.view is None else array.view
 
 
 def _is_outside(loop: Scope | None, other: Scope | None) -> bool:

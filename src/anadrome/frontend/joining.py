@@ -55,7 +55,7 @@ class Joining:
             ):
                 self.context.made(merged)
             else:
-                self.context.merged(merged, (one, two), self)
+                self.context.merged(merged, (one, two))
 
     @property
     def is_expression(self) -> bool:

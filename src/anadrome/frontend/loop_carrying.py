@@ -169,6 +169,7 @@ class Carrying:
                 inner.append(Scalar(var, carried.weak[-1]))
         carried.value = rebuild(iter(inner))
         self._merge(carried.value, (value,), place)
+        self.context.identities.carries(carried.value, (value,), self.scope)
         return carried
 
     def _held(self, carried: Carried, leaf: Array, cell: Cell) -> Array:
@@ -208,7 +209,7 @@ class Carrying:
     def _merge(self, made: Value, sources: Sequence[Value], place: Place | None = None) -> None:
         """The containers of a rebuilt value stand for those of its sources."""
         if not isinstance(made, tuple | slice | Complex | Maybe) and children(made) is not None:
-            self.context.merged(made, sources, self.scope if place else self, place)
+            self.context.merged(made, sources, place)
         each = [children(source) or () for source in sources]
         for position, part in enumerate(children(made) or ()):
             if not isinstance(part, Complex):
@@ -305,6 +306,7 @@ class Carrying:
             values = [self._result(*each) for each in zip(found, weak, turns, strict=True)]
             whole = carried.rebuild(iter(values))
             self._merge(whole, (before, value))
+            self.context.identities.carries(whole, (before, value), self)
             self._set(place, whole)
 
         return Part(carried.variables, carried.atoms, ends, settle)

@@ -413,8 +413,8 @@ def _merged(joining: Joining, pair: tuple[Value, Value], like: Value, parts: lis
     merged = with_members(like, parts)
     if not isinstance(like, tuple | slice | Complex):
         joining.pairs.append((*pair, merged))
-        if pair[0] is not pair[1]:
-            joining.context.identities.stands_for(merged, pair, joining)
+    if pair[0] is not pair[1]:
+        joining.context.identities.stands_for(merged, pair, joining)
     return merged
 
 
