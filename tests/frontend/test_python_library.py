@@ -113,16 +113,13 @@ def made_by_list(x):
     return np.array(found)
 
 
+@functools.cache
+def power(v, n):
+    return 1.0 if n < 1 else power(v, n - 1) * v
+
+
 def remembered(x):
-    @functools.cache
-    def power(n):
-        return x if n < 2 else power(n - 1) * 0.5 + power(n - 2)
-
-    @functools.cache
-    def slope():
-        return x[0] * 2.0
-
-    return power(6) * slope()
+    return power(x[0], 3) + power(x[1], 2)
 
 
 FUNCTIONS = [
@@ -200,3 +197,44 @@ def test_what_cannot_be_read_is_named():
         ad.jit(returned_unread)(X, X)
     lines = str(refused.value).splitlines()
     assert lines[2].index("a, best") == lines[3].index("^")
+
+
+# ---------------------------------------------------------------------------- what cached functions give
+@functools.cache
+def cached_list(v):
+    return [v]
+
+
+@functools.lru_cache(maxsize=8)
+def cached_product(v):
+    return v * 2.0
+
+
+def inner_and_cached(x):
+    total = 1.0
+
+    @functools.cache
+    def scaled(k):
+        return total * k
+
+    first = scaled(2)
+    total = x[0]
+    return first + scaled(2)
+
+
+def of_an_array(x):
+    return np.sum(cached_product(x))
+
+
+def a_list_each_time(x):
+    cached_list(x[0])[0] += 5.0
+    return cached_list(x[0])[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [(inner_and_cached, "scaled"), (of_an_array, "unhashable"), (a_list_each_time, "can be changed")],
+)
+def test_cached_functions_whose_memory_would_be_seen_are_refused(function, words):
+    with pytest.raises(frontend.FrontendError, match=words):
+        ad.jit(function)(X)

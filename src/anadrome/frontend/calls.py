@@ -11,7 +11,8 @@ import types
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import BuiltinFunctionType, FunctionType, MethodType
+from numbers import Number
+from types import BuiltinFunctionType, FunctionType, MethodType, NoneType
 from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
@@ -23,6 +24,7 @@ from anadrome.errors.frontend import (
     RUN_TEXT,
     CallMismatch,
     RecursionTooDeep,
+    StaticCallFailed,
     UnsupportedArgument,
     UnsupportedCall,
     UnsupportedSyntax,
@@ -69,7 +71,9 @@ from anadrome.frontend.values import (
     RunText,
     Scalar,
     Value,
+    is_numpy_array,
     is_staged,
+    python_name,
 )
 from anadrome.frontend.views import laid_out_like
 from anadrome.prims.node import replace
@@ -219,6 +223,29 @@ def _row(
     return None
 
 
+UNCHANGEABLE = (Scalar, Complex, Number, np.generic, str, NoneType)
+
+
+def _remembered(
+    context: Context, name: str, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> Value:
+    """A call of a cached function, which is evaluated each time: right where nobody sees that it is."""
+    if isinstance(function, StagedFunction):
+        reason = "what an inner function reads may change, and what it has remembered does not"
+        raise UnsupportedCall(name, context.span, reason, "leave the cache out")
+    for arg in (*args, *kwargs.values()):
+        if is_numpy_array(arg) or isinstance(arg, list | dict | set | GrowingList | np.ndarray):
+            error = TypeError(f"unhashable type: '{python_name(arg)}'")
+            raise StaticCallFailed(f"the call of `{name}`", error, context.span)
+    found = call(context, function, args, kwargs)
+    parts = found if isinstance(found, tuple) else (found,)
+    if any(getattr(part, "shape", ()) or not isinstance(part, UNCHANGEABLE) for part in parts):
+        reason = "what it gives can be changed, and is one object in each call"
+        help = "return a number or a tuple of numbers, or leave the cache out"
+        raise UnsupportedCall(name, context.span, reason, help)
+    return found
+
+
 def _is_runtime(value: Value) -> bool:
     if isinstance(
         value, LazyGenerator | Iterator | Iterated | GrowingList | RowList | StagedFunction | BoundMethod
@@ -361,6 +388,8 @@ def _call_python(
     ):
         return natively.run_on_container(context, function, args, kwargs)
     wrapped = getattr(function, "__wrapped__", None)
+    if isinstance(function, functools._lru_cache_wrapper) and is_inlined(wrapped):
+        return _remembered(context, name_of(function), wrapped, args, kwargs)
     if is_inlined(wrapped):
         return call(context, wrapped, args, kwargs)
     method = inspect.getattr_static(type(function), "__call__", None)
