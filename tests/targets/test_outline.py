@@ -130,13 +130,13 @@ def test_sums_in_registers_come_in_and_go_out():
 
 @pytest.mark.parametrize(("room", "other"), [(3, 3), (16, 16), (17, 17), (40, 40), (3, 4), (40, 41)])
 def test_arrays_in_registers_or_on_the_stack(room, other):
-    loop = "for i in 0 .. n parallel {{ {a}[i] = add({x}[i], {s}[sub({r}, 1)]) {s}[sub({r}, 2)] = 8.0 }}"
+    loop = "for i in 0 .. n sequential {{ {a}[i] = add({x}[i], {s}[sub({r}, 1)]) {s}[sub({r}, 2)] = 8.0 }}"
     text = both(
         f"alloc s: f64 local [{room}] alloc t: f64 local [{other}] "
         f"fill s [{room}] = c fill t [{other}] = d " + loop.format(a="a", x="x", s="s", r=room),
         loop.format(a="b", x="y", s="t", r=other),
         f"return a as f64 [n], b as f64 [n], s[{room - 2}] as f64, t[{other - 1}] as f64",
-    ).replace("parallel", "sequential")
+    )
     assert functions(text) == ((1, 2) if room == other else (0, 0))
     a, b, s, t = agree(text, X, Y, len(X), 2.0, 3.0)
     np.testing.assert_allclose(a, X + 2)

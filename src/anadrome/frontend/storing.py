@@ -91,8 +91,10 @@ def store_item(context: Context, base: Value, index: Value, value: Value) -> Non
 
 def check_list_index(context: Context, base: Value, index: Value) -> None:
     """Refuse what is no place in a list: an array has more of them than a list, also where a list is one."""
-    is_list = isinstance(base, list | tuple | GrowingList) or (
-        isinstance(base, Array) and base.list_depth > 0
+    is_list = (
+        type(base) in (list, tuple)
+        or isinstance(base, GrowingList)
+        or (isinstance(base, Array) and base.list_depth > 0)
     )
     has_axes = isinstance(index, list | GrowingList) or bool(getattr(index, "shape", ()))
     if is_list and (index is None or index is Ellipsis or isinstance(index, tuple) or has_axes):

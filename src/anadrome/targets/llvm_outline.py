@@ -1,4 +1,4 @@
-"""Statements as a function of their own: what a worker does, and what a program does several times.
+"""Statements as a function of their own: what a worker does, what a program does several times, large loops.
 
 Loops that are alike (`kernel_ir.likeness`) are one function, which each of them calls with its own arrays and
 numbers, if what is known of these is the same: so that LLVM compiles once what stands in a program a hundred

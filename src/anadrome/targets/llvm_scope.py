@@ -114,7 +114,7 @@ class Program:
         self.no_runtime_unrolling = module.metadata('!{!"llvm.loop.unroll.runtime.disable"}')
         self.works = Works(Limits(bindings_of(fn.body)))
         self.apart = apart(fn.body, self.works)
-        """The loops that are like another one of the program."""
+        """The loops that are functions of their own, with what those have in common that are alike."""
         self.outlines: dict[Hashable, Outlined] = {}
         """The functions of these, by what they are and what is known of what they read."""
         self.uses_threads = False
