@@ -16,7 +16,6 @@ from anadrome.errors.frontend import (
     ChangesStructure,
     ChangesType,
     FrontendError,
-    WritesThroughView,
 )
 from anadrome.frontend.arrays import atom, boxed, describe, type_of, unboxed, weakness
 from anadrome.frontend.carried import AxisKey, becomes_float, follow_start, is_python_number
@@ -42,7 +41,7 @@ from anadrome.frontend.restarts import (
     RetypeLoop,
 )
 from anadrome.frontend.run_time_lists import GrowingList
-from anadrome.frontend.sharing import Turn, Turns, aliases
+from anadrome.frontend.sharing import Turn, Turns, aliases, refuse_shared_writes
 from anadrome.frontend.sizes import retype
 from anadrome.frontend.structures import children, is_same_structure
 from anadrome.frontend.texts import STATES
@@ -425,38 +424,12 @@ class Carrying:
                 raise RetypeLoop(self.scope, key, var.type.dtype)
 
     def _refuse_shared_writes(self, carried: Sequence[Carried]) -> None:
-        """In the next iteration a name holds what it ends with now. Two that end with one array, or one that
-        ends with an array from outside, are only carried apart if nothing writes them."""
-        turns = Turns(
-            [
-                Turn(cell, start, end)
-                for one in carried
-                for cell, start, end in zip(one.cells, _arrays(one.start), one.ends, strict=True)
-            ],
-            self._is_outer,
-        )
-        cells = [turn.cell for turn in turns.turns if turn.cell is not None]
-        for cell, roots in zip(cells, turns.outer, strict=True):
-            for root in roots:
-                if root not in cell.partners:
-                    self._meets_outer(cell, root)
-        for pair in turns.together - turns.started:
-            changes = [max(cells[place].last_written, cells[place].last_forgotten) for place in pair]
-            if max(changes) > self.scope.tick:
-                raise self._shared_write()
-
-    def _meets_outer(self, cell: Cell, root: Cell) -> None:
-        """From the next iteration on `cell` may be the array `root` of outside."""
-        tick = self.scope.tick
-        if root.last_written > tick or (cell.last_written > tick and root.last_read > tick):
-            raise self._shared_write()
-        if cell.last_written > tick:
-            root.poisoned = self.context.span
-            self.context.poisonings.append(root)
-
-    def _shared_write(self) -> WritesThroughView:
-        reason = "two names hold one array after an iteration, and one of them is written in the loop"
-        return WritesThroughView(reason, self.context.span)
+        turns = [
+            Turn(cell, start, end)
+            for one in carried
+            for cell, start, end in zip(one.cells, _arrays(one.start), one.ends, strict=True)
+        ]
+        refuse_shared_writes(self.context, self.scope, Turns(turns, self._is_outer))
 
     def _fit(self, carried: Carried, position: int, leaf: Value) -> Atom:
         """The value at the end of an iteration under the type it is carried with, or an error."""

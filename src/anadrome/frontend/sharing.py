@@ -19,9 +19,10 @@ from dataclasses import dataclass, field
 
 from anadrome.array_ir.nodes import ArrayType, Atom, If, Var
 from anadrome.array_ir.walk import free_variables
+from anadrome.errors.frontend import WritesThroughView
 from anadrome.frontend.context import Context
 from anadrome.frontend.sizes import retype
-from anadrome.frontend.values import Array, Cell, Choice, ScopeKind, Value, View, link
+from anadrome.frontend.values import Array, Cell, Choice, Scope, ScopeKind, Value, View, link
 from anadrome.frontend.writing import put
 
 
@@ -176,6 +177,34 @@ class Turns:
         turn = self.turns[place]
         is_same = isinstance(turn.end, Array) and turn.end.cell is turn.cell and turn.end.view is None
         return turn.start if is_same and isinstance(turn.start, Array) else None
+
+
+def refuse_shared_writes(context: Context, loop: Scope, turns: Turns) -> None:
+    """In the next iteration a name holds what it ends with now. Two that end with one array, or one that ends
+    with an array from outside, are only carried apart if nothing writes them."""
+    cells = [turn.cell for turn in turns.turns if turn.cell is not None]
+    for cell, roots in zip(cells, turns.outer, strict=True):
+        for root in roots:
+            if root not in cell.partners:
+                _meets_outer(context, loop, cell, root)
+    for pair in turns.together - turns.started:
+        changes = [max(cells[place].last_written, cells[place].last_forgotten) for place in pair]
+        if max(changes) > loop.tick:
+            raise _shared_write(context)
+
+
+def _meets_outer(context: Context, loop: Scope, cell: Cell, root: Cell) -> None:
+    """From the next iteration on `cell` may be the array `root` of outside."""
+    if root.last_written > loop.tick or (cell.last_written > loop.tick and root.last_read > loop.tick):
+        raise _shared_write(context)
+    if cell.last_written > loop.tick:
+        root.poisoned = context.span
+        context.poisonings.append(root)
+
+
+def _shared_write(context: Context) -> WritesThroughView:
+    reason = "two names hold one array after an iteration, and one of them is written in the loop"
+    return WritesThroughView(reason, context.span)
 
 
 # ---------------------------------------------------------------------------- choices of branches
