@@ -17,6 +17,8 @@ from scipy.sparse.linalg import cg, spsolve
 
 import anadrome as ad
 from tests.errors.followed_functions import (
+    Rate,
+    RateOfFields,
     Y,
     adds,
     adds_in_place,
@@ -24,7 +26,9 @@ from tests.errors.followed_functions import (
     appends_over_a_range,
     appends_to_a_copy,
     appends_while_large,
-    changes_an_object,
+    changes_an_item,
+    changes_items,
+    changes_what_is_copied,
     collects,
     collects_in_a_list,
     counts_up,
@@ -35,13 +39,12 @@ from tests.errors.followed_functions import (
     draws_in_a_branch,
     draws_rows_first,
     draws_until_a_break,
-    exchanges_dataclasses,
-    exchanges_objects,
     extends_a_string,
     grows_by_its_first,
     grows_by_its_first_in_a_name,
     halves_on_a_stack,
     halves_on_an_array,
+    makes_new_items,
     names_its_state,
     numbers_its_state,
     prints_after_rows,
@@ -382,11 +385,14 @@ FOLLOWED: dict[str, Followed] = {
     "a state with a name": Followed(
         names_its_state, ["`IDLE, ON = 0, 1`"], numbers_its_state, (X,), names_its_state
     ),
-    "an object that is exchanged": Followed(
-        exchanges_objects, ["`@dataclass` above"], exchanges_dataclasses, (1.5, 3), exchanges_objects
+    "an object that is returned": Followed(
+        lambda x: Rate(x), ["make `Rate` a dataclass"], lambda x: RateOfFields(x).value, (1.5,)
     ),
-    "an object that is changed": Followed(
-        exchanges_objects, ["`rate.value = ...`"], changes_an_object, (1.5, 3), exchanges_objects
+    "an object changed after it is in a list": Followed(
+        changes_an_item, ["`copy.copy(x)`"], changes_what_is_copied, (1.5, 3), lambda x, n: float(n)
+    ),
+    "an item that is changed": Followed(
+        changes_items, ["make a list of new objects"], makes_new_items, (1.5, 3), changes_items
     ),
     "rows of which one is empty": Followed(
         visits_unpadded, ["pad them", "`[1, 2, -1]`"], visits_padded, (Y,), visits_unpadded

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -300,22 +301,31 @@ class RateOfFields:
     value: float
 
 
-def exchanges_objects(x, n, kind=Rate):
-    rate = kind(1.0)
-    for _ in range(n):
-        rate = kind(rate.value + x)
-    return rate.value
-
-
-def exchanges_dataclasses(x, n):
-    return exchanges_objects(x, n, RateOfFields)
-
-
-def changes_an_object(x, n):
+def changes_an_item(x, n):
     rate = Rate(1.0)
-    for _ in range(n):
-        rate.value = rate.value + x
-    return rate.value
+    rates = [rate for _ in range(n)]
+    rate.value = x
+    return sum(rate.value for rate in rates)
+
+
+def changes_what_is_copied(x, n):
+    rate = Rate(1.0)
+    rates = [copy.copy(rate) for _ in range(n)]
+    rate.value = x
+    return sum(rate.value for rate in rates)
+
+
+def changes_items(x, n):
+    rates = [Rate(x * i) for i in range(n)]
+    for rate in rates:
+        rate.value += 1.0
+    return sum(rate.value for rate in rates)
+
+
+def makes_new_items(x, n):
+    rates = [Rate(x * i) for i in range(n)]
+    rates = [Rate(rate.value + 1.0) for rate in rates]
+    return sum(rate.value for rate in rates)
 
 
 def visits_unpadded(x):

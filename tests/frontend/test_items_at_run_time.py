@@ -308,7 +308,7 @@ def test_words_that_branches_chose_are_compared(x: list[float]) -> None:
         (lambda x, k: [(np.sin, x[0]), (np.cos, x[1])][k][1], "of another form"),
         (lambda x, k: [np.arange(3), np.ones(3)][k][0], "int64 in one item"),
         (lambda x, k: [np.float32(0.1), 2.0][k] * 3.0, "float32 in one item"),
-        (makes_functions, "an object or function that the program makes"),
+        (makes_functions, "a function, set, deque or iterator that the program makes"),
     ],
 )
 def test_items_that_differ_in_more_than_numbers_are_refused(function: Callable[..., Any], words: str) -> None:

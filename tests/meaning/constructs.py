@@ -12,7 +12,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 
-from anadrome.errors import AnadromeError, frontend, parallel
+from anadrome.errors import AnadromeError, frontend, objects, parallel
 from tests.errors.corpus import EXPECTED, NAMES, PROGRAMS
 from tests.meaning.test_cases import NOT_YET, RIGHT, name_of
 
@@ -97,8 +97,9 @@ REFUSALS: tuple[type[AnadromeError], ...] = (
     frontend.EscapingMutation,
     frontend.PrintsInParallel,
     parallel.DrawsInParallel,
-    frontend.ChangesMerged,
-    frontend.StaleMerge,
+    objects.ChangesItem,
+    objects.ChangesMerged,
+    objects.StaleMerge,
     frontend.RecursionTooDeep,
 )
 """Errors that say what is not compiled, and not what is wrong."""

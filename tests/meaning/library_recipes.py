@@ -197,6 +197,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "filter": ("v", "list(filter(None, [{a}.shape[0], 0]))"),
 
     "set": ("v", "len(set([1, 2, 2])) * {a}"),
+    "copy.deepcopy": ("v", "copy.deepcopy({a})"),
     "collections.deque": ("v", "sum(collections.deque([{a}, 2.0, {a}], maxlen=2))"),
     "frozenset": ("v", "len(frozenset([1, 2, 2])) * {a}"),
 }  # fmt: skip

@@ -16,6 +16,7 @@ from tests.meaning.cases import (
     generators,
     growth,
     in_place,
+    instances,
     iterators,
     libraries,
     numbers,
@@ -37,7 +38,7 @@ from tests.meaning.thresholds import configurations
 FAMILIES = (
     *(in_place, iterators, generators, containers, views, rows, tables, control, objects, numbers, outside),
     *(everyday, libraries, printing, sizes, trying, walrus, optional, classes, steppers, growth),
-    exchanged,
+    *(exchanged, instances),
 )
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""

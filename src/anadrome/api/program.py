@@ -39,8 +39,9 @@ from anadrome.errors.api import UnsupportedResult
 from anadrome.errors.frontend import AnnotationMismatch
 from anadrome.frontend.drawing import GeneratorSpec
 from anadrome.frontend.guards import Guards
-from anadrome.frontend.iterables import Iterated, RowList
+from anadrome.frontend.iterables import Iterated
 from anadrome.frontend.stage import ArgumentSpec, Shared, Staged, stage
+from anadrome.frontend.structures import RowList
 from anadrome.targets.cpu_call import Executable
 
 

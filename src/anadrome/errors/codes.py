@@ -48,6 +48,7 @@ CODES: Mapping[str, str] = {
     "SparseOperation": "A137",
     "DrawsInParallel": "A138",
     "MayBeNone": "A139",
+    "ChangesItem": "A140",
     # differentiation
     "NotDifferentiable": "A201",
     "ClosedOver": "A202",

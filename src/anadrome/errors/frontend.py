@@ -509,30 +509,6 @@ class PrintsInParallel(FrontendError, TypeError):
         )
 
 
-class ChangesMerged(FrontendError, TypeError):
-    """A change of an object of which only the run decides which one it is."""
-
-    def __init__(self, what: str, span: Span | None) -> None:
-        super().__init__(
-            f"{what} is changed, and only the run knows which object that is",
-            span,
-            label="another object on another way, or in another iteration",
-            help="copy it first (`list(x)`, `dict(x)`) and change the copy, or change it on each way",
-        )
-
-
-class StaleMerge(FrontendError, TypeError):
-    """An object of which only the run decides which one it is, after one of those was changed."""
-
-    def __init__(self, what: str, changed: Span, span: Span | None) -> None:
-        super().__init__(
-            f"{what} may be an object that was changed since, and only the run knows",
-            span,
-            label=f"one of the objects that it may be was changed ({changed})",
-            help="copy the object before it is changed, or read it by its own name",
-        )
-
-
 class RecursionTooDeep(FrontendError, RecursionError):
     """Inline calls nested beyond the limit."""
 

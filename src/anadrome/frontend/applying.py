@@ -22,7 +22,7 @@ from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex_array
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import growing_list, new_list, plain_list, repeated
-from anadrome.frontend.iterables import Iterated, RowList
+from anadrome.frontend.iterables import Iterated
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.keyed import hashable
 from anadrome.frontend.list_methods import ListMethod
@@ -38,7 +38,7 @@ from anadrome.frontend.overloads import (
 )
 from anadrome.frontend.own import is_native
 from anadrome.frontend.run_time_lists import GrowingList
-from anadrome.frontend.structures import has_staged
+from anadrome.frontend.structures import RowList, has_staged
 from anadrome.frontend.texts import STATES, WAYS, added, percent
 from anadrome.frontend.values import (
     Array,
@@ -230,7 +230,9 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
             context.surroundings.stays_here(
                 "which equal numbers and texts are the same object is Python's choice"
             )
-        return is_one is (kind is ast.Is)
+        if isinstance(is_one, bool):
+            return is_one is (kind is ast.Is)
+        return Scalar(context.builder.apply("eq" if kind is ast.Is else "ne", *is_one), is_weak=True)
     found = own_comparison(context, kind, left, right)
     if found is not NotImplemented:
         return found
@@ -271,7 +273,8 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
             if left.keys() != right.keys():
                 return kind is ast.NotEq
             return _item_by_item(context, kind, [*left.values()], [right[key] for key in left])
-    if is_run_time:
+    is_key = kind in (ast.In, ast.NotIn) and context.identities.is_chosen(left)
+    if is_run_time or is_key:
         raise UnsupportedSyntax("a comparison of containers that hold run-time values", context.span)
     context.surroundings.whole(left)
     context.surroundings.whole(right)

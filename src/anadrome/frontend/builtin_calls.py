@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import math
 import operator
@@ -22,14 +23,14 @@ from anadrome.errors.frontend import (
     UnsupportedCall,
     UnsupportedType,
 )
-from anadrome.frontend import dataclass_calls, itertools_calls
+from anadrome.frontend import copying, itertools_calls
 from anadrome.frontend.applying import is_list, operate
 from anadrome.frontend.arrays import as_array, atom, describe, promote_one, type_of
 from anadrome.frontend.complex_numbers.parts import numpy_type
 from anadrome.frontend.comprehension import list_of, made_list
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.growing import new_list, plain_list
-from anadrome.frontend.iterables import Iterated, RowList, Unrolled, staged_range, unroll
+from anadrome.frontend.iterables import Iterated, Unrolled, staged_range, unroll
 from anadrome.frontend.iterators import (
     ADVANCE,
     GeneratorCall,
@@ -57,7 +58,7 @@ from anadrome.frontend.sizes import size_value
 from anadrome.frontend.sorting_keys import is_compared, key_width, known_order, tuple_width, with_a_row
 from anadrome.frontend.sparse_matrices import example
 from anadrome.frontend.sparse_program import Sparse
-from anadrome.frontend.structures import has_staged
+from anadrome.frontend.structures import RowList, has_staged
 from anadrome.frontend.texts import print_values, written
 from anadrome.frontend.values import Array, Complex, RunText, Scalar, Value, Weak, is_numpy_array, is_staged
 
@@ -548,7 +549,7 @@ BUILTINS: dict[Callable[..., Any], StagedCall] = {
     sorted: _sorted,
     unroll: lambda context, iterable: Unrolled(iterable),
     dict.fromkeys: _from_keys,
-    **dataclass_calls.CALLS,
+    **copying.CALLS,
     **itertools_calls.CALLS,
     **itertools_calls.PLACES,
 }
@@ -571,6 +572,8 @@ DATA_MODEL = frozenset(
         getattr,
         setattr,
         delattr,
+        copy.copy,
+        copy.deepcopy,
         *itertools_calls.CALLS,
         *itertools_calls.PLACES,
     }

@@ -40,7 +40,7 @@ from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.draw_methods import form_of, is_random
 from anadrome.frontend.functions import FunctionText, StagedFunction
 from anadrome.frontend.growing import plain_list
-from anadrome.frontend.iterables import Iterated, RowList
+from anadrome.frontend.iterables import Iterated
 from anadrome.frontend.iterators import GeneratorCall, Iterator, LazyGenerator, unrolled
 from anadrome.frontend.library import CALLS, METHODS
 from anadrome.frontend.library.python_program import PROGRAMS
@@ -55,7 +55,7 @@ from anadrome.frontend.parallel.ufuncs import UFUNC_METHODS
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sharing import aliases
 from anadrome.frontend.source import FunctionNode, Source
-from anadrome.frontend.structures import children, flatten, has_staged, has_text, maybe
+from anadrome.frontend.structures import RowList, children, flatten, has_staged, has_text, maybe
 from anadrome.frontend.substitutes import instead_of
 from anadrome.frontend.texts import WAYS, is_stream_method, method_of_string, write
 from anadrome.frontend.values import (
@@ -270,7 +270,7 @@ def _takes_lists(function: Value) -> bool:
 
 
 def _is_data_model(function: Value) -> bool:
-    return isinstance(function, type | BuiltinFunctionType) and function in DATA_MODEL
+    return isinstance(function, type | FunctionType | BuiltinFunctionType) and function in DATA_MODEL
 
 
 def _is_inlined(function: Value) -> bool:

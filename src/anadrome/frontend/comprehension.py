@@ -42,18 +42,16 @@ from anadrome.errors.frontend import (
 )
 from anadrome.errors.parallel import DrawsInParallel
 from anadrome.frontend.arrays import as_array, atom, type_of, undecided, weakness
-from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
+from anadrome.frontend.complex_numbers.parts import has_complex, is_complex
 from anadrome.frontend.context import Context
-from anadrome.frontend.generators import all_items
+from anadrome.frontend.generators import all_items, over
 from anadrome.frontend.growing import (
     growing_list,
-    has_made,
     new_list,
     plain_list,
-    refuse_shared_list,
     without_growing,
 )
-from anadrome.frontend.iterables import Iterated, RowList, Unrolled
+from anadrome.frontend.iterables import Iterated, Unrolled
 from anadrome.frontend.iterators import (
     GeneratorCall,
     LazyGenerator,
@@ -68,9 +66,17 @@ from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import truth
 from anadrome.frontend.overloads import own_truth
 from anadrome.frontend.restarts import NotParallel, RunTimeFilter
+from anadrome.frontend.rows import (
+    complex_row,
+    holds_instances,
+    is_made_apart,
+    refuse_shared_list,
+    row_leaves,
+    row_parts,
+)
 from anadrome.frontend.sharing import aliases
 from anadrome.frontend.sizes import give_range, multiply_sizes
-from anadrome.frontend.structures import first_maybe, flatten, has_text, is_number
+from anadrome.frontend.structures import Rebuild, RowList, first_maybe, flatten, has_text
 from anadrome.frontend.values import (
     BY_ROWS,
     RETURN,
@@ -86,6 +92,7 @@ from anadrome.frontend.values import (
     link,
 )
 from anadrome.frontend.views import layout_of, region_of, view_of
+from anadrome.frontend.writing import objects_become_items
 from anadrome.prims.node import replace
 
 Comprehension = ast.ListComp | ast.GeneratorExp
@@ -145,12 +152,7 @@ def short_items(context: Context, value: Value) -> Iterated | Iterable[Value]:
 # ---------------------------------------------------------------------------- generators
 def generator(context: Context, frame: Frame, node: ast.GeneratorExp) -> LazyGenerator:
     """A generator expression: its first iterable is evaluated now."""
-    first, *rest = node.generators
-    value = context.evaluate(frame, first.iter)
-    constant: Any = ast.Constant
-    source = ast.copy_location(constant(value), first.iter)
-    clause = ast.comprehension(first.target, source, first.ifs, first.is_async)
-    found = LazyGenerator(ast.copy_location(ast.GeneratorExp(node.elt, [clause, *rest]), node), frame)
+    found = LazyGenerator(over(node, context.evaluate(frame, node.generators[0].iter)), frame)
     context.made(found)
     return found
 
@@ -376,22 +378,25 @@ def list_of(context: Context, items: Iterated) -> Value:
 
 def _rows(context: Context, items: Iterated, element: Callable[[Value], Value], is_flattened: bool) -> Value:
     """One parfor that stacks what `element` makes of every item."""
-    rows: list[tuple[list[Value], Callable[..., Value]]] = []
+    rows: list[tuple[list[Value], Rebuild, Value, bool]] = []
     indices: list[Var] = []
 
     def body(inner: Builder, index: Var) -> Sequence[Part]:
         indices.append(index)
         with context.filling(inner):
             give_range(context, index, i64(0), items.extent)
-            leaves, rebuild = _row(context, element(items.item(context, index)))
-            rows.append((leaves, rebuild))
+            row = element(items.item(context, index))
+            if items.static_extent is not None and holds_instances(context, row):
+                raise _NotStackable  # each is an object of its own, which may change
+            leaves, rebuild = _row(context, row)
+            rows.append((leaves, rebuild, row, is_made_apart(context, row)))
             parts = [Stack.of(atom(context, leaf)) for leaf in leaves]
         if is_flattened and _is_ragged(context, leaves):
             raise NotParallel(context.span)
         return parts
 
     results = context.builder.parfor(items.extent, body)
-    ((leaves, rebuild),) = rows
+    ((leaves, rebuild, example, is_apart),) = rows
     columns = [
         _column(context, var, leaf, items.extent, indices[0])
         for var, leaf in zip(results, leaves, strict=True)
@@ -399,7 +404,7 @@ def _rows(context: Context, items: Iterated, element: Callable[[Value], Value], 
     if is_flattened:
         columns = [_flattened(context, column) for column in columns]
     _refuse_ragged(context, columns)
-    return _assembled(columns, rebuild, items.extent)
+    return _assembled(context, columns, rebuild, example, is_apart)
 
 
 def _element(context: Context, frame: Frame, node: Comprehension, depth: int) -> Value:
@@ -408,7 +413,7 @@ def _element(context: Context, frame: Frame, node: Comprehension, depth: int) ->
     return _list_level(context, frame, node, depth + 1)
 
 
-def _row(context: Context, value: Value) -> tuple[list[Value], Callable[..., Value]]:
+def _row(context: Context, value: Value) -> tuple[list[Value], Rebuild]:
     """The leaves of one item: an inner list becomes a row; a tuple makes several columns."""
     refuse_shared_list(context, value)
     value = plain_list(context, value)
@@ -416,15 +421,15 @@ def _row(context: Context, value: Value) -> tuple[list[Value], Callable[..., Val
     if maybe is not None:
         raise undecided(maybe, context.span, "an item of a run-time list")
     if is_complex(value) or (isinstance(value, list) and value and has_complex(value)):
-        return _complex_row(context, value)
+        return complex_row(context, value)
     if isinstance(value, list) and value:
         found = as_array(context, value)
         assert isinstance(found, Array)
         link(found.cell, aliases(flatten(value, is_staged)[0]))
+        if not is_made_apart(context, value):
+            objects_become_items(context, (found.cell,), value)
         return [Array(found.cell, found.view, 1)], next
-    if isinstance(value, RowList):
-        raise _NotStackable
-    leaves, rebuild = flatten(value, lambda leaf: is_staged(leaf) or is_number(leaf))
+    leaves, rebuild = row_leaves(context, value)
     scopes = list(context.scopes())
     for leaf in leaves:
         if isinstance(leaf, Array) and not leaf.shape and leaf.cell.home in scopes[1:]:
@@ -433,22 +438,10 @@ def _row(context: Context, value: Value) -> tuple[list[Value], Callable[..., Val
     if has_text(value):
         help = "print one after the other in a `for` loop, or make the strings outside"
         raise UnsupportedType("an item of a run-time list", RUN_TEXT, context.span, help)
-    if not leaves or has_made(context, value):
+    if not leaves:
         raise _NotStackable
+    objects_become_items(context, (), value)
     return leaves, rebuild
-
-
-def _complex_row(context: Context, value: Value) -> tuple[list[Value], Callable[..., Value]]:
-    found = complex_of(context, value)
-    if isinstance(value, list):
-        for part in (found.real, found.imag):
-            if isinstance(part, Array):
-                link(part.cell, aliases(flatten(value, is_staged)[0]))
-        parts = (
-            Array(part.cell, part.view, 1) for part in (found.real, found.imag) if isinstance(part, Array)
-        )
-        found = Complex(*parts)
-    return [found.real, found.imag], lambda parts: Complex(next(parts), next(parts))
 
 
 def _column(
@@ -464,6 +457,7 @@ def _column(
     assert isinstance(wrapped, Array)
     if not isinstance(leaf, Array):
         return Array(wrapped.cell, None, depth)
+    wrapped.cell.holds_items_of((leaf.cell,))
     scopes = list(context.scopes())
     outer = [cell for cell in (leaf.cell, *leaf.cell.partners) if any(scope is cell.home for scope in scopes)]
     is_row = index is not None and extent is not None and _is_row_of(leaf, index, extent)
@@ -471,7 +465,7 @@ def _column(
         base = Array(leaf.cell)
         whole = view_of(context, base, base.shape, lambda _, at: list(at), layout_of(base))
         return Array(whole.cell, whole.view, depth)
-    wrapped.cell.has_twins = bool(outer)
+    wrapped.cell.has_twins |= bool(outer)
     link(wrapped.cell, outer)
     wrapped.cell.regions.update({cell: region_of(context, leaf) for cell in outer if cell is leaf.cell})
     view = leaf.view
@@ -521,11 +515,15 @@ def _is_ragged(context: Context, arrays: Sequence[Value]) -> bool:
     )
 
 
-def _assembled(columns: list[Array], rebuild: Callable[..., Value], extent: Size) -> Value:
+def _assembled(
+    context: Context, columns: list[Array], rebuild: Rebuild, example: Value, is_apart: bool = False
+) -> Value:
     if rebuild is next:
         return columns[0]
     whole = rebuild(iter(columns))
-    return whole if isinstance(whole, Complex) else RowList(columns[0].shape[0], tuple(columns), rebuild)
+    if isinstance(whole, Complex):
+        return whole
+    return RowList(tuple(columns), rebuild, example, row_parts(context), is_apart)
 
 
 def _filtered_list(context: Context, frame: Frame, node: Comprehension, depth: int, items: Iterated) -> Value:
@@ -548,7 +546,7 @@ def _filtered_list(context: Context, frame: Frame, node: Comprehension, depth: i
     keeps, places, total = builder.parfor(items.extent, tests)
     context.nonnegative.add(total)
     context.most[total] = (builder.affine(items.extent),)
-    rows: list[tuple[list[Value], Callable[..., Value]]] = []
+    rows: list[tuple[list[Value], Rebuild, Value]] = []
     inner, index = builder.child(), Var("i", ArrayType(I64))
     inner.bind(index)
     with context.filling(inner):
@@ -560,7 +558,8 @@ def _filtered_list(context: Context, frame: Frame, node: Comprehension, depth: i
             if assigned_names(clause.ifs):
                 with context.silent():
                     context.facts.assume(context.scope, _all_of(context, frame, clause.ifs), True)
-            rows.append(_row(context, context.evaluate(frame, node.elt)))
+            row = context.evaluate(frame, node.elt)
+            rows.append((*_row(context, row), row))
             return Exit(RETURN, RETURNED, tuple(rows[0][0]))
 
         found = branch(context, frame, keep, value, lambda: _zeros_like(context, rows[0][0])).value
@@ -572,7 +571,7 @@ def _filtered_list(context: Context, frame: Frame, node: Comprehension, depth: i
     results = builder.let(ParFor.of(index, items.extent, inner.lets, parts))
     columns = [_column(context, var, leaf) for var, leaf in zip(results, rows[0][0], strict=True)]
     _refuse_ragged(context, columns)
-    return _assembled(columns, rows[0][1], total)
+    return _assembled(context, columns, *rows[0][1:])
 
 
 def _zeros_like(context: Context, leaves: Sequence[Value]) -> Exit:

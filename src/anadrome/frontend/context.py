@@ -21,16 +21,15 @@ from anadrome.dtypes import BOOL, F64, I64, DType, from_numpy
 from anadrome.errors import Span
 from anadrome.errors.frontend import (
     CALLER,
-    ChangesMerged,
     EscapingMutation,
     FrontendError,
     NumberTooLarge,
-    StaleMerge,
     UnsupportedSyntax,
     UnsupportedType,
     WritesArgument,
     WritesThroughView,
 )
+from anadrome.errors.objects import ChangesItem, ChangesMerged, StaleMerge
 from anadrome.frontend.captured import Surroundings, complex_array, is_complex_passed, is_passed
 from anadrome.frontend.facts import Facts
 from anadrome.frontend.heap import is_unknown, state_of
@@ -142,6 +141,7 @@ class Context:
         self.records: dict[int, Record] = {}
         self.identities = Identities(self.records)
         self.staled: list[Record] = []
+        self.made_items: list[Record] = []
         self.texts: dict[object, Any] = {}
         self.notes: list[Any] = []
         self.whole_starts: dict[Var, tuple[Scope, tuple[Place, int]]] = {}
@@ -276,7 +276,7 @@ class Context:
         if cell.is_argument or any(partner.is_argument for partner in seen):
             raise WritesArgument(self.span)
         self._mark(cell, WHOLE)
-        self._write_items(cell.lists if not is_new and cell.rank > least_rank else ())
+        self._write_items([] if is_new else cell.lists_written(least_rank))
         partners = {} if is_new else seen
         for partner in [partner for partner, is_exact in partners.items() if not is_exact]:
             begun = self._loop_begin(partner)
@@ -349,13 +349,15 @@ class Context:
         self.second_tries += 1
         return self.second_tries <= SECOND_TRIES
 
-    def marks(self) -> tuple[int, int, int]:
-        """How many arrays and objects were made unreadable so far, and how many draws made."""
-        return len(self.poisonings), len(self.staled), len(self.draws)
+    def marks(self) -> tuple[int, int, int, int]:
+        """How many arrays and objects were made unreadable so far, draws made, and objects made items."""
+        return len(self.poisonings), len(self.staled), len(self.draws), len(self.made_items)
 
-    def take_back(self, marks: tuple[int, int, int]) -> None:
-        """Make readable again what was made unreadable since then, and forget what was drawn."""
+    def take_back(self, marks: tuple[int, int, int, int]) -> None:
+        """Make readable again what was made unreadable since then, and forget draws and items."""
         del self.draws[marks[2] :]
+        while len(self.made_items) > marks[3]:
+            self.made_items.pop().items -= 1
         while len(self.poisonings) > marks[0]:
             self.poisonings.pop().poisoned = None
         while len(self.staled) > marks[1]:
@@ -373,22 +375,20 @@ class Context:
         record = self.records.get(id(owner))
         if record is None:
             raise EscapingMutation(what, CALLER, self.span)
+        if any(one.items for one in record.with_versions()):
+            raise ChangesItem(what, self.span)
         if record.is_merged:
             if record.place is not None and any(scope is record.home for scope in self.scopes()):
-                raise RestartByReference(record.home, record.place)
+                raise RestartByReference(record.home, record.place, ChangesMerged(what, self.span))
             raise ChangesMerged(what, self.span)
         self._mark(record, key, what)
         record.changed = self.span
-        if record.copies and self._loop_begin(record) is not None:
-            raise WritesThroughView("a list that is an item of another one is changed in a loop", self.span)
-        for cell in record.copies:
-            self.forget(cell)
         self.make_stale(record.versions)
         return record
 
     def make_stale(self, records: Sequence[Record]) -> None:
         """Make objects unreadable, which the statement at hand may have changed or not."""
-        for record in records:
+        for record in (one for origin in records for one in origin.with_versions() if one.stale is None):
             record.stale = self.span
             self.staled.append(record)
 

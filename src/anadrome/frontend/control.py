@@ -9,7 +9,6 @@ from functools import partial
 
 from anadrome.array_ir.nodes import FALSE, Atom, Var, i64
 from anadrome.errors.frontend import (
-    ChangesMerged,
     ChangesSize,
     ChangesStructure,
     ChangesType,
@@ -21,6 +20,7 @@ from anadrome.errors.frontend import (
     UnsupportedSyntax,
     WritesThroughView,
 )
+from anadrome.errors.objects import ChangesItem, ChangesMerged
 from anadrome.frontend.context import Context
 from anadrome.frontend.evaluate import condition
 from anadrome.frontend.generators import ends_with, run_generator
@@ -61,6 +61,7 @@ from anadrome.prims.node import replace
 STATIC_ITERATIONS = 1_000
 """A `while` whose condition is known while compiling is repeated at most this often."""
 REPEATED_INSTEAD = (
+    ChangesItem,
     ChangesMerged,
     ChangesSize,
     ChangesStructure,

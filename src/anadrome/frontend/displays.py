@@ -58,7 +58,7 @@ def dict_display(context: Context, frame: Frame, node: ast.Dict) -> Value:
             result.update(mapping_behind(context, found))
             continue
         name = context.evaluate(frame, key)
-        if has_staged(name):
+        if has_staged(name) or context.identities.is_chosen(name):
             raise StaticRequired("the key of a dict", context.span)
         result[name] = found
     return remember(context, result)
@@ -67,7 +67,7 @@ def dict_display(context: Context, frame: Frame, node: ast.Dict) -> Value:
 def set_display(context: Context, frame: Frame, node: ast.Set) -> Value:
     """`{a, *b}`"""
     items = items_of(context, frame, node.elts)
-    if has_staged(items):
+    if has_staged(items) or context.identities.is_chosen(items):
         raise StaticRequired("an item of a set", context.span, "put it into a tuple or a list")
     return remember(context, set(items))
 

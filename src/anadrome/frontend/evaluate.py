@@ -35,7 +35,7 @@ from anadrome.frontend.displays import dict_display, items_of, list_display, map
 from anadrome.frontend.drawing import refuse_state
 from anadrome.frontend.growing import as_value, get_item, growing_list, new_list
 from anadrome.frontend.indexing import take, take_complex
-from anadrome.frontend.iterables import Iterated, RowList, part_of, take_row
+from anadrome.frontend.iterables import Iterated, part_of, take_row
 from anadrome.frontend.keyed import evaluate_dict, evaluate_set
 from anadrome.frontend.library import ATTRIBUTES, CALLS, METHODS
 from anadrome.frontend.list_methods import ListMethod, list_attribute
@@ -47,7 +47,7 @@ from anadrome.frontend.overloads import own_method, own_truth, own_unary
 from anadrome.frontend.own import is_inlined
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.storing import check_list_index
-from anadrome.frontend.structures import has_staged
+from anadrome.frontend.structures import RowList, has_staged
 from anadrome.frontend.texts import WAYS, joined, written
 from anadrome.frontend.values import (
     RETURN,
@@ -249,6 +249,8 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
             else "loop over the container itself, or make it an array with `np.array(...)`",
         )
     refuse_environment(context, base)
+    if isinstance(base, dict) and context.identities.is_chosen(index):
+        raise StaticRequired("the key of a dict", context.span, "use it where it is chosen, on each way")
     context.surroundings.items_of(base)
     for part in (index.start, index.stop, index.step) if isinstance(index, slice) else (index,):
         context.surroundings.items_of(part)

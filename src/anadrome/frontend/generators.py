@@ -319,3 +319,12 @@ def ends_with(body: Sequence[ast.stmt], kind: type[ast.Break] | type[ast.Continu
 
 def _load(name: str) -> ast.expr:
     return ast.Name(name, ast.Load())
+
+
+def over(node: ast.GeneratorExp, value: Value) -> ast.GeneratorExp:
+    """A generator expression over what its first iterable has been evaluated to."""
+    first, *rest = node.generators
+    constant: Any = ast.Constant
+    source = ast.copy_location(constant(value), first.iter)
+    clause = ast.comprehension(first.target, source, first.ifs, first.is_async)
+    return ast.copy_location(ast.GeneratorExp(node.elt, [clause, *rest]), node)

@@ -37,11 +37,11 @@ from anadrome.errors.frontend import (
 from anadrome.frontend.arrays import as_array, atom, convert, describe, undecided, weakness
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
 from anadrome.frontend.context import Context
-from anadrome.frontend.functions import StagedFunction
 from anadrome.frontend.indexing import take_inside, take_items, whole
-from anadrome.frontend.iterables import Iterated, RowList, size_of
+from anadrome.frontend.iterables import Iterated, size_of
 from anadrome.frontend.restarts import COUNTED, RestartGrown
 from anadrome.frontend.rooms import is_outside, put_rows, widened
+from anadrome.frontend.rows import refuse_made, refuse_shared_list, row_leaves, row_like, row_parts
 from anadrome.frontend.run_time_lists import (
     ONE_LENGTH,
     GrowingList,
@@ -55,7 +55,7 @@ from anadrome.frontend.run_time_lists import (
 )
 from anadrome.frontend.sharing import aliases
 from anadrome.frontend.sizes import as_size, retype, show_shape
-from anadrome.frontend.structures import children, first_maybe, flatten, is_number
+from anadrome.frontend.structures import RowList, first_maybe, flatten
 from anadrome.frontend.values import (
     Array,
     Complex,
@@ -67,7 +67,7 @@ from anadrome.frontend.values import (
     is_staged,
     link,
 )
-from anadrome.frontend.writing import RAGGED, becomes_item, object_becomes_item
+from anadrome.frontend.writing import RAGGED, becomes_item, objects_become_items
 
 
 def growing_list(context: Context, items: Sequence[Value]) -> GrowingList:
@@ -129,6 +129,8 @@ def repeated(context: Context, items: Sequence[Value], times: Scalar) -> Growing
             )
         found = context.wrap(builder.stack(extent, row))
         assert isinstance(found, Array)
+        found.cell.holds_items_of((column.cell,))
+        found.cell.has_twins |= bool(column.cell.lists)
         columns.append(Array(found.cell, None, column.list_depth))
     made.columns, made.length = tuple(columns), size_of(extent)
     return made
@@ -165,7 +167,7 @@ def without_growing(context: Context, value: Value) -> Value:
 def row_of(context: Context, value: Value) -> tuple[list[Value], RowType]:
     """The leaves of a row, and what it is."""
     refuse_shared_list(context, value)
-    maybe = first_maybe(value)
+    given, maybe = value, first_maybe(value)
     if maybe is not None:
         raise undecided(maybe, context.span, "an item of a run-time list")
     items = flatten(value, is_staged)[0] if isinstance(value, list) else ()
@@ -179,16 +181,14 @@ def row_of(context: Context, value: Value) -> tuple[list[Value], RowType]:
     for part in flatten(value, is_staged)[0] if items else ():
         if isinstance(part, Array):
             link(part.cell, aliases(items))  # the row of a list of views sees what they look into
-    arrays, whole = flatten(value, lambda leaf: isinstance(leaf, np.ndarray))
+    inside, like = row_parts(context), row_like(context)
+    refuse_made(context, value)
+    arrays, whole = flatten(value, lambda leaf: isinstance(leaf, np.ndarray), inside, like)
     if arrays:
         value = whole(iter([as_array(context, array) for array in arrays]))
-    leaves, rebuild = flatten(value, lambda leaf: is_staged(leaf) or is_number(leaf))
+    leaves, rebuild = row_leaves(context, value)
     if not leaves or isinstance(value, RowList):
         raise UnsupportedType("an item of a run-time list", describe(value), context.span)
-    if has_made(context, value):
-        what = "an object or function that the program makes, beside numbers or arrays"
-        help = "an object can be one whose class is a dataclass; call functions where the item is made"
-        raise UnsupportedType("an item of a run-time list", what, context.span, help)
     types: list[ArrayType] = []
     for leaf in leaves:
         own = atom(context, leaf).type
@@ -196,24 +196,8 @@ def row_of(context: Context, value: Value) -> tuple[list[Value], RowType]:
         types.append(own)
     weak = tuple(weakness(leaf) for leaf in leaves)
     depths = tuple(leaf.list_depth if isinstance(leaf, Array) else 0 for leaf in leaves)
-    return leaves, RowType(tuple(types), weak, depths, rebuild, value)
-
-
-def has_made(context: Context, value: Value) -> bool:
-    """Whether there is a function or object in a row that the program has made and no array can hold: one row
-    would have another one than the next."""
-    parts = None if is_staged(value) else children(value)
-    if parts is not None:
-        return any(has_made(context, part) for part in parts)
-    return isinstance(value, StagedFunction) or (id(value) in context.records and not is_staged(value))
-
-
-def refuse_shared_list(context: Context, value: Value) -> None:
-    """A list from outside of a loop would be one row in every iteration."""
-    record = context.records.get(id(value))
-    if isinstance(value, list) and record is not None and record.home is not context.scope:
-        help = "copy it: `list(row)`"
-        raise UnsupportedType("an item of a run-time list", "a list that was made before", context.span, help)
+    objects_become_items(context, (), given)
+    return leaves, RowType(tuple(types), weak, depths, rebuild, value, inside)
 
 
 # ---------------------------------------------------------------------------- room
@@ -237,11 +221,8 @@ def append(context: Context, owner: GrowingList, value: Value) -> None:
 
 
 def _keep(context: Context, owner: GrowingList, value: Value) -> None:
-    """Say that a list holds a copy of an object that was put into it; of arrays `put_row` has said so."""
-    record = context.records.get(id(value))
-    if record is not None:
-        for column in owner.columns:
-            object_becomes_item(context, column.cell, record)
+    """Say that a list holds a copy of what was put into it; of arrays `put_row` has said so."""
+    objects_become_items(context, [column.cell for column in owner.columns], value)
 
 
 def outermost_scope(context: Context, owner: GrowingList) -> Scope | None:
@@ -402,7 +383,11 @@ def as_value(context: Context, owner: GrowingList) -> Value:
     found = owner.row.rebuild(iter(columns))
     if len(columns) == 1 and found is columns[0]:
         return found
-    return found if is_complex(found) else RowList(extent, tuple(columns), owner.row.rebuild)
+    return (
+        found
+        if is_complex(found)
+        else RowList(tuple(columns), owner.row.rebuild, owner.row.example, owner.row.inside)
+    )
 
 
 def _counted(context: Context, column: Array, extent: Size) -> Array:

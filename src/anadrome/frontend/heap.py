@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from anadrome.frontend import structures
-from anadrome.frontend.structures import children
+from anadrome.frontend.structures import Inside, RowList, children, is_number
 from anadrome.frontend.values import (
     WHOLE,
     Array,
@@ -149,6 +150,8 @@ def members(value: Any, is_made: bool) -> list[Value] | None:
 
     Beside containers these are the instances, iterators and deques that the program made.
     """
+    if isinstance(value, RowList):
+        return [*value.columns]
     parts = children(value)
     if parts is not None or not is_made or isinstance(value, set | bytearray):
         return parts
@@ -157,13 +160,36 @@ def members(value: Any, is_made: bool) -> list[Value] | None:
 
 def is_alike(left: Any, right: Any) -> bool:
     """Whether two objects that hold others are of one type and have the same parts."""
+    if isinstance(left, RowList) and isinstance(right, RowList):
+        is_kept = left.is_apart is right.is_apart and len(left.columns) == len(right.columns)
+        return is_kept and is_same_structure(left.example, right.example, left.inside)
     if children(left) is not None or children(right) is not None:
         return structures.is_alike(left, right)
     return type(left) is type(right) and list(contents(left)) == list(contents(right))
 
 
+def in_containers(value: Value) -> list[Value] | None:
+    """The parts of a container, and of nothing else: how far a loop goes into what it carries."""
+    return members(value, is_made=False)
+
+
+def is_same_structure(before: Value, after: Value, inside: Inside = in_containers) -> bool:
+    """Whether two values have leaves in the same places and equal static parts."""
+    is_leaf = [is_staged(value) or is_number(value) for value in (before, after)]
+    if any(is_leaf):
+        return all(is_leaf)
+    mine, theirs = inside(before), inside(after)
+    if mine is None or theirs is None:
+        return before is after or (type(before) is type(after) and bool(before == after))
+    if not is_alike(before, after):
+        return False
+    return all(is_same_structure(one, two, inside) for one, two in zip(mine, theirs, strict=True))
+
+
 def with_members(value: Any, parts: Sequence[Value]) -> Value:
     """An object like `value` with other parts."""
+    if isinstance(value, RowList):
+        return replace(value, columns=tuple(part for part in parts if isinstance(part, Array)))
     if children(value) is not None:
         return structures.with_children(value, list(parts))
     if isinstance(value, deque):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from anadrome.array_ir.nodes import Atom, Const, Var
 from anadrome.errors.base import Span
 from anadrome.errors.frontend import UnsupportedSyntax
-from anadrome.frontend.heap import is_same_object, itself
-from anadrome.frontend.structures import children
+from anadrome.frontend.heap import is_same_object, itself, members
+from anadrome.frontend.structures import Inside, RowList, children
 from anadrome.frontend.values import Array, Cell, Complex, Record, Scope, Value
 
 _Pair = tuple[Any, Any]
@@ -35,38 +36,81 @@ class _Chosen:
         return self.decided if isinstance(self.decided, Scope) else None
 
 
+@dataclass(slots=True)
+class _Row:
+    """An object read from a list of run-time length, which may be any that was put there. `rows` is the list
+    where no two of its items are one object, or share one, `index` the place there, and `path` how the object
+    is reached from the item."""
+
+    value: object
+    rows: RowList | None
+    index: Atom | None
+    path: tuple[int, ...] = ()
+
+
 class Identities:
     """What objects that branches and loops have made stand for."""
 
     def __init__(self, records: Mapping[int, Record]) -> None:
         self._records = records
         self._chosen: dict[int, _Chosen] = {}
+        self._rows: dict[int, _Row] = {}
         self._asked: list[tuple[_Pair, Scope, Span | None]] = []
 
     def stands_for(self, value: Value, sources: Sequence[Value], decided: object) -> None:
         """An object stands for one of several."""
         self._chosen[id(_object(value))] = _Chosen(_object(value), sources, decided)
 
-    def carries(self, value: Value, sources: Sequence[Value], decided: object) -> None:
+    def carries(self, value: Value, sources: Sequence[Value], decided: object, inside: Inside) -> None:
         """What a loop carries or leaves stands for one of several, with the containers and arrays in it."""
-        parts = children(value)
+        parts = inside(value)
         if parts is not None or isinstance(value, Array):
             self.stands_for(value, sources, decided)
-        each = [children(source) or () for source in sources]
+        each = [inside(source) or () for source in sources]
         for position, part in enumerate(parts or ()):
-            self.carries(part, [of[position] for of in each if position < len(of)], decided)
+            self.carries(part, [of[position] for of in each if position < len(of)], decided, inside)
 
-    def ends(self, value: Value, end: Value) -> None:
+    def ends(self, value: Value, end: Value, inside: Inside) -> None:
         """What an iteration puts in the places of what a loop carries."""
         if id(_object(value)) in self._chosen:
             self._chosen[id(_object(value))].end = (end,)
-        for part, last in zip(children(value) or (), children(end) or (), strict=False):
-            self.ends(part, last)
+        for part, last in zip(inside(value) or (), inside(end) or (), strict=False):
+            self.ends(part, last, inside)
 
-    def ask(self, left: Value, right: Value, scope: Scope, span: Span | None) -> bool:
-        """Whether two values are one object. What only the run knows is refused, at once or when the loop
-        ends that carries them."""
+    def is_row(self, value: Value, rows: RowList | None = None, index: Atom | None = None) -> None:
+        """An object was read from a list of run-time length."""
+        is_apart = rows is not None and rows.is_apart
+        self._is_row(_Row(value, rows if is_apart else None, index))
+
+    def _is_row(self, row: _Row) -> None:
+        """Say where an object was read, and all in it."""
+        parts = members(row.value, id(row.value) in self._records)
+        if parts is not None:
+            self._rows[id(row.value)] = row
+        for number, part in enumerate(parts or ()):
+            self._is_row(replace(row, value=part, path=(*row.path, number)))
+
+    def _place_of(self, value: Value, scope: Scope) -> _Row | None:
+        """Where an object was read of a list that holds it for itself, if that is known here."""
+        row = self._rows.get(id(value))
+        is_known = row is not None and row.rows is not None and row.index is not None
+        return row if is_known and row is not None and _is_seen(row.index, scope) else None
+
+    def is_chosen(self, value: Value) -> bool:
+        """Whether only the run knows which object a value is, or one that it holds."""
+        record = self._records.get(id(value))
+        is_merged = record is not None and record.is_merged
+        return is_merged or any(map(self.is_chosen, children(value) or ()))
+
+    def ask(self, left: Value, right: Value, scope: Scope, span: Span | None) -> bool | tuple[Atom, Atom]:
+        """Whether two values are one object, or two numbers that are equal where they are. What else only the
+        run knows is refused, at once or when the loop ends that carries them."""
         is_one = is_same_object(left, right)
+        one, two = self._place_of(left, scope), self._place_of(right, scope)
+        if not is_one and one is not None and two is not None and one.rows is two.rows:
+            assert one.index is not None and two.index is not None
+            if one.path == two.path:
+                return one.index, two.index
         if not is_one and self._may_be_one(left, right):
             raise _unknown(span)
         if not is_one and self._waits(left, right):
@@ -76,7 +120,7 @@ class Identities:
     def closed(self, scope: Scope) -> None:
         """A loop's body has been staged: look again at what was asked in it."""
         for (left, right), asked, span in self._asked:
-            if _is_inside(asked, scope) and self._may_be_one(left, right):
+            if asked.is_inside(scope) and self._may_be_one(left, right):
                 raise _unknown(span)
 
     def _may_be_one(self, left: Value, right: Value) -> bool:
@@ -94,12 +138,21 @@ class Identities:
         supposed, waiting = set[tuple[int, int]](), [(left, right)]
         while waiting:
             one, two = map(_object, waiting.pop())
-            if one is two:
+            if one is two or self._may_be_row(one, two) or self._may_be_row(two, one):
                 return True
             if (id(one), id(two)) not in supposed:
                 supposed.add((id(one), id(two)))
                 waiting += self._reasons(one, two)
         return False
+
+    def _may_be_row(self, row: object, other: object) -> bool:
+        """Whether an object may be one that was put into the list from which another one was read."""
+        if id(row) not in self._rows or type(row) is not type(other):
+            return False
+        if isinstance(row, tuple):
+            return True
+        record = self._records.get(id(other))
+        return record is None or record.items > 0 or record.is_merged
 
     def _waits(self, left: Value, right: Value) -> bool:
         """Whether a loop decides what two values are that is still being staged."""
@@ -128,9 +181,9 @@ class Identities:
 
     def _is_made_in(self, value: object, loop: Scope) -> bool:
         if isinstance(value, Cell):
-            return _is_inside(value.home, loop)
+            return value.home.is_inside(loop)
         record = self._records.get(id(value))
-        return record is not None and record.owner is value and _is_inside(record.home, loop)
+        return record is not None and record.owner is value and record.home.is_inside(loop)
 
 
 def _object(value: Value) -> object:
@@ -141,15 +194,17 @@ def _object(value: Value) -> object:
     return array.cell if array.view is None else array.view
 
 
+def _is_seen(place: Atom | None, scope: Scope) -> bool:
+    """Whether a number is known in a scope."""
+    around: Scope | None = scope
+    while around is not None and not (isinstance(place, Var) and around.builder.binds(place)):
+        around = around.parent
+    return around is not None or isinstance(place, Const)
+
+
 def _is_outside(loop: Scope | None, other: Scope | None) -> bool:
     """Whether a loop is around another one, or something that no loop carries was chosen in it."""
-    return loop is not None and (other is None or _is_inside(other, loop))
-
-
-def _is_inside(scope: Scope | None, outer: Scope) -> bool:
-    while scope is not None and scope is not outer:
-        scope = scope.loop or scope.parent
-    return scope is outer
+    return loop is not None and (other is None or other.is_inside(loop))
 
 
 def _unknown(span: Span | None) -> UnsupportedSyntax:

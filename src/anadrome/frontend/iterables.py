@@ -19,6 +19,7 @@ from anadrome.frontend.arrays import describe, unboxed
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import selector, take, take_inside
 from anadrome.frontend.sizes import clamp_size, is_nonnegative
+from anadrome.frontend.structures import RowList
 from anadrome.frontend.values import Array, Complex, Fixed, Missing, Range, Scalar, Value
 from anadrome.prims.node import replace
 
@@ -103,18 +104,11 @@ def unroll(iterable: Iterable[object]) -> Iterable[object]:
     return Unrolled(iterable)  # type: ignore[return-value]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RowList:
-    """A run-time list of tuples (or other containers): one array for each leaf of a row."""
-
-    extent: Size
-    columns: tuple[Array, ...]
-    rebuild: Callable[..., Value]
-    python_name: ClassVar[str] = "list of run-time length"
-
-    def item(self, context: Context, index: Atom) -> Value:
-        """The row at an index."""
-        return self.rebuild(iter([take_inside(context, column, index) for column in self.columns]))
+def row_item(context: Context, rows: RowList, index: Atom) -> Value:
+    """The row at an index."""
+    made = rows.rebuild(iter([take_inside(context, column, index) for column in rows.columns]))
+    context.identities.is_row(made, rows, index)
+    return made
 
 
 def take_row(context: Context, rows: RowList, index: Value) -> Value:
@@ -124,12 +118,16 @@ def take_row(context: Context, rows: RowList, index: Value) -> Value:
         parts = [take(context, column, index) for column in rows.columns]
         columns = tuple(part for part in parts if isinstance(part, Array))
         assert len(columns) == len(parts), "a slice of an array is an array"
-        return RowList(columns[0].shape[0], columns, rows.rebuild)
+        return replace(rows, columns=columns)
     if not isinstance(index, int | np.integer | Scalar):
         raise UnsupportedType(
             "the index of a list", describe(index), context.span, "use an integer or a slice"
         )
-    return rows.rebuild(iter([take(context, column, index) for column in rows.columns]))
+    made = rows.rebuild(iter([take(context, column, index) for column in rows.columns]))
+    place = index.atom if isinstance(index, Scalar) else i64(int(index))
+    if rows.is_apart and is_nonnegative(context, place):
+        context.identities.is_row(made, rows, place)
+    return made
 
 
 def staged_range(context: Context, *bounds: Value) -> Iterated:

@@ -22,11 +22,11 @@ from anadrome.frontend.heap import Stateful
 from anadrome.frontend.iterables import (
     ItemAt,
     Iterated,
-    RowList,
     Unrolled,
     complex_row,
     integer,
     plain_number,
+    row_item,
     rows,
     size_of,
     staged_range,
@@ -35,6 +35,7 @@ from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.overloads import own_method
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sizes import agree, clamp_size, least_size
+from anadrome.frontend.structures import RowList
 from anadrome.frontend.values import Array, Complex, Frame, Key, Missing, Scalar, Value
 from anadrome.prims.node import replace
 
@@ -539,7 +540,7 @@ def iterate(context: Context, value: Value) -> Iterated | list[Value]:
         case GrowingList():
             return iterated(context, value)
         case RowList(extent=extent):
-            return Iterated(extent, value.item)
+            return Iterated(extent, lambda inner, at: row_item(inner, value, at))
         case range():
             return staged_range(context, value.start, value.stop, value.step)
         case Array():

@@ -42,7 +42,7 @@ def _key(context: Context, frame: Frame, node: ast.expr, what: str) -> Value:
 
 def hashable(context: Context, value: Value, what: str) -> Value:
     """A value that is to be a key: known now, and hashable."""
-    if has_staged(value):
+    if has_staged(value) or context.identities.is_chosen(value):
         raise StaticRequired(what, context.span, "put it into an array or a list")
     try:
         hash(value)

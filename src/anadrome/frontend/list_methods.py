@@ -14,11 +14,10 @@ from anadrome.errors.frontend import NoAttribute, UnsupportedCall
 from anadrome.frontend.arrays import atom
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import append, extend, growing_list, plain_list, row_at
-from anadrome.frontend.iterables import RowList
 from anadrome.frontend.overloads import holds_own
 from anadrome.frontend.restarts import Restage
 from anadrome.frontend.run_time_lists import GrowingList, inside, refuse_counted
-from anadrome.frontend.structures import flatten
+from anadrome.frontend.structures import RowList, flatten
 from anadrome.frontend.values import Array, Cell, Scalar, Value, is_staged, link
 
 

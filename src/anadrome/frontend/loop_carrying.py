@@ -11,26 +11,38 @@ from anadrome.dtypes import BOOL, F64, I64, DType
 from anadrome.errors.base import Span
 from anadrome.errors.frontend import (
     RUN_TEXT,
-    ChangesMerged,
     ChangesSize,
     ChangesStructure,
     ChangesType,
     FrontendError,
 )
+from anadrome.errors.objects import ChangesItem, ChangesMerged
 from anadrome.frontend.arrays import atom, boxed, describe, type_of, unboxed, weakness
 from anadrome.frontend.carried import AxisKey, becomes_float, follow_start, is_python_number
 from anadrome.frontend.carried import Key as LeafKey
 from anadrome.frontend.complex_numbers.parts import complex_of, lifted, staged_surroundings
 from anadrome.frontend.context import Context
+from anadrome.frontend.exchanged import difference, gone_into, holds, leaves_of, merge, objects_exchanged
+from anadrome.frontend.exchanged import inside as inside_of
 from anadrome.frontend.growing import is_list, list_as_array
-from anadrome.frontend.heap import Stateful, contents, describe_part, is_same_object, refill
+from anadrome.frontend.heap import (
+    Stateful,
+    contents,
+    describe_part,
+    in_containers,
+    is_same_object,
+    is_same_structure,
+    refill,
+)
 from anadrome.frontend.iterables import size_of
-from anadrome.frontend.loop_plan import LoopNode, Part, Plan, held_in, leaves_of
+from anadrome.frontend.loop_plan import LoopNode, Part, Plan, held_in
 from anadrome.frontend.optional import placeholder_of
 from anadrome.frontend.resizing import Resizing, begins
 from anadrome.frontend.restarts import (
+    Objects,
     RestartAsValue,
     RestartByReference,
+    RestartExchanged,
     RestartListed,
     RestartOptional,
     RestartResized,
@@ -43,7 +55,7 @@ from anadrome.frontend.restarts import (
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sharing import Turn, Turns, aliases, refuse_shared_writes
 from anadrome.frontend.sizes import retype
-from anadrome.frontend.structures import children, is_same_structure
+from anadrome.frontend.structures import are_apart, shared
 from anadrome.frontend.texts import STATES
 from anadrome.frontend.values import (
     CONTINUE,
@@ -72,6 +84,7 @@ from anadrome.frontend.values import (
     python_name,
 )
 from anadrome.frontend.views import common_layout, layout_of
+from anadrome.frontend.writing import objects_become_items
 
 
 @dataclass(slots=True, eq=False)
@@ -133,7 +146,8 @@ class Carrying:
     def _carry(self, place: Place) -> Carried:
         with self.context.reopened(self._outer):
             value = self.before[place] = self._value(place)
-        start, rebuild = leaves_of(value)
+        inside = self.plan.inside(self.context, place)
+        start, rebuild = leaves_of(value, inside)
         carried = Carried(place, self._label(place), start, [], [], [], rebuild, value)
         if self.plan.is_by_reference(self.context, place, value) or not start:
             carried.start = []
@@ -167,8 +181,8 @@ class Carrying:
             else:
                 inner.append(Scalar(var, carried.weak[-1]))
         carried.value = rebuild(iter(inner))
-        self._merge(carried.value, (value,), place)
-        self.context.identities.carries(carried.value, (value,), self.scope)
+        merge(self.context, carried.value, (value,), inside, place)
+        self.context.identities.carries(carried.value, (value,), self.scope, inside)
         return carried
 
     def _held(self, carried: Carried, leaf: Array, cell: Cell) -> Array:
@@ -189,11 +203,8 @@ class Carrying:
 
     def _is_steady(self, place: Place) -> bool:
         """Whether a place may grow by the same in every iteration: a length, or a position."""
-        return (
-            not isinstance(place, str)
-            and isinstance(place[0], Record)
-            and isinstance(place[0].owner, Stateful)
-        )
+        record = None if isinstance(place, str) else place[0]
+        return isinstance(record, Record) and isinstance(record.owner, Stateful)
 
     def _step_of(self, carried: Carried, end: Atom, exit_: Exit) -> int | None:
         """By how much a carried number grows in every iteration of a counted loop, where it is the same."""
@@ -201,26 +212,23 @@ class Carrying:
             return None
         form = self.context.builder.affine(end)
         (start,) = carried.variables
-        return (
-            form.constant if form.terms == ((start, 1),) and carried.place not in self.plan.unsteady else None
-        )
-
-    def _merge(self, made: Value, sources: Sequence[Value], place: Place | None = None) -> None:
-        """The containers of a rebuilt value stand for those of its sources."""
-        if not isinstance(made, tuple | slice | Complex | Maybe) and children(made) is not None:
-            self.context.merged(made, sources, place)
-        each = [children(source) or () for source in sources]
-        for position, part in enumerate(children(made) or ()):
-            if not isinstance(part, Complex):
-                self._merge(part, [parts[position] for parts in each if position < len(parts)], place)
+        is_steady = form.terms == ((start, 1),) and carried.place not in self.plan.unsteady
+        return form.constant if is_steady else None
 
     def _value(self, place: Place) -> Value:
         """What a carried place holds now."""
         value = held_in(self.frame, place)
-        if not isinstance(place, str):
+        if place in self.plan.objects:
+            value = gone_into(self.context, self.plan.objects[place], value)
+        elif not isinstance(place, str):
             value = value if self.context.is_made(value) else staged_surroundings(self.context, value)
         if place in self.plan.listed:
-            value = list_as_array(self.context, value)
+            given, value = value, list_as_array(self.context, value)
+            if isinstance(value, Array):
+                objects_become_items(self.context, (value.cell,), given)
+                record = self.context.records.get(id(given))
+                value.cell.selves += [] if record is None else [record]
+        value = shared(value) if place in self.plan.twins else value
         if place in self.plan.complex_places:
             value = complex_of(self.context, value)
         return self._optional(place, value)
@@ -228,7 +236,12 @@ class Carrying:
     def _optional(self, place: Place, value: Value) -> Value:
         """What a place holds that is None in some iterations; any other value as it is."""
         found = self.plan.optional.get(place)
-        return value if found is None else found.optional(self.context, value)
+        if found is None:
+            return value
+        made = found.optional(self.context, value)
+        if value is None:
+            merge(self.context, made.value, (found.example,), self.plan.inside(self.context, place))
+        return made
 
     def _set(self, place: Place, value: Value) -> None:
         """Let a carried place hold a value."""
@@ -255,20 +268,24 @@ class Carrying:
             return self._steady_part(carried, value, exit_)
         if not carried.variables:
             return self._kept_part(carried, value)
-        value = self._optional(place, lifted(context, value))
+        inside = self.plan.inside(context, place)
+        value = self._optional(place, lifted(context, value, inside))
         if isinstance(value, Complex) and not value.shape and is_python_number(before):
             raise RetypeLoop(self.scope, (place, 0), None)
         if isinstance(before, Complex) and not before.shape and is_python_number(value):
             value = complex_of(context, value)
         if isinstance(value, Missing):
             raise value.error(name, self._places(carried)[0])
-        if not is_same_structure(before, value):
+        if are_apart(before) and not are_apart(value):
+            raise RestartTwins(self.scope, place)
+        value = value if are_apart(before) else shared(value)
+        if not is_same_structure(before, value, inside):
+            self._exchanges_objects(place, before, value)
             self._exchanges_list(place, before, value)
             self._becomes_optional(place, before, value)
             raise self._changes(carried, describe(before), describe(value), value)
-        leaves = [
-            self._like(start, leaf) for start, leaf in zip(carried.start, leaves_of(value)[0], strict=True)
-        ]
+        ended = leaves_of(value, inside)[0]
+        leaves = [self._like(start, leaf) for start, leaf in zip(carried.start, ended, strict=True)]
         ends = [self._fit(carried, position, leaf) for position, leaf in enumerate(leaves)]
         step = self._step_of(carried, ends[0], exit_)
         if step is not None:
@@ -280,7 +297,7 @@ class Carrying:
             if last.cell.has_twins and not cell.has_twins:
                 raise RestartTwins(self.scope, place)
         carried.end = value
-        context.identities.ends(carried.value, value)
+        context.identities.ends(carried.value, value, inside)
         weak = [
             weakness(leaf)
             if self.plan.runs and type_of(context, leaf)[0] is BOOL
@@ -304,8 +321,8 @@ class Carrying:
             ]
             values = [self._result(*each) for each in zip(found, weak, turns, strict=True)]
             whole = carried.rebuild(iter(values))
-            self._merge(whole, (before, value))
-            self.context.identities.carries(whole, (before, value), self)
+            merge(self.context, whole, (before, value), inside)
+            self.context.identities.carries(whole, (before, value), self, inside)
             self._set(place, whole)
 
         return Part(carried.variables, carried.atoms, ends, settle)
@@ -319,9 +336,18 @@ class Carrying:
         """Where a value is None before an iteration or after it: stage the loop with whether it is there."""
         if not self.plan.may_be_optional or place in self.plan.optional or isinstance(before, Maybe):
             return
-        found = placeholder_of(self.context, self.scope, before, after)
-        if found is not None:
-            raise RestartOptional(self.scope, place, found)
+        for objects in [self.plan.objects[place]] if place in self.plan.objects else [None, Objects()]:
+            inside = in_containers if objects is None else inside_of(self.context, objects)
+            found = placeholder_of(self.context, self.scope, before, after, inside)
+            if found is not None:
+                raise RestartOptional(self.scope, place, found, objects)
+
+    def _exchanges_objects(self, place: Place, before: Value, after: Value) -> None:
+        """Where an instance is exchanged for another one: stage the loop with what is in it carried."""
+        if place not in self.plan.objects:
+            found = objects_exchanged(self.context, before, after)
+            if found is not None:
+                raise RestartExchanged(self.scope, place, found)
 
     def _like(self, start: Value, leaf: Value) -> Value:
         """The end of an iteration as an array of no dimensions, or as a number, as it was before the loop."""
@@ -351,9 +377,11 @@ class Carrying:
         if not is_same and not self.context.is_made(before) and not leaves_of(before)[0]:
             is_same = is_same_structure(before, value)
         if not is_same and leaves_of(before)[0] and self.plan.may_turn(place):
-            raise RestartByReference(self.scope, place)
+            refusal = self._changes(carried, describe(before), describe(value), value)
+            raise RestartByReference(self.scope, place, refusal)
         if not is_same:
             self._becomes_optional(place, before, value)
+            self._exchanges_objects(place, before, value)
             raise self._changes(carried, describe(before), describe(value), value)
         return Part([], [], [], lambda results: self._set(place, before))
 
@@ -379,15 +407,21 @@ class Carrying:
         return record.changed or self.context.span
 
     def _refuse_shared_changes(self, carried: Sequence[Carried]) -> None:
-        """An object that is carried as a value must not be changed by another name in the loop."""
-        changed = [record for record, _ in self.plan.parts]
-        for one in carried:
-            if not one.variables:
+        """An object that is carried as a value, or was chosen for what is, must not be changed by another
+        name in the loop, nor one of which the loop puts copies into a list."""
+        changed = {one: record for record, _ in self.plan.parts for one in record.with_versions()}
+        for one, record in changed.items():
+            if one.items:
+                raise ChangesItem(f"a {python_name(record.owner)}", self._span_of(record))
+        for place in carried:
+            if not place.variables:
                 continue
-            for value in (self.before[one.place], one.end):
-                for record in changed:
-                    if _holds(value, record.owner):
-                        raise ChangesMerged(f"`{one.name}`", self._span_of(record))
+            for value in (self.before[place.place], place.end):
+                inside = self.plan.inside(self.context, place.place)
+                kept = self.plan.objects.get(place.place, Objects())
+                for one, record in changed.items():
+                    if not kept.keeps(one.owner) and holds(value, one.owner, inside):
+                        raise ChangesMerged(f"`{place.name}`", self._span_of(record))
 
     @property
     def _outer(self) -> Scope:
@@ -503,6 +537,11 @@ class Carrying:
         if not isinstance(carried.place, str):
             return ChangesStructure(f"`{carried.name}`", before, after, self._places(carried)[0])
         help, start, name = "", self.before[carried.place], carried.name
+        if before == after:
+            path, start, value = difference(self.context, start, value)
+            name, before, after = name + path, describe(start), describe(value)
+            if path and type(value) is type(self.before[carried.place]):
+                help = "put the values into a list: a chain of objects has another length in each iteration"
         if (before, after) == ("int64", "float64"):
             help = (
                 f"start it as a float: `{name} = float({name})`"
@@ -514,12 +553,6 @@ class Carrying:
             help = STATES if is_chosen else "print its parts where they are made: `print(part, end='')`"
         elif isinstance(value, Missing) and isinstance(start, list | GrowingList):
             help = f"change the list that is there: `{name}.clear()` empties it"
-        elif before == after and getattr(start, "__dict__", None):
-            kind, attribute = python_name(start), next(iter(vars(start)))
-            help = (
-                f"make `{kind}` a dataclass, `@dataclass` above its `class`; or change the object that is "
-                f"there: `{name}.{attribute} = ...`"
-            )
         elif after.startswith("complex") and not before.startswith("complex"):
             made = f"complex({name})" if "(" not in after else f"{name}.astype(complex)"
             help = f"start it as a complex one: `{name} = {made}`"
@@ -547,6 +580,7 @@ class Carrying:
                 continue
             is_read = name in frame.live_head.get(self.node, frozenset()) and name in self.names_before
             if is_read and not isinstance(old, Missing):
+                self._exchanges_objects(name, old, new)
                 self._exchanges_list(name, old, new)
                 self._becomes_optional(name, old, new)
                 self.before[name] = old
@@ -560,11 +594,6 @@ class Carrying:
 
 def _arrays(leaves: Sequence[Value]) -> list[Array]:
     return [leaf for leaf in leaves if isinstance(leaf, Array)]
-
-
-def _holds(value: Value, owner: object) -> bool:
-    """Whether a value is an object, or holds it somewhere."""
-    return value is owner or any(_holds(part, owner) for part in children(value) or ())
 
 
 def _words(dtype: DType, start: Value) -> str:

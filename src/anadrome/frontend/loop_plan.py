@@ -14,15 +14,18 @@ from anadrome.errors.frontend import FrontendError
 from anadrome.frontend.carried import AxisKey, Key, arrays_of, list_depth
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.context import Context
-from anadrome.frontend.heap import contents
+from anadrome.frontend.exchanged import inside, leaves_of
+from anadrome.frontend.heap import contents, in_containers
 from anadrome.frontend.liveness import assigned_names, augmented_only, written_names
 from anadrome.frontend.nonlocals import rebound_by_calls
 from anadrome.frontend.restarts import (
     COUNTED,
     Counted,
+    Objects,
     Restart,
     RestartAsValue,
     RestartByReference,
+    RestartExchanged,
     RestartGrown,
     RestartListed,
     RestartLoop,
@@ -36,7 +39,7 @@ from anadrome.frontend.restarts import (
     RetypeLoop,
     Room,
 )
-from anadrome.frontend.structures import flatten, is_number
+from anadrome.frontend.structures import Inside
 from anadrome.frontend.values import (
     WHOLE,
     Cell,
@@ -47,7 +50,6 @@ from anadrome.frontend.values import (
     Record,
     Scope,
     Value,
-    is_staged,
 )
 from anadrome.frontend.values import Key as HeapKey
 
@@ -85,6 +87,8 @@ class Plan:
     """What is None in some iterations, and its placeholder."""
     may_be_optional: bool = True
     turned: set[Place] = field(default_factory=set)
+    objects: dict[Place, Objects] = field(default_factory=dict)
+    """Places whose instances are exchanged for others."""
     same: set[Place] = field(default_factory=set)
     """Places that hold one array in every iteration, as far as is known."""
     refusal: FrontendError | None = None
@@ -134,11 +138,14 @@ class Plan:
                 self.strided.add(place)
             case RestartTwins(place=place):
                 self.twins.add(place)
-            case RestartOptional(place=place, placeholder=placeholder):
+            case RestartOptional(place=place, placeholder=placeholder, objects=objects):
                 self.optional[place] = placeholder
-                if isinstance(place, str) and place not in self.names:
-                    self.names.append(place)
-            case RestartByReference(place=place):
+                self._exchange(place, objects)
+            case RestartExchanged(place=place, objects=objects):
+                self._exchange(place, objects)
+            case RestartByReference(place=place, instead=instead):
+                if place in self.turned or place in self.objects:
+                    raise instead
                 self.turned.add(place)
             case RetypeLoop():
                 self._retype(stopped)
@@ -150,6 +157,20 @@ class Plan:
         if key is WHOLE:
             self.parts = [part for part in self.parts if part[0] is not holder]
         self.parts.append((holder, key))
+
+    def _exchange(self, place: Place, objects: Objects | None) -> None:
+        """Carry a place as a value, and what is in its objects."""
+        if objects is not None:
+            self.objects[place] = objects
+        if not isinstance(place, str):
+            self.turned.add(place)
+        elif place not in self.names:
+            self.names.append(place)
+
+    def inside(self, context: Context, place: Place) -> Inside:
+        """The parts of what a place holds that the loop carries one by one."""
+        found = self.objects.get(place)
+        return in_containers if found is None else inside(context, found)
 
     def _retype(self, stopped: RetypeLoop) -> None:
         if stopped.dtype is None:
@@ -239,8 +260,3 @@ def held_in(frame: Frame, place: Place) -> Value:
     record, key = place
     assert isinstance(record, Record)
     return contents(record.owner).get(key, Missing("removed in the loop"))
-
-
-def leaves_of(value: Value) -> tuple[list[Value], Callable[..., Value]]:
-    """The numbers and arrays of a value, and the value made of others like them."""
-    return flatten(value, lambda leaf: is_staged(leaf) or is_number(leaf))

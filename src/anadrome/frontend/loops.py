@@ -8,7 +8,7 @@ it is staged once more.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from anadrome.array_ir.build import Builder
@@ -19,10 +19,11 @@ from anadrome.frontend.complex_numbers.parts import lifted
 from anadrome.frontend.context import Context
 from anadrome.frontend.drawing import refuse_early_end
 from anadrome.frontend.evaluate import condition
+from anadrome.frontend.exchanged import holds_itself, leaves_of, made_in, merge, refuse_stale
 from anadrome.frontend.growing import make_counted_room, make_room
-from anadrome.frontend.heap import contents, describe_part, refill, set_state, state_of
+from anadrome.frontend.heap import contents, describe_part, in_containers, refill, set_state, state_of
 from anadrome.frontend.loop_carrying import Carrying
-from anadrome.frontend.loop_plan import LoopNode, Part, Plan, leaves_of
+from anadrome.frontend.loop_plan import LoopNode, Part, Plan
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import truth
 from anadrome.frontend.restarts import (
@@ -224,10 +225,28 @@ class _LoopStage(Carrying):
                 done = partial(self.broken.__setitem__, name)
             if value is None:
                 continue
-            leaves, rebuild = leaves_of(lifted(self.context, value))
+            leaves, rebuild = self._left(value)
             if leaves and not any(self._has_inner_size(leaf) for leaf in leaves):
                 parts.append(self._slots(name, leaves, rebuild, done))
         return parts
+
+    def _left(self, value: Value) -> tuple[list[Value], Callable[..., Value]]:
+        """The leaves of a value that an iteration leaves, and the value after the loop made of them."""
+        inside = made_in(self.context, self.scope)
+        if holds_itself(value, inside):
+            inside = in_containers
+        refuse_stale(self.context, value, inside)
+        whole = lifted(self.context, value, inside)
+        if whole is not value:
+            merge(self.context, whole, (value,), inside)
+        leaves, rebuild = leaves_of(whole, inside)
+
+        def rebuilt(results: Iterator[Value]) -> Value:
+            made = rebuild(results)
+            merge(self.context, made, (value,), inside)
+            return made
+
+        return leaves, rebuilt
 
     def _define(self, name: str, value: Value) -> None:
         self.frame.names[name] = value
@@ -242,7 +261,7 @@ class _LoopStage(Carrying):
         return any(isinstance(size, Var) and self.scope.builder.binds(size) for size in sizes)
 
     def _return_part(self, value: Value, returned: list[Value]) -> Part:
-        leaves, rebuild = leaves_of(lifted(self.context, value))
+        leaves, rebuild = self._left(value)
         if any(self._has_inner_size(leaf) for leaf in leaves):
             raise UnsupportedSyntax(
                 "returning an array whose size is known only inside the loop", self.context.span

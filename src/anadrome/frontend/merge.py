@@ -11,7 +11,8 @@ import numpy as np
 from anadrome.array_ir.affine import Affine
 from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Const, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, I64
-from anadrome.errors.frontend import BranchesDiffer, FrontendError, StaleMerge
+from anadrome.errors.frontend import BranchesDiffer, FrontendError
+from anadrome.errors.objects import StaleMerge
 from anadrome.frontend.arrays import atom, describe, promote, promote_one, type_of, variable_of, weakness
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.context import Context
@@ -34,7 +35,7 @@ from anadrome.frontend.overloads import own_method
 from anadrome.frontend.restarts import RestartGrown
 from anadrome.frontend.rooms import ceilings, differ, first_rows, is_outside, largest, sources
 from anadrome.frontend.sizes import is_same_size
-from anadrome.frontend.structures import children, is_number, maybe
+from anadrome.frontend.structures import RowList, are_apart, children, is_number, maybe, shared
 from anadrome.frontend.values import (
     BREAK,
     RETURN,
@@ -269,6 +270,8 @@ def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
         return _join_optional(joining, what, one, two)
     pair = (one, two)
     one, two = (_after(context, way, value) for way, value in ((first, one), (second, two)))
+    if not (are_apart(one) and are_apart(two)):
+        one, two = shared(one), shared(two)
     if isinstance(one, Complex) is not isinstance(two, Complex):
         one, two = _beside_complex(context, one), _beside_complex(context, two)
     if _is_leaf(one) and _is_leaf(two):
@@ -411,7 +414,7 @@ def _merged(joining: Joining, pair: tuple[Value, Value], like: Value, parts: lis
         if mine is pair[0] and theirs is pair[1]:
             return merged
     merged = with_members(like, parts)
-    if not isinstance(like, tuple | slice | Complex):
+    if not isinstance(like, tuple | slice | Complex | RowList):
         joining.pairs.append((*pair, merged))
     if pair[0] is not pair[1]:
         joining.context.identities.stands_for(merged, pair, joining)

@@ -39,6 +39,10 @@ READING_METHODS = frozenset({"items", "keys", "values", "get", "copy", "count", 
 TAKING_ITEMS = frozenset({"extend", "extendleft", "update", "fromkeys", "join"})
 """Methods of containers that go over their argument."""
 
+_ASKING = (id, hash, set, frozenset, dict, dict.fromkeys)
+_COMPARING = frozenset({"remove", "index", "count"})
+"""Functions, and methods of containers, that ask objects which ones they are."""
+
 OUTSIDE_MODULES = ("time", "posix", "nt", "secrets", "_socket", "pathlib", "io", "_io", "subprocess", "uuid")
 OUTSIDE_CALLS = (
     *(input, open, os.getenv, np.load, np.loadtxt, np.genfromtxt, np.fromfile),
@@ -147,6 +151,14 @@ def run(
     owner = getattr(function, "__self__", None)
     is_reading = isinstance(function, BuiltinFunctionType) and function.__name__ in READING_METHODS
     given = (*args, *kwargs.values())
+    is_asking = isinstance(owner, set | frozenset | dict) or (
+        isinstance(function, type | BuiltinFunctionType) and function in _ASKING
+    )
+    if (is_asking or getattr(function, "__name__", "") in _COMPARING) and any(
+        map(context.identities.is_chosen, given)
+    ):
+        what = f"which object `{name}` is given"
+        raise StaticRequired(what, context.span, "use it where it is chosen: on each way, in each iteration")
     objects = list(_reached((*given, *(() if is_reading else (owner,)))))
     before = [contents(one) for one in objects]
     arrays = [

@@ -14,20 +14,22 @@ from anadrome.dtypes import BOOL, I64
 from anadrome.frontend.arrays import type_of, weakness
 from anadrome.frontend.complex_numbers.parts import lifted
 from anadrome.frontend.context import Context
-from anadrome.frontend.loop_plan import leaves_of
+from anadrome.frontend.exchanged import leaves_of
 from anadrome.frontend.rooms import is_outside
+from anadrome.frontend.structures import Inside
 from anadrome.frontend.values import Array, Maybe, Scalar, Scope, Value, Weak
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placeholder:
     """What stands for a value where it is None: the type of each leaf, whether it is a Python number, how
-    many of its dimensions Python knows as a list, and the value of leaves."""
+    many of its dimensions Python knows as a list, the value of leaves, and a value of these."""
 
     types: tuple[ArrayType, ...]
     weak: tuple[Weak, ...]
     depths: tuple[int, ...]
     rebuild: Callable[..., Value]
+    example: Value
 
     def value(self, context: Context) -> Value:
         """Zeros in place of the value."""
@@ -49,23 +51,26 @@ class Placeholder:
         return Maybe(Scalar(TRUE), value)
 
 
-def placeholder_of(context: Context, scope: Scope, before: Value, after: Value) -> Placeholder | None:
+def placeholder_of(
+    context: Context, scope: Scope, before: Value, after: Value, inside: Inside
+) -> Placeholder | None:
     """The placeholder for a name that is None before an iteration or after it, and a value otherwise; None
-    for other values, and where a size is known inside of the loop only."""
+    for other values, and where a size is known inside of the loop only. `inside`: what to go into."""
     values = [value for value in (before, after) if value is not None]
     if len(values) == 2 and not isinstance(after, Maybe):
         return None
     if any(isinstance(value, Maybe) and value.other is not None for value in values):
         return None
     value = before if before is not None else after
-    leaves, rebuild = leaves_of(lifted(context, value.value if isinstance(value, Maybe) else value))
+    example = value.value if isinstance(value, Maybe) else value
+    leaves, rebuild = leaves_of(lifted(context, example, inside), inside)
     shapes = [leaf.shape if isinstance(leaf, Array) else () for leaf in leaves]
     if not leaves or not all(is_outside(scope, size) for shape in shapes for size in shape):
         return None
     dtypes = [type_of(context, leaf)[0] for leaf in leaves]
     types = tuple(ArrayType(dtype, shape) for dtype, shape in zip(dtypes, shapes, strict=True))
     depths = tuple(leaf.list_depth if isinstance(leaf, Array) else 0 for leaf in leaves)
-    return Placeholder(types, tuple(map(weakness, leaves)), depths, rebuild)
+    return Placeholder(types, tuple(map(weakness, leaves)), depths, rebuild, example)
 
 
 def _zero(context: Context, type_: ArrayType, is_weak: Weak, depth: int) -> Value:

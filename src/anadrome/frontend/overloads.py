@@ -20,11 +20,12 @@ from anadrome.frontend.classes import is_local
 from anadrome.frontend.complex_numbers.operators import truth as complex_truth
 from anadrome.frontend.context import Context
 from anadrome.frontend.heap import Stateful, contents, is_container
-from anadrome.frontend.iterables import Iterated, RowList
+from anadrome.frontend.iterables import Iterated
 from anadrome.frontend.operators import apply_prim, truth
 from anadrome.frontend.own import is_inlined, is_own
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sizes import size_value
+from anadrome.frontend.structures import RowList
 from anadrome.frontend.values import (
     Array,
     Complex,

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from anadrome.array_ir.nodes import Size
 from anadrome.dtypes import DType
 from anadrome.errors import Span
 from anadrome.errors.frontend import FrontendError, StaticRequired, UnsupportedSyntax
-from anadrome.frontend.values import Cell, Part, Place, Scope
+from anadrome.frontend.values import Cell, Part, Place, Scope, Value
 
 COUNTED = sys.maxsize
 """The room of a list whose rows were counted: any number of calls may append to it."""
+
+
+@dataclass(slots=True, eq=False)
+class Objects:
+    """How far a loop goes into the instances that it exchanges: not into objects that are `kept`, the same
+    ones in every iteration; also into `captured` ones of the program's surroundings, in whose place it puts
+    its own. Both by identity."""
+
+    kept: dict[int, Value] = field(default_factory=dict)
+    captured: dict[int, Value] = field(default_factory=dict)
+
+    def keeps(self, value: Value) -> bool:
+        """Whether a value is one object in every iteration."""
+        return id(value) in self.kept
 
 
 class RestartLoop(Exception):
@@ -26,12 +40,25 @@ class RestartLoop(Exception):
 
 
 class RestartByReference(Exception):
-    """A loop's body changed an object that it carries as a value: stage the loop with the object itself."""
+    """A loop's body changed an object that it carries as a value: stage the loop with the object itself.
+    `instead` is the error to raise where that has been tried."""
 
-    def __init__(self, scope: Scope, place: Place) -> None:
+    def __init__(self, scope: Scope, place: Place, instead: FrontendError) -> None:
         super().__init__()
         self.scope = scope
         self.place = place
+        self.instead = instead
+
+
+class RestartExchanged(Exception):
+    """An iteration puts another object in a place, with other numbers and arrays in it: stage the loop with
+    these carried."""
+
+    def __init__(self, scope: Scope, place: Place, objects: Objects) -> None:
+        super().__init__()
+        self.scope = scope
+        self.place = place
+        self.objects = objects
 
 
 class RestartAsValue(Exception):
@@ -75,11 +102,12 @@ class RestartOptional(Exception):
     """What a loop carries is None in some iterations: stage the loop with whether it is there, and a
     placeholder where it is not."""
 
-    def __init__(self, scope: Scope, place: Place, placeholder: object) -> None:
+    def __init__(self, scope: Scope, place: Place, placeholder: object, objects: Objects | None) -> None:
         super().__init__()
         self.scope = scope
         self.place = place
         self.placeholder = placeholder
+        self.objects = objects
 
 
 class RestartGrown(Exception):
@@ -208,6 +236,7 @@ class RetypeLoop(Exception):
 Restart = (
     RestartLoop
     | RestartByReference
+    | RestartExchanged
     | RestartAsValue
     | RestartListed
     | RestartStrided
@@ -224,7 +253,15 @@ Restart = (
 """Why a loop is staged once more."""
 
 RESTARTS = (
-    *(RestartLoop, RestartByReference, RestartAsValue, RestartListed, RestartGrown, RestartWidened),
+    *(
+        RestartLoop,
+        RestartByReference,
+        RestartExchanged,
+        RestartAsValue,
+        RestartListed,
+        RestartGrown,
+        RestartWidened,
+    ),
     *(RestartSteady, RestartResized, RestartStrided, RestartTwins, RestartOptional, RestartWindow, Counted),
     RetypeLoop,
 )

@@ -21,10 +21,10 @@ from anadrome.errors.frontend import UnknownRoom, UnsupportedType
 from anadrome.errors.runtime import INDEX_MESSAGE
 from anadrome.frontend.arrays import atom
 from anadrome.frontend.context import Context
-from anadrome.frontend.heap import Stateful
+from anadrome.frontend.heap import Stateful, is_same_structure
 from anadrome.frontend.restarts import RestartWindow
 from anadrome.frontend.sizes import as_size, is_nonnegative
-from anadrome.frontend.structures import is_same_structure
+from anadrome.frontend.structures import Inside
 from anadrome.frontend.values import Array, Key, Scope, Value, Weak, common_weak
 
 Element = Callable[[Builder, tuple[Var, ...]], Atom]
@@ -34,20 +34,22 @@ Element = Callable[[Builder, tuple[Var, ...]], Atom]
 @dataclass(frozen=True, slots=True, eq=False)
 class RowType:
     """What the rows of a list are: the type of each leaf, if it is a Python number, the row of leaves, and
-    one of the rows, with which all others have in common what is known while compiling."""
+    one of the rows, with which all others have in common what is known while compiling; `inside` are the
+    parts of a row that are gone into."""
 
     types: tuple[ArrayType, ...]
     weak: tuple[Weak, ...]
     depths: tuple[int, ...]
     rebuild: Callable[..., Value]
     example: Value
+    inside: Inside
     python_name: ClassVar[str] = "list of items of this kind"
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, RowType)
             and (self.types, self.weak, self.depths) == (other.types, other.weak, other.depths)
-            and is_same_structure(self.example, other.example)
+            and is_same_structure(self.example, other.example, self.inside)
         )
 
 
@@ -88,7 +90,7 @@ def joint_row(context: Context, old: RowType | None, new: RowType) -> RowType:
     """
     if old is None:
         return new
-    if not is_same_structure(old.example, new.example) or any(
+    if not is_same_structure(old.example, new.example, old.inside) or any(
         one.rank != two.rank for one, two in zip(old.types, new.types, strict=True)
     ):
         raise UnsupportedType(*_OTHER_ROW, context.span, _OTHER_HELP)
@@ -111,7 +113,7 @@ def joint_row(context: Context, old: RowType | None, new: RowType) -> RowType:
                 what = f"{mine} in one item and of a type in another that makes {common} of both"
                 help = f"give all one type: `np.{common}(x)` of a number, `x.astype(np.{common})` of an array"
                 raise UnsupportedType("an item of a run-time list", what, context.span, help)
-    return RowType(types, weak, old.depths, old.rebuild, old.example)
+    return RowType(types, weak, old.depths, old.rebuild, old.example, old.inside)
 
 
 ONE_LENGTH = "make all items of one length: pad them with a number that is no item, as in `[1, 2, -1]`"

@@ -11,9 +11,8 @@ from anadrome.array_ir.nodes import FALSE
 from anadrome.errors.frontend import StaticCallFailed, UnsupportedType
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import plain_list
-from anadrome.frontend.iterables import RowList
 from anadrome.frontend.overloads import holds_own
-from anadrome.frontend.structures import has_staged, is_dataclass_instance
+from anadrome.frontend.structures import RowList, has_staged, is_dataclass_instance
 from anadrome.frontend.values import Array, Scalar, Value
 
 

@@ -26,13 +26,14 @@ from anadrome.frontend.drawing import Draw, GeneratorSpec, Passed, stand_in
 from anadrome.frontend.evaluate import attribute, evaluate
 from anadrome.frontend.functions import StagedFunction
 from anadrome.frontend.guards import Guards
+from anadrome.frontend.heap import Stateful, members
 from anadrome.frontend.iterators import source_of
 from anadrome.frontend.portable import resolved
 from anadrome.frontend.restarts import Restage
 from anadrome.frontend.sharing import spread
 from anadrome.frontend.statements import run_block
 from anadrome.frontend.stepping import advance, stepped
-from anadrome.frontend.structures import children, flatten, is_number
+from anadrome.frontend.structures import RowList, children, flatten, is_number
 from anadrome.frontend.values import (
     BY_ROWS,
     UNKNOWN_LAYOUT,
@@ -42,6 +43,7 @@ from anadrome.frontend.values import (
     Value,
     Weak,
     is_staged,
+    python_name,
 )
 
 RECURSION_LIMIT = 20_000
@@ -227,8 +229,21 @@ def _refuse_unfinished(context: Context, result: Value) -> None:
     if id(result) in context.generators:
         help = "a generator that is passed in is advanced in place: the caller has it already"
         raise UnsupportedType("a result of a compiled function", "a random generator", context.span, help)
+    if children(result) is None and _holds_run_time(context, result, set()):
+        kind = python_name(result)
+        help = "return `list(x)`" if kind == "deque" else f"return its parts, or make `{kind}` a dataclass"
+        raise UnsupportedType("a result of a compiled function", describe(result), context.span, help)
     for part in children(result) or ():
         _refuse_unfinished(context, part)
+
+
+def _holds_run_time(context: Context, value: Value, seen: set[int]) -> bool:
+    """Whether there is a run-time value in an instance or deque that the program made."""
+    parts = members(value, context.is_made(value)) if not isinstance(value, Stateful | RowList) else None
+    if parts is None or id(value) in seen:
+        return False
+    seen.add(id(value))
+    return any(is_staged(part) or _holds_run_time(context, part, seen) for part in parts)
 
 
 def _results(

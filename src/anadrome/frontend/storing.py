@@ -79,6 +79,8 @@ def store_item(context: Context, base: Value, index: Value, value: Value) -> Non
         context.grows(
             base, StaticRequired(f"the index of {indefinite(type(base).__name__)}", context.span, help)
         )
+    if isinstance(base, dict) and context.identities.is_chosen(index):
+        raise StaticRequired("the key of a dict", context.span, "use it where it is chosen, on each way")
     key = part_key(base, index)
     if part_of(context, base, key) is value:
         return

@@ -7,18 +7,51 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, ItemsView, Iterator, ValuesView
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from anadrome.array_ir.build import number
-from anadrome.array_ir.nodes import Const
+from anadrome.array_ir.nodes import Const, Size
 from anadrome.frontend.sparse_matrices import made_of, parts_of
 from anadrome.frontend.sparse_program import Sparse
-from anadrome.frontend.values import Complex, Maybe, RunText, Scalar, Value, is_staged
+from anadrome.frontend.values import Array, Complex, Maybe, RunText, Scalar, Value, is_staged
+
+Inside = Callable[[Value], list[Value] | None]
+"""The parts of a value that are gone into, or None where it is one thing."""
 
 Rebuild = Callable[[Iterator[Value]], Value]
 """Takes as many leaves as were found and gives the container again."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowList:
+    """A run-time list of tuples (or other containers): one array for each leaf of a row. `example` is one of
+    the rows, with which all others have in common what is known while compiling; `inside` are its parts."""
+
+    columns: tuple[Array, ...]
+    rebuild: Rebuild
+    example: Value
+    inside: Inside
+    is_apart: bool = False
+    """Whether no two rows are one object, or share one."""
+    python_name: ClassVar[str] = "list of run-time length"
+
+    @property
+    def extent(self) -> Size:
+        """How many rows there are."""
+        return self.columns[0].shape[0]
+
+
+def are_apart(value: Value) -> bool:
+    """Whether a value is a list of run-time length in which no two rows are one object."""
+    return isinstance(value, RowList) and value.is_apart
+
+
+def shared(value: Value) -> Value:
+    """A list of run-time length of which two rows may be one object; any other value as it is."""
+    return dataclasses.replace(value, is_apart=False) if isinstance(value, RowList) else value
 
 
 def is_number(value: Value) -> bool:
@@ -133,32 +166,27 @@ def has_text(value: Value) -> bool:
     return isinstance(value, RunText) or any(map(has_text, children(value) or ()))
 
 
-def flatten(value: Value, is_leaf: Callable[[Value], bool]) -> tuple[list[Value], Rebuild]:
-    """The leaves of a nested container and how to put others in their place; other values stay."""
+def flatten(
+    value: Value,
+    is_leaf: Callable[[Value], bool],
+    inside: Inside = children,
+    like: Callable[[Any, list[Value]], Value] = with_children,
+) -> tuple[list[Value], Rebuild]:
+    """The leaves of a nested container and how to put others in their place; other values stay.
+
+    `like` makes a container like another one with other parts.
+    """
     if is_leaf(value):
         return [value], next
-    parts = children(value)
+    parts = inside(value)
     if parts is None:
         return [], lambda _: value
     leaves: list[Value] = []
     rebuilds: list[Rebuild] = []
     for part in parts:
-        found, rebuild = flatten(part, is_leaf)
+        found, rebuild = flatten(part, is_leaf, inside, like)
         leaves += found
         rebuilds.append(rebuild)
     if not leaves:
         return [], lambda _: value
-    return leaves, lambda new: with_children(value, [rebuild(new) for rebuild in rebuilds])
-
-
-def is_same_structure(before: Value, after: Value) -> bool:
-    """Whether two values have leaves in the same places and equal static parts."""
-    is_leaf = [is_staged(value) or is_number(value) for value in (before, after)]
-    if any(is_leaf):
-        return all(is_leaf)
-    if children(before) is None or children(after) is None:
-        return before is after or (type(before) is type(after) and bool(before == after))
-    if not is_alike(before, after):
-        return False
-    mine, theirs = children(before) or [], children(after) or []
-    return all(is_same_structure(one, two) for one, two in zip(mine, theirs, strict=True))
+    return leaves, lambda new: like(value, [rebuild(new) for rebuild in rebuilds])

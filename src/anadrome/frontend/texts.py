@@ -31,12 +31,12 @@ from anadrome.errors.frontend import (
 from anadrome.frontend.arrays import atom, describe, undecided
 from anadrome.frontend.complex_numbers.parts import numpy_type
 from anadrome.frontend.context import Context
-from anadrome.frontend.iterables import Iterated, RowList
+from anadrome.frontend.iterables import Iterated
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.overloads import own_method
 from anadrome.frontend.own import is_own
 from anadrome.frontend.run_time_lists import GrowingList
-from anadrome.frontend.structures import children, has_staged, is_dataclass_instance
+from anadrome.frontend.structures import RowList, children, has_staged, is_dataclass_instance
 from anadrome.frontend.values import (
     Array,
     Complex,

@@ -134,6 +134,13 @@ class Scope:
         """How many scopes are around this one."""
         return 0 if self.parent is None else self.parent.depth + 1
 
+    def is_inside(self, outer: Scope) -> bool:
+        """Whether this is a scope or one in it; the condition of a loop is in the loop."""
+        scope: Scope | None = self
+        while scope is not None and scope is not outer:
+            scope = scope.loop or scope.parent
+        return scope is outer
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -171,6 +178,8 @@ class Cell:
     partners: dict[Cell, bool] = field(default_factory=dict)
     lists: list[Record] = field(default_factory=list)
     """Lists that it holds copies of as rows, which cannot be read after a row was written."""
+    selves: list[Record] = field(default_factory=list)
+    """Lists that a loop carries as this array, which cannot be read after it was written."""
     regions: dict[Cell, Region] = field(default_factory=dict)
     """Of partners that this one holds a copy of a part of: which part."""
     choice: Choice | None = None
@@ -194,9 +203,12 @@ class Cell:
         """Say that the rows of other lists are rows of this one, which are arrays twice or lists as there."""
         for other in others:
             self.has_twins |= other.has_twins
-            for record in other.lists:
-                self.lists.append(record)
-                record.copies.append(self)
+            self.lists += other.lists
+            self.selves += other.selves
+
+    def lists_written(self, least_rank: int) -> list[Record]:
+        """The lists that cannot be read after a write into items of at least so many dimensions."""
+        return self.selves + (self.lists if self.rank > least_rank else [])
 
     def seen_by(self, region: Region, least_rank: int) -> dict[Cell, bool]:
         """The partners that may see a write into a part of it, of those of at least so many dimensions."""
@@ -219,7 +231,7 @@ class Record:
     An object that was merged from several, which run-time branches or iterations decide between, has no
     identity that is known: it is `merged`, can be read and copied, and cannot be changed. `versions` are the
     merged objects that stand for this one on some way: a change of this one makes them unreadable (`stale`).
-    `copies` are the arrays that hold a copy of it as a row, which cannot be read after it has changed.
+    `items` counts the lists of run-time length that hold a copy of it, after which it cannot change.
     `site` is where it was made, and `changed` where it was changed last.
     `place` is what the loop carries that made a merged object.
     """
@@ -230,11 +242,22 @@ class Record:
     is_merged: bool = False
     versions: list[Record] = field(default_factory=list)
     stale: Span | None = None
-    copies: list[Cell] = field(default_factory=list)
+    items: int = 0
     changed: Span | None = None
     place: Place | None = None
     last_read: int = 0
     """The tick at which it was read last."""
+
+    def with_versions(self) -> list[Record]:
+        """It, and all merged objects that stand for it on some way, or for one of those."""
+        found: dict[int, Record] = {}
+        waiting = [self]
+        while waiting:
+            one = waiting.pop()
+            if id(one) not in found:
+                found[id(one)] = one
+                waiting += one.versions
+        return list(found.values())
 
 
 Holder = Cell | Record

@@ -14,12 +14,13 @@ from anadrome.errors.base import counted
 from anadrome.errors.frontend import (
     ReadOnly,
     ShapeMismatch,
-    StaleMerge,
     UnsupportedType,
     WritesThroughView,
 )
+from anadrome.errors.objects import StaleMerge
 from anadrome.frontend.arrays import as_array, atom, convert, describe, type_of, variable_of
 from anadrome.frontend.context import Context, dtype_of
+from anadrome.frontend.heap import members
 from anadrome.frontend.indexing import (
     Gather,
     Gathering,
@@ -41,7 +42,6 @@ from anadrome.frontend.values import (
     Cell,
     Fixed,
     Range,
-    Record,
     Region,
     Scope,
     ScopeKind,
@@ -139,16 +139,21 @@ def becomes_item(context: Context, items: Cell, value: Value) -> None:
     for part in children(value) or ():
         if isinstance(part, Array):
             becomes_item(context, items, part)
+    objects_become_items(context, (items,), value)
+
+
+def objects_become_items(context: Context, columns: Sequence[Cell], value: Value) -> None:
+    """The same of the objects of Python's own in a value: those that lists hold copies of cannot change."""
     record = context.records.get(id(value))
     if record is not None:
-        object_becomes_item(context, items, record)
-
-
-def object_becomes_item(context: Context, items: Cell, record: Record) -> None:
-    """The same of an object of Python's own."""
-    items.has_twins |= record in items.lists or _is_repeated(context, record.home)
-    record.copies.append(items)
-    items.lists.append(record)
+        record.items += 1
+        context.made_items.append(record)
+        for items in columns:
+            is_repeated = record.is_merged or _is_repeated(context, record.home)
+            items.has_twins |= record in items.lists or is_repeated
+            items.lists.append(record)
+    for part in members(value, record is not None) or ():
+        objects_become_items(context, columns, part)
 
 
 def _is_repeated(context: Context, home: Scope) -> bool:

@@ -12,8 +12,9 @@ from anadrome.dtypes import F32, F64, DType
 from anadrome.errors.frontend import ShapeMismatch
 from anadrome.frontend.arrays import as_array, atom, promote, type_of
 from anadrome.frontend.context import Context
+from anadrome.frontend.heap import with_members
 from anadrome.frontend.sizes import retype, show_shape
-from anadrome.frontend.structures import children, flatten
+from anadrome.frontend.structures import Inside, children, flatten
 from anadrome.frontend.values import Array, Complex, Scalar, Staged, Value
 from anadrome.frontend.views import layout_of, view_of
 
@@ -164,13 +165,13 @@ def _of_rows(context: Context, rows: Sequence[Value]) -> Complex:
     return from_parts(context, real, imag)
 
 
-def staged_surroundings(context: Context, value: Value) -> Value:
+def staged_surroundings(context: Context, value: Value, inside: Inside = children) -> Value:
     """A value with complex numbers, and NumPy arrays of the program's surroundings, as staged ones.
 
     Nobody may write into these arrays.
     """
     context.surroundings.fields(value)
-    leaves, rebuild = flatten(value, _is_static_leaf)
+    leaves, rebuild = flatten(value, _is_static_leaf, inside, with_members)
     if not leaves:
         return value
     staged = [complex_of(context, leaf) if is_complex(leaf) else as_array(context, leaf) for leaf in leaves]
@@ -181,10 +182,14 @@ def staged_surroundings(context: Context, value: Value) -> Value:
     return rebuild(iter(staged))
 
 
-def lifted(context: Context, value: Value) -> Value:
+def lifted(context: Context, value: Value, inside: Inside = children) -> Value:
     """A value with the complex numbers in it that are known now as run-time ones."""
-    leaves, rebuild = flatten(value, lambda leaf: is_complex(leaf) and not isinstance(leaf, Complex))
+    leaves, rebuild = flatten(value, _is_static_complex, inside, with_members)
     return rebuild(iter([complex_of(context, leaf) for leaf in leaves])) if leaves else value
+
+
+def _is_static_complex(leaf: Value) -> bool:
+    return is_complex(leaf) and not isinstance(leaf, Complex)
 
 
 def _is_static_leaf(leaf: Value) -> bool:

@@ -12,7 +12,7 @@ from anadrome.dtypes import BOOL, F64, I64, DType
 from anadrome.errors.frontend import UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom, boxed, promote
 from anadrome.frontend.context import Context, StagedCall, dtype_of
-from anadrome.frontend.iterables import RowList
+from anadrome.frontend.iterables import row_item
 from anadrome.frontend.library.common import (
     built,
     optional_dtype,
@@ -26,6 +26,7 @@ from anadrome.frontend.library.common import (
 from anadrome.frontend.library.shape import broadcast_to, is_by_columns, transposed
 from anadrome.frontend.operators import apply_prim
 from anadrome.frontend.sizes import as_size, clamp_size, size_value
+from anadrome.frontend.structures import RowList
 from anadrome.frontend.values import Array, Scalar, Staged, Value
 from anadrome.frontend.views import copy_that_may_share, is_contiguous, laid_out_like
 
@@ -201,7 +202,7 @@ def rows_of(context: Context, value: Value) -> Value:
 
     def row(inner: Builder, index: Var) -> Atom:
         with context.filling(inner):
-            return atom(context, as_array(context, value.item(context, index)))
+            return atom(context, as_array(context, row_item(context, value, index)))
 
     return context.wrap(context.builder.stack(value.extent, row))
 

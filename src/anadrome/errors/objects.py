@@ -1,0 +1,43 @@
+"""Errors of objects of Python's own of which only the run knows which ones they are, or that lists copy."""
+
+from __future__ import annotations
+
+from anadrome.errors.base import Span
+from anadrome.errors.frontend import FrontendError
+
+
+class ChangesMerged(FrontendError, TypeError):
+    """A change of an object of which only the run decides which one it is."""
+
+    def __init__(self, what: str, span: Span | None) -> None:
+        super().__init__(
+            f"{what} is changed, and only the run knows which object that is",
+            span,
+            label="another object on another way, or in another iteration",
+            help="copy it first (`list(x)`, `dict(x)`) and change the copy, or change it on each way",
+        )
+
+
+class ChangesItem(FrontendError, ValueError):
+    """A change of an object of which a list of run-time length holds a copy, which would not see it."""
+
+    def __init__(self, what: str, span: Span | None) -> None:
+        super().__init__(
+            f"{what} is changed after it was put into a list whose length only the run knows",
+            span,
+            label="the list holds a copy of it, which would stay as it is",
+            help="change it before it is put there, put a copy there (`list(x)`, `copy.copy(x)`), or make a "
+            "list of new objects",
+        )
+
+
+class StaleMerge(FrontendError, TypeError):
+    """An object of which only the run decides which one it is, after one of those was changed."""
+
+    def __init__(self, what: str, changed: Span, span: Span | None) -> None:
+        super().__init__(
+            f"{what} may be an object that was changed since, and only the run knows",
+            span,
+            label=f"one of the objects that it may be was changed ({changed})",
+            help="copy the object before it is changed, or read it by its own name",
+        )
