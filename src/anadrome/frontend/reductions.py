@@ -33,7 +33,8 @@ from anadrome.frontend.complex_numbers.pairs import pair_product
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex
 from anadrome.frontend.comprehension import clause_frame, enter, evaluate_list, short_items, spend
 from anadrome.frontend.context import Context
-from anadrome.frontend.generators import all_items
+from anadrome.frontend.generators import all_items, over
+from anadrome.frontend.heap import set_state
 from anadrome.frontend.iterables import Iterated
 from anadrome.frontend.iterators import GeneratorCall, LazyGenerator
 from anadrome.frontend.merge import branch
@@ -48,6 +49,7 @@ from anadrome.frontend.values import (
     Exit,
     Frame,
     Scalar,
+    ScopeKind,
     Staged,
     Value,
     Weak,
@@ -107,23 +109,22 @@ def reduce_values(
     prints = context.prints
     node = spend(context, values) if isinstance(values, LazyGenerator) and values.begun is None else None
     if isinstance(values, LazyGenerator) and node is not None:
+        frame = clause_frame(values.frame, node)
+        items = short_items(context, context.evaluate(frame, node.generators[0].iter))
         try:
-            found = _clause(context, clause_frame(values.frame, node), node, 0, reduction, seed)
-        except (
-            WritesThroughView,
-            EscapingMutation,
-            PrintsInParallel,
-            DrawsInParallel,
-        ):  # one item after the other
-            made = evaluate_list(context, values.frame, node)
+            found = _clause(context, frame, node, 0, items, reduction, seed)
+        except (WritesThroughView, EscapingMutation, PrintsInParallel, DrawsInParallel):
+            if not isinstance(items, Iterated):
+                raise
+            made: Value = evaluate_list(context, values.frame, over(node, items))  # one item after the other
+            if monoid.is_logic:
+                raise _stops_early(context, monoid, monoid.name) from None
             found = Partial(reduce_values(context, monoid, made, default, start), TRUE)
     else:
         items = short_items(context, values)
         found = _over(context, reduction, items, lambda item: _item(context, reduction, item), seed)
     if monoid.is_logic and context.prints > prints and is_staged(found.value):
-        help = "write a `for` loop with `break`, or print outside of it"
-        reason = f"`{monoid.name}` stops at the item that decides, which only the run knows"
-        raise UnsupportedCall("print", context.span, reason, help)
+        raise _stops_early(context, monoid, "print")
     if not monoid.needs_item:
         return identity if found.value is None else found.value
     if found.value is None and default:
@@ -135,6 +136,28 @@ def reduce_values(
             return _or_default(context, monoid, found, default[0])
         context.builder.let(Check(found.has_item, "empty", f"{monoid.name}() of nothing"))
     return found.value
+
+
+def _without_effects(
+    context: Context, monoid: Monoid, partial: Callable[[Value], Partial], item: Value
+) -> Partial:
+    """An item that Python asks only if none before has decided: asked in any case, it must change nothing."""
+    draws = len(context.draws)
+    with context.nested(ScopeKind.BRANCH) as scope:
+        found = partial(item)
+    if scope.before or len(context.draws) > draws:
+        for holder, state in scope.before.items():
+            set_state(holder, state)
+        raise _stops_early(context, monoid, monoid.name)
+    for let in scope.builder.lets:
+        context.builder.emit(let)
+    return found
+
+
+def _stops_early(context: Context, monoid: Monoid, what: str) -> UnsupportedCall:
+    help = "write a `for` loop with `break`, or change and print outside of it"
+    reason = f"`{monoid.name}` stops at the item that decides, which only the run knows"
+    return UnsupportedCall(what, context.span, reason, help)
 
 
 def _or_default(context: Context, monoid: Monoid, found: Partial, default: Value) -> Value:
@@ -202,11 +225,11 @@ def _clause(
     frame: Frame,
     node: ast.GeneratorExp,
     depth: int,
+    items: Iterated | Iterable[Value],
     reduction: Reduction,
     seed: Partial = NOTHING,
 ) -> Partial:
     clause = node.generators[depth]
-    items = short_items(context, context.evaluate(frame, clause.iter))
 
     def partial(item: Value) -> Partial:
         enter(context, frame, node, clause.target, item)
@@ -214,7 +237,8 @@ def _clause(
 
     def inner() -> Partial:
         if depth + 1 < len(node.generators):
-            return _clause(context, frame, node, depth + 1, reduction)
+            within = short_items(context, context.evaluate(frame, node.generators[depth + 1].iter))
+            return _clause(context, frame, node, depth + 1, within, reduction)
         return _item(context, reduction, context.evaluate(frame, node.elt))
 
     return _over(context, reduction, items, partial, seed)
@@ -232,7 +256,9 @@ def _over(
     if not isinstance(items, Iterated):
         found = seed
         for item in items:
-            found = _combined(context, monoid, found, partial(item))
+            is_open = monoid.is_logic and is_staged(found.value)
+            part = _without_effects(context, monoid, partial, item) if is_open else partial(item)
+            found = _combined(context, monoid, found, part)
             if found.value is not None and reduction.total is not None:
                 reduction.total = found.value
             if monoid.is_logic and found.value is (monoid is ANY):

@@ -395,6 +395,47 @@ def an_item_read_by_a_function(x, n):
     return total
 
 
+def items_with_effects_of_an_enumeration(x, n):
+    out, y = [0.0], x * 2.0
+
+    def put(v):
+        out[0] += v
+        return v
+
+    return sum(put(v * k) for k, v in enumerate(y)), out[0]
+
+
+def the_largest_of_items_with_effects(x, n):
+    out, y = np.zeros(2), x * 2.0
+
+    def put(v):
+        out[0] += v
+        return out[0]
+
+    return max(put(u * v) for u, v in zip(x, y)), out
+
+
+def what_is_left_of_an_iterator_with_effects(x, n):
+    out, y = np.zeros(2), iter(x * 2.0)
+
+    def put(v):
+        out[1] += v
+        return out[1]
+
+    first = next(y)
+    return first, sum(put(v) * w for v in y for w in x[:2]), list(y), out
+
+
+def any_of_items_with_effects(x, n):
+    out = np.zeros(2)
+
+    def put(v):
+        out[0] += v
+        return out[0] > 2.0
+
+    return any(put(v) for v in reversed(x)), out
+
+
 RIGHT = (
     *(reversed_before_the_list_grows,),
     *(generator_twice, generator_of_list_twice, generator_of_range_twice, zip_twice, map_twice),
@@ -403,11 +444,13 @@ RIGHT = (
     *(early_first_iterable, late_map, range_twice, dict_items_twice, next_once, next_with_default),
     *(counter, taken_by_a_function, zip_with_itself, list_in_the_middle),
     *(an_item_that_the_loop_does_not_read, an_item_read_after_the_loop, an_item_read_by_a_function),
+    *(items_with_effects_of_an_enumeration, the_largest_of_items_with_effects),
+    what_is_left_of_an_iterator_with_effects,
 )
 EITHER = (
     *(generator_resumed_after_break, enumerate_resumed_after_break, next_then_loop, next_past_the_end),
     *(counter_in_loop, counter_around_lambda, map_calls_when_asked, zip_stops_early, zip_eats_one_more),
     *(any_stops, in_operator_stops, environment, exhausted_in_a_loop, list_in_a_branch, next_in_a_branch),
     *(next_in_a_loop, zip_in_a_loop, generator_spent_in_a_branch, generator_spent_where_a_loop_goes_on),
-    generator_begun_in_a_branch,
+    *(generator_begun_in_a_branch, any_of_items_with_effects),
 )
