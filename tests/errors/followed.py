@@ -44,6 +44,8 @@ from tests.errors.followed_functions import (
     grows_by_its_first_in_a_name,
     halves_on_a_stack,
     halves_on_an_array,
+    leaves_an_index,
+    leaves_an_iterator,
     makes_new_items,
     names_its_state,
     numbers_its_state,
@@ -390,6 +392,9 @@ FOLLOWED: dict[str, Followed] = {
     ),
     "an object changed after it is in a list": Followed(
         changes_an_item, ["`copy.copy(x)`"], changes_what_is_copied, (1.5, 3), lambda x, n: float(n)
+    ),
+    "an iterator that was left": Followed(
+        leaves_an_iterator, ["by their index"], leaves_an_index, (Y,), leaves_an_iterator
     ),
     "an item that is changed": Followed(
         changes_items, ["make a list of new objects"], makes_new_items, (1.5, 3), changes_items

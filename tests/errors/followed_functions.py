@@ -315,6 +315,24 @@ def changes_what_is_copied(x, n):
     return sum(rate.value for rate in rates)
 
 
+def leaves_an_iterator(x):
+    items, first = iter(x), 0.0
+    for k, v in enumerate(items):
+        if v > 1.5:
+            first = v * k
+            break
+    return first + sum(items)
+
+
+def leaves_an_index(x):
+    first, left = 0.0, len(x)
+    for k in range(len(x)):
+        if x[k] > 1.5:
+            first, left = x[k] * k, k + 1
+            break
+    return first + sum(x[left:])
+
+
 def changes_items(x, n):
     rates = [Rate(x * i) for i in range(n)]
     for rate in rates:

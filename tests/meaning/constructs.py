@@ -98,6 +98,7 @@ REFUSALS: tuple[type[AnadromeError], ...] = (
     frontend.PrintsInParallel,
     parallel.DrawsInParallel,
     objects.ChangesItem,
+    objects.LeftIterator,
     objects.ChangesMerged,
     objects.StaleMerge,
     frontend.RecursionTooDeep,

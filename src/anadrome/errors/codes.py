@@ -49,6 +49,7 @@ CODES: Mapping[str, str] = {
     "DrawsInParallel": "A138",
     "MayBeNone": "A139",
     "ChangesItem": "A140",
+    "LeftIterator": "A141",
     # differentiation
     "NotDifferentiable": "A201",
     "ClosedOver": "A202",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anadrome.errors.base import Span
+from anadrome.errors.base import Span, indefinite
 from anadrome.errors.frontend import FrontendError
 
 
@@ -41,3 +41,21 @@ class StaleMerge(FrontendError, TypeError):
             label=f"one of the objects that it may be was changed ({changed})",
             help="copy the object before it is changed, or read it by its own name",
         )
+
+
+class LeftIterator(FrontendError, TypeError):
+    """A look at an iterator of which only the run knows how far others have gone over it."""
+
+    def __init__(self, what: str, left: Span | None, span: Span | None) -> None:
+        super().__init__(
+            f"only the run knows how far {what} has got",
+            span,
+            label=f"it was gone over in part, or given to another iterator ({left})",
+            help="make a new iterator, `iter(x)`, or go over the items by their index",
+        )
+
+
+def stale(kind: str, changed: Span, span: Span | None) -> FrontendError:
+    """The error of a look at an object of Python's kind that may have changed."""
+    error = LeftIterator if kind in ("iterator", "generator") else StaleMerge
+    return error(indefinite(kind), changed, span)

@@ -31,20 +31,17 @@ from anadrome.frontend.comprehension import list_of, made_list
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.growing import new_list, plain_list
 from anadrome.frontend.iterables import Iterated, Unrolled, staged_range, unroll
+from anadrome.frontend.iterator_calls import enumerated, mapped, turned, zipped
 from anadrome.frontend.iterators import (
     ADVANCE,
     GeneratorCall,
     LazyGenerator,
-    enumerated,
     iterator_of,
     known_items,
     made_iterator,
-    mapped,
     next_of,
     source_of,
-    turned,
     unrolled,
-    zipped,
 )
 from anadrome.frontend.iterators import Iterator as FrontIterator
 from anadrome.frontend.keyed import hashable
@@ -386,7 +383,7 @@ def _filter(context: Context, function: Value, items: Value) -> Value:
             if test:
                 yield item
 
-    return made_iterator(context, None, kept())
+    return made_iterator(context, None, kept(), (items,))
 
 
 def _enumerate(context: Context, iterable: Value, start: Value = 0) -> Value:

@@ -56,6 +56,7 @@ from anadrome.frontend.iterators import (
     GeneratorCall,
     LazyGenerator,
     known_items,
+    leave,
     made_iterator,
     source_of,
     unrolled,
@@ -182,6 +183,7 @@ def generated(context: Context, values: LazyGenerator) -> Value:
     if len(node.generators) > 1 or clause.ifs:
         return _list_of_items(context, frame, node, 0, items)
     sequence = items
+    leave(context, getattr(clause.iter, "value", None))
 
     def item(inner: Context, index: Atom) -> Value:
         enter(inner, frame, node, clause.target, sequence.item(inner, index))

@@ -29,7 +29,7 @@ from anadrome.errors.frontend import (
     WritesArgument,
     WritesThroughView,
 )
-from anadrome.errors.objects import ChangesItem, ChangesMerged, StaleMerge
+from anadrome.errors.objects import ChangesItem, ChangesMerged, stale
 from anadrome.frontend.captured import Surroundings, complex_array, is_complex_passed, is_passed
 from anadrome.frontend.facts import Facts
 from anadrome.frontend.heap import is_unknown, state_of
@@ -442,7 +442,7 @@ class Context:
         value = self.settled(value, self.scope)
         record = self.records.get(id(value))
         if record is not None and record.stale is not None:
-            raise StaleMerge(f"a {python_name(value)}", record.stale, self.span)
+            raise stale(python_name(value), record.stale, self.span)
         if record is not None:
             self.tick = record.last_read = self.tick + 1
         if is_passed(value, self.config.literal_limit):

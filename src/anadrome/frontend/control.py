@@ -37,7 +37,7 @@ from anadrome.frontend.iterators import (
     source_of,
     while_items,
 )
-from anadrome.frontend.liveness import assigned_names, unread_names
+from anadrome.frontend.liveness import assigned_names, own_nodes, unread_names
 from anadrome.frontend.loop_plan import Plan, make_plan
 from anadrome.frontend.loops import after_break, stage_loop
 from anadrome.frontend.merge import branch
@@ -92,6 +92,23 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
         items = _known(context, iterable)
         return _repeat(context, frame, node, by_position(context, iterable, items), assign, items)
     items = source_of(context, iterable)
+    if not isinstance(iterable, Iterator):
+        return _over_items(context, frame, node, iterable, items, assign)
+    iterable.hold(context)
+    exit_ = _over_items(context, frame, node, iterable, items, assign)
+    if not any(isinstance(inner, ast.Break | ast.Return) for inner in own_nodes(node.body)):
+        iterable.release(context)
+    return exit_
+
+
+def _over_items(
+    context: Context,
+    frame: Frame,
+    node: ast.For,
+    iterable: Value,
+    items: Iterated | Iterable[Value],
+    assign: Callable[..., None],
+) -> Exit:
     if not isinstance(items, Iterated):
         return _repeat(context, frame, node, by_position(context, iterable, items), assign, items)
     items = _as_read(frame, node, items)

@@ -40,7 +40,7 @@ from anadrome.frontend.keyed import evaluate_dict, evaluate_set
 from anadrome.frontend.library import ATTRIBUTES, CALLS, METHODS
 from anadrome.frontend.list_methods import ListMethod, list_attribute
 from anadrome.frontend.liveness import assigned_names
-from anadrome.frontend.merge import branch
+from anadrome.frontend.merge import branch, tried
 from anadrome.frontend.natively import refuse_environment
 from anadrome.frontend.operators import apply_prim, as_number, negate, truth
 from anadrome.frontend.overloads import own_method, own_truth, own_unary
@@ -412,11 +412,14 @@ def _compare(context: Context, frame: Frame, node: ast.Compare) -> Value:
 
 
 def _chain(context: Context, frame: Frame, node: ast.Compare, first: int, left: Value) -> Value:
-    """The comparisons of a chain from one on. All are made, save where a later operand binds a name."""
+    """The comparisons of a chain from one on. All are made, save where a later operand binds a name, or
+    changes something."""
     result: Value = True
     for position in range(first, len(node.ops)):
         kind, operand = node.ops[position], node.comparators[position]
-        if is_staged(result) and assigned_names(node.comparators[position:]):
+        if is_staged(result) and (
+            assigned_names(node.comparators[position:]) or _changes(context, frame, operand)
+        ):
             rest = partial(_chain, context, frame, node, position, left)
             ways = (lambda: Exit(RETURN, RETURNED, rest()), lambda: Exit(RETURN, RETURNED, False))  # noqa: B023
             return _one_of(context, frame, truth(context, result), ways, node.comparators[position:])
@@ -440,6 +443,16 @@ def _chain(context: Context, frame: Frame, node: ast.Compare, first: int, left: 
             return result
         left = right
     return result
+
+
+def _changes(context: Context, frame: Frame, node: ast.expr) -> bool:
+    """Whether the evaluation of an expression changes objects that there were before, or draws numbers."""
+    if not any(isinstance(inner, ast.Call) for inner in ast.walk(node)):
+        return False
+    prints, span = context.prints, context.span
+    _, _, is_changing = tried(context, lambda: context.evaluate(frame, node))
+    context.prints, context.span = prints, span
+    return is_changing
 
 
 def _conditional(context: Context, frame: Frame, node: ast.IfExp) -> Value:

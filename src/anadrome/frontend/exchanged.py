@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from anadrome.errors.objects import StaleMerge
+from anadrome.errors.objects import stale
 from anadrome.frontend.arrays import describe
 from anadrome.frontend.complex_numbers.parts import lifted, staged_surroundings
 from anadrome.frontend.context import Context
@@ -126,7 +126,7 @@ def refuse_stale(context: Context, value: Value, inside: Inside) -> None:
     """What may have been changed since a branch or loop chose it cannot be left or returned."""
     record = context.records.get(id(value))
     if record is not None and record.stale is not None:
-        raise StaleMerge(f"a {python_name(value)}", record.stale, context.span)
+        raise stale(python_name(value), record.stale, context.span)
     for part in inside(value) or ():
         refuse_stale(context, part, inside)
 

@@ -17,14 +17,12 @@ from anadrome.errors.frontend import StaticCallFailed, StaticRequired, Unsupport
 from anadrome.frontend.arrays import as_array, atom, describe
 from anadrome.frontend.complex_numbers.parts import complex_of
 from anadrome.frontend.context import Context
-from anadrome.frontend.growing import growing_list, iterated
+from anadrome.frontend.growing import iterated
 from anadrome.frontend.heap import Stateful
 from anadrome.frontend.iterables import (
-    ItemAt,
     Iterated,
     Unrolled,
     complex_row,
-    integer,
     plain_number,
     row_item,
     rows,
@@ -34,10 +32,9 @@ from anadrome.frontend.iterables import (
 from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.overloads import own_method
 from anadrome.frontend.run_time_lists import GrowingList
-from anadrome.frontend.sizes import agree, clamp_size, least_size
+from anadrome.frontend.sizes import clamp_size
 from anadrome.frontend.structures import RowList
 from anadrome.frontend.values import Array, Complex, Frame, Key, Missing, Scalar, Value
-from anadrome.prims.node import replace
 
 
 class Iterator(Stateful):
@@ -50,10 +47,14 @@ class Iterator(Stateful):
 
     python_name = "iterator"
 
-    __slots__ = ("_given", "_items", "position", "sequence")
+    __slots__ = ("_given", "_items", "parts", "position", "sequence")
 
-    def __init__(self, sequence: Iterated | None, items: Iterable[Value] = ()) -> None:
+    def __init__(
+        self, sequence: Iterated | None, items: Iterable[Value] = (), parts: Sequence[Value] = ()
+    ) -> None:
         self.sequence = sequence
+        self.parts = parts
+        """What it goes over: iterators have got as far as it has."""
         self.position: Value = 0
         self._items = iter(items)
         self._given: list[Value] = []
@@ -73,6 +74,28 @@ class Iterator(Stateful):
         """Say how far it has got now."""
         context.change(self, "an iterator", "position")
         self.position = position
+        self.hold(context)
+
+    def hold(self, context: Context) -> None:
+        """The iterators that it goes over cannot be read: those of items known now are as far as it is, of a
+        run-time sequence they are said to have got to their end."""
+        if self.sequence is not None:
+            leave(context, *self.parts)
+
+    def use_up(self, context: Context) -> None:
+        """Say that it has got to its end, and so have the iterators that it goes over."""
+        assert self.sequence is not None
+        self.advance(context, size_of(self.sequence.extent))
+        self.release(context)
+
+    def release(self, context: Context) -> None:
+        """The iterators that it goes over have got to where it has."""
+        waiting = [*self.parts] if self.sequence is not None else []
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, Iterator):
+                context.records[id(part)].stale = None
+                waiting += part.parts
 
     def rest(self, context: Context) -> Iterated:
         """What a run-time sequence has left."""
@@ -222,129 +245,25 @@ Pulled = Generator[Value, None, None]
 """Items that are known now, each evaluated when it is asked for."""
 
 
-def zipped(context: Context, parts: Sequence[Value], is_strict: bool = False) -> Iterator:
-    """zip: over run-time sequences one of the least extent, else their items side by side."""
-    sides = [source_of(context, part) for part in parts]
-    sequences = _sequences(context, parts, sides)
-    if not sequences:
-        return made_iterator(context, None, _side_by_side(context, sides, is_strict))
-    extent = sequences[0].extent
-    for other in sequences[1:]:
-        if is_strict:
-            extent = agree(context, extent, other.extent, "zip")
-        else:
-            extent = least_size(context, extent, other.extent)
-    hint = next((part.checkpoint for part in sequences if part.checkpoint is not None), None)
-    whole = Iterated(
-        extent,
-        lambda inner, index: tuple(part.item(inner, index) for part in sequences),
-        checkpoint=hint,
-        lazy=lambda inner, index: tuple((part.lazy or part.item)(inner, index) for part in sequences),
-    )
-    return made_iterator(context, whole)
-
-
-def _sequences(
-    context: Context, parts: Sequence[Value], sides: Sequence[Iterated | Pulled]
-) -> list[Iterated] | None:
-    """The run-time sequences that all parts are, or None where one is known now."""
-    if any(isinstance(side, Iterated) and side.static_extent is None for side in sides):
-        sides = [_beside_runtime(context, part, side) for part, side in zip(parts, sides, strict=True)]
-    found = [side for side in sides if isinstance(side, Iterated)]
-    return found if len(found) == len(sides) else None
-
-
-def _beside_runtime(context: Context, part: Value, found: Iterated | Pulled) -> Iterated | Pulled:
-    """A list or array beside a sequence of run-time extent is one as well, staged anew if it may change."""
-    if isinstance(part, list) and part and id(part) in context.records:
-        context.grows(part, StaticRequired("the length of what stands beside this list", context.span))
-    if isinstance(part, list | tuple) and part:
-        return iterated(context, growing_list(context, part))
-    if not isinstance(part, np.ndarray):
-        return found
-    if part.dtype.kind == "c" and part.ndim:
-        return source_of(context, complex_of(context, part))
-    array = as_array(context, part)
-    return rows(array) if isinstance(array, Array) else found
-
-
-def _side_by_side(context: Context, sides: Sequence[Iterated | Pulled], is_strict: bool) -> Pulled:
-    """`zip` of items that are known now: it ends with the first side that ends."""
-    columns = [iter(known_items(context, side)) for side in sides]
-    while columns:
-        row: list[Value] = []
-        for column in columns:
-            found = first_of(context, column)
-            if not found:
-                if is_strict and (row or any(first_of(context, other) for other in columns[1:])):
-                    error = ValueError("the arguments have different lengths")
-                    raise StaticCallFailed("`zip`", error, context.span)
-                return
-            row.append(found[0])
-        yield tuple(row)
-
-
-def enumerated(context: Context, part: Value, start: Value = 0) -> Iterator:
-    """enumerate"""
-    items = source_of(context, part)
-    if not isinstance(items, Iterated):
-        return made_iterator(context, None, enumerate(items, start) if isinstance(start, int) else ())
-    sequence, first = items, integer(context, start)
-
-    def numbered(item: ItemAt) -> ItemAt:
-        return lambda inner, at: (Scalar(inner.builder.size("add", first, at), is_weak=True), item(inner, at))
-
-    return made_iterator(context, replace(sequence.through(sequence.extent, numbered), is_numbers=False))
-
-
-def turned(context: Context, part: Value) -> Iterator:
-    """reversed"""
-    if isinstance(part, Iterator | LazyGenerator | set | frozenset):
-        raise StaticCallFailed("`reversed`", TypeError(f"{describe(part)} has no order"), context.span)
-    items = source_of(context, part)
-    if not isinstance(items, Iterated):
-        known = _backwards(part, len(part)) if isinstance(part, list) else list(items)[::-1]
-        return made_iterator(context, None, known)
-    last = context.builder.size("sub", items.extent, i64(1))
-    whole = Iterated(
-        items.extent,
-        lambda inner, index: items.item(inner, inner.builder.size("sub", last, index)),
-        items.is_numbers,
-        items.checkpoint,
-    )
-    return made_iterator(context, whole)
-
-
-def _backwards(items: list[Value], length: int) -> Pulled:
-    """The items of a list that had this length, from the last on, as it is when each is asked for."""
-    for position in range(length - 1, -1, -1):
-        if position < len(items):
-            yield items[position]
-
-
-def mapped(context: Context, function: Value, parts: Sequence[Value]) -> Iterator:
-    """map: the function is called when an item is asked for."""
-    rows_ = zipped(context, parts)
-    whole = rows_.sequence
-    if whole is None:
-        return made_iterator(
-            context, None, (context.call(function, *_row(item)) for item in rows_.pulled(context))
-        )
-    return made_iterator(
-        context,
-        Iterated(whole.extent, lambda inner, index: inner.call(function, *_row(whole.item(inner, index)))),
-    )
-
-
-def _row(item: Any) -> tuple[Value, ...]:
-    return item  # type: ignore[no-any-return]
-
-
-def made_iterator(context: Context, sequence: Iterated | None, items: Iterable[Value] = ()) -> Iterator:
-    """A new iterator of the program."""
-    found = Iterator(sequence, items)
+def made_iterator(
+    context: Context, sequence: Iterated | None, items: Iterable[Value] = (), parts: Sequence[Value] = ()
+) -> Iterator:
+    """A new iterator of the program. Of the iterators among the `parts` that it goes over, it takes an item
+    when one of its own is asked for: they can be read again when it has been used up."""
+    found = Iterator(sequence, items, parts)
     context.made(found)
+    found.hold(context)
     return found
+
+
+def leave(context: Context, *values: Value) -> None:
+    """From here on only the run knows how far these iterators have got."""
+    for value in values:
+        if isinstance(value, Iterator | LazyGenerator) and context.is_made(value):
+            context.make_stale([context.records[id(value)]])
+            leave(context, *(value.parts if isinstance(value, Iterator) else ()))
+        if isinstance(value, LazyGenerator) and isinstance(value.node, ast.GeneratorExp):
+            leave(context, getattr(value.node.generators[0].iter, "value", None))
 
 
 def iterator_of(context: Context, value: Value) -> Iterator:
@@ -480,7 +399,7 @@ def source_of(context: Context, value: Value) -> Iterated | Pulled:
             if value.sequence is None:
                 return value.pulled(context)
             rest = value.rest(context)
-            value.advance(context, size_of(value.sequence.extent))
+            value.use_up(context)
             return rest
         case LazyGenerator():
             if value.begun is not None:

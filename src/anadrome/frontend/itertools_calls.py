@@ -145,7 +145,7 @@ def pairwise(context: Context, iterable: Value, /) -> Value:
     def pair(inner: Context, index: Atom) -> Value:
         return left.item(inner, index), right.item(inner, index)
 
-    return made_iterator(context, Iterated(right.extent, pair))
+    return made_iterator(context, Iterated(right.extent, pair), parts=(iterable,))
 
 
 # ---------------------------------------------------------------------------- several iterables
@@ -157,7 +157,7 @@ def chain(context: Context, *iterables: Value) -> Value:
     columns = [_column(context, side) for side in sides]
     joined = context.call(np.concatenate, [column for column in columns if column is not None])
     assert isinstance(joined, Array)
-    return made_iterator(context, rows(joined))
+    return made_iterator(context, rows(joined), parts=iterables)
 
 
 def chain_of(context: Context, iterable: Value, /) -> Value:

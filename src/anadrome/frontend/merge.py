@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from anadrome.array_ir.affine import Affine
 from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Const, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, I64
 from anadrome.errors.frontend import BranchesDiffer, FrontendError
-from anadrome.errors.objects import StaleMerge
+from anadrome.errors.objects import stale
 from anadrome.frontend.arrays import atom, describe, promote, promote_one, type_of, variable_of, weakness
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.context import Context
@@ -62,6 +63,8 @@ from anadrome.frontend.values import (
 )
 from anadrome.frontend.ways import Slot, Way, emit
 from anadrome.prims.node import replace
+
+_Tried = TypeVar("_Tried")
 
 
 def branch(
@@ -154,6 +157,26 @@ def _walk(
             for holder, state in scope.before.items():
                 set_state(holder, state)
     return Way(scope, frame.names, exit_, states)
+
+
+def tried(context: Context, evaluate: Callable[[], _Tried]) -> tuple[_Tried | None, Scope, bool]:
+    """What an evaluation gives, with the scope that holds its statements, and whether it has changed objects
+    that there were before, or drawn numbers: these are then as they were."""
+    draws, found, is_changing = len(context.draws), None, False
+    with context.nested(ScopeKind.BRANCH) as scope:
+        try:
+            found = evaluate()
+        except RestartGrown as stopped:
+            if stopped.scope is not scope:
+                raise
+            is_changing = True
+        finally:
+            for holder, state in scope.before.items():
+                set_state(holder, state)
+    is_changing = is_changing or bool(scope.before) or len(context.draws) > draws
+    if is_changing:
+        del context.draws[draws:]
+    return found, scope, is_changing
 
 
 # ---------------------------------------------------------------------------- joining
@@ -392,7 +415,7 @@ def _after(context: Context, way: Way, value: Value) -> Value:
     """A value as it is at the end of a way: an object that the way has changed, with what it holds then."""
     record = context.records.get(id(value))
     if record is not None and record.stale is not None:
-        raise StaleMerge(f"a {python_name(value)}", record.stale, context.span)
+        raise stale(python_name(value), record.stale, context.span)
     state = None if record is None else way.states.get(record)
     return with_state(value, state) if isinstance(state, dict) else staged_surroundings(context, value)
 

@@ -34,10 +34,9 @@ from anadrome.frontend.complex_numbers.parts import complex_of, is_complex
 from anadrome.frontend.comprehension import clause_frame, enter, evaluate_list, short_items, spend
 from anadrome.frontend.context import Context
 from anadrome.frontend.generators import all_items, over
-from anadrome.frontend.heap import set_state
 from anadrome.frontend.iterables import Iterated
-from anadrome.frontend.iterators import GeneratorCall, LazyGenerator
-from anadrome.frontend.merge import branch
+from anadrome.frontend.iterators import GeneratorCall, LazyGenerator, leave
+from anadrome.frontend.merge import branch, tried
 from anadrome.frontend.operators import ON_BOOLS, apply_prim, truth, type_of_bools
 from anadrome.frontend.overloads import holds_own, own_truth
 from anadrome.frontend.sizes import give_range, is_nonnegative
@@ -49,7 +48,6 @@ from anadrome.frontend.values import (
     Exit,
     Frame,
     Scalar,
-    ScopeKind,
     Staged,
     Value,
     Weak,
@@ -104,9 +102,9 @@ def reduce_values(
     is_plain = start is None or (type(start) is int and start == identity)
     reduction = Reduction(monoid, identity if is_plain else start)
     seed = NOTHING if is_plain else Partial(start, TRUE)
+    given, prints = values, context.prints
     if isinstance(values, GeneratorCall):
         values = all_items(context, values)
-    prints = context.prints
     node = spend(context, values) if isinstance(values, LazyGenerator) and values.begun is None else None
     if isinstance(values, LazyGenerator) and node is not None:
         frame = clause_frame(values.frame, node)
@@ -123,8 +121,10 @@ def reduce_values(
     else:
         items = short_items(context, values)
         found = _over(context, reduction, items, lambda item: _item(context, reduction, item), seed)
-    if monoid.is_logic and context.prints > prints and is_staged(found.value):
-        raise _stops_early(context, monoid, "print")
+    if monoid.is_logic and is_staged(found.value):
+        if context.prints > prints:
+            raise _stops_early(context, monoid, "print")
+        leave(context, given)  # which item decides, only the run knows
     if not monoid.needs_item:
         return identity if found.value is None else found.value
     if found.value is None and default:
@@ -142,12 +142,8 @@ def _without_effects(
     context: Context, monoid: Monoid, partial: Callable[[Value], Partial], item: Value
 ) -> Partial:
     """An item that Python asks only if none before has decided: asked in any case, it must change nothing."""
-    draws = len(context.draws)
-    with context.nested(ScopeKind.BRANCH) as scope:
-        found = partial(item)
-    if scope.before or len(context.draws) > draws:
-        for holder, state in scope.before.items():
-            set_state(holder, state)
+    found, scope, is_changing = tried(context, lambda: partial(item))
+    if found is None or is_changing:
         raise _stops_early(context, monoid, monoid.name)
     for let in scope.builder.lets:
         context.builder.emit(let)

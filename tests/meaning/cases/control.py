@@ -436,9 +436,22 @@ def a_word_as_state(x, n):
     return is_hit, kind != "wall", "pair" == kind, kind == "other", seen
 
 
+def chain_of_comparisons_with_effects(x, n):
+    count, seen = [0], []
+
+    def told(v):
+        count[0] += 1
+        seen.append(v)
+        return v
+
+    holds = [x[0] < told(x[1]) < told(limit) < told(9.0) for limit in (0.5, 2.5)]
+    return holds, count, seen
+
+
 RIGHT = (
     a_word_as_state,
     counted_by_a_while,
+    chain_of_comparisons_with_effects,
     *(asserted, annotated, under_errstate, keyed_comprehensions, unpacked_arguments),
     *(same_value_on_both_ways, same_text_on_both_ways, same_function_on_both_ways, same_array_on_both_ways),
     *(same_value_in_every_iteration, integer_or_float, writing_in_one_way, branch_in_loop),

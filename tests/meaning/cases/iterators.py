@@ -436,6 +436,77 @@ def any_of_items_with_effects(x, n):
     return any(put(v) for v in reversed(x)), out
 
 
+def a_loop_left_over_an_enumeration_of_an_iterator(x, n):
+    items, found = iter(x), 0.0
+    for k, v in enumerate(items):
+        if v > 2.5:
+            found = v * k
+            break
+    return found, sum(items)
+
+
+def a_loop_left_over_pairs_with_an_iterator(x, n):
+    items, found = iter(x), False
+    for a, b in zip(items, x * 0.5 + 1.0):
+        if a > b:
+            found = True
+            break
+    return found, list(items)
+
+
+def a_loop_left_over_a_generator_of_an_iterator(x, n):
+    items, found = iter(x), 0.0
+    for v in (2.0 * w for w in items):
+        if v > 5.0:
+            found = v
+            break
+    return found, sum(items)
+
+
+def given_to_another_and_read_itself(x, n):
+    items = iter(x)
+    pairs = enumerate(items)
+    return sum(items), sum(v for _, v in pairs)
+
+
+def taken_in_turn_with_another(x, n):
+    items = iter(x)
+    pairs = enumerate(items)
+    first = next(pairs)[1]
+    return first, next(items), sum(items)
+
+
+def pairs_of_one_iterator(x, n):
+    items = iter(x)
+    return sum(a * b for a, b in zip(items, items))
+
+
+def any_leaves_the_rest(x, n):
+    items = iter(x)
+    return any(v > 2.5 for v in items), sum(items)
+
+
+def any_of_what_an_enumeration_takes(x, n):
+    items = iter([x[0], x[1], x[2]])
+    return any(v > x[1] - 0.5 for _, v in enumerate(items)), sum(items)
+
+
+def all_of_a_generator_function(x, n):
+    def doubled():
+        for v in x:
+            yield 2.0 * v
+
+    items = doubled()
+    return all(v < 5.0 for v in items), sum(items)
+
+
+def gone_over_by_another_to_its_end(x, n):
+    items, total = iter(x), 0.0
+    for k, v in enumerate(map(np.sin, items)):
+        total += v * k
+    return total, list(items)
+
+
 RIGHT = (
     *(reversed_before_the_list_grows,),
     *(generator_twice, generator_of_list_twice, generator_of_range_twice, zip_twice, map_twice),
@@ -445,12 +516,15 @@ RIGHT = (
     *(counter, taken_by_a_function, zip_with_itself, list_in_the_middle),
     *(an_item_that_the_loop_does_not_read, an_item_read_after_the_loop, an_item_read_by_a_function),
     *(items_with_effects_of_an_enumeration, the_largest_of_items_with_effects),
-    what_is_left_of_an_iterator_with_effects,
+    *(what_is_left_of_an_iterator_with_effects, gone_over_by_another_to_its_end),
 )
 EITHER = (
     *(generator_resumed_after_break, enumerate_resumed_after_break, next_then_loop, next_past_the_end),
     *(counter_in_loop, counter_around_lambda, map_calls_when_asked, zip_stops_early, zip_eats_one_more),
     *(any_stops, in_operator_stops, environment, exhausted_in_a_loop, list_in_a_branch, next_in_a_branch),
     *(next_in_a_loop, zip_in_a_loop, generator_spent_in_a_branch, generator_spent_where_a_loop_goes_on),
-    *(generator_begun_in_a_branch, any_of_items_with_effects),
+    *(generator_begun_in_a_branch, any_of_items_with_effects, pairs_of_one_iterator, any_leaves_the_rest),
+    *(a_loop_left_over_an_enumeration_of_an_iterator, a_loop_left_over_pairs_with_an_iterator),
+    *(a_loop_left_over_a_generator_of_an_iterator, given_to_another_and_read_itself),
+    *(taken_in_turn_with_another, any_of_what_an_enumeration_takes, all_of_a_generator_function),
 )
