@@ -27,6 +27,7 @@ from anadrome.frontend.iterators import (
     Pulled,
     first_of,
     known_items,
+    leave,
     made_iterator,
     source_of,
 )
@@ -56,7 +57,10 @@ def zipped(context: Context, parts: Sequence[Value], is_strict: bool = False) ->
         checkpoint=hint,
         lazy=lambda inner, index: tuple((part.lazy or part.item)(inner, index) for part in sequences),
     )
-    return made_iterator(context, whole, parts=parts)
+    if all(other.extent == extent for other in sequences):
+        return made_iterator(context, whole, parts=parts)
+    leave(context, *parts)  # how many items of one are left, only the run knows
+    return made_iterator(context, whole)
 
 
 def _sequences(

@@ -14,6 +14,7 @@ from functools import partial
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import FALSE, TRUE, ArrayType, Atom, Body, Loop, Size, Var, i64
 from anadrome.errors.frontend import FrontendError, UnknownRoom, UnsupportedSyntax, WritesThroughView
+from anadrome.errors.objects import stale
 from anadrome.frontend.arrays import atom, convert, weakness
 from anadrome.frontend.complex_numbers.parts import lifted
 from anadrome.frontend.context import Context
@@ -52,6 +53,7 @@ from anadrome.frontend.values import (
     ScopeKind,
     Value,
     is_staged,
+    python_name,
     value_at_break,
 )
 
@@ -127,7 +129,7 @@ class _LoopStage(Carrying):
 
     def run(self) -> Exit:
         """Stage body and condition, emit the loop, and say how it ends."""
-        context, span = self.context, self.context.span
+        context, span, begun = self.context, self.context.span, len(self.context.staled)
         for cell in self.plan.cells:
             context.hold(cell, cell.var)  # whatever is around the loop must know that it writes here
         for record, key in self.plan.parts:
@@ -163,6 +165,7 @@ class _LoopStage(Carrying):
             parts.insert(0, self.resizing.part())
             self._refuse_shared_writes(carried)
             self._refuse_shared_changes(carried)
+            self._refuse_left(begun)
             ends: list[Atom] = [self._cell_end(cell, var) for cell, var in zip(cells, cell_vars, strict=True)]
             parts.append(Part(cell_vars, list(starts), ends, lambda results: _settle_cells(cells, results)))
             parts += self._late_parts(exit_)
@@ -179,6 +182,13 @@ class _LoopStage(Carrying):
         code = self._emit(parts, final_code, exit_, test, test_body)
         self._link()
         return self._ending(exit_, code, returned[0] if returned else None)
+
+    def _refuse_left(self, begun: int) -> None:
+        """What became unreadable in the body was not to be read there: the next iteration reads it too."""
+        for record in self.context.staled[begun:]:
+            is_outer = not record.home.is_inside(self.scope)
+            if is_outer and record.stale is not None and record.last_read > self.scope.tick:
+                raise stale(python_name(record.owner), record.stale, self.context.span)
 
     def _link(self) -> None:
         """Say what the arrays that the loop leaves may share memory with."""

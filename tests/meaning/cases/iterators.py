@@ -500,6 +500,36 @@ def all_of_a_generator_function(x, n):
     return all(v < 5.0 for v in items), sum(items)
 
 
+def taken_a_few_in_each_iteration(x, n):
+    items, total = iter(x), 0.0
+    for i in range(n):
+        for a, b in zip(items, x * 0.5):
+            total += a * b
+            if a > 1.0 + i:
+                break
+    return total
+
+
+def shorter_company_in_each_iteration(x, n):
+    items, total = iter(x), 0.0
+    for i in range(n):
+        total += sum(a * b for a, b in zip(items, x[:2])) * (i + 1)
+    return total
+
+
+def any_in_each_iteration(x, n):
+    items, total = iter(x), 0.0
+    for i in range(n):
+        if any(v > i for v in items):
+            total += 1.0
+    return total
+
+
+def what_shorter_company_leaves(x, n):
+    items = iter(x)
+    return sum(a * b for a, b in zip(items, x[: n - 1])), sum(items)
+
+
 def gone_over_by_another_to_its_end(x, n):
     items, total = iter(x), 0.0
     for k, v in enumerate(map(np.sin, items)):
@@ -526,5 +556,7 @@ EITHER = (
     *(generator_begun_in_a_branch, any_of_items_with_effects, pairs_of_one_iterator, any_leaves_the_rest),
     *(a_loop_left_over_an_enumeration_of_an_iterator, a_loop_left_over_pairs_with_an_iterator),
     *(a_loop_left_over_a_generator_of_an_iterator, given_to_another_and_read_itself),
+    *(taken_a_few_in_each_iteration, shorter_company_in_each_iteration, any_in_each_iteration),
+    what_shorter_company_leaves,
     *(taken_in_turn_with_another, any_of_what_an_enumeration_takes, all_of_a_generator_function),
 )
