@@ -180,10 +180,10 @@ def generated(context: Context, values: LazyGenerator) -> Value:
     items = clause_items(context, frame, clause)
     if not isinstance(items, Iterated):
         return made_iterator(context, None, _generated(context, frame, node, 0, items))
+    leave(context, getattr(clause.iter, "value", None))
     if len(node.generators) > 1 or clause.ifs:
         return _list_of_items(context, frame, node, 0, items)
     sequence = items
-    leave(context, getattr(clause.iter, "value", None))
 
     def item(inner: Context, index: Atom) -> Value:
         enter(inner, frame, node, clause.target, sequence.item(inner, index))

@@ -27,8 +27,8 @@ from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.structures import has_staged, is_dataclass_instance
 from anadrome.frontend.values import Array, Complex, RunText, Scalar, Value, is_numpy_array
 
-_Made = dict[int, Value]
-"""The copy of each object, by the identity of that."""
+_Made = dict[int, tuple[Value, Value]]
+"""Each object with its copy, by its identity."""
 
 UNCHANGEABLE = (
     *(Scalar, Complex, RunText, Number, np.generic, str, bytes, NoneType, range, Enum),
@@ -108,11 +108,8 @@ def deep_copied(context: Context, x: Value, /) -> Value:
     def deep(value: Value) -> Value:
         if id(value) not in made:
             method = own_method(context, value, "__deepcopy__")
-            if method is None:
-                made[id(value)] = parts(value)
-            else:
-                made[id(value)] = context.call(method, value, {})
-        return made[id(value)]
+            made[id(value)] = value, parts(value) if method is None else context.call(method, value, {})
+        return made[id(value)][1]
 
     def parts(value: Value) -> Value:
         if type(value) is list:
@@ -152,7 +149,8 @@ def _made_like(
     names = attributes(value)
     held = [getattr(value, one) if is_made else context.attribute_of(value, one) for one in names]
     context.surroundings.fields(value)
-    new = made[id(value)] = object.__new__(kind)
+    new = object.__new__(kind)
+    made[id(value)] = value, new
     context.made(new)
     refill(new, {one: part(context.seen(now)) for one, now in zip(names, held, strict=True)})
     return new

@@ -30,6 +30,7 @@ from anadrome.frontend.iterators import (
     first_of,
     iterator_of,
     known_items,
+    leave,
     made_iterator,
     source_of,
 )
@@ -91,6 +92,7 @@ def accumulate(context: Context, iterable: Value, func: Value = None, *, initial
     if not isinstance(items, Iterated):
         call = functools.partial(context.call, function)
         return made_iterator(context, None, itertools.accumulate(items, call, initial=initial))
+    leave(context, iterable)
     scan = next((scan for one, scan in _SCANS if function is one), None)
     if initial is not None and scan is None:
         return iterator_of(context, context.call(accumulated_from, initial, function, items))

@@ -253,16 +253,8 @@ Restart = (
 """Why a loop is staged once more."""
 
 RESTARTS = (
-    *(
-        RestartLoop,
-        RestartByReference,
-        RestartExchanged,
-        RestartAsValue,
-        RestartListed,
-        RestartGrown,
-        RestartWidened,
-    ),
-    *(RestartSteady, RestartResized, RestartStrided, RestartTwins, RestartOptional, RestartWindow, Counted),
-    RetypeLoop,
+    *(RestartLoop, RestartByReference, RestartExchanged, RestartAsValue, RestartListed, RestartGrown),
+    *(RestartSteady, RestartResized, RestartStrided, RestartTwins, RestartOptional, RestartWindow),
+    *(RestartWidened, RetypeLoop, Counted),
 )
 """The classes of these."""

@@ -530,6 +530,27 @@ def what_shorter_company_leaves(x, n):
     return sum(a * b for a, b in zip(items, x[: n - 1])), sum(items)
 
 
+def a_filtering_generator_takes_some(x, n):
+    items = iter(x)
+    some = (v for v in items if v > 1.5)
+    return next(some), sum(items)
+
+
+def a_loop_left_over_a_filtering_generator(x, n):
+    items, found = iter(x), 0.0
+    for v in (w for w in items if w > 0.5):
+        if v > 2.0:
+            found = v
+            break
+    return found, sum(items)
+
+
+def sums_so_far_take_some(x, n):
+    items = iter(x)
+    sums = itertools.accumulate(items)
+    return next(sums), next(items), sum(items)
+
+
 def gone_over_by_another_to_its_end(x, n):
     items, total = iter(x), 0.0
     for k, v in enumerate(map(np.sin, items)):
@@ -557,6 +578,7 @@ EITHER = (
     *(a_loop_left_over_an_enumeration_of_an_iterator, a_loop_left_over_pairs_with_an_iterator),
     *(a_loop_left_over_a_generator_of_an_iterator, given_to_another_and_read_itself),
     *(taken_a_few_in_each_iteration, shorter_company_in_each_iteration, any_in_each_iteration),
-    what_shorter_company_leaves,
+    *(what_shorter_company_leaves, a_filtering_generator_takes_some, sums_so_far_take_some),
+    a_loop_left_over_a_filtering_generator,
     *(taken_in_turn_with_another, any_of_what_an_enumeration_takes, all_of_a_generator_function),
 )
