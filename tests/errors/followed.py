@@ -27,6 +27,8 @@ from tests.errors.followed_functions import (
     appends_to_a_copy,
     appends_while_large,
     changes_an_item,
+    changes_instances,
+    changes_it_instead,
     changes_items,
     changes_what_is_copied,
     collects,
@@ -39,13 +41,16 @@ from tests.errors.followed_functions import (
     draws_in_a_branch,
     draws_rows_first,
     draws_until_a_break,
+    exchanges_what_is_changed,
     extends_a_string,
+    gives_another_attribute,
     grows_by_its_first,
     grows_by_its_first_in_a_name,
     halves_on_a_stack,
     halves_on_an_array,
     leaves_an_index,
     leaves_an_iterator,
+    makes_it_with_the_attribute,
     makes_new_items,
     names_its_state,
     numbers_its_state,
@@ -55,6 +60,8 @@ from tests.errors.followed_functions import (
     prints_parts,
     prints_rows,
     prints_until,
+    reads_a_copy_of_it,
+    reads_an_exchanged_array,
     rotates,
     rotates_complex,
     running_totals,
@@ -397,7 +404,22 @@ FOLLOWED: dict[str, Followed] = {
         leaves_an_iterator, ["by their index"], leaves_an_index, (Y,), leaves_an_iterator
     ),
     "an item that is changed": Followed(
-        changes_items, ["make a list of new objects"], makes_new_items, (1.5, 3), changes_items
+        changes_items, ["make a list of new objects"], makes_new_items, (1.5, 20), changes_items
+    ),
+    "an item that is changed, as an instance": Followed(
+        changes_items, ["an instance of a class"], changes_instances, (1.5, 20), changes_items
+    ),
+    "an attribute that items are not made with": Followed(
+        gives_another_attribute,
+        ["make the items with an attribute like it"],
+        makes_it_with_the_attribute,
+        (1.5, 20),
+    ),
+    "what an item holds is changed and exchanged": Followed(
+        exchanges_what_is_changed, ["change the object that it holds"], changes_it_instead, (1.5, 20)
+    ),
+    "an array of an item that was exchanged": Followed(
+        reads_an_exchanged_array, ["`a.copy()`"], reads_a_copy_of_it, (1.5, 20)
     ),
     "rows of which one is empty": Followed(
         visits_unpadded, ["pad them", "`[1, 2, -1]`"], visits_padded, (Y,), visits_unpadded

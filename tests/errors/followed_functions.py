@@ -296,23 +296,28 @@ class Rate:
         self.value = value
 
 
+class RateWithHalf:
+    def __init__(self, value):
+        self.value, self.half = value, 0.0
+
+
 @dataclass
 class RateOfFields:
     value: float
 
 
 def changes_an_item(x, n):
-    rate = Rate(1.0)
+    rate = {"value": 1.0}
     rates = [rate for _ in range(n)]
-    rate.value = x
-    return sum(rate.value for rate in rates)
+    rate["value"] = x
+    return sum(rate["value"] for rate in rates)
 
 
 def changes_what_is_copied(x, n):
-    rate = Rate(1.0)
+    rate = {"value": 1.0}
     rates = [copy.copy(rate) for _ in range(n)]
-    rate.value = x
-    return sum(rate.value for rate in rates)
+    rate["value"] = x
+    return sum(rate["value"] for rate in rates)
 
 
 def leaves_an_iterator(x):
@@ -334,16 +339,73 @@ def leaves_an_index(x):
 
 
 def changes_items(x, n):
+    rates = [{"value": x * i} for i in range(n)]
+    for rate in rates:
+        rate["value"] += 1.0
+    return sum(rate["value"] for rate in rates)
+
+
+def makes_new_items(x, n):
+    rates = [{"value": x * i} for i in range(n)]
+    rates = [{"value": rate["value"] + 1.0} for rate in rates]
+    return sum(rate["value"] for rate in rates)
+
+
+def changes_instances(x, n):
     rates = [Rate(x * i) for i in range(n)]
     for rate in rates:
         rate.value += 1.0
     return sum(rate.value for rate in rates)
 
 
-def makes_new_items(x, n):
+def gives_another_attribute(x, n):
     rates = [Rate(x * i) for i in range(n)]
-    rates = [Rate(rate.value + 1.0) for rate in rates]
-    return sum(rate.value for rate in rates)
+    for rate in rates:
+        rate.value += 1.0
+        rate.half = rate.value * 0.5
+    return sum(rate.half for rate in rates)
+
+
+def makes_it_with_the_attribute(x, n):
+    rates = [RateWithHalf(x * i) for i in range(n)]
+    for rate in rates:
+        rate.value += 1.0
+        rate.half = rate.value * 0.5
+    return sum(rate.half for rate in rates)
+
+
+def exchanges_what_is_changed(x, n):
+    rates = [Rate(Rate(x * i)) for i in range(n)]
+    for rate in rates:
+        rate.value.value += 1.0
+        rate.value = Rate(x)
+    return sum(rate.value.value for rate in rates)
+
+
+def changes_it_instead(x, n):
+    rates = [Rate(Rate(x * i)) for i in range(n)]
+    for rate in rates:
+        rate.value.value += 1.0
+        rate.value.value = x
+    return sum(rate.value.value for rate in rates)
+
+
+def reads_an_exchanged_array(x, n):
+    rates = [Rate(np.ones(2) * i) for i in range(n)]
+    for rate in rates:
+        before = rate.value
+        rate.value = rate.value * x
+        rate.value = rate.value + before
+    return sum(rate.value[0] for rate in rates)
+
+
+def reads_a_copy_of_it(x, n):
+    rates = [Rate(np.ones(2) * i) for i in range(n)]
+    for rate in rates:
+        before = rate.value.copy()
+        rate.value = rate.value * x
+        rate.value = rate.value + before
+    return sum(rate.value[0] for rate in rates)
 
 
 def visits_unpadded(x):

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from tests.meaning.cases import (
+    changed_items,
+    changed_parts,
     classes,
     containers,
     control,
@@ -38,7 +40,7 @@ from tests.meaning.thresholds import configurations
 FAMILIES = (
     *(in_place, iterators, generators, containers, views, rows, tables, control, objects, numbers, outside),
     *(everyday, libraries, printing, sizes, trying, walrus, optional, classes, steppers, growth),
-    *(exchanged, instances),
+    *(exchanged, instances, changed_items, changed_parts),
 )
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""

@@ -19,15 +19,19 @@ class ChangesMerged(FrontendError, TypeError):
 
 
 class ChangesItem(FrontendError, ValueError):
-    """A change of an object of which a list of run-time length holds a copy, which would not see it."""
+    """A change of an object of which a list of run-time length holds a copy, which would not see it.
 
-    def __init__(self, what: str, span: Span | None) -> None:
+    `is_container`: of a list, dict or the like, which cannot be in a pool as instances are
+    """
+
+    def __init__(self, what: str, span: Span | None, is_container: bool) -> None:
+        instead = ", or put an instance of a class there, which may be changed" if is_container else ""
         super().__init__(
             f"{what} is changed after it was put into a list whose length only the run knows",
             span,
             label="the list holds a copy of it, which would stay as it is",
-            help="change it before it is put there, put a copy there (`list(x)`, `copy.copy(x)`), or make a "
-            "list of new objects",
+            help="change it before it is put there, put a copy there (`list(x)`, `copy.copy(x)`), "
+            f"make a list of new objects{instead}",
         )
 
 

@@ -21,11 +21,12 @@ from anadrome.frontend.complex_numbers import operators as complex_operators
 from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex_array
 from anadrome.frontend.context import Context
-from anadrome.frontend.growing import growing_list, new_list, plain_list, repeated
+from anadrome.frontend.growing import growing_list, plain_list, repeated
 from anadrome.frontend.iterables import Iterated
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.keyed import hashable
 from anadrome.frontend.list_methods import ListMethod
+from anadrome.frontend.lists import new_list
 from anadrome.frontend.natively import refuse_environment
 from anadrome.frontend.operators import apply_prim, binary, compare, truth
 from anadrome.frontend.overloads import (
@@ -225,7 +226,12 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
             return Scalar(holds, is_weak=True)
     refuse_maybe(context, left, right)
     if kind in (ast.Is, ast.IsNot):
-        is_one = context.identities.ask(left, right, context.scope, context.span)
+        try:
+            is_one = context.identities.ask(left, right, context.scope, context.span)
+        except UnsupportedSyntax as error:
+            context.pool_items(left, error)
+            context.pool_items(right, error)
+            raise
         if type(left) is type(right) and type(left) in _EQUAL_OR_SAME:
             context.surroundings.stays_here(
                 "which equal numbers and texts are the same object is Python's choice"

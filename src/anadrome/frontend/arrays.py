@@ -23,6 +23,7 @@ from anadrome.errors.frontend import (
 from anadrome.frontend.context import Context, dtype_of
 from anadrome.frontend.sizes import retype, show_shape
 from anadrome.frontend.sparse_matrices import sparse_help
+from anadrome.frontend.structures import can_refer, reference_of
 from anadrome.frontend.values import (
     Array,
     Cell,
@@ -239,12 +240,16 @@ def _literal(context: Context, array: np.ndarray, dtype: DType) -> Atom:
 
 def _rows(context: Context, rows: Sequence[Value], dtype: DType | None) -> Staged:
     """A literal of the rows, promoted to one type."""
+    objects = [leaf for leaf in _leaves(rows) if can_refer(leaf) or reference_of(leaf) is not None]
+    if objects:
+        help = "make an array, or list, of its numbers"
+        context.grows(rows, UnsupportedType("an item of an array", describe(objects[0]), context.span, help))
     if not any(isinstance(leaf, Scalar | Array | Complex | Maybe | RunText) for leaf in _leaves(rows)):
         try:
             context.surroundings.whole(rows)
-            made = np.array(rows)
-            context.surroundings.made(made)
-            return _static_array(context, made, dtype)
+            found = np.array(rows)
+            context.surroundings.made(found)
+            return _static_array(context, found, dtype)
         except ValueError:
             raise UnsupportedType("an array", "rows of different lengths", context.span) from None
     parts = [as_array(context, row, None) for row in rows]

@@ -29,7 +29,7 @@ from anadrome.frontend.arrays import as_array, atom, describe, promote_one, type
 from anadrome.frontend.complex_numbers.parts import numpy_type
 from anadrome.frontend.comprehension import list_of, made_list
 from anadrome.frontend.context import Context, StagedCall
-from anadrome.frontend.growing import new_list, plain_list
+from anadrome.frontend.growing import plain_list
 from anadrome.frontend.iterables import Iterated, Unrolled, staged_range, unroll
 from anadrome.frontend.iterator_calls import enumerated, mapped, turned, zipped
 from anadrome.frontend.iterators import (
@@ -47,6 +47,7 @@ from anadrome.frontend.iterators import Iterator as FrontIterator
 from anadrome.frontend.keyed import hashable
 from anadrome.frontend.library import python_program
 from anadrome.frontend.list_methods import run_time_list
+from anadrome.frontend.lists import new_list
 from anadrome.frontend.operators import apply_prim, as_number, compare_name, power, truth
 from anadrome.frontend.overloads import holds_own, own_method, own_truth, special_method
 from anadrome.frontend.reductions import ALL, ANY, GREATEST, LEAST, PRODUCT, SUM, Monoid, reduce_values
@@ -351,7 +352,7 @@ def _sorted(context: Context, values: Value, *, key: Value = None, reverse: Valu
     assert isinstance(ordered, Array)
     var = context.wrap(context.read(ordered))
     assert isinstance(var, Array)
-    return Array(var.cell, None, 1)
+    return run_time_list(context, Array(var.cell, None, 1))
 
 
 def _sorted_by_comparing(context: Context, values: Value, keys: Value, is_reversed: bool) -> Value:

@@ -47,7 +47,7 @@ from anadrome.frontend.library.python_program import PROGRAMS
 from anadrome.frontend.library.sparse import FORMS
 from anadrome.frontend.list_methods import COMPARING_METHODS
 from anadrome.frontend.liveness import INNER, analyse, assigned_names, captured_names, kinds, own_nodes
-from anadrome.frontend.natively import refuse_outside
+from anadrome.frontend.natively import refuse_outside, without_passing
 from anadrome.frontend.nonlocals import declared, declared_inside
 from anadrome.frontend.overloads import holds_own, own_asked, special_method
 from anadrome.frontend.own import is_inlined, is_own
@@ -401,7 +401,7 @@ def _call_python(
         unrolled(context, arg) if isinstance(arg, Iterator | LazyGenerator) else plain_list(context, arg)
         for arg in args
     ]
-    plain = None if has_text((args, kwargs)) else context.without_passing((taken, dict(kwargs)))
+    plain = None if has_text((args, kwargs)) else without_passing(context, (taken, dict(kwargs)))
     if plain is None:
         name, help = instead_of(function, args)
         if name.startswith("np."):

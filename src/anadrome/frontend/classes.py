@@ -29,6 +29,7 @@ from anadrome.errors.frontend import (
 )
 from anadrome.frontend.context import Context
 from anadrome.frontend.functions import StagedFunction
+from anadrome.frontend.lists import joins_pool
 from anadrome.frontend.liveness import analyse_block, assigned_names
 from anadrome.frontend.own import is_inlined, is_own
 from anadrome.frontend.structures import has_staged
@@ -52,17 +53,24 @@ def construct(context: Context, cls: Any, args: Sequence[Value], kwargs: Mapping
         raise UnsupportedCall(cls.__name__, context.span)
     new = object.__new__(cls)
     context.made(new)
+    _initialise(context, new, args, kwargs)
+    joins_pool(context, new)
+    return new
+
+
+def _initialise(context: Context, new: Any, args: Sequence[Value], kwargs: Mapping[str, Value]) -> None:
+    """What `__init__` does to an object that was made."""
+    cls = type(new)
     if _has_fields(cls):
         _fill_dataclass(context, cls, new, args, kwargs)
-        return new
+        return
     init = cls.__init__
     if init is object.__init__ and not args and not kwargs:
-        return new
+        return
     if not isinstance(init, FunctionType | StagedFunction):
         raise UnsupportedCall(cls.__name__, context.span)
     context.surroundings.attribute(cls, "__init__", init)
     context.call(init, new, *args, **kwargs)
-    return new
 
 
 def _has_fields(cls: type) -> bool:

@@ -45,12 +45,7 @@ from anadrome.frontend.arrays import as_array, atom, type_of, undecided, weaknes
 from anadrome.frontend.complex_numbers.parts import has_complex, is_complex
 from anadrome.frontend.context import Context
 from anadrome.frontend.generators import all_items, over
-from anadrome.frontend.growing import (
-    growing_list,
-    new_list,
-    plain_list,
-    without_growing,
-)
+from anadrome.frontend.growing import growing_list, plain_list, without_growing
 from anadrome.frontend.iterables import Iterated, Unrolled
 from anadrome.frontend.iterators import (
     GeneratorCall,
@@ -62,6 +57,7 @@ from anadrome.frontend.iterators import (
     unrolled,
 )
 from anadrome.frontend.list_methods import ListMethod, run_time_list
+from anadrome.frontend.lists import new_list, pooled
 from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import truth
@@ -248,6 +244,8 @@ def evaluate_list(context: Context, frame: Frame, node: Comprehension) -> Value:
     context.at(frame, node)
     result = _list_level(context, inner, node, 0)
     context.at(frame, node)
+    if context.span not in context.grown:
+        result = pooled(context, result)
     return new_list(context, result) if isinstance(result, list) else run_time_list(context, result)
 
 
@@ -548,7 +546,7 @@ def _filtered_list(context: Context, frame: Frame, node: Comprehension, depth: i
     keeps, places, total = builder.parfor(items.extent, tests)
     context.nonnegative.add(total)
     context.most[total] = (builder.affine(items.extent),)
-    rows: list[tuple[list[Value], Rebuild, Value]] = []
+    rows: list[tuple[list[Value], Rebuild, Value, bool]] = []
     inner, index = builder.child(), Var("i", ArrayType(I64))
     inner.bind(index)
     with context.filling(inner):
@@ -561,7 +559,7 @@ def _filtered_list(context: Context, frame: Frame, node: Comprehension, depth: i
                 with context.silent():
                     context.facts.assume(context.scope, _all_of(context, frame, clause.ifs), True)
             row = context.evaluate(frame, node.elt)
-            rows.append((*_row(context, row), row))
+            rows.append((*_row(context, row), row, is_made_apart(context, row)))
             return Exit(RETURN, RETURNED, tuple(rows[0][0]))
 
         found = branch(context, frame, keep, value, lambda: _zeros_like(context, rows[0][0])).value

@@ -29,18 +29,18 @@ from anadrome.errors.frontend import (
     WritesArgument,
     WritesThroughView,
 )
-from anadrome.errors.objects import ChangesItem, ChangesMerged, stale
+from anadrome.errors.objects import ChangesMerged, stale
 from anadrome.frontend.captured import Surroundings, complex_array, is_complex_passed, is_passed
 from anadrome.frontend.facts import Facts
-from anadrome.frontend.heap import is_unknown, state_of
+from anadrome.frontend.heap import changes_item, is_unknown, learned_of, state_of
 from anadrome.frontend.identity import Identities
 from anadrome.frontend.modes import Mode, Modes
 from anadrome.frontend.own import CALLED_MODULES
-from anadrome.frontend.restarts import Restage, RestartByReference, RestartLoop
+from anadrome.frontend.restarts import OnePool, Restage, RestartByReference, RestartLoop
 from anadrome.frontend.source import SourceCache
 from anadrome.frontend.sparse_matrices import kind_of, made_of
 from anadrome.frontend.sparse_program import Sparse
-from anadrome.frontend.structures import flatten
+from anadrome.frontend.structures import Pool, Reference, reference_of
 from anadrome.frontend.text_size import TextSizes
 from anadrome.frontend.values import (
     BY_ROWS,
@@ -64,7 +64,6 @@ from anadrome.frontend.values import (
     Scope,
     ScopeKind,
     Value,
-    is_staged,
     python_name,
 )
 
@@ -97,6 +96,8 @@ class Evaluators:
     """(context, value, name) -> the attribute"""
     spread: Callable[[Context, Cell], bool]
     """(context, cell) -> writes what else may be the array that was written; whether all of it is known"""
+    looked_at: Callable[[Context, Value, Reference], Value]
+    """(context, object of a pool, which it is) -> it with its attributes as they are now"""
 
 
 class Context:
@@ -108,15 +109,13 @@ class Context:
         evaluators: Evaluators,
         calls: Mapping[object, StagedCall],
         changing: Collection[object] = (),
-        grown: Collection[Span] = (),
+        grown: Collection[Span | str | OnePool] = (),
         record: Callable[[str, Any], None] | None = None,
     ) -> None:
-        self.config = config
-        self.record = record
-        self.grown = grown
-        self.evaluators = evaluators
-        self.calls = calls
-        self.changing = changing
+        self.config, self.record, self.grown = config, record, grown
+        self.met: set[str] = set()
+        self.pools: dict[object, Pool] = {}
+        self.evaluators, self.calls, self.changing = evaluators, calls, changing
         self.sources = SourceCache()
         self.scope = Scope(ScopeKind.FUNCTION, Builder())
         self.ranges: dict[Var, tuple[Affine, Affine]] = {}
@@ -262,7 +261,8 @@ class Context:
         if view is None:
             return cell.var
         if view.born < cell.exchanges:
-            raise WritesThroughView("this item of a list was exchanged for another since", self.span)
+            words, help = "this item of a list was exchanged for another since", "copy it before: `a.copy()`"
+            raise WritesThroughView(words, self.span, help)
         return view.var if view.key is cell.var else view.read(cell.var)
 
     def write(
@@ -322,9 +322,9 @@ class Context:
         return begun
 
     # ------------------------------------------------------------------ objects of Python's own
-    def made(self, value: Any) -> None:
+    def made(self, value: Any, home: Scope | None = None) -> None:
         """An object that the program makes itself: it may be changed."""
-        self.records[id(value)] = Record(value, self.scope, self.span)
+        self.records[id(value)] = Record(value, home or self.scope, self.span)
         self.surroundings.made(value)
 
     def grows(self, owner: object, error: FrontendError) -> NoReturn:
@@ -376,8 +376,9 @@ class Context:
         if record is None:
             raise EscapingMutation(what, CALLER, self.span)
         if any(one.items for one in record.with_versions()):
-            raise ChangesItem(what, self.span)
+            self.refuse(owner, changes_item(owner, self.span, what))
         if record.is_merged:
+            self.pool_items(owner, ChangesMerged(what, self.span))
             if record.place is not None and any(scope is record.home for scope in self.scopes()):
                 raise RestartByReference(record.home, record.place, ChangesMerged(what, self.span))
             raise ChangesMerged(what, self.span)
@@ -385,6 +386,18 @@ class Context:
         record.changed = self.span
         self.make_stale(record.versions)
         return record
+
+    def refuse(self, owner: object, error: FrontendError) -> NoReturn:
+        """Raise an error of an object that lists hold, if they can see no more of it."""
+        self.pool_items(owner, error)
+        raise error
+
+    def pool_items(self, owner: object, error: FrontendError) -> None:
+        """Stage the program once more, so that lists see the change of an object that they hold."""
+        for site in learned_of(owner, self.records.values()):
+            if site not in self.grown:
+                raise Restage(site, error)
+            self.met.update([site] if isinstance(site, str) else [])
 
     def make_stale(self, records: Sequence[Record]) -> None:
         """Make objects unreadable, which the statement at hand may have changed or not."""
@@ -442,7 +455,7 @@ class Context:
         value = self.settled(value, self.scope)
         record = self.records.get(id(value))
         if record is not None and record.stale is not None:
-            raise stale(python_name(value), record.stale, self.span)
+            self.refuse(value, stale(python_name(value), record.stale, self.span))
         if record is not None:
             self.tick = record.last_read = self.tick + 1
         if is_passed(value, self.config.literal_limit):
@@ -452,7 +465,8 @@ class Context:
         if hasattr(type(value), "__anadrome_value__"):  # it means something in kernels alone
             return type(value).__anadrome_value__(value, self)  # type: ignore[attr-defined]
         self.surroundings.see(value)
-        return self.sparse_or_same(value)
+        reference = reference_of(value)
+        return self.evaluators.looked_at(self, value, reference) if reference else self.sparse_or_same(value)
 
     def settled(self, value: Value, scope: Scope) -> Value:
         """What a value is in a scope that may be None, or a name that may not be bound, where it is known."""
@@ -556,20 +570,6 @@ class Context:
         if array.dtype.kind == "c":
             return self.captured_complex(array, place, fetch)
         return self.captured_array(array, place, fetch)
-
-    def without_passing(self, value: Any) -> Any:
-        """A tree whose only staged leaves are arrays around the program, with these arrays as they are now,
-        so that plain Python can read them; None where anything else is staged."""
-        leaves, rebuild = flatten(value, is_staged)
-        passed = {one.value.cell: one for one in self.captured.values()}
-        plain: list[Value] = []
-        for leaf in leaves:
-            found = passed.get(leaf.cell) if isinstance(leaf, Array) and leaf.view is None else None
-            if found is None:
-                return None
-            self.surroundings.array(found.place, found.fetch, found.example)
-            plain.append(found.example)
-        return rebuild(iter(plain))
 
     def at(self, frame: Frame, node: ast.stmt | ast.expr | ast.ExceptHandler) -> None:
         """Say that this node is being evaluated: errors and statements point at it, or at the user's call."""

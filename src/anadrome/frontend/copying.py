@@ -19,8 +19,9 @@ from anadrome.frontend.arrays import describe
 from anadrome.frontend.carried import list_depth
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.functions import StagedFunction
-from anadrome.frontend.growing import is_list, new_list
+from anadrome.frontend.growing import is_list
 from anadrome.frontend.heap import attributes, refill
+from anadrome.frontend.lists import joins_pool, new_list
 from anadrome.frontend.overloads import own_method
 from anadrome.frontend.own import is_own
 from anadrome.frontend.run_time_lists import GrowingList
@@ -153,6 +154,7 @@ def _made_like(
     made[id(value)] = value, new
     context.made(new)
     refill(new, {one: part(context.seen(now)) for one, now in zip(names, held, strict=True)})
+    joins_pool(context, new)
     return new
 
 

@@ -33,12 +33,13 @@ from anadrome.frontend.comprehension import evaluate_list, generator
 from anadrome.frontend.context import Context
 from anadrome.frontend.displays import dict_display, items_of, list_display, mapping_behind, set_display
 from anadrome.frontend.drawing import refuse_state
-from anadrome.frontend.growing import as_value, get_item, growing_list, new_list
+from anadrome.frontend.growing import as_value, get_item, growing_list
 from anadrome.frontend.indexing import take, take_complex
 from anadrome.frontend.iterables import Iterated, part_of, take_row
 from anadrome.frontend.keyed import evaluate_dict, evaluate_set
 from anadrome.frontend.library import ATTRIBUTES, CALLS, METHODS
-from anadrome.frontend.list_methods import ListMethod, list_attribute
+from anadrome.frontend.list_methods import ListMethod, list_attribute, run_time_list
+from anadrome.frontend.lists import new_list
 from anadrome.frontend.liveness import assigned_names
 from anadrome.frontend.merge import branch, tried
 from anadrome.frontend.natively import refuse_environment
@@ -47,7 +48,7 @@ from anadrome.frontend.overloads import own_method, own_truth, own_unary
 from anadrome.frontend.own import is_inlined
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.storing import check_list_index
-from anadrome.frontend.structures import RowList, has_staged
+from anadrome.frontend.structures import RowList, has_staged, reference_of
 from anadrome.frontend.texts import WAYS, joined, written
 from anadrome.frontend.values import (
     RETURN,
@@ -75,7 +76,9 @@ def evaluate(context: Context, frame: Frame, node: ast.expr) -> Value:
     handler = EXPRESSIONS.get(type(node))
     if handler is None:
         raise UnsupportedSyntax(_WORDS.get(type(node), f"`{ast.unparse(node)[:40]}`"), context.span)
-    return handler(context, frame, node)
+    found = handler(context, frame, node)
+    reference = reference_of(found)
+    return found if reference is None else context.evaluators.looked_at(context, found, reference)
 
 
 _WORDS: dict[type[ast.expr], str] = {
@@ -164,6 +167,9 @@ def attribute(context: Context, base: Value, name: str) -> Value:
     if isinstance(base, Complex):
         return _complex_attribute(context, base, name)
     refuse_state(context, base, name)
+    if name == "__dict__" and reference_of(base) is not None:
+        reason = "the list that holds this object has its attributes"
+        raise UnsupportedCall(f".{name}", context.span, reason, "name each attribute")
     getter = _found_from(base, name)
     if isinstance(getter, property) and is_inlined(getter.fget):
         context.surroundings.attribute(type(base), name, getter)
@@ -193,7 +199,9 @@ def _subscript(context: Context, frame: Frame, node: ast.Subscript) -> Value:
     base = context.evaluate(frame, node.value)
     index = context.evaluate(frame, node.slice)
     context.at(frame, node)
-    return subscript(context, base, index)
+    found = subscript(context, base, index)
+    is_part = isinstance(index, slice) and isinstance(base, Array | RowList | GrowingList)
+    return run_time_list(context, found) if is_part else found
 
 
 def subscript(context: Context, base: Value, index: Value) -> Value:

@@ -126,7 +126,7 @@ def refuse_stale(context: Context, value: Value, inside: Inside) -> None:
     """What may have been changed since a branch or loop chose it cannot be left or returned."""
     record = context.records.get(id(value))
     if record is not None and record.stale is not None:
-        raise stale(python_name(value), record.stale, context.span)
+        context.refuse(value, stale(python_name(value), record.stale, context.span))
     for part in inside(value) or ():
         refuse_stale(context, part, inside)
 

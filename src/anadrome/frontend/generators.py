@@ -19,8 +19,8 @@ from typing import Any
 
 from anadrome.errors.frontend import FrontendError, RecursionTooDeep, UnsupportedSyntax
 from anadrome.frontend.context import Context
-from anadrome.frontend.growing import new_list
 from anadrome.frontend.iterators import GeneratorCall
+from anadrome.frontend.lists import new_list
 from anadrome.frontend.liveness import INNER, analyse_block, assigned_names, own_nodes, reads
 from anadrome.frontend.source import Source, from_source
 from anadrome.frontend.values import Exit, Frame, Missing, Value

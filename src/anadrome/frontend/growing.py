@@ -41,7 +41,13 @@ from anadrome.frontend.indexing import take_inside, take_items, whole
 from anadrome.frontend.iterables import Iterated, size_of
 from anadrome.frontend.restarts import COUNTED, RestartGrown
 from anadrome.frontend.rooms import is_outside, put_rows, widened
-from anadrome.frontend.rows import refuse_made, refuse_shared_list, row_leaves, row_like, row_parts
+from anadrome.frontend.rows import (
+    refuse_made,
+    refuse_shared_list,
+    row_leaves,
+    row_like,
+    row_parts,
+)
 from anadrome.frontend.run_time_lists import (
     ONE_LENGTH,
     GrowingList,
@@ -98,14 +104,6 @@ def growing_list(context: Context, items: Sequence[Value]) -> GrowingList:
     for item in items:
         _keep(context, made, item)
     return made
-
-
-def new_list(context: Context, items: list[Value]) -> Value:
-    """A list that the program makes; of run-time length where staging has shown that it must be."""
-    if context.span in context.grown:
-        return growing_list(context, items)
-    context.made(items)
-    return items
 
 
 def repeated(context: Context, items: Sequence[Value], times: Scalar) -> GrowingList:
@@ -202,9 +200,9 @@ def row_of(context: Context, value: Value) -> tuple[list[Value], RowType]:
 
 # ---------------------------------------------------------------------------- room
 def append(context: Context, owner: GrowingList, value: Value) -> None:
-    """`list.append(value)`"""
-    leaves, row = row_of(context, value)
+    """Append a copy of an item."""
     outermost = outermost_scope(context, owner)
+    leaves, row = row_of(context, value)
     joint = joint_row(context, owner.row, row)
     if outermost is not None and outermost.is_counting:
         _count(context, owner, outermost, joint, i64(1))
@@ -458,18 +456,7 @@ def set_item(context: Context, owner: GrowingList, index: Value, value: Value) -
     _keep(context, owner, value)
 
 
-# ---------------------------------------------------------------------------- methods
-def extend(context: Context, owner: GrowingList, values: Value) -> None:
-    """`list.extend(values)`"""
-    source = context.evaluators.source(context, values)
-    if isinstance(source, Iterated):
-        _append_all(context, owner, source)
-        return
-    for item in source:
-        append(context, owner, item)
-
-
-def _append_all(context: Context, owner: GrowingList, source: Iterated) -> None:
+def append_all(context: Context, owner: GrowingList, source: Iterated) -> None:
     """Append the items of a run-time sequence, all at once."""
     rows: list[tuple[Sequence[Value], RowType]] = []
 

@@ -9,15 +9,25 @@ known while compiling, is one part. Branches put contents back and join them, lo
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from anadrome.errors.base import Span
+from anadrome.errors.objects import ChangesItem
 from anadrome.frontend import structures
-from anadrome.frontend.structures import Inside, RowList, children, is_number
+from anadrome.frontend.structures import (
+    REFERENCE,
+    Inside,
+    RowList,
+    can_refer,
+    children,
+    class_name,
+    is_number,
+)
 from anadrome.frontend.values import (
     WHOLE,
     Array,
@@ -87,6 +97,30 @@ def itself(array: Array) -> Array:
     return array
 
 
+def changes_item(owner: object, span: Span | None, what: str = "") -> ChangesItem:
+    """The error of a change of an object of which a list holds a copy."""
+    return ChangesItem(what or f"a {python_name(owner)}", span, is_container(owner))
+
+
+def learned_of(owner: object, records: Iterable[Record]) -> Iterator[Span | str]:
+    """What may be known of a program that changes an instance which a list holds: that instances of its class
+    are changed so, or of one that it holds; that a list which holds one has a length of the run."""
+    names = _classes_in(owner)
+    yield from names
+    for record in records if names else ():
+        of_list = record.owner if isinstance(record.owner, list) else ()
+        if record.site is not None and any(type(item) is type(owner) for item in of_list):
+            yield record.site
+
+
+def _classes_in(value: Any) -> list[str]:
+    """The class of an instance of the user's, and those of what it holds as attributes."""
+    if not can_refer(value):
+        return []
+    inner = [name for key in attributes(value) for name in _classes_in(getattr(value, key))]
+    return [class_name(value), *inner]
+
+
 def is_view_of(value: Value, base: Value) -> bool:
     """Whether an array looks into the storage of another, so that writing it writes the other."""
     if isinstance(value, Complex) and isinstance(base, Complex):
@@ -138,7 +172,7 @@ def attributes(owner: Any) -> list[str]:
         for name in _names_of(vars(cls).get("__slots__", ()))
         if name not in ("__dict__", "__weakref__") and hasattr(owner, name)
     ]
-    return [*slots, *getattr(owner, "__dict__", {})]
+    return [*slots, *(name for name in getattr(owner, "__dict__", {}) if name != REFERENCE)]
 
 
 def _names_of(slots: Any) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from anadrome.array_ir.nodes import Atom, Const, Var
 from anadrome.errors.base import Span
 from anadrome.errors.frontend import UnsupportedSyntax
 from anadrome.frontend.heap import is_same_object, itself, members
-from anadrome.frontend.structures import Inside, RowList, children
+from anadrome.frontend.structures import Inside, RowList, children, kind_of_reference, reference_of
 from anadrome.frontend.values import Array, Cell, Complex, Record, Scope, Value
 
 _Pair = tuple[Any, Any]
@@ -79,14 +79,16 @@ class Identities:
 
     def is_row(self, value: Value, rows: RowList | None = None, index: Atom | None = None) -> None:
         """An object was read from a list of run-time length."""
+        if reference_of(value) is not None:
+            return
         is_apart = rows is not None and rows.is_apart
         self._is_row(_Row(value, rows if is_apart else None, index))
 
     def _is_row(self, row: _Row) -> None:
         """Say where an object was read, and all in it."""
         parts = members(row.value, id(row.value) in self._records)
-        if parts is not None:
-            self._rows[id(row.value)] = row
+        if parts is not None:  # several rows may hold one tuple
+            self._rows[id(row.value)] = replace(row, rows=None) if isinstance(row.value, tuple) else row
         for number, part in enumerate(parts or ()):
             self._is_row(replace(row, value=part, path=(*row.path, number)))
 
@@ -105,6 +107,10 @@ class Identities:
     def ask(self, left: Value, right: Value, scope: Scope, span: Span | None) -> bool | tuple[Atom, Atom]:
         """Whether two values are one object, or two numbers that are equal where they are. What else only the
         run knows is refused, at once or when the loop ends that carries them."""
+        mine, other = reference_of(left), reference_of(right)
+        if mine is not None or other is not None:
+            is_alike = kind_of_reference(left) == kind_of_reference(right)
+            return is_alike and mine is not None and other is not None and (mine.place, other.place)
         is_one = is_same_object(left, right)
         one, two = self._place_of(left, scope), self._place_of(right, scope)
         if not is_one and one is not None and two is not None and one.rows is two.rows:

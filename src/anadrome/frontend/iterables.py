@@ -19,7 +19,7 @@ from anadrome.frontend.arrays import describe, unboxed
 from anadrome.frontend.context import Context
 from anadrome.frontend.indexing import selector, take, take_inside
 from anadrome.frontend.sizes import clamp_size, is_nonnegative
-from anadrome.frontend.structures import RowList
+from anadrome.frontend.structures import Reference, RowList, pool_of, referring
 from anadrome.frontend.values import Array, Complex, Fixed, Missing, Range, Scalar, Value
 from anadrome.prims.node import replace
 
@@ -106,6 +106,10 @@ def unroll(iterable: Iterable[object]) -> Iterable[object]:
 
 def row_item(context: Context, rows: RowList, index: Atom) -> Value:
     """The row at an index."""
+    pool, places = pool_of(rows.example), rows.columns[0]
+    is_whole = pool is not None and pool.places is not None and places.cell is pool.places.cell
+    if pool is not None and is_whole and places.view is None and places.cell.var is pool.iota:
+        return referring(rows.example, Reference(pool, index, is_proved=True))
     made = rows.rebuild(iter([take_inside(context, column, index) for column in rows.columns]))
     context.identities.is_row(made, rows, index)
     return made

@@ -5,15 +5,16 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
 from anadrome.array_ir.nodes import Check
-from anadrome.errors.frontend import NoAttribute, UnsupportedCall
+from anadrome.errors.frontend import FrontendError, NoAttribute, UnsupportedCall
 from anadrome.frontend.arrays import atom
 from anadrome.frontend.context import Context
-from anadrome.frontend.growing import append, extend, growing_list, plain_list, row_at
+from anadrome.frontend.growing import growing_list, plain_list, row_at
+from anadrome.frontend.lists import append, extend, shares_pool
 from anadrome.frontend.overloads import holds_own
 from anadrome.frontend.restarts import Restage
 from anadrome.frontend.run_time_lists import GrowingList, inside, refuse_counted
@@ -43,6 +44,7 @@ def _copy(context: Context, owner: GrowingList) -> Value:
     context.made(made)
     refuse_counted(context, owner)
     made.length, made.row = owner.length, owner.row
+    shares_pool(context, owner, made)
     copies = [context.wrap(context.read(column)) for column in owner.columns]
     for one, column in zip(copies, owner.columns, strict=True):
         if isinstance(one, Array) and len(one.shape) > 1:  # the rows are those of the list
@@ -98,8 +100,15 @@ def list_attribute(context: Context, base: Array | RowList, name: str) -> Value:
     if name in ("index", "count") and isinstance(base, Array):
         return ListMethod(name, base)
     error = NoAttribute("a list made by a comprehension", name, LIST_METHODS, context.span)
+    if name in LIST_METHODS:
+        grow(context, base, error)
+    raise error
+
+
+def grow(context: Context, base: Array | RowList, error: FrontendError) -> NoReturn:
+    """Stage the program once more with a list of the run as one that can grow; else raise the error."""
     site = context.list_sites.get(_first_cell(base))
-    if site is None or site in context.grown or name not in LIST_METHODS:
+    if site is None or site in context.grown:
         raise error
     raise Restage(site, error)
 

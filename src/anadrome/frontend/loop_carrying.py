@@ -16,7 +16,7 @@ from anadrome.errors.frontend import (
     ChangesType,
     FrontendError,
 )
-from anadrome.errors.objects import ChangesItem, ChangesMerged
+from anadrome.errors.objects import ChangesMerged
 from anadrome.frontend.arrays import atom, boxed, describe, type_of, unboxed, weakness
 from anadrome.frontend.carried import AxisKey, becomes_float, follow_start, is_python_number
 from anadrome.frontend.carried import Key as LeafKey
@@ -27,6 +27,7 @@ from anadrome.frontend.exchanged import inside as inside_of
 from anadrome.frontend.growing import is_list, list_as_array
 from anadrome.frontend.heap import (
     Stateful,
+    changes_item,
     contents,
     describe_part,
     in_containers,
@@ -398,10 +399,8 @@ class Carrying:
         for record, parts in before.items():
             now = contents(record.owner)
             if list(now) != list(parts):
-                kind = python_name(record.owner)
-                words = (f"{len(parts)} parts", f"{len(now)} parts")
-                error = ChangesStructure(f"a {kind}", *words, self._span_of(record))
-                self.context.grows(record.owner, error)
+                words = (f"a {python_name(record.owner)}", f"{len(parts)} parts", f"{len(now)} parts")
+                self.context.grows(record.owner, ChangesStructure(*words, self._span_of(record)))
 
     def _span_of(self, record: Record) -> Span | None:
         return record.changed or self.context.span
@@ -412,7 +411,7 @@ class Carrying:
         changed = {one: record for record, _ in self.plan.parts for one in record.with_versions()}
         for one, record in changed.items():
             if one.items:
-                raise ChangesItem(f"a {python_name(record.owner)}", self._span_of(record))
+                self.context.refuse(record.owner, changes_item(record.owner, self._span_of(record)))
         for place in carried:
             if not place.variables:
                 continue
@@ -421,7 +420,8 @@ class Carrying:
                 kept = self.plan.objects.get(place.place, Objects())
                 for one, record in changed.items():
                     if not kept.keeps(one.owner) and holds(value, one.owner, inside):
-                        raise ChangesMerged(f"`{place.name}`", self._span_of(record))
+                        span = self._span_of(record)
+                        self.context.refuse(record.owner, ChangesMerged(f"`{place.name}`", span))
 
     @property
     def _outer(self) -> Scope:

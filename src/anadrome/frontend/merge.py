@@ -33,10 +33,11 @@ from anadrome.frontend.heap import (
 from anadrome.frontend.joining import Join, Joining
 from anadrome.frontend.joining_texts import chosen_text, left_text
 from anadrome.frontend.overloads import own_method
-from anadrome.frontend.restarts import RestartGrown
+from anadrome.frontend.restarts import Restage, RestartGrown
 from anadrome.frontend.rooms import ceilings, differ, first_rows, is_outside, largest, sources
+from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sizes import is_same_size
-from anadrome.frontend.structures import RowList, are_apart, children, is_number, maybe, shared
+from anadrome.frontend.structures import RowList, are_apart, children, has_staged, is_number, maybe, shared
 from anadrome.frontend.values import (
     BREAK,
     RETURN,
@@ -312,14 +313,30 @@ def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
             joins = [join(joining, what, a, b) for a, b in zip(mine, theirs, strict=True)]
         return lambda results: _merged(joining, pair, one, [part(results) for part in joins])
     is_comparable = (
-        type(one) is type(two) and not is_staged(one) and own_method(context, one, "__eq__") is None
+        type(one) is type(two)
+        and not (has_staged(one) or has_staged(two))
+        and own_method(context, one, "__eq__") is None
     )
     if is_comparable and bool(one == two):
         return lambda _: one
     if first.is_over or second.is_over:
         ways = (describe(one), describe(two))
         return lambda _: Missing(f"{what} is {ways[0]} on one way and {ways[1]} on the other", "", ways)
-    raise BranchesDiffer(what, describe(one), describe(two), context.span)
+    error = BranchesDiffer(what, describe(one), describe(two), context.span)
+    if all(isinstance(value, list | RowList | GrowingList) for value in pair):
+        _grow(context, pair, error)
+    raise error
+
+
+def _grow(context: Context, lists: Iterable[Value], error: BranchesDiffer) -> None:
+    """Stage the program once more with lists that meet as ones of the run, whichever are not."""
+    for value in lists:
+        record = context.records.get(id(value))
+        site = record.site if record is not None else None
+        if isinstance(value, RowList):
+            site = context.list_sites.get(value.columns[0].cell)
+        if site is not None and site not in context.grown and not isinstance(value, GrowingList):
+            raise Restage(site, error)
 
 
 def _join_optional(joining: Joining, what: str, one: Value, two: Value) -> Join:
@@ -415,7 +432,7 @@ def _after(context: Context, way: Way, value: Value) -> Value:
     """A value as it is at the end of a way: an object that the way has changed, with what it holds then."""
     record = context.records.get(id(value))
     if record is not None and record.stale is not None:
-        raise stale(python_name(value), record.stale, context.span)
+        context.refuse(value, stale(python_name(value), record.stale, context.span))
     state = None if record is None else way.states.get(record)
     return with_state(value, state) if isinstance(state, dict) else staged_surroundings(context, value)
 

@@ -23,14 +23,14 @@ from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.drawing import GENERATORS, STATES
 from anadrome.frontend.functions import CalledByPythonError
-from anadrome.frontend.growing import new_list
 from anadrome.frontend.heap import contents, is_container, refill
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.list_methods import COMPARING_METHODS
+from anadrome.frontend.lists import new_list
 from anadrome.frontend.portable import native_name
-from anadrome.frontend.structures import children
+from anadrome.frontend.structures import children, flatten
 from anadrome.frontend.substitutes import instead_of
-from anadrome.frontend.values import Key, Value
+from anadrome.frontend.values import Array, Key, Value, is_staged
 from anadrome.frontend.views import looked_through, refuse_write
 
 READING_METHODS = frozenset({"items", "keys", "values", "get", "copy", "count", "index", "most_common"})
@@ -253,3 +253,18 @@ def run_on_container(
         except StaticRequired as error:
             context.grows(function.__self__, error)
     return run(context, function, f".{name}", plain, kwargs)
+
+
+def without_passing(context: Context, value: Any) -> Any:
+    """A tree whose only staged leaves are arrays around the program, with these arrays as they are now, so
+    that plain Python can read them; None where anything else is staged."""
+    leaves, rebuild = flatten(value, is_staged)
+    passed = {one.value.cell: one for one in context.captured.values()}
+    plain: list[Value] = []
+    for leaf in leaves:
+        found = passed.get(leaf.cell) if isinstance(leaf, Array) and leaf.view is None else None
+        if found is None:
+            return None
+        context.surroundings.array(found.place, found.fetch, found.example)
+        plain.append(found.example)
+    return rebuild(iter(plain))

@@ -201,10 +201,21 @@ class RestartWidened(Exception):
         self.dtype = dtype
 
 
-class Restage(Exception):
-    """A list turned out to have a length that only the run knows: stage the whole program with that known."""
+@dataclass(frozen=True, slots=True)
+class OnePool:
+    """The name of a class whose objects are in one pool, as names or lists have those of several."""
 
-    def __init__(self, site: Span, error: FrontendError) -> None:
+    name: str
+
+
+class Restage(Exception):
+    """A list turned out to have a length that only the run knows, or instances of a class to be changed while
+    lists hold them: stage the whole program with that known.
+
+    `site`: where the list is made, or the name of the class
+    """
+
+    def __init__(self, site: Span | str, error: FrontendError) -> None:
         super().__init__()
         self.site = site
         self.error = error

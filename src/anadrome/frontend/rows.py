@@ -7,7 +7,7 @@ can those that are read from it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from anadrome.errors.frontend import UnsupportedType
@@ -16,7 +16,7 @@ from anadrome.frontend.context import Context
 from anadrome.frontend.functions import StagedFunction
 from anadrome.frontend.heap import Stateful, members, with_members
 from anadrome.frontend.sharing import aliases
-from anadrome.frontend.structures import Inside, Rebuild, children, flatten, is_number, joined
+from anadrome.frontend.structures import Inside, Rebuild, children, flatten, is_number, joined, reference_of
 from anadrome.frontend.values import Array, Complex, Maybe, Value, is_staged, link
 
 
@@ -36,7 +36,7 @@ def row_like(context: Context) -> Callable[[Any, list[Value]], Value]:
 
     def like(value: Any, parts: list[Value]) -> Value:
         made = with_members(value, parts)
-        if not isinstance(made, tuple | slice | Complex | Maybe):
+        if not isinstance(made, tuple | slice | Complex | Maybe) and reference_of(made) is None:
             context.merged(made, ())
             context.records[id(made)].items = 1
         context.identities.is_row(made)
@@ -73,16 +73,24 @@ def holds_instances(context: Context, value: Value) -> bool:
 def is_made_apart(context: Context, value: Value) -> bool:
     """Whether an item and the objects in it are made with it, each for one place, so that no two items share
     one."""
-    inside, found, waiting = row_parts(context), set[int](), [value]
+    return are_made_apart(context, [value])
+
+
+def are_made_apart(context: Context, values: Sequence[Value]) -> bool:
+    """The same of several."""
+    inside, found, waiting = row_parts(context), set[int](), [*values]
     while waiting:
         one = waiting.pop()
         parts, record = inside(one), context.records.get(id(one))
         is_new = record is not None and not record.is_merged and record.home is context.scope
-        if parts is not None and (id(one) in found or not is_new):
+        if reference_of(one) is not None:
+            continue
+        is_shared = id(one) in found or not is_new
+        if parts is not None and is_shared and not isinstance(one, tuple):  # nobody can change a tuple
             return False
         found.add(id(one))
         waiting += parts or ()
-    return inside(value) is not None
+    return all(inside(value) is not None for value in values)
 
 
 def has_made(context: Context, value: Value, around: tuple[int, ...] = ()) -> bool:

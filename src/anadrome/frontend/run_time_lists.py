@@ -7,7 +7,7 @@ staged once more, with so many rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -25,7 +25,7 @@ from anadrome.frontend.heap import Stateful, is_same_structure
 from anadrome.frontend.restarts import RestartWindow
 from anadrome.frontend.sizes import as_size, is_nonnegative
 from anadrome.frontend.structures import Inside
-from anadrome.frontend.values import Array, Key, Scope, Value, Weak, common_weak
+from anadrome.frontend.values import Array, Key, Scalar, Scope, Value, Weak, common_weak
 
 Element = Callable[[Builder, tuple[Var, ...]], Atom]
 """(builder, indices) -> the element there"""
@@ -80,6 +80,19 @@ class GrowingList(Stateful):
         found: Mapping[Any, Any] = contents
         self.length, self.columns = found["length"], found["columns"]
         self.row, self.count, self.last = found["row"], found["count"], found["last"]
+
+    @property
+    def example(self) -> Value:
+        """One of the rows, where there are any."""
+        return None if self.row is None else self.row.example
+
+    def rebuild(self, leaves: Iterator[Value]) -> Value:
+        """The row made of others of these leaves."""
+        assert self.row is not None
+        kept = zip(leaves, self.row.weak, strict=True)
+        return self.row.rebuild(
+            Scalar(leaf.atom, is_weak) if isinstance(leaf, Scalar) else leaf for leaf, is_weak in kept
+        )
 
 
 def joint_row(context: Context, old: RowType | None, new: RowType) -> RowType:

@@ -14,7 +14,7 @@ from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Function, Size, Var,
 from anadrome.config import Config
 from anadrome.dtypes import I64, DType
 from anadrome.errors import Span
-from anadrome.errors.frontend import AnnotationMismatch, UnsupportedType
+from anadrome.errors.frontend import AnnotationMismatch, FrontendError, UnsupportedType
 from anadrome.frontend.annotations import Annotation, bind_annotation
 from anadrome.frontend.arrays import atom, describe, weakness
 from anadrome.frontend.calls import BoundMethod, call
@@ -28,8 +28,9 @@ from anadrome.frontend.functions import StagedFunction
 from anadrome.frontend.guards import Guards
 from anadrome.frontend.heap import Stateful, members
 from anadrome.frontend.iterators import source_of
+from anadrome.frontend.pools import detached, looked_at
 from anadrome.frontend.portable import resolved
-from anadrome.frontend.restarts import Restage
+from anadrome.frontend.restarts import OnePool, Restage
 from anadrome.frontend.sharing import spread
 from anadrome.frontend.statements import run_block
 from anadrome.frontend.stepping import advance, stepped
@@ -49,7 +50,9 @@ from anadrome.frontend.values import (
 RECURSION_LIMIT = 20_000
 """Python's own limit while a function is being staged."""
 
-EVALUATORS = Evaluators(call, evaluate, run_block, generated, source_of, stepped, advance, attribute, spread)
+EVALUATORS = Evaluators(
+    call, evaluate, run_block, generated, source_of, stepped, advance, attribute, spread, looked_at
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,8 @@ def stage(
     makes `x[:3]` a small array of constant size; where the argument is annotated, nothing is promised. Raises
     a `FrontendError` with the user's line for what cannot be compiled.
     """
-    grown: set[Span] = set()
+    grown: set[Span | str | OnePool] = set()
+    refusal: FrontendError | None = None
     while True:
         context = Context(config, EVALUATORS, calls or {}, changing, grown, record)
         try:
@@ -126,6 +130,14 @@ def stage(
             if stopped.site in grown:
                 raise stopped.error from None
             grown.add(stopped.site)
+        except FrontendError as error:
+            wanted = {OnePool(name) for name in context.met} - grown
+            if refusal is not None:
+                raise refusal from refusal.__cause__
+            if not wanted:
+                raise
+            grown |= wanted
+            refusal = error
 
 
 def program_name(function: object) -> str:
@@ -177,6 +189,7 @@ def _staged(
     with _deep_recursion():
         result = call(context, function, values, keywords)
     context.span = context.last_span
+    result = detached(context, result)
     _refuse_unfinished(context, result)
     leaves, rebuild, weak = _results(context, result)
     body = root.body([atom(context, leaf) for leaf in leaves])

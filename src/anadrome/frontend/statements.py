@@ -23,6 +23,7 @@ from anadrome.errors.frontend import (
     UnsupportedSyntax,
 )
 from anadrome.errors.runtime import AssertionFailed, RaisedError
+from anadrome.frontend import pools
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.calls import staged_function
 from anadrome.frontend.classes import make_class
@@ -40,7 +41,7 @@ from anadrome.frontend.overloads import own_method
 from anadrome.frontend.own import is_inlined
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.storing import NOT_THERE, in_place, part_of, store_item, swap_items
-from anadrome.frontend.structures import has_staged
+from anadrome.frontend.structures import has_staged, reference_of
 from anadrome.frontend.trying import run_try
 from anadrome.frontend.values import (
     BREAK,
@@ -261,8 +262,10 @@ def store_attribute(context: Context, base: Value, name: str, value: Value) -> N
     if method is not None:
         context.call(method, base, name, value)
         return
-    old = part_of(context, base, name)
-    if old is not value:
+    old, reference = part_of(context, base, name), reference_of(base)
+    if reference is not None and old is not value:
+        pools.store(context, reference, name, value)
+    elif old is not value:
         context.change(base, f"an object, by `.{name} =`,", WHOLE if old is NOT_THERE else name)
         try:
             setattr(base, name, value)

@@ -23,13 +23,14 @@ from anadrome.frontend.arrays import as_array, describe, promote
 from anadrome.frontend.complex_numbers.parts import has_complex, is_complex
 from anadrome.frontend.complex_numbers.storing import put_complex
 from anadrome.frontend.context import Context
-from anadrome.frontend.growing import plain_list, set_item
+from anadrome.frontend.growing import plain_list
 from anadrome.frontend.heap import contents, part_key
 from anadrome.frontend.indexing import selectors
-from anadrome.frontend.list_methods import ListMethod
+from anadrome.frontend.list_methods import ListMethod, grow
+from anadrome.frontend.lists import set_item
 from anadrome.frontend.overloads import BINARY, own_method
 from anadrome.frontend.run_time_lists import GrowingList, inside, refuse_counted
-from anadrome.frontend.structures import has_staged
+from anadrome.frontend.structures import RowList, has_staged
 from anadrome.frontend.values import (
     Array,
     Complex,
@@ -57,6 +58,10 @@ def store_item(context: Context, base: Value, index: Value, value: Value) -> Non
     if isinstance(base, GrowingList):
         set_item(context, base, index, value)
         return
+    if isinstance(base, RowList):
+        help = "make it a list of its own, `list(x)`, where it is made"
+        error = UnsupportedType("what is written by index", describe(base), context.span, help)
+        grow(context, base, error)
     if isinstance(base, Complex) and isinstance(base.real, Array):
         put_complex(context, base, index, value)
         return

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, ItemsView, Iterator, ValuesView
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
 from anadrome.array_ir.build import number
-from anadrome.array_ir.nodes import Const, Size
+from anadrome.array_ir.nodes import Atom, Const, Size, i64
 from anadrome.frontend.sparse_matrices import made_of, parts_of
 from anadrome.frontend.sparse_program import Sparse
 from anadrome.frontend.values import Array, Complex, Maybe, RunText, Scalar, Value, is_staged
@@ -42,6 +42,79 @@ class RowList:
     def extent(self) -> Size:
         """How many rows there are."""
         return self.columns[0].shape[0]
+
+
+@dataclass(slots=True, eq=False)
+class Pool:
+    """Objects that lists hold and that are changed there: one array for each leaf of them, as in a list of
+    copies. Lists and names hold places in it, so that all of them see a change."""
+
+    rows: Any
+    """The list of copies: what a comprehension has made, or one that grows."""
+    met: set[str]
+    """Names of classes of which objects of two pools were to be one value, in the whole program."""
+    places: Array | None = None
+    """0, 1, …, n - 1: what the list holds that the comprehension gives."""
+    iota: Atom | None = None
+    """Those while nobody has exchanged an item of the list."""
+    read: list[Value] = field(default_factory=list)
+    """The objects in which attributes stand, as they were read since the last change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Which object of a pool an instance is: the one at a place, or what that one holds, by its attributes.
+    `is_proved`: whether the place is known to be in the pool."""
+
+    pool: Pool
+    place: Atom
+    is_proved: bool = False
+    path: tuple[str, ...] = ()
+
+
+REFERENCE = "an object of a pool"
+"""The attribute in which an instance has its `Reference`: no program can name it."""
+
+
+def reference_of(value: Value) -> Reference | None:
+    """Which object of a pool an instance is, or None for anything else."""
+    held = getattr(value, "__dict__", None)
+    return held.get(REFERENCE) if type(held) is dict and not isinstance(value, super) else None
+
+
+def class_name(value: Value) -> str:
+    """What says of which class an instance is, whenever the class is made."""
+    kind = type(value)
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def can_refer(value: Value) -> bool:
+    """Whether a value is an instance of a class of the user's, which is its attributes."""
+    kind, held = type(value), getattr(value, "__dict__", None)
+    if type(held) is not dict or kind.__module__.partition(".")[0] == "anadrome":
+        return False
+    if is_dataclass_instance(value):
+        return {*held} <= {own.name for own in dataclasses.fields(value)} | {REFERENCE}  # type: ignore[arg-type]
+    return children(value) is None
+
+
+def pool_of(value: Value) -> Pool | None:
+    """The pool of which an instance is an object."""
+    reference = reference_of(value)
+    return None if reference is None else reference.pool
+
+
+def kind_of_reference(value: Value) -> tuple[Pool, tuple[str, ...]] | None:
+    """Of which pool an instance is an object, and how it is reached from what is at its place."""
+    reference = reference_of(value)
+    return None if reference is None else (reference.pool, reference.path)
+
+
+def referring(like: Value, reference: Reference) -> Any:
+    """An instance of a class that is one object of a pool. Its attributes are read where it is looked at."""
+    new = object.__new__(type(like))
+    new.__dict__[REFERENCE] = reference
+    return new
 
 
 def are_apart(value: Value) -> bool:
@@ -82,6 +155,9 @@ def children(value: Value) -> list[Value] | None:
         return list(parts_of(value, type(value))) if is_made else []
     if isinstance(value, Maybe):
         return [value.is_there, value.value] + ([] if value.other is None else [value.other])
+    reference = reference_of(value)
+    if reference is not None:
+        return [Scalar(reference.place, is_weak=True)]
     if is_dataclass_instance(value) and type(value).__module__.partition(".")[0] != "anadrome":
         return [getattr(value, field.name) for field in dataclasses.fields(value)]  # type: ignore[arg-type]
     return None
@@ -103,10 +179,24 @@ def with_children(value: Any, parts: list[Value]) -> Value:
         return made_of(type(value), parts)
     if isinstance(value, Maybe):
         return maybe(*parts)
+    reference = reference_of(value)
+    if reference is not None:
+        return referring(value, Reference(reference.pool, place_in(parts[0]), path=reference.path))
     new = object.__new__(type(value))
-    for field, part in zip(dataclasses.fields(value), parts, strict=True):
-        object.__setattr__(new, field.name, part)
+    for own, part in zip(dataclasses.fields(value), parts, strict=True):
+        object.__setattr__(new, own.name, part)
     return new
+
+
+def place_in(part: Value) -> Atom:
+    """The place that a part of a reference says; a column of places stands for each of them."""
+    match part:
+        case Scalar(atom=atom):
+            return atom
+        case Array(cell=cell):
+            return cell.var
+        case _:
+            return i64(int(part))  # type: ignore[call-overload]
 
 
 def maybe(is_there: Any, value: Value, other: Any = None) -> Value:
@@ -149,6 +239,10 @@ def is_alike(left: Value, right: Value) -> bool:
         return False
     if isinstance(left, dict) and isinstance(right, dict):
         return list(left) == list(right)
+    if kind_of_reference(left) != kind_of_reference(right):
+        for pool in filter(None, map(pool_of, (left, right))):
+            pool.met.add(class_name(left))
+        return False
     one, two = children(left), children(right)
     return one is not None and two is not None and len(one) == len(two)
 

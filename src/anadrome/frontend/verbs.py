@@ -15,6 +15,7 @@ from anadrome.errors.api import CallError
 from anadrome.errors.frontend import CallMismatch
 from anadrome.errors.tracebacks import end_at_call
 from anadrome.frontend.context import Context
+from anadrome.frontend.pools import detached
 from anadrome.frontend.values import Value
 
 P = ParamSpec("P")
@@ -58,6 +59,8 @@ class Verb(Generic[P, R]):
             inspect.signature(self._outside).bind(*args, **kwargs)
         except TypeError as error:
             raise CallMismatch(f"ad.{self.__name__}", str(error), span) from None
+        args = [detached(context, value) for value in args]
+        kwargs = {name: detached(context, value) for name, value in kwargs.items()}
         try:
             if self._inside is None:
                 return self._outside(*args, **kwargs)  # type: ignore[arg-type]

@@ -1,15 +1,11 @@
-"""An object that is changed after copies of it were put into a list."""
-
-class Rate:
-    def __init__(self, value):
-        self.value = value
+"""A dict that is changed after copies of it were put into a list."""
 
 
 def program(x, n):
-    rate = Rate(1.0)
+    rate = {"value": 1.0}
     rates = [(rate, i) for i in range(n)]
-    rate.value = x
-    return sum(rate.value * i for rate, i in rates)
+    rate["value"] = x
+    return sum(rate["value"] * i for rate, i in rates)
 
 
 ARGUMENTS = (1.5, 3)

@@ -1,0 +1,196 @@
+"""Objects that lists hold and that are changed there: what they hold, and what is still refused."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.meaning.cases.changed_items import Ball, balls_of, total_of
+
+
+class Body:
+    def __init__(self, place, speed):
+        self.place, self.speed = place, speed
+
+
+class Pair:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def __add__(self, other):
+        return Pair(self.a + other.a, self.b + other.b)
+
+    def __mul__(self, factor):
+        return Pair(self.a * factor, self.b * factor)
+
+
+# ---------------------------------------------------------------------------- what they hold
+def arrays_in_place(x, n):
+    bodies = [Body(x[:2] * i, x[1:3] * 1.0) for i in range(n)]
+    for _ in range(3):
+        for body in bodies:
+            body.place += 0.1 * body.speed
+            body.speed[0] *= 0.5
+    return sum((body.place * body.speed).sum() for body in bodies)
+
+
+def arrays_exchanged(x, n):
+    bodies = [Body(x[:2] * i, x[1:3] * 1.0) for i in range(n)]
+    for body in bodies:
+        before = body.place.copy()
+        body.place = body.place + 0.1 * body.speed
+        body.speed = body.speed - 0.1 * before
+    return sum((body.place * body.speed).sum() for body in bodies)
+
+
+def an_array_read_before_it_is_exchanged(x, n):
+    bodies = [Body(x[:2] * i, x[1:3] * 1.0) for i in range(n)]
+    before = bodies[0].place
+    bodies[0].place = bodies[1].place + 1.0
+    return before.sum(), bodies[0].place.sum()
+
+
+def an_array_that_two_hold(x, n):
+    bodies = [Body(x[:2] * i, x[1:3] * 1.0) for i in range(n)]
+    bodies[0].place = bodies[1].place
+    bodies[1].place[0] = 7.0
+    return bodies[0].place.sum(), bodies[1].place.sum()
+
+
+def objects_exchanged(x, n):
+    bodies = [Body(Pair(x[0], i * 1.0), Pair(x[1], 1.0)) for i in range(n)]
+    first = bodies[0].place
+    for _ in range(3):
+        for body in bodies:
+            body.place = body.place + body.speed * 0.1
+    bodies[1].place = first
+    return first.a, bodies[1].place.b, sum(body.place.a * body.place.b for body in bodies)
+
+
+def objects_changed(x, n):
+    bodies = [Body(Pair(x[0], i * 1.0), Pair(x[1], 1.0)) for i in range(n)]
+    first = bodies[0].place
+    for body in bodies:
+        body.place.a += body.speed.b
+        body.speed.b *= first.a
+    return first.a, sum(body.place.a * body.speed.b for body in bodies)
+
+
+def objects_changed_and_exchanged(x, n):
+    bodies = [Body(Pair(x[0], i * 1.0), Pair(x[1], 1.0)) for i in range(n)]
+    first = bodies[0].place
+    for body in bodies:
+        body.place.a += body.speed.b
+        body.place = Pair(body.place.b, x[2])
+    return first.a, sum(body.place.a * body.speed.b for body in bodies)
+
+
+def one_object_that_all_hold(x, n):
+    shared = Pair(x[0], 1.0)
+    bodies = [Body(shared, Pair(x[1], i * 1.0)) for i in range(n)]
+    for body in bodies:
+        body.place.a += body.speed.b
+    return shared.a, bodies[0].place.a
+
+
+def a_new_attribute(x, n):
+    balls = balls_of(x, n)
+    for ball in balls:
+        ball.colour = ball.x
+    return sum(ball.colour for ball in balls)
+
+
+def another_text(x, n):
+    cells = [Body("open", x[0] * i) for i in range(n)]
+    cells[0].place = "shut"
+    return sum(cell.speed for cell in cells if cell.place == "open")
+
+
+def a_number_of_another_type(x, n):
+    balls = [Ball(np.float32(i), x[0]) for i in range(n)]
+    balls[0].x = x[1] * 0.1
+    return balls[0].x, balls[1].x * np.float32(0.1)
+
+
+def whole_numbers_become_floats(x, n):
+    balls = balls_of(x, n)
+    balls[0].hits += 0.5
+    for ball in balls:
+        ball.hits += 1
+    return sum(ball.hits for ball in balls)
+
+
+# ---------------------------------------------------------------------------- others
+def one_of_them_or_another(x, n):
+    balls = balls_of(x, n)
+    other = Ball(1.0, 2.0)
+    one = balls[0] if x[0] > 0.5 else other
+    one.x += 1.0
+    for i in range(n):
+        one.v += 0.1
+        one = Ball(one.x, i * 1.0) if i % 2 else balls[i]
+    return total_of(balls), other.x, one.v
+
+
+def as_keys(x, n):
+    balls, seen = balls_of(x, n), {}
+    for ball in balls:
+        seen[ball] = ball.x
+        ball.x += 1.0
+    return sum(seen.values())
+
+
+def where_it_is(x, n):
+    balls = balls_of(x, n)
+    balls[0].x = 1.0
+    return balls.index(balls[2]) + balls[0].x, float(balls[1] in balls)
+
+
+def removed(x, n):
+    balls = balls_of(x, n)
+    one = balls[1]
+    balls.remove(one)
+    one.x = 3.0
+    return total_of(balls), len(balls)
+
+
+def appended_in_another_iteration(x, n):
+    balls, late = [], Ball(x[0], 1.0)
+    for i in range(n):
+        balls.append(late)
+        late.x += 1.0
+        late = Ball(x[1] * i, 2.0)
+    return total_of(balls), late.x
+
+
+def appended_where_it_was_not_made(x, n):
+    balls = []
+    for i in range(n):
+        ball = Ball(x[0] * i, x[1])
+        if i % 2:
+            balls.append(ball)
+        ball.x += 1.0
+    return sum(ball.x for ball in balls)
+
+
+def stack(x, n):
+    balls = balls_of(x, n)
+    waiting, k = [balls[0]], 0
+    while len(waiting) > 0 and k < n:
+        ball = waiting.pop()
+        ball.x += 1.0
+        k += 1
+        if k < n:
+            waiting.append(balls[k])
+    return total_of(balls)
+
+
+RIGHT = [
+    *(arrays_in_place, arrays_exchanged, objects_exchanged, objects_changed),
+    *(whole_numbers_become_floats, one_of_them_or_another),
+]
+EITHER = [
+    *(an_array_read_before_it_is_exchanged, an_array_that_two_hold),
+    *(objects_changed_and_exchanged, one_object_that_all_hold, a_new_attribute, another_text),
+    *(a_number_of_another_type, as_keys, where_it_is, removed, appended_in_another_iteration),
+    *(appended_where_it_was_not_made, stack),
+]
