@@ -118,7 +118,8 @@ def keeps(name: str, fn: Function, args: Sequence[object], tolerance: float = 0.
     `fuse` may compute cheap elements again (see `producers`). `gathered` says of each of its rows which it
     is, where all are wanted as well. `parallel_loops` makes a row before it is put. `iverson` keeps what the
     contributions to a sum are made of, a write and a read in each iteration, also of those that a condition
-    leaves out. `winners` computes what is taken of the iteration that wins once more than the others.
+    leaves out; `split_loops` keeps what a search has found so. `winners` computes what is taken of the
+    iteration that wins once more than the others.
     """
     made = PASSES[name](fn, Config())
     check(made)
@@ -127,6 +128,7 @@ def keeps(name: str, fn: Function, args: Sequence[object], tolerance: float = 0.
     again = {
         "fuse": 8 * before.work.writes + 3 * before.work.reads,
         "iverson": 2 * before.work.iterations,
+        "split_loops": 2 * before.work.iterations,
         "gathered": before.work.total // 4,
         "parallel_loops": 2 * before.work.writes,
         "winners": before.work.total,
