@@ -11,7 +11,7 @@ from anadrome.errors.base import Span
 from anadrome.errors.frontend import UnsupportedSyntax
 from anadrome.frontend.heap import is_same_object, itself, members
 from anadrome.frontend.structures import Inside, RowList, children, kind_of_reference, reference_of
-from anadrome.frontend.values import Array, Cell, Complex, Record, Scope, Value
+from anadrome.frontend.values import Array, Cell, Complex, Fixed, Record, Scope, Value
 
 _Pair = tuple[Any, Any]
 
@@ -112,6 +112,8 @@ class Identities:
             is_alike = kind_of_reference(left) == kind_of_reference(right)
             return is_alike and mine is not None and other is not None and (mine.place, other.place)
         is_one = is_same_object(left, right)
+        if not is_one and _are_items(left, right):
+            return _places_of(left, right, span)
         one, two = self._place_of(left, scope), self._place_of(right, scope)
         if not is_one and one is not None and two is not None and one.rows is two.rows:
             assert one.index is not None and two.index is not None
@@ -143,8 +145,9 @@ class Identities:
                 return True
         supposed, waiting = set[tuple[int, int]](), [(left, right)]
         while waiting:
-            one, two = map(_object, waiting.pop())
-            if one is two or self._may_be_row(one, two) or self._may_be_row(two, one):
+            pair = waiting.pop()
+            one, two = map(_object, pair)
+            if _are_items(*pair) or one is two or self._may_be_row(one, two) or self._may_be_row(two, one):
                 return True
             if (id(one), id(two)) not in supposed:
                 supposed.add((id(one), id(two)))
@@ -190,6 +193,31 @@ class Identities:
             return value.home.is_inside(loop)
         record = self._records.get(id(value))
         return record is not None and record.owner is value and record.home.is_inside(loop)
+
+
+def _are_items(left: Value, right: Value) -> bool:
+    """Whether two arrays are items of one list, which may be the same."""
+    if not isinstance(left, Array) or not isinstance(right, Array):
+        return False
+    one, two = itself(left).view, itself(right).view
+    return left.cell is right.cell and one is not None and two is not None and one.is_item and two.is_item
+
+
+def _places_of(left: Value, right: Value, span: Span | None) -> bool | tuple[Atom, Atom]:
+    """Where in a list two items stand that are arrays, if that tells them apart."""
+    assert isinstance(left, Array) and isinstance(right, Array)
+    one, two = itself(left).view, itself(right).view
+    assert one is not None and two is not None
+    is_old = min(one.born, two.born) < left.cell.exchanges
+    if is_old or left.cell.has_twins or one.place is None or two.place is None:
+        raise _unknown(span)
+    places = [[item.atom for item in view if isinstance(item, Fixed)] for view in (one.place, two.place)]
+    differ = [pair for pair in zip(*places, strict=False) if pair[0] != pair[1]]
+    if len(places[0]) != len(places[1]) or not differ:
+        return len(places[0]) == len(places[1])
+    if len(differ) > 1:
+        raise _unknown(span)
+    return differ[0]
 
 
 def _object(value: Value) -> object:

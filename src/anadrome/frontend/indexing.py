@@ -404,6 +404,7 @@ def _taken(context: Context, array: Array, index: Value, found: list[Selector]) 
         return Array(cell, None, array.list_depth)
     place = _place(context, array, found)
     at = None if place is not None else joined(place_of(array), at_selectors(found))
+    is_one = isinstance(found[0], Fixed) and not isinstance(index, tuple) if found else False
     view = View(
         array.cell.var,
         result,
@@ -413,6 +414,7 @@ def _taken(context: Context, array: Array, index: Value, found: list[Selector]) 
         array.view is None or array.view.is_writable,
         sliced_layout(context, array, found),
         array.cell.exchanges,
+        is_item=bool(array.list_depth) and is_one,
     )
     return Array(array.cell, view, depth)
 

@@ -361,6 +361,8 @@ class View:
     """How often a row had been exchanged when the view was made."""
     stands_for: Array | None = None
     """The array that Python has in its place: the same object."""
+    is_item: bool = False
+    """Whether it is an item of a list: one object, however often it is read."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

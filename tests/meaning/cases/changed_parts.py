@@ -84,6 +84,37 @@ def objects_changed_and_exchanged(x, n):
     return first.a, sum(body.place.a * body.speed.b for body in bodies)
 
 
+def which_array_is_which(x, n):
+    bodies, rows = [Body(x[:2] * i, x[1:3] * 1.0) for i in range(n)], [x[:2] * i for i in range(n)]
+    first, row = bodies[0].place, rows[0]
+    rows[0][0], rows[1][1] = 5.0, 6.0
+    same = sum(1.0 for left in rows for right in rows if left is right)
+    return float(first is bodies[0].place), float(first is bodies[1].place), float(row is rows[0]), same
+
+
+def which_array_is_which_after_an_exchange(x, n):
+    bodies, rows = [Body(x[:2] * i, x[1:3] * 1.0) for i in range(n)], [x[:2] * i for i in range(n)]
+    first, row = bodies[0].place, rows[0]
+    bodies[0].place, rows[1] = bodies[0].place * 2.0, rows[1] * 2.0
+    return float(first is bodies[0].place), float(row is rows[0])
+
+
+def which_list_is_which(x, n):
+    rows = [[x[0] * i, x[1]] for i in range(n)]
+    row = rows[-1]
+    rows[0][1] = 5.0
+    return float(row is rows[-1]), float(row is rows[0]), float(row is rows[n - 1])
+
+
+def which_array_a_loop_has_kept(x, n):
+    rows = [x[:2] * i for i in range(n)]
+    kept, count = rows[0], 0
+    for i in range(n):
+        count += kept is rows[i]
+        kept = rows[i]
+    return count
+
+
 def one_object_that_all_hold(x, n):
     shared = Pair(x[0], 1.0)
     bodies = [Body(shared, Pair(x[1], i * 1.0)) for i in range(n)]
@@ -186,10 +217,11 @@ def stack(x, n):
 
 RIGHT = [
     *(arrays_in_place, arrays_exchanged, objects_exchanged, objects_changed),
-    *(whole_numbers_become_floats, one_of_them_or_another),
+    *(whole_numbers_become_floats, one_of_them_or_another, which_array_is_which, which_list_is_which),
 ]
 EITHER = [
-    *(an_array_read_before_it_is_exchanged, an_array_that_two_hold),
+    *(an_array_read_before_it_is_exchanged, an_array_that_two_hold, which_array_a_loop_has_kept),
+    *(which_array_is_which_after_an_exchange,),
     *(objects_changed_and_exchanged, one_object_that_all_hold, a_new_attribute, another_text),
     *(a_number_of_another_type, as_keys, where_it_is, removed, appended_in_another_iteration),
     *(appended_where_it_was_not_made, stack),
