@@ -142,5 +142,60 @@ EDITING: list[Row] = [
     (np.polymul, lambda x: np.cumsum(np.polymul(x, x[:3]) ** 2)[-1]),
     ((np.vectorize, np.vectorize.__call__), lambda x: np.vectorize(lambda v: v**2 if v > 0 else -v)(x)),
     (np.apply_along_axis, lambda x: np.apply_along_axis(lambda r: r / (1.0 + r @ r), 1, np.outer(x, x))),
+    (
+        (np.cumulative_sum, np.cumulative_prod),
+        lambda x: (
+            np.cumulative_sum(x**2, include_initial=True),
+            np.cumulative_prod(np.outer(x, x[:2]), axis=0),
+        ),
+    ),
+    (
+        (np.vecdot, np.linalg.vecdot, np.matvec, np.vecmat),
+        lambda x: (
+            *(np.vecdot(np.outer(x, x), x), np.linalg.vecdot(np.outer(x, x[:2]), x[:, None], axis=0)),
+            *(np.matvec(np.outer(x[:3], x), x**2), np.vecmat(x, np.outer(x, x[:2]))),
+        ),
+    ),
+    (
+        (np.linalg.outer, np.linalg.matmul, np.linalg.tensordot, np.linalg.cross),
+        lambda x: (
+            *(np.linalg.outer(x, x[:2]), np.linalg.matmul(x, np.outer(x, x[:3]))),
+            *(np.linalg.tensordot(np.outer(x, x), x, axes=1), np.linalg.cross(x[:3], np.sin(x[1:4]))),
+        ),
+    ),
+    (
+        (np.linalg.diagonal, np.linalg.trace, np.diagflat),
+        lambda x: (
+            *(np.linalg.diagonal(np.outer(x, x[:4]), offset=1), np.linalg.trace(np.outer(x, x))),
+            np.diagflat(x**2, 1),
+        ),
+    ),
+    (
+        (np.linalg.tensorsolve, np.linalg.tensorinv),
+        lambda x: (
+            np.linalg.tensorsolve(
+                np.outer(x[:4], x[:4]).reshape(2, 2, 4) + np.eye(4).reshape(2, 2, 4) * 9, x[:4].reshape(2, 2)
+            ),
+            np.linalg.tensorinv(np.outer(x[:4], x[:4]).reshape(2, 2, 4) + np.eye(4).reshape(2, 2, 4) * 9),
+        ),
+    ),
+    (
+        (np.linalg.vector_norm, np.linalg.matrix_norm),
+        lambda x: (
+            np.linalg.vector_norm(np.outer(x, x[:2]), ord=3),
+            np.linalg.matrix_norm(np.outer(x, x**2)),
+        ),
+    ),
+    (
+        (np.rollaxis, np.matrix_transpose, np.linalg.matrix_transpose),
+        lambda x: (
+            np.rollaxis(np.outer(x, x**2), 1) * x,
+            np.matrix_transpose(np.outer(x, x**2)) @ np.linalg.matrix_transpose(np.outer(x, x)),
+        ),
+    ),
+    (np.resize, lambda x: np.resize(x**2, (2, 9))),
+    (np.fromfunction, lambda x: np.fromfunction(lambda i, j: x[0] * i + x[1] ** j, (2, 3))),
+    (np.geomspace, lambda x: np.geomspace(x[0] ** 2 + 1.0, x[1] ** 2 + 3.0, 5)),
+    (np.choose, lambda x: np.choose(np.arange(len(x)) % 2, [x**2, x[0]])),
     ("tolist", lambda x: sum(v * v * k for k, v in enumerate(x.tolist()))),
 ]

@@ -43,6 +43,22 @@ FOLDS = (
 METHODS = ("sum", "prod", "mean", "var", "std", "min", "max", "any", "all")
 
 CASES: list[Case] = [
+    *(
+        case(
+            function,
+            lambda x, f=function: (
+                f(x, axis=-1),
+                f(x, axis=0, include_initial=True),
+                f(x[0, 0]),
+                f(x[0, :0], include_initial=True),
+                f([x[0], x[1]], axis=1, include_initial=True),
+                f(x, axis=1, dtype=np.float32),
+            ),
+            operand,
+        )
+        for function in (np.cumulative_sum, np.cumulative_prod)
+        for operand in (X, X.astype(np.float32), NUMBERS.astype(np.int32), SMALL, BOOLS)
+    ),
     *(case(f, along(f), x) for f in FOLDS for x in OPERANDS),
     *(case(f, along(f, axis=-1), x) for f in FOLDS for x in OPERANDS),
     *(case(f, along(f, axis=0, keepdims=True), x) for f in FOLDS for x in OPERANDS),

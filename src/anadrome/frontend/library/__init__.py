@@ -19,6 +19,7 @@ from anadrome.frontend.library import (
     everyday,
     factored,
     in_place,
+    index_arrays,
     integers,
     joining,
     least_squares,
@@ -67,7 +68,7 @@ _FAMILIES = (
     ),
     *(quantiles, padding, bins, selecting, everyday, special, log_sums, distributions, multivariate, splines),
     *(in_place, editing, prefixes, polynomials, row_functions),
-    *(integers, statistics_functions, sparse),
+    *(index_arrays, integers, statistics_functions, sparse),
 )
 
 CALLS: Table[StagedCall] = Table(

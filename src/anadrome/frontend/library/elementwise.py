@@ -53,6 +53,8 @@ def loop_types(context: Context, ufunc: np.ufunc, values: Sequence[Value]) -> tu
         examples.append((float if dtype.is_float else int) if is_weak else dtype.numpy)
     try:
         found = ufunc.resolve_dtypes((*examples, *([None] * ufunc.nout)))
+        if found[0].hasobject:  # a comparison of Python's integers
+            found = (np.dtype(np.int64),) * ufunc.nin
     except TypeError:
         names = ", ".join(type_of(context, value)[0].numpy_name for value in values)
         raise PromotionError(table_name(ufunc), names, context.span) from None

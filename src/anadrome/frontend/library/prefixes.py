@@ -1,4 +1,4 @@
-"""Prefixes and differences along an axis: cumsum, cumprod, diff."""
+"""Prefixes and differences along an axis: cumsum, cumulative_prod, diff and their kin."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ import numpy as np
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Part, Scan, Size, Var, i64
 from anadrome.dtypes import BOOL, DType
-from anadrome.errors.frontend import PromotionError
+from anadrome.errors.frontend import PromotionError, UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom
 from anadrome.frontend.context import Context, StagedCall
-from anadrome.frontend.library.common import array_var, axis_of, built, optional_dtype, permuted
+from anadrome.frontend.library.common import (
+    array_var,
+    axis_of,
+    built,
+    optional_dtype,
+    permuted,
+    static_flag,
+)
 from anadrome.frontend.library.reductions import sum_type
 from anadrome.frontend.sizes import is_nonnegative, multiply_sizes, size_value
 from anadrome.frontend.values import Value
@@ -34,6 +41,36 @@ def prefixes(name: str, operator: str) -> StagedCall:
             var = context.builder.reshape(var, (multiply_sizes(context, own.shape),))
         along = 0 if axis is None else axis_of(context, name, axis, var.type.rank)  # type: ignore[union-attr]
         return context.wrap(scanned(context.builder, var, along, operator, target))
+
+    return staged
+
+
+def cumulative(name: str, operator: str, neutral: int) -> StagedCall:
+    """np.cumulative_sum, np.cumulative_prod: the prefixes along an axis, which an array of several dimensions
+    must name, and with `include_initial` that of no element before them"""
+    inclusive = prefixes(name, operator)
+
+    def staged(
+        context: Context,
+        x: Value,
+        *,
+        axis: Value = None,
+        dtype: Value = None,
+        include_initial: Value = False,
+    ) -> Value:
+        own = as_array(context, context.call(np.atleast_1d, x))
+        if axis is None and len(own.shape) > 1:
+            help = "say along which dimension: `axis=`"
+            raise UnsupportedArgument(
+                name, "an array of several dimensions without `axis`", context.span, help
+            )
+        along = axis_of(context, name, 0 if axis is None else axis, len(own.shape))
+        found = as_array(context, inclusive(context, own, along, dtype))
+        if not static_flag(context, name, "include_initial", include_initial):
+            return found
+        sizes = [i64(1) if one == along else size for one, size in enumerate(found.shape)]
+        first = context.wrap(context.builder.full(sizes, context.constant(neutral, found.dtype)))
+        return context.call(np.concatenate, [first, found], axis=along)
 
     return staged
 
@@ -117,6 +154,8 @@ def _one_less(context: Context, size: Size) -> Size:
 CALLS: dict[Callable[..., object], StagedCall] = {
     np.cumsum: prefixes("np.cumsum", "add"),
     np.cumprod: prefixes("np.cumprod", "mul"),
+    np.cumulative_sum: cumulative("np.cumulative_sum", "add", 0),
+    np.cumulative_prod: cumulative("np.cumulative_prod", "mul", 1),
     np.diff: differences,
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from anadrome.array_ir.build import Builder
+from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
 from anadrome.dtypes import I64
 from anadrome.errors.base import counted
@@ -18,11 +18,13 @@ from anadrome.frontend.library.common import (
     axes_of,
     axis_of,
     built,
+    own_shape,
     permuted_view,
     plain,
     require,
     reshaped_view,
     shape_argument,
+    static_int,
 )
 from anadrome.frontend.operators import broadcast_shapes, is_one
 from anadrome.frontend.sizes import agree, as_size, is_same_size, multiply_sizes, show_shape
@@ -197,6 +199,32 @@ def moveaxis(context: Context, a: Value, source: Value, destination: Value) -> V
     for target, origin in sorted(zip(sides[1], sides[0], strict=True)):
         order.insert(target, origin)
     return _permute(context, found, order)
+
+
+def rolled_axis(context: Context, a: Value, axis: Value, start: Value = 0) -> Value:
+    """np.rollaxis: a view with the axis in front of what was the axis `start`"""
+    name = "np.rollaxis"
+    rank, found = len(own_shape(context, name, a)), plain(context, a)
+    along, before = axis_of(context, name, axis, rank), static_int(context, name, "start", start)
+    if not -rank <= before <= rank:
+        reason = f"start={before} of an array of {counted(rank, 'dimension')}"
+        raise UnsupportedArgument(name, reason, context.span)
+    target = before + rank if before < 0 else before
+    order = [one for one in range(rank) if one != along]
+    order.insert(target - 1 if along < target else target, along)
+    return _permute(context, found, order)
+
+
+def turned_matrix(name: str) -> StagedCall:
+    """np.matrix_transpose: the last two axes swapped; a view"""
+
+    def staged(context: Context, x: Value) -> Value:
+        rank = len(as_array(context, x).shape)
+        if rank < 2:
+            raise UnsupportedArgument(name, f"an array of {counted(rank, 'dimension')}", context.span)
+        return swapaxes(context, x, -1, -2)
+
+    return staged
 
 
 def expand_dims(context: Context, a: Value, axis: Value) -> Value:
@@ -429,12 +457,33 @@ def tile(
     )
 
 
+def resized(context: Context, a: Value, new_shape: Value) -> Value:
+    """np.resize: the elements in row-major order, over again where they end; zeros where there are none"""
+    flat = array_var(context, "np.resize", raveled(context, as_array(context, a)))
+    sizes = shape_argument(context, "np.resize", new_shape)
+    size = flat.type.shape[0]
+    zero = number(0, flat.type.dtype)
+
+    def place(inner: Builder, index: Var) -> Atom:
+        is_some, divisor = inner.apply("gt", size, i64(0)), inner.apply("max", size, i64(1))
+        at = inner.apply("mod", index, divisor)
+        return inner.branch(is_some, lambda deeper: (deeper.index(flat, (at,)),), lambda deeper: (zero,))[0]
+
+    found = context.builder.stack(multiply_sizes(context, sizes), place)
+    if not sizes:
+        return boxed(context, context.builder.index(found, (i64(0),)))
+    return context.wrap(context.builder.reshape(found, sizes))
+
+
 CALLS: dict[Callable[..., object], StagedCall] = {
     np.reshape: reshaped,
     np.ravel: raveled,
     np.transpose: transposed,
     np.swapaxes: swapaxes,
     np.moveaxis: moveaxis,
+    np.rollaxis: rolled_axis,
+    np.matrix_transpose: turned_matrix("np.matrix_transpose"),
+    np.linalg.matrix_transpose: turned_matrix("np.linalg.matrix_transpose"),
     np.expand_dims: expand_dims,
     np.squeeze: squeeze,
     np.atleast_1d: at_least("np.atleast_1d", 1),
@@ -448,6 +497,7 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.roll: roll,
     np.repeat: repeat,
     np.tile: tile,
+    np.resize: resized,
 }
 
 METHODS: dict[str, StagedCall] = {
