@@ -197,5 +197,46 @@ EDITING: list[Row] = [
     (np.fromfunction, lambda x: np.fromfunction(lambda i, j: x[0] * i + x[1] ** j, (2, 3))),
     (np.geomspace, lambda x: np.geomspace(x[0] ** 2 + 1.0, x[1] ** 2 + 3.0, 5)),
     (np.choose, lambda x: np.choose(np.arange(len(x)) % 2, [x**2, x[0]])),
+    (
+        np.nanmedian,
+        lambda x: (
+            np.nanmedian(holed(x)) ** 2,
+            np.nanmedian(np.outer(x, x), axis=(0, 1)),
+            np.median(x**2, (0,)),
+        ),
+    ),
+    (
+        (np.nanquantile, np.nanpercentile),
+        lambda x: (
+            np.nanquantile(holed(x), [0.2, 0.7], method="hazen"),
+            np.nanpercentile(np.outer(x, x), 30, axis=0),
+        ),
+    ),
+    (
+        (np.quantile, np.percentile),
+        lambda x: tuple(
+            np.quantile(x**2, [0.15, 0.6], method=method)
+            for method in ("lower", "higher", "nearest", "midpoint", "weibull", "averaged_inverted_cdf")
+        ),
+    ),
+    (np.unwrap, lambda x: np.unwrap(9.0 * x) ** 2),
+    (
+        (np.add.reduceat, np.multiply.reduceat, np.maximum.reduceat),
+        lambda x: (
+            *(np.add.reduceat(x**2, [0, 2, 1]), np.multiply.reduceat(np.outer(x, x[:2]), [1, 3])),
+            *(
+                np.maximum.reduceat(x**2, [3, 0]),
+                np.minimum.reduceat(np.outer(x, x), np.array([1, 2]), axis=1),
+            ),
+        ),
+    ),
+    (np.unstack, lambda x: np.unstack(np.stack([x, x**2]))),
+    (
+        (np.union1d, np.intersect1d, np.setdiff1d, np.setxor1d),
+        lambda x: (
+            np.sum(np.union1d(x, x[:2]) ** 2) + np.sum(np.intersect1d(x, x[1:]) ** 2),
+            np.sum(np.setdiff1d(x, x[:2]) ** 3) + np.sum(np.setxor1d(x[1:], x[:3]) ** 2),
+        ),
+    ),
     ("tolist", lambda x: sum(v * v * k for k, v in enumerate(x.tolist()))),
 ]

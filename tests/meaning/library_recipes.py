@@ -90,6 +90,12 @@ CALLS: dict[str, tuple[str, ...]] = {
     "np.nanstd": ("v m", "np.nanstd({a})", "np.nanstd({a}, axis=0)"),
     "np.nancumsum": ("v m", "np.nancumsum({a})", "np.nancumsum(np.where({a} > 2, np.nan, {a}), axis=0)"),
     "np.nancumprod": ("v", "np.nancumprod({a} * 0.1)"),
+    "np.nanmedian": ("v m", "np.nanmedian({a})", "np.nanmedian(np.where({a} > 2, np.nan, {a}), axis=0)"),
+    "np.nanquantile": ("v m", "np.nanquantile({a}, 0.3, method='hazen')"),
+    "np.nanpercentile": ("v m", "np.nanpercentile({a}, [30], 0, method='higher')"),
+    "np.nanargmin": ("v m i", "np.nanargmin({a})", "np.nanargmin({a}, axis=0)"),
+    "np.nanargmax": ("v m i", "np.nanargmax(np.where({a} > 2, np.nan, {a}))"),
+    "np.unwrap": ("v m", "np.unwrap({a} * 4)", "np.unwrap({a} * {a}, axis=0)", "np.unwrap({a}, 1, period=3)"),
     "np.cumulative_sum": ("v i", "np.cumulative_sum({a})", "np.cumulative_sum({a}, include_initial=True)"),
     "np.cumulative_prod": ("m b", "np.cumulative_prod({a}, axis=0, include_initial=True)"),
     # -------------------------------------------------------------------- products, shapes, norms
@@ -128,6 +134,13 @@ CALLS: dict[str, tuple[str, ...]] = {
         *("v", "np.choose(np.arange(len({a})) % 2, [{a}, 0.5])"),
         "np.choose({a}.astype(int), [{a}, {a}[::-1]], mode='clip')",
     ),
+    "np.lexsort": ("v i", "np.lexsort(({a}, {a} > 2))", "np.lexsort(({a}[::-1], {a} > 1, {a} > 2))"),
+    "np.unstack": ("m q", "np.unstack(np.stack([{a}, {a}]))[1]", "np.unstack(np.stack([{a}], 1), axis=1)[0]"),
+    # -------------------------------------------------------------------- sets
+    "np.union1d": ("v m i b", "np.union1d({a}, {a}[::-1])", "np.union1d({a}, [1, 7])"),
+    "np.intersect1d": ("v m i b", "np.intersect1d({a}, {a}[1:])", "np.intersect1d({a}, [1, 2, 7])"),
+    "np.setdiff1d": ("v m i b", "np.setdiff1d({a}, {a}[:1])", "np.setdiff1d({a}, [2], True)"),
+    "np.setxor1d": ("v i b", "np.setxor1d({a}, [2, 9])", "np.setxor1d({a}[1:], {a}[:2])"),
     # -------------------------------------------------------------------- asked of arrays
     "np.isposinf": ("v m i b z", "np.isposinf({a})", "np.isposinf(np.exp({a} * 300))"),
     "np.isneginf": ("v m i b z", "np.isneginf({a})"),

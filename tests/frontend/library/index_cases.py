@@ -83,6 +83,39 @@ INDICES: list[Case] = [
         TABLE,
         X,
     ),
+    case(
+        np.lexsort,
+        lambda a, b: (
+            *(np.lexsort((a, b)), np.lexsort([b, a, b])),
+            np.lexsort((np.stack([a, b]), np.stack([b, a])), 0),
+        ),
+        *(np.array([2.0, np.nan, 1.0, 2.0, 0.0]), np.array([1, 0, 1, 1, 0], np.int8)),
+    ),
+    case(
+        np.unstack,
+        lambda x: (*np.unstack(np.stack([x, x * 2])), *np.unstack(np.stack([x, x], 2), axis=-1)),
+        X,
+    ),
+]
+
+SETS: list[Case] = [
+    *(
+        case(
+            (np.union1d, np.intersect1d, np.setdiff1d, np.setxor1d),
+            lambda x, y: (
+                *(np.union1d(x, y), np.intersect1d(x, y), np.setdiff1d(x, y), np.setxor1d(x, y)),
+                *(np.setdiff1d(x, y, assume_unique=True), np.union1d([x, x], [1, 2])),
+                *(np.intersect1d(np.unique(x), np.unique(y), True), np.setxor1d(x[:0], y[:0])),
+            ),
+            *pair,
+        )
+        for pair in (
+            (np.array([3.0, 1.0, 2.0, 1.0, np.nan]), np.array([1.0, 2.0, 2.0, np.nan])),
+            (np.array([3, 1, 1], np.int8), np.array([9, 1])),
+            (LINE.astype(np.float32), LINE[:2]),
+            (np.array([True, False]), np.array([True, True])),
+        )
+    ),
 ]
 
 ASKED: list[Case] = [
@@ -122,4 +155,4 @@ ASKED: list[Case] = [
     case(np.not_equal, lambda n: (np.not_equal(n, 0), np.less(n, n), np.equal(n, 3)), 3),
 ]
 
-CASES = [*INDICES, *ASKED]
+CASES = [*INDICES, *SETS, *ASKED]

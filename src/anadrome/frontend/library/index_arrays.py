@@ -9,12 +9,12 @@ import numpy as np
 from anadrome.array_ir.nodes import Const, i64
 from anadrome.dtypes import I64
 from anadrome.errors.base import counted
-from anadrome.errors.frontend import UnsupportedArgument
+from anadrome.errors.frontend import ShapeMismatch, UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom, describe, promote
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.indexing import take as taken
 from anadrome.frontend.library.common import own_shape, require, shape_argument, static_flag, static_int
-from anadrome.frontend.sizes import agree, multiply_sizes, size_value
+from anadrome.frontend.sizes import agree, multiply_sizes, show_shape, size_value
 from anadrome.frontend.values import Array, Staged, Value
 
 
@@ -181,6 +181,25 @@ def items_of(context: Context, name: str, value: Value, count: int | None = None
     return [taken(context, found, k) for k in range(int(found.shape[0].value))]
 
 
+def sorted_by_keys(context: Context, keys: Value, axis: Value = -1) -> Value:
+    """np.lexsort: the order by the last of several keys, where that is equal by the one before, and so on"""
+    name, call = "np.lexsort", context.call
+    parts = [as_array(context, one) for one in items_of(context, name, keys)]
+    if not parts or not parts[0].shape:
+        raise UnsupportedArgument(name, f"{describe(keys)} as keys", context.span, "give arrays of one shape")
+    shape = parts[0].shape
+    for part in parts[1:]:
+        if len(part.shape) != len(shape):
+            raise ShapeMismatch(name, show_shape(shape), show_shape(part.shape), context.span)
+        for size, own in zip(shape, part.shape, strict=True):
+            agree(context, size, own, name)
+    order = call(np.argsort, parts[0], axis=axis)
+    for part in parts[1:]:
+        following = call(np.argsort, call(np.take_along_axis, part, order, axis=axis), axis=axis)
+        order = call(np.take_along_axis, order, following, axis=axis)
+    return order
+
+
 # ---------------------------------------------------------------------------- one of several
 def chosen(context: Context, a: Value, choices: Value, *, mode: Value = "raise") -> Value:
     """np.choose: of several arrays the element of that one which an index names, all broadcast"""
@@ -211,4 +230,5 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.unravel_index: unravelled,
     np.ravel_multi_index: ravelled,
     np.choose: chosen,
+    np.lexsort: sorted_by_keys,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,8 +11,9 @@ from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Part, Scan, Size, Var, i64
 from anadrome.dtypes import BOOL, DType
 from anadrome.errors.frontend import PromotionError, UnsupportedArgument
-from anadrome.frontend.arrays import as_array, atom
+from anadrome.frontend.arrays import as_array, atom, promote
 from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.indexing import take
 from anadrome.frontend.library.common import (
     array_var,
     axis_of,
@@ -22,7 +24,7 @@ from anadrome.frontend.library.common import (
 )
 from anadrome.frontend.library.reductions import sum_type
 from anadrome.frontend.sizes import is_nonnegative, multiply_sizes, size_value
-from anadrome.frontend.values import Value
+from anadrome.frontend.values import Array, Value, is_staged
 
 
 # ---------------------------------------------------------------------------- sums and products so far
@@ -151,12 +153,41 @@ def _one_less(context: Context, size: Size) -> Size:
     return less if is_nonnegative(context, less) else context.builder.size("max", less, i64(0))
 
 
+def unwrapped(
+    context: Context, p: Value, discont: Value = None, axis: Value = -1, *, period: Value = 2 * np.pi
+) -> Value:
+    """np.unwrap: whole periods are added from each jump on, so that no step is longer than half of one"""
+    name, call, found = "np.unwrap", context.call, as_array(context, p)
+    if not isinstance(found, Array):
+        raise UnsupportedArgument(name, "a number where an array is expected", context.span)
+    along = axis_of(context, name, axis, len(found.shape))
+    steps = call(np.diff, found, axis=along)
+    dtype, _ = promote(context, (steps, period), name)
+    if is_staged(period):
+        reason = "a period that only the run knows"
+        raise UnsupportedArgument(name, reason, context.span, "unwrap `p / period` by a period of 1.0")
+    length: Any = period
+    half, rest = divmod(length, 2) if dtype.is_integer else (length / 2, 0)
+    least = length / 2 if discont is None else discont
+    wrapped = call(np.add, call(np.remainder, call(np.add, steps, half), length), -half)
+    if not rest:
+        is_end = call(np.logical_and, call(np.equal, wrapped, -half), call(np.greater, steps, 0))
+        wrapped = call(np.where, is_end, half, wrapped)
+    is_short = call(np.less, call(np.absolute, steps), least)
+    added = call(np.where, is_short, 0, call(np.subtract, wrapped, steps))
+    before = (slice(None),) * along
+    first, others = (take(context, found, (*before, part)) for part in (slice(0, 1), slice(1, None)))
+    others = as_array(context, call(np.add, others, call(np.cumsum, added, axis=along)), dtype)
+    return call(np.concatenate, [as_array(context, first, dtype), others], axis=along)
+
+
 CALLS: dict[Callable[..., object], StagedCall] = {
     np.cumsum: prefixes("np.cumsum", "add"),
     np.cumprod: prefixes("np.cumprod", "mul"),
     np.cumulative_sum: cumulative("np.cumulative_sum", "add", 0),
     np.cumulative_prod: cumulative("np.cumulative_prod", "mul", 1),
     np.diff: differences,
+    np.unwrap: unwrapped,
 }
 
 METHODS: dict[str, StagedCall] = {

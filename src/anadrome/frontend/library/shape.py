@@ -13,6 +13,7 @@ from anadrome.errors.base import counted
 from anadrome.errors.frontend import ShapeMismatch, UnsuitableSize, UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom, boxed, describe
 from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.indexing import take
 from anadrome.frontend.library.common import (
     array_var,
     axes_of,
@@ -475,6 +476,19 @@ def resized(context: Context, a: Value, new_shape: Value) -> Value:
     return context.wrap(context.builder.reshape(found, sizes))
 
 
+def unstacked(context: Context, x: Value, *, axis: Value = 0) -> Value:
+    """np.unstack: the parts along an axis of known size; views"""
+    name = "np.unstack"
+    found = plain(context, x)
+    along = axis_of(context, name, axis, len(found.shape))
+    front = moveaxis(context, found, along, 0)
+    assert isinstance(front, Array)
+    size = front.shape[0]
+    if not isinstance(size, Const):
+        raise UnsupportedArgument(name, "an axis whose size only the run knows", context.span)
+    return tuple(take(context, front, k) for k in range(int(size.value)))
+
+
 CALLS: dict[Callable[..., object], StagedCall] = {
     np.reshape: reshaped,
     np.ravel: raveled,
@@ -497,6 +511,7 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.roll: roll,
     np.repeat: repeat,
     np.tile: tile,
+    np.unstack: unstacked,
     np.resize: resized,
 }
 
