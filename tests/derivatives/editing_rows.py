@@ -238,5 +238,26 @@ EDITING: list[Row] = [
             np.sum(np.setdiff1d(x, x[:2]) ** 3) + np.sum(np.setxor1d(x[1:], x[:3]) ** 2),
         ),
     ),
+    (
+        (np.poly, np.polydiv),
+        lambda x: (
+            np.poly(x[:4] ** 2),
+            np.polydiv(x, x[:3] ** 2 + 1.0)[0],
+            np.sum(np.polydiv(x, x[:3])[1] ** 2),
+        ),
+    ),
+    (
+        np.polyfit,
+        lambda x: (
+            np.polyfit(np.arange(len(x)) + 0.1 * x, np.sin(x), 2, w=x**2 + 1.0),
+            *np.polyfit(np.arange(len(x)) + 0.1 * x, x**3, 1, cov=True),
+        ),
+    ),
+    (
+        np.histogram2d,
+        lambda x: np.histogram2d(
+            np.sin(np.arange(len(x))), np.arange(len(x)), (2, 3), weights=x**2, density=True
+        ),
+    ),
     ("tolist", lambda x: sum(v * v * k for k, v in enumerate(x.tolist()))),
 ]

@@ -156,6 +156,10 @@ CALLS: dict[str, tuple[str, ...]] = {
     "np.polyadd": ("v", "np.polyadd({a}, {a})", "np.polyadd({a}, [1.0, 2.0])"),
     "np.polysub": ("v", "np.polysub({a}, {a})", "np.polysub([1.0, 2.0], {a})"),
     "np.polymul": ("v", "np.polymul({a}, {a})", "np.polymul({a} - 1.0, [0.0, 2.0])"),
+    "np.histogram2d": ("v", "np.histogram2d(np.arange(len({a})), np.arange(len({a})), (2, 3), weights={a})"),
+    "np.poly": ("v", "np.poly({a}[:4])", "np.poly([2.0, {a}[0]])"),
+    "np.polydiv": ("v", "np.polydiv({a}, {a}[:2])", "np.polydiv({a}, [2.0, 1.0])[0]"),
+    "np.polyfit": ("v m", "np.polyfit(np.arange(len({a})) + 1.0, {a}, 1)", "np.polyfit({a}, {a} ** 2, 0)"),
     "np.vectorize": ("v m i", "np.vectorize(lambda v: v * 2.0)({a})", "np.vectorize(max)({a}, 2.5)"),
     "np.vectorize.__call__": ("v", "np.vectorize(lambda v, w: (v, w), otypes=[float, float])({a}, 2)"),
     "np.apply_along_axis": (

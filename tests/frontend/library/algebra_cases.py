@@ -255,6 +255,11 @@ CASES: list[Case] = [
         )
     ),
     case(np.linalg.multi_dot, lambda x: np.linalg.multi_dot([x, x.T, x]), WHOLE),
+    case(
+        np.linalg.lstsq,
+        lambda x, y, r: (*np.linalg.lstsq(x, y, r), *np.linalg.lstsq(x, y, -r), np.linalg.pinv(x, r)),
+        *(A, W, 0.5),
+    ),
     *(
         case(np.linalg.lstsq, lambda x, y, r=r: np.linalg.lstsq(x, y, r), x, y)
         for x, y, r in (

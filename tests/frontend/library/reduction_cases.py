@@ -52,6 +52,21 @@ METHODS_OF_QUANTILES = (
 CASES: list[Case] = [
     *(
         case(
+            np.histogram2d,
+            lambda x, y, w: (
+                *(np.histogram2d(x, y), np.histogram2d(x, y, (3, 4), weights=w)),
+                *(
+                    np.histogram2d(x, y, [2, [-1.0, 0.0, 2.0]], density=True),
+                    np.histogram2d(x, y, [-1, 0, 1, 2]),
+                ),
+                *(np.histogram2d(x, y, 3, [(-1, 1), None], weights=w > 0.5), np.histogram2d(x[:0], y[:0], 2)),
+            ),
+            *(places, LINE[::-1].copy(), np.linspace(0.0, 1.0, 20)),
+        )
+        for places in (LINE, LINE.astype(np.float32), (LINE * 3).astype(int))
+    ),
+    *(
+        case(
             (np.quantile, np.percentile, np.nanquantile, np.nanpercentile),
             lambda x, m=method: (
                 *(np.quantile(x, [0.0, 0.3, 0.5, 1.0], method=m), np.percentile(x, 30, axis=0, method=m)),
