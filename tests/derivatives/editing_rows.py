@@ -193,6 +193,10 @@ EDITING: list[Row] = [
             np.matrix_transpose(np.outer(x, x**2)) @ np.linalg.matrix_transpose(np.outer(x, x)),
         ),
     ),
+    (
+        (np.asfortranarray, np.astype),
+        lambda x: np.asfortranarray(np.outer(x, x)).T @ x + np.astype(x**2, np.float64),
+    ),
     (np.resize, lambda x: np.resize(x**2, (2, 9))),
     (np.fromfunction, lambda x: np.fromfunction(lambda i, j: x[0] * i + x[1] ** j, (2, 3))),
     (np.geomspace, lambda x: np.geomspace(x[0] ** 2 + 1.0, x[1] ** 2 + 3.0, 5)),

@@ -81,6 +81,7 @@ NOT_FLOAT = [
     *(np.isposinf, np.isneginf, np.isreal, np.iscomplex, np.array_equiv, np.result_type, np.indices),
     *(np.tril_indices, np.triu_indices, np.tril_indices_from, np.triu_indices_from, np.diag_indices),
     *(
+        np.broadcast_shapes,
         np.nanargmin,
         np.nanargmax,
         np.lexsort,

@@ -119,6 +119,9 @@ CALLS: dict[str, tuple[str, ...]] = {
     "np.matrix_transpose": ("m q k", "np.matrix_transpose({a})"),
     "np.linalg.matrix_transpose": ("m q k", "np.linalg.matrix_transpose({a})"),
     "np.resize": ("v m z c", "np.resize({a}, (2, 3))", "np.resize({a}, 1)"),
+    "np.asfortranarray": ("v m q", "np.asfortranarray({a})", "np.asfortranarray({a}, np.float32)"),
+    "np.astype": ("v m i b", "np.astype({a}, np.float64)", "np.astype({a}, float, copy=False)"),
+    "np.broadcast_shapes": ("v m", "np.broadcast_shapes({a}.shape, {a}.shape[-1], (1, 1))"),
     # -------------------------------------------------------------------- indices
     "np.tril_indices": ("v", "np.tril_indices(len({a}))", "np.tril_indices(len({a}), -1)"),
     "np.triu_indices": ("v", "np.triu_indices(len({a}), 1)", "np.triu_indices(len({a}), 0, 2)"),

@@ -60,6 +60,18 @@ SHAPES: list[Case] = [
         CUBE,
     ),
     case(
+        (np.asfortranarray, np.astype, np.broadcast_shapes),
+        lambda x: (
+            *(np.asfortranarray(x), np.asfortranarray(x[0, 0]), np.asfortranarray(x[0, 0, 0], np.float32)),
+            *(
+                np.astype(x, np.float32),
+                np.astype(x[0], int),
+                np.broadcast_shapes(x.shape, x.shape[2], (1, 1)),
+            ),
+        ),
+        CUBE,
+    ),
+    case(
         np.rollaxis,
         lambda x: (np.rollaxis(x, 2), np.rollaxis(x, 0, 3), np.rollaxis(x, -1, 1), np.rollaxis(x, 1, -2)),
         CUBE,

@@ -164,6 +164,8 @@ REFUSED: list[tuple[Callable[..., Any], type[FrontendError], str]] = [
     (lambda x: np.linalg.tensorinv(x, 0), UnsupportedArgument, "ind=0"),
     (lambda x: np.linalg.tensorsolve(x, x), UnsupportedArgument, "more dimensions"),
     (lambda x: np.linalg.tensorsolve(x, x[0], axes=1), UnsupportedArgument, "tuple of axes"),
+    (lambda x: np.astype(x[0, 0], int), UnsupportedArgument, "np.asarray"),
+    (lambda x: np.broadcast_shapes(x.shape, (len(x) + 1, 3)), FrontendError, ""),
     (lambda x: np.rollaxis([x, x], 1), UnsupportedArgument, "np.array"),
     (lambda x: np.tril_indices_from(x[0]), UnsupportedArgument, "a matrix is expected"),
     (lambda x: np.diag_indices_from(x[0]), UnsupportedArgument, "1 dimension"),

@@ -28,7 +28,7 @@ from anadrome.frontend.library.common import (
     static_int,
 )
 from anadrome.frontend.operators import broadcast_shapes, is_one
-from anadrome.frontend.sizes import agree, as_size, is_same_size, multiply_sizes, show_shape
+from anadrome.frontend.sizes import agree, as_size, is_same_size, multiply_sizes, show_shape, size_value
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import Array, Staged, Value
 from anadrome.frontend.views import is_contiguous, is_several, view_of
@@ -321,6 +321,13 @@ def broadcast_arrays(context: Context, *args: Value) -> Value:
     return tuple(_stretched(context, one, shape, is_writable=False) for one in parts)
 
 
+def common_shape(context: Context, *args: Value) -> Value:
+    """np.broadcast_shapes: the shape that several are broadcast to"""
+    name = "np.broadcast_shapes"
+    shapes = [shape_argument(context, name, one) for one in args]
+    return tuple(size_value(context, size) for size in broadcast_shapes(context, shapes, name))
+
+
 def flip(context: Context, m: Value, axis: Value = None) -> Value:
     """np.flip: the elements of the axes in reverse order; a view"""
     found = plain(context, m)
@@ -505,6 +512,7 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.atleast_3d: at_least("np.atleast_3d", 3),
     np.broadcast_to: broadcast_to,
     np.broadcast_arrays: broadcast_arrays,
+    np.broadcast_shapes: common_shape,
     np.flip: flip,
     np.flipud: flip_axis("np.flipud", 0),
     np.fliplr: flip_axis("np.fliplr", 1),
