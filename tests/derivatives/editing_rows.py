@@ -142,5 +142,126 @@ EDITING: list[Row] = [
     (np.polymul, lambda x: np.cumsum(np.polymul(x, x[:3]) ** 2)[-1]),
     ((np.vectorize, np.vectorize.__call__), lambda x: np.vectorize(lambda v: v**2 if v > 0 else -v)(x)),
     (np.apply_along_axis, lambda x: np.apply_along_axis(lambda r: r / (1.0 + r @ r), 1, np.outer(x, x))),
+    (
+        (np.cumulative_sum, np.cumulative_prod),
+        lambda x: (
+            np.cumulative_sum(x**2, include_initial=True),
+            np.cumulative_prod(np.outer(x, x[:2]), axis=0),
+        ),
+    ),
+    (
+        (np.vecdot, np.linalg.vecdot, np.matvec, np.vecmat),
+        lambda x: (
+            *(np.vecdot(np.outer(x, x), x), np.linalg.vecdot(np.outer(x, x[:2]), x[:, None], axis=0)),
+            *(np.matvec(np.outer(x[:3], x), x**2), np.vecmat(x, np.outer(x, x[:2]))),
+        ),
+    ),
+    (
+        (np.linalg.outer, np.linalg.matmul, np.linalg.tensordot, np.linalg.cross),
+        lambda x: (
+            *(np.linalg.outer(x, x[:2]), np.linalg.matmul(x, np.outer(x, x[:3]))),
+            *(np.linalg.tensordot(np.outer(x, x), x, axes=1), np.linalg.cross(x[:3], np.sin(x[1:4]))),
+        ),
+    ),
+    (
+        (np.linalg.diagonal, np.linalg.trace, np.diagflat),
+        lambda x: (
+            *(np.linalg.diagonal(np.outer(x, x[:4]), offset=1), np.linalg.trace(np.outer(x, x))),
+            np.diagflat(x**2, 1),
+        ),
+    ),
+    (
+        (np.linalg.tensorsolve, np.linalg.tensorinv),
+        lambda x: (
+            np.linalg.tensorsolve(
+                np.outer(x[:4], x[:4]).reshape(2, 2, 4) + np.eye(4).reshape(2, 2, 4) * 9, x[:4].reshape(2, 2)
+            ),
+            np.linalg.tensorinv(np.outer(x[:4], x[:4]).reshape(2, 2, 4) + np.eye(4).reshape(2, 2, 4) * 9),
+        ),
+    ),
+    (
+        (np.linalg.vector_norm, np.linalg.matrix_norm),
+        lambda x: (
+            np.linalg.vector_norm(np.outer(x, x[:2]), ord=3),
+            np.linalg.matrix_norm(np.outer(x, x**2)),
+        ),
+    ),
+    (
+        (np.rollaxis, np.matrix_transpose, np.linalg.matrix_transpose),
+        lambda x: (
+            np.rollaxis(np.outer(x, x**2), 1) * x,
+            np.matrix_transpose(np.outer(x, x**2)) @ np.linalg.matrix_transpose(np.outer(x, x)),
+        ),
+    ),
+    (
+        (np.asfortranarray, np.astype),
+        lambda x: np.asfortranarray(np.outer(x, x)).T @ x + np.astype(x**2, np.float64),
+    ),
+    (np.resize, lambda x: np.resize(x**2, (2, 9))),
+    (np.fromfunction, lambda x: np.fromfunction(lambda i, j: x[0] * i + x[1] ** j, (2, 3))),
+    (np.geomspace, lambda x: np.geomspace(x[0] ** 2 + 1.0, x[1] ** 2 + 3.0, 5)),
+    (np.choose, lambda x: np.choose(np.arange(len(x)) % 2, [x**2, x[0]])),
+    (
+        np.nanmedian,
+        lambda x: (
+            np.nanmedian(holed(x)) ** 2,
+            np.nanmedian(np.outer(x, x), axis=(0, 1)),
+            np.median(x**2, (0,)),
+        ),
+    ),
+    (
+        (np.nanquantile, np.nanpercentile),
+        lambda x: (
+            np.nanquantile(holed(x), [0.2, 0.7], method="hazen"),
+            np.nanpercentile(np.outer(x, x), 30, axis=0),
+        ),
+    ),
+    (
+        (np.quantile, np.percentile),
+        lambda x: tuple(
+            np.quantile(x**2, [0.15, 0.6], method=method)
+            for method in ("lower", "higher", "nearest", "midpoint", "weibull", "averaged_inverted_cdf")
+        ),
+    ),
+    (np.unwrap, lambda x: np.unwrap(9.0 * x) ** 2),
+    (
+        (np.add.reduceat, np.multiply.reduceat, np.maximum.reduceat),
+        lambda x: (
+            *(np.add.reduceat(x**2, [0, 2, 1]), np.multiply.reduceat(np.outer(x, x[:2]), [1, 3])),
+            *(
+                np.maximum.reduceat(x**2, [3, 0]),
+                np.minimum.reduceat(np.outer(x, x), np.array([1, 2]), axis=1),
+            ),
+        ),
+    ),
+    (np.unstack, lambda x: np.unstack(np.stack([x, x**2]))),
+    (
+        (np.union1d, np.intersect1d, np.setdiff1d, np.setxor1d),
+        lambda x: (
+            np.sum(np.union1d(x, x[:2]) ** 2) + np.sum(np.intersect1d(x, x[1:]) ** 2),
+            np.sum(np.setdiff1d(x, x[:2]) ** 3) + np.sum(np.setxor1d(x[1:], x[:3]) ** 2),
+        ),
+    ),
+    (
+        (np.poly, np.polydiv),
+        lambda x: (
+            np.poly(x[:4] ** 2),
+            np.polydiv(x, x[:3] ** 2 + 1.0)[0],
+            np.sum(np.polydiv(x, x[:3])[1] ** 2),
+        ),
+    ),
+    (
+        np.polyfit,
+        lambda x: (
+            np.polyfit(np.arange(len(x)) + 0.1 * x, np.sin(x), 2, w=x**2 + 1.0),
+            *np.polyfit(np.arange(len(x)) + 0.1 * x, x**3, 1, cov=True),
+        ),
+    ),
+    (
+        np.histogram2d,
+        lambda x: np.histogram2d(
+            np.sin(np.arange(len(x))), np.arange(len(x)), (2, 3), weights=x**2, density=True
+        ),
+    ),
     ("tolist", lambda x: sum(v * v * k for k, v in enumerate(x.tolist()))),
 ]

@@ -78,6 +78,18 @@ NOT_FLOAT = [
     *(np.greater_equal, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift),
     *(np.right_shift, np.logical_and, np.logical_or, np.logical_xor, np.logical_not, np.isclose),
     *(np.any, np.all, np.count_nonzero, np.argmin, np.argmax, np.argsort, np.searchsorted),
+    *(np.isposinf, np.isneginf, np.isreal, np.iscomplex, np.array_equiv, np.result_type, np.indices),
+    *(np.tril_indices, np.triu_indices, np.tril_indices_from, np.triu_indices_from, np.diag_indices),
+    *(
+        np.broadcast_shapes,
+        np.nanargmin,
+        np.nanargmax,
+        np.lexsort,
+        np.diag_indices_from,
+        np.unravel_index,
+        np.ravel_multi_index,
+        np.linalg.matrix_rank,
+    ),
     *(np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
     *(math.isnan, math.isinf, math.isfinite, math.floor, math.ceil, math.trunc, math.isclose),
 ]

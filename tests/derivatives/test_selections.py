@@ -61,6 +61,16 @@ def test_empty_masks_and_windows() -> None:
         (lambda x: np.percentile(x, x[0] * 1e9), "between"),
         (lambda x: np.digitize(x, x), "rise or fall"),
         (lambda x: np.histogram(x, x), "rise"),
+        (lambda x: np.add.reduceat(x, np.array([0, 20])), "out of range"),
+        (lambda x: np.nanargmax(x * np.nan), "All-NaN"),
+        (lambda x: np.unravel_index(np.array([0, 20]), x.shape), "out of bounds"),
+        (lambda x: np.ravel_multi_index((np.array([-1]),), x.shape), "out of bounds"),
+        (lambda x: np.choose(np.array([0, 2]), [x[:2], x[2:4]]) + 0.0 * x[0], "no such choice"),
+        (lambda x: np.polyfit(x[:3], x[3:6], 2, cov=True), "more data than 3"),
+        (lambda x: np.polyfit(x * 0.0, x, 2, cov=True), "no covariance"),
+        (lambda x: np.histogram(x * np.inf, 3), "not finite"),
+        (lambda x: np.histogram2d(x, x * np.nan, 3), "not finite"),
+        (lambda x: np.geomspace(x[0] * 0.0, 1.0), "zero"),
         (lambda x: np.add.at(x.copy(), np.array([99]), 1.0), "out of range"),
     ],
 )
@@ -94,5 +104,6 @@ def test_lengths_take_the_sign_of_the_first_element_along(size: int) -> None:
 
 
 def test_methods_of_universal_functions_have_cases() -> None:
-    seen = {method.__name__ for method in keys_of(SELECTIONS) | keys_of(VALUES) if method in UFUNC_METHODS}
-    assert seen == {"at", "reduce", "accumulate", "outer"}
+    rows = keys_of(SELECTIONS) | keys_of(VALUES) | keys_of(EDITING)
+    seen = {method.__name__ for method in rows if method in UFUNC_METHODS}
+    assert seen == {"at", "reduce", "accumulate", "outer", "reduceat"}

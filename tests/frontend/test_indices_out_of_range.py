@@ -110,3 +110,53 @@ def guarded_slope(x, c):
 )
 def test_derivatives_of_guarded_indices(x, c, expected):
     np.testing.assert_allclose(ad.grad(guarded_slope)(np.array(x), c), expected)
+
+
+def of_a_part(x, i):
+    o = x * 1.0
+    part = o[1:3]
+    part[i] = 6.0
+    return o
+
+
+def of_steps(x, i):
+    o = x * 1.0
+    part = o[:4:2]
+    part[i] += 6.0
+    return o
+
+
+def of_columns(x, i):
+    o = np.outer(x, x)
+    part = o[:, 1:3]
+    part[0, i] = 6.0
+    return o
+
+
+def of_a_row(x, i):
+    o = np.outer(x, x)
+    row = o[1:3][i]
+    row[...] = 7.0
+    return o
+
+
+@pytest.mark.parametrize("program", [of_a_part, of_steps, of_columns, of_a_row])
+@pytest.mark.parametrize("i", [-3, -2, 1, 2, np.array([-3]), np.array([1]), np.array([2]), np.array([0, 2])])
+def test_what_is_outside_of_a_view_is_not_written_inside_of_its_base(program, i):
+    x = np.arange(5.0)
+    compiled_function = ad.jit(program)
+    if np.all((np.asarray(i) >= -2) & (np.asarray(i) < 2)):
+        np.testing.assert_array_equal(compiled_function(x, i), program(x, i))
+        return
+    with pytest.raises(IndexError):
+        compiled_function(x, i)
+
+
+def test_an_empty_view_has_no_elements_to_write():
+    def first(x):
+        o = x * 1.0
+        o[:0][[0]] = 6.0
+        return o
+
+    with pytest.raises(IndexError):
+        ad.jit(first)(np.arange(5.0))

@@ -34,6 +34,12 @@ NONE = frozenset(
     np.logical_and.reduce np.logical_not np.logical_or np.logical_or.accumulate np.logical_or.at
     np.logical_or.outer np.logical_or.reduce np.logical_xor np.logical_xor.outer np.ndim np.nonzero
     np.not_equal np.not_equal.outer np.right_shift np.right_shift.outer np.searchsorted np.shape
+    np.array_equiv np.broadcast_shapes np.diag_indices np.diag_indices_from np.iscomplex np.isneginf
+    np.isposinf np.isreal
+    np.linalg.matrix_rank np.lexsort np.nanargmax np.nanargmin
+    np.logical_and.reduceat np.logical_or.reduceat np.ravel_multi_index np.result_type
+    np.tril_indices np.tril_indices_from np.triu_indices
+    np.triu_indices_from np.unravel_index
     np.signbit np.size np.uint16 np.uint32 np.uint64 np.uint8 operator.and_ operator.contains
     operator.eq operator.ge operator.gt operator.iand operator.ilshift operator.inv operator.invert
     operator.ior operator.irshift operator.is_ operator.is_not operator.ixor operator.le operator.lshift

@@ -133,7 +133,7 @@ SQUARE_SIZES = (2, 3, 3, 5, 17)
 
 SIZES_OF = {**dict.fromkeys("mk", MATRIX_SIZES), **dict.fromkeys("sdq", SQUARE_SIZES)}
 
-WIDE = ("outer(", "kron(", "tensordot(", "vander(", "np.diag(")
+WIDE = ("outer(", "kron(", "tensordot(", "vander(", "np.diag(", "diagflat(")
 """Calls whose results are much larger than their arguments."""
 
 # ---------------------------------------------------------------------------- writes

@@ -136,6 +136,9 @@ UFUNC_METHODS: dict[str, str] = {
         np.hypot
     """,
     "i {f}.reduce({a}) {f}.accumulate({a}) {f}.outer({a},{a})": "np.bitwise_and np.bitwise_or np.bitwise_xor",
+    "v m {f}.reduceat({a},[0]) {f}.reduceat({a},np.arange(len({a}))[::-2])": """
+        np.add np.multiply np.minimum np.maximum np.logical_and np.logical_or
+    """,
     "v {f}.at({a},np.array([0,0]),2.0)": "np.add np.subtract np.multiply np.minimum np.maximum",
     "c {f}.at({a},np.array([0,0]),2.0)": "np.add np.subtract",
     "b {f}.at({a},np.array([0,0]),True)": "np.logical_and np.logical_or",

@@ -327,7 +327,17 @@ IN_ORDER = frozenset({".copy", "flatten", ".flatten", "ascontiguousarray", "dot"
 
 LOOKING = frozenset(
     [
-        *("array", "asarray", "asanyarray", "ascontiguousarray", "astype", "copy", "copyto", "fill"),
+        *(
+            "array",
+            "asarray",
+            "asanyarray",
+            "ascontiguousarray",
+            "asfortranarray",
+            "astype",
+            "copy",
+            "copyto",
+            "fill",
+        ),
         *("atleast_1d", "atleast_2d", "atleast_3d", "expand_dims", "ravel", "reshape", "squeeze"),
         *("putmask", "transpose", "conj", "conjugate", "imag", "real", "isinstance", "type", "round"),
     ]

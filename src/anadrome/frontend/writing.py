@@ -210,7 +210,10 @@ def _put_elements(context: Context, array: Array, found: Sequence[Selector], val
     builder, has_axes = context.builder, bool(base.type.shape)
     if all(map(is_one, taken.shape)):
         first = tuple(i64(0) for _ in taken.shape)
-        at = place(builder, tuple(taken.at(builder, first)))
+        only_own = tuple(taken.at(builder, first))
+        for axis in () if is_proved else gathered:
+            make_sure_inside(builder, only_own[axis], array.shape[axis])
+        at = place(builder, only_own)
         only = element(builder, stored, taken.shape, first)
         result = builder.update(base, tuple(at), only, Bounds.PROVED) if has_axes else only
         context.write(array.cell, variable_of(context, result))

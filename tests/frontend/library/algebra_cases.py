@@ -34,6 +34,103 @@ def einsum(subscripts: str) -> Callable[..., Any]:
 
 CASES: list[Case] = [
     *(
+        case((np.vecdot, np.linalg.vecdot), lambda x, y: (np.vecdot(x, y), np.linalg.vecdot(x, y)), *pair)
+        for pair in ((A, U), (BATCH, A), (A.astype(np.float32), U), (WHOLE, U), (U, V), (WHOLE > 0, A > 0))
+    ),
+    case(np.vecdot, lambda x, y: (np.vecdot(x, y, axis=0), np.vecdot(x, x, axis=-2)), A, drawn(4, 1)),
+    *(case(np.matvec, lambda x, y: np.matvec(x, y), *pair) for pair in ((A, U), (BATCH, U), (WHOLE, A))),
+    *(case(np.vecmat, lambda x, y: np.vecmat(x, y), *pair) for pair in ((W, A), (W, BATCH), (A, B))),
+    case(
+        (np.linalg.outer, np.linalg.matmul, np.linalg.tensordot),
+        lambda x, y: (np.linalg.outer(x, x), np.linalg.matmul(y, x), np.linalg.tensordot(y, x, axes=1)),
+        *(U, A),
+    ),
+    case(
+        np.linalg.cross,
+        lambda x, y: (np.linalg.cross(x, y), np.linalg.cross(x.T, y[:, None], axis=0)),
+        *(A, U),
+    ),
+    *(
+        case(
+            (np.linalg.diagonal, np.linalg.trace),
+            lambda x, k=k: (np.linalg.diagonal(x, offset=k), np.linalg.trace(x, offset=k)),
+            operand,
+        )
+        for operand, k in ((BATCH, 0), (BATCH, -1), (WHOLE.astype(np.int8), 1))
+    ),
+    case(np.diagflat, lambda x: (np.diagflat(x), np.diagflat(x[0, 0], -2), np.diagflat(x[0], 1)), WHOLE),
+    *(
+        case(
+            (
+                np.vecdot,
+                np.matvec,
+                np.vecmat,
+                np.linalg.vecdot,
+                np.linalg.outer,
+                np.linalg.cross,
+                np.rollaxis,
+            ),
+            lambda x, y: (
+                *(np.vecdot(x * 1j, y - 2j * x), np.vecdot(x, x + 1j * y, axis=0), np.matvec(x + 1j, y[0])),
+                *(np.vecmat(x[:, 0] - 1j, y), np.linalg.vecdot(x, y * 1j), np.linalg.outer(x[0] + 1j, y[1])),
+                *(np.linalg.cross(x + 1j, y), np.rollaxis(x + 1j * y, 1), np.matrix_transpose(x * 1j) @ y),
+                *(np.linalg.matmul(x.T + 1j, y), np.linalg.tensordot(x * 1j, y, axes=2), np.diagflat(x * 1j)),
+                *(np.resize(x * 1j + y, (3, 7)), np.linalg.matrix_norm(x + 1j * y, ord=1)),
+                *(np.linalg.matrix_rank(x + 1j * y), np.linalg.trace(x + 1j * y), np.iscomplex(x * 1j)),
+            ),
+            *pair,
+        )
+        for pair in ((drawn(4, 3), drawn(4, 3)), (WHOLE, A))
+    ),
+    case(
+        np.linalg.tensorsolve,
+        lambda x, y: (np.linalg.tensorsolve(x, y), np.linalg.tensorsolve(np.moveaxis(x, 2, 0), y, axes=(0,))),
+        *(drawn(2, 3, 6), drawn(2, 3)),
+    ),
+    case(
+        np.linalg.tensorinv,
+        lambda x: (np.linalg.tensorinv(x), np.linalg.tensorinv(x[0, :2, :2], 1)),
+        drawn(2, 3, 6),
+    ),
+    *(
+        case(
+            np.linalg.vector_norm,
+            lambda x, order=order: (
+                np.linalg.vector_norm(x, ord=order),
+                np.linalg.vector_norm(x, axis=(0, -1), ord=order, keepdims=True),
+                np.linalg.vector_norm(x[0, 0, 0], ord=order),
+            ),
+            BATCH,
+        )
+        for order in (2, 1, 0, 3.5, np.inf, -np.inf)
+    ),
+    *(
+        case(
+            np.linalg.matrix_norm,
+            lambda x, order=order: (
+                np.linalg.matrix_norm(x, ord=order, keepdims=True),
+                np.linalg.norm(x[0], order),
+            ),
+            operand,
+        )
+        for order in ("fro", "nuc", 1, 2, -np.inf)
+        for operand in (BATCH, np.stack([WHOLE, WHOLE + 1]).astype(np.int8))
+    ),
+    *(
+        case(
+            np.linalg.matrix_rank,
+            lambda x: (
+                np.linalg.matrix_rank(x),
+                np.linalg.matrix_rank(x, 2.0),
+                np.linalg.matrix_rank(np.stack([x, x * 0.0]), rtol=np.array([0.9, 0.1])),
+                np.linalg.matrix_rank(x[0] * 0),
+                np.linalg.matrix_rank(x[0, 0]),
+            ),
+            operand,
+        )
+        for operand in (np.outer(W, U), A.astype(np.float32), WHOLE)
+    ),
+    *(
         case(np.matmul, lambda x, y: x @ y, *pair)
         for pair in ((A, B), (A, U), (W, A), (U, V), (BATCH, B), (A, drawn(6, 3, 2)))
     ),
@@ -158,6 +255,11 @@ CASES: list[Case] = [
         )
     ),
     case(np.linalg.multi_dot, lambda x: np.linalg.multi_dot([x, x.T, x]), WHOLE),
+    case(
+        np.linalg.lstsq,
+        lambda x, y, r: (*np.linalg.lstsq(x, y, r), *np.linalg.lstsq(x, y, -r), np.linalg.pinv(x, r)),
+        *(A, W, 0.5),
+    ),
     *(
         case(np.linalg.lstsq, lambda x, y, r=r: np.linalg.lstsq(x, y, r), x, y)
         for x, y, r in (

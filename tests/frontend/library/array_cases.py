@@ -60,6 +60,32 @@ SHAPES: list[Case] = [
         CUBE,
     ),
     case(
+        (np.asfortranarray, np.astype, np.broadcast_shapes),
+        lambda x: (
+            *(np.asfortranarray(x), np.asfortranarray(x[0, 0]), np.asfortranarray(x[0, 0, 0], np.float32)),
+            *(
+                np.astype(x, np.float32),
+                np.astype(x[0], int),
+                np.broadcast_shapes(x.shape, x.shape[2], (1, 1)),
+            ),
+        ),
+        CUBE,
+    ),
+    case(
+        np.rollaxis,
+        lambda x: (np.rollaxis(x, 2), np.rollaxis(x, 0, 3), np.rollaxis(x, -1, 1), np.rollaxis(x, 1, -2)),
+        CUBE,
+    ),
+    case(
+        (np.matrix_transpose, np.linalg.matrix_transpose),
+        lambda x: (np.matrix_transpose(x), np.linalg.matrix_transpose(x[0])),
+        CUBE,
+    ),
+    case(
+        np.resize, lambda x: (np.resize(x, 5), np.resize(x, (3, 7)), np.resize(x, ()), np.resize(x[:0], 2)), F
+    ),
+    case(np.resize, lambda x: (np.resize(x, (2, 3)), np.resize(x[0], 0)), N),
+    case(
         np.expand_dims, lambda x: (np.expand_dims(x, 0), np.expand_dims(x, -1), np.expand_dims(x, (0, 2))), X
     ),
     case((np.squeeze, "squeeze"), lambda x: (np.squeeze(x[None]), x[:, None].squeeze(1), np.squeeze(x)), X),

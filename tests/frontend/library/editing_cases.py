@@ -149,6 +149,30 @@ def polynomials(p, x):
     )
 
 
+def roots_and_divisions(p, v):
+    return (
+        *(np.poly(p[:4]), np.poly(v), np.poly([v[0], 2])),
+        *(np.polydiv(p, v), np.polydiv(v, p), np.polydiv(np.polymul(p[:3], v), v), np.polydiv(v, 2)),
+        np.polydiv([1.0, 2.0, 3.0], v[:1]),
+    )
+
+
+def fits(x, y, w):
+    both = np.stack([y, w], axis=1)
+    return (
+        *(
+            np.polyfit(x, y, 3),
+            np.polyfit(x, y, 0),
+            np.polyfit(x, both, 2, w=w),
+            np.polyfit([1, 2, 3], y[:3], 1),
+        ),
+        *(np.polyfit(x, y, 2, full=True), np.polyfit(x, both, 1, rcond=1e-3, full=True)[:4]),
+        *(np.polyfit(x, y, 2, w=w, cov=True), np.polyfit(x, both, 1, cov=True)),
+        *(np.polyfit(x, y, 1, cov="unscaled"), np.polyfit(x, both, 1, cov="unscaled")),
+        *(np.polyfit(x * 0.0 + 1.0, y, 1), np.polyfit(x[:2], y[:2], 2)),
+    )
+
+
 def equality(x, m):
     other = np.concatenate([m[:1] * np.nan, m[1:]])
     return (
@@ -178,6 +202,14 @@ def lists(x, n):
 
 
 CASES: list[Case] = [
+    *(
+        case((np.poly, np.polydiv), roots_and_divisions, P, divisor)
+        for divisor in (P[:2] + 3.0, np.array([2, 0, 1], np.int8), P[5:8].astype(np.float32))
+    ),
+    *(
+        case(np.polyfit, fits, places, RANDOM.normal(size=9), RANDOM.uniform(0.5, 2.0, 9))
+        for places in (np.linspace(-1.0, 2.0, 9), np.arange(9))
+    ),
     case(np.block, blocks, X, M),
     case(type(np.s_).__getitem__, lambda x: (x[np.s_[1:]], x[np.index_exp[len(x) - 2 :]]), np.arange(5.0)),
     case(type(np.r_).__getitem__, by_index, X, M),

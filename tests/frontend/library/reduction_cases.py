@@ -42,7 +42,123 @@ FOLDS = (
 )
 METHODS = ("sum", "prod", "mean", "var", "std", "min", "max", "any", "all")
 
+HOLED = np.where(X > 0.8, np.nan, X)
+STEEP = np.array([0.0, 3.0, 6.5, 1.0, -3.2, 9.0, np.pi, 2 * np.pi, 0.0, -np.pi, 0.0])
+METHODS_OF_QUANTILES = (
+    *("lower", "higher", "nearest", "midpoint", "inverted_cdf", "averaged_inverted_cdf", "hazen", "weibull"),
+    *("closest_observation", "interpolated_inverted_cdf", "median_unbiased", "normal_unbiased", "linear"),
+)
+
 CASES: list[Case] = [
+    *(
+        case(
+            np.histogram2d,
+            lambda x, y, w: (
+                *(np.histogram2d(x, y), np.histogram2d(x, y, (3, 4), weights=w)),
+                *(
+                    np.histogram2d(x, y, [2, [-1.0, 0.0, 2.0]], density=True),
+                    np.histogram2d(x, y, [-1, 0, 1, 2]),
+                ),
+                *(np.histogram2d(x, y, 3, [(-1, 1), None], weights=w > 0.5), np.histogram2d(x[:0], y[:0], 2)),
+            ),
+            *(places, LINE[::-1].copy(), np.linspace(0.0, 1.0, 20)),
+        )
+        for places in (LINE, LINE.astype(np.float32), (LINE * 3).astype(int))
+    ),
+    *(
+        case(
+            (np.quantile, np.percentile, np.nanquantile, np.nanpercentile),
+            lambda x, m=method: (
+                *(np.quantile(x, [0.0, 0.3, 0.5, 1.0], method=m), np.percentile(x, 30, axis=0, method=m)),
+                *(
+                    np.nanquantile(x, 0.3, axis=-1, keepdims=True, method=m),
+                    np.nanpercentile(x, [1, 80.0], method=m),
+                ),
+                np.nanquantile(x, 0.7, axis=(1, 0), method=m, keepdims=True),
+            ),
+            operand,
+        )
+        for method in METHODS_OF_QUANTILES
+        for operand in (X, HOLED, NUMBERS.astype(np.int8), np.arange(10.0).reshape(2, 5))
+    ),
+    case(
+        np.quantile,
+        lambda x: (np.quantile(x, 1), np.quantile(x, np.array([0, 1])), np.percentile(x, 0)),
+        SMALL,
+    ),
+    case(np.quantile, lambda x: (np.quantile(x, np.float32(0.4)), np.quantile(x, 0.4)), X.astype(np.float32)),
+    *(
+        case(
+            (np.median, np.nanmedian),
+            lambda x: (
+                *(np.nanmedian(x), np.nanmedian(x, axis=0, keepdims=True), np.median(x, axis=(0, 1))),
+                *(
+                    np.nanmedian(x, axis=(1, 0), keepdims=True),
+                    np.nanmedian(x[0] * np.nan),
+                    np.nanmedian(x[:, 0]),
+                ),
+            ),
+            operand,
+        )
+        for operand in (X, HOLED, HOLED.astype(np.float32), SMALL)
+    ),
+    *(
+        case(
+            (np.nanargmin, np.nanargmax),
+            lambda x: (
+                *(np.nanargmin(x), np.nanargmax(x, axis=0), np.nanargmin(x, 1, keepdims=True)),
+                np.nanargmax(x[:, 0]),
+            ),
+            operand,
+        )
+        for operand in (X, np.where(X > 1.0, np.nan, X), SMALL, BOOLS)
+    ),
+    *(
+        case(
+            np.unwrap,
+            lambda x, period=period: (
+                np.unwrap(x, period=period),
+                np.unwrap(x, 4, period=period),
+                np.unwrap(x[:0]),
+            ),
+            operand,
+        )
+        for operand in (STEEP, STEEP.astype(np.float32), np.array([0, 90, -90, 5], np.int8))
+        for period in (2 * np.pi, 6, 7)
+    ),
+    case(np.unwrap, lambda x: (np.unwrap(9 * x), np.unwrap(9 * x, axis=0)), X),
+    *(
+        case(
+            function.reduceat,
+            lambda x, f=function: (
+                *(
+                    f.reduceat(x, [0, 2, 1, 3]),
+                    f.reduceat(x, np.array([1]), axis=-1),
+                    f.reduceat(x[0], [2, 2]),
+                ),
+                f.reduceat(x, np.zeros(0, int), 1),
+            ),
+            operand,
+        )
+        for function in (np.add, np.multiply, np.minimum, np.maximum, np.logical_and, np.logical_or)
+        for operand in (X, NUMBERS.T.astype(np.int8), BOOLS[[0, 1, 0, 0]])
+    ),
+    *(
+        case(
+            function,
+            lambda x, f=function: (
+                f(x, axis=-1),
+                f(x, axis=0, include_initial=True),
+                f(x[0, 0]),
+                f(x[0, :0], include_initial=True),
+                f([x[0], x[1]], axis=1, include_initial=True),
+                f(x, axis=1, dtype=np.float32),
+            ),
+            operand,
+        )
+        for function in (np.cumulative_sum, np.cumulative_prod)
+        for operand in (X, X.astype(np.float32), NUMBERS.astype(np.int32), SMALL, BOOLS)
+    ),
     *(case(f, along(f), x) for f in FOLDS for x in OPERANDS),
     *(case(f, along(f, axis=-1), x) for f in FOLDS for x in OPERANDS),
     *(case(f, along(f, axis=0, keepdims=True), x) for f in FOLDS for x in OPERANDS),

@@ -30,7 +30,7 @@ class Case:
     @property
     def needs_sizes(self) -> bool:
         """Whether the size of a dimension must be known when the function is compiled."""
-        return np.cross in self.keys
+        return np.cross in self.keys or np.linalg.cross in self.keys
 
     def __repr__(self) -> str:
         return self.name

@@ -82,7 +82,8 @@ _MOVES: tuple[Callable[..., object], ...] = (
     *(np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze),
     *(np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_to, np.flip, np.flipud, np.fliplr),
     *(np.roll, np.repeat, np.tile, np.diag, np.diagonal, np.tril, np.triu, np.rot90, np.copy),
-    *(np.take, np.take_along_axis, np.split, np.hsplit, np.vsplit),
+    *(np.take, np.take_along_axis, np.split, np.hsplit, np.vsplit, np.rollaxis, np.matrix_transpose),
+    *(np.linalg.matrix_transpose, np.diagflat, np.resize),
     *(np.sum, np.mean, np.cumsum, np.diff, np.trace, np.ediff1d, np.gradient, np.average, np.trapezoid),
 )
 """Functions of their first argument that move its elements, or are linear with real coefficients."""
@@ -91,6 +92,12 @@ _JOINS: tuple[Callable[..., object], ...] = (
     *(np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack),
 )
 """Functions of a list of arrays."""
+
+_COMPOSED: tuple[Callable[..., object], ...] = (
+    *(np.isreal, np.iscomplex, np.linalg.matrix_norm, np.linalg.matrix_rank, np.linalg.trace),
+    *(np.linalg.diagonal,),
+)
+"""Functions whose form calls functions that take complex numbers."""
 
 _PRODUCTS: Mapping[Callable[..., object], tuple[int, ...]] = {
     np.dot: (),
@@ -101,6 +108,14 @@ _PRODUCTS: Mapping[Callable[..., object], tuple[int, ...]] = {
     np.tensordot: (),
     np.kron: (),
     np.cross: (),
+    np.vecdot: (0,),
+    np.matvec: (),
+    np.vecmat: (0,),
+    np.linalg.vecdot: (0,),
+    np.linalg.outer: (),
+    np.linalg.matmul: (),
+    np.linalg.tensordot: (),
+    np.linalg.cross: (),
     np.convolve: (),
     np.correlate: (1,),
 }
@@ -163,6 +178,7 @@ _COMPLEX_CALLS: Mapping[Callable[..., Any], StagedCall] = {
     np.isclose: is_close,
     np.allclose: all_close,
     **{function: by_parts(CALLS[function]) for function in _MOVES},
+    **{function: CALLS[function] for function in _COMPOSED},
     **{function: by_parts(CALLS[function], is_list=True) for function in _JOINS},
     **{function: multilinear(CALLS[function], (0, 1), bars) for function, bars in _PRODUCTS.items()},
     np.einsum: einsum,

@@ -19,6 +19,7 @@ from anadrome.frontend.library import (
     everyday,
     factored,
     in_place,
+    index_arrays,
     integers,
     joining,
     least_squares,
@@ -36,11 +37,13 @@ from anadrome.frontend.library import (
     reductions,
     row_functions,
     selecting,
+    sets,
     shape,
     sparse,
     special,
     splines,
     statistics_functions,
+    without_nan,
 )
 from anadrome.frontend.library.attributes import ATTRIBUTES
 from anadrome.frontend.library.common import checked, table_name
@@ -67,7 +70,7 @@ _FAMILIES = (
     ),
     *(quantiles, padding, bins, selecting, everyday, special, log_sums, distributions, multivariate, splines),
     *(in_place, editing, prefixes, polynomials, row_functions),
-    *(integers, statistics_functions, sparse),
+    *(index_arrays, integers, statistics_functions, sparse, sets, without_nan),
 )
 
 CALLS: Table[StagedCall] = Table(

@@ -1,8 +1,8 @@
-"""Bins: `np.digitize`, `np.histogram`."""
+"""Bins: `np.digitize`, `np.histogram`, `np.histogram2d`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -10,14 +10,14 @@ from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Accumulate, Atom, Bounds, Const, Part, Size, Var, i64
 from anadrome.dtypes import BOOL, F64, I64, DType
 from anadrome.errors.frontend import UnsupportedArgument
-from anadrome.frontend.arrays import as_array, atom, convert
+from anadrome.frontend.arrays import as_array, atom, convert, promote
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import array_var, require, static_flag
 from anadrome.frontend.library.creation import linspace
 from anadrome.frontend.library.order import searchsorted
 from anadrome.frontend.library.shape import raveled
 from anadrome.frontend.sizes import agree
-from anadrome.frontend.values import Scalar, Value
+from anadrome.frontend.values import Array, Scalar, Staged, Value
 
 
 def digitize(context: Context, x: Value, bins: Value, right: Value = False) -> Value:
@@ -80,9 +80,12 @@ def histogram(
     if not is_counted and weight is not None and weight.type.dtype is BOOL:
         reason = "weights that are bools beside edges, which NumPy refuses too"
         raise UnsupportedArgument(name, reason, context.span, "give the weights as floats")
-    edges = _even_edges(context, values, bins, range) if is_counted else _given_edges(context, bins)
+    edges = (
+        _even_edges(context, name, values, bins, range) if is_counted else _given_edges(context, name, bins)
+    )
     count = context.builder.size("sub", edges.type.shape[0], i64(1))
-    result = context.wrap(_filled(context, values, edges, count, weight))
+    dtype = I64 if weight is None else weight.type.dtype
+    result = context.wrap(_filled(context, [(values, edges, count)], weight, dtype))
     if density is not None and static_flag(context, name, "density", density):
         widths = context.call(np.diff, context.wrap(edges))
         total = context.call(np.sum, result)
@@ -90,20 +93,80 @@ def histogram(
     return result, context.wrap(edges)
 
 
-def _given_edges(context: Context, bins: Value) -> Var:
-    edges = array_var(context, "np.histogram", bins)
+def histogram_of_pairs(
+    context: Context,
+    x: Value,
+    y: Value,
+    bins: Value = 10,
+    range: Value = None,
+    density: Value = None,
+    weights: Value = None,
+) -> Value:
+    """np.histogram2d: how many pairs, or what weight, each product of two bins holds, as float64"""
+    name = "np.histogram2d"
+    parts = [array_var(context, name, as_array(context, one)) for one in (x, y)]
+    if any(len(one.type.shape) != 1 for one in parts):
+        raise UnsupportedArgument(name, "anything but vectors of places", context.span)
+    agree(context, parts[0].type.shape[0], parts[1].type.shape[0], name)
+    common, _ = promote(context, [context.wrap(one) for one in parts], name)
+    if common is BOOL:
+        raise UnsupportedArgument(name, "arrays of bools", context.span)
+    weight = None if weights is None else array_var(context, name, weights, F64)
+    if weight is not None:
+        agree(context, parts[0].type.shape[0], weight.type.shape[0], name)
+    pair = list(bins) if isinstance(bins, tuple | list) and len(bins) == 2 else [bins, bins]
+    if isinstance(bins, Array | np.ndarray):
+        _require_edges(context, name, as_array(context, bins))
+    ranges = [None, None] if range is None else list(range) if isinstance(range, tuple | list) else []
+    if len(ranges) != 2:
+        raise UnsupportedArgument(name, "`range` is not a pair of pairs", context.span)
+    sides: list[tuple[Var, Var, Size]] = []
+    for part, own, limits in zip(parts, pair, ranges, strict=True):
+        values = convert(context, part, common)
+        assert isinstance(values, Var)
+        is_counted = isinstance(own, int | np.integer | Scalar)
+        edges = (
+            _even_edges(context, name, values, own, limits)
+            if is_counted
+            else _given_edges(context, name, own)
+        )
+        sides.append((values, edges, context.builder.size("sub", edges.type.shape[0], i64(1))))
+    found: Value = context.wrap(_filled(context, sides, weight, F64))
+    borders = [context.wrap(edges) for _, edges, _ in sides]
+    if density is not None and static_flag(context, name, "density", density):
+        total = context.call(np.sum, found)
+        tall = context.call(np.expand_dims, context.call(np.diff, borders[0]), 1)
+        found = context.call(
+            np.divide, context.call(np.divide, found, tall), context.call(np.diff, borders[1])
+        )
+        found = context.call(np.divide, found, total)
+    return found, *borders
+
+
+def _require_edges(context: Context, name: str, bins: Staged) -> None:
+    """An array of two elements is not one of edges: they are the bins of either side."""
+    size = bins.shape[0] if bins.shape else i64(1)
+    if size == i64(2):
+        help = "give the numbers of bins as a tuple, and edges for both sides as `[edges, edges]`"
+        raise UnsupportedArgument(name, "an array of two elements as `bins`", context.span, help)
+    words = f"ValueError: {name}: an array of two elements as `bins`: give `[edges, edges]`"
+    require(context, context.builder.apply("ne", size, i64(2)), "raise", words)
+
+
+def _given_edges(context: Context, name: str, bins: Value) -> Var:
+    edges = array_var(context, name, bins)
     if len(edges.type.shape) != 1:
-        raise UnsupportedArgument("np.histogram", "a vector of edges is expected", context.span)
+        raise UnsupportedArgument(name, "a vector of edges is expected", context.span)
     enough = context.builder.apply("ge", edges.type.shape[0], i64(1))
-    require(context, enough, "raise", "ValueError: np.histogram: no edges")
-    message = "ValueError: np.histogram: the edges rise"
+    require(context, enough, "raise", f"ValueError: {name}: no edges")
+    message = f"ValueError: {name}: the edges rise"
     require(context, _monotonic(context.builder, edges, "le"), "raise", message)
     return edges
 
 
-def _even_edges(context: Context, values: Var, bins: Value, range_: Value) -> Var:
+def _even_edges(context: Context, name: str, values: Var, bins: Value, range_: Value) -> Var:
     """bins + 1 places from the least value to the greatest; half to either side of a single value."""
-    name, builder = "np.histogram", context.builder
+    builder = context.builder
     number = bins if isinstance(bins, Scalar) else int(bins)  # type: ignore[call-overload]
     if isinstance(number, int) and number < 1:
         raise UnsupportedArgument(name, f"{number} bins", context.span)
@@ -119,6 +182,8 @@ def _even_edges(context: Context, values: Var, bins: Value, range_: Value) -> Va
         require(context, ordered, "raise", f"ValueError: {name}: the range ends before it begins")
     else:
         raise UnsupportedArgument(name, "`range` is not a pair of numbers", context.span)
+    is_finite = builder.apply("and", *(builder.apply("isfinite", one) for one in (low, high)))
+    require(context, is_finite, "raise", f"ValueError: {name}: the range is not finite")
     is_point = builder.apply("eq", low, high)
     half = builder.constant(0.5, low)
     low = builder.select(is_point, builder.sub(low, half), low)
@@ -142,30 +207,43 @@ def _extremes(builder: Builder, values: Var, dtype: DType) -> tuple[Atom, Atom]:
     return found[0], found[1]
 
 
-def _filled(context: Context, values: Var, edges: Var, count: Size, weight: Var | None) -> Var:
-    """Σ [edges_k <= x < edges_{k+1}] w, with x = the last edge in the last bin"""
+def _filled(
+    context: Context, sides: Sequence[tuple[Var, Var, Size]], weight: Var | None, dtype: DType
+) -> Var:
+    """Σ [edges_k <= x < edges_{k+1}] w, with x = the last edge in the last bin
+
+    A side is the values, the edges and the number of bins of a dimension.
+    """
     builder = context.builder
-    dtype: DType = I64 if weight is None else weight.type.dtype
     operation = "or" if dtype is BOOL else "add"
-    after = atom(context, searchsorted(context, context.wrap(edges), context.wrap(values), "right"))
-    assert isinstance(after, Var)
-    start = builder.full((count,), builder.constant(0, Const(0, dtype)))
+    start = builder.full([count for _, _, count in sides], builder.constant(0, Const(0, dtype)))
     assert isinstance(start, Var)
-    common, limits = convert(context, values, F64), convert(context, edges, F64)
-    assert isinstance(common, Var) and isinstance(limits, Var)
+    places = [_place_of(context, *side) for side in sides]
 
     def body(inner: Builder, index: Var) -> tuple[Part]:
-        is_last = inner.apply("eq", inner.index(common, (index,)), inner.index(limits, (count,)))
-        place = inner.apply("sub", inner.index(after, (index,)), i64(1))
-        final = inner.apply("sub", count, i64(1))
-        at = inner.select(is_last, final, place)
-        value: Atom = i64(1) if weight is None else inner.index(weight, (index,))
-        return (Accumulate.of(operation, start, (at,), value, Bounds.IGNORED),)
+        value: Atom = inner.constant(1, Const(0, dtype)) if weight is None else inner.index(weight, (index,))
+        at = tuple(place(inner, index) for place in places)
+        return (Accumulate.of(operation, start, at, value, Bounds.IGNORED),)
 
-    return builder.parfor(values.type.shape[0], body)[0]
+    return builder.parfor(sides[0][0].type.shape[0], body)[0]
+
+
+def _place_of(context: Context, values: Var, edges: Var, count: Size) -> Callable[[Builder, Var], Atom]:
+    """The bin of the value at an index; one that there is not, where it is in none."""
+    after = atom(context, searchsorted(context, context.wrap(edges), context.wrap(values), "right"))
+    common, limits = convert(context, values, F64), convert(context, edges, F64)
+    assert isinstance(after, Var) and isinstance(common, Var) and isinstance(limits, Var)
+
+    def place(inner: Builder, index: Var) -> Atom:
+        is_last = inner.apply("eq", inner.index(common, (index,)), inner.index(limits, (count,)))
+        own = inner.apply("sub", inner.index(after, (index,)), i64(1))
+        return inner.select(is_last, inner.apply("sub", count, i64(1)), own)
+
+    return place
 
 
 CALLS: dict[Callable[..., object], StagedCall] = {
     np.digitize: digitize,
     np.histogram: histogram,
+    np.histogram2d: histogram_of_pairs,
 }

@@ -219,6 +219,14 @@ def element_at(builder: Builder, operand: Atom, indices: Sequence[Atom]) -> Atom
     return builder.index(operand, tuple(indices))
 
 
+def own_shape(context: Context, name: str, value: Value) -> tuple[Size, ...]:
+    """The shape of an array, for functions that ask it itself: NumPy makes none of a list."""
+    if isinstance(value, list | tuple):
+        reason = f"{describe(value)} where an array is expected"
+        raise UnsupportedArgument(name, reason, context.span, "make an array of it: `np.array(…)`")
+    return as_array(context, value).shape
+
+
 def as_strong(value: Value) -> Value:
     """The value as NumPy gives it: a scalar result is a NumPy scalar, which keeps its type (NEP 50)."""
     return Scalar(value.atom, is_weak=False) if isinstance(value, Scalar) and value.is_weak else value

@@ -14,7 +14,7 @@ from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import ArrayType, Atom, Const, Library, Size, Var, i64
 from anadrome.dtypes import BOOL, DType
 from anadrome.errors.frontend import ShapeMismatch, StaticRequired, UnsupportedArgument
-from anadrome.frontend.arrays import as_array, atom, promote
+from anadrome.frontend.arrays import as_array, atom, describe, promote
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import array_var, axis_of, static_int
 from anadrome.frontend.library.elementwise import universal
@@ -244,6 +244,49 @@ def inner(context: Context, a: Value, b: Value) -> Value:
     return contract(context, "np.inner", (left, right), ((*first, "k"), (*second, "k")), (*first, *second))
 
 
+def over_rows(name: str, first: str, second: str) -> StagedCall:
+    """np.vecdot, np.matvec, np.vecmat: the sum over the label k of the last dimensions; those in front are
+    broadcast"""
+    kept = tuple(label for label in first + second if label != "k")
+
+    def staged(context: Context, x1: Value, x2: Value) -> Value:
+        parts = [as_array(context, one) for one in (x1, x2)]
+        sides = list(zip(parts, (first, second), strict=True))
+        for part, labels in sides:
+            if len(part.shape) < len(labels):
+                reason = f"{describe(part)} where {len(labels)} dimensions or more are expected"
+                raise UnsupportedArgument(name, reason, context.span)
+        left, right = (part.shape[len(part.shape) - len(own) + own.index("k")] for part, own in sides)
+        agree(context, left, right, name, (show_shape(parts[0].shape), show_shape(parts[1].shape)))
+        ranks = [len(part.shape) - len(labels) for part, labels in sides]
+        batch = _letters(max(ranks))
+        named = [
+            (*batch[max(ranks) - rank :], *own) for rank, own in zip(ranks, (first, second), strict=True)
+        ]
+        return contract(context, name, parts, named, (*batch, *kept))
+
+    return staged
+
+
+_VECDOT = over_rows("np.vecdot", "k", "k")
+
+
+def products_of_rows(context: Context, x1: Value, x2: Value, *, axis: Value = -1) -> Value:
+    """np.vecdot, np.linalg.vecdot: Σ x y along an axis of both"""
+    parts = [as_array(context, one) for one in (x1, x2)]
+    places = [axis_of(context, "np.vecdot", axis, len(part.shape)) for part in parts]
+    moved = (context.call(np.moveaxis, one, at, -1) for one, at in zip(parts, places, strict=True))
+    return _VECDOT(context, *moved)
+
+
+def outer_of_vectors(context: Context, x1: Value, x2: Value) -> Value:
+    """np.linalg.outer: of two vectors, which are not made of other arrays"""
+    for one in (x1, x2):
+        if len(as_array(context, one).shape) != 1:
+            raise UnsupportedArgument("np.linalg.outer", f"{describe(one)} as a vector", context.span)
+    return outer(context, x1, x2)
+
+
 def flattened(context: Context, value: Value) -> Staged:
     """All elements as a vector; a number as a vector of one."""
     found = as_array(context, value)
@@ -372,6 +415,13 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.vdot: vdot,
     np.tensordot: tensordot,
     np.einsum: einsum,
+    np.vecdot: products_of_rows,
+    np.matvec: over_rows("np.matvec", "ik", "k"),
+    np.vecmat: over_rows("np.vecmat", "k", "kj"),
+    np.linalg.vecdot: products_of_rows,
+    np.linalg.outer: outer_of_vectors,
+    np.linalg.matmul: matmul,
+    np.linalg.tensordot: tensordot,
 }
 
 METHODS: dict[str, StagedCall] = {"dot": dot}

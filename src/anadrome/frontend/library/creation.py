@@ -228,6 +228,16 @@ def contiguous(context: Context, a: Value, dtype: Value = None) -> Value:
     return copy_that_may_share(context, found, context.read(found))
 
 
+def by_columns(context: Context, a: Value, dtype: Value = None) -> Value:
+    """np.asfortranarray: the array itself where it is contiguous by columns, else a copy that is."""
+    found = same_array(context, a, dtype)
+    if not isinstance(found, Array) or len(found.shape) < 2:
+        return contiguous(context, found)
+    turned = transposed(context, found)
+    made = contiguous(context, turned)
+    return found if made is turned else transposed(context, made)
+
+
 def copied(context: Context, a: Value, order: Value = "C") -> Value:
     """x.copy(): a cell of its own that holds the same; by columns it is laid out like a transposed one."""
     found = as_array(context, a)
@@ -291,6 +301,7 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.asarray: same_array,
     np.asanyarray: same_array,
     np.ascontiguousarray: contiguous,
+    np.asfortranarray: by_columns,
     np.copy: copied_as_laid_out,
     np.vander: vandermonde,
 }

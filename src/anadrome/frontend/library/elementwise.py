@@ -16,7 +16,7 @@ from anadrome.array_ir.nodes import FALSE, TRUE, Atom, Var
 from anadrome.dtypes import ALL, BOOL, F64, DType
 from anadrome.errors.base import counted
 from anadrome.errors.frontend import CallMismatch, PromotionError, UnsupportedArgument
-from anadrome.frontend.arrays import atom, boxed, convert, promote, type_of
+from anadrome.frontend.arrays import as_array, atom, boxed, convert, describe, promote, type_of
 from anadrome.frontend.context import Context, StagedCall, dtype_of
 from anadrome.frontend.library.common import array_var, as_strong, static_flag, static_int, table_name
 from anadrome.frontend.masks import coordinates
@@ -53,6 +53,8 @@ def loop_types(context: Context, ufunc: np.ufunc, values: Sequence[Value]) -> tu
         examples.append((float if dtype.is_float else int) if is_weak else dtype.numpy)
     try:
         found = ufunc.resolve_dtypes((*examples, *([None] * ufunc.nout)))
+        if found[0].hasobject:  # a comparison of Python's integers
+            found = (np.dtype(np.int64),) * ufunc.nin
     except TypeError:
         names = ", ".join(type_of(context, value)[0].numpy_name for value in values)
         raise PromotionError(table_name(ufunc), names, context.span) from None
@@ -410,6 +412,26 @@ def _square(context: Context, x: Value) -> Value:
     )
 
 
+def astype(context: Context, array: Value, dtype: Value, *, copy: Value = True) -> Value:
+    """x.astype(dtype): a new array, or with `copy=False` the array itself where it has the type"""
+    target = dtype_of(dtype, context.span)
+    if (
+        not static_flag(context, "astype", "copy", copy)
+        and isinstance(array, Array)
+        and array.dtype is target
+    ):
+        return array
+    found = converted(context, array, target)
+    return boxed(context, found.atom) if isinstance(array, Array) and isinstance(found, Scalar) else found
+
+
+def astype_of_array(context: Context, x: Value, dtype: Value, *, copy: Value = True) -> Value:
+    """np.astype: x.astype(dtype) of an array, which numbers and lists are not"""
+    if not isinstance(x, Array | np.ndarray):
+        raise UnsupportedArgument("np.astype", describe(x), context.span, "give an array: `np.asarray(…)`")
+    return astype(context, as_array(context, x), dtype, copy=copy)
+
+
 CALLS: dict[Callable[..., object], StagedCall] = {
     **{ufunc: universal(ufunc, name) for ufunc, name in _ROWS.items()},
     **{ufunc: composed(ufunc, rule) for ufunc, rule in _COMPOSED.items()},
@@ -426,20 +448,8 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.around: rounded,
     np.fix: universal(np.trunc, "trunc"),
     np.isclose: is_close,
+    np.astype: astype_of_array,
 }
-
-
-def astype(context: Context, array: Value, dtype: Value, *, copy: Value = True) -> Value:
-    """x.astype(dtype): a new array, or with `copy=False` the array itself where it has the type"""
-    target = dtype_of(dtype, context.span)
-    if (
-        not static_flag(context, "astype", "copy", copy)
-        and isinstance(array, Array)
-        and array.dtype is target
-    ):
-        return array
-    found = converted(context, array, target)
-    return boxed(context, found.atom) if isinstance(array, Array) and isinstance(found, Scalar) else found
 
 
 METHODS: dict[str, StagedCall] = {

@@ -1,4 +1,4 @@
-"""Functions that others say in a line: averages, integrals, functions that leave NaN out, covariances."""
+"""Functions that others say in a line: averages, integrals, differences, covariances, comparisons."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from anadrome.frontend.library.common import axes_of, axis_of, element_at, requi
 from anadrome.frontend.library.shape import expand_dims
 from anadrome.frontend.operators import map_elements
 from anadrome.frontend.sizes import canonical, is_at_most, size_value
-from anadrome.frontend.values import Array, Scalar, Value
+from anadrome.frontend.values import Array, Scalar, Value, is_staged
 
 
 def _shape(context: Context, a: Value) -> tuple[Value, ...]:
@@ -132,94 +132,6 @@ def correlation(context: Context, x: Value, y: Value = None, rowvar: Value = Tru
     return call(np.clip, call(np.divide, call(np.divide, found, tall), spread), -1.0, 1.0)
 
 
-# ---------------------------------------------------------------------------- without NaN
-def without_nan(reduction: Callable[..., object], instead: float) -> StagedCall:
-    """np.nansum and its kin: NaN counts as `instead`"""
-
-    def staged(
-        context: Context,
-        a: Value,
-        axis: Value = None,
-        dtype: Value = None,
-        *,
-        keepdims: Value = False,
-        initial: Value = None,
-        where: Value = True,
-    ) -> Value:
-        kept, given = _filled(context, a, instead), {} if dtype is None else {"dtype": dtype}
-        return context.call(
-            reduction, kept, axis=axis, keepdims=keepdims, initial=initial, where=where, **given
-        )
-
-    return staged
-
-
-def _filled(context: Context, a: Value, instead: float) -> Value:
-    found = as_array(context, a)
-    return (
-        context.call(np.where, context.call(np.isnan, found), instead, found)
-        if found.dtype.is_float
-        else found
-    )
-
-
-def nan_mean(context: Context, a: Value, axis: Value = None, *, keepdims: Value = False) -> Value:
-    """np.nanmean: the sum of what is no NaN over how many there are"""
-    call, found = context.call, as_array(context, a)
-    if not found.dtype.is_float:
-        return call(np.mean, found, axis=axis, keepdims=keepdims)
-    total = call(np.sum, _filled(context, found, 0.0), axis=axis, keepdims=keepdims)
-    known = call(np.sum, call(np.logical_not, call(np.isnan, found)), axis=axis, keepdims=keepdims)
-    return call(np.divide, total, as_array(context, known, found.dtype))
-
-
-def nan_extremum(reduction: Callable[..., object], instead: float) -> StagedCall:
-    """np.nanmin, np.nanmax: of what is no NaN; NaN where there is nothing else"""
-
-    def staged(context: Context, a: Value, axis: Value = None, *, keepdims: Value = False) -> Value:
-        call = context.call
-        best = call(reduction, _filled(context, a, instead), axis=axis, keepdims=keepdims)
-        if not as_array(context, a).dtype.is_float:
-            return best
-        missing = call(np.all, call(np.isnan, a), axis=axis, keepdims=keepdims)
-        return call(np.where, missing, np.nan, best)
-
-    return staged
-
-
-def nan_to_num(
-    context: Context, x: Value, *, nan: Value = 0.0, posinf: Value = None, neginf: Value = None
-) -> Value:
-    """np.nan_to_num: NaN as a number, the infinities as the greatest and least float"""
-    call, found = context.call, as_array(context, x)
-    if not found.dtype.is_float:
-        return found
-    largest = float(np.finfo(np.float64 if found.dtype is F64 else np.float32).max)
-    high = largest if posinf is None else posinf
-    low = -largest if neginf is None else neginf
-    instead, high, low = (as_array(context, one, found.dtype) for one in (nan, high, low))
-    finite = call(np.where, call(np.isnan, found), instead, found)
-    finite = call(np.where, call(np.equal, found, np.inf), high, finite)
-    return call(np.where, call(np.equal, found, -np.inf), low, finite)
-
-
-def nan_spread(is_root: bool) -> StagedCall:
-    """np.nanvar, np.nanstd: of what is no NaN"""
-
-    def staged(
-        context: Context, a: Value, axis: Value = None, *, ddof: Value = 0, keepdims: Value = False
-    ) -> Value:
-        call, found = context.call, as_array(context, a)
-        function = np.std if is_root else np.var
-        if not found.dtype.is_float:
-            return call(function, found, axis=axis, ddof=ddof, keepdims=keepdims)
-        known = call(np.logical_not, call(np.isnan, found))
-        kept = _filled(context, found, 0.0)
-        return call(function, kept, axis=axis, ddof=ddof, keepdims=keepdims, where=known)
-
-    return staged
-
-
 # ---------------------------------------------------------------------------- differences
 def gradient(context: Context, f: Value, *varargs: Value, axis: Value = None) -> Value:
     """np.gradient: central differences inside, one-sided ones at the ends, of whole numbers as float64"""
@@ -297,6 +209,28 @@ def is_negative(context: Context, x: Value) -> Value:
     return context.call(np.less, context.call(np.copysign, 1.0, found), 0.0)
 
 
+def is_infinite(sign: float) -> StagedCall:
+    """np.isposinf, np.isneginf"""
+    return lambda context, x: context.call(np.equal, as_array(context, x), sign * np.inf)
+
+
+def has_imaginary_part(function: np.ufunc) -> StagedCall:
+    """np.iscomplex, np.isreal: whether the imaginary part of each element is (not) zero"""
+    return lambda context, x: context.call(function, context.call(np.imag, x), 0)
+
+
+def type_of_result(context: Context, *arrays_and_dtypes: Value) -> Value:
+    """np.result_type: of types, and of arrays and numbers, which Python's own give way to"""
+    examples: list[object] = []
+    for value in arrays_and_dtypes:
+        if not is_staged(value):
+            examples.append(value)
+            continue
+        dtype, is_weak = type_of(context, value)
+        examples.append((0.0 if dtype.is_float else 0) if is_weak else dtype.numpy)
+    return np.result_type(*examples)  # type: ignore[arg-type]
+
+
 def triangle(context: Context, N: Value, M: Value = None, k: Value = 0, dtype: Value = float) -> Value:  # noqa: N803
     """np.tri: ones at and below a diagonal"""
     ones = context.call(np.ones, (N, N if M is None else M), dtype)
@@ -315,6 +249,33 @@ def log_spaced(
     """np.logspace: the powers of a base with evenly spaced exponents"""
     exponents = context.call(np.linspace, start, stop, num, endpoint)
     found = context.call(np.power, base, exponents)
+    return found if dtype is None else as_array(context, found, dtype_of(dtype, context.span))
+
+
+def geometric(
+    context: Context,
+    start: Value,
+    stop: Value,
+    num: Value = 50,
+    endpoint: Value = True,
+    dtype: Value = None,
+) -> Value:
+    """np.geomspace: s·10^e for evenly spaced e, where s is the sign of the first; the ends are exact"""
+    name, call = "np.geomspace", context.call
+    ends = [as_array(context, one, F64) for one in (start, stop)]
+    some = call(np.logical_and, *(call(np.not_equal, one, 0.0) for one in ends))
+    require(context, atom(context, some), "raise", f"ValueError: {name}: an end is zero")
+    sign = call(np.sign, ends[0])
+    first, last = (call(np.divide, one, sign) for one in ends)
+    inside = log_spaced(context, call(np.log10, first), call(np.log10, last), num, endpoint)
+    places = call(np.arange, num)
+    found = call(np.where, call(np.equal, places, 0), first, inside)
+    if static_flag(context, name, "endpoint", endpoint):
+        is_last = call(
+            np.logical_and, call(np.greater, places, 0), call(np.equal, places, call(np.subtract, num, 1))
+        )
+        found = call(np.where, is_last, last, found)
+    found = call(np.multiply, found, sign)
     return found if dtype is None else as_array(context, found, dtype_of(dtype, context.span))
 
 
@@ -385,6 +346,43 @@ def array_equal(context: Context, a1: Value, a2: Value, equal_nan: Value = False
     return Scalar(found, is_weak=True)
 
 
+def array_equivalent(context: Context, a1: Value, a2: Value) -> Value:
+    """np.array_equiv: whether two arrays can be broadcast to one another and then have the same elements"""
+    parts = [as_array(context, one) for one in (a1, a2)]
+    rank, builder = max(len(one.shape) for one in parts), context.builder
+    wide = [(*(i64(1),) * (rank - len(one.shape)), *one.shape) for one in parts]
+    fits: Atom = TRUE
+    for one, two in zip(*wide, strict=True):
+        ones = (builder.apply("eq", size, i64(1)) for size in (one, two))
+        fits = builder.apply(
+            "and", fits, builder.apply("or", builder.apply("eq", one, two), builder.apply("or", *ones))
+        )
+    dtype, _ = promote(context, parts, "np.array_equiv")
+    atoms = [atom(context, one) for one in parts]
+
+    def level(inner: Builder, at: tuple[Atom, ...]) -> Atom:
+        if len(at) == rank:
+            found = [_stretched(inner, one, at[rank - len(one.type.shape) :]) for one in atoms]
+            return inner.apply("eq", *(inner.convert(one, dtype) for one in found))
+        left, right = (sizes[len(at)] for sizes in wide)
+        size = inner.select(inner.apply("eq", left, i64(1)), right, left)
+        return inner.reduce("and", size, lambda deeper, index: level(deeper, (*at, index)))
+
+    if isinstance(fits, Const):
+        return Scalar(level(builder, ()), is_weak=True) if fits == TRUE else False
+    found = builder.branch(fits, lambda inner: (level(inner, ()),), lambda inner: (FALSE,))[0]
+    return Scalar(found, is_weak=True)
+
+
+def _stretched(builder: Builder, operand: Atom, at: tuple[Atom, ...]) -> Atom:
+    """An element of an operand that is broadcast, along dimensions of which the run knows the sizes."""
+    places = [
+        builder.select(builder.apply("eq", size, i64(1)), i64(0), index)
+        for size, index in zip(operand.type.shape, at, strict=True)
+    ]
+    return element_at(builder, operand, places)
+
+
 def depth_stacked(context: Context, tup: Value) -> Value:
     """np.dstack: along the third axis"""
     parts = list(tup) if isinstance(tup, tuple | list) else None
@@ -401,27 +399,22 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.trapezoid: trapezoid,
     np.cov: covariance,
     np.corrcoef: correlation,
-    np.nansum: without_nan(np.sum, 0.0),
-    np.nanprod: without_nan(np.prod, 1.0),
-    np.nanmean: nan_mean,
-    np.nanmin: nan_extremum(np.min, np.inf),
-    np.nanmax: nan_extremum(np.max, -np.inf),
-    np.nanvar: nan_spread(is_root=False),
-    np.nanstd: nan_spread(is_root=True),
-    np.nancumsum: lambda context, a, axis=None: context.call(np.cumsum, _filled(context, a, 0.0), axis=axis),
-    np.nancumprod: lambda context, a, axis=None: context.call(
-        np.cumprod, _filled(context, a, 1.0), axis=axis
-    ),
-    np.nan_to_num: nan_to_num,
     np.gradient: gradient,
     np.ediff1d: flat_differences,
     np.sinc: sinc,
     np.isin: is_in,
     np.allclose: all_close,
     np.array_equal: array_equal,
+    np.array_equiv: array_equivalent,
     np.divmod: quotient_and_rest,
     np.modf: parts_of_number,
     np.signbit: is_negative,
+    np.isposinf: is_infinite(1.0),
+    np.isneginf: is_infinite(-1.0),
+    np.iscomplex: has_imaginary_part(np.not_equal),
+    np.isreal: has_imaginary_part(np.equal),
+    np.result_type: type_of_result,
+    np.geomspace: geometric,
     np.tri: triangle,
     np.logspace: log_spaced,
     np.dstack: depth_stacked,

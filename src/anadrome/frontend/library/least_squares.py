@@ -14,13 +14,13 @@ from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import Atom, Library, Size, Var, i64
 from anadrome.dtypes import F64, I32, I64
 from anadrome.errors.frontend import UnsupportedArgument
-from anadrome.frontend.arrays import promote
+from anadrome.frontend.arrays import atom, promote
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import array_var, built
 from anadrome.frontend.library.decompositions import float_matrix, short_side
 from anadrome.frontend.sizes import agree, is_at_most, is_same_size, show_shape
 from anadrome.frontend.structures import is_number
-from anadrome.frontend.values import Value
+from anadrome.frontend.values import Scalar, Value
 
 
 # ---------------------------------------------------------------------------- pseudo-inverse
@@ -56,8 +56,10 @@ def _share(context: Context, name: str, var: Var, given: Value) -> Atom:
     if given is None:
         longer = context.builder.size("max", *var.type.shape[-2:])
         return context.builder.mul(context.builder.convert(longer, dtype), _precision(var))
+    if isinstance(given, Scalar):
+        return atom(context, given, dtype)
     if not is_number(given):
-        raise UnsupportedArgument(name, "a cut-off that is no known number", context.span)
+        raise UnsupportedArgument(name, "a cut-off that is no number", context.span)
     return number(float(given), dtype)  # type: ignore[arg-type]
 
 
@@ -83,7 +85,10 @@ def lstsq(context: Context, a: Value, b: Value, rcond: Value = None) -> Value:
     builder, columns = context.builder, i64(1) if is_vector else right.type.shape[1]
     right = builder.reshape(right, (m, columns))
     share = _share(context, name, matrix, rcond)
-    if is_number(rcond) and rcond < 0:  # type: ignore[operator]
+    if isinstance(rcond, Scalar):
+        is_given = context.builder.apply("ge", share, number(0.0, target))
+        share = context.builder.select(is_given, share, _precision(matrix))
+    elif is_number(rcond) and rcond < 0:  # type: ignore[operator]
         share = _precision(matrix)
     short = short_side(context, matrix)
     _, values, _ = _singular(builder, matrix, short)

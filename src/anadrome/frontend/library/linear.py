@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from anadrome.array_ir.nodes import ArrayType, Atom, Const, Library, Size, Var, 
 from anadrome.dtypes import BOOL, F64, DType
 from anadrome.errors.base import counted
 from anadrome.errors.frontend import UnsuitableSize, UnsupportedArgument
-from anadrome.frontend.arrays import as_array, promote
+from anadrome.frontend.arrays import as_array, describe, promote
 from anadrome.frontend.context import Context, StagedCall, dtype_of
 from anadrome.frontend.library.common import (
     array_var,
@@ -25,7 +25,15 @@ from anadrome.frontend.library.common import (
 from anadrome.frontend.library.contraction import contract
 from anadrome.frontend.library.reductions import Nest, over_axes, sum_type
 from anadrome.frontend.operators import broadcast_shapes, element
-from anadrome.frontend.sizes import agree, clamp_size, is_same_size, retype, show_shape
+from anadrome.frontend.sizes import (
+    agree,
+    clamp_size,
+    is_same_size,
+    multiply_sizes,
+    retype,
+    show_shape,
+    size_value,
+)
 from anadrome.frontend.values import Array, Value
 from anadrome.frontend.views import view_of
 
@@ -118,6 +126,46 @@ def solve(context: Context, a: Value, b: Value) -> Value:
     return context.wrap(context.builder.reshape(result, (*batch, size)) if is_vector else result)
 
 
+def solve_tensors(context: Context, a: Value, b: Value, axes: Value = None) -> Value:
+    """np.linalg.tensorsolve: x of Σ a[i.., j..] x[j..] = b[i..]; the named axes stand last"""
+    name, call, matrix = "np.linalg.tensorsolve", context.call, as_array(context, a)
+    right, rank = as_array(context, b), len(matrix.shape)
+    order = list(range(rank))
+    for one in axes_in_order(context, name, axes):
+        along = axis_of(context, name, one, rank)
+        order.remove(along)
+        order.append(along)
+    if len(right.shape) >= rank:
+        reason = f"{describe(a)} and {describe(b)}"
+        raise UnsupportedArgument(name, reason, context.span, "give `a` more dimensions than `b`")
+    turned = as_array(context, call(np.transpose, matrix, order))
+    shape = tuple(size_value(context, size) for size in turned.shape[len(right.shape) :])
+    count = size_value(context, multiply_sizes(context, turned.shape[len(right.shape) :]))
+    found = solve(context, call(np.reshape, turned, (count, count)), call(np.ravel, right))
+    return call(np.reshape, found, shape)
+
+
+def axes_in_order(context: Context, name: str, axes: Value) -> Sequence[Value]:
+    """Axes as they are given, one after the other; None names none."""
+    if axes is None:
+        return ()
+    if not isinstance(axes, tuple | list):
+        raise UnsupportedArgument(name, f"axes={describe(axes)}", context.span, "give a tuple of axes")
+    return axes
+
+
+def inverse_of_tensor(context: Context, a: Value, ind: Value = 2) -> Value:
+    """np.linalg.tensorinv: the inverse of the matrix whose rows the first `ind` dimensions count"""
+    name, call, found = "np.linalg.tensorinv", context.call, as_array(context, a)
+    count = static_int(context, name, "ind", ind)
+    if count <= 0:
+        raise UnsupportedArgument(name, f"ind={count}", context.span, "give 1 or more")
+    rows = size_value(context, multiply_sizes(context, found.shape[count:]))
+    inverse = call(np.linalg.inv, call(np.reshape, found, (rows, -1)))
+    shape = [size_value(context, size) for size in (*found.shape[count:], *found.shape[:count])]
+    return call(np.reshape, inverse, tuple(shape))
+
+
 def _row(builder: Builder, operand: Var, batch: tuple[Size, ...], indices: tuple[Var, ...]) -> Var:
     """The matrix of a stack that meets `indices` of the broadcast leading dimensions."""
     own = operand.type.shape[:-2]
@@ -195,6 +243,20 @@ def diag(context: Context, v: Value, k: Value = 0) -> Value:
     return context.wrap(built(context.builder, (size, size), place))
 
 
+def diagonal_matrix(context: Context, v: Value, k: Value = 0) -> Value:
+    """np.diagflat: the matrix whose diagonal the elements are, in row-major order"""
+    return diag(context, context.call(np.ravel, v), k)
+
+
+def of_last_axes(function: Callable[..., object]) -> StagedCall:
+    """np.linalg.diagonal, np.linalg.trace: of the matrices of a stack, which are its last two axes"""
+
+    def staged(context: Context, x: Value, *, offset: Value = 0) -> Value:
+        return context.call(function, x, offset=offset, axis1=-2, axis2=-1)
+
+    return staged
+
+
 def triangle(name: str, order: str) -> StagedCall:
     """np.tril, np.triu: the elements on one side of a diagonal, zeros elsewhere"""
 
@@ -263,6 +325,12 @@ def cross(context: Context, a: Value, b: Value) -> Value:
     return context.wrap(built_rows(context.builder, shape[:-1], place))
 
 
+def cross_along(context: Context, x1: Value, x2: Value, *, axis: Value = -1) -> Value:
+    """np.linalg.cross: of 3-vectors along an axis of both"""
+    moved = [context.call(np.moveaxis, one, axis, -1) for one in (x1, x2)]
+    return context.call(np.moveaxis, cross(context, *moved), -1, axis)
+
+
 def built_rows(
     builder: Builder, shape: tuple[Size, ...], place: Callable[[Builder, tuple[Var, ...]], Atom]
 ) -> Var:
@@ -295,14 +363,20 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.linalg.inv: of_matrices("np.linalg.inv", "inv"),
     np.linalg.det: of_matrices("np.linalg.det", "det"),
     np.linalg.cholesky: cholesky,
+    np.linalg.tensorsolve: solve_tensors,
+    np.linalg.tensorinv: inverse_of_tensor,
     np.trace: trace,
     np.diag: diag,
     np.diagonal: diagonal,
+    np.diagflat: diagonal_matrix,
+    np.linalg.diagonal: of_last_axes(np.diagonal),
+    np.linalg.trace: of_last_axes(np.trace),
     np.tril: triangle("np.tril", "le"),
     np.triu: triangle("np.triu", "ge"),
     np.eye: eye,
     np.identity: identity,
     np.cross: cross,
+    np.linalg.cross: cross_along,
     np.kron: kron,
 }
 

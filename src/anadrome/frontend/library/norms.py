@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices, and condition numbers."""
+"""Norms of vectors and matrices, condition numbers and ranks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def norm(context: Context, x: Value, ord: Value = None, axis: Value = None, keep
         raise UnsupportedArgument(_NORM, f"a norm over {len(axes)} dimensions", context.span)
     if ord is None or ord in ("fro", "f"):
         return _vector_norm(context, found, axes, 2, keepdims)
-    return matrix_norm(context, found, rank, ord, axis, keepdims)
+    numbers = found if found.dtype.is_float else as_array(context, found, F64)
+    return matrix_norm(context, numbers, rank, ord, axis, keepdims)
 
 
 def _vector_norm(
@@ -89,6 +90,22 @@ def _length(context: Context, square: Staged) -> Staged:
         return smooth_root(builder, total)
 
     return noted(context, map_elements(context, squares, root, _NORM), squares, is_root=True)
+
+
+def vector_norm(
+    context: Context, x: Value, *, axis: Value = None, keepdims: Value = False, ord: Value = 2
+) -> Value:
+    """np.linalg.vector_norm: over the named axes, as if they were one; a number is a vector of one"""
+    found = as_array(context, x)
+    axes = axes_of(context, "np.linalg.vector_norm", axis, len(found.shape))
+    if found.shape and not axes:
+        raise UnsupportedArgument("np.linalg.vector_norm", "a norm over no axes", context.span)
+    return _vector_norm(context, found, axes, ord, keepdims)
+
+
+def norm_of_matrices(context: Context, x: Value, *, keepdims: Value = False, ord: Value = "fro") -> Value:
+    """np.linalg.matrix_norm: of the matrices of a stack, which are its last two axes"""
+    return context.call(np.linalg.norm, x, ord, (-2, -1), keepdims)
 
 
 # ---------------------------------------------------------------------------- matrices
@@ -159,4 +176,38 @@ def _by_inverse(context: Context, x: Value, p: Value) -> Staged:
     return as_array(context, context.call(np.where, is_regular, apply_prim(context, "mul", *sizes), np.nan))
 
 
-CALLS: dict[Callable[..., object], StagedCall] = {np.linalg.norm: norm, np.linalg.cond: cond}
+def matrix_rank(context: Context, A: Value, tol: Value = None, *, rtol: Value = None) -> Value:  # noqa: N803
+    """np.linalg.matrix_rank: how many singular values exceed `tol`, or `rtol` times the greatest one
+
+    Where neither is given, `rtol` is max(m, n) times the precision of the type.
+    """
+    name, call = "np.linalg.matrix_rank", context.call
+    shape = call(np.shape, A)
+    assert isinstance(shape, tuple)
+    if tol is not None and rtol is not None:
+        raise UnsupportedArgument(name, "both `tol` and `rtol`", context.span, "give one of them")
+    if len(shape) < 2:
+        return call(int, call(np.any, call(np.not_equal, A, 0)))
+    values = as_array(context, call(np.linalg.svd, A, compute_uv=False))
+    if tol is None:
+        least = np.finfo(np.float64 if values.dtype is F64 else np.float32).eps
+        share = (
+            call(np.multiply, call(np.maximum, *shape[-2:]), least) if rtol is None else _tall(context, rtol)
+        )
+        bound = call(np.multiply, call(np.max, values, axis=-1, keepdims=True, initial=0), share)
+    else:
+        bound = _tall(context, tol)
+    return call(np.count_nonzero, call(np.greater, values, bound), axis=-1)
+
+
+def _tall(context: Context, bound: Value) -> Value:
+    return context.call(np.expand_dims, bound, -1)
+
+
+CALLS: dict[Callable[..., object], StagedCall] = {
+    np.linalg.norm: norm,
+    np.linalg.vector_norm: vector_norm,
+    np.linalg.matrix_norm: norm_of_matrices,
+    np.linalg.cond: cond,
+    np.linalg.matrix_rank: matrix_rank,
+}

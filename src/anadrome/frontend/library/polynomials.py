@@ -8,15 +8,19 @@ import numpy as np
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Const, Var, i64
+from anadrome.dtypes import F64, I64
 from anadrome.errors.frontend import UnsupportedArgument
-from anadrome.frontend.arrays import as_array, atom, promote
+from anadrome.frontend.arrays import as_array, atom, describe, promote
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.indexing import take as taken
-from anadrome.frontend.library.common import array_var, static_int
+from anadrome.frontend.library.common import array_var, require, static_flag, static_int
 from anadrome.frontend.library.creation import new_of
+from anadrome.frontend.library.polynomial_program import divided, multiplied
+from anadrome.frontend.library.reductions import require_elements
 from anadrome.frontend.operators import element, is_one
 from anadrome.frontend.sizes import agree, size_value
-from anadrome.frontend.values import Array, Value
+from anadrome.frontend.values import Array, Staged, Value
+from anadrome.frontend.writing import put
 
 UNROLLED = 16
 """Polynomials of so many coefficients are written out."""
@@ -137,6 +141,127 @@ def sum_of_two(name: str, function: np.ufunc) -> StagedCall:
     return staged
 
 
+def of_roots(context: Context, seq_of_zeros: Value) -> Value:
+    """np.poly: the coefficients of the product of x - r over all roots r of a vector"""
+    name, call = "np.poly", context.call
+    if not as_array(context, seq_of_zeros).shape:
+        raise UnsupportedArgument(name, "a number where roots are expected", context.span)
+    roots = _coefficients(context, name, seq_of_zeros)
+    dtype = roots.dtype if roots.dtype.is_float else F64
+    if isinstance(roots.shape[0], Const) and not roots.shape[0].value:
+        return 1.0
+    require_elements(context, name, roots.shape, ())
+    start = call(np.zeros, call(np.add, size_value(context, roots.shape[0]), 1), dtype.numpy)
+    assert isinstance(start, Array)
+    put(context, start, 0, 1.0)
+    return call(multiplied, start, as_array(context, roots, dtype))
+
+
+def quotient_and_rest(context: Context, u: Value, v: Value) -> Value:
+    """np.polydiv: u = q v + r by long division; r without the leading coefficients that are nearly zero"""
+    name, call, builder = "np.polydiv", context.call, context.builder
+    parts = [as_array(context, call(np.add, _coefficients(context, name, one), 0.0)) for one in (u, v)]
+    for part in parts:
+        require_elements(context, name, part.shape, ())
+    dtype, _ = promote(context, parts, name)
+    sizes = [part.shape[0] for part in parts]
+    steps = builder.size("max", builder.size("add", builder.size("sub", *sizes), i64(1)), i64(0))
+    quotient = call(np.zeros, size_value(context, builder.size("max", steps, i64(1))), dtype.numpy)
+    rest = call(np.copy, as_array(context, parts[0], dtype))
+    given = (quotient, rest, parts[1], size_value(context, steps))
+    parted = call(divided, *given)
+    assert isinstance(parted, tuple)
+    return parted[0], _without_small(context, parted[1])
+
+
+SMALL = 1e-8
+"""What `np.allclose` takes for zero."""
+
+
+def _without_small(context: Context, parts: Value) -> Value:
+    """The coefficients from the first one on that is not nearly zero; the last one where there is none."""
+    call, found = context.call, as_array(context, parts)
+    assert isinstance(found, Array)
+    last = call(np.subtract, size_value(context, found.shape[0]), 1)
+    is_last = call(np.equal, call(np.arange, size_value(context, found.shape[0])), last)
+    is_small = call(np.less_equal, call(np.absolute, found), SMALL)
+    first = call(np.argmax, call(np.logical_or, call(np.logical_not, is_small), is_last))
+    return taken(context, found, slice(first, None))
+
+
+# ---------------------------------------------------------------------------- fits
+def fitted(
+    context: Context,
+    x: Value,
+    y: Value,
+    deg: Value,
+    rcond: Value = None,
+    full: Value = False,
+    w: Value = None,
+    cov: Value = False,
+) -> Value:
+    """np.polyfit: c of least Σ (w (y - Σ c x^k))², by least squares on columns of length 1"""
+    name, call = "np.polyfit", context.call
+    order = static_int(context, name, "deg", deg) + 1
+    if order < 1:
+        raise UnsupportedArgument(name, f"the degree {order - 1}", context.span, "give 0 or more")
+    places = _of_rank(context, name, "x", x, (1,))
+    right: Staged = _of_rank(context, name, "y", y, (1, 2))
+    size = places.shape[0]
+    agree(context, size, right.shape[0], name)
+    require_elements(context, name, (size,), ())
+    columns = call(np.vander, places, order)
+    if w is not None:
+        weights = _of_rank(context, name, "w", w, (1,))
+        agree(context, size, weights.shape[0], name)
+        tall = call(np.expand_dims, weights, 1)
+        columns = as_array(context, call(np.multiply, columns, tall), places.dtype)
+        weighted = call(np.multiply, right, weights if len(right.shape) == 1 else tall)
+        right = as_array(context, weighted, right.dtype)
+    scale = call(np.sqrt, call(np.sum, call(np.multiply, columns, columns), axis=0))
+    columns = call(np.divide, columns, scale)
+    least = np.finfo(np.float64 if places.dtype is F64 else np.float32).eps
+    share = call(np.multiply, size_value(context, size), least) if rcond is None else rcond
+    solved = call(np.linalg.lstsq, columns, right, share)
+    assert isinstance(solved, tuple)
+    solution, others = solved[0], solved[1:]
+    found = call(np.transpose, call(np.divide, call(np.transpose, solution), scale))
+    if static_flag(context, name, "full", full):
+        return found, *others, share
+    if cov is False:
+        return found
+    spread = call(np.linalg.inv, call(np.matmul, call(np.transpose, columns), columns))
+    spread = call(np.divide, spread, call(np.outer, scale, scale))
+    if cov == "unscaled":
+        return found, call(np.expand_dims, spread, 2) if len(right.shape) == 2 else spread
+    left = call(np.subtract, right, call(np.matmul, columns, solution))
+    return found, _covariance(context, name, spread, left, as_array(context, others[1]), order)
+
+
+def _of_rank(context: Context, name: str, argument: str, value: Value, ranks: tuple[int, ...]) -> Array:
+    """An argument as floats, which has to have one of these numbers of dimensions."""
+    found = as_array(context, context.call(np.add, as_array(context, value), 0.0))
+    if not isinstance(found, Array) or len(found.shape) not in ranks:
+        raise UnsupportedArgument(name, f"`{argument}` is {describe(value)}", context.span)
+    return found
+
+
+def _covariance(context: Context, name: str, spread: Value, left: Value, rank: Staged, order: int) -> Value:
+    """V Σ r² / (m - n) of the residuals r, for each column of them"""
+    call, builder, size = context.call, context.builder, as_array(context, left).shape[0]
+    is_full = builder.apply("eq", builder.convert(atom(context, rank), I64), i64(order))
+    require(
+        context, is_full, "raise", f"ValueError: {name}: the powers are dependent, and have no covariance"
+    )
+    has_more = builder.apply("gt", size, i64(order))
+    require(context, has_more, "raise", f"ValueError: {name}: more data than {order} are expected for `cov`")
+    freedom = call(np.subtract, size_value(context, size), order)
+    factor = call(np.divide, call(np.sum, call(np.multiply, left, left), axis=0), freedom)
+    if as_array(context, factor).shape:
+        return call(np.multiply, call(np.expand_dims, spread, 2), factor)
+    return call(np.multiply, spread, factor)
+
+
 CALLS: dict[Callable[..., object], StagedCall] = {
     np.polyval: value_at,
     np.polyder: derivative,
@@ -144,4 +269,7 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.polyadd: sum_of_two("np.polyadd", np.add),
     np.polysub: sum_of_two("np.polysub", np.subtract),
     np.polymul: product,
+    np.poly: of_roots,
+    np.polydiv: quotient_and_rest,
+    np.polyfit: fitted,
 }

@@ -6,26 +6,29 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from anadrome.array_ir.build import Builder
+from anadrome.array_ir.build import Builder, number
 from anadrome.array_ir.nodes import Atom, Const, Size, Var, i64
 from anadrome.dtypes import I64
 from anadrome.errors.base import counted
 from anadrome.errors.frontend import ShapeMismatch, UnsuitableSize, UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom, boxed, describe
 from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.indexing import take
 from anadrome.frontend.library.common import (
     array_var,
     axes_of,
     axis_of,
     built,
+    own_shape,
     permuted_view,
     plain,
     require,
     reshaped_view,
     shape_argument,
+    static_int,
 )
 from anadrome.frontend.operators import broadcast_shapes, is_one
-from anadrome.frontend.sizes import agree, as_size, is_same_size, multiply_sizes, show_shape
+from anadrome.frontend.sizes import agree, as_size, is_same_size, multiply_sizes, show_shape, size_value
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import Array, Staged, Value
 from anadrome.frontend.views import is_contiguous, is_several, view_of
@@ -199,6 +202,32 @@ def moveaxis(context: Context, a: Value, source: Value, destination: Value) -> V
     return _permute(context, found, order)
 
 
+def rolled_axis(context: Context, a: Value, axis: Value, start: Value = 0) -> Value:
+    """np.rollaxis: a view with the axis in front of what was the axis `start`"""
+    name = "np.rollaxis"
+    rank, found = len(own_shape(context, name, a)), plain(context, a)
+    along, before = axis_of(context, name, axis, rank), static_int(context, name, "start", start)
+    if not -rank <= before <= rank:
+        reason = f"start={before} of an array of {counted(rank, 'dimension')}"
+        raise UnsupportedArgument(name, reason, context.span)
+    target = before + rank if before < 0 else before
+    order = [one for one in range(rank) if one != along]
+    order.insert(target - 1 if along < target else target, along)
+    return _permute(context, found, order)
+
+
+def turned_matrix(name: str) -> StagedCall:
+    """np.matrix_transpose: the last two axes swapped; a view"""
+
+    def staged(context: Context, x: Value) -> Value:
+        rank = len(as_array(context, x).shape)
+        if rank < 2:
+            raise UnsupportedArgument(name, f"an array of {counted(rank, 'dimension')}", context.span)
+        return swapaxes(context, x, -1, -2)
+
+    return staged
+
+
 def expand_dims(context: Context, a: Value, axis: Value) -> Value:
     """np.expand_dims: a view with axes of size 1"""
     found = plain(context, a)
@@ -290,6 +319,13 @@ def broadcast_arrays(context: Context, *args: Value) -> Value:
     parts = [as_array(context, value) for value in args]
     shape = broadcast_shapes(context, [one.shape for one in parts], "np.broadcast_arrays")
     return tuple(_stretched(context, one, shape, is_writable=False) for one in parts)
+
+
+def common_shape(context: Context, *args: Value) -> Value:
+    """np.broadcast_shapes: the shape that several are broadcast to"""
+    name = "np.broadcast_shapes"
+    shapes = [shape_argument(context, name, one) for one in args]
+    return tuple(size_value(context, size) for size in broadcast_shapes(context, shapes, name))
 
 
 def flip(context: Context, m: Value, axis: Value = None) -> Value:
@@ -429,12 +465,46 @@ def tile(
     )
 
 
+def resized(context: Context, a: Value, new_shape: Value) -> Value:
+    """np.resize: the elements in row-major order, over again where they end; zeros where there are none"""
+    flat = array_var(context, "np.resize", raveled(context, as_array(context, a)))
+    sizes = shape_argument(context, "np.resize", new_shape)
+    size = flat.type.shape[0]
+    zero = number(0, flat.type.dtype)
+
+    def place(inner: Builder, index: Var) -> Atom:
+        is_some, divisor = inner.apply("gt", size, i64(0)), inner.apply("max", size, i64(1))
+        at = inner.apply("mod", index, divisor)
+        return inner.branch(is_some, lambda deeper: (deeper.index(flat, (at,)),), lambda deeper: (zero,))[0]
+
+    found = context.builder.stack(multiply_sizes(context, sizes), place)
+    if not sizes:
+        return boxed(context, context.builder.index(found, (i64(0),)))
+    return context.wrap(context.builder.reshape(found, sizes))
+
+
+def unstacked(context: Context, x: Value, *, axis: Value = 0) -> Value:
+    """np.unstack: the parts along an axis of known size; views"""
+    name = "np.unstack"
+    found = plain(context, x)
+    along = axis_of(context, name, axis, len(found.shape))
+    front = moveaxis(context, found, along, 0)
+    assert isinstance(front, Array)
+    size = front.shape[0]
+    if not isinstance(size, Const):
+        raise UnsupportedArgument(name, "an axis whose size only the run knows", context.span)
+    return tuple(take(context, front, k) for k in range(int(size.value)))
+
+
 CALLS: dict[Callable[..., object], StagedCall] = {
     np.reshape: reshaped,
     np.ravel: raveled,
     np.transpose: transposed,
     np.swapaxes: swapaxes,
     np.moveaxis: moveaxis,
+    np.rollaxis: rolled_axis,
+    np.matrix_transpose: turned_matrix("np.matrix_transpose"),
+    np.linalg.matrix_transpose: turned_matrix("np.linalg.matrix_transpose"),
     np.expand_dims: expand_dims,
     np.squeeze: squeeze,
     np.atleast_1d: at_least("np.atleast_1d", 1),
@@ -442,12 +512,15 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.atleast_3d: at_least("np.atleast_3d", 3),
     np.broadcast_to: broadcast_to,
     np.broadcast_arrays: broadcast_arrays,
+    np.broadcast_shapes: common_shape,
     np.flip: flip,
     np.flipud: flip_axis("np.flipud", 0),
     np.fliplr: flip_axis("np.fliplr", 1),
     np.roll: roll,
     np.repeat: repeat,
     np.tile: tile,
+    np.unstack: unstacked,
+    np.resize: resized,
 }
 
 METHODS: dict[str, StagedCall] = {

@@ -8,15 +8,17 @@ import numpy as np
 
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Atom, Var, i64
-from anadrome.dtypes import BOOL, DType
+from anadrome.dtypes import BOOL, I64, DType
 from anadrome.errors.frontend import UnsupportedArgument
 from anadrome.frontend.arrays import as_array, describe
 from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.indexing import make_sure_inside
 from anadrome.frontend.iterables import Iterated
 from anadrome.frontend.library import CALLS as LIBRARY
-from anadrome.frontend.library.common import array_var, axis_of, checked, table_name
+from anadrome.frontend.library.common import array_var, axis_of, built, checked, table_name
 from anadrome.frontend.library.elementwise import loop_types
 from anadrome.frontend.library.prefixes import scanned
+from anadrome.frontend.library.reductions import sum_type
 from anadrome.frontend.library.shape import broadcast_to, expand_dims
 from anadrome.frontend.parallel.folds import reduce_items, scan_items
 from anadrome.frontend.parallel.items import items_of
@@ -163,6 +165,46 @@ def _outer(ufunc: np.ufunc) -> StagedCall:
     return staged
 
 
+def _reduceat(ufunc: np.ufunc) -> StagedCall:
+    """np.f.reduceat: of the items from each index to the next; of one item where that is not greater"""
+    name = f"np.{ufunc.__name__}.reduceat"
+
+    def staged(context: Context, array: Value, indices: Value, axis: Value = 0) -> Value:
+        call, found, places = context.call, as_array(context, array), as_array(context, indices)
+        along = axis_of(context, name, axis, len(found.shape))
+        if len(places.shape) != 1 or not places.dtype.is_integer:
+            help = "give a vector of whole numbers"
+            raise UnsupportedArgument(name, f"{describe(indices)} as indices", context.span, help)
+        front = array_var(context, name, call(np.moveaxis, found, along, 0))
+        size, starts = front.type.shape[0], array_var(context, name, as_array(context, places, I64))
+        last = context.builder.size("sub", starts.type.shape[0], i64(1))
+        operator, dtype = NAMED[ufunc], front.type.dtype
+        if operator in ("and", "or"):
+            dtype = BOOL
+        elif operator in ("add", "mul"):
+            dtype = sum_type(dtype)
+        elif dtype is BOOL:
+            operator = "and" if operator == "min" else "or"
+
+        def place(builder: Builder, at: tuple[Var, ...]) -> Atom:
+            start = builder.index(starts, (at[0],))
+            make_sure_inside(builder, start, size)
+            following = builder.apply("min", builder.apply("add", at[0], i64(1)), last)
+            stop = builder.select(builder.apply("eq", at[0], last), size, builder.index(starts, (following,)))
+            count = builder.apply("max", builder.apply("sub", stop, start), i64(1))
+
+            def item(inner: Builder, index: Var) -> Atom:
+                one = inner.index(front, (inner.apply("add", start, index), *at[1:]))
+                return inner.convert(one, dtype)
+
+            return builder.reduce(operator, count, item)
+
+        result = built(context.builder, (starts.type.shape[0], *front.type.shape[1:]), place)
+        return call(np.moveaxis, context.wrap(result), 0, along)
+
+    return staged
+
+
 def _at(ufunc: np.ufunc) -> StagedCall:
     """np.f.at: a[i] = f(a[i], b_i) for every index, those that stand there twice included"""
     name, operator = f"np.{ufunc.__name__}.at", NAMED[ufunc]
@@ -214,6 +256,7 @@ _NAMED_METHODS: dict[Callable[..., object], StagedCall] = {
         one.accumulate: checked(f"np.{one.__name__}.accumulate", _accumulate(one))
         for one in (*REDUCTIONS, *FOLDED)
     },
+    **{one.reduceat: checked(f"np.{one.__name__}.reduceat", _reduceat(one)) for one in REDUCTIONS},
     **{one.at: checked(f"np.{one.__name__}.at", _at(one)) for one in NAMED},
 }
 
