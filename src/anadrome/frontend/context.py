@@ -114,6 +114,7 @@ class Context:
     ) -> None:
         self.config, self.record, self.grown = config, record, grown
         self.met: set[str] = set()
+        self.copied: set[str] = set()
         self.pools: dict[object, Pool] = {}
         self.evaluators, self.calls, self.changing = evaluators, calls, changing
         self.sources = SourceCache()

@@ -14,7 +14,7 @@ from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Function, Size, Var,
 from anadrome.config import Config
 from anadrome.dtypes import I64, DType
 from anadrome.errors import Span
-from anadrome.errors.frontend import AnnotationMismatch, FrontendError, UnsupportedType
+from anadrome.errors.frontend import AnnotationMismatch, FrontendError, UnsupportedType, WritesThroughView
 from anadrome.frontend.annotations import Annotation, bind_annotation
 from anadrome.frontend.arrays import atom, describe, weakness
 from anadrome.frontend.calls import BoundMethod, call
@@ -131,13 +131,12 @@ def stage(
                 raise stopped.error from None
             grown.add(stopped.site)
         except FrontendError as error:
-            wanted = {OnePool(name) for name in context.met} - grown
-            if refusal is not None:
+            wanted: set[Span | str | OnePool] = {OnePool(name) for name in context.met}
+            wanted |= context.copied if isinstance(error, WritesThroughView) else set()
+            refusal = refusal or error
+            if wanted <= grown:
                 raise refusal from refusal.__cause__
-            if not wanted:
-                raise
             grown |= wanted
-            refusal = error
 
 
 def program_name(function: object) -> str:

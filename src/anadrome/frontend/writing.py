@@ -36,7 +36,7 @@ from anadrome.frontend.indexing import (
 from anadrome.frontend.operators import element, is_one
 from anadrome.frontend.restarts import Restage
 from anadrome.frontend.sizes import agree, multiply_sizes, show_shape
-from anadrome.frontend.structures import children
+from anadrome.frontend.structures import can_refer, children, class_name
 from anadrome.frontend.values import (
     Array,
     Cell,
@@ -146,6 +146,7 @@ def objects_become_items(context: Context, columns: Sequence[Cell], value: Value
     """The same of the objects of Python's own in a value: those that lists hold copies of cannot change."""
     record = context.records.get(id(value))
     if record is not None:
+        context.copied.update([class_name(value)] if can_refer(value) else [])
         record.items += 1
         context.made_items.append(record)
         for items in columns:

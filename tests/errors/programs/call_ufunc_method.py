@@ -4,7 +4,7 @@ import numpy as np
 
 
 def program(x):
-    return np.add.reduceat(x, [0, 3])
+    return np.hypot.reduceat(x, [0, 3])
 
 
 ARGUMENTS = (np.ones(20),)

@@ -5,7 +5,7 @@ import numpy as np
 
 
 def program(a):
-    return np.sum(np.linalg.tensorinv(a, 1))
+    return np.sum(np.trim_zeros(a[0]))
 
 
 ARGUMENTS = (np.eye(20),)

@@ -12,6 +12,16 @@ class Body:
         self.place, self.speed = place, speed
 
 
+class Link:
+    def __init__(self, left, right):
+        self.left, self.right = left, right
+
+    def act(self):
+        way = self.right.place - self.left.place
+        self.left.speed += 0.1 * way
+        self.right.speed -= 0.1 * way
+
+
 class Pair:
     def __init__(self, a, b):
         self.a, self.b = a, b
@@ -30,6 +40,19 @@ def arrays_in_place(x, n):
         for body in bodies:
             body.place += 0.1 * body.speed
             body.speed[0] *= 0.5
+    return sum((body.place * body.speed).sum() for body in bodies)
+
+
+def arrays_of_those_that_others_hold(x, n):
+    bodies = [Body(x[:2] * i, x[1:3] * 1.0) for i in range(n)]
+    links = [Link(bodies[i], bodies[i + 1]) for i in range(n - 1)]
+    for _ in range(3):
+        for body in bodies:
+            body.speed[:] = 0.0
+        for link in links:
+            link.act()
+        for body in bodies:
+            body.place += 0.1 * body.speed
     return sum((body.place * body.speed).sum() for body in bodies)
 
 
@@ -216,7 +239,13 @@ def stack(x, n):
 
 
 RIGHT = [
-    *(arrays_in_place, arrays_exchanged, objects_exchanged, objects_changed),
+    *(
+        arrays_in_place,
+        arrays_of_those_that_others_hold,
+        arrays_exchanged,
+        objects_exchanged,
+        objects_changed,
+    ),
     *(whole_numbers_become_floats, one_of_them_or_another, which_array_is_which, which_list_is_which),
 ]
 EITHER = [
