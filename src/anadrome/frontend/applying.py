@@ -16,7 +16,7 @@ from anadrome.errors.frontend import (
     UnsupportedSyntax,
     UnsupportedType,
 )
-from anadrome.frontend.arrays import as_array, describe, unboxed, undecided
+from anadrome.frontend.arrays import as_array, atom, describe, unboxed, undecided
 from anadrome.frontend.complex_numbers import operators as complex_operators
 from anadrome.frontend.complex_numbers.operators import meets_complex
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex_array
@@ -25,7 +25,7 @@ from anadrome.frontend.growing import growing_list, plain_list, repeated
 from anadrome.frontend.iterables import Iterated
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.keyed import hashable
-from anadrome.frontend.list_methods import ListMethod
+from anadrome.frontend.list_methods import ListMethod, holds_objects, is_among
 from anadrome.frontend.lists import new_list
 from anadrome.frontend.natively import refuse_environment
 from anadrome.frontend.operators import apply_prim, binary, compare, truth
@@ -242,6 +242,10 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
     found = own_comparison(context, kind, left, right)
     if found is not NotImplemented:
         return found
+    if kind in (ast.In, ast.NotIn) and holds_objects(right):
+        among = atom(context, is_among(context, right, left))
+        holds = among if kind is ast.In else context.builder.apply("not", among)
+        return Scalar(holds, is_weak=True)
     if kind in (ast.Eq, ast.NotEq) and all(map(is_equal_to_itself, (left, right))):
         return compare_two(context, ast.Is if kind is ast.Eq else ast.IsNot, left, right)
     left, right = (unboxed(context, plain_list(context, side)) for side in (left, right))

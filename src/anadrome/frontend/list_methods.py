@@ -10,28 +10,57 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from anadrome.array_ir.nodes import Check
-from anadrome.errors.frontend import FrontendError, NoAttribute, UnsupportedCall
-from anadrome.frontend.arrays import atom
+from anadrome.errors.frontend import FrontendError, NoAttribute, UnsupportedCall, UnsupportedSyntax
+from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import growing_list, plain_list, row_at
+from anadrome.frontend.library import python_program
 from anadrome.frontend.lists import append, extend, shares_pool
-from anadrome.frontend.overloads import holds_own
+from anadrome.frontend.overloads import holds_own, is_equal_to_itself
 from anadrome.frontend.restarts import Restage
 from anadrome.frontend.run_time_lists import GrowingList, inside, refuse_counted
-from anadrome.frontend.structures import RowList, flatten
+from anadrome.frontend.structures import (
+    RowList,
+    can_refer,
+    children,
+    flatten,
+    kind_of_reference,
+    reference_of,
+)
 from anadrome.frontend.values import Array, Cell, Scalar, Value, is_staged, link
 
 
 def _pop(context: Context, owner: GrowingList, index: Value = -1) -> Value:
-    if not isinstance(index, int) or index != -1:
-        raise UnsupportedCall(".pop", context.span, "of a run-time list the last item alone can be taken")
+    """`list.pop(index)`: the item, behind which all others move up"""
     refuse_counted(context, owner, is_taken=True)
-    last = inside(context, owner, -1)
-    leaves, rebuild = flatten(row_at(context, owner, last), is_staged)
+    place = inside(context, owner, index)
+    leaves, rebuild = flatten(row_at(context, owner, place), is_staged)
     values = [context.wrap(context.read(leaf)) if isinstance(leaf, Array) else leaf for leaf in leaves]
+    last = place if isinstance(index, int) and index == -1 else inside(context, owner, -1)
+    if last is not place:
+        context.call(python_program.close_gap, owner, Scalar(place, is_weak=True))
     context.change(owner, "a list, by `pop`,", "length")
     owner.length = Scalar(last, is_weak=True)
     return rebuild(iter(values))
+
+
+def delete(context: Context, owner: GrowingList, index: Value) -> None:
+    """`del list[index]`"""
+    if isinstance(index, slice):
+        raise UnsupportedSyntax("`del` of a part of a list of run-time length", context.span)
+    _pop(context, owner, index)
+
+
+def _insert(context: Context, owner: GrowingList, index: Value, value: Value) -> None:
+    """`list.insert(index, value)`"""
+    refuse_counted(context, owner, is_taken=True)
+    context.call(python_program.insert, owner, index, value)
+
+
+def _remove(context: Context, owner: GrowingList, value: Value) -> None:
+    """`list.remove(value)`"""
+    refuse_counted(context, owner, is_taken=True)
+    _pop(context, owner, _index(context, owner, value))
 
 
 def _clear(context: Context, owner: GrowingList) -> None:
@@ -61,10 +90,29 @@ def _copy(context: Context, owner: GrowingList) -> Value:
 def _are_equal(context: Context, owner: Value, value: Value) -> Value:
     """Which items of a list are equal to a value; objects are asked by their methods."""
     items = plain_list(context, owner)
+    if isinstance(items, RowList) and holds_objects(items):
+        if reference_of(items.example) is None:
+            what = f"a search for {describe(value)} in a list of run-time length"
+            context.refuse(items.example, UnsupportedSyntax(what, context.span, "compare their attributes"))
+        is_alike = kind_of_reference(items.example) == kind_of_reference(value)
+        place = children(value) if is_alike else None
+        return context.call(np.equal, items.columns[0], -1 if place is None else place[0])
     if isinstance(items, list) and holds_own((items, value)):
         same = [item is value or context.call(operator.eq, item, value) for item in items]
         return context.call(np.array, same, bool)
     return context.call(np.equal, items, value)
+
+
+def holds_objects(items: Any) -> bool:
+    """Whether the items of a list of the run are instances, which are equal to themselves alone."""
+    if not isinstance(items, RowList | GrowingList) or not is_equal_to_itself(items.example):
+        return False
+    return reference_of(items.example) is not None or can_refer(items.example)
+
+
+def is_among(context: Context, items: Value, value: Value) -> Value:
+    """`value in items` of instances that are equal to themselves alone"""
+    return context.call(np.any, _are_equal(context, items, value))
 
 
 def _index(context: Context, owner: Array | GrowingList, value: Value) -> Value:
@@ -153,6 +201,8 @@ LIST_METHODS: Mapping[str, Callable[..., Value]] = {
     "append": append,
     "extend": extend,
     "pop": _pop,
+    "insert": _insert,
+    "remove": _remove,
     "clear": _clear,
     "copy": _copy,
 }
@@ -171,7 +221,7 @@ class ListMethod:
         self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]
     ) -> Value:
         if self.name not in LIST_METHODS or (kwargs and self.name != "sort"):
-            help = "take `append`, `extend`, `pop()`, `clear` and `copy`, or make it an array: `np.array(x)`"
+            help = "take `append`, `insert`, `pop`, `remove` and the like, or make it an array: `np.array(x)`"
             reason = "the length of this list is known at run time only"
             raise UnsupportedCall(f".{self.name}", context.span, reason, help)
         return LIST_METHODS[self.name](context, self.owner, *args, **kwargs)

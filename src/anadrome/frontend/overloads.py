@@ -25,7 +25,7 @@ from anadrome.frontend.operators import apply_prim, truth
 from anadrome.frontend.own import is_inlined, is_own
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sizes import size_value
-from anadrome.frontend.structures import RowList
+from anadrome.frontend.structures import RowList, reference_of
 from anadrome.frontend.values import (
     Array,
     Complex,
@@ -136,6 +136,8 @@ def _reaches_run_time(value: Value, seen: set[int]) -> bool:
         return False
     seen.add(id(value))
     if is_staged(value) or isinstance(value, Stateful | Complex | Maybe | RunText):
+        return True
+    if reference_of(value) is not None:
         return True
     if not is_container(value) and not isinstance(value, tuple) and not _is_own_object(value):
         return False

@@ -34,6 +34,7 @@ from anadrome.frontend.evaluate import attribute, condition, mangled, subscript
 from anadrome.frontend.heap import is_same_object, is_view_of
 from anadrome.frontend.imports import run_import
 from anadrome.frontend.iterators import GeneratorCall, LazyGenerator, unrolled
+from anadrome.frontend.list_methods import delete, grow
 from anadrome.frontend.merge import branch
 from anadrome.frontend.nonlocals import owner
 from anadrome.frontend.operators import truth
@@ -41,7 +42,7 @@ from anadrome.frontend.overloads import own_method
 from anadrome.frontend.own import is_inlined
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.storing import NOT_THERE, in_place, part_of, store_item, swap_items
-from anadrome.frontend.structures import has_staged, reference_of
+from anadrome.frontend.structures import RowList, has_staged, reference_of
 from anadrome.frontend.trying import run_try
 from anadrome.frontend.values import (
     BREAK,
@@ -398,8 +399,14 @@ def _delete(context: Context, frame: Frame, node: ast.Delete) -> None:
                 base = context.evaluate(frame, target.value)
                 index = context.evaluate(frame, target.slice)
                 context.at(frame, target)
+                if isinstance(base, GrowingList):
+                    delete(context, base, index)
+                    continue
+                error = UnsupportedSyntax("`del` of an element of this", context.span)
+                if isinstance(base, RowList) or (isinstance(base, Array) and base.list_depth):
+                    grow(context, base, error)
                 if not isinstance(base, list | deque | dict) or has_staged(index):
-                    raise UnsupportedSyntax("`del` of an element of this", context.span)
+                    raise error
                 context.change(base, f"{indefinite(type(base).__name__)}, by `del`,")
                 try:
                     base.__delitem__(index)  # type: ignore[arg-type]

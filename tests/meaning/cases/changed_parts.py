@@ -12,6 +12,14 @@ class Body:
         self.place, self.speed = place, speed
 
 
+class Compared:
+    def __init__(self, level):
+        self.level = level
+
+    def __eq__(self, other):
+        return self.level == other.level
+
+
 class Link:
     def __init__(self, left, right):
         self.left, self.right = left, right
@@ -194,9 +202,10 @@ def as_keys(x, n):
 
 
 def where_it_is(x, n):
-    balls = balls_of(x, n)
+    balls, others = balls_of(x, n), balls_of(x, n)
     balls[0].x = 1.0
-    return balls.index(balls[2]) + balls[0].x, float(balls[1] in balls)
+    among = float(balls[1] in balls), float(balls[1] in balls[2:]), float(balls[0] not in others)
+    return balls.index(balls[2]), balls.count(balls[0]), among, balls[0].x
 
 
 def removed(x, n):
@@ -204,7 +213,18 @@ def removed(x, n):
     one = balls[1]
     balls.remove(one)
     one.x = 3.0
-    return total_of(balls), len(balls)
+    balls.insert(0, one)
+    del balls[1]
+    balls.append(Ball(x[0], 1.0))
+    last = balls.pop(0)
+    last.v = 7.0
+    return total_of(balls), len(balls), one.v, float(one in balls)
+
+
+def equal_to_others(x, n):
+    cells = [Compared(x[0] * (i % 2)) for i in range(n)]
+    cells[0].level = cells[1].level
+    return float(cells[1] in cells[:1]), float(Compared(5.5) in cells), cells.index(cells[1])
 
 
 def appended_in_another_iteration(x, n):
@@ -247,11 +267,12 @@ RIGHT = [
         objects_changed,
     ),
     *(whole_numbers_become_floats, one_of_them_or_another, which_array_is_which, which_list_is_which),
+    *(where_it_is, removed),
 ]
 EITHER = [
     *(an_array_read_before_it_is_exchanged, an_array_that_two_hold, which_array_a_loop_has_kept),
     *(which_array_is_which_after_an_exchange,),
     *(objects_changed_and_exchanged, one_object_that_all_hold, a_new_attribute, another_text),
-    *(a_number_of_another_type, as_keys, where_it_is, removed, appended_in_another_iteration),
+    *(a_number_of_another_type, as_keys, equal_to_others, appended_in_another_iteration),
     *(appended_where_it_was_not_made, stack),
 ]

@@ -138,6 +138,67 @@ def reads_its_first_item(x, n):
     return t[-1]
 
 
+def items_in_other_places(x, n):
+    kept = [2.0 * x[i % 3] for i in range(n)]
+    first, second = kept.pop(0), kept.pop(1)
+    kept.insert(1, 7.0)
+    kept.insert(-1, 8.0)
+    kept.insert(100, x[0])
+    del kept[2]
+    kept.insert(-100, 9.0)
+    return first, second, kept, kept.pop(-2), len(kept)
+
+
+def a_line_of_delays(x, n):
+    line, total = [0.0, 0.0, x[0]], 0.0
+    for i in range(n):
+        line.append(x[i % 3] * i)
+        total += line.pop(0) * x[0] + sum(line)
+    return total
+
+
+def sorted_as_they_come(x, n):
+    kept = []
+    for i in range(n):
+        v, k = np.sin(x[0] * i), 0
+        for other in kept:
+            if other < v:
+                k += 1
+        kept.insert(k, v)
+    return sum(v * (k + 1) for k, v in enumerate(kept))
+
+
+def removed_by_their_value(x, n):
+    kept = [i % 4 for i in range(n)]
+    kept.append(2)
+    kept.remove(2)
+    return kept, kept.index(0), x[0]
+
+
+def rows_in_other_places(x, n):
+    rows, pairs = [x[:2] * i for i in range(n)], [(x[0] * i, i) for i in range(n)]
+    first, pair = rows.pop(0), pairs.pop(1)
+    rows.insert(1, np.array([5.0, 6.0]))
+    pairs.insert(0, (1.0, 2))
+    del rows[-1]
+    return first, pair, sum(row[0] * (k + 1) for k, row in enumerate(rows)), sum(a * b for a, b in pairs)
+
+
+def taken_from_the_front(x, n):
+    waiting, total = [x[0] * i for i in range(n)], 0.0
+    while len(waiting) > 1:
+        a, b = waiting.pop(0), waiting.pop(0)
+        total += a * b
+        waiting.append(a + b)
+    return total, waiting[0]
+
+
+def outside_of_the_list(x, n):
+    kept = [x[0] * i for i in range(n)]
+    kept.append(1.0)
+    return kept.pop(n + 5)
+
+
 RIGHT = [
     ends_itself,
     newton,
@@ -151,5 +212,7 @@ RIGHT = [
     in_nested_loops,
     in_a_method,
     after_other_growth,
+    *(items_in_other_places, a_line_of_delays, sorted_as_they_come, removed_by_their_value),
+    *(rows_in_other_places, outside_of_the_list),
 ]
-EITHER = [not_as_many_items, a_stack, reads_its_first_item]
+EITHER = [not_as_many_items, a_stack, reads_its_first_item, taken_from_the_front]

@@ -52,6 +52,22 @@ def listed(kind: Any, items: Any) -> Any:
     return found
 
 
+def close_gap(items: Any, place: Any) -> None:
+    """Let the items behind a place move up by one."""
+    for k in range(place, len(items) - 1):
+        items[k] = items[k + 1]
+
+
+def insert(items: Any, place: Any, value: Any) -> None:
+    """list.insert"""
+    count = len(items)
+    place = min(max(place + count if place < 0 else place, 0), count)
+    items.append(value)
+    for k in range(count, place, -1):
+        items[k] = items[k - 1]
+    items[place] = value
+
+
 def enumerated(items: Any, place: Any) -> Any:
     """enumerate of a generator"""
     for item in items:
