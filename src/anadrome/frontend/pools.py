@@ -129,13 +129,13 @@ def may_join(context: Context, values: Sequence[Value]) -> bool:
 
 
 def looked_at(context: Context, value: Value, reference: Reference) -> Value:
-    """An object of a pool, with its attributes as they are now."""
-    pool, scopes = reference.pool, list(context.scopes())
+    """An object of a pool, with its attributes as they are now, read in the scope that looks at it."""
+    pool = reference.pool
     columns = tuple(column.cell.var for column in pool.rows.columns)
     for one in pool.read:
         assert isinstance(one, _Read)
         is_now = all(var is now for var, now in zip(one.columns, columns, strict=True))
-        if is_now and one.reference == reference and any(one.scope is scope for scope in scopes):
+        if is_now and one.reference == reference and one.scope is context.scope:
             return one.value
     take_one = take_inside if reference.is_proved else _take_checked
     leaves = [take_one(context, column, reference.place) for column in pool.rows.columns]
