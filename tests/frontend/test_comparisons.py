@@ -194,9 +194,17 @@ def chosen(x, y):
     return either == two
 
 
-def test_which_object_the_run_has_chosen_is_refused():
+def chosen_list(x, y):
+    one, two = [1.0], [2.0]
+    either = one if x > y else two
+    return either is two
+
+
+def test_which_object_the_run_has_chosen():
+    for x, y in ((1.5, 2.5), (2.5, 1.5)):
+        assert ad.jit(chosen)(x, y) == chosen(x, y)
     with pytest.raises(frontend.UnsupportedSyntax, match="only the run knows whether they are one"):
-        ad.jit(chosen)(1.5, 2.5)
+        ad.jit(chosen_list)(1.5, 2.5)
 
 
 def without_an_order(x):

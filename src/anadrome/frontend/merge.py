@@ -307,6 +307,9 @@ def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
     are_made = [
         context.is_made(old) or context.is_made(new) for old, new in zip(pair, (one, two), strict=True)
     ]
+    lists = [value for value in (one, two) if isinstance(value, GrowingList)]
+    if len(lists) == 2 and len(lists[0].columns) != len(lists[1].columns):
+        raise BranchesDiffer(what, describe(one), describe(two), context.span)
     mine, theirs = _members(context, one, two, *are_made), _members(context, two, one, *reversed(are_made))
     if mine is not None and theirs is not None and is_alike(one, two):
         with joining.entered(one, two):
