@@ -16,7 +16,7 @@ from anadrome.errors.frontend import FrontendError
 from anadrome.errors.runtime import SizeMismatch
 from tests.test_python_programs import loaded
 
-CONFIG = ad.Config(threads=1, cache=False)
+CONFIG = ad.Config(threads=1, cache=False, verify=True)
 VALUES = (
     *("x[0]", "x[1]", "t", "1.5", "p[0]", "p[1]", "q[0]", "q[1] - t", "d['a']", "d['b'] + x[2]", "o.a"),
     *("2.0 * p[0]", "L[0]", "L[-1]", "len(L) * 1.0", "max(p)", "sum(L)"),

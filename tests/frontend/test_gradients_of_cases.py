@@ -8,11 +8,21 @@ import pytest
 import anadrome as ad
 from anadrome.errors.frontend import BranchesDiffer, MayBeNone
 from tests.derivatives.agreement import agree
-from tests.meaning.cases import classes, growth, optional, sizes, steppers, walrus
+from tests.meaning.cases import (
+    changed_items,
+    changed_parts,
+    classes,
+    growth,
+    optional,
+    sizes,
+    steppers,
+    walrus,
+)
 
 POINTS = np.linspace(1.1, 9.3, 20) + np.random.default_rng(5).uniform(0.0, 0.1, 20)
 
-PROGRAMS = [program for family in (walrus, optional, classes, steppers, growth) for program in family.RIGHT]
+FAMILIES = (walrus, optional, classes, steppers, growth, changed_items, changed_parts)
+PROGRAMS = [program for family in FAMILIES for program in family.RIGHT]
 PROGRAMS += sizes.JOINED
 WITHOUT_FLOATS = {"in_any", "counts_of_whole_numbers"}
 OF_NO_ONE_TYPE = {

@@ -110,6 +110,8 @@ class Identities:
         mine, other = reference_of(left), reference_of(right)
         if mine is not None or other is not None:
             is_alike = kind_of_reference(left) == kind_of_reference(right)
+            if is_alike and mine is not None and not scope.is_inside(mine.pool.home):
+                raise _unknown(span)
             return is_alike and mine is not None and other is not None and (mine.place, other.place)
         is_one = is_same_object(left, right)
         if not is_one and _are_items(left, right):

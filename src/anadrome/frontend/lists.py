@@ -85,7 +85,7 @@ def shares_pool(context: Context, owner: GrowingList, other: GrowingList) -> Non
 def _growing_pool(context: Context, home: Scope) -> Pool:
     heap = GrowingList()
     context.made(heap, home)
-    return Pool(heap, context.met)
+    return Pool(heap, home, context.met)
 
 
 def _pool_for(context: Context, owner: GrowingList, value: Value) -> Pool:
@@ -124,7 +124,7 @@ def _into_pool(context: Context, items: list[Value]) -> None:
         rows = as_value(context, growing_list(context, [unpooled(context, item) for item in items]))
     except UnsupportedType:
         return  # they differ in more than their numbers
-    made = Pool(rows, context.met)
+    made = Pool(rows, context.scope, context.met)
     for place, item in enumerate(items):
         becomes_reference(item, Reference(made, i64(place), is_proved=True))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -307,11 +307,8 @@ def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
     are_made = [
         context.is_made(old) or context.is_made(new) for old, new in zip(pair, (one, two), strict=True)
     ]
-    lists = [value for value in (one, two) if isinstance(value, GrowingList)]
-    if len(lists) == 2 and len(lists[0].columns) != len(lists[1].columns):
-        raise BranchesDiffer(what, describe(one), describe(two), context.span)
     mine, theirs = _members(context, one, two, *are_made), _members(context, two, one, *reversed(are_made))
-    if mine is not None and theirs is not None and is_alike(one, two):
+    if mine is not None and theirs is not None and is_alike(one, two) and not _rows_differ(one, two):
         with joining.entered(one, two):
             joins = [join(joining, what, a, b) for a, b in zip(mine, theirs, strict=True)]
         return lambda results: _merged(joining, pair, one, [part(results) for part in joins])
@@ -329,6 +326,12 @@ def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
     if all(isinstance(value, list | RowList | GrowingList) for value in pair):
         _grow(context, pair, error)
     raise error
+
+
+def _rows_differ(one: Any, two: Any) -> bool:
+    """Whether two lists of the run have items of two forms."""
+    are_lists = isinstance(one, GrowingList) and isinstance(two, GrowingList)
+    return are_lists and (len(one.columns) != len(two.columns) or one.row != two.row)
 
 
 def _grow(context: Context, lists: Iterable[Value], error: BranchesDiffer) -> None:

@@ -84,7 +84,7 @@ def of_new_pool(context: Context, rows: RowList) -> RowList:
     """The list of all objects of a new pool, which is made of a list of copies."""
     places = context.wrap(context.builder.stack(rows.extent, lambda _, index: index))
     assert isinstance(places, Array)
-    pool = Pool(rows, context.met, Array(places.cell, None, 1), places.cell.var)
+    pool = Pool(rows, context.scope, context.met, Array(places.cell, None, 1), places.cell.var)
     example = referring(rows.example, Reference(pool, places.cell.var))
 
     def whole(leaves: Iterator[Value]) -> Value:
@@ -131,6 +131,11 @@ def may_join(context: Context, values: Sequence[Value]) -> bool:
 def looked_at(context: Context, value: Value, reference: Reference) -> Value:
     """An object of a pool, with its attributes as they are now, read in the scope that looks at it."""
     pool = reference.pool
+    if not any(scope is pool.home for scope in context.scopes()):
+        pool.met.add(class_name(value))
+        what = f"{describe(value)} of a list that was made inside of a loop, branch or comprehension"
+        help = "make the list before it, or read the attributes there"
+        raise UnsupportedType("what is read here", what, context.span, help)
     columns = tuple(column.cell.var for column in pool.rows.columns)
     for one in pool.read:
         assert isinstance(one, _Read)

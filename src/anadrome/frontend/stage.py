@@ -14,7 +14,13 @@ from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Function, Size, Var,
 from anadrome.config import Config
 from anadrome.dtypes import I64, DType
 from anadrome.errors import Span
-from anadrome.errors.frontend import AnnotationMismatch, FrontendError, UnsupportedType, WritesThroughView
+from anadrome.errors.frontend import (
+    AnnotationMismatch,
+    FrontendError,
+    UnknownRoom,
+    UnsupportedType,
+    WritesThroughView,
+)
 from anadrome.frontend.annotations import Annotation, bind_annotation
 from anadrome.frontend.arrays import atom, describe, weakness
 from anadrome.frontend.calls import BoundMethod, call
@@ -133,9 +139,10 @@ def stage(
         except FrontendError as error:
             wanted: set[Span | str | OnePool] = {OnePool(name) for name in context.met}
             wanted |= context.copied if isinstance(error, WritesThroughView) else set()
-            refusal = refusal or error
             if wanted <= grown:
-                raise refusal from refusal.__cause__
+                last = refusal if refusal is not None and isinstance(error, UnknownRoom) else error
+                raise last from last.__cause__
+            refusal = refusal or error
             grown |= wanted
 
 

@@ -51,6 +51,8 @@ class Pool:
 
     rows: Any
     """The list of copies: what a comprehension has made, or one that grows."""
+    home: Any
+    """The scope that made it: no object of it can be reached where that is closed."""
     met: set[str]
     """Names of classes of which objects of two pools were to be one value, in the whole program."""
     places: Array | None = None

@@ -221,6 +221,46 @@ def removed(x, n):
     return total_of(balls), len(balls), one.v, float(one in balls)
 
 
+def kept_from_lists_of_iterations(x, n):
+    kept, best, last = [], None, Ball(x[0], 0.0)
+    for i in range(n):
+        balls = balls_of(x * (i + 1.0), n)
+        balls[0].x = last.x + 1.0
+        most = balls[(3 * i) % n]
+        most.v += 1.0
+        if best is None or most.v > best.v:
+            best = most
+        last = balls[i]
+        kept.append(balls[i])
+    kept[1].x = 9.0
+    found = last
+    found.v = 3.0
+    return total_of(kept), 0.0 if best is None else best.x * best.v, last.x, found.v
+
+
+def found_in_the_last_iteration(x, n):
+    found = Ball(0.0, 0.0)
+    for i in range(n):
+        balls = balls_of(x * (i + 1.0), n)
+        if x[i % 3] > 1.5:
+            found = balls[i]
+        else:
+            found = balls[0]
+        found.x *= 2.0
+    return found.x * found.v
+
+
+def made_on_one_way(x, n):
+    balls = balls_of(x, n)
+    one = balls[0]
+    if x[0] > 0.5:
+        others = balls_of(x * 2.0, n)
+        others[0].x = 5.0
+        one = others[1]
+    one.v = 7.0
+    return total_of(balls), one.x
+
+
 def equal_to_others(x, n):
     cells = [Compared(x[0] * (i % 2)) for i in range(n)]
     cells[0].level = cells[1].level
@@ -267,7 +307,7 @@ RIGHT = [
         objects_changed,
     ),
     *(whole_numbers_become_floats, one_of_them_or_another, which_array_is_which, which_list_is_which),
-    *(where_it_is, removed),
+    *(where_it_is, removed, kept_from_lists_of_iterations, found_in_the_last_iteration, made_on_one_way),
 ]
 EITHER = [
     *(an_array_read_before_it_is_exchanged, an_array_that_two_hold, which_array_a_loop_has_kept),

@@ -146,7 +146,8 @@ def items_in_other_places(x, n):
     kept.insert(100, x[0])
     del kept[2]
     kept.insert(-100, 9.0)
-    return first, second, kept, kept.pop(-2), len(kept)
+    total = sum(v * (k + 1) for k, v in enumerate(kept))
+    return first, second, total, kept.pop(-2), len(kept)
 
 
 def a_line_of_delays(x, n):
@@ -172,7 +173,7 @@ def removed_by_their_value(x, n):
     kept = [i % 4 for i in range(n)]
     kept.append(2)
     kept.remove(2)
-    return kept, kept.index(0), x[0]
+    return sum(kept) * x[0] + kept.index(0)
 
 
 def rows_in_other_places(x, n):
@@ -213,6 +214,6 @@ RIGHT = [
     in_a_method,
     after_other_growth,
     *(items_in_other_places, a_line_of_delays, sorted_as_they_come, removed_by_their_value),
-    *(rows_in_other_places, outside_of_the_list),
+    rows_in_other_places,
 ]
-EITHER = [not_as_many_items, a_stack, reads_its_first_item, taken_from_the_front]
+EITHER = [not_as_many_items, a_stack, reads_its_first_item, taken_from_the_front, outside_of_the_list]
