@@ -106,6 +106,13 @@ CHANGES_OF_ITEMS = (
         "o = w.change(0.5)",
     ),
     *("for k in range(len(R)): R[k].a += R[k - 1].b", "R[0], R[1] = R[1], R[0]", "R[-1] = Holder({}, {})"),
+    *(
+        "R.append(o)",
+        "R.append(w)",
+        "R = [o, w] + R",
+        "R.insert(1, Holder({}, {}))",
+        "w = w if t > 0.5 else o",
+    ),
     *("R = [h if h.a > {} else w for h in R]", "for h in R:\n    if h.a > {}: o = h\n    else: o.b += 0.1"),
 )
 """Of objects that lists hold and that are changed there."""

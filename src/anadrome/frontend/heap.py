@@ -105,7 +105,7 @@ def changes_item(owner: object, span: Span | None, what: str = "") -> ChangesIte
 def learned_of(owner: object, records: Iterable[Record]) -> Iterator[Span | str]:
     """What may be known of a program that changes an instance which a list holds: that instances of its class
     are changed so, or of one that it holds; that a list which holds one has a length of the run."""
-    names = _classes_in(owner)
+    names = classes_in(owner)
     yield from names
     for record in records if names else ():
         of_list = record.owner if isinstance(record.owner, list) else ()
@@ -113,12 +113,16 @@ def learned_of(owner: object, records: Iterable[Record]) -> Iterator[Span | str]
             yield record.site
 
 
-def _classes_in(value: Any) -> list[str]:
+def classes_in(value: Any) -> list[str]:
     """The class of an instance of the user's, and those of what it holds as attributes."""
-    if not can_refer(value):
-        return []
-    inner = [name for key in attributes(value) for name in _classes_in(getattr(value, key))]
-    return [class_name(value), *inner]
+    found, names, waiting = set[int](), list[str](), [value]
+    while waiting:
+        one = waiting.pop(0)
+        if can_refer(one) and id(one) not in found:
+            found.add(id(one))
+            names.append(class_name(one))
+            waiting += [getattr(one, name) for name in attributes(one)]
+    return names
 
 
 def is_view_of(value: Value, base: Value) -> bool:

@@ -15,7 +15,7 @@ from anadrome.frontend.arrays import atom
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import append_all, as_value, growing_list, outermost_scope
 from anadrome.frontend.iterables import Iterated, row_item
-from anadrome.frontend.pools import becomes_reference, is_pooled, may_join, of_new_pool, unpooled
+from anadrome.frontend.pools import is_pooled, join, may_join, of_new_pool, unpooled
 from anadrome.frontend.restarts import OnePool
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.structures import Pool, Reference, RowList, class_name, referring
@@ -126,7 +126,7 @@ def _into_pool(context: Context, items: list[Value]) -> None:
         return  # they differ in more than their numbers
     made = Pool(rows, context.scope, context.met)
     for place, item in enumerate(items):
-        becomes_reference(item, Reference(made, i64(place), is_proved=True))
+        join(context, item, Reference(made, i64(place), is_proved=True))
 
 
 def joins_pool(context: Context, value: Value) -> None:
@@ -145,7 +145,7 @@ def _join(context: Context, pool: Pool, value: Value) -> None:
         raise UnknownRoom(context.span, is_read=True)
     place = atom(context, pool.rows.length, I64)
     growing.append(context, pool.rows, unpooled(context, value))
-    becomes_reference(value, Reference(pool, place, is_proved=True))
+    join(context, value, Reference(pool, place, is_proved=True))
 
 
 def _join_all(context: Context, pool: Pool, rows: RowList) -> Iterated:

@@ -22,7 +22,7 @@ from anadrome.errors.frontend import UnsupportedType
 from anadrome.frontend.arrays import atom, describe, undecided
 from anadrome.frontend.complex_numbers.parts import lifted, staged_surroundings
 from anadrome.frontend.context import Context
-from anadrome.frontend.heap import attributes, is_same_structure, members, with_members
+from anadrome.frontend.heap import attributes, classes_in, is_same_structure, members, with_members
 from anadrome.frontend.indexing import take, take_inside
 from anadrome.frontend.rows import are_made_apart, refuse_made, row_leaves, row_parts
 from anadrome.frontend.structures import (
@@ -62,10 +62,7 @@ def is_pooled(context: Context, made: Any) -> bool:
 
 def _holds_changed(context: Context, value: Value) -> bool:
     """Whether a value is, or has as an attribute, an object of a class whose objects are changed so."""
-    is_object = can_refer(value)
-    return (is_object and class_name(value) in context.grown) or (
-        is_object and any(_holds_changed(context, getattr(value, name)) for name in _names(value))
-    )
+    return any(name in context.grown for name in classes_in(value))
 
 
 def _names(value: Any) -> list[str]:
@@ -78,6 +75,14 @@ def becomes_reference(value: Any, reference: Reference) -> None:
     for name in attributes(value):
         object.__delattr__(value, name)
     value.__dict__[REFERENCE] = reference
+
+
+def join(context: Context, value: Any, reference: Reference) -> None:
+    """Let an instance be an object of a pool, and what it holds as attributes and may be changed."""
+    for name, part in zip(_names(value), [getattr(value, name) for name in _names(value)], strict=True):
+        if _holds_changed(context, part):
+            join(context, part, replace(reference, path=(*reference.path, name)))
+    becomes_reference(value, reference)
 
 
 def of_new_pool(context: Context, rows: RowList) -> RowList:
@@ -112,8 +117,11 @@ def _at(value: Value, path: tuple[str, ...]) -> Value:
 
 
 def unpooled(context: Context, value: Any) -> Value:
-    """An instance like one that becomes an object of a pool, for the pool to take its leaves from."""
-    made = with_members(value, members(value, is_made=True) or ())
+    """An instance like one that joins a pool, for the pool to take its leaves from."""
+    parts = members(value, is_made=True) or ()
+    made = with_members(
+        value, [unpooled(context, part) if _holds_changed(context, part) else part for part in parts]
+    )
     context.made(made)
     return made
 
@@ -125,7 +133,16 @@ def may_join(context: Context, values: Sequence[Value]) -> bool:
         all(_holds_changed(context, value) for value in values)
         and not any(map(reference_of, values))
         and are_made_apart(context, values)
+        and all(_is_free(context, value) for value in values)
     )
+
+
+def _is_free(context: Context, value: Any) -> bool:
+    """Whether nothing stands for an instance or holds a copy of it, nor of what it holds and is changed."""
+    record = context.records.get(id(value))
+    is_free = record is not None and not record.items and not record.versions
+    parts = [getattr(value, name) for name in _names(value)]
+    return is_free and all(_is_free(context, part) for part in parts if _holds_changed(context, part))
 
 
 def looked_at(context: Context, value: Value, reference: Reference) -> Value:

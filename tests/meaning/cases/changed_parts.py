@@ -261,6 +261,35 @@ def made_on_one_way(x, n):
     return total_of(balls), one.x
 
 
+def chosen_before_it_is_listed(x, n):
+    one, two = Ball(x[0], 1.0), Ball(x[1], 2.0)
+    either = one if x[2] > 2.5 else two
+    balls = [one, two]
+    k = 0 if n % 2 else 1
+    balls[k].x = 5.0
+    balls[1 - k].x += 1.0
+    return either.x, total_of(balls)
+
+
+def copied_before_it_is_listed(x, n):
+    one, two = Ball(x[0], 1.0), Ball(x[1], 2.0)
+    rows = [(one, i * 1.0) for i in range(n)]
+    balls = [one, two]
+    balls[n % 2].x = 5.0
+    return sum(ball.x * weight for ball, weight in rows), total_of(balls)
+
+
+def what_it_holds_by_another_name(x, n):
+    place, bodies = Pair(x[0], 2.0), []
+    first = Body(place, Pair(x[1], 1.0))
+    bodies.append(first)
+    for i in range(n):
+        bodies.append(Body(Pair(x[0] * i, 1.0), Pair(1.0, x[2])))
+    bodies[n % 2].place.a += 5.0
+    place.b = x[1] * 3.0
+    return place.a, first.place.b, sum(body.place.a * body.place.b for body in bodies)
+
+
 def equal_to_others(x, n):
     cells = [Compared(x[0] * (i % 2)) for i in range(n)]
     cells[0].level = cells[1].level
@@ -308,6 +337,7 @@ RIGHT = [
     ),
     *(whole_numbers_become_floats, one_of_them_or_another, which_array_is_which, which_list_is_which),
     *(where_it_is, removed, kept_from_lists_of_iterations, found_in_the_last_iteration, made_on_one_way),
+    *(chosen_before_it_is_listed, copied_before_it_is_listed, what_it_holds_by_another_name),
 ]
 EITHER = [
     *(an_array_read_before_it_is_exchanged, an_array_that_two_hold, which_array_a_loop_has_kept),
