@@ -47,7 +47,7 @@ from anadrome.frontend.iterators import Iterator as FrontIterator
 from anadrome.frontend.keyed import hashable
 from anadrome.frontend.library import python_program
 from anadrome.frontend.list_methods import run_time_list
-from anadrome.frontend.lists import new_list
+from anadrome.frontend.lists import new_list, pooled
 from anadrome.frontend.operators import apply_prim, as_number, compare_name, power, truth
 from anadrome.frontend.overloads import holds_own, own_method, own_truth, special_method
 from anadrome.frontend.reductions import ALL, ANY, GREATEST, LEAST, PRODUCT, SUM, Monoid, reduce_values
@@ -282,7 +282,7 @@ def _list(context: Context, value: Value = ()) -> Value:
         return made_list(context, value)
     sequence = source_of(context, value)
     if isinstance(sequence, Iterated) and sequence.static_extent is None:
-        return run_time_list(context, list_of(context, sequence))
+        return run_time_list(context, pooled(context, list_of(context, sequence)))
     return new_list(context, list(known_items(context, sequence)))
 
 

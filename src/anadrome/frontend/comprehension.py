@@ -244,8 +244,7 @@ def evaluate_list(context: Context, frame: Frame, node: Comprehension) -> Value:
     context.at(frame, node)
     result = _list_level(context, inner, node, 0)
     context.at(frame, node)
-    if context.span not in context.grown:
-        result = pooled(context, result)
+    result = pooled(context, result)
     return new_list(context, result) if isinstance(result, list) else run_time_list(context, result)
 
 

@@ -50,11 +50,9 @@ def set_item(context: Context, owner: GrowingList, index: Value, value: Value) -
     growing.set_item(context, owner, index, value)
 
 
-def extend(context: Context, owner: GrowingList, values: Any) -> None:
+def extend(context: Context, owner: GrowingList, values: Value) -> None:
     """`list.extend(values)`"""
     source = context.evaluators.source(context, values)
-    if is_pooled(context, values):
-        source = _join_all(context, _pool_for(context, owner, values.example), values)
     if isinstance(source, Iterated):
         append_all(context, owner, source)
         return
@@ -63,17 +61,17 @@ def extend(context: Context, owner: GrowingList, values: Any) -> None:
 
 
 def pooled(context: Context, rows: Any) -> Value:
-    """The list of all objects of a pool, made of a list of copies where its objects are changed; any other
-    value as it is."""
+    """The list of all objects of a pool, made of a list of copies that nobody has seen yet, where its objects
+    are changed; any other value as it is."""
     if not is_pooled(context, rows):
         return rows
-    pool = _one_pool(context, rows.example)
-    if pool is None:
+    pool, grows = _one_pool(context, rows.example), context.span in context.grown
+    if pool is None and not grows:
         return of_new_pool(context, rows)
-    references = _join_all(context, pool, rows)
     made = growing_list(context, ())
-    append_all(context, made, references)
-    return as_value(context, made)
+    pool = pool or _pool_for(context, made, rows.example)
+    append_all(context, made, _join_all(context, pool, rows))
+    return made if grows else as_value(context, made)
 
 
 def shares_pool(context: Context, owner: GrowingList, other: GrowingList) -> None:

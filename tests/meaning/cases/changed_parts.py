@@ -290,6 +290,19 @@ def what_it_holds_by_another_name(x, n):
     return place.a, first.place.b, sum(body.place.a * body.place.b for body in bodies)
 
 
+def lists_put_into_another(x, n):
+    first, balls = list(map(lambda i: Ball(x[0] * i, 1.0), range(n))), []
+    for i in range(n):
+        balls.append(Ball(x[1] * i, 2.0))
+    balls.extend(first)
+    balls += [Ball(x[2] * i, 3.0) for i in range(n)]
+    balls[n].x, balls[-1].x = 5.0, 6.0
+    part = first[1:]
+    part.append(Ball(1.0, 1.0))
+    part[0].v = 4.0
+    return total_of(first), total_of(balls), total_of(part)
+
+
 def equal_to_others(x, n):
     cells = [Compared(x[0] * (i % 2)) for i in range(n)]
     cells[0].level = cells[1].level
@@ -338,6 +351,7 @@ RIGHT = [
     *(whole_numbers_become_floats, one_of_them_or_another, which_array_is_which, which_list_is_which),
     *(where_it_is, removed, kept_from_lists_of_iterations, found_in_the_last_iteration, made_on_one_way),
     *(chosen_before_it_is_listed, copied_before_it_is_listed, what_it_holds_by_another_name),
+    lists_put_into_another,
 ]
 EITHER = [
     *(an_array_read_before_it_is_exchanged, an_array_that_two_hold, which_array_a_loop_has_kept),
