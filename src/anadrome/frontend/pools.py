@@ -202,8 +202,10 @@ def _index(context: Context, place: Atom) -> Scalar:
     return Scalar(place, is_weak=True)
 
 
-def store(context: Context, reference: Reference, name: str, value: Value) -> None:
+def store(context: Context, changed: Value, name: str, value: Value) -> None:
     """`b.name = value` of an object of a pool: the columns of the attribute have other elements there."""
+    reference = reference_of(changed)
+    assert reference is not None
     pool, inside = reference.pool, row_parts(context)
     refuse_made(context, value)
     found = lifted(context, staged_surroundings(context, value, inside), inside)
@@ -229,6 +231,7 @@ def store(context: Context, reference: Reference, name: str, value: Value) -> No
             raise _refusal(context, name, given.numpy.name, own.numpy.name)
         put(context, column, _index(context, reference.place), leaf)
     objects_become_items(context, [column.cell for column in columns], value)
+    becomes_reference(changed, reference)
     for one in pool.read:
         assert isinstance(one, _Read)
         becomes_reference(one.value, one.reference)

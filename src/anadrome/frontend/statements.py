@@ -264,14 +264,16 @@ def store_attribute(context: Context, base: Value, name: str, value: Value) -> N
         context.call(method, base, name, value)
         return
     old, reference = part_of(context, base, name), reference_of(base)
-    if reference is not None and old is not value:
-        pools.store(context, reference, name, value)
-    elif old is not value:
+    if old is value:
+        return
+    if reference is None:
         context.change(base, f"an object, by `.{name} =`,", WHOLE if old is NOT_THERE else name)
-        try:
-            setattr(base, name, value)
-        except Exception as error:
-            raise StaticCallFailed("this assignment", error, context.span) from error
+    try:
+        setattr(base, name, value)
+    except Exception as error:
+        raise StaticCallFailed("this assignment", error, context.span) from error
+    if reference is not None:
+        pools.store(context, base, name, value)
 
 
 def _assignment(context: Context, frame: Frame, node: ast.Assign) -> None:
