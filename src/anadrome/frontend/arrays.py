@@ -240,7 +240,7 @@ def _literal(context: Context, array: np.ndarray, dtype: DType) -> Atom:
 
 def _rows(context: Context, rows: Sequence[Value], dtype: DType | None) -> Staged:
     """A literal of the rows, promoted to one type."""
-    objects = [leaf for leaf in _leaves(rows) if can_refer(leaf) or reference_of(leaf) is not None]
+    objects = [leaf for leaf in _leaves(rows) if reference_of(leaf) is not None or _is_made(context, leaf)]
     if objects:
         help = "make an array, or list, of its numbers"
         context.grows(rows, UnsupportedType("an item of an array", describe(objects[0]), context.span, help))
@@ -263,6 +263,11 @@ def _rows(context: Context, rows: Sequence[Value], dtype: DType | None) -> Stage
             raise ShapeMismatch("rows", show_shape(first.shape), show_shape(one.type.shape), context.span)
         fitted.append(one if not first.shape else retype(context, as_var(one), first, "rows"))
     return context.wrap(context.builder.literal(fitted))
+
+
+def _is_made(context: Context, value: Value) -> bool:
+    """Whether a value is an instance that the program has made."""
+    return context.is_made(value) and can_refer(value)
 
 
 def common_type(context: Context, parts: Sequence[Staged]) -> DType:

@@ -480,9 +480,7 @@ def compose(context: Context, outer: Sequence[Item], inner: Sequence[Item]) -> t
             continue
         taken = rest.pop(0)
         if isinstance(taken, Fixed):
-            if not (
-                item.is_whole or taken.is_proved
-            ):  # what is outside of the view may be inside of the base
+            if not item.is_whole and not taken.is_proved:  # outside of the view may be inside of the base
                 make_sure_inside(builder, taken.atom, item.extent)
             offset = builder.size("mul", item.step, taken.atom)
             result.append(Fixed(builder.size("add", item.start, offset), taken.is_proved))
