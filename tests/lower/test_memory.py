@@ -19,6 +19,9 @@ BACK = "b = parfor j < n { k = sub e j; v = a[k]; yield stack v }"
 CHANGED = "w = mul v 2.0; yield stack w"
 BACK_AGAIN = BACK.replace("b = ", "c = ")
 MADE = "a = parfor i < n { v = x[i]; w = add v 1.0; yield stack w };"
+AGAIN = "e = sub n 1; c = parfor j < n { k = sub e j; v = a[k]; w = add v v; yield scan add w };"
+TURNED = "b = parfor h < n { k = sub e h; v = c[k]; yield stack v }"
+FORWARDS = "c = parfor j < n { k = sub e j; v = a[j]; w = add v v; yield scan add w };"
 IN_PLACE = {
     "update in a loop": (
         "fn f(x: f64[n], k: i64) -> f64[n] { "
@@ -173,6 +176,39 @@ IN_PLACE = {
     ),
     "a scan that is changed and read backwards": (
         f"fn f(x: f64[n]) -> f64[n] {{ {SCANNED} {BACK.replace('yield stack v', CHANGED)}; return b }}",
+        (X,),
+        2,
+    ),
+    "a scan backwards of an array that nobody reads any more": (
+        f"fn f(x: f64[n]) -> f64[n] {{ {MADE} {AGAIN} {TURNED}; return b }}",
+        (X,),
+        1,
+    ),
+    "a scan backwards of an array that is a result": (
+        f"fn f(x: f64[n]) -> f64[n], f64[n] {{ {MADE} {AGAIN} {TURNED}; return a, b }}",
+        (X,),
+        2,
+    ),
+    "a scan backwards of an array that is also read forwards": (
+        f"fn f(x: f64[n]) -> f64[n] {{ {MADE} {AGAIN.replace('w = add v v', 'u = a[j]; w = add u v')} "
+        f"{TURNED}; return b }}",
+        (X,),
+        2,
+    ),
+    "a scan of an array that nobody reads any more": (
+        f"fn f(x: f64[n]) -> f64[n] {{ {SCANNED} {FORWARDS} return c }}",
+        (X,),
+        1,
+    ),
+    "a scan of an array that is read backwards": (
+        f"fn f(x: f64[n]) -> f64[n] {{ {SCANNED} {FORWARDS.replace('a[j]', 'a[k]')} return c }}",
+        (X,),
+        2,
+    ),
+    "a scan by a lambda that reads the array": (
+        f"fn f(x: f64[n]) -> f64[n] {{ {SCANNED} c = parfor j < n {{ v = a[j]; "
+        "yield scan lambda v by (p) (q) from (0.0) { o = a[0]; s = add p q; r = mul s o; return r } }; "
+        "return c }",
         (X,),
         2,
     ),

@@ -8,6 +8,8 @@ from oracle import becomes
 from anadrome.passes.fuse import fuse
 from tests.printing import quoted
 
+SCAN = "e = sub n 1\n t = parfor i < n { v = y[i]; yield scan add v }\n"
+FORWARDS = "r = parfor i < n { v = t[i]; w = mul v v; yield reduce add w }"
 RULES = {
     "transpose": (
         "t = parfor j < m { r = parfor i < n { v = x[i, j]; yield stack v }; yield stack r }\n"
@@ -84,6 +86,23 @@ RULES = {
         "s = parfor j < m { r = parfor i < n { v = t[i]; u = x[i, j]; q = mul u v; "
         "yield reduce add q }; yield reduce add r }",
         None,
+    ),
+    "prefixes read one by one and backwards": (
+        f"{SCAN}{FORWARDS}\n"
+        "u = parfor i < n { k = sub e i; v = t[k]; w = sin v; yield scan add w }\n g = u[0]\n s = mul r g",
+        None,
+    ),
+    "prefixes read one by one, twice": (
+        f"{SCAN}{FORWARDS}\n"
+        "u = parfor i < n { v = t[i]; w = sin v; yield scan add w }\n g = u[0]\n s = mul r g",
+        f"{SCAN.partition('1')[2]}r, u = parfor i < n {{ v = t[i]; w = mul v v; q = sin v; yield reduce add w; "
+        "yield scan add q }\n g = u[0]\n s = mul r g",
+    ),
+    "what is no scan, read one by one and backwards": (
+        f"{SCAN.replace('scan add', 'scatter y [i] ')}{FORWARDS}\n"
+        "u = parfor i < n { k = sub e i; v = t[k]; w = sin v; yield scan add w }\n g = u[0]\n s = mul r g",
+        f"{SCAN.replace('scan add', 'scatter y [i] ')}r, u = parfor i < n {{ v = t[i]; w = mul v v; "
+        "k = sub e i; o = t[k]; q = sin o; yield reduce add w; yield scan add q }\n g = u[0]\n s = mul r g",
     ),
     "branches on one condition": (
         "c = lt z 0.0\n"

@@ -28,6 +28,7 @@ WORKERS = {
             "running",
             "jam",
             "idioms",
+            "fuse",
         ),
         1,
     ),

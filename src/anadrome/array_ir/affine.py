@@ -95,5 +95,10 @@ def goes_over(place: Atom, index: Var, trip: Atom, extent: Atom, definitions: Ma
     """Whether the places that a loop's iterations name are those of all rows of an array, from the first on
     or from the last."""
     own, count, rows = affine(index, {}), affine(trip, definitions), affine(place, definitions)
-    last = Affine(count.terms, count.constant - 1)
-    return count == affine(extent, definitions) and rows in (own, last.plus(own, -1))
+    return count == affine(extent, definitions) and rows in (own, from_the_last(index, trip, definitions))
+
+
+def from_the_last(index: Var, trip: Atom, definitions: Mapping[Var, Expr]) -> Affine:
+    """The row of an iteration where the first one has the last row: trip - 1 - index."""
+    count = affine(trip, definitions)
+    return Affine(count.terms, count.constant - 1).plus(affine(index, {}), -1)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Collection, Iterable, Iterator
 
-from anadrome.array_ir.affine import Affine, affine
+from anadrome.array_ir.affine import Affine, affine, from_the_last
 from anadrome.array_ir.nodes import (
     Apply,
     Atom,
@@ -133,9 +133,10 @@ class Knowledge:
             found.update(var for _, body in operators for var in free_variables(body))
         return found
 
-    def reads_own(self, expr: ParFor, value: Atom, array: Var) -> bool:
-        """Whether a parfor that stacks a value reads of an array only the element that lies where it puts
-        one, so that it may put its elements where the array is.
+    def reads_own(self, expr: ParFor, value: Atom, array: Var, *, backwards: bool = False) -> bool:
+        """Whether a parfor that stacks a value, or keeps its prefixes, reads of an array only the element
+        that lies where it puts one, so that it may put its elements where the array is; `backwards` the first
+        iteration puts the last.
 
             y = parfor i < n { row = parfor j < m { v = x[i, j]; w = exp v; yield stack w }; yield stack row }
         """
@@ -154,9 +155,13 @@ class Knowledge:
             parfors.append(nest)
         if any(array in self._around(one) for one in parfors):
             return False
+        reads = self.reads(expr).get(array, ())
+        if backwards:
+            own = from_the_last(expr.index, expr.extent, self.definitions)
+            return all(read is not None and list(map(self.place, read)) == [own] for read in reads)
         return all(
             read is not None and len(read) == len(indices) and all(map(operator.is_, read, indices))
-            for read in self.reads(expr).get(array, ())
+            for read in reads
         )
 
     def is_at_least(self, one: Atom, other: Atom) -> bool:

@@ -182,9 +182,9 @@ class Lowering:
         found = self.offer(var, *consumed)
         return self.allocate(var) if found is None or found.operator is not None else found.place
 
-    def turned_round(self, var: array_ir.Var) -> Place | None:
+    def turned_round(self, let: array_ir.Let, var: array_ir.Var, value: array_ir.Atom) -> Place | None:
         """The place of the same rows from the last to the first, where the one statement that reads an array
-        about to be computed makes them, and nobody reads what is there now."""
+        about to be computed makes them, and nobody reads what is there but for the row to be replaced."""
         facts = self.live.frames[-1].facts
         used = facts.uses.get(var, ())
         if len(used) != 1 or used[0] == len(facts.lets):
@@ -194,15 +194,20 @@ class Lowering:
         is_turned = turned(reader, self.live.knowledge.definitions) is var
         if not is_turned or target is None or others:
             return None
+        found = self.reserve(target)
+        if found is None or found.operator is not None:
+            old = self.read_for_the_last_time(let, var, value, backwards=True)
+            if old is not None:
+                return old
         place = self.reserve_place(target)
         return place if self.live.is_free(place.storage) else None
 
     def read_for_the_last_time(
-        self, let: array_ir.Let, target: array_ir.Var, value: array_ir.Atom
+        self, let: array_ir.Let, target: array_ir.Var, value: array_ir.Atom, *, backwards: bool = False
     ) -> Place | None:
         """The elements of an array that a parfor reads for the last time, where iteration i reads element i
-        alone: the elements of a result of the same type may lie there. Bound to that result at once, so that
-        no other one takes them."""
+        alone (`backwards`: element n - 1 - i): the elements of a result of the same type may lie there. Bound
+        to that result at once, so that no other one takes them."""
         expr = let.expr
         if (
             not isinstance(expr, array_ir.ParFor)
@@ -217,7 +222,7 @@ class Lowering:
             ]
         for var in spare:
             is_free = var.type == target.type and self._may_lie_in(var)
-            if is_free and self.live.knowledge.reads_own(expr, value, var):
+            if is_free and self.live.knowledge.reads_own(expr, value, var, backwards=backwards):
                 spare.remove(var)
                 old = self.place(var)
                 self.bind(target, old)

@@ -153,13 +153,22 @@ class ScanSink(Sink):
     _places: list[Place] = field(init=False, default_factory=list)
 
     def open(self) -> None:
-        self._turned = [self.low.turned_round(target) for target in self.targets]
+        pairs = list(zip(self.targets, self.values, strict=True))
+        self._turned = [self.low.turned_round(self.let, *pair) for pair in pairs]
         self._places = [
-            self.low.destination(target) if turned is None else turned
-            for target, turned in zip(self.targets, self._turned, strict=True)
+            self._forwards(*pair) if turned is None else turned
+            for pair, turned in zip(pairs, self._turned, strict=True)
         ]
         start = identities(self.low, self.operator, self.values)
         self._states = open_states(self.low, self.values, start)
+
+    def _forwards(self, target: array_ir.Var, value: array_ir.Atom) -> Place:
+        """Where prefixes are put from the first to the last."""
+        found = self.low.offer(target)
+        if found is not None and found.operator is None:
+            return found.place
+        old = self.low.read_for_the_last_time(self.let, target, value)
+        return self.low.allocate(target) if old is None else old
 
     def step(self, index: Expr) -> None:
         if self.is_exclusive:

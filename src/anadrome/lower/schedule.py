@@ -9,14 +9,15 @@
 4. How many workers pay is decided at run time: the work (extent × estimated cost of the body) must exceed
    `LEAST_WORK`, and by several times the elements of the private copies of all workers, so that there may be
    fewer of them than there are threads. If two do not pay, one worker runs the same code.
-5. Loops that stay on one thread are maps (`PARALLEL`) where each iteration writes only its own elements and
+5. What reads the prefixes of a scan one by one, and does little else, stays with it (`schedule.fuse`).
+6. Loops that stay on one thread are maps (`PARALLEL`) where each iteration writes only its own elements and
    holds no check, inner loop or shared scratch.
 """
 
 from __future__ import annotations
 
 from anadrome.array_ir import nodes as array_ir
-from anadrome.array_ir.walk import all_lets
+from anadrome.array_ir.walk import all_lets, same_atom
 from anadrome.dtypes import BOOL, I64
 from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.arithmetic import (
@@ -33,7 +34,7 @@ from anadrome.kernel_ir.arithmetic import (
 )
 from anadrome.kernel_ir.nodes import Expr, Workers, i64
 from anadrome.lower.lowering import Lowering
-from anadrome.prims.costs import COPY_FACTOR, LEAST_WORK, UNKNOWN_EXTENT
+from anadrome.prims.costs import COPY_FACTOR, EXPENSIVE, LEAST_WORK, UNKNOWN_EXTENT
 
 UNCOUNTED = 64
 """Copies of a known size are not counted where so many workers' cost less than `LEAST_WORK`."""
@@ -48,7 +49,10 @@ def workers(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> Expr | N
         return None  # the threads of the launch are given to the workers instead
     if not all(_is_splittable(low, part) for part in expr.parts):
         return None
-    work = multiply(low.scalar(expr.extent), _body_cost(low, expr.body))
+    cost = _body_cost(low, expr.body)
+    if (known(cost) or LEAST_WORK) < EXPENSIVE and _goes_along_scan(low, expr):
+        return None
+    work = multiply(low.scalar(expr.extent), cost)
     if isinstance(work, kernel_ir.Const) and int(work.value) <= LEAST_WORK:
         return None
     pays = low.emit.let("pays", BOOL, compute("gt", work, i64(LEAST_WORK)))
@@ -58,6 +62,21 @@ def workers(low: Lowering, let: array_ir.Let, expr: array_ir.ParFor) -> Expr | N
     if count is None or count * UNCOUNTED > LEAST_WORK:
         most = least(most, divide(subtract(work, i64(LEAST_WORK)), at_least(1, copied)))
     return low.emit.let("workers", I64, compute("select", pays, at_least(1, most), ONE))
+
+
+def _goes_along_scan(low: Lowering, expr: array_ir.ParFor) -> bool:
+    """Whether a parfor reads at its own index what a scan of the same extent has left in this body."""
+    facts = low.live.frames[-1].facts
+    for let in expr.body.lets:
+        if not isinstance(let.expr, array_ir.Index) or let.expr.indices != (expr.index,):
+            continue
+        made = facts.definitions.get(let.expr.array)
+        if made is None or not isinstance(made.expr, array_ir.ParFor):
+            continue
+        part = made.expr.part_of(made.targets.index(let.expr.array))
+        if isinstance(part.item, array_ir.Scan) and same_atom(made.expr.extent, expr.extent):
+            return True
+    return False
 
 
 def _is_splittable(low: Lowering, part: array_ir.Part) -> bool:

@@ -2,10 +2,11 @@
 
 Two parfors of the same extent become one where every path of dependences between them is a read of a stack
 at the reader's own index (then the stacked value itself is used), or where there is no path and they read a
-common array. Two branches on the same condition become one where no path leads through a third statement.
-Paths are held as bit sets over the statements of the body; a merged group stands where its last dependence
-is known. What prints depends on what prints or checks before it, and the other way round; what overwrites an
-array depends on those that read it.
+common array. What reads prefixes one by one stays apart from what reads them otherwise, such as backwards: it
+runs with the scan in the end (`schedule.fuse`). Two branches on the same condition become one where no path
+leads through a third statement. Paths are held as bit sets over the statements of the body; a merged group
+stands where its last dependence is known. What prints depends on what prints or checks before it, and the
+other way round; what overwrites an array depends on those that read it.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from anadrome.array_ir.nodes import (
     Loop,
     ParFor,
     Part,
+    Scan,
     Stack,
     SumType,
     Var,
@@ -138,6 +140,7 @@ class _Plan:
         self.is_changed = False
         self.makers: dict[Var, int] = {}
         self.stacks: set[Var] = set()
+        self.prefixes: set[Var] = set()
         self.tokens: set[Var] = set()
         self.sums: set[Var] = set()
         self.readers: dict[Var, int] = dict.fromkeys(
@@ -179,6 +182,8 @@ class _Plan:
         for part, where in () if parfor is None else parfor.slices():
             if isinstance(part.item, Stack):
                 self.stacks.update(names[where])
+            if isinstance(part.item, Scan):
+                self.prefixes.update(name for name in names[where] if len(name.type.shape) == 1)
             if isinstance(part.item, Carry):
                 (self.tokens if parfor is let.expr else self.sums).update(names[where])
         arrays = {var for var in uses if var.type.shape}
@@ -235,7 +240,15 @@ class _Plan:
         if is_direct:
             is_apart = _is_apart(first, second) and _is_apart(second, first)
             return is_apart and self.reads_own(first, second) and self.reads_own(second, first)
-        return not first.arrays.isdisjoint(second.arrays)
+        common = first.arrays & second.arrays
+        prefixes = common & self.prefixes
+        return bool(common) and all(
+            self.go_along(first, one) is self.go_along(second, one) for one in prefixes
+        )
+
+    def go_along(self, group: _Group, array: Var) -> bool:
+        """Whether a group reads of an array only elements at its own index."""
+        return not any(array in self.other_uses(position) for position in group.members)
 
     def has_detour(self, first: _Group, second: _Group) -> bool:
         """Whether a path leads from the first to the second through a third."""
@@ -540,7 +553,8 @@ class _Merging(Substitution):
         )
         key = expression_key(new.expr)
         before = None if is_made_afresh else self.seen.setdefault(key, new.targets)
-        if before is None or before is new.targets or not _have_one_type(before, new.targets):
+        alike = () if before is None else zip(before, new.targets, strict=True)
+        if before is None or before is new.targets or any(one.type != other.type for one, other in alike):
             self.lets.append(new)
             return
         for target, known in zip(let.targets, before, strict=True):
@@ -584,7 +598,3 @@ class _Merging(Substitution):
                 assert isinstance(element, Var)
                 return Index(element, indices[1:], expr.bounds)
         return super().expr(expr, change)
-
-
-def _have_one_type(left: tuple[Var, ...], right: tuple[Var, ...]) -> bool:
-    return all(a.type == b.type for a, b in zip(left, right, strict=True))

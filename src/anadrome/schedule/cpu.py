@@ -41,6 +41,7 @@ from anadrome.kernel_ir.text import names_of
 from anadrome.kernel_ir.walk import bodies, kernels
 from anadrome.prims.node import replace
 from anadrome.schedule.failures import Failures
+from anadrome.schedule.fuse import fused
 from anadrome.schedule.idioms import with_idioms
 from anadrome.schedule.launch import emit_launch
 from anadrome.schedule.loops import Choice, Chooser, choose, scheduled_loops
@@ -69,7 +70,7 @@ def schedule_cpu(fn: Function, config: Config, vector_bits: int = 0, chooser: Ch
         scheduler = _Scheduler(fn, config, vector_bits)
         body = scheduler.body(fn.body, is_parallel=False)
         fn = replace(fn, body=body, failures=scheduler.failures.all())
-    before = with_idioms(simplify(fn))
+    before = fused(with_idioms(simplify(fn)))
     function, choices = scheduled_loops(before, vector_bits, chooser)
     return Scheduled(function, before, choices, vector_bits)
 

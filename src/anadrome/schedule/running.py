@@ -3,7 +3,8 @@
 A loop that adds to a number and reads it in every iteration, such as a prefix sum, waits for each addition in
 turn. Where the additions may be reordered, the iterations of a group add among themselves, and what they read
 is the sum before the group and their own. Sums that nobody reads meanwhile go along. Their order changes as
-that of sums in lanes does, and nothing else: iterations stay in order.
+that of sums in lanes does, and nothing else: iterations stay in order. What is written here is the order
+that is computed: LLVM, if it may choose one, has each term wait for the one before again.
 
 Before:
     fn main(n: i64, x: f64 buffer) {
@@ -27,21 +28,21 @@ After:
         let s_1: f64 = s[0]
         let i: i64 = mul(group, 4)
         let s_2: f64 = x[i]
-        let v: f64 = add~(s_1, s_2)
+        let v: f64 = add(s_1, s_2)
         y[i] = v
         let i_1: i64 = add(mul(group, 4), 1)
-        let s_3: f64 = add~(s_2, x[i_1])
-        let v_1: f64 = add~(s_1, s_3)
+        let s_3: f64 = add(s_2, x[i_1])
+        let v_1: f64 = add(s_1, s_3)
         y[i_1] = v_1
         let i_2: i64 = add(mul(group, 4), 2)
-        let s_4: f64 = add~(s_3, x[i_2])
-        let v_2: f64 = add~(s_1, s_4)
+        let s_4: f64 = add(s_3, x[i_2])
+        let v_2: f64 = add(s_1, s_4)
         y[i_2] = v_2
         let i_3: i64 = add(mul(group, 4), 3)
-        let s_5: f64 = add~(s_4, x[i_3])
-        let v_3: f64 = add~(s_1, s_5)
+        let s_5: f64 = add(s_4, x[i_3])
+        let v_3: f64 = add(s_1, s_5)
         y[i_3] = v_3
-        s[0] = add~(s_1, s_5)
+        s[0] = add(s_1, s_5)
       }
       for i_4 in mul(groups, 4) .. n sequential {
         s[0] = add~(s[0], x[i_4])
@@ -220,4 +221,4 @@ class _Group:
 
 
 def _sum(left: Expr, right: Expr) -> Expr:
-    return Compute(PRIMS["add"], (left, right), is_reassociable=True)
+    return Compute(PRIMS["add"], (left, right))
