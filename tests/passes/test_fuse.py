@@ -95,8 +95,8 @@ RULES = {
     "prefixes read one by one, twice": (
         f"{SCAN}{FORWARDS}\n"
         "u = parfor i < n { v = t[i]; w = sin v; yield scan add w }\n g = u[0]\n s = mul r g",
-        f"{SCAN.partition('1')[2]}r, u = parfor i < n {{ v = t[i]; w = mul v v; q = sin v; yield reduce add w; "
-        "yield scan add q }\n g = u[0]\n s = mul r g",
+        f"{SCAN.partition('1')[2]}r, u = parfor i < n {{ v = t[i]; w = mul v v; q = sin v; "
+        "yield reduce add w; yield scan add q }\n g = u[0]\n s = mul r g",
     ),
     "what is no scan, read one by one and backwards": (
         f"{SCAN.replace('scan add', 'scatter y [i] ')}{FORWARDS}\n"
