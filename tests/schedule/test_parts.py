@@ -9,9 +9,9 @@ from test_innermost import BITS, LENGTHS, agree, arguments, program
 
 from anadrome.errors.runtime import IndexOutOfBounds
 from anadrome.kernel_ir.interp import run
-from anadrome.kernel_ir.nodes import For
-from anadrome.kernel_ir.walk import statements
-from anadrome.schedule.parts import BLOCK
+from anadrome.kernel_ir.nodes import Binding, Compute, For, Stmt
+from anadrome.kernel_ir.walk import expressions, statements, subexpressions
+from anadrome.schedule.parts import BLOCK, DEAR
 from anadrome.targets.cpu import compile_cpu
 
 PARTED = {
@@ -51,6 +51,40 @@ PARTED = {
 }
 """Bodies of which something runs ahead."""
 
+BEHIND = {
+    "of a state": "s[0] = add(mul(s[0], 0.5), x[i]) let v: f64 = s[0] out[i] = exp(v)",
+    "of a state before": "let v: f64 = s[0] out[i] = exp(v) s[0] = add(mul(v, 0.5), x[i])",
+    "a sum in its order": """let v: f64 = s[0] let w: f64 = log(add(v, 2.0)) r[0] = add(r[0], w)
+        s[0] = add(mul(v, 0.5), x[i])""",
+    "a sum in any order": """let v: f64 = s[0] let w: f64 = log(add(v, 2.0)) r[0] = add~(r[0], w)
+        s[0] = add(mul(v, 0.5), x[i])""",
+    "ahead and behind": """let u: f64 = sin(x[i]) let v: f64 = s[0] let w: f64 = exp(mul(v, 0.1))
+        s[0] = add(mul(v, 0.5), u) r[0] = add(mul(r[0], 0.5), w)""",
+    "one for both": """let u: f64 = sin(x[i]) let v: f64 = s[0] let w: f64 = exp(mul(v, 0.1))
+        s[0] = add(mul(v, 0.5), u) r[0] = add(mul(r[0], 0.5), mul(u, w))""",
+    "cheap numbers for both": """let p: f64 = mul(x[i], 2.0) let v: f64 = s[0]
+        let w: f64 = exp(mul(v, p)) s[0] = add(mul(v, 0.25), p) r[0] = add(mul(r[0], 0.5), mul(w, p))""",
+    "two states": """let v: f64 = s[0] let u: f64 = r[0] let w: f64 = exp(mul(sub(v, u), 0.1))
+        s[0] = add(mul(v, 0.5), u) r[0] = add(mul(u, -0.25), x[i]) out[i] = w""",
+    "in a branch": """let v: f64 = s[0] let p: bool = gt(v, x[i])
+        if p { let w: f64 = exp(mul(v, 0.1)) r[0] = add(r[0], w) } else { r[0] = mul(r[0], 0.5) }
+        s[0] = add(mul(v, 0.5), x[i])""",
+    "a state set in branches": """let v: f64 = s[0]
+        if gt(v, 1.0) { s[0] = sub(v, 1.0) } else { s[0] = add(v, x[i]) }
+        let u: f64 = s[0] out[i] = sin(u)""",
+    "a state in another": """let v: f64 = s[0] s[0] = add(mul(v, 0.5), x[i]) let w: f64 = exp(mul(v, 0.1))
+        let u: f64 = r[0] r[0] = add(mul(u, 0.5), w) out[i] = mul(u, w)""",
+    "a check that waits for nothing": """let v: f64 = s[0] let p: bool = lt(x[i], 1e6) check 0: p, i, n
+        s[0] = add(mul(v, 0.5), x[i]) let w: f64 = exp(mul(v, 0.1)) r[0] = add(mul(r[0], 0.5), w)""",
+    "read behind the check": """let p: bool = lt(k[i], mul(2, n)) check 0: p, i, n let v: f64 = s[0]
+        s[0] = add(mul(v, 0.5), x[k[i]]) let w: f64 = exp(mul(v, x[k[i]])) r[0] = add(mul(r[0], 0.5), w)""",
+    "a whole number": """let q: i64 = c[0] c[0] = mod(add(mul(q, 5), i), 17)
+        out[i] = exp(mul(to_f64(q), 0.1))""",
+    "a truth": """let q: i64 = c[0] c[0] = mod(add(mul(q, 5), i), 17) let p: bool = gt(q, 8)
+        if p { let w: f64 = log(add(x[i], to_f64(q))) s[0] = add(s[0], w) }""",
+}
+"""Bodies of which something runs in lanes behind what it waits for."""
+
 LEFT = {
     "nothing dear": "s[0] = add(mul(s[0], 0.5), x[i])",
     "what waits for the one before": "let w: f64 = exp(mul(-0.1, s[0])) s[0] = add(w, x[i])",
@@ -65,6 +99,12 @@ LEFT = {
     "what a short loop sets under a condition": """alloc m: f64 local [2] m[0] = x[i] m[1] = 0.0
         for j in 0 .. 2 sequential { if gt(x[i], to_f64(j)) { m[j] = exp(x[i]) } }
         s[0] = add(mul(s[0], 0.5), add(m[0], m[1]))""",
+    "what the state waits for in turn": """let v: f64 = s[0] let w: f64 = exp(mul(v, -0.1))
+        let u: f64 = r[0] r[0] = add(mul(u, 0.5), w) s[0] = add(mul(u, 0.5), x[i])""",
+    "a check of it": """let v: f64 = s[0] let w: f64 = exp(mul(v, 0.1)) let p: bool = lt(w, 1e9)
+        check 0: p, i, n s[0] = add(mul(v, 0.5), x[i]) r[0] = add(mul(r[0], 0.5), w)""",
+    "one array for both": """let v: f64 = out[i] let w: f64 = exp(mul(v, 0.1)) out[add(i, n)] = w
+        out[add(i, 1)] = add(mul(v, 0.5), x[i])""",
     "a loop inside": """for j in 0 .. n sequential { s[0] = mul(add(s[0], x[j]), 0.5) } let w: f64 = exp(x[i])
         s[0] = add(s[0], w)""",
 }
@@ -91,10 +131,37 @@ def is_parted(text: str, bits: int = 512) -> bool:
     return any(loop.index.name == "block" for loop in loops)
 
 
+def with_another_sum(body: str) -> str:
+    """A loop with one more number that goes on, where the body has one."""
+    text = program(body)
+    if "r[0]" not in body:
+        return text
+    text = text.replace("alloc c:", "alloc r: f64 local [1] r[0] = 0.25 alloc c:")
+    return text.replace("c[0] as i64", "c[0] as i64, r[0] as f64")
+
+
+@pytest.mark.parametrize("name", BEHIND)
+def test_what_is_behind_is_in_lanes(name: str) -> None:
+    inside = [
+        stmt
+        for loop in statements(scheduled(with_another_sum(BEHIND[name]), vector_bits=512).body)
+        if isinstance(loop, For) and loop.binding is Binding.LANES
+        for stmt in statements(loop.body)
+    ]
+    in_order = list(statements(scheduled(with_another_sum(BEHIND[name])).body))
+    assert dear(inside) == dear(in_order) != set()
+
+
+def dear(stmts: list[Stmt]) -> set[str]:
+    """The dear operations among statements."""
+    parts = (part for stmt in stmts for expr in expressions(stmt) for part in subexpressions(expr))
+    return {part.prim.name for part in parts if isinstance(part, Compute) and part.prim.cost >= DEAR}
+
+
 @pytest.mark.parametrize("bits", BITS)
-@pytest.mark.parametrize("name", PARTED)
+@pytest.mark.parametrize("name", [*PARTED, *BEHIND])
 def test_every_length_at_every_width(name: str, bits: int) -> None:
-    text = program(PARTED[name])
+    text = with_another_sum({**PARTED, **BEHIND}[name])
     assert is_parted(text, bits) is (bits > 64)
     for length in (*LENGTHS, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5):
         agree(text, bits, *arguments(length))
@@ -102,7 +169,7 @@ def test_every_length_at_every_width(name: str, bits: int) -> None:
 
 @pytest.mark.parametrize("name", LEFT)
 def test_what_is_left_as_it_is(name: str) -> None:
-    text = program(LEFT[name])
+    text = with_another_sum(LEFT[name])
     assert not is_parted(text)
     for length in (1, 9, 67):
         x, k, n = arguments(length)

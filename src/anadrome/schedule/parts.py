@@ -1,10 +1,14 @@
-"""Loops in order, whose dear operations wait for no other iteration: those run ahead in lanes, by blocks.
+"""Loops in order, whose dear operations wait for no other iteration: those run in lanes, by blocks.
 
 A loop that adds up in its order, or keeps the largest so far, cannot run in lanes. Most of its work often
 can: exponentials of elements, which need nothing that an earlier iteration has left. A block of iterations
 is then gone through twice: once for what needs no other iteration, which lanes compute and keep for the
 block, and once in order for the rest. What is cheap and needed in both parts is computed in both. So the
 order of additions is Python's, and memory is that of a block.
+
+Where a dear operation is of what runs in order, a state that goes on, but nothing that the state needs waits
+for it, the body is cut in two first: the state goes through the block, and is kept; the other half needs of
+it what is kept alone, and runs in lanes, or is parted as above.
 
 Nothing is computed ahead that might fail: what stands behind a check reads no memory ahead of it, and whole
 numbers are divided by constants alone.
@@ -62,7 +66,7 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from anadrome.dtypes import I64
@@ -88,7 +92,15 @@ from anadrome.kernel_ir.nodes import (
     Var,
     i64,
 )
-from anadrome.kernel_ir.walk import bodies, changes, expressions, statements, subexpressions, with_bodies
+from anadrome.kernel_ir.walk import (
+    bodies,
+    buffers,
+    changes,
+    expressions,
+    statements,
+    subexpressions,
+    with_bodies,
+)
 from anadrome.kernel_ir.work import value_operations
 from anadrome.prims.costs import EXPENSIVE
 from anadrome.prims.node import replace
@@ -105,70 +117,145 @@ SHARE = 6
 """Dear operations run ahead where they are one of so many at least, by their costs."""
 MOST_KEPT = 8
 """Numbers of an iteration that may be kept for a block."""
+LONGEST_CUT = 200
+"""Statements of an iteration up to which it is asked where to cut it, which takes as many steps squared."""
 DIVISIONS = ("floordiv", "mod", "truncdiv")
 """What may fail, of whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A block of iterations computes `kept` by the statements `ahead`; `why` the rest runs in order."""
+    """A block of iterations, from `first` to `until`, goes through these loops one after the other, and keeps
+    numbers in `rooms` between them: `kept` are computed ahead in lanes, `passed_on` by what runs in order for
+    what comes behind it. `why` the rest runs in order."""
 
     kept: tuple[Var, ...]
-    ahead: tuple[Stmt, ...]
-    rest: tuple[Stmt, ...]
+    passed_on: tuple[Var, ...]
+    rooms: tuple[Buffer, ...]
+    first: Var
+    until: Var
+    steps: tuple[For, ...]
     why: InOrder
 
 
 def parts_of(loop: For, bindings: Bindings, vector_bits: int, why: InOrder) -> Parts | None:
-    """How a loop that runs in order is parted; None where nothing dear can run ahead in lanes."""
+    """How a loop that runs in order is parted; None where nothing dear can run in lanes."""
     most = Limits(bindings).trips(loop)
     if loop.binding is not Binding.SEQUENTIAL or (most is not None and most < BLOCK):
         return None
-    if not any(_is_dear(part) for expr in _values(loop.body) for part in subexpressions(expr)):
+    if not any(_is_dear(part) for part in _parts(loop.body)):
         return None
     loop = straight(loop)
     if not all(isinstance(stmt, Let | Store | Atomic | If | Check | Alloc) for stmt in statements(loop.body)):
         return None
-    parting = _Parting(loop, bindings)
-    if not parting.kept or len(parting.kept) > MOST_KEPT:
-        return None
-    ahead = parting.ahead(loop.body)
-    parts = [part for expr in _values(ahead) for part in subexpressions(expr) if _is_dear(part)]
-    work = sum(value_operations(expr) for expr in _values(loop.body))
-    if SHARE * sum(part.prim.cost for part in parts if isinstance(part, Compute)) < work:
-        return None
-    alone = replace(loop, body=ahead, binding=Binding.PARALLEL)
-    if not isinstance(strips_of(alone, bindings, vector_bits), Strips):
-        return None
-    return Parts(tuple(parting.kept), ahead, parting.rest(loop.body), why)
+    may_cut = len(loop.body) <= LONGEST_CUT
+    for halves in (Cut(loop, bindings).halves() if may_cut else (), (loop.body,)):
+        found = _Parted(loop, bindings, vector_bits, why).by(halves) if halves else None
+        if found is not None:
+            return found
+    return None
 
 
 def parted(loop: For, way: Parts) -> tuple[Stmt, ...]:
-    """The loop by blocks, each in two parts."""
-    block, first, until = Var("block", I64), Var("first", I64), Var("until", I64)
+    """The loop by blocks, each in its parts."""
+    block = Var("block", I64)
     before, (lo, hi) = _known_once(loop.lo, loop.hi)
-    kept = {var: Buffer(var.name, var.dtype, Space.LOCAL) for var in way.kept}
-    at = (subtract(loop.index, first),)
-
-    def with_stores(stmt: Stmt) -> Iterator[Stmt]:
-        yield stmt
-        if isinstance(stmt, Let) and stmt.var in kept:
-            yield Store(kept[stmt.var], at, stmt.var)
-
-    def without_kept(stmt: Stmt) -> Iterator[Stmt]:
-        if not isinstance(stmt, Let) or stmt.var not in kept:
-            yield stmt
-
-    # what a branch needs is read in front of it, so that a branch of few operations need be none
-    reads = [[Let(var, Load(kept[var], at)) for var in _bound(stmt) if var in kept] for stmt in way.rest]
-    left = [(*read, *_each((stmt,), without_kept)) for read, stmt in zip(reads, way.rest, strict=True)]
-    ahead = replace(loop, lo=first, hi=until, body=_each(way.ahead, with_stores), binding=Binding.PARALLEL)
-    rest = replace(loop, lo=first, hi=until, body=tuple(stmt for group in left for stmt in group))
     start = add(lo, multiply(block, i64(BLOCK)))
-    inside = (Let(first, start), Let(until, least(hi, add(first, i64(BLOCK)))), ahead, *copied((rest,)))
+    steps = tuple(step if number == 0 else copied((step,))[0] for number, step in enumerate(way.steps))
+    inside = (Let(way.first, start), Let(way.until, least(hi, add(way.first, i64(BLOCK)))), *steps)
     count = divide(add(subtract(hi, lo), i64(BLOCK - 1)), i64(BLOCK))
-    room = (Alloc(buffer, i64(BLOCK)) for buffer in kept.values())
+    room = (Alloc(buffer, i64(BLOCK)) for buffer in way.rooms)
     return (*before, *room, For(block, ZERO, count, inside, Binding.SEQUENTIAL, loop.span))
+
+
+class _Parted:
+    """The loops that go over a block of iterations."""
+
+    def __init__(self, loop: For, bindings: Bindings, vector_bits: int, why: InOrder) -> None:
+        self.bindings = bindings
+        self.vector_bits = vector_bits
+        self.why = why
+        self.work = sum(value_operations(expr) for expr in _values(loop.body))
+        self.first, self.until = Var("first", I64), Var("until", I64)
+        self.loop = replace(loop, lo=self.first, hi=self.until)
+        self.at = (subtract(loop.index, self.first),)
+        self.rooms: dict[Var, Buffer] = {}
+        self.kept: list[Var] = []
+        self.steps: list[For] = []
+        self.in_lanes: list[Stmt] = []
+
+    def by(self, halves: Sequence[tuple[Stmt, ...]]) -> Parts | None:
+        """The parts of a block, where what runs behind another half gains by it, and all is worth it."""
+        own = [dict.fromkeys(one.var for one in half if isinstance(one, Let)) for half in halves]
+        passed_on: list[Var] = []
+        if len(halves) > 1:
+            passed_on = [var for var in own[0] if var in set(_named(halves[1])) and var not in own[1]]
+            self._make_room(passed_on)
+        for number, half in enumerate(halves):
+            body = self._put(half, passed_on) if number == 0 else (*self._read(passed_on), *half)
+            has_gained = self._half(replace(self.loop, body=body))
+            if number and not has_gained:
+                return None
+        dear = sum(
+            part.prim.cost for part in _parts(self.in_lanes) if isinstance(part, Compute) and _is_dear(part)
+        )
+        if len(self.rooms) > MOST_KEPT or SHARE * dear < self.work:
+            return None
+        rooms = tuple(self.rooms.values())
+        return Parts(
+            tuple(self.kept), tuple(passed_on), rooms, self.first, self.until, tuple(self.steps), self.why
+        )
+
+    def _half(self, half: For) -> bool:
+        """Add the loops of a half, whether or not some of it runs in lanes; which says so."""
+        if isinstance(strips_of(half, self.bindings, self.vector_bits), Strips):
+            self.steps.append(half)
+            self.in_lanes += half.body
+            return True
+        parting = _Parting(half, self.bindings)
+        ahead = replace(half, body=parting.ahead(half.body), binding=Binding.PARALLEL)
+        is_in_lanes = isinstance(strips_of(ahead, self.bindings, self.vector_bits), Strips)
+        if not parting.kept or not is_in_lanes:
+            self.steps.append(half)
+            return False
+        self.in_lanes += ahead.body
+        self.kept += parting.kept
+        self._make_room(parting.kept)
+        self.steps.append(replace(ahead, body=self._put(ahead.body, parting.kept)))
+        self.steps.append(replace(half, body=self._rest(parting.rest(half.body), parting.kept)))
+        return True
+
+    def _make_room(self, kept: Iterable[Var]) -> None:
+        for var in kept:
+            self.rooms.setdefault(var, Buffer(var.name, var.dtype, Space.LOCAL))
+
+    def _put(self, stmts: Iterable[Stmt], kept: Collection[Var]) -> tuple[Stmt, ...]:
+        """Statements that keep what they compute."""
+
+        def with_store(stmt: Stmt) -> Iterator[Stmt]:
+            yield stmt
+            if isinstance(stmt, Let) and stmt.var in kept:
+                yield Store(self.rooms[stmt.var], self.at, stmt.var)
+
+        return _each(stmts, with_store)
+
+    def _read(self, kept: Iterable[Var]) -> tuple[Stmt, ...]:
+        """What has been kept, once more."""
+        return tuple(Let(var, Load(self.rooms[var], self.at)) for var in kept)
+
+    def _rest(self, stmts: Iterable[Stmt], kept: Collection[Var]) -> tuple[Stmt, ...]:
+        """Statements that read what is kept. What a branch needs is read in front of it, so that a branch of
+        few operations need be none."""
+
+        def without_kept(stmt: Stmt) -> Iterator[Stmt]:
+            if not isinstance(stmt, Let) or stmt.var not in kept:
+                yield stmt
+
+        found: list[Stmt] = []
+        for stmt in stmts:
+            found += self._read(var for var in _bound(stmt) if var in kept)
+            found += _each((stmt,), without_kept)
+        return tuple(found)
 
 
 def _each(stmts: Iterable[Stmt], change: Callable[[Stmt], Iterator[Stmt]]) -> tuple[Stmt, ...]:
@@ -183,6 +270,16 @@ def _each(stmts: Iterable[Stmt], change: Callable[[Stmt], Iterator[Stmt]]) -> tu
 def _values(stmts: Iterable[Stmt]) -> Iterator[Expr]:
     """All expressions of statements."""
     return (expr for stmt in statements(stmts) for expr in expressions(stmt))
+
+
+def _parts(stmts: Iterable[Stmt]) -> Iterator[Expr]:
+    """All parts of them."""
+    return (part for expr in _values(stmts) for part in subexpressions(expr))
+
+
+def _named(stmts: Iterable[Stmt]) -> Iterator[Var]:
+    """The variables that statements read."""
+    return (part for part in _parts(stmts) if isinstance(part, Var))
 
 
 def _is_dear(part: Expr) -> bool:
@@ -325,3 +422,74 @@ class _Parting:
                 is_wanted = is_rest
         if is_wanted:
             yield stmt
+
+
+class Cut:
+    """Where a loop's body is cut in two, so that dear operations on what runs in order come behind it.
+
+    The second half is what a dear operation waits for, of what does not wait for that operation in turn. What
+    reads or changes one buffer that changes stays together. Checks are in the first half: they are passed
+    before the second one begins. (Loop distribution: Allen and Kennedy, as in `schedule.fuse`.)
+    """
+
+    def __init__(self, loop: For, bindings: Bindings) -> None:
+        self.stmts = loop.body
+        self.changed = {bindings.root(buffer) for stmt in statements(loop.body) for buffer in changes(stmt)}
+        makers = {var: stmt for stmt in loop.body for var in _bound(stmt)}
+        tied: dict[Buffer, list[Stmt]] = {}
+        self.touched: dict[Stmt, set[Buffer]] = {}
+        for stmt in loop.body:
+            loads = {part.buffer for part in _parts((stmt,)) if isinstance(part, Load)}
+            named = {one for inner in statements((stmt,)) for one in buffers(inner)}
+            self.touched[stmt] = {bindings.root(one) for one in loads | named} & self.changed
+            for root in self.touched[stmt]:
+                tied.setdefault(root, []).append(stmt)
+        self.needs = {
+            stmt: {makers[var] for var in _named((stmt,)) if var in makers}.union(
+                *(tied[root] for root in self.touched[stmt])
+            )
+            for stmt in loop.body
+        }
+        self.reached = {stmt: self._reach((stmt,)) for stmt in loop.body}
+        self.checks = [
+            stmt for stmt in loop.body if any(isinstance(inner, Check) for inner in statements((stmt,)))
+        ]
+
+    def halves(self) -> tuple[tuple[Stmt, ...], ...]:
+        """The two halves; none where no dear operation waits for anything, or all are waited for."""
+        behind = {stmt for stmt in self.stmts if self._may_wait(stmt)}
+        second = {stmt for stmt in self.stmts if stmt in behind or not behind.isdisjoint(self.reached[stmt])}
+        second -= self._reach(self.checks) | set(self.checks)
+        first = [stmt for stmt in self.stmts if stmt not in second]
+        if not second or any(not second.isdisjoint(self.needs[stmt]) for stmt in first):
+            return ()
+        for stmt in reversed(self.stmts):  # what is cheap and waits for nothing is computed once more
+            is_wanted = any(stmt in self.needs[other] for other in second)
+            if is_wanted and self._is_free(stmt) and not any(map(_is_dear, _parts((stmt,)))):
+                second.add(stmt)
+        return tuple(first), tuple(stmt for stmt in self.stmts if stmt in second)
+
+    def _may_wait(self, stmt: Stmt) -> bool:
+        """Whether there is a dear operation in a statement that waits for another iteration, and is not
+        waited for: by nothing but, of a branch, what the branch changes."""
+        if self._is_free(stmt) or not any(map(_is_dear, _parts((stmt,)))):
+            return False
+        reached = self.reached[stmt]
+        alike = {other for other in reached if stmt in self.reached[other]}
+        return any(self.touched[other] for other in reached - alike) and (
+            not alike or not isinstance(stmt, Let)
+        )
+
+    def _is_free(self, stmt: Stmt) -> bool:
+        """Whether a statement waits for no other iteration."""
+        return not any(self.touched[other] for other in self.reached[stmt] | {stmt})
+
+    def _reach(self, stmts: Iterable[Stmt]) -> set[Stmt]:
+        """What statements need, and what that needs."""
+        found: set[Stmt] = set()
+        left = list(stmts)
+        while left:
+            for other in self.needs[left.pop()] - found:
+                found.add(other)
+                left.append(other)
+        return found

@@ -149,9 +149,12 @@ class Words:
             case Groups():
                 names = self._buffers(one.buffer for one in way.sums)
                 return f"in order, {GROUP} iterations at a time, which wait for {names} once"
-            case Parts(kept=kept, why=why):
-                names = ", ".join(f"`{self.name(var)}`" for var in kept)
-                return f"{BLOCK} iterations at a time: {names} ahead, the rest {self.way(why, loop)}"
+            case Parts(kept=kept, passed_on=passed_on, why=why):
+                ahead = "".join(f"`{self.name(var)}`, " for var in kept).removesuffix(", ")
+                behind = "".join(f"`{self.name(var)}`, " for var in passed_on).removesuffix(", ")
+                parts = (f"{ahead} ahead" if ahead else "", f"what needs {behind} behind" if behind else "")
+                words = ", ".join(filter(None, parts))
+                return f"{BLOCK} iterations at a time: {words}, the rest {self.way(why, loop)}"
             case InOrder(why=why, buffer=buffer):
                 return f"in order, since {why if buffer is None else why.format(self.name(buffer))}"
             case _:
