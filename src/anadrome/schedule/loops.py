@@ -195,6 +195,8 @@ class _Walk:
     bindings: Bindings
     vector_bits: int
     chooser: Chooser
+    is_parted: bool = False
+    """Whether it is in a block of a loop in parts, which are not parted again."""
 
     def body(self, stmts: tuple[Stmt, ...]) -> Chosen:
         """Statements in order; the same tuple where nothing changes."""
@@ -211,6 +213,8 @@ class _Walk:
         match stmt:
             case For():
                 way = self.chooser(stmt, self.bindings, self.vector_bits)
+                if self.is_parted and isinstance(way, Parts):
+                    way = groups_of(stmt, self.bindings) or way.why
                 made, inner = self._carried_out(stmt, way)
                 return made, (Choice(stmt, way, inner),)
             case While():
@@ -236,7 +240,7 @@ class _Walk:
             case Strips():
                 return innermost_loop(way), ()
             case Parts():
-                return self.body(parted(loop, way))
+                return replace(self, is_parted=True).body(parted(loop, way))
             case Groups():
                 return running_sums(loop, way), ()
             case Given() if loop.binding is Binding.LANES:
