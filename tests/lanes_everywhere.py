@@ -12,7 +12,7 @@ from anadrome import compile as pipeline
 from anadrome.kernel_ir.affine import Bindings
 from anadrome.kernel_ir.nodes import For
 from anadrome.passes import blocks, outer_lanes
-from anadrome.schedule import outer, parts
+from anadrome.schedule import outer, parts, search
 from anadrome.schedule.apart import InOrder, Iterations, iterations_of
 from anadrome.schedule.cpu import schedule_cpu
 from anadrome.schedule.innermost import Strips
@@ -42,6 +42,7 @@ def lanes_everywhere() -> Iterator[None]:
         patch.setattr(outer_lanes, "READ_AGAIN", 0)
         patch.setattr(blocks, "BLOCK", 3)
         patch.setattr(parts, "BLOCK", 3)
+        patch.setattr(search, "BLOCK", 3)
         patch.setattr(parts, "DEAR", 1)
         patch.setattr(parts, "SHARE", 100)
         patch.setattr(outer, "VECTORS", 1)

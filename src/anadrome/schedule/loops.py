@@ -49,6 +49,7 @@ from anadrome.schedule.lanes import Lanes, is_ragged, lanes_of, strips_with_shor
 from anadrome.schedule.outer import MOST, SHORT_VECTORS, is_short, outer_loop
 from anadrome.schedule.parts import Parts, parted, parts_of
 from anadrome.schedule.running import Groups, groups_of, running_sums
+from anadrome.schedule.search import Search, by_blocks, search_of
 from anadrome.schedule.sums import closed, opened, private, with_sums
 from anadrome.schedule.unroll import together
 
@@ -76,7 +77,7 @@ class Outer:
     lanes: int
 
 
-Way = Given | Whole | Outer | SideBySide | Aligned | Strips | Groups | Parts | InOrder
+Way = Given | Whole | Outer | SideBySide | Aligned | Strips | Search | Groups | Parts | InOrder
 """How the iterations of a loop run."""
 Chooser = Callable[[For, Bindings, int], Way]
 """(loop, bindings of the program, bits of a vector) -> the way it takes."""
@@ -110,7 +111,7 @@ def choose(loop: For, bindings: Bindings, vector_bits: int) -> Way:
 
 def _without_loops(
     loop: For, bindings: Bindings, vector_bits: int
-) -> Aligned | Strips | Groups | Parts | InOrder:
+) -> Aligned | Strips | Search | Groups | Parts | InOrder:
     """The way of a loop without loops inside, as far as there are none."""
     way = strips_of(loop, bindings, vector_bits)
     match way:
@@ -118,7 +119,8 @@ def _without_loops(
             return parts_of(loop, bindings, vector_bits, way) or groups_of(loop, bindings) or way
         case Strips(loop=written, added=added, sums=sums):
             may_move = added and written is loop
-            return (aligned_of(loop, added, sums, bindings) if may_move else None) or way
+            moved = aligned_of(loop, added, sums, bindings) if may_move else None
+            return moved or search_of(loop, way, bindings) or way
 
 
 def _whole(loop: For, bindings: Bindings, vector_bits: int) -> Whole | None:
@@ -195,8 +197,8 @@ class _Walk:
     bindings: Bindings
     vector_bits: int
     chooser: Chooser
-    is_parted: bool = False
-    """Whether it is in a block of a loop in parts, which are not parted again."""
+    is_block: bool = False
+    """Whether it is in a block of a loop, which is not gone through by blocks again."""
 
     def body(self, stmts: tuple[Stmt, ...]) -> Chosen:
         """Statements in order; the same tuple where nothing changes."""
@@ -213,8 +215,10 @@ class _Walk:
         match stmt:
             case For():
                 way = self.chooser(stmt, self.bindings, self.vector_bits)
-                if self.is_parted and isinstance(way, Parts):
+                if self.is_block and isinstance(way, Parts):
                     way = groups_of(stmt, self.bindings) or way.why
+                elif self.is_block and isinstance(way, Search):
+                    way = way.inside
                 made, inner = self._carried_out(stmt, way)
                 return made, (Choice(stmt, way, inner),)
             case While():
@@ -240,7 +244,9 @@ class _Walk:
             case Strips():
                 return innermost_loop(way), ()
             case Parts():
-                return replace(self, is_parted=True).body(parted(loop, way))
+                return replace(self, is_block=True).body(parted(loop, way))
+            case Search():
+                return replace(self, is_block=True).body((by_blocks(loop, way),))
             case Groups():
                 return running_sums(loop, way), ()
             case Given() if loop.binding is Binding.LANES:

@@ -19,6 +19,8 @@ from anadrome.schedule.jam import SideBySide
 from anadrome.schedule.loops import Choice, Given, Outer, Way, Whole
 from anadrome.schedule.parts import BLOCK, Parts
 from anadrome.schedule.running import GROUP, Groups
+from anadrome.schedule.search import BLOCK as AT_ONCE
+from anadrome.schedule.search import Search
 
 Naming = Callable[[Var | Buffer], str]
 
@@ -94,7 +96,7 @@ def way_kind(choice: Choice) -> Literal["lanes", "threads", "order"]:
             return "threads" if is_threads else "lanes"
         case Whole(width=1) | Outer(lanes=1) | SideBySide() | Aligned() | Groups() | Parts() | InOrder():
             return "order"
-        case Whole() | Outer() | Strips():
+        case Whole() | Outer() | Strips() | Search():
             return "lanes"
         case _:
             assert_never(choice.way)
@@ -155,6 +157,8 @@ class Words:
                 parts = (f"{ahead} ahead" if ahead else "", f"what needs {behind} behind" if behind else "")
                 words = ", ".join(filter(None, parts))
                 return f"{BLOCK} iterations at a time: {words}, the rest {self.way(why, loop)}"
+            case Search(inside=inside):
+                return f"{AT_ONCE} iterations at a time, until it is found, {self.way(inside, loop)}"
             case InOrder(why=why, buffer=buffer):
                 return f"in order, since {why if buffer is None else why.format(self.name(buffer))}"
             case _:
