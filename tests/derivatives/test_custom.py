@@ -432,7 +432,8 @@ def test_a_checkpoint_holds_less_memory(step, share):
 
     assert held(ad.checkpoint(step)) < share * held(step)
     x = np.linspace(0.5, 1.5, 100)
-    np.testing.assert_allclose(four(ad.checkpoint(step))(x), four(step)(x), rtol=1e-12)
+    # 48 prefix sums of 100 numbers, in which the two programs add in other groups
+    np.testing.assert_allclose(four(ad.checkpoint(step))(x), four(step)(x), rtol=1e-11)
 
 
 # ---------------------------------------------------------------------------- rules for each argument

@@ -132,6 +132,7 @@ def doubles_now_and_then_unrolled(v):
 
 def halves_on_a_stack(x):
     stack, total = [x], 0.0
+    print("begins with", x)
     while stack:
         v = stack.pop()
         total = total + v
@@ -143,6 +144,7 @@ def halves_on_a_stack(x):
 
 def halves_on_an_array(x):
     stack, depth, total = np.zeros(64), 1, 0.0
+    print("begins with", x)
     stack[0] = x
     while depth > 0:
         depth -= 1
@@ -160,6 +162,7 @@ def grows_by_its_first(x):
     items = [x]
     while items[-1] < 20.0:
         items.append(items[-1] + items[0])
+        print("now", items[-1])
     return items[-1] + len(items)
 
 
@@ -167,6 +170,7 @@ def grows_by_its_first_in_a_name(x):
     items, first = [x], x
     while items[-1] < 20.0:
         items.append(items[-1] + first)
+        print("now", items[-1])
     return items[-1] + len(items)
 
 

@@ -11,6 +11,7 @@ WITHOUT_PROGRAM = {
     "IRSyntaxError",
     "MissingFunction",  # an old C library
     "MissingTransforms",  # another NumPy
+    "RoomUsedUp",  # the call runs again with more
     "OutputError",  # a picture, by matplotlib
     "NonFinite",  # trace_nan shows it, nothing raises it
     "NotDifferentiable",  # every operation of the tables has a rule

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import anadrome as ad
-from anadrome.errors.frontend import UnknownRoom, WritesThroughView
+from anadrome.errors.frontend import WritesThroughView
 from tests.derivatives.agreement import agree, assert_same
 
 X = np.random.default_rng(6).normal(size=20)
@@ -143,29 +143,6 @@ def held_by_a_function(xs):
 def test_grows_as_in_python(program) -> None:
     assert_same(ad.jit(program)(X), program(X))
     agree(program, X)
-
-
-def reads_what_grows(x):
-    out = [x]
-    while sum(out) < 100.0:
-        out.append(2.0 * out[-1])
-    return out[-1]
-
-
-def takes_what_grows(x):
-    out = [x]
-    while out:
-        v = out.pop()
-        if v > 1.0:
-            out.append(0.5 * v)
-    return v
-
-
-@pytest.mark.parametrize("program", [reads_what_grows, takes_what_grows])
-def test_a_while_that_reads_more_of_its_list_than_the_last_items_is_refused(program) -> None:
-    with pytest.raises(UnknownRoom) as caught:
-        ad.jit(program)(1.5)
-    assert caught.value.diagnostic.span is not None
 
 
 def counted_first(x):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -37,7 +37,8 @@ from anadrome.config import Config
 from anadrome.dtypes import BOOL
 from anadrome.errors.api import UnsupportedResult
 from anadrome.errors.frontend import AnnotationMismatch
-from anadrome.frontend.drawing import GeneratorSpec
+from anadrome.errors.runtime import RoomUsedUp
+from anadrome.frontend.drawing import MORE_ROOM, GeneratorSpec, TriedRoom
 from anadrome.frontend.guards import Guards
 from anadrome.frontend.iterables import Iterated
 from anadrome.frontend.stage import ArgumentSpec, Shared, Staged, stage
@@ -75,6 +76,14 @@ class Program:
     draws: Draws | None = None
     names: tuple[str, ...] = ()
     donated: tuple[Donated, ...] = ()
+    rooms: Mapping[int, TriedRoom] = field(default_factory=dict)
+    """The draws that are room for lists: a call runs again where one of them was too small."""
+
+    @property
+    def first_draw(self) -> int:
+        """The place of the first draw among the native arguments."""
+        passed = self.leaf_count if self.taken is None else len(self.taken)
+        return len(self.sizes) + passed
 
     def run(self, leaves: Sequence[Any], arrays: Sequence[np.ndarray] = ()) -> Any:
         """The result for the leaves of a call whose signature is this program's, and the arrays around it.
@@ -88,6 +97,13 @@ class Program:
         if self.donated:
             taken = self.executable.donated
             give_away(self.executable.name, leaves, values, self.donated, taken, self.names)
+        while self.rooms:
+            try:
+                return self.present(self.executable(values))
+            except RoomUsedUp as stopped:
+                place = self.first_draw + stopped.number
+                more = MORE_ROOM * int(values[place])
+                values[place] = np.int64(self.rooms[stopped.number].at_least(more))
         return self.present(self.executable(values))
 
     def arguments(
@@ -151,14 +167,18 @@ def make_program(
             found = memory and memory.find()
         if found:
             executable, rebuild, guards, draws = found.executable, found.rebuild, found.guards, None
+            rooms: Mapping[int, TriedRoom] = {}
             sizes, held, plain = found.outline.sizes, found.outline.held, found.outline.plain
         else:
             with times.timing("stage"):
                 staged = staging(changing, record)
+            if staged.rooms:
+                given = []  # a call that runs again needs its arguments
             executable = compile_function(staged.function, config, times, record, given)
             _refuse_unfinished(staged)
             sizes, held = _sizes(staged, signature, taken, labels)
             rebuild, guards, plain = staged.rebuild, staged.surroundings, _plain_results(staged)
+            rooms = staged.rooms
             draws = _draws(staged, taken, dict(zip(staged.function.sizes, sizes, strict=True)))
             if memory:
                 with times.timing("remember"):
@@ -180,6 +200,7 @@ def make_program(
         draws,
         labels,
         tuple(Donated(taken[place], len(sizes) + place) for place in given),
+        rooms,
     )
 
 

@@ -133,6 +133,7 @@ CODES: Mapping[str, str] = {
     "ContestedWrite": "A517",
     "NegativePower": "A518",
     "MaskMismatch": "A519",
+    "RoomUsedUp": "A520",
     "DataRace": "A514",
     "UninitialisedRead": "A515",
     "InactiveLane": "A516",

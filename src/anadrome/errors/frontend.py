@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Self
 
 from anadrome.errors.base import AnadromeError, Diagnostic, Span, counted
 
@@ -395,6 +397,12 @@ class UnknownRoom(FrontendError, ValueError):
             else "write into an array that is large enough and count, or use a `for` over a range that is "
             "known before the outermost loop",
         )
+
+    def of_what_prints(self) -> Self:
+        """The same of a program that prints: others run again with more room."""
+        note = "a call that finds too little room for a list runs again, and this program would print again"
+        self.diagnostic = replace(self.diagnostic, notes=(note,))
+        return self
 
 
 class BranchesDiffer(FrontendError, TypeError):

@@ -286,6 +286,22 @@ class ContestedWrite(RuntimeCheckError, RuntimeError):
     help = "let one thread write it, `if ad.grid(1) == 0:`, or combine what they bring, `ad.atomic.add`"
 
 
+class RoomUsedUp(RuntimeCheckError, MemoryError):
+    """A list that grows in a loop has more items than there was room for. The call runs once more, with more
+    room; whoever runs a program otherwise sees this error."""
+
+    label = "this list"
+    number = 0
+    """Which of the program's lists of that kind it is."""
+
+    @classmethod
+    def of(cls, message: str, values: Sequence[object], span: Span | None) -> Self:
+        """The error, whose message ends with the number of the list."""
+        error = super().of(message, values, span)
+        error.number = int(message.rpartition(" ")[2])
+        return error
+
+
 FAILURES: dict[str, type[RuntimeCheckError]] = {
     "index": IndexOutOfBounds,
     "size": SizeMismatch,
@@ -303,5 +319,6 @@ FAILURES: dict[str, type[RuntimeCheckError]] = {
     "divergence": BarrierDivergence,
     "contested": ContestedWrite,
     "launch": LaunchSize,
+    "room": RoomUsedUp,
 }
 """Check.error and Failure.error -> the class that is raised."""

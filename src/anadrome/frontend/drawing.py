@@ -28,6 +28,9 @@ from anadrome.frontend.values import Scalar, Scope, ScopeKind, Value, is_staged
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 """What draws are made from; of one such type an argument is no static value."""
 
+FIRST_ROOM, MORE_ROOM = 64, 4
+"""The rows that are tried first, and how many times as many next."""
+
 STATES = (np.random.BitGenerator, np.random.SeedSequence)
 """What holds random state that programs do not draw from."""
 
@@ -53,6 +56,25 @@ class Seeded:
 
     make: Callable[..., object]
     arguments: tuple[object, ...]
+
+
+class TriedRoom:
+    """How many rows there is room for in a list of which nothing says how many it gets. It is drawn from, and
+    says what has sufficed so far."""
+
+    __slots__ = ("_rows",)
+
+    def __init__(self) -> None:
+        self._rows = FIRST_ROOM
+
+    def rows(self) -> int:
+        """Room for so many rows."""
+        return self._rows
+
+    def at_least(self, rows: int) -> int:
+        """Room for so many rows, or those that there was room for."""
+        self._rows = max(self._rows, rows)
+        return self._rows
 
 
 Source = Passed | Held | Seeded

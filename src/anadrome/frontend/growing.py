@@ -4,7 +4,8 @@ The arrays have room for more rows than there are. Outside of loops and branches
 larger arrays. What a loop or branch carries keeps its shape, so the outermost of them makes room before it
 begins, for as many rows as its text can append: the product of the trip counts around each `append`. Where
 these are not known before the loop, it is staged twice: first it counts, then it stores. The first has no use
-for the rows; it is refused where what it counts depends on them.
+for the rows. Where what it counts depends on them, as with a list of what is still to do, room is tried: its
+size is a hidden parameter of the program, and a call that finds it too small runs again with more.
 
 A row that is an array is an object that other names may have as well. It is stored as a copy, which is right
 as long as nobody writes into either; a write into one makes the other unreadable.
@@ -37,9 +38,10 @@ from anadrome.errors.frontend import (
 from anadrome.frontend.arrays import as_array, atom, convert, describe, undecided, weakness
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
 from anadrome.frontend.context import Context
+from anadrome.frontend.drawing import Draw, Held, TriedRoom
 from anadrome.frontend.indexing import take_inside, take_items, whole
 from anadrome.frontend.iterables import Iterated, size_of
-from anadrome.frontend.restarts import COUNTED, RestartGrown
+from anadrome.frontend.restarts import COUNTED, TRIED, TRIES_ROOMS, RestartGrown
 from anadrome.frontend.rooms import is_outside, put_rows, widened
 from anadrome.frontend.rows import (
     refuse_made,
@@ -240,13 +242,19 @@ SPARE = 16
 
 
 def _check_room(context: Context, owner: GrowingList, outermost: Scope, more: Size) -> None:
-    """Where rows were counted: the program checks that there is room for what is stored."""
-    if outermost.room.get(owner) != COUNTED:
+    """Where rows were counted, or room for them is tried: the program checks that there is room for what is
+    stored."""
+    room = outermost.room.get(owner)
+    if room not in (COUNTED, TRIED):
         return
     builder = context.builder
     needed = builder.size("add", atom(context, owner.length, I64), more)
+    fits = builder.apply("le", needed, owner.columns[0].shape[0])
+    if room == TRIED:
+        builder.let(Check(fits, "room", f"a list has more items than there is room for: list {owner.tried}"))
+        return
     message = "RuntimeError: a list gets more items than its loop has counted; its end depends on rounding"
-    builder.let(Check(builder.apply("le", needed, owner.columns[0].shape[0]), "raise", message))
+    builder.let(Check(fits, "raise", message))
 
 
 def _ask_room(context: Context, owner: GrowingList, outermost: Scope, row: RowType, more: Size) -> None:
@@ -279,27 +287,48 @@ def make_counted_room(
         _make_room(context, owner, joint_row(context, owner.row, row), more)
 
 
-def _bound(context: Context, outermost: Scope, more: Size) -> Size:
-    """How many rows are appended here at most while the outermost scope runs once."""
-    if not is_outside(outermost, more):
-        raise UnknownRoom(context.span, outermost)
-    found = more
+def _bound(context: Context, outermost: Scope, more: Size) -> Size | None:
+    """How many rows are appended here at most while the outermost scope runs once; None where nothing says
+    so, and room is tried."""
+    trips: list[Size | None] = []
     for scope in context.scopes():
         if scope.kind is ScopeKind.LOOP:
-            if scope.trip is None or not is_outside(outermost, scope.trip):
-                raise UnknownRoom(context.span, outermost)
-            with context.reopened(outermost.parent or outermost):
-                found = context.builder.size("mul", found, scope.trip)
+            trips.append(scope.trip)
         if scope is outermost:
             break
+    found = more
+    for extent in (more, *trips):
+        if extent is None or not is_outside(outermost, extent):
+            if TRIES_ROOMS in context.grown:
+                return None
+            raise UnknownRoom(context.span, outermost)
+    for extent in trips:
+        assert extent is not None
+        with context.reopened(outermost.parent or outermost):
+            found = context.builder.size("mul", found, extent)
     return found
+
+
+def tried_room(context: Context) -> tuple[int, Size]:
+    """Room for a list of which nothing says how many rows it gets: as many as each call says, which begins
+    with those of the call before and runs again with more where they do not do. A hidden parameter, as draws
+    are; its place among these."""
+    room = Var("room", ArrayType(I64))
+    list(context.scopes())[-1].builder.bind(room)
+    context.nonnegative.add(room)
+    context.inputs.add(room)
+    context.draws.append(Draw(room, Held(TriedRoom()), "rows", (), (), {}, (), context.span, False))
+    return len(context.draws) - 1, room
 
 
 def make_room(context: Context, stopped: RestartGrown) -> None:
     """Before a loop or branch begins: room for what it may append to a list."""
     owner = stopped.owner
     assert isinstance(owner, GrowingList) and isinstance(stopped.row, RowType)
-    _make_room(context, owner, joint_row(context, owner.row, stopped.row), stopped.bound)
+    more = stopped.bound
+    if more is None:
+        owner.tried, more = tried_room(context)
+    _make_room(context, owner, joint_row(context, owner.row, stopped.row), more)
 
 
 def _make_room(context: Context, owner: GrowingList, row: RowType, more: Size) -> None:

@@ -112,7 +112,7 @@ class Plan:
                 for holder, key in parts:
                     self._carry(holder, key)
             case RestartGrown(owner=owner):
-                self.room[owner] = self.room.get(owner, 0) + 1
+                self.room[owner] = stopped.room(self.room.get(owner, 0))
             case RestartWidened() | RestartWindow():
                 pass
             case RestartSteady(place=place, step=step):

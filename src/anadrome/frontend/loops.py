@@ -113,6 +113,7 @@ def stage_loop(
                     make_counted_room(context, plan.counted, counts)
                 case RestartGrown():
                     make_room(context, stopped)
+                    marks = context.marks()
                 case RestartWindow():
                     begin_window(context, stopped)
                 case RestartWidened(cell=cell, dtype=dtype):

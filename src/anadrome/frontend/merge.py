@@ -135,7 +135,7 @@ def _both_ways(
                 raise
             make_room(context, stopped)
             room = rooms[opened.index(stopped.scope)]
-            room[stopped.owner] = room.get(stopped.owner, 0) + 1
+            room[stopped.owner] = stopped.room(room.get(stopped.owner, 0))
 
 
 def _walk(

@@ -14,6 +14,10 @@ from anadrome.frontend.values import Cell, Part, Place, Scope, Value
 
 COUNTED = sys.maxsize
 """The room of a list whose rows were counted: any number of calls may append to it."""
+TRIED = COUNTED - 1
+"""The room of a list of whose rows nothing is known: the same, and the call runs again if there are more."""
+TRIES_ROOMS = "tries rooms"
+"""What is learned of a program where lists grow by what nobody can count (`growing.tried_room`)."""
 
 
 @dataclass(slots=True, eq=False)
@@ -111,14 +115,19 @@ class RestartOptional(Exception):
 
 
 class RestartGrown(Exception):
-    """A loop or branch appends to a list that has no room for it: make room, and stage it once more."""
+    """A loop or branch appends to a list that has no room for it: make room, and stage it once more. `bound`
+    are the rows that it appends at most; None where that is tried."""
 
-    def __init__(self, scope: Scope, owner: object, row: object, bound: Size) -> None:
+    def __init__(self, scope: Scope, owner: object, row: object, bound: Size | None) -> None:
         super().__init__()
         self.scope = scope
         self.owner = owner
         self.row = row
         self.bound = bound
+
+    def room(self, before: int) -> int:
+        """The room of the list from now on, in calls of `append` that are not asked again."""
+        return TRIED if self.bound is None else before + 1
 
 
 class RestartWindow(Exception):

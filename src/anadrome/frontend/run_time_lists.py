@@ -56,7 +56,7 @@ class RowType:
 class GrowingList(Stateful):
     """A list of the program whose length is known at run time only."""
 
-    __slots__ = ("columns", "count", "last", "length", "row")
+    __slots__ = ("columns", "count", "last", "length", "row", "tried")
     python_name = "list"
 
     def __init__(self) -> None:
@@ -66,6 +66,8 @@ class GrowingList(Stateful):
         self.row: RowType | None = None
         self.last: tuple[Value, ...] = ()
         """The last rows, from the last one on, while rows are counted and not stored."""
+        self.tried = 0
+        """Which room it has, where that is tried."""
 
     def __repr__(self) -> str:
         return "a list"

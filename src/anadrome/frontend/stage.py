@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Function, Size, Var, i64
+from anadrome.array_ir.walk import prints
 from anadrome.config import Config
 from anadrome.dtypes import I64, DType
 from anadrome.errors import Span
@@ -28,7 +29,7 @@ from anadrome.frontend.captured import Surroundings
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.comprehension import generated, made_list
 from anadrome.frontend.context import Context, Evaluators, StagedCall
-from anadrome.frontend.drawing import Draw, GeneratorSpec, Passed, stand_in
+from anadrome.frontend.drawing import Draw, GeneratorSpec, Held, Passed, TriedRoom, stand_in
 from anadrome.frontend.evaluate import attribute, evaluate
 from anadrome.frontend.functions import StagedFunction
 from anadrome.frontend.guards import Guards
@@ -36,7 +37,7 @@ from anadrome.frontend.heap import Stateful, members
 from anadrome.frontend.iterators import source_of
 from anadrome.frontend.pools import detached, looked_at
 from anadrome.frontend.portable import resolved
-from anadrome.frontend.restarts import OnePool, Restage
+from anadrome.frontend.restarts import TRIES_ROOMS, OnePool, Restage
 from anadrome.frontend.sharing import spread
 from anadrome.frontend.statements import run_block
 from anadrome.frontend.stepping import advance, stepped
@@ -106,6 +107,13 @@ class Staged:
     definitions: Mapping[Var, Apply] = field(default_factory=dict)
     record: Surroundings | None = None
 
+    @property
+    def rooms(self) -> dict[int, TriedRoom]:
+        """Those of the draws that are room for a list, by their places."""
+        sources = [draw.source for draw in self.draws]
+        found = {place: one.generator for place, one in enumerate(sources) if isinstance(one, Held)}
+        return {place: one for place, one in found.items() if isinstance(one, TriedRoom)}
+
 
 def stage(
     function: object,
@@ -131,11 +139,16 @@ def stage(
     while True:
         context = Context(config, EVALUATORS, calls or {}, changing, grown, record)
         try:
-            return _staged(context, function, args, kwargs, least_size)
+            staged = _staged(context, function, args, kwargs, least_size)
         except Restage as stopped:
             if stopped.site in grown:
                 raise stopped.error from None
             grown.add(stopped.site)
+        except UnknownRoom as error:
+            if TRIES_ROOMS in grown:
+                raise error if isinstance(refusal, UnknownRoom) else (refusal or error) from None
+            refusal = refusal or error
+            grown.add(TRIES_ROOMS)
         except FrontendError as error:
             wanted: set[Span | str | OnePool] = {OnePool(name) for name in context.met}
             wanted |= context.copied if isinstance(error, WritesThroughView) else set()
@@ -144,6 +157,11 @@ def stage(
                 raise last from last.__cause__
             refusal = refusal or error
             grown |= wanted
+        else:
+            is_run_again = any(prints(let.expr) for let in staged.function.body.lets) and bool(staged.rooms)
+            if is_run_again and isinstance(refusal, UnknownRoom):
+                raise refusal.of_what_prints()
+            return staged
 
 
 def program_name(function: object) -> str:

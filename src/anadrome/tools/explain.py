@@ -188,7 +188,9 @@ def explain(function: Callable[..., Any], *args: Any, measure: bool = False, **k
     compiled = as_compiled(function)
     recorded: dict[str, Program] = {}
     program = compiled.make(compiled.signature(args, kwargs), recorded.__setitem__)
-    _, leaves, arrays = compiled.program(args, kwargs)
+    called, leaves, arrays = compiled.program(args, kwargs)
+    for place, room in called.rooms.items():
+        program.rooms[place].at_least(room.rows())
     values = program.arguments(leaves, arrays, is_looking=True)
     optimised = [fn for fn in recorded.values() if isinstance(fn, array_ir.Function)][-1]
     scheduled = recorded["schedule"]

@@ -1,7 +1,8 @@
-"""A list of what is still to be done."""
+"""A list of what is still to be done, in a program that prints."""
 
 def program(x):
     stack, total = [x], 0.0
+    print("begins with", x)
     while stack:
         v = stack.pop()
         total = total + v
