@@ -51,7 +51,8 @@ def compiled(function: Callable[..., object], *args: object, small: int = 4) -> 
     """What the staged function gives on these arguments."""
     program = staged(function, *args, small=small)
     leaves, _ = flatten(list(args), is_parameter)
-    outcome = run(program.function, [*copy.deepcopy(leaves), *program.captured])
+    rooms = [np.int64(1000) for _ in program.rooms]
+    outcome = run(program.function, [*copy.deepcopy(leaves), *rooms, *program.captured])
     return program.rebuild(iter(outcome.results))
 
 

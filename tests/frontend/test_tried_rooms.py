@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import anadrome as ad
-from anadrome.errors.frontend import UnknownRoom, UnsupportedType
+from anadrome.errors.frontend import UnknownRoom, UnsupportedSyntax, UnsupportedType
 from anadrome.frontend.drawing import FIRST_ROOM, MORE_ROOM
 from tests.derivatives.agreement import agree, assert_same
 
@@ -166,6 +166,126 @@ def grows_twice(x):
     return left[0] + left[-1] + len(left)
 
 
+class Stack:
+    def __init__(self):
+        self.items = []
+
+    def push(self, value):
+        self.items.append(value)
+
+    def __len__(self):
+        return len(self.items)
+
+
+def attribute_of_an_object(x):
+    stack, total = Stack(), 0.0
+    stack.push(x[0])
+    while len(stack) > 0:
+        value = stack.items.pop()
+        total += value * value
+        if value > 0.3:
+            stack.push(value * 0.5)
+            stack.push(value * 0.4 * x[1])
+    return total
+
+
+def appended_by_a_function(x):
+    def expand(left, value):
+        if value > 0.3:
+            left.append(value * 0.6)
+            left.append(value * 0.3 * x[2])
+
+    left, other, total = [x[0]], None, 0.0
+    other = left
+    while left:
+        value = other.pop()
+        expand(left, value)
+        total += value**2
+    return total + len(other)
+
+
+def shortest_ways(x):
+    n = 5
+    weight = np.outer(x[:n], x[n : 2 * n])
+    far, left = [np.inf] * n, [(0.0, 0)]
+    far[0] = 0.0
+    while left:
+        best = 0
+        for k in range(len(left)):
+            if left[k][0] < left[best][0]:
+                best = k
+        way, here = left.pop(best)
+        if way > far[here]:
+            continue
+        for there in range(n):
+            if (here + there) % 3 != 0 and way + weight[here, there] < far[there]:
+                far[there] = way + weight[here, there]
+                left.append((far[there], there))
+    return far[1] + far[2] + far[3] + far[4]
+
+
+def returned_from_inside(x):
+    left, total = [x[0]], 0.0
+    while left:
+        value = left.pop(0)
+        total += value
+        if total > 3.0:
+            return total + sum(left)
+        if value > 0.01:
+            left.append(value * 0.8)
+            left.append(value * 0.1)
+    return -total
+
+
+def sorted_in_each_iteration(x):
+    events, total, k = [x[0], x[0] * 0.7], 0.0, 0
+    while events and k < 40:
+        events.sort()
+        first = events.pop(0)
+        total += first * k
+        events.append(first * 1.7 + 0.05)
+        if k % 3 == 0:
+            events.append(first * 2.0)
+        k += 1
+    return total + max(events)
+
+
+def parts_of_it(x):
+    left = [x[0]]
+    while sum(left[-3:]) < 9.0:
+        left.append(left[-1] * 1.3 + left[0] * 0.1)
+    return sum(left[1:-1]) + left[::2][-1]
+
+
+def put_in_between(x):
+    left = [x[0], x[0] / 2]
+    while len(left) < 20 and sum(left) < 30.0:
+        left.insert(1, left[0] * 0.5 + left[-1])
+        left[0] = left[0] * 1.01
+        if left[1] > 5.0:
+            del left[1]
+            left.append(0.5)
+    return sum(value * k for k, value in enumerate(left))
+
+
+def for_whose_length_is_known(x):
+    """Longest rising row: a search by halves in a list that one loop appends to."""
+    ends = []
+    for value in x:
+        low, high = 0, len(ends)
+        while low < high:
+            middle = (low + high) // 2
+            if ends[middle] < value:
+                low = middle + 1
+            else:
+                high = middle
+        if low == len(ends):
+            ends.append(value)
+        else:
+            ends[low] = value
+    return sum(ends)
+
+
 PROGRAMS = (
     sum_says_when,
     stack_of_intervals,
@@ -179,6 +299,14 @@ PROGRAMS = (
     as_many_as_data_say,
     counted_afterwards,
     grows_twice,
+    attribute_of_an_object,
+    appended_by_a_function,
+    shortest_ways,
+    returned_from_inside,
+    sorted_in_each_iteration,
+    parts_of_it,
+    put_in_between,
+    for_whose_length_is_known,
 )
 
 
@@ -331,6 +459,23 @@ def arrays_of_sizes_of_its_own(x):
     while np.sum(left[-1]) < 5:
         left.append(np.ones(len(left) + 1) * left[0][0])
     return sum(left[-1])
+
+
+def takes_until_it_fails(x):
+    left, total = [x], 0.0
+    try:
+        while True:
+            value = left.pop()
+            total += value
+            if value > 0.2:
+                left.append(value * 0.5)
+    except IndexError:
+        return total
+
+
+def test_an_error_that_only_the_run_knows_is_not_handled() -> None:
+    with pytest.raises(UnsupportedSyntax, match="except IndexError"):
+        ad.jit(takes_until_it_fails)(1.5)
 
 
 def test_a_program_that_prints_is_refused() -> None:

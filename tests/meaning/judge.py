@@ -185,6 +185,8 @@ MOST_LINES = 200_000
 """A run of Python takes no more lines than this."""
 FEW_LINES = 2_000
 """A random program takes no more: one that does is slow, and says nothing that a shorter one does not."""
+LARGE_ROOM = 1000
+"""Rows of a list of which nothing says how many it gets."""
 MOST_SECONDS = 30.0
 """The compiler and the interpreter take no more processor time than this."""
 
@@ -333,7 +335,8 @@ def by_us(function: Callable[..., Any], args: list[Any], config: Config, is_comp
                 return Value(result, outside(function, args), text=text.getvalue())
             staged = staged_program(function, compiled.signature(tuple(args), {}), config)
             leaves = [leaf for leaf in flatten((tuple(args), {}))[0] if is_passed(leaf)]
-            outcome = run(staged.function, [*leaves, *staged.captured])
+            rooms = [np.int64(LARGE_ROOM) for _ in staged.rooms]
+            outcome = run(staged.function, [*leaves, *rooms, *staged.captured])
             result = staged.rebuild(iter(outcome.results))
             return refused_result(result) or Value(result, outside(function, args), text=text.getvalue())
     except IRError as error:

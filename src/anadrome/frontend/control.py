@@ -41,6 +41,7 @@ from anadrome.frontend.liveness import assigned_names, own_nodes, unread_names
 from anadrome.frontend.loop_plan import Plan, make_plan
 from anadrome.frontend.loops import after_break, stage_loop
 from anadrome.frontend.merge import branch
+from anadrome.frontend.restarts import TRIES_ROOMS, Restage
 from anadrome.frontend.sizes import give_range
 from anadrome.frontend.values import (
     BREAK,
@@ -361,7 +362,8 @@ def run_while(context: Context, frame: Frame, node: ast.While) -> Exit:
     is_endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
     plan = make_plan(context, frame, node, is_endless)
     plan.is_endless = is_endless
-    if not isinstance(node.test, ast.Constant) and _is_static_test(context, frame, node, plan):
+    may_repeat = not isinstance(node.test, ast.Constant) and _site(context, frame, node) not in context.grown
+    if may_repeat and _is_static_test(context, frame, node, plan):
         return _repeat_while(context, frame, node)
     try:
         return stage_loop(context, frame, node, plan, None, lambda index: None)
@@ -370,7 +372,20 @@ def run_while(context: Context, frame: Frame, node: ast.While) -> Exit:
         is_repeated = first is False or isinstance(error, (*REPEATED_INSTEAD, UnknownRoom))
         if first is None or not is_repeated:
             raise
-        return _repeat_while(context, frame, node, error)
+        try:
+            return _repeat_while(context, frame, node, error)
+        except FrontendError:
+            if isinstance(error, UnknownRoom) and TRIES_ROOMS not in context.grown:
+                raise error from None  # room is tried then
+            raise
+
+
+def _site(context: Context, frame: Frame, node: ast.While) -> str:
+    """What a loop is called that the run repeats, though its condition is known when it begins."""
+    span = context.span
+    context.at(frame, node.test)
+    site, context.span = f"a loop of the run: {context.span}", span
+    return site
 
 
 def _known_at_first(context: Context, frame: Frame, node: ast.While) -> bool | None:
@@ -428,7 +443,11 @@ def _repeat_while(
         exit_ = context.evaluators.block(context, frame, node.body)
         if not isinstance(exit_.code, int):
             what = "a run-time exit from a loop that is repeated while compiling"
-            raise refusal or UnsupportedSyntax(what, context.span)
+            error = refusal or UnsupportedSyntax(what, context.span)
+            site = _site(context, frame, node)
+            if refusal is None and site not in context.grown:
+                raise Restage(site, error)
+            raise error
         if exit_.code == BREAK:
             return FALLS_THROUGH
         if exit_.code == RETURN:

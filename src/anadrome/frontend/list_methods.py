@@ -18,6 +18,7 @@ from anadrome.frontend.library import python_program
 from anadrome.frontend.lists import append, extend, shares_pool
 from anadrome.frontend.overloads import holds_own, is_equal_to_itself
 from anadrome.frontend.restarts import Restage
+from anadrome.frontend.rows import row_like, row_parts
 from anadrome.frontend.run_time_lists import GrowingList, inside, refuse_counted
 from anadrome.frontend.structures import (
     RowList,
@@ -34,7 +35,8 @@ def _pop(context: Context, owner: GrowingList, index: Value = -1) -> Value:
     """`list.pop(index)`: the item, behind which all others move up"""
     refuse_counted(context, owner, is_taken=True)
     place = inside(context, owner, index)
-    leaves, rebuild = flatten(row_at(context, owner, place), is_staged)
+    parts, like = row_parts(context), row_like(context)
+    leaves, rebuild = flatten(row_at(context, owner, place), is_staged, parts, like)
     values = [context.wrap(context.read(leaf)) if isinstance(leaf, Array) else leaf for leaf in leaves]
     last = place if isinstance(index, int) and index == -1 else inside(context, owner, -1)
     if last is not place:

@@ -39,6 +39,9 @@ RAISED_BY_CHECKS: dict[str, Kinds] = {
     "memory": (MemoryError,),
     "nonfinite": (),
     "budget": (),
+    "power": (ValueError,),
+    "decomposition": (np.linalg.LinAlgError,),
+    "room": (),
 }
 """The kind of a run-time check -> what Python raises where it fails; `raise` says it itself."""
 

@@ -439,6 +439,29 @@ def items_that_are_exchanged(x, n):
     return total_of(balls), first.v
 
 
+def taken_and_changed(x, n):
+    balls = balls_of(x, n)
+    first, last = balls.pop(0), balls.pop()
+    first.x, last.v = 7.0, first.x + 1.0
+    for ball in balls:
+        ball.push(first)
+    balls.append(last)
+    last.x = 9.0
+    return total_of(balls), first.x, first.v, last.x
+
+
+def events_in_a_queue(x, n):
+    queue, t, seen = balls_of(x, n), 0.0, 0
+    while queue and seen < 3 * n:
+        ball = queue.pop(0)
+        ball.x = 0.9 * ball.x + 0.1
+        t += ball.x
+        seen += 1
+        if abs(ball.x) > 0.3:
+            queue.append(ball)
+    return t + total_of(queue), len(queue), seen
+
+
 RIGHT = [
     *(each_of_them, each_by_its_index, each_with_each_other, of_a_class_in_a_class),
     *(joined_by_springs, by_a_property_and_a_class_above, numbers_of_other_kinds),
@@ -449,6 +472,6 @@ RIGHT = [
     *(several_lists_of_them, two_lists_in_one, rows_of_rows, lists_of_neighbours, copies_stay),
     *(numbers_read_before, appended_and_changed, some_are_appended),
     *(appended_to_a_comprehension, references_that_are_appended, made_anew_and_changed),
-    *(fewer_in_each_iteration, items_that_are_exchanged),
+    *(fewer_in_each_iteration, items_that_are_exchanged, taken_and_changed, events_in_a_queue),
 ]
 EITHER = []
