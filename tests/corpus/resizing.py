@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-import anadrome as ad
-from anadrome.errors.frontend import ChangesSize
 from tests.corpus.draw import N, given, normal, positive
-from tests.corpus.harness import Program, Refused
+from tests.corpus.harness import Program
 
 
 def averages(x):
@@ -212,6 +210,29 @@ def apart(random, size):
     return np.arange(size) + random.uniform(0.1, 0.6, size)
 
 
+def doubled_now_and_then(x):
+    for i in range(len(x)):
+        if i % 5 == 2:
+            x = np.concatenate([x, 0.3 * x * x[i]])
+    return x
+
+
+def appended_until_small(x):
+    values, last = x * 1.0, x[0]
+    while last > 1e-3:
+        last = last * 0.5
+        values = np.append(values, last * values[-1])
+    return values
+
+
+def refined_where_it_is_steep(x):
+    """Points of a line, halved until a curve rises by little between two of them."""
+    points = np.linspace(0.0, 1.0, 5)
+    while np.max(np.abs(np.diff(np.sin(3.0 * x[0] * points)))) > 0.02:
+        points = np.sort(np.concatenate([points, 0.5 * (points[1:] + points[:-1])]))
+    return np.sum(np.sin(3.0 * x[0] * points)) / len(points) * x[1]
+
+
 PROGRAMS = (
     Program(averages, (positive(N),)),
     Program(averages_by_while, (normal(N),)),
@@ -238,24 +259,7 @@ PROGRAMS = (
     Program(determinant_by_elimination, (dominant,), sizes=(4, 8, 16)),
     Program(complex_neighbours, (normal(N),)),
     Program(field_that_shrinks, (positive(N),)),
-)
-
-
-def _doubled(x):
-    for _ in range(len(x)):
-        x = np.concatenate([x, x])
-    return x
-
-
-def _until_small(x):
-    values, last = x * 1.0, x[0]
-    while last > 1e-3:
-        last = last * 0.5
-        values = np.append(values, last)
-    return values
-
-
-REFUSED = (
-    Refused("doubled_in_a_loop", lambda: ad.grad(lambda x: np.sum(_doubled(x)))(np.ones(20)), ChangesSize),
-    Refused("grows_in_a_while", lambda: ad.grad(lambda x: np.sum(_until_small(x)))(np.ones(20)), ChangesSize),
+    Program(doubled_now_and_then, (normal(N),), sizes=(4, 8, 16)),
+    Program(appended_until_small, (positive(N),)),
+    Program(refined_where_it_is_steep, (positive(N),)),
 )

@@ -93,6 +93,7 @@ def prints_until(x):
 
 
 def appends_while_large(v, last):
+    print("from", last)
     while last > 0.01:
         last = last * 0.5
         v = np.append(v, last)
@@ -100,6 +101,7 @@ def appends_while_large(v, last):
 
 
 def appends_over_a_range(v, last):
+    print("from", last)
     for _ in range(60):
         if last > 0.01:
             last = last * 0.5
@@ -108,6 +110,7 @@ def appends_over_a_range(v, last):
 
 
 def writes_while_large(v, last):
+    print("from", last)
     m, v = len(v), np.append(v, np.zeros(60))
     while last > 0.01:
         last = last * 0.5
@@ -117,6 +120,7 @@ def writes_while_large(v, last):
 
 
 def doubles_now_and_then(v):
+    print("from", v[0])
     for i in range(90):
         if i % 30 == 0:
             v = np.concatenate([v, v * i])
@@ -124,6 +128,7 @@ def doubles_now_and_then(v):
 
 
 def doubles_now_and_then_unrolled(v):
+    print("from", v[0])
     for i in ad.unroll(range(90)):
         if i % 30 == 0:
             v = np.concatenate([v, v * i])

@@ -32,6 +32,7 @@ def changes_type(xs):
 
 def changes_shape(xs):
     y = np.zeros(2)
+    print("from", xs[0])
     for x in xs:
         y = np.concatenate((y, y))
     return y

@@ -8,6 +8,7 @@ import pytest
 import anadrome as ad
 from anadrome.array_ir.nodes import Loop
 from anadrome.errors.frontend import ChangesSize
+from tests.derivatives.agreement import agree, assert_same
 from tests.frontend.oracle import staged
 
 X = np.linspace(0.9, 0.3, 40)
@@ -97,9 +98,20 @@ def filled(x, n):
     return values
 
 
-def test_two_arrays_that_grow_by_one_another_are_refused():
-    with pytest.raises(ChangesSize, match=r"`\w+` changes its size") as caught:
-        ad.jit(filled)(X, 3)
+def test_two_arrays_that_grow_by_one_another():
+    for count in (0, 1, 2, 7):
+        assert_same(ad.jit(filled)(X, count), filled(X, count))
+    agree(filled, X, 5)
+
+
+def filled_and_told(x, n):
+    print("from", len(x))
+    return filled(x, n)
+
+
+def test_what_grows_by_what_nobody_can_count_is_refused_in_a_program_that_prints():
+    with pytest.raises(ChangesSize, match=r"`\w+` changes its size(.|\n)*would print again") as caught:
+        ad.jit(filled_and_told)(X, 3)
     assert caught.value.diagnostic.span is not None
 
 

@@ -1,4 +1,4 @@
-"""Lists that grow by what nobody can count before: work lists, queues, lists that say when a loop ends."""
+"""Lists and arrays that grow by what nobody can count before: work lists, queues, refined grids."""
 
 from __future__ import annotations
 
@@ -286,6 +286,47 @@ def for_whose_length_is_known(x):
     return sum(ends)
 
 
+def array_that_says_when(x):
+    v = np.array([x[0]])
+    while np.sum(v) < 50.0:
+        v = np.append(v, v[-1] * 1.05)
+    return np.sum(v**2) + len(v)
+
+
+def matrix_that_grows_by_rows(x):
+    m = np.array([[x[0], 2 * x[1]]])
+    while np.sum(m) < 300.0:
+        m = np.vstack([m, m[-1] * 1.2])
+    return np.sum(m[:, 0] * m[:, 1])
+
+
+def matrix_that_grows_both_ways(x):
+    a = np.eye(2) * x[0]
+    while np.trace(a) < 30.0:
+        k = a.shape[0]
+        b = np.zeros((k + 1, k + 1))
+        b[:k, :k] = a
+        b[k, k] = a[k - 1, k - 1] * 1.1
+        b[0, k] = x[1]
+        a = b
+    return np.sum(a)
+
+
+def array_and_list(x):
+    v, out = np.array([x[0]]), []
+    while np.sum(v) < 100.0:
+        v = np.append(v, 1.3 * v[-1])
+        out.append(v[-1] * len(out))
+    return sum(out) + v[0]
+
+
+def complex_array(x):
+    z = np.array([x[0] + 1j * x[1]])
+    while np.sum(np.abs(z)) < 20.0:
+        z = np.concatenate([z, z[-1:] * (0.9 + 0.3j)])
+    return np.sum(np.abs(z) ** 2) + len(z)
+
+
 PROGRAMS = (
     sum_says_when,
     stack_of_intervals,
@@ -307,6 +348,11 @@ PROGRAMS = (
     parts_of_it,
     put_in_between,
     for_whose_length_is_known,
+    array_that_says_when,
+    matrix_that_grows_by_rows,
+    matrix_that_grows_both_ways,
+    array_and_list,
+    complex_array,
 )
 
 

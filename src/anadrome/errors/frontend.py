@@ -18,6 +18,12 @@ class FrontendError(AnadromeError):
     ) -> None:
         super().__init__(Diagnostic(f"error: {message}", span, label=label, help=help, since=since))
 
+    def of_what_prints(self) -> Self:
+        """The same of a program that prints: others run again with more room for a list or array."""
+        note = "a call that finds too little room runs again, and this program would print again"
+        self.diagnostic = replace(self.diagnostic, notes=(note,))
+        return self
+
 
 class SourceUnavailable(FrontendError, TypeError):
     """A Python function whose text cannot be found or read."""
@@ -397,12 +403,6 @@ class UnknownRoom(FrontendError, ValueError):
             else "write into an array that is large enough and count, or use a `for` over a range that is "
             "known before the outermost loop",
         )
-
-    def of_what_prints(self) -> Self:
-        """The same of a program that prints: others run again with more room."""
-        note = "a call that finds too little room for a list runs again, and this program would print again"
-        self.diagnostic = replace(self.diagnostic, notes=(note,))
-        return self
 
 
 class BranchesDiffer(FrontendError, TypeError):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from anadrome.array_ir.nodes import ArrayType, Atom, Const, Size, Var
+from anadrome.array_ir.nodes import ArrayType, Atom, Check, Const, Size, Var
 from anadrome.dtypes import F64, I64, DType
 from anadrome.errors import Span
 from anadrome.errors.frontend import UnsupportedCall
@@ -59,8 +59,8 @@ class Seeded:
 
 
 class TriedRoom:
-    """How many rows there is room for in a list of which nothing says how many it gets. It is drawn from, and
-    says what has sufficed so far."""
+    """How many rows there is room for in a list or array of which nothing says how many it gets. It is drawn
+    from, and says what has sufficed so far."""
 
     __slots__ = ("_rows",)
 
@@ -252,3 +252,21 @@ def refuse_early_end(context: Context, scope: Scope) -> None:
             reason = "the loop may end early, and numbers are drawn before the program runs"
             help = "draw enough rows before it, `z = rng.standard_normal((n, 3))`, and take `z[i]`"
             raise UnsupportedCall(f"rng.{draw.method}", draw.span, reason, help)
+
+
+def tried_room(context: Context) -> tuple[int, Size]:
+    """Room for a list or array of which nothing says how many rows it gets: as many as each call says, which
+    begins with those of the call before and runs again with more where they do not do. Its place among the
+    draws, and the hidden parameter."""
+    room = Var("room", ArrayType(I64))
+    list(context.scopes())[-1].builder.bind(room)
+    context.nonnegative.add(room)
+    context.inputs.add(room)
+    context.draws.append(Draw(room, Held(TriedRoom()), "rows", (), (), {}, (), context.span, False))
+    return len(context.draws) - 1, room
+
+
+def check_tried(context: Context, needed: Size, room: Size, number: int) -> None:
+    """A call runs again where more rows are needed than there is room for."""
+    fits = context.builder.apply("le", needed, room)
+    context.builder.let(Check(fits, "room", f"there are more rows than there is room for: draw {number}"))

@@ -38,7 +38,7 @@ from anadrome.errors.frontend import (
 from anadrome.frontend.arrays import as_array, atom, convert, describe, undecided, weakness
 from anadrome.frontend.complex_numbers.parts import complex_of, has_complex, is_complex
 from anadrome.frontend.context import Context
-from anadrome.frontend.drawing import Draw, Held, TriedRoom
+from anadrome.frontend.drawing import check_tried, tried_room
 from anadrome.frontend.indexing import take_inside, take_items, whole
 from anadrome.frontend.iterables import Iterated, size_of
 from anadrome.frontend.restarts import COUNTED, TRIED, TRIES_ROOMS, RestartGrown
@@ -249,10 +249,10 @@ def _check_room(context: Context, owner: GrowingList, outermost: Scope, more: Si
         return
     builder = context.builder
     needed = builder.size("add", atom(context, owner.length, I64), more)
-    fits = builder.apply("le", needed, owner.columns[0].shape[0])
     if room == TRIED:
-        builder.let(Check(fits, "room", f"a list has more items than there is room for: list {owner.tried}"))
+        check_tried(context, needed, owner.columns[0].shape[0], owner.tried)
         return
+    fits = builder.apply("le", needed, owner.columns[0].shape[0])
     message = "RuntimeError: a list gets more items than its loop has counted; its end depends on rounding"
     builder.let(Check(fits, "raise", message))
 
@@ -307,18 +307,6 @@ def _bound(context: Context, outermost: Scope, more: Size) -> Size | None:
         with context.reopened(outermost.parent or outermost):
             found = context.builder.size("mul", found, extent)
     return found
-
-
-def tried_room(context: Context) -> tuple[int, Size]:
-    """Room for a list of which nothing says how many rows it gets: as many as each call says, which begins
-    with those of the call before and runs again with more where they do not do. A hidden parameter, as draws
-    are; its place among these."""
-    room = Var("room", ArrayType(I64))
-    list(context.scopes())[-1].builder.bind(room)
-    context.nonnegative.add(room)
-    context.inputs.add(room)
-    context.draws.append(Draw(room, Held(TriedRoom()), "rows", (), (), {}, (), context.span, False))
-    return len(context.draws) - 1, room
 
 
 def make_room(context: Context, stopped: RestartGrown) -> None:

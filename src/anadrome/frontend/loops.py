@@ -27,11 +27,13 @@ from anadrome.frontend.loop_carrying import Carrying
 from anadrome.frontend.loop_plan import LoopNode, Part, Plan
 from anadrome.frontend.merge import branch
 from anadrome.frontend.operators import truth
+from anadrome.frontend.resizing import with_tried
 from anadrome.frontend.restarts import (
     RESTARTS,
     Counted,
     RestartGrown,
     RestartLoop,
+    RestartResized,
     RestartWidened,
     RestartWindow,
 )
@@ -113,6 +115,9 @@ def stage_loop(
                     make_counted_room(context, plan.counted, counts)
                 case RestartGrown():
                     make_room(context, stopped)
+                    marks = context.marks()
+                case RestartResized():
+                    stopped.rooms = with_tried(context, stopped.rooms)
                     marks = context.marks()
                 case RestartWindow():
                     begin_window(context, stopped)

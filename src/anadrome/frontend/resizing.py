@@ -13,7 +13,7 @@ that grows or shrinks by the same number in every iteration is not carried: it i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from anadrome.array_ir.affine import Affine
@@ -23,8 +23,9 @@ from anadrome.dtypes import I64, DType
 from anadrome.frontend.arrays import atom
 from anadrome.frontend.carried import AxisKey, Key
 from anadrome.frontend.context import Context
+from anadrome.frontend.drawing import check_tried, tried_room
 from anadrome.frontend.loop_plan import Part
-from anadrome.frontend.restarts import RestartResized, Room
+from anadrome.frontend.restarts import TO_TRY, TRIES_ROOMS, RestartResized, Room
 from anadrome.frontend.rooms import (
     ceilings,
     differ,
@@ -102,6 +103,16 @@ def _product(builder: Builder, sizes: Sequence[Size]) -> Size:
     for size in sizes:
         total = builder.size("mul", total, size)
     return total
+
+
+def with_tried(context: Context, rooms: Mapping[AxisKey, Room | None]) -> dict[AxisKey, Room | None]:
+    """The rooms of a loop before it begins, those that are to be tried beside what there is."""
+    found = dict(rooms)
+    for key, room in rooms.items():
+        if room is not None and room.tried == TO_TRY:
+            number, more = tried_room(context)
+            found[key] = Room(context.builder.size("add", room.size, more), None, number)
+    return found
 
 
 def begins(context: Context, scope: Scope, before: Size, after: Size) -> bool:
@@ -215,6 +226,8 @@ class Resizing:
                 assert axis.end is not None
                 agree(self.context, axis.end, end, "the parts of a complex array")
             axis.end = end
+            if axis.room is not None and axis.room.tried is not None:
+                check_tried(self.context, end, axis.room.size, axis.room.tried)
             if axis.room is not None and axis.room.step is not None:
                 after = builder.size("add", axis.length, i64(axis.room.step))
                 if not is_same_size(self.context, end, after):
@@ -268,6 +281,9 @@ class Resizing:
             found = dict.fromkeys(left, joint)
         if found:
             raise RestartResized(self.scope, found)
+        if TRIES_ROOMS in self.context.grown and any(map(self.depends, left)):
+            tried = {key: Room(axis.start, tried=TO_TRY) for key, axis in left.items()}
+            raise RestartResized(self.scope, tried)
         return list(left)
 
     def depends(self, key: AxisKey) -> bool:

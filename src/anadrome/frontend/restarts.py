@@ -16,8 +16,9 @@ COUNTED = sys.maxsize
 """The room of a list whose rows were counted: any number of calls may append to it."""
 TRIED = COUNTED - 1
 """The room of a list of whose rows nothing is known: the same, and the call runs again if there are more."""
+TO_TRY = -1
 TRIES_ROOMS = "tries rooms"
-"""What is learned of a program where lists grow by what nobody can count (`growing.tried_room`)."""
+"""What is learned of a program where lists or arrays grow by what nobody can count (`drawing.tried_room`)."""
 
 
 @dataclass(slots=True, eq=False)
@@ -170,10 +171,13 @@ class NotParallel(UnsupportedSyntax):
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """The rows of a buffer, and by how many its length grows in every iteration, where that is known."""
+    """The rows of a buffer, and by how many its length grows in every iteration, where that is known. So many
+    rows and those that are `tried`, a draw by its place, where nothing says how many; TO_TRY, where it is to
+    be one."""
 
     size: Size
     step: int | None = None
+    tried: int | None = None
 
 
 class RestartResized(Exception):

@@ -17,6 +17,7 @@ from anadrome.dtypes import I64, DType
 from anadrome.errors import Span
 from anadrome.errors.frontend import (
     AnnotationMismatch,
+    ChangesSize,
     FrontendError,
     UnknownRoom,
     UnsupportedType,
@@ -144,9 +145,10 @@ def stage(
             if stopped.site in grown:
                 raise stopped.error from None
             grown.add(stopped.site)
-        except UnknownRoom as error:
+        except (UnknownRoom, ChangesSize) as error:
             if TRIES_ROOMS in grown:
-                raise error if isinstance(refusal, UnknownRoom) else (refusal or error) from None
+                is_first = isinstance(refusal, UnknownRoom | ChangesSize)
+                raise error if is_first else (refusal or error) from None
             refusal = refusal or error
             grown.add(TRIES_ROOMS)
         except FrontendError as error:
@@ -159,7 +161,7 @@ def stage(
             grown |= wanted
         else:
             is_run_again = any(prints(let.expr) for let in staged.function.body.lets) and bool(staged.rooms)
-            if is_run_again and isinstance(refusal, UnknownRoom):
+            if is_run_again and refusal is not None:
                 raise refusal.of_what_prints()
             return staged
 

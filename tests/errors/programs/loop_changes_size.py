@@ -1,4 +1,4 @@
-"""An array that grows in a `while`."""
+"""An array that grows in a `while`, in a program that prints."""
 
 import numpy as np
 
@@ -7,6 +7,7 @@ def program(x, limit):
     values = x * 1.0
     while values[-1] > limit:
         values = np.append(values, 0.5 * values[-1])
+        print(len(values))
     return values
 
 
