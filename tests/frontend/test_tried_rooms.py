@@ -327,6 +327,26 @@ def complex_array(x):
     return np.sum(np.abs(z) ** 2) + len(z)
 
 
+def lists_made_anew(x):
+    out = []
+    for i in range(8):
+        left = [x[0] * (i + 1) / 8]
+        while len(left) < 3 + i and left[0] + left[-1] < 8.0:
+            left.append(left[len(left) // 2] * 1.2 + 0.1)
+        out.append(sum(left) / len(left))
+    return sum(out)
+
+
+def arrays_made_anew(x):
+    total = 0.0
+    for i in range(6):
+        v = np.array([x[0] * (i + 1)])
+        while np.sum(v) < 20.0 + i:
+            v = np.append(v, v[-1] + 0.5)
+        total += v[len(v) // 2] * len(v)
+    return total
+
+
 PROGRAMS = (
     sum_says_when,
     stack_of_intervals,
@@ -353,6 +373,8 @@ PROGRAMS = (
     matrix_that_grows_both_ways,
     array_and_list,
     complex_array,
+    lists_made_anew,
+    arrays_made_anew,
 )
 
 
@@ -360,6 +382,14 @@ PROGRAMS = (
 def test_values_and_derivatives_are_those_of_python(program) -> None:
     assert_same(ad.jit(program)(X), program(X))
     agree(program, X)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_stage_is_well_formed(program) -> None:
+    config = ad.Config(threads=1, cache=False, verify=True)
+    assert_same(ad.jit(program, config=config)(X), program(X))
+    slopes = ad.jit(ad.grad(program), config=config)(X)
+    assert slopes.shape == X.shape
 
 
 # ---------------------------------------------------------------------------- how much room

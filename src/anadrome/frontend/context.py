@@ -147,6 +147,7 @@ class Context:
         self.whole_starts: dict[Var, tuple[Scope, tuple[Place, int]]] = {}
         self.magnitudes: dict[Var, Magnitude] = {}
         self.draws: list[Any] = []
+        self.tried: list[Any] = []  # those of the draws that are room, also where they were taken back
         self.generators: dict[int, tuple[object, Any]] = {}
         self.inputs: set[Var] = set()
         self.facts = Facts()

@@ -262,7 +262,9 @@ def tried_room(context: Context) -> tuple[int, Size]:
     list(context.scopes())[-1].builder.bind(room)
     context.nonnegative.add(room)
     context.inputs.add(room)
-    context.draws.append(Draw(room, Held(TriedRoom()), "rows", (), (), {}, (), context.span, False))
+    draw = Draw(room, Held(TriedRoom()), "rows", (), (), {}, (), context.span, False)
+    for draws in (context.draws, context.tried):
+        draws.append(draw)
     return len(context.draws) - 1, room
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anadrome.array_ir.nodes import Apply, ArrayType, Atom, Function, Size, Var, i64
-from anadrome.array_ir.walk import prints
+from anadrome.array_ir.walk import free_variables, prints
 from anadrome.config import Config
 from anadrome.dtypes import I64, DType
 from anadrome.errors import Span
@@ -219,6 +219,8 @@ def _staged(
     _refuse_unfinished(context, result)
     leaves, rebuild, weak = _results(context, result)
     body = root.body([atom(context, leaf) for leaf in leaves])
+    read = free_variables(body) if context.tried else ()
+    context.draws += [one for one in context.tried if one.var in read and one not in context.draws]
     hidden = tuple(context.captured.values())
     staged = Function(
         program_name(function),
