@@ -167,7 +167,10 @@ class Compiled:
         """What the interpreter gives of the optimised program, and the work."""
         program, function = self._program(args)
         parameters = [copy.deepcopy(leaf) for leaf in leaves(args) if is_parameter(leaf)]
-        return run(function, [*parameters, *program.arrays_around()])
+        if program.rooms:
+            self(*args)  # which finds how much room suffices
+        rooms = [np.int64(room.rows()) for room in program.rooms.values()]
+        return run(function, [*parameters, *rooms, *program.arrays_around()])
 
 
 @dataclass(frozen=True)

@@ -214,7 +214,7 @@ def doubled_now_and_then(x):
     for i in range(len(x)):
         if i % 5 == 2:
             x = np.concatenate([x, 0.3 * x * x[i]])
-    return x
+    return np.sum(x * np.arange(len(x)))
 
 
 def appended_until_small(x):
@@ -222,7 +222,7 @@ def appended_until_small(x):
     while last > 1e-3:
         last = last * 0.5
         values = np.append(values, last * values[-1])
-    return values
+    return np.sum(values**2)
 
 
 def refined_where_it_is_steep(x):
@@ -263,3 +263,5 @@ PROGRAMS = (
     Program(appended_until_small, (positive(N),)),
     Program(refined_where_it_is_steep, (positive(N),)),
 )
+
+REFUSED = ()
