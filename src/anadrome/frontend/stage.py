@@ -137,6 +137,7 @@ def stage(
     """
     grown: set[Span | str | OnePool] = set()
     refusal: FrontendError | None = None
+    unknown: UnknownRoom | ChangesSize | None = None
     while True:
         context = Context(config, EVALUATORS, calls or {}, changing, grown, record)
         try:
@@ -146,23 +147,21 @@ def stage(
                 raise stopped.error from None
             grown.add(stopped.site)
         except (UnknownRoom, ChangesSize) as error:
-            if TRIES_ROOMS in grown:
-                is_first = isinstance(refusal, UnknownRoom | ChangesSize)
-                raise error if is_first else (refusal or error) from None
-            refusal = refusal or error
+            if unknown is not None:
+                raise (refusal or error) from None
+            unknown = error
             grown.add(TRIES_ROOMS)
         except FrontendError as error:
             wanted: set[Span | str | OnePool] = {OnePool(name) for name in context.met}
             wanted |= context.copied if isinstance(error, WritesThroughView) else set()
             if wanted <= grown:
-                last = refusal if refusal is not None and isinstance(error, UnknownRoom) else error
-                raise last from last.__cause__
+                raise
             refusal = refusal or error
             grown |= wanted
         else:
-            is_run_again = any(prints(let.expr) for let in staged.function.body.lets) and bool(staged.rooms)
-            if is_run_again and refusal is not None:
-                raise refusal.of_what_prints()
+            is_telling = any(prints(let.expr) for let in staged.function.body.lets)
+            if unknown is not None and staged.rooms and is_telling:
+                raise unknown.of_what_prints()
             return staged
 
 
