@@ -24,6 +24,8 @@ def program(first: str, second: str, between: str = "", outputs: str = "", bound
       fill y [add(n, 2)] = 0.5
       alloc z: f64 global [add(n, 2)]
       fill z [add(n, 2)] = 0.25
+      view later = y [1]
+      view ahead = z [1]
       alloc s: f64 local [1]
       s[0] = 0.0
       alloc c: i64 local [1]
@@ -107,6 +109,16 @@ LEFT = {
         f"s[0] = add~(s[0], x[i]) {SUM}",
         "let u: f64 = o[j] t[0] = add~(t[0], u)",
         "view o = y [1]",
+    ),
+    "through a view that was there before": (
+        f"s[0] = add~(s[0], x[i]) {SUM}",
+        "let u: f64 = later[j] t[0] = add~(t[0], u)",
+        "",
+    ),
+    "into a view of what the first reads": (
+        f"let a: f64 = z[i] s[0] = add~(s[0], a) {SUM}",
+        "let u: f64 = y[j] ahead[j] = mul(u, 2.0)",
+        "",
     ),
     "written twice": (f"s[0] = add~(s[0], x[i]) {SUM} y[i] = mul(v, 2.0)", LOSS, ""),
     "no running value": ("let v: f64 = mul(x[i], 2.0) y[i] = v", LOSS, ""),

@@ -204,7 +204,7 @@ class _Fusion:
             return False
         reads = [part for part in _loads(loop.body) if self.bindings.root(part.buffer) in taken]
         own = [stmt.value for stmt in loop.body if isinstance(stmt, Let) and stmt.value in reads]
-        if len(own) < len(reads) or not all(_is_own(part, loop) for part in reads):
+        if len(own) < len(reads) or not all(_is_own(one, loop) and one.buffer in first.put for one in reads):
             return False
         return all(self._is_in_place(buffer, first, loop) for buffer in touched.changed & first.touched.read)
 
