@@ -36,8 +36,9 @@ from anadrome.compile import Recorder, Statistics, compile_function, uncollected
 from anadrome.config import Config
 from anadrome.dtypes import BOOL
 from anadrome.errors.api import UnsupportedResult
+from anadrome.errors.base import AnadromeError
 from anadrome.errors.frontend import AnnotationMismatch
-from anadrome.errors.runtime import RoomUsedUp
+from anadrome.errors.runtime import IN_LOOP, RoomUsedUp, SizeMismatch
 from anadrome.frontend.drawing import MORE_ROOM, GeneratorSpec, TriedRoom
 from anadrome.frontend.guards import Guards
 from anadrome.frontend.iterables import Iterated
@@ -78,6 +79,11 @@ class Program:
     donated: tuple[Donated, ...] = ()
     rooms: Mapping[int, TriedRoom] = field(default_factory=dict)
     """The draws that are room for lists: a call runs again where one of them was too small."""
+    again: Callable[[], Program] | None = None
+    """Makes a program of the same calls for which arrays change their sizes in loops, where a call may run
+    again: it draws nothing and prints nothing. It is made when this one finds that one does."""
+    instead: list[Program] = field(default_factory=list)
+    """That program, once it is made."""
 
     @property
     def first_draw(self) -> int:
@@ -90,6 +96,8 @@ class Program:
 
         Raises `DonatedArray` where one of them was given away.
         """
+        if self.instead:
+            return self._run_instead(leaves)
         if CLOSED:
             refuse_closed(self.executable.name, leaves, self.names)
             refuse_closed(self.executable.name, arrays, ())
@@ -97,14 +105,30 @@ class Program:
         if self.donated:
             taken = self.executable.donated
             give_away(self.executable.name, leaves, values, self.donated, taken, self.names)
-        while self.rooms:
+        while True:
             try:
                 return self.present(self.executable(values))
             except RoomUsedUp as stopped:
                 place = self.first_draw + stopped.number
                 more = MORE_ROOM * int(values[place])
                 values[place] = np.int64(self.rooms[stopped.number].at_least(more))
-        return self.present(self.executable(values))
+            except SizeMismatch as error:
+                if self.again is None or IN_LOOP not in error.diagnostic.message:
+                    raise
+                try:
+                    self.instead.append(self.again())
+                except AnadromeError:
+                    raise error from None
+                return self._run_instead(leaves)
+
+    def _run_instead(self, leaves: Sequence[Any]) -> Any:
+        """The result of the program in which arrays change their sizes, with the arrays around it."""
+        program = self.instead[-1]
+        arrays = program.arrays_around()
+        if arrays is None and self.again is not None:
+            program = self.instead[-1] = self.again()
+            arrays = program.arrays_around()
+        return program.run(leaves, program.staged().captured if arrays is None else arrays)
 
     def arguments(
         self, leaves: Sequence[Any], arrays: Sequence[np.ndarray] = (), is_looking: bool = False
@@ -152,18 +176,20 @@ def make_program(
     statistics: Statistics | None = None,
     changing: Collection[object] = (),
     donated: Collection[int] = (),
+    *,
+    tries_rooms: bool = False,
 ) -> Program:
     """Stage and compile a callable for the calls of one signature; arrays at `changing` places are passed,
-    the arrays among the leaves `donated` given away."""
+    the arrays among the leaves `donated` given away. With `tries_rooms` arrays change sizes in loops."""
     times = statistics or Statistics()
     labels = tuple(argument_names(signature.structure, names))
     taken = tuple(place for place, key in enumerate(signature.keys) if is_passed(key))
     arrays = [place for place, leaf in enumerate(taken) if isinstance(signature.keys[leaf], ArrayKey)]
     given = [place for place in arrays if taken[place] in donated]
-    staging = partial(staged_program, function, signature, config)
+    staging = partial(staged_program, function, signature, config, tries_rooms=tries_rooms)
     with announced(repr(function), config), uncollected():
         with times.timing("remember"):
-            memory = None if record or changing else Memory(function, signature, config, given)
+            memory = None if record or changing or tries_rooms else Memory(function, signature, config, given)
             found = memory and memory.find()
         if found:
             executable, rebuild, guards, draws = found.executable, found.rebuild, found.guards, None
@@ -184,6 +210,11 @@ def make_program(
                 with times.timing("remember"):
                     memory.keep(staged, executable.key, sizes, held, plain)
             staging = partial(_itself, replace(staged, record=None))
+    is_drawing = draws is not None and len(draws.shapes) > len(rooms)
+    may_run_again = not (tries_rooms or given or is_drawing or executable.prints)
+    anew = partial(
+        make_program, function, name, names, signature, config, changing=changing, tries_rooms=True
+    )
     return Program(
         executable,
         staging,
@@ -201,6 +232,7 @@ def make_program(
         labels,
         tuple(Donated(taken[place], len(sizes) + place) for place in given),
         rooms,
+        partial(anew, tries_rooms=True) if may_run_again else None,
     )
 
 
@@ -210,13 +242,24 @@ def staged_program(
     config: Config,
     changing: Collection[object] = (),
     record: Recorder | None = None,
+    *,
+    tries_rooms: bool = False,
 ) -> Staged:
     """Stage a callable for the calls of one signature."""
     labels = signature.labels()
     specifications = [_specification(place, key, labels) for place, key in enumerate(signature.keys)]
     args, kwargs = pytree.unflatten(signature.structure, specifications)
     least = config.small_dimension + 1
-    return stage(function, args, kwargs, config, least_size=least, changing=changing, record=record)
+    return stage(
+        function,
+        args,
+        kwargs,
+        config,
+        least_size=least,
+        changing=changing,
+        record=record,
+        tries_rooms=tries_rooms,
+    )
 
 
 def _specification(place: int, key: Key, labels: Iterator[int]) -> object:

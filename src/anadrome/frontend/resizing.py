@@ -281,7 +281,7 @@ class Resizing:
             found = dict.fromkeys(left, joint)
         if found:
             raise RestartResized(self.scope, found)
-        if TRIES_ROOMS in self.context.grown and any(map(self.depends, left)):
+        if TRIES_ROOMS in self.context.grown and left:
             tried = {key: Room(axis.start, tried=TO_TRY) for key, axis in left.items()}
             raise RestartResized(self.scope, tried)
         return list(left)

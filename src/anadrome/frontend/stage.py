@@ -125,17 +125,20 @@ def stage(
     least_size: int = 0,
     changing: Collection[object] = (),
     record: Callable[[str, Function], None] | None = None,
+    *,
+    tries_rooms: bool = False,
 ) -> Staged:
     """The array IR function of a Python callable for arguments whose leaves are `ArgumentSpec`s or static.
 
     `changing` are places (of `Guards.changed`) whose arrays are passed to the program however small.
+    With `tries_rooms` it is known that arrays change their sizes in loops that nobody can tell from others.
     `record` is shown what functions that are differentiated become before. `calls` are further compiled forms
     of callables, beside those of NumPy, `math` and the builtins. The
     caller promises that a dimension without a constant is at least `least_size` long, which saves checks and
     makes `x[:3]` a small array of constant size; where the argument is annotated, nothing is promised. Raises
     a `FrontendError` with the user's line for what cannot be compiled.
     """
-    grown: set[Span | str | OnePool] = set()
+    grown: set[Span | str | OnePool] = {TRIES_ROOMS} if tries_rooms else set()
     refusal: FrontendError | None = None
     unknown: UnknownRoom | ChangesSize | None = None
     while True:
@@ -147,7 +150,7 @@ def stage(
                 raise stopped.error from None
             grown.add(stopped.site)
         except (UnknownRoom, ChangesSize) as error:
-            if unknown is not None:
+            if TRIES_ROOMS in grown:
                 raise (refusal or error) from None
             unknown = error
             grown.add(TRIES_ROOMS)

@@ -163,6 +163,11 @@ class Executable:
         self._printer = Printer(interface.messages, interface.prints) if interface.messages else None
         self._frames: list[Frame] = []
 
+    @property
+    def prints(self) -> bool:
+        """Whether a call may print."""
+        return self._printer is not None
+
     def __call__(self, args: Sequence[Any]) -> list[Any]:
         """Run on arguments in the order of the parameters.
 
