@@ -76,6 +76,22 @@ def filtered_alike(x):
     return np.sum(u**2)
 
 
+def best_so_far(x):
+    path, best, most = np.array([x[0]]), np.array([x[0]]), 0.0
+    for k in range(15):
+        path = np.append(path, path[-1] * 1.1)
+        if path[-1] * np.sin(k) > most:
+            most, best = path[-1], path
+    return np.sum(best) * most + len(best)
+
+
+def one_of_two_filters(x):
+    a, b = x[x > 0.8], x[x > 1.1]
+    if np.sum(a) > 2.0 * np.sum(b):
+        a = b
+    return np.sum(a**2) + len(a)
+
+
 def three_generations(x):
     return generations(x, 3)
 
@@ -85,7 +101,17 @@ def five_generations(x):
 
 
 @pytest.mark.parametrize(
-    "program", [layers, three_generations, five_generations, clipped, filtered, filtered_alike]
+    "program",
+    [
+        layers,
+        three_generations,
+        five_generations,
+        clipped,
+        filtered,
+        filtered_alike,
+        best_so_far,
+        one_of_two_filters,
+    ],
 )
 def test_sizes_that_differ_between_iterations(program) -> None:
     assert_same(ad.jit(program)(X), program(X))

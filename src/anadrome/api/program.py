@@ -38,7 +38,7 @@ from anadrome.dtypes import BOOL
 from anadrome.errors.api import UnsupportedResult
 from anadrome.errors.base import AnadromeError
 from anadrome.errors.frontend import AnnotationMismatch
-from anadrome.errors.runtime import IN_LOOP, RoomUsedUp, SizeMismatch
+from anadrome.errors.runtime import IN_LOOP, ON_TWO_WAYS, RoomUsedUp, SizeMismatch
 from anadrome.frontend.drawing import MORE_ROOM, GeneratorSpec, TriedRoom
 from anadrome.frontend.guards import Guards
 from anadrome.frontend.iterables import Iterated
@@ -113,7 +113,8 @@ class Program:
                 more = MORE_ROOM * int(values[place])
                 values[place] = np.int64(self.rooms[stopped.number].at_least(more))
             except SizeMismatch as error:
-                if self.again is None or IN_LOOP not in error.diagnostic.message:
+                may_differ = any(words in error.diagnostic.message for words in (IN_LOOP, ON_TWO_WAYS))
+                if self.again is None or not may_differ:
                     raise
                 try:
                     self.instead.append(self.again())

@@ -84,6 +84,8 @@ class IndexOutOfBounds(RuntimeCheckError, IndexError):
 
 IN_LOOP = "changes its size inside the loop"
 """What the message of a size says that differs from one iteration to the next."""
+ON_TWO_WAYS = "on the two ways of this `if`"
+"""The same where two ways of a branch leave arrays or lists of two sizes."""
 
 
 class SizeMismatch(RuntimeCheckError, ValueError):

@@ -33,7 +33,7 @@ from anadrome.frontend.heap import (
 from anadrome.frontend.joining import Join, Joining
 from anadrome.frontend.joining_texts import chosen_text, left_text
 from anadrome.frontend.overloads import own_method
-from anadrome.frontend.restarts import Restage, RestartGrown
+from anadrome.frontend.restarts import TRIES_ROOMS, Restage, RestartGrown
 from anadrome.frontend.rooms import ceilings, differ, first_rows, is_outside, largest, sources
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sizes import is_same_size
@@ -528,7 +528,8 @@ def _join_sizes(joining: Joining, left: Size, right: Size) -> Size | None:
     context, first, second = joining.context, joining.first.scope, joining.second.scope
     if not is_outside(first, left) or not is_outside(second, right) or is_same_size(context, left, right):
         return None
-    if not differ(context, left, right) and not sources(context, left) & sources(context, right):
+    may_be_one = not differ(context, left, right) and not sources(context, left) & sources(context, right)
+    if may_be_one and TRIES_ROOMS not in context.grown:
         return None
     size = context.builder.select(joining.condition, left, right)
     assert isinstance(size, Var)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import Apply, ArrayType, Atom, If, Let, Var
 from anadrome.dtypes import BOOL
+from anadrome.errors.runtime import ON_TWO_WAYS
 from anadrome.frontend.arrays import atom, boxed
 from anadrome.frontend.context import Context
 from anadrome.frontend.rooms import widened
@@ -113,7 +114,8 @@ def _fit(context: Context, value: Value, slot: Slot, opposite: Way) -> Atom:
     if _is_bound_in(value, opposite.scope.builder):
         return context.builder.zeros(slot.type)
     found = atom(context, value, slot.type.dtype)
-    name = "the lists on the two ways of this `if`" if isinstance(value, Array) and value.list_depth else "if"
+    is_list = isinstance(value, Array) and value.list_depth
+    name = f"the {'lists' if is_list else 'arrays'} {ON_TWO_WAYS}"
     if slot.is_padded:
         assert isinstance(found, Var)
         rows = ArrayType(slot.type.dtype, (found.type.shape[0], *slot.type.shape[1:]))
