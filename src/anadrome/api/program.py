@@ -31,15 +31,15 @@ from anadrome.api.signature import (
     argument_names,
     is_passed,
 )
-from anadrome.array_ir.nodes import Const, Size, Var
+from anadrome.array_ir.nodes import ArrayType, Const, Size, Var
 from anadrome.compile import Recorder, Statistics, compile_function, uncollected
 from anadrome.config import Config
-from anadrome.dtypes import BOOL
+from anadrome.dtypes import BOOL, I64
 from anadrome.errors.api import UnsupportedResult
 from anadrome.errors.base import AnadromeError
 from anadrome.errors.frontend import AnnotationMismatch
 from anadrome.errors.runtime import IN_LOOP, ON_TWO_WAYS, RoomUsedUp, SizeMismatch
-from anadrome.frontend.drawing import MORE_ROOM, GeneratorSpec, TriedRoom
+from anadrome.frontend.drawing import MORE_ROOM, GeneratorSpec, TriedRoom, room_draw, rooms_of
 from anadrome.frontend.guards import Guards
 from anadrome.frontend.iterables import Iterated
 from anadrome.frontend.stage import ArgumentSpec, Shared, Staged, stage
@@ -193,24 +193,25 @@ def make_program(
             memory = None if record or changing or tries_rooms else Memory(function, signature, config, given)
             found = memory and memory.find()
         if found:
-            executable, rebuild, guards, draws = found.executable, found.rebuild, found.guards, None
-            rooms: Mapping[int, TriedRoom] = {}
+            executable, rebuild, guards = found.executable, found.rebuild, found.guards
+            tried = [room_draw(Var("room", ArrayType(I64))) for _ in range(found.outline.rooms)]
+            rooms, draws = rooms_of(tried), draws_of(tried, {}, {}) if tried else None
             sizes, held, plain = found.outline.sizes, found.outline.held, found.outline.plain
         else:
             with times.timing("stage"):
                 staged = staging(changing, record)
-            if staged.rooms:
-                given = []  # a call that runs again needs its arguments
-            executable = compile_function(staged.function, config, times, record, given)
+            rooms = staged.rooms
+            executable = compile_function(staged.function, config, times, record, () if rooms else given)
             _refuse_unfinished(staged)
             sizes, held = _sizes(staged, signature, taken, labels)
             rebuild, guards, plain = staged.rebuild, staged.surroundings, _plain_results(staged)
-            rooms = staged.rooms
             draws = _draws(staged, taken, dict(zip(staged.function.sizes, sizes, strict=True)))
             if memory:
                 with times.timing("remember"):
                     memory.keep(staged, executable.key, sizes, held, plain)
             staging = partial(_itself, replace(staged, record=None))
+    if rooms:
+        given = []  # a call that runs again needs its arguments
     is_drawing = draws is not None and len(draws.shapes) > len(rooms)
     may_run_again = not (tries_rooms or given or is_drawing or executable.prints)
     anew = partial(
@@ -233,7 +234,7 @@ def make_program(
         labels,
         tuple(Donated(taken[place], len(sizes) + place) for place in given),
         rooms,
-        partial(anew, tries_rooms=True) if may_run_again else None,
+        anew if may_run_again else None,
     )
 
 

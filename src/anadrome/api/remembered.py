@@ -71,13 +71,14 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Outline:
     """How a program is called: its key, where its sizes are found, what is held, which results are plain
-    numbers of Python, and what they are put into."""
+    numbers of Python, what they are put into, and how much room is tried."""
 
     program_key: str
     sizes: tuple[tuple[int, int], ...]
     held: tuple[Held, ...]
     plain: tuple[bool, ...]
     result: Part | str | bytes | int
+    rooms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,8 @@ class Memory:
         plain: tuple[bool, ...],
     ) -> None:
         """Leave a program that this process has staged to others, if it can be said to them."""
-        if not self._key or not program_key or staged.draws or staged.record is None:
+        is_drawing = len(staged.draws) > len(staged.rooms)
+        if not self._key or not program_key or is_drawing or staged.record is None:
             return
         try:
             trail, digest, walk = trail_of(staged.record, self._roots)
@@ -158,7 +160,7 @@ class Memory:
             return
         if staged.surroundings.read() is None:  # what was read has changed meanwhile
             return
-        outline = Outline(program_key, sizes, held, plain, result)
+        outline = Outline(program_key, sizes, held, plain, result, len(staged.rooms))
         others = [one for one in self._trails() if one != trail]
         trails = (trail, *others[: MOST_TRAILS - 1])
         keep(self._key, pickle.dumps(trails, pickle.HIGHEST_PROTOCOL), self._config)

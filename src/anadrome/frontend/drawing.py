@@ -7,7 +7,7 @@ which must follow from the arguments of the call. In a counted loop it has a row
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -262,10 +262,22 @@ def tried_room(context: Context) -> tuple[int, Size]:
     list(context.scopes())[-1].builder.bind(room)
     context.nonnegative.add(room)
     context.inputs.add(room)
-    draw = Draw(room, Held(TriedRoom()), "rows", (), (), {}, (), context.span, False)
+    draw = room_draw(room, context.span)
     for draws in (context.draws, context.tried):
         draws.append(draw)
     return len(context.draws) - 1, room
+
+
+def room_draw(room: Var, span: Span | None = None) -> Draw:
+    """The draw that is room, under this name."""
+    return Draw(room, Held(TriedRoom()), "rows", (), (), {}, (), span, False)
+
+
+def rooms_of(draws: Sequence[Draw]) -> dict[int, TriedRoom]:
+    """Those of draws that are room, by their places."""
+    sources = [draw.source for draw in draws]
+    found = {place: one.generator for place, one in enumerate(sources) if isinstance(one, Held)}
+    return {place: one for place, one in found.items() if isinstance(one, TriedRoom)}
 
 
 def check_tried(context: Context, needed: Size, room: Size, number: int) -> None:

@@ -30,7 +30,7 @@ from anadrome.frontend.captured import Surroundings
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.comprehension import generated, made_list
 from anadrome.frontend.context import Context, Evaluators, StagedCall
-from anadrome.frontend.drawing import Draw, GeneratorSpec, Held, Passed, TriedRoom, stand_in
+from anadrome.frontend.drawing import Draw, GeneratorSpec, Passed, TriedRoom, rooms_of, stand_in
 from anadrome.frontend.evaluate import attribute, evaluate
 from anadrome.frontend.functions import StagedFunction
 from anadrome.frontend.guards import Guards
@@ -111,9 +111,7 @@ class Staged:
     @property
     def rooms(self) -> dict[int, TriedRoom]:
         """Those of the draws that are room for a list, by their places."""
-        sources = [draw.source for draw in self.draws]
-        found = {place: one.generator for place, one in enumerate(sources) if isinstance(one, Held)}
-        return {place: one for place, one in found.items() if isinstance(one, TriedRoom)}
+        return rooms_of(self.draws)
 
 
 def stage(
