@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -128,6 +131,20 @@ def test_the_program_that_was_made_instead_is_called_then() -> None:
     first = made.instead[0]
     assert_same(program(X, 5), generations(X, 5))
     assert made.instead == [first]
+
+
+def test_programs_go_with_their_function() -> None:
+    """What would be made instead does not hold the function, which holds its programs."""
+    function = ad.jit(lambda x: x * 2.0)
+    function(1.0)
+    executable = weakref.ref(function.program((1.0,), {})[0].executable)
+    gc.collect()
+    gc.disable()
+    try:
+        del function
+        assert executable() is None
+    finally:
+        gc.enable()
 
 
 AROUND = np.linspace(0.2, 1.0, 40)

@@ -8,6 +8,7 @@ NumPy arrays of the function's surroundings that it reads. Static leaves are in 
 from __future__ import annotations
 
 import operator
+import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -214,9 +215,8 @@ def make_program(
         given = []  # a call that runs again needs its arguments
     is_drawing = draws is not None and len(draws.shapes) > len(rooms)
     may_run_again = not (tries_rooms or given or is_drawing or executable.prints)
-    anew = partial(
-        make_program, function, name, names, signature, config, changing=changing, tries_rooms=True
-    )
+    of_function = weakref.ref(function)  # whose program this is: it would live until it is searched for
+    anew = partial(_made_anew, of_function, name, names, signature, config, changing)
     return Program(
         executable,
         staging,
@@ -236,6 +236,20 @@ def make_program(
         rooms,
         anew if may_run_again else None,
     )
+
+
+def _made_anew(
+    of_function: weakref.ref[Any],
+    name: str,
+    names: Sequence[str],
+    signature: Signature,
+    config: Config,
+    changing: Collection[object],
+) -> Program:
+    """The program in which arrays change their sizes."""
+    function = of_function()
+    assert function is not None, "a function that is called lives"
+    return make_program(function, name, names, signature, config, changing=changing, tries_rooms=True)
 
 
 def staged_program(

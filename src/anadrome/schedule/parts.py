@@ -451,6 +451,7 @@ class Cut:
             for stmt in loop.body
         }
         self.reached = {stmt: self._reach((stmt,)) for stmt in loop.body}
+        self.waiting = {stmt for stmt in loop.body if self.touched[stmt]}
         self.checks = [
             stmt for stmt in loop.body if any(isinstance(inner, Check) for inner in statements((stmt,)))
         ]
@@ -476,13 +477,12 @@ class Cut:
             return False
         reached = self.reached[stmt]
         alike = {other for other in reached if stmt in self.reached[other]}
-        return any(self.touched[other] for other in reached - alike) and (
-            not alike or not isinstance(stmt, Let)
-        )
+        is_alone = not alike or not isinstance(stmt, Let)
+        return is_alone and not self.waiting.isdisjoint(reached - alike)
 
     def _is_free(self, stmt: Stmt) -> bool:
         """Whether a statement waits for no other iteration."""
-        return not any(self.touched[other] for other in self.reached[stmt] | {stmt})
+        return stmt not in self.waiting and self.waiting.isdisjoint(self.reached[stmt])
 
     def _reach(self, stmts: Iterable[Stmt]) -> set[Stmt]:
         """What statements need, and what that needs."""
