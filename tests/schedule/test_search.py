@@ -83,6 +83,14 @@ def test_what_is_left_as_it_is(name: str, monkeypatch: pytest.MonkeyPatch) -> No
     agree(text, 512, *arguments(67))
 
 
+def test_bounds_that_are_read_from_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "BLOCK", 3)
+    for bounds in ("c[0] .. n", "0 .. c[0]"):
+        text = program(PLACES["a number above all"], bounds)
+        assert not is_search(text)
+        agree(text, 512, *arguments(67))
+
+
 @pytest.mark.parametrize("operator", ["or", "and"])
 @pytest.mark.parametrize("start", ["true", "false"])
 def test_whether_anything_is(operator: str, start: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -289,16 +289,16 @@ class ContestedWrite(RuntimeCheckError, RuntimeError):
 
 
 class RoomUsedUp(RuntimeCheckError, MemoryError):
-    """A list that grows in a loop has more items than there was room for. The call runs once more, with more
-    room; whoever runs a program otherwise sees this error."""
+    """A list or array that grows in a loop has more rows than there was room for. The call runs once more,
+    with more room; whoever runs a program otherwise sees this error."""
 
-    label = "this list"
+    label = "this list or array"
     number = 0
-    """Which of the program's lists of that kind it is."""
+    """Which of the program's draws says how much room there is."""
 
     @classmethod
     def of(cls, message: str, values: Sequence[object], span: Span | None) -> Self:
-        """The error, whose message ends with the number of the list."""
+        """The error, whose message ends with the number of the draw."""
         error = super().of(message, values, span)
         error.number = int(message.rpartition(" ")[2])
         return error

@@ -465,7 +465,7 @@ def set_item(context: Context, owner: GrowingList, index: Value, value: Value) -
     outermost = outermost_scope(context, owner)
     if [type_.dtype for type_ in joint.types] != [type_.dtype for type_ in owner.row.types]:
         if outermost is not None:
-            raise RestartGrown(outermost, owner, joint, i64(0))
+            raise RestartGrown(outermost, owner, joint, i64(0), is_longer=False)
         _make_room(context, owner, joint, i64(0))
     place = inside(context, owner, index)
     for column, leaf in zip(owner.columns, leaves, strict=True):

@@ -17,6 +17,7 @@ COUNTED = sys.maxsize
 TRIED = COUNTED - 1
 """The room of a list of whose rows nothing is known: the same, and the call runs again if there are more."""
 TO_TRY = -1
+"""Stands for the place among the draws of room that is still to be one of them."""
 TRIES_ROOMS = "tries rooms"
 """What is learned of a program where lists or arrays grow by what nobody can count (`drawing.tried_room`)."""
 
@@ -117,18 +118,24 @@ class RestartOptional(Exception):
 
 class RestartGrown(Exception):
     """A loop or branch appends to a list that has no room for it: make room, and stage it once more. `bound`
-    are the rows that it appends at most; None where that is tried."""
+    are the rows that it appends at most; None where that is tried. Where an item is exchanged for one of a
+    wider type, the arrays are to be wider and no longer (`is_longer`)."""
 
-    def __init__(self, scope: Scope, owner: object, row: object, bound: Size | None) -> None:
+    def __init__(
+        self, scope: Scope, owner: object, row: object, bound: Size | None, *, is_longer: bool = True
+    ) -> None:
         super().__init__()
         self.scope = scope
         self.owner = owner
         self.row = row
         self.bound = bound
+        self.is_longer = is_longer
 
     def room(self, before: int) -> int:
         """The room of the list from now on, in calls of `append` that are not asked again."""
-        return TRIED if self.bound is None else before + 1
+        if self.bound is None:
+            return TRIED
+        return before + 1 if self.is_longer and before < TRIED else before
 
 
 class RestartWindow(Exception):

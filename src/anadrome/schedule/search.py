@@ -106,6 +106,8 @@ def _search(loop: For, inside: Strips) -> Search | None:
     """What a loop of any length looks for; None for another loop."""
     if loop.binding is not Binding.SEQUENTIAL or not all(isinstance(one, Let | Store) for one in loop.body):
         return None
+    if any(isinstance(part, Load) for bound in (loop.lo, loop.hi) for part in subexpressions(bound)):
+        return None  # which the loop may change
     stores = [stmt for stmt in loop.body if isinstance(stmt, Store)]
     match stores:
         case [Store(buffer=buffer, indices=indices, value=Compute(prim=prim, args=(left, right)))]:

@@ -200,7 +200,60 @@ def outside_of_the_list(x, n):
     return kept.pop(n + 5)
 
 
+def a_float_among_whole_numbers(x, n):
+    t = [1, 2]
+    for k in range(n):
+        t[0] = x[0] + 0.5
+        t.append(k)
+    return sum(t) + len(t), t[-1], t[2]
+
+
+def a_float_in_some_iterations(x, n):
+    t = [1, 2]
+    for k in range(n):
+        if k > 3:
+            t[1] = x[k] + 0.5
+        t.append(k)
+        t.append(k + 1)
+    return sum(t) + len(t), t[-1]
+
+
+def a_float_on_one_way(x, n):
+    t = [1, 2]
+    if x[0] > -1e9:
+        t[0] = x[1] + 0.5
+        t.append(n)
+        t.append(n + 1)
+    return sum(t) + len(t), t[-1]
+
+
+def a_float_where_items_are_counted(x, n):
+    t, k = [1, 2], 0
+    while k * k < 9 * n:
+        t[0] = x[0] + 0.5
+        t.append(k)
+        k += 1
+    return sum(t) + len(t), t[-1]
+
+
+def a_float_where_room_is_tried(x, n):
+    t, k = [1, 2], 0
+    while t[-1] * t[-2] < 9 * n + 3000:
+        t[1] = x[0] + 0.5
+        t.append(k + 2)
+        k += 1
+    return sum(t) + len(t), t[-1]
+
+
 RIGHT = [
+    a_float_among_whole_numbers,
+    a_float_in_some_iterations,
+    a_float_on_one_way,
+    a_float_where_items_are_counted,
+    a_float_where_room_is_tried,
+    a_stack,
+    reads_its_first_item,
+    taken_from_the_front,
     ends_itself,
     newton,
     two_from_the_end,
@@ -216,4 +269,4 @@ RIGHT = [
     *(items_in_other_places, a_line_of_delays, sorted_as_they_come, removed_by_their_value),
     rows_in_other_places,
 ]
-EITHER = [not_as_many_items, a_stack, reads_its_first_item, taken_from_the_front, outside_of_the_list]
+EITHER = [not_as_many_items, outside_of_the_list]
