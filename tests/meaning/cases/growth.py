@@ -205,17 +205,17 @@ def a_float_among_whole_numbers(x, n):
     for k in range(n):
         t[0] = x[0] + 0.5
         t.append(k)
-    return sum(t) + len(t), t[-1], t[2]
+    return sum(t) + len(t), t[-1] + 0.5, t[2] + 0.5
 
 
 def a_float_in_some_iterations(x, n):
     t = [1, 2]
     for k in range(n):
-        if k > 3:
+        if k > 2:
             t[1] = x[k] + 0.5
         t.append(k)
         t.append(k + 1)
-    return sum(t) + len(t), t[-1]
+    return sum(t) + len(t), t[-1] + 0.5
 
 
 def a_float_on_one_way(x, n):
@@ -224,7 +224,7 @@ def a_float_on_one_way(x, n):
         t[0] = x[1] + 0.5
         t.append(n)
         t.append(n + 1)
-    return sum(t) + len(t), t[-1]
+    return sum(t) + len(t), t[-1] + 0.5
 
 
 def a_float_where_items_are_counted(x, n):
@@ -233,7 +233,7 @@ def a_float_where_items_are_counted(x, n):
         t[0] = x[0] + 0.5
         t.append(k)
         k += 1
-    return sum(t) + len(t), t[-1]
+    return sum(t) + len(t), t[-1] + 0.5
 
 
 def a_float_where_room_is_tried(x, n):
@@ -242,7 +242,7 @@ def a_float_where_room_is_tried(x, n):
         t[1] = x[0] + 0.5
         t.append(k + 2)
         k += 1
-    return sum(t) + len(t), t[-1]
+    return sum(t) + len(t), t[-1] + 0.5
 
 
 RIGHT = [
