@@ -183,8 +183,13 @@ HOLDER = """class Holder:
 
 def is_right(seed: int, kind: str = "containers") -> bool:
     """Whether a program is compiled; it then gives what Python gives."""
-    program = loaded(source_of(seed, kind))
-    x = np.array([0.3, 1.2, 2.1, 0.7]) if seed % 2 else np.linspace(0.2, 2.0, 19)
+    return is_text_right(source_of(seed, kind), is_short=bool(seed % 2))
+
+
+def is_text_right(source: str, is_short: bool) -> bool:
+    """Whether a program of that text is compiled; it then gives what Python gives."""
+    program = loaded(source)
+    x = np.array([0.3, 1.2, 2.1, 0.7]) if is_short else np.linspace(0.2, 2.0, 19)
     compiled, gradient = ad.jit(program, config=CONFIG), ad.jit(ad.grad(program, (0, 1)), config=CONFIG)
     for t in (0.0, 1.0):
         expected = program(x, t)

@@ -14,6 +14,7 @@ from tests.meaning.cases import (
     classes,
     growth,
     optional,
+    returns,
     sizes,
     steppers,
     walrus,
@@ -21,7 +22,7 @@ from tests.meaning.cases import (
 
 POINTS = np.linspace(1.1, 9.3, 20) + np.random.default_rng(5).uniform(0.0, 0.1, 20)
 
-FAMILIES = (walrus, optional, classes, steppers, growth, changed_items, changed_parts)
+FAMILIES = (walrus, optional, classes, steppers, growth, changed_items, changed_parts, returns)
 PROGRAMS = [program for family in FAMILIES for program in family.RIGHT]
 PROGRAMS += sizes.JOINED
 WITHOUT_FLOATS = {"in_any", "counts_of_whole_numbers"}

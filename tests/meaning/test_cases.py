@@ -26,6 +26,7 @@ from tests.meaning.cases import (
     optional,
     outside,
     printing,
+    returns,
     rows,
     sizes,
     steppers,
@@ -40,7 +41,7 @@ from tests.meaning.thresholds import configurations
 FAMILIES = (
     *(in_place, iterators, generators, containers, views, rows, tables, control, objects, numbers, outside),
     *(everyday, libraries, printing, sizes, trying, walrus, optional, classes, steppers, growth),
-    *(exchanged, instances, changed_items, changed_parts),
+    *(exchanged, instances, changed_items, changed_parts, returns),
 )
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""

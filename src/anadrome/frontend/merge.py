@@ -196,12 +196,11 @@ def _join_names(joining: Joining, before: dict[str, Value], live: Iterable[str])
 
 
 def _join_parts(joining: Joining, record: Record) -> Callable[[Iterator[Value]], None]:
-    """Every part of an object that either way has changed; a way after which nothing comes does not count."""
+    """Every part of an object that either way has changed. What a function has changed before it returns is
+    seen by whoever called it, so that a way that returns counts as well."""
     first, second = joining.first, joining.second
     now = contents(record.owner)
     one, two = (_parts_after(way, record, now) for way in (first, second))
-    if first.is_over is not second.is_over:
-        one = two = two if first.is_over else one
     what = f"a {python_name(record.owner)}"
     if isinstance(record.owner, list | deque | dict | set) and list(one) != list(two):
         words = (f"{len(one)} items", f"{len(two)} items")
