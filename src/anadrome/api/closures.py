@@ -21,8 +21,8 @@ from anadrome.array_ir.walk import free_variables
 from anadrome.compile import prepare
 from anadrome.errors.api import SizeUnknown
 from anadrome.frontend.arrays import as_array, atom, undecided, weakness
-from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
+from anadrome.frontend.generator_expressions import made_list
 from anadrome.frontend.modes import Mode
 from anadrome.frontend.stage import program_name
 from anadrome.frontend.values import Array, Cell, Maybe, Scalar, ScopeKind, Staged, Value, Weak, is_staged

@@ -50,6 +50,8 @@ CODES: Mapping[str, str] = {
     "MayBeNone": "A139",
     "ChangesItem": "A140",
     "LeftIterator": "A141",
+    "ReadEarlier": "A142",
+    "AsksItems": "A143",
     # differentiation
     "NotDifferentiable": "A201",
     "ClosedOver": "A202",

@@ -47,6 +47,30 @@ class StaleMerge(FrontendError, TypeError):
         )
 
 
+class ReadEarlier(FrontendError, TypeError):
+    """An item of an iterator whose items were all evaluated before what they read has changed."""
+
+    def __init__(self, what: str, span: Span | None) -> None:
+        super().__init__(
+            f"{what} reads what has changed since it was made",
+            span,
+            label="its items are evaluated when it is made, and Python evaluates each when it is asked for",
+            help="write what it does as a `for` loop, and change things there",
+        )
+
+
+class AsksItems(FrontendError, TypeError):
+    """An iterator that is asked for some of its items, whose evaluation changes what others see."""
+
+    def __init__(self, what: str, span: Span | None) -> None:
+        super().__init__(
+            f"{what} changes, prints or draws something for each",
+            span,
+            label="its items are evaluated when it is made, and Python evaluates each when it is asked for",
+            help="write what it does as a `for` loop, and change things there",
+        )
+
+
 class LeftIterator(FrontendError, TypeError):
     """A look at an iterator of which only the run knows how far others have gone over it."""
 

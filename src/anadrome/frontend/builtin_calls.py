@@ -27,8 +27,9 @@ from anadrome.frontend import copying, itertools_calls
 from anadrome.frontend.applying import is_list, operate
 from anadrome.frontend.arrays import as_array, atom, describe, promote_one, type_of
 from anadrome.frontend.complex_numbers.parts import numpy_type
-from anadrome.frontend.comprehension import list_of, made_list
+from anadrome.frontend.comprehension import list_of
 from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.generator_expressions import made_list
 from anadrome.frontend.growing import plain_list
 from anadrome.frontend.iterables import Iterated, Unrolled, staged_range, unroll
 from anadrome.frontend.iterator_calls import enumerated, mapped, turned, zipped
@@ -42,6 +43,7 @@ from anadrome.frontend.iterators import (
     next_of,
     source_of,
     unrolled,
+    whole_of,
 )
 from anadrome.frontend.iterators import Iterator as FrontIterator
 from anadrome.frontend.keyed import hashable
@@ -280,7 +282,7 @@ def _divmod(context: Context, left: Value, right: Value) -> Value:
 def _list(context: Context, value: Value = ()) -> Value:
     if isinstance(value, LazyGenerator):
         return made_list(context, value)
-    sequence = source_of(context, value)
+    sequence = whole_of(context, value)
     if isinstance(sequence, Iterated) and sequence.static_extent is None:
         return run_time_list(context, pooled(context, list_of(context, sequence)))
     return new_list(context, list(known_items(context, sequence)))
@@ -295,7 +297,7 @@ def _deque(context: Context, items: Value = (), maxlen: Value = None) -> Value:
 
 
 def _tuple(context: Context, value: Value = ()) -> Value:
-    span, items = context.span, source_of(context, value)
+    span, items = context.span, whole_of(context, value)
     context.span = span  # not where a generator ends
     return tuple(known_items(context, items))
 
@@ -416,7 +418,13 @@ def _iter(context: Context, value: Value) -> Value:
 
 def _next(context: Context, value: Value, *default: Value) -> Value:
     method = own_method(context, value, "__next__")
-    if method is not None and default:
+    is_asked = method is not None
+    if method is None and default and isinstance(value, FrontIterator | LazyGenerator):
+        value = iterator_of(context, value)
+        is_asked = is_staged(value.position) or (
+            value.sequence is not None and value.sequence.static_extent is None
+        )
+    if is_asked and default:
         return context.call(python_program.next_or, ADVANCE, value, default[0])
     if method is not None:
         return context.call(method, value)

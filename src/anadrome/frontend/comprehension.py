@@ -8,7 +8,7 @@ sum(e for x in xs if p)          parfor i < n { …; v = if p { e } else { 0 }; 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,15 +44,12 @@ from anadrome.errors.parallel import DrawsInParallel
 from anadrome.frontend.arrays import as_array, atom, type_of, undecided, weakness
 from anadrome.frontend.complex_numbers.parts import has_complex, is_complex
 from anadrome.frontend.context import Context
-from anadrome.frontend.generators import all_items, over
-from anadrome.frontend.growing import growing_list, plain_list, without_growing
+from anadrome.frontend.generators import all_items
+from anadrome.frontend.growing import growing_list, plain_list
 from anadrome.frontend.iterables import Iterated, Unrolled
 from anadrome.frontend.iterators import (
     GeneratorCall,
-    LazyGenerator,
     known_items,
-    leave,
-    made_iterator,
     source_of,
     unrolled,
 )
@@ -146,83 +143,6 @@ def short_items(context: Context, value: Value) -> Iterated | Iterable[Value]:
     return items if extent is None or extent > context.config.unroll_limit else known_items(context, items)
 
 
-# ---------------------------------------------------------------------------- generators
-def generator(context: Context, frame: Frame, node: ast.GeneratorExp) -> LazyGenerator:
-    """A generator expression: its first iterable is evaluated now."""
-    found = LazyGenerator(over(node, context.evaluate(frame, node.generators[0].iter)), frame)
-    context.made(found)
-    return found
-
-
-def spend(context: Context, values: LazyGenerator) -> ast.GeneratorExp | None:
-    """The text of a generator that is gone over now, or None where it was gone over before."""
-    values.check(context)
-    if values.is_spent:
-        return None
-    context.change(values, "a generator")
-    values.is_spent = True
-    return values.node
-
-
-def generated(context: Context, values: LazyGenerator) -> Value:
-    """What a generator has left, to be gone over: each item is evaluated when asked for, if their number
-    is known now or any of them can be reached."""
-    if isinstance(values, GeneratorCall):
-        return all_items(context, values)
-    node = spend(context, values)
-    if node is None:
-        return []
-    frame, clause = clause_frame(values.frame, node), node.generators[0]
-    items = clause_items(context, frame, clause)
-    if not isinstance(items, Iterated):
-        return made_iterator(context, None, _generated(context, frame, node, 0, items))
-    leave(context, getattr(clause.iter, "value", None))
-    if len(node.generators) > 1 or clause.ifs:
-        return _list_of_items(context, frame, node, 0, items)
-    sequence = items
-
-    def item(inner: Context, index: Atom) -> Value:
-        enter(inner, frame, node, clause.target, sequence.item(inner, index))
-        return inner.evaluate(frame, node.elt)
-
-    return Iterated(sequence.extent, item)
-
-
-def _generated(
-    context: Context, frame: Frame, node: Comprehension, depth: int, items: Iterable[Value]
-) -> Iterator[Value]:
-    """The items of a generator over items that are known now, each when it is asked for."""
-    clause = node.generators[depth]
-    for item in items:
-        bind_target(context, frame, clause.target, item)
-        if not passes(context, frame, clause.ifs):
-            continue
-        if depth + 1 == len(node.generators):
-            yield context.evaluate(frame, node.elt)
-            continue
-        inner = clause_items(context, frame, node.generators[depth + 1])
-        if isinstance(inner, Iterated):
-            yield from unrolled(context, _list_of_items(context, frame, node, depth + 1, inner))
-        else:
-            yield from _generated(context, frame, node, depth + 1, inner)
-
-
-def made_list(context: Context, value: Value) -> Value:
-    """A generator as the list of what it has left; any other value as it is."""
-    if not isinstance(value, LazyGenerator):
-        return without_growing(context, value)
-    if isinstance(value, GeneratorCall):
-        return without_growing(context, all_items(context, value))
-    if value.begun is not None:
-        return list(unrolled(context, value.begun))
-    node = spend(context, value)
-    if node is None:
-        empty: list[Value] = []
-        context.made(empty)
-        return empty
-    return evaluate_list(context, value.frame, node)
-
-
 def bind_target(context: Context, frame: Frame, target: ast.expr, value: Value) -> None:
     """Bind the target of a clause: a name or a nest of names."""
     if isinstance(target, ast.Name):
@@ -257,14 +177,14 @@ def _list_level(context: Context, frame: Frame, node: Comprehension, depth: int)
         value = all_items(context, value)
     is_short = isinstance(value, list | tuple | dict | range | Array | np.ndarray)
     try:
-        return _list_of_items(context, frame, node, depth, short_items(context, value))
+        return list_of_items(context, frame, node, depth, short_items(context, value))
     except (RunTimeFilter, NotParallel) as error:
         if depth or not is_short:
             raise error.instead from None
     return _one_after_the_other(context, frame, node, value)
 
 
-def _list_of_items(
+def list_of_items(
     context: Context, frame: Frame, node: Comprehension, depth: int, items: Iterated | Iterable[Value]
 ) -> Value:
     if isinstance(items, Iterated):
@@ -299,7 +219,7 @@ def _static_list(
     found: list[Value] = []
     for item in items:
         bind_target(context, frame, clause.target, item)
-        if not all(_static_filter(context, frame, test) for test in clause.ifs):
+        if not all(static_filter(context, frame, test) for test in clause.ifs):
             continue
         if depth + 1 == len(node.generators):
             found.append(context.evaluate(frame, node.elt))
@@ -339,12 +259,13 @@ def _one_after_the_other(context: Context, frame: Frame, node: Comprehension, it
 def passes(context: Context, frame: Frame, tests: Sequence[ast.expr]) -> bool:
     """Whether filters let an item pass, where they must be known now."""
     try:
-        return all(_static_filter(context, frame, test) for test in tests)
+        return all(static_filter(context, frame, test) for test in tests)
     except RunTimeFilter as error:
         raise error.instead from None
 
 
-def _static_filter(context: Context, frame: Frame, test: ast.expr) -> bool:
+def static_filter(context: Context, frame: Frame, test: ast.expr) -> bool:
+    """Whether a filter lets an item pass; raises `RunTimeFilter` where only the run knows."""
     value = own_truth(context, context.evaluate(frame, test))
     if is_staged(value):
         context.at(frame, test)

@@ -36,6 +36,7 @@ from anadrome.frontend.heap import changes_item, is_unknown, learned_of, state_o
 from anadrome.frontend.identity import Identities
 from anadrome.frontend.modes import Mode, Modes
 from anadrome.frontend.own import CALLED_MODULES
+from anadrome.frontend.reading import Reading
 from anadrome.frontend.restarts import OnePool, Restage, RestartByReference, RestartLoop
 from anadrome.frontend.source import SourceCache
 from anadrome.frontend.sparse_matrices import kind_of, made_of
@@ -84,8 +85,8 @@ class Evaluators:
     """(context, frame, node) -> value"""
     block: Callable[[Context, Frame, Sequence[ast.stmt]], Exit]
     """(context, frame, statements) -> how they ended"""
-    generator: Callable[[Context, Any], Value]
-    """(context, generator) -> what it has left, to be gone over at once"""
+    generator: Callable[..., Value]
+    """(context, generator, whether all is asked for now) -> what it has left, to be gone over"""
     source: Callable[[Context, Value], Any]
     """(context, value) -> what a `for` takes its items from"""
     stepped: Callable[[Context, Value], Value]
@@ -113,8 +114,7 @@ class Context:
         record: Callable[[str, Any], None] | None = None,
     ) -> None:
         self.config, self.record, self.grown = config, record, grown
-        self.met: set[str] = set()
-        self.copied: set[str] = set()
+        self.met, self.copied = set[str](), set[str]()
         self.pools: dict[object, Pool] = {}
         self.evaluators, self.calls, self.changing = evaluators, calls, changing
         self.sources = SourceCache()
@@ -133,15 +133,13 @@ class Context:
         self.trying: list[tuple[Scope, tuple[type[BaseException], ...]]] = []
         self.handled: list[Exception] = []
         self.peeling: list[ast.stmt] = []
-        self.text_sizes = TextSizes()
+        self.text_sizes, self.reading = TextSizes(), Reading()
         self.list_sites: dict[Cell, Span | None] = {}
-        self.widenings = 0
         self.last_span: Span | None = None
         self.poisonings: list[Cell] = []
         self.records: dict[int, Record] = {}
         self.identities = Identities(self.records)
-        self.staled: list[Record] = []
-        self.made_items: list[Record] = []
+        self.staled, self.made_items = list[Record](), list[Record]()
         self.texts: dict[object, Any] = {}
         self.notes: list[Any] = []
         self.whole_starts: dict[Var, tuple[Scope, tuple[Place, int]]] = {}
@@ -151,7 +149,7 @@ class Context:
         self.generators: dict[int, tuple[object, Any]] = {}
         self.inputs: set[Var] = set()
         self.facts = Facts()
-        self.prints, self.second_tries = 0, 0
+        self.prints, self.second_tries, self.widenings = 0, 0, 0
         self.is_silent, self.unprintable = False, ""
         self.thread: Any = None
 
@@ -260,6 +258,7 @@ class Context:
             raise WritesThroughView(words, self.span)
         self.tick += 1
         cell.last_read, view = self.tick, array.view
+        self.reading.notice(cell)
         if view is None:
             return cell.var
         if view.born < cell.exchanges:
@@ -460,6 +459,7 @@ class Context:
             self.refuse(value, stale(python_name(value), record.stale, self.span))
         if record is not None:
             self.tick = record.last_read = self.tick + 1
+            self.reading.notice(record)
         if is_passed(value, self.config.literal_limit):
             return self.captured_array(value)
         if is_complex_passed(value, self.config.literal_limit):

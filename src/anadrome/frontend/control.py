@@ -21,9 +21,11 @@ from anadrome.errors.frontend import (
     WritesThroughView,
 )
 from anadrome.errors.objects import ChangesItem, ChangesMerged
+from anadrome.frontend.comprehension import clause_frame
 from anadrome.frontend.context import Context
 from anadrome.frontend.evaluate import condition
-from anadrome.frontend.generators import ends_with, run_generator
+from anadrome.frontend.generator_expressions import spend
+from anadrome.frontend.generators import ends_with, expression_call, is_filtered, run_generator
 from anadrome.frontend.iterables import Iterated, Unrolled, has_run, plain_number, read_for
 from anadrome.frontend.iterators import (
     GeneratorCall,
@@ -81,6 +83,8 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
     context.at(frame, node.iter)
     iterable = context.evaluate(frame, node.iter)
     iterable = context.evaluators.stepped(context, iterable)
+    if isinstance(iterable, LazyGenerator):
+        iterable = _as_text(context, node, iterable)
     if isinstance(iterable, GeneratorCall):
         return run_generator(context, frame, node, iterable)
     if isinstance(iterable, LazyGenerator) and not isinstance(node.iter, ast.GeneratorExp):
@@ -100,6 +104,22 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
     if not any(isinstance(inner, ast.Break | ast.Return) for inner in own_nodes(node.body)):
         iterable.release(context)
     return exit_
+
+
+def _as_text(context: Context, node: ast.For, generator: LazyGenerator) -> LazyGenerator:
+    """A generator expression whose items have no index as the text that it is, where the loop goes over all
+    of it or nothing else can: each item is then evaluated when it is asked for."""
+    if isinstance(generator, GeneratorCall) or generator.begun is not None or generator.is_spent:
+        return generator
+    is_named = not isinstance(node.iter, ast.GeneratorExp | ast.Call)
+    is_left = any(isinstance(inner, ast.Break | ast.Return) for inner in own_nodes(node.body))
+    if not is_filtered(generator.node) or (is_named and is_left):
+        return generator
+    text = spend(context, generator)
+    assert text is not None
+    made = expression_call(generator, clause_frame(generator.frame, text))
+    context.made(made)
+    return made
 
 
 def _over_items(

@@ -12,7 +12,7 @@ from anadrome.frontend.applying import operate, remember
 from anadrome.frontend.arrays import describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.iterables import Iterated
-from anadrome.frontend.iterators import known_items, source_of, unrolled
+from anadrome.frontend.iterators import known_items, unrolled, whole_of
 from anadrome.frontend.structures import has_staged
 from anadrome.frontend.values import Frame, Value
 
@@ -36,7 +36,7 @@ def list_display(context: Context, frame: Frame, node: ast.List) -> Value:
     for item in node.elts:
         value = context.evaluate(frame, item.value if isinstance(item, ast.Starred) else item)
         context.at(frame, item)
-        source = source_of(context, value) if isinstance(item, ast.Starred) else None
+        source = whole_of(context, value) if isinstance(item, ast.Starred) else None
         if isinstance(source, Iterated) and source.static_extent is None:
             parts += [context.call(list, source), []]
             continue

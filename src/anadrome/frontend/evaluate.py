@@ -29,10 +29,11 @@ from anadrome.frontend.calls import BoundMethod, staged_function
 from anadrome.frontend.complex_numbers import operators as complex_operators
 from anadrome.frontend.complex_numbers.forms import COMPLEX_ATTRIBUTES, COMPLEX_METHODS
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex_array
-from anadrome.frontend.comprehension import evaluate_list, generator
+from anadrome.frontend.comprehension import evaluate_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.displays import dict_display, items_of, list_display, mapping_behind, set_display
 from anadrome.frontend.drawing import refuse_state
+from anadrome.frontend.generator_expressions import generator
 from anadrome.frontend.growing import as_value, get_item, growing_list
 from anadrome.frontend.indexing import take, take_complex
 from anadrome.frontend.iterables import Iterated, part_of, take_row
@@ -102,6 +103,7 @@ def lookup(context: Context, frame: Frame, name: str) -> Value:
     scope: Frame | None = frame
     while scope is not None:
         if name in scope.names and (scope is frame or not scope.is_class):
+            context.reading.notice_name(scope, name)
             return context.seen(scope.names[name])
         if name in scope.local_names and not scope.is_class:
             return Missing("no value has been assigned yet")

@@ -19,7 +19,7 @@ from typing import Any
 
 from anadrome.errors.frontend import FrontendError, RecursionTooDeep, UnsupportedSyntax
 from anadrome.frontend.context import Context
-from anadrome.frontend.iterators import GeneratorCall
+from anadrome.frontend.iterators import GeneratorCall, LazyGenerator
 from anadrome.frontend.lists import new_list
 from anadrome.frontend.liveness import INNER, analyse_block, assigned_names, own_nodes, reads
 from anadrome.frontend.source import Source, from_source
@@ -71,6 +71,35 @@ def run_generator(context: Context, frame: Frame, node: ast.For, generator: Gene
         return context.evaluators.block(context, frame, text.body)
     finally:
         context.call_names.pop()
+
+
+def expression_call(generator: LazyGenerator, frame: Frame) -> GeneratorCall:
+    """A generator expression that is gone over as the generator function that it is; `frame`: of its own.
+
+    (e for a in xs if p for b in ys)      def g(): for a in xs: if p: for b in ys: yield e
+    """
+    node = generator.node
+    items = _unused(frame, "items")
+    first: Any = node.generators[0].iter
+    frame.names[items] = first.value
+    frame.local_names |= {items}
+    made: ast.stmt = ast.Expr(ast.Yield(node.elt))
+    for clause in reversed(node.generators):
+        for test in reversed(clause.ifs):
+            made = ast.If(test, [made], [])
+        source = _load(items) if clause is node.generators[0] else clause.iter
+        made = ast.For(clause.target, source, [made], [])
+    arguments = ast.arguments([], [], None, [], [], None, [])
+    text = ast.FunctionDef("generator", arguments, [made], [], None)
+    for part in ast.walk(text):
+        if not hasattr(part, "lineno"):
+            ast.copy_location(part, node.elt)
+    return GeneratorCall(text, frame)
+
+
+def is_filtered(node: ast.GeneratorExp) -> bool:
+    """Whether the items of a generator expression cannot be found by an index."""
+    return len(node.generators) > 1 or bool(node.generators[0].ifs)
 
 
 def all_items(context: Context, generator: GeneratorCall) -> Value:

@@ -421,6 +421,13 @@ def source_of(context: Context, value: Value) -> Iterated | Pulled:
     return found if isinstance(found, Iterated) else (item for item in found)
 
 
+def whole_of(context: Context, value: Value) -> Iterated | Pulled:
+    """What goes over all of a value at once, whatever its items change, takes them from here."""
+    if isinstance(value, LazyGenerator) and value.begun is None:
+        return source_of(context, context.evaluators.generator(context, value, True))
+    return source_of(context, value)
+
+
 def _live(context: Context, items: list[Value]) -> Pulled:
     """The items of a list as it is when each is asked for."""
     context.surroundings.items_of(items)
@@ -478,7 +485,7 @@ def iterate(context: Context, value: Value) -> Iterated | list[Value]:
         case Unrolled(iterable=inner):
             return unrolled(context, inner)
         case Iterator() | LazyGenerator():
-            found = source_of(context, value)
+            found = whole_of(context, value)
             return found if isinstance(found, Iterated) else list(found)
         case PythonIterator():
             raise UnsupportedType(

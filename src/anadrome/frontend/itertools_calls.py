@@ -20,6 +20,7 @@ from anadrome.errors.frontend import StaticCallFailed, StaticRequired, Unsupport
 from anadrome.frontend.arrays import as_array
 from anadrome.frontend.comprehension import list_of, short_items
 from anadrome.frontend.context import Context, StagedCall
+from anadrome.frontend.generator_expressions import at_once, unless_changed
 from anadrome.frontend.growing import growing_list, iterated, plain_list
 from anadrome.frontend.iterables import Iterated, integer, rows, size_of
 from anadrome.frontend.iterators import Iterator as FrontIterator
@@ -28,7 +29,7 @@ from anadrome.frontend.iterators import (
     Pulled,
     begun,
     first_of,
-    iterator_of,
+    iterate,
     known_items,
     leave,
     made_iterator,
@@ -36,9 +37,10 @@ from anadrome.frontend.iterators import (
 )
 from anadrome.frontend.library.common import require
 from anadrome.frontend.library.python_program import accumulated, accumulated_from, reduced, starred
+from anadrome.frontend.reading import cell_watch
 from anadrome.frontend.sizes import clamp_size, least_size, multiply_sizes
 from anadrome.frontend.structures import has_staged
-from anadrome.frontend.values import Array, Value
+from anadrome.frontend.values import Array, Cell, Value
 from anadrome.frontend.views import unraveled
 
 
@@ -93,16 +95,21 @@ def accumulate(context: Context, iterable: Value, func: Value = None, *, initial
         call = functools.partial(context.call, function)
         return made_iterator(context, None, itertools.accumulate(items, call, initial=initial))
     leave(context, iterable)
+    return made_iterator(context, at_once(context, lambda: _accumulated(context, items, function, initial)))
+
+
+def _accumulated(context: Context, items: Iterated, function: Value, initial: Value) -> Value:
+    """All that is accumulated, as a list or an array."""
     scan = next((scan for one, scan in _SCANS if function is one), None)
     if initial is not None and scan is None:
-        return iterator_of(context, context.call(accumulated_from, initial, function, items))
+        return context.call(accumulated_from, initial, function, items)
     numbers = _numbers(context, "accumulate", items)
     if scan is not None and numbers.dtype is not BOOL:
         parts: list[Value] = [numbers] if initial is None else [[initial], numbers]
-        return iterator_of(context, context.call(scan, context.call(np.concatenate, parts)))
+        return context.call(scan, context.call(np.concatenate, parts))
     if initial is not None:
-        return iterator_of(context, context.call(accumulated_from, initial, function, items))
-    return iterator_of(context, context.call(accumulated, function, context.call(list, numbers)))
+        return context.call(accumulated_from, initial, function, items)
+    return context.call(accumulated, function, context.call(list, numbers))
 
 
 _SCANS = ((operator.add, np.cumsum), (operator.mul, np.cumprod))
@@ -142,7 +149,12 @@ def pairwise(context: Context, iterable: Value, /) -> Value:
     items = source_of(context, iterable)
     if not isinstance(items, Iterated):
         return made_iterator(context, None, itertools.pairwise(items))
-    left, right = items, _part(context, items, i64(1), items.extent)
+    sequence = items
+    if isinstance(iterable, Array):
+        left = unless_changed(sequence, cell_watch(iterable.cell))
+    else:
+        left = at_once(context, lambda: list_of(context, sequence))
+    right = _part(context, left, i64(1), left.extent)
 
     def pair(inner: Context, index: Atom) -> Value:
         return left.item(inner, index), right.item(inner, index)
@@ -156,10 +168,12 @@ def chain(context: Context, *iterables: Value) -> Value:
     sides = [source_of(context, one) for one in iterables]
     if all(_is_short(context, side) for side in sides):
         return made_iterator(context, None, _chained(context, sides))
-    columns = [_column(context, side) for side in sides]
-    joined = context.call(np.concatenate, [column for column in columns if column is not None])
-    assert isinstance(joined, Array)
-    return made_iterator(context, rows(joined), parts=iterables)
+
+    def joined() -> Value:
+        columns = [_column(context, side) for side in sides]
+        return context.call(np.concatenate, [column for column in columns if column is not None])
+
+    return made_iterator(context, at_once(context, joined), parts=iterables)
 
 
 def chain_of(context: Context, iterable: Value, /) -> Value:
@@ -216,8 +230,10 @@ def product(context: Context, *iterables: Value, repeat: Value = 1) -> Value:
     ):
         return made_iterator(context, None, itertools.product(*lists))
     pools = [
-        side if isinstance(side, Iterated) else iterated(context, growing_list(context, items or ()))
-        for side, items in zip(sides, known, strict=True)
+        _pool(context, one, side)
+        if isinstance(side, Iterated)
+        else iterated(context, growing_list(context, items or ()))
+        for one, side, items in zip(iterables, sides, known, strict=True)
     ] * repeat
     extents = [pool.extent for pool in pools]
 
@@ -228,11 +244,22 @@ def product(context: Context, *iterables: Value, repeat: Value = 1) -> Value:
     return made_iterator(context, Iterated(multiply_sizes(context, tuple(extents)), item))
 
 
+def _pool(context: Context, iterable: Value, items: Iterated) -> Iterated:
+    """The items of a run-time sequence as they are now: `product` takes them all when it is made."""
+    if items.is_numbers or (isinstance(iterable, Array) and len(iterable.shape) > 1):
+        return items
+    if isinstance(iterable, Array):
+        return rows(Array(Cell(context.read(iterable), context.scope)))
+    found = iterate(context, list_of(context, items))
+    assert isinstance(found, Iterated)
+    return found
+
+
 def chosen(kind: Callable[..., Iterable[Value]]) -> StagedCall:
     """itertools.combinations and its like, of items whose number is known"""
 
     def staged(context: Context, iterable: Value, /, r: Value = None) -> Value:
-        items = _few(context, kind.__name__, iterable)
+        items = list(known_items(context, _few(context, kind.__name__, iterable)))
         if (kind is not itertools.permutations and r is None) or has_staged(r):
             raise StaticRequired(f"the argument `r` of `{kind.__name__}`", context.span)
         return made_iterator(context, None, kind(items, r))
@@ -240,11 +267,11 @@ def chosen(kind: Callable[..., Iterable[Value]]) -> StagedCall:
     return staged
 
 
-def _few(context: Context, name: str, iterable: Value) -> list[Value]:
+def _few(context: Context, name: str, iterable: Value) -> Iterated | Pulled:
     """The items of an iterable, whose number is known."""
     items = source_of(context, iterable)
     if _is_short(context, items):
-        return list(known_items(context, items))
+        return items
     help = "go over indices, `for i in range(len(x)): for j in range(i): ...`"
     raise UnsupportedCall(
         name, context.span, "over a sequence that is long, or as long as the run says", help
@@ -253,7 +280,7 @@ def _few(context: Context, name: str, iterable: Value) -> list[Value]:
 
 def zip_longest(context: Context, *iterables: Value, fillvalue: Value = None) -> Value:
     """itertools.zip_longest of iterables whose lengths are known"""
-    sides = [_few(context, "zip_longest", one) for one in iterables]
+    sides = [known_items(context, _few(context, "zip_longest", one)) for one in iterables]
     return made_iterator(context, None, itertools.zip_longest(*sides, fillvalue=fillvalue))
 
 

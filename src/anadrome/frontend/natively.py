@@ -19,16 +19,17 @@ from typing import Any
 import numpy as np
 
 from anadrome.errors.frontend import StaticCallFailed, StaticRequired, UnsupportedCall
-from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.drawing import GENERATORS, STATES
 from anadrome.frontend.functions import CalledByPythonError
+from anadrome.frontend.generator_expressions import made_list
 from anadrome.frontend.heap import contents, is_container, refill
 from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.list_methods import COMPARING_METHODS
 from anadrome.frontend.lists import new_list
+from anadrome.frontend.looking_up import item_or
 from anadrome.frontend.portable import native_name
-from anadrome.frontend.structures import children, flatten
+from anadrome.frontend.structures import children, flatten, has_staged
 from anadrome.frontend.substitutes import instead_of
 from anadrome.frontend.values import Array, Key, Value, is_staged
 from anadrome.frontend.views import looked_through, refuse_write

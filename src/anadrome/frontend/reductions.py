@@ -31,8 +31,9 @@ from anadrome.frontend.complex_numbers.operators import binary as complex_binary
 from anadrome.frontend.complex_numbers.operators import common_type as complex_type
 from anadrome.frontend.complex_numbers.pairs import pair_product
 from anadrome.frontend.complex_numbers.parts import complex_of, is_complex
-from anadrome.frontend.comprehension import clause_frame, enter, evaluate_list, short_items, spend
+from anadrome.frontend.comprehension import clause_frame, enter, evaluate_list, short_items
 from anadrome.frontend.context import Context
+from anadrome.frontend.generator_expressions import spend
 from anadrome.frontend.generators import all_items, over
 from anadrome.frontend.iterables import Iterated
 from anadrome.frontend.iterators import GeneratorCall, LazyGenerator, leave

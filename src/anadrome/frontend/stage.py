@@ -28,11 +28,11 @@ from anadrome.frontend.arrays import atom, describe, weakness
 from anadrome.frontend.calls import BoundMethod, call
 from anadrome.frontend.captured import Surroundings
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
-from anadrome.frontend.comprehension import generated, made_list
 from anadrome.frontend.context import Context, Evaluators, StagedCall
 from anadrome.frontend.drawing import Draw, GeneratorSpec, Passed, TriedRoom, rooms_of, stand_in
 from anadrome.frontend.evaluate import attribute, evaluate
 from anadrome.frontend.functions import StagedFunction
+from anadrome.frontend.generator_expressions import generated, made_list
 from anadrome.frontend.guards import Guards
 from anadrome.frontend.heap import Stateful, members
 from anadrome.frontend.iterators import source_of

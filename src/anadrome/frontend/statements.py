@@ -27,13 +27,12 @@ from anadrome.frontend import pools
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.calls import staged_function
 from anadrome.frontend.classes import make_class
-from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.control import run_for, run_while
 from anadrome.frontend.evaluate import attribute, condition, mangled, subscript
 from anadrome.frontend.heap import is_same_object, is_view_of
 from anadrome.frontend.imports import run_import
-from anadrome.frontend.iterators import GeneratorCall, LazyGenerator, unrolled
+from anadrome.frontend.iterators import unrolled
 from anadrome.frontend.list_methods import delete, grow
 from anadrome.frontend.merge import branch
 from anadrome.frontend.nonlocals import owner
@@ -371,8 +370,6 @@ def _global(context: Context, frame: Frame, node: ast.Global) -> None:
 
 def _return(context: Context, frame: Frame, node: ast.Return) -> Exit:
     value = None if node.value is None else context.evaluate(frame, node.value)
-    is_generator = isinstance(value, LazyGenerator) and not isinstance(value, GeneratorCall)
-    value = made_list(context, value) if is_generator else value
     if isinstance(node.value, ast.Tuple) and isinstance(value, tuple) and len(value) == len(node.value.elts):
         for part, one in zip(node.value.elts, value, strict=True):
             if isinstance(one, Array) and one.cell.poisoned is not None:

@@ -1,10 +1,9 @@
-"""A string that changes in a loop."""
+"""A string that grows in a loop."""
 
 def program(x, n):
-    state = "start"
+    marks = ""
     for i in range(n):
-        x = x * 2.0 if state == "start" else x
-        state = "running"
+        marks = marks + "."
     return x
 
 

@@ -1,8 +1,9 @@
-"""A dict indexed by a run-time number."""
+"""A key of a dict that may be new."""
 
-def program(i):
-    weights = {0: 1.0, 1: 2.0}
-    return weights[i]
+def program(x):
+    weights = {"low": 1.0}
+    weights["high" if x > 2.0 else "low"] = x
+    return weights["low"]
 
 
-ARGUMENTS = (1,)
+ARGUMENTS = (1.0,)

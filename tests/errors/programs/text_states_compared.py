@@ -1,9 +1,9 @@
-"""Two strings of which only the run knows which they are, compared with each other."""
+"""Two strings of which only the run knows which they are, put in order."""
 
 def program(x):
     kind = "low" if x < 1.0 else "high"
     other = "low" if x < 2.0 else "high"
-    return x if kind == other else -x
+    return x if kind < other else -x
 
 
 ARGUMENTS = (1.0,)

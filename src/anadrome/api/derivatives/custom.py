@@ -28,8 +28,8 @@ from anadrome.errors.api import CallError, NotCallable, RuleMismatch, RuleMissin
 from anadrome.errors.base import counted, indefinite
 from anadrome.errors.tracebacks import door
 from anadrome.frontend.arrays import describe
-from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
+from anadrome.frontend.generator_expressions import made_list
 from anadrome.frontend.values import ScopeKind, Value, is_staged
 from anadrome.frontend.verbs import Verb
 

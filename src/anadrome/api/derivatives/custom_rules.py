@@ -23,9 +23,9 @@ from anadrome.array_ir.rewrite import bind_residuals
 from anadrome.errors import Span
 from anadrome.errors.api import RuleMismatch, SizeUnknown
 from anadrome.frontend.arrays import atom, describe
-from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
 from anadrome.frontend.functions import StagedFunction
+from anadrome.frontend.generator_expressions import made_list
 from anadrome.frontend.modes import Mode, Modes, after
 from anadrome.frontend.sizes import retype
 from anadrome.frontend.values import Array, Scalar, ScopeKind, Staged, Value

@@ -18,8 +18,8 @@ from anadrome.array_ir.nodes import ArrayType, Atom, ParFor, Part, Size, Var, i6
 from anadrome.dtypes import I64
 from anadrome.errors.parallel import UnsuitableValues
 from anadrome.frontend.arrays import as_array, atom, describe, weakness
-from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
+from anadrome.frontend.generator_expressions import made_list
 from anadrome.frontend.indexing import take_inside
 from anadrome.frontend.iterables import Iterated, Unrolled
 from anadrome.frontend.iterators import iterate

@@ -22,8 +22,8 @@ from anadrome.errors.parallel import (
 )
 from anadrome.frontend.arrays import as_array, atom, describe, type_of
 from anadrome.frontend.complex_numbers.parts import has_complex
-from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
+from anadrome.frontend.generator_expressions import made_list
 from anadrome.frontend.operators import element
 from anadrome.frontend.parallel.items import Row, matching, words
 from anadrome.frontend.sizes import retype

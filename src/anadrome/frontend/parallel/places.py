@@ -29,8 +29,8 @@ from anadrome.array_ir.nodes import (
 from anadrome.dtypes import BOOL, DType
 from anadrome.errors.parallel import CastRefused, IdentityMissing, UnsuitableBounds, UnsuitableValues
 from anadrome.frontend.arrays import as_array, atom, describe
-from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
+from anadrome.frontend.generator_expressions import made_list
 from anadrome.frontend.library.common import shape_argument
 from anadrome.frontend.library.order import wrapped
 from anadrome.frontend.operators import element

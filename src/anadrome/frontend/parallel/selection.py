@@ -12,8 +12,8 @@ from anadrome.array_ir.nodes import Stack, Var, i64
 from anadrome.dtypes import BOOL
 from anadrome.errors.parallel import UnsuitableValues
 from anadrome.frontend.arrays import as_array, describe
-from anadrome.frontend.comprehension import made_list
 from anadrome.frontend.context import Context
+from anadrome.frontend.generator_expressions import made_list
 from anadrome.frontend.masks import kept_places
 from anadrome.frontend.operators import truth
 from anadrome.frontend.overloads import own_truth
