@@ -282,7 +282,7 @@ def collects_in_a_list(x):
 def names_its_state(x):
     state, starts = "idle", 0.0
     for v in x:
-        if state == "idle" and v > 0.5:
+        if state < "on" and v > 0.5:
             state, starts = "on", starts + 1.0
         elif state == "on" and v < 0.5:
             state = "idle"

@@ -13,16 +13,29 @@ from tests.meaning.cases import (
     changed_parts,
     classes,
     growth,
+    lazily,
     optional,
     returns,
     sizes,
+    states,
     steppers,
     walrus,
 )
 
 POINTS = np.linspace(1.1, 9.3, 20) + np.random.default_rng(5).uniform(0.0, 0.1, 20)
 
-FAMILIES = (walrus, optional, classes, steppers, growth, changed_items, changed_parts, returns)
+FAMILIES = (
+    walrus,
+    optional,
+    classes,
+    steppers,
+    growth,
+    changed_items,
+    changed_parts,
+    returns,
+    lazily,
+    states,
+)
 PROGRAMS = [program for family in FAMILIES for program in family.RIGHT]
 PROGRAMS += sizes.JOINED
 WITHOUT_FLOATS = {"in_any", "counts_of_whole_numbers"}

@@ -95,7 +95,7 @@ def counts(a):
 
 
 def looks_up(a):
-    return {0.0: 1.0}.get(a, 2.0)
+    return {0.0: 1.0}.setdefault(a, 2.0)
 
 
 def finds(a):
@@ -125,7 +125,7 @@ def makes(a):
 @pytest.mark.parametrize(
     ("function", "refusal"),
     [
-        (looks_up, frontend.StaticCallFailed),
+        (looks_up, frontend.StaticRequired),
         (makes, frontend.UnsupportedCall),
     ],
 )

@@ -20,6 +20,8 @@ from tests.meaning.cases import (
     in_place,
     instances,
     iterators,
+    keys,
+    lazily,
     libraries,
     numbers,
     objects,
@@ -29,6 +31,7 @@ from tests.meaning.cases import (
     returns,
     rows,
     sizes,
+    states,
     steppers,
     tables,
     trying,
@@ -41,7 +44,7 @@ from tests.meaning.thresholds import configurations
 FAMILIES = (
     *(in_place, iterators, generators, containers, views, rows, tables, control, objects, numbers, outside),
     *(everyday, libraries, printing, sizes, trying, walrus, optional, classes, steppers, growth),
-    *(exchanged, instances, changed_items, changed_parts, returns),
+    *(exchanged, instances, changed_items, changed_parts, returns, lazily, keys, states),
 )
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""

@@ -226,19 +226,7 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
             return Scalar(holds, is_weak=True)
     refuse_maybe(context, left, right)
     if kind in (ast.Is, ast.IsNot):
-        try:
-            is_one = context.identities.ask(left, right, context.scope, context.span)
-        except UnsupportedSyntax as error:
-            context.pool_items(left, error)
-            context.pool_items(right, error)
-            raise
-        if type(left) is type(right) and type(left) in _EQUAL_OR_SAME:
-            context.surroundings.stays_here(
-                "which equal numbers and texts are the same object is Python's choice"
-            )
-        if isinstance(is_one, bool):
-            return is_one is (kind is ast.Is)
-        return Scalar(context.builder.apply("eq" if kind is ast.Is else "ne", *is_one), is_weak=True)
+        return _identical(context, left, right, kind is ast.Is)
     found = own_comparison(context, kind, left, right)
     if found is not NotImplemented:
         return found
@@ -257,9 +245,10 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
         raise UnsupportedSyntax(
             "a comparison of lists or ranges that hold run-time values", context.span, "compare their items"
         )
-    if kind in (ast.In, ast.NotIn) and isinstance(right, dict | KeysView) and not has_staged(left):
-        context.surroundings.whole(right)
-        return (hashable(context, left, "a key") in right) is (kind is ast.In)
+    if kind in (ast.In, ast.NotIn) and isinstance(right, _HASHED):
+        found = _in_hashed(context, kind, left, right)
+        if found is not NotImplemented:
+            return found
     if kind in (ast.In, ast.NotIn) and (
         own_method(context, right, "__contains__") is not None
         or any(is_staged(one) or isinstance(one, Complex) for one in (left, right))
@@ -295,11 +284,47 @@ def compare_two(context: Context, kind: type[ast.cmpop], left: Value, right: Val
     return own_result(context, result, left, right)
 
 
+def _identical(context: Context, left: Value, right: Value, is_wanted: bool) -> Value:
+    """`left is right`"""
+    kinds = {type(left), type(right)}
+    if left is not right and RunText in kinds and kinds <= {str, RunText}:
+        raise UnsupportedType("an operand of `is`", RUN_TEXT, context.span, "compare with `==`")
+    try:
+        is_one = context.identities.ask(left, right, context.scope, context.span)
+    except UnsupportedSyntax as error:
+        context.pool_items(left, error)
+        context.pool_items(right, error)
+        raise
+    if type(left) is type(right) and type(left) in _EQUAL_OR_SAME:
+        context.surroundings.stays_here(
+            "which equal numbers and texts are the same object is Python's choice"
+        )
+    if isinstance(is_one, bool):
+        return is_one is is_wanted
+    return Scalar(context.builder.apply("eq" if is_wanted else "ne", *is_one), is_weak=True)
+
+
+_HASHED = (dict, KeysView, set, frozenset)
+
+
+def _in_hashed(context: Context, kind: type[ast.cmpop], left: Value, right: Any) -> Value:
+    """`left in right` of the keys of a dict or the items of a set."""
+    if isinstance(right, dict | KeysView) and not has_staged(left):
+        context.surroundings.whole(right)
+        return (hashable(context, left, "a key") in right) is (kind is ast.In)
+    if not isinstance(left, RunText) and not (isinstance(left, Scalar) and not left.shape):
+        return NotImplemented
+    context.surroundings.whole(right)
+    keys = [key for key in right if isinstance(key, str) is isinstance(left, RunText)]
+    return _member(context, kind, left, keys) if keys else kind is ast.NotIn
+
+
 def _compared_texts(context: Context, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
     """`kind == "a"`: whether that is the string which branches have chosen of several."""
     text, other = (left, right) if isinstance(left, RunText) else (right, left)
     choice = text.parts[0] if isinstance(text, RunText) and len(text.parts) == 1 else None
-    if not isinstance(choice, TextChoice) or isinstance(other, RunText) or kind not in (ast.Eq, ast.NotEq):
+    is_open = isinstance(other, RunText) and not (len(other.parts) == 1 and is_choice(other))
+    if not isinstance(choice, TextChoice) or is_open or kind not in (ast.Eq, ast.NotEq):
         is_chosen = any(isinstance(one, RunText) and is_choice(one) for one in (text, other))
         raise UnsupportedType("an operand", RUN_TEXT, context.span, STATES if is_chosen else WAYS)
     found: Value = False

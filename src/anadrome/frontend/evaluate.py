@@ -42,6 +42,7 @@ from anadrome.frontend.library import ATTRIBUTES, CALLS, METHODS
 from anadrome.frontend.list_methods import ListMethod, list_attribute, run_time_list
 from anadrome.frontend.lists import new_list
 from anadrome.frontend.liveness import assigned_names
+from anadrome.frontend.looking_up import item_at
 from anadrome.frontend.merge import branch, tried
 from anadrome.frontend.natively import refuse_environment
 from anadrome.frontend.operators import apply_prim, as_number, negate, truth
@@ -248,6 +249,8 @@ def subscript(context: Context, base: Value, index: Value) -> Value:
             return subscript(context, as_value(context, growing_list(context, base)), index)
         if isinstance(base, list | tuple) and base and not isinstance(index, slice):
             return _item_at_run_time(context, base, index)
+        if type(base) is dict:
+            return item_at(context, base, index)
         getter = inspect.getattr_static(type(base), "__getitem__", None)
         if getter in CALLS:
             return context.call(getter, base, index)

@@ -29,14 +29,13 @@ from anadrome.frontend.heap import (
     Stateful,
     changes_item,
     contents,
-    describe_part,
     in_containers,
     is_same_object,
     is_same_structure,
     refill,
 )
 from anadrome.frontend.iterables import size_of
-from anadrome.frontend.loop_plan import LoopNode, Part, Plan, held_in
+from anadrome.frontend.loop_plan import LoopNode, Part, Plan, held_in, label_of
 from anadrome.frontend.optional import placeholder_of
 from anadrome.frontend.resizing import Resizing, begins
 from anadrome.frontend.restarts import (
@@ -57,7 +56,7 @@ from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sharing import Turn, Turns, aliases, refuse_shared_writes
 from anadrome.frontend.sizes import retype
 from anadrome.frontend.structures import are_apart, shared
-from anadrome.frontend.texts import STATES
+from anadrome.frontend.text_states import carried_number, exchange_texts, text_of
 from anadrome.frontend.values import (
     CONTINUE,
     NEXT,
@@ -72,14 +71,12 @@ from anadrome.frontend.values import (
     Missing,
     Place,
     Record,
-    RunText,
     Scalar,
     Scope,
     ScopeKind,
     Value,
     Weak,
     common_weak,
-    is_choice,
     is_staged,
     link,
     python_name,
@@ -149,7 +146,7 @@ class Carrying:
             value = self.before[place] = self._value(place)
         inside = self.plan.inside(self.context, place)
         start, rebuild = leaves_of(value, inside)
-        carried = Carried(place, self._label(place), start, [], [], [], rebuild, value)
+        carried = Carried(place, label_of(place), start, [], [], [], rebuild, value)
         if self.plan.is_by_reference(self.context, place, value) or not start:
             carried.start = []
             return carried
@@ -219,6 +216,8 @@ class Carrying:
     def _value(self, place: Place) -> Value:
         """What a carried place holds now."""
         value = held_in(self.frame, place)
+        if place in self.plan.texts:
+            return carried_number(self.context, self.scope, place, value, self.plan.texts[place])
         if place in self.plan.objects:
             value = gone_into(self.context, self.plan.objects[place], value)
         elif not isinstance(place, str):
@@ -246,20 +245,14 @@ class Carrying:
 
     def _set(self, place: Place, value: Value) -> None:
         """Let a carried place hold a value."""
+        if place in self.plan.texts:
+            value = text_of(self.context, value, self.plan.texts[place])
         if isinstance(place, str):
             self.frame.names[place] = value
             return
         record, key = place
         assert isinstance(record, Record)
         refill(record.owner, {**contents(record.owner), key: value})
-
-    def _label(self, place: Place) -> str:
-        """What a user calls a carried place."""
-        if isinstance(place, str):
-            return place
-        record, key = place
-        assert isinstance(record, Record)
-        return describe_part(record, key)
 
     def _place_part(self, carried: Carried, exit_: Exit) -> Part:
         """What is carried: before the loop, at the end of an iteration, and after the loop."""
@@ -344,7 +337,8 @@ class Carrying:
                 raise RestartOptional(self.scope, place, found, objects)
 
     def _exchanges_objects(self, place: Place, before: Value, after: Value) -> None:
-        """Where an instance is exchanged for another one: stage the loop with what is in it carried."""
+        """Where an instance or a string is exchanged for another one: stage the loop with it carried."""
+        exchange_texts(self.scope, place, before, after)
         if place not in self.plan.objects:
             found = objects_exchanged(self.context, before, after)
             if found is not None:
@@ -549,8 +543,7 @@ class Carrying:
                 else f"it is used as an integer: round it, `{name} = int(...)`, or take another name"
             )
         elif RUN_TEXT in (before, after):
-            is_chosen = isinstance(value, RunText) and is_choice(value)
-            help = STATES if is_chosen else "print its parts where they are made: `print(part, end='')`"
+            help = "print its parts where they are made: `print(part, end='')`"
         elif isinstance(value, Missing) and isinstance(start, list | GrowingList):
             help = f"change the list that is there: `{name}.clear()` empties it"
         elif after.startswith("complex") and not before.startswith("complex"):
@@ -579,6 +572,8 @@ class Carrying:
             if name in self.names_before and old is new:
                 continue
             is_read = name in frame.live_head.get(self.node, frozenset()) and name in self.names_before
+            if name in self.names_before and name in frame.live[self.node]:
+                exchange_texts(self.scope, name, old, new)
             if is_read and not isinstance(old, Missing):
                 self._exchanges_objects(name, old, new)
                 self._exchanges_list(name, old, new)

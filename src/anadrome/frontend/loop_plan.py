@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from anadrome.frontend.carried import AxisKey, Key, arrays_of, list_depth
 from anadrome.frontend.complex_numbers.parts import staged_surroundings
 from anadrome.frontend.context import Context
 from anadrome.frontend.exchanged import inside, leaves_of
-from anadrome.frontend.heap import contents, in_containers
+from anadrome.frontend.heap import contents, describe_part, in_containers
 from anadrome.frontend.liveness import assigned_names, augmented_only, written_names
 from anadrome.frontend.nonlocals import rebound_by_calls
 from anadrome.frontend.restarts import (
@@ -33,6 +33,7 @@ from anadrome.frontend.restarts import (
     RestartResized,
     RestartSteady,
     RestartStrided,
+    RestartTexts,
     RestartTwins,
     RestartWidened,
     RestartWindow,
@@ -89,6 +90,8 @@ class Plan:
     turned: set[Place] = field(default_factory=set)
     objects: dict[Place, Objects] = field(default_factory=dict)
     """Places whose instances are exchanged for others."""
+    texts: dict[Place, Sequence[str]] = field(default_factory=dict)
+    """Places that hold one of several strings, which are known."""
     same: set[Place] = field(default_factory=set)
     """Places that hold one array in every iteration, as far as is known."""
     refusal: FrontendError | None = None
@@ -143,6 +146,9 @@ class Plan:
                 self._exchange(place, objects)
             case RestartExchanged(place=place, objects=objects):
                 self._exchange(place, objects)
+            case RestartTexts(place=place, options=options):
+                self.texts[place] = options
+                self._exchange(place, None)
             case RestartByReference(place=place, instead=instead):
                 if place in self.turned or place in self.objects:
                     raise instead
@@ -251,6 +257,15 @@ def make_plan(context: Context, frame: Frame, node: LoopNode, runs: bool) -> Pla
             if not array.cell.is_argument and array.cell not in plan.cells:
                 plan.cells.append(array.cell)
     return plan
+
+
+def label_of(place: Place) -> str:
+    """What a user calls a carried place."""
+    if isinstance(place, str):
+        return place
+    record, key = place
+    assert isinstance(record, Record)
+    return describe_part(record, key)
 
 
 def held_in(frame: Frame, place: Place) -> Value:

@@ -238,11 +238,30 @@ def _reached(values: Iterable[Value]) -> Iterable[Any]:
         pending += parts or ()
 
 
+OPEN_KEY = 'compare it with each key: `if k == "a": …`'
+
+
+def _has_open_key(owner: object, name: str, args: Sequence[Value]) -> bool:
+    """Whether a method of a dict or set is given a key that only the run knows."""
+    if name in ("update", "fromkeys"):
+        keys = [list(arg) if isinstance(arg, dict) else arg for arg in args[:1]]
+        pairs = [unpaired for arg in keys for unpaired in (arg if isinstance(arg, list | tuple) else ())]
+        is_of_pairs = isinstance(owner, dict) and name == "update"
+        return any(
+            has_staged(pair[0] if is_of_pairs and isinstance(pair, list | tuple) else pair) for pair in pairs
+        )
+    return has_staged(list(args[:1] if isinstance(owner, dict) else args))
+
+
 def run_on_container(
     context: Context, function: BuiltinFunctionType, args: Sequence[Value], kwargs: Mapping[str, Value]
 ) -> Value:
     """A method of a container on run-time values: it may move them, and must not look into them."""
-    name = function.__name__
+    name, owner = function.__name__, function.__self__
+    if type(owner) is dict and name == "get" and 1 <= len(args) <= 2 and has_staged(args[0]):
+        return item_or(context, owner, *args)
+    if isinstance(owner, dict | set | frozenset) and _has_open_key(owner, name, args):
+        raise StaticRequired(f"the key that `.{name}` is given", context.span, OPEN_KEY)
     if name in COMPARING_METHODS and isinstance(function.__self__, list):
         return COMPARING_METHODS[name](context, function.__self__, *args, **kwargs)
     if name in ("count", "index", "remove", "sort"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from anadrome.array_ir.nodes import Size
@@ -65,6 +65,17 @@ class RestartExchanged(Exception):
         self.scope = scope
         self.place = place
         self.objects = objects
+
+
+class RestartTexts(Exception):
+    """An iteration puts another string in a place, one of some that are known: stage the loop with the number
+    of that which is there carried."""
+
+    def __init__(self, scope: Scope, place: Place, options: Sequence[str]) -> None:
+        super().__init__()
+        self.scope = scope
+        self.place = place
+        self.options = options
 
 
 class RestartAsValue(Exception):
@@ -268,6 +279,7 @@ Restart = (
     RestartLoop
     | RestartByReference
     | RestartExchanged
+    | RestartTexts
     | RestartAsValue
     | RestartListed
     | RestartStrided
@@ -286,6 +298,6 @@ Restart = (
 RESTARTS = (
     *(RestartLoop, RestartByReference, RestartExchanged, RestartAsValue, RestartListed, RestartGrown),
     *(RestartSteady, RestartResized, RestartStrided, RestartTwins, RestartOptional, RestartWindow),
-    *(RestartWidened, RetypeLoop, Counted),
+    *(RestartWidened, RetypeLoop, RestartTexts, Counted),
 )
 """The classes of these."""

@@ -28,6 +28,7 @@ from anadrome.frontend.heap import contents, part_key
 from anadrome.frontend.indexing import selectors
 from anadrome.frontend.list_methods import ListMethod, grow
 from anadrome.frontend.lists import set_item
+from anadrome.frontend.looking_up import put_at
 from anadrome.frontend.overloads import BINARY, own_method
 from anadrome.frontend.run_time_lists import GrowingList, inside, refuse_counted
 from anadrome.frontend.structures import RowList, has_staged
@@ -79,6 +80,9 @@ def store_item(context: Context, base: Value, index: Value, value: Value) -> Non
         return
     if is_staged(base) or isinstance(base, Complex) or not hasattr(base, "__setitem__"):
         raise UnsupportedType("what is written by index", describe(base), context.span, "write into an array")
+    if type(base) is dict and has_staged(index):
+        put_at(context, base, index, value)
+        return
     if has_staged(index):
         help = "make it an array with np.array"
         context.grows(

@@ -95,6 +95,28 @@ def next_or(advance: Any, iterator: Any, default: Any) -> Any:
     return default if found is None else found[0]
 
 
+def item_of(owner: Any, key: Any) -> Any:
+    """The item at a key that is known."""
+    return owner[key]
+
+
+def item_if(asked: Any, owner: Any, key: Any, other: Any) -> Any:
+    """The item at a key that is known where this one is asked for, or something else."""
+    return owner[key] if asked == key else other
+
+
+def is_any(is_found: Any, asked: Any, key: Any) -> Any:
+    """Whether a key is the one that is asked for, or another was."""
+    return is_found or asked == key
+
+
+def put_at(owner: Any, keys: Any, key: Any, value: Any) -> None:
+    """Store into that item of a dict whose key is equal to this one."""
+    for known in unroll(keys):
+        if key == known:
+            owner[known] = value
+
+
 def zipped_after(advance: Any, first: Any, *others: Any) -> Any:
     """zip of what is gone over in a loop and of iterators."""
     if not others:
