@@ -37,6 +37,7 @@ from anadrome.errors.runtime import RuntimeCheckError
 from tests.meaning.comparing import difference, parts
 
 PRELUDE = """\
+import bisect, heapq
 import cmath, collections, copy, dataclasses, functools, itertools, math, operator, statistics, types
 from collections import namedtuple
 from dataclasses import dataclass

@@ -257,6 +257,20 @@ CALLS: dict[str, tuple[str, ...]] = {
         *("v m", "sum(v * (1.0 + sum(k)) for k, v in np.ndenumerate({a}))"),
     ),
     "itertools.starmap": ("v", "list(itertools.starmap(operator.mul, zip({a}, {a})))"),
+    # -------------------------------------------------------------------- heapq, bisect
+    "heapq.heappush": ("v", "(lambda h: [heapq.heappush(h, -{a}[0]), h][1])([1.0 * v for v in {a}])"),
+    "heapq.heappop": ("v", "(lambda h: [heapq.heappop(h), h])([1.0 * v for v in {a}])"),
+    "heapq.heapify": ("v", "(lambda h: [heapq.heapify(h), h][1])([-1.0 * v for v in {a}])"),
+    "heapq.heapreplace": ("v", "(lambda h: [heapq.heapreplace(h, 2.5), h])([1.0 * v for v in {a}])"),
+    "heapq.heappushpop": ("v", "(lambda h: [heapq.heappushpop(h, 2.5), h])([1.0 * v for v in {a}])"),
+    "heapq.nsmallest": ("v", "heapq.nsmallest(2, {a})", "heapq.nsmallest(2, {a}, key=lambda v: -v)"),
+    "heapq.nlargest": ("v", "heapq.nlargest(2, {a})", "heapq.nlargest(1, {a}, lambda v: -v)"),
+    "bisect.bisect_left": (
+        *("v", "bisect.bisect_left({a}, 2.0)", "bisect.bisect_left({a}, -2.0, key=lambda v: -v)"),
+    ),
+    "bisect.bisect_right": ("v", "bisect.bisect_right({a}, 2.0)", "bisect.bisect({a}, 2.0, 0, 1)"),
+    "bisect.insort_left": ("v", "(lambda h: [bisect.insort_left(h, 2.0), h][1])([1.0 * v for v in {a}])"),
+    "bisect.insort_right": ("v", "(lambda h: [bisect.insort(h, {a}[0]), h][1])([1.0 * v for v in {a}])"),
     # -------------------------------------------------------------------- containers
     "dict.fromkeys": ("v m", "dict.fromkeys(('k', 'l'), {a})['l']", "len(dict.fromkeys('ab')) * {a}"),
     "dict": ("v m", "dict(k={a})['k']", "dict([('k', {a})])['k']"),

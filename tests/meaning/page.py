@@ -5,9 +5,11 @@ Run from the root of the repository: `python -m tests.meaning.page`. A test hold
 
 from __future__ import annotations
 
+import bisect
 import builtins
 import cmath
 import functools
+import heapq
 import itertools
 import math
 import operator
@@ -127,6 +129,8 @@ MODULES: tuple[tuple[str, str, ModuleType], ...] = (
     ("`cmath`", "cmath.", cmath),
     ("`operator`", "operator.", operator),
     ("`functools` and `itertools`", "", itertools),
+    ("`heapq`", "heapq.", heapq),
+    ("`bisect`", "bisect.", bisect),
     ("`statistics`", "statistics.", statistics),
     ("Builtins", "", builtins),
 )

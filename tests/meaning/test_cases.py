@@ -23,9 +23,11 @@ from tests.meaning.cases import (
     keys,
     lazily,
     libraries,
+    meeting,
     numbers,
     objects,
     optional,
+    ordered,
     outside,
     printing,
     returns,
@@ -44,7 +46,7 @@ from tests.meaning.thresholds import configurations
 FAMILIES = (
     *(in_place, iterators, generators, containers, views, rows, tables, control, objects, numbers, outside),
     *(everyday, libraries, printing, sizes, trying, walrus, optional, classes, steppers, growth),
-    *(exchanged, instances, changed_items, changed_parts, returns, lazily, keys, states),
+    *(exchanged, instances, changed_items, changed_parts, returns, lazily, keys, states, meeting, ordered),
 )
 SIZES = (3, 5, 17, 70)
 """Below the first threshold, and above each."""

@@ -3,12 +3,14 @@ name and read through the others, it means what NumPy means, or is refused."""
 
 from __future__ import annotations
 
+import bisect
 import builtins
 import cmath
 import collections
 import copy
 import dataclasses
 import functools
+import heapq
 import itertools
 import math
 import operator
@@ -62,6 +64,8 @@ NAMES: dict[str, Any] = vars(builtins) | {
     "copy": copy,
     "functools": functools,
     "operator": operator,
+    "heapq": heapq,
+    "bisect": bisect,
     "itertools": itertools,
     "statistics": statistics,
 }

@@ -22,16 +22,27 @@ class ChangesItem(FrontendError, ValueError):
     """A change of an object of which a list of run-time length holds a copy, which would not see it.
 
     `is_container`: of a list, dict or the like, which cannot be in a pool as instances are
+    `is_chosen`: of a list of which a copy is one of two that a branch chooses
     """
 
-    def __init__(self, what: str, span: Span | None, is_container: bool) -> None:
+    def __init__(self, what: str, span: Span | None, is_container: bool, is_chosen: bool = False) -> None:
         instead = ", or put an instance of a class there, which may be changed" if is_container else ""
+        where = "it was put into a list whose length only the run knows"
+        label, place = (
+            "the list holds a copy of it, which would stay as it is",
+            "it is put there, put a copy there",
+        )
+        if is_chosen:
+            where, instead = "a run-time `if` has chosen between it and another list", ""
+            label, place = (
+                "what was chosen is a copy of it, which would stay as it is",
+                "the `if`, choose a copy",
+            )
         super().__init__(
-            f"{what} is changed after it was put into a list whose length only the run knows",
+            f"{what} is changed after {where}",
             span,
-            label="the list holds a copy of it, which would stay as it is",
-            help="change it before it is put there, put a copy there (`list(x)`, `copy.copy(x)`), "
-            f"make a list of new objects{instead}",
+            label=label,
+            help=f"change it before {place} (`list(x)`, `copy.copy(x)`), make a list of new objects{instead}",
         )
 
 

@@ -289,6 +289,9 @@ def _identical(context: Context, left: Value, right: Value, is_wanted: bool) -> 
     kinds = {type(left), type(right)}
     if left is not right and RunText in kinds and kinds <= {str, RunText}:
         raise UnsupportedType("an operand of `is`", RUN_TEXT, context.span, "compare with `==`")
+    are_lists = all(isinstance(one, list | GrowingList | RowList | Array) for one in (left, right))
+    if left is not right and are_lists and (_stands_for_lists(left) or _stands_for_lists(right)):
+        raise UnsupportedSyntax("`is` of a list that is one of several", context.span, "compare with `==`")
     try:
         is_one = context.identities.ask(left, right, context.scope, context.span)
     except UnsupportedSyntax as error:
@@ -302,6 +305,12 @@ def _identical(context: Context, left: Value, right: Value, is_wanted: bool) -> 
     if isinstance(is_one, bool):
         return is_one is is_wanted
     return Scalar(context.builder.apply("eq" if is_wanted else "ne", *is_one), is_weak=True)
+
+
+def _stands_for_lists(value: Value) -> bool:
+    """Whether an array or rows are what one of several lists holds, of which only the run knows which."""
+    columns = value.columns if isinstance(value, RowList) else (value,)
+    return any(isinstance(one, Array) and one.list_depth and one.cell.selves for one in columns)
 
 
 _HASHED = (dict, KeysView, set, frozenset)

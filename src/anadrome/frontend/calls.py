@@ -185,7 +185,7 @@ def _compares_items(function: Value) -> TypeGuard[BuiltinFunctionType]:
 
 def _program_of(function: Value) -> FunctionType | None:
     """The text that is compiled in place of a function of Python's."""
-    found = PROGRAMS.get(function) if isinstance(function, BuiltinFunctionType) else None
+    found = PROGRAMS.get(function) if isinstance(function, BuiltinFunctionType | FunctionType) else None
     return found if isinstance(found, FunctionType) else None
 
 

@@ -377,7 +377,7 @@ class Context:
         if record is None:
             raise EscapingMutation(what, CALLER, self.span)
         if any(one.items for one in record.with_versions()):
-            self.refuse(owner, changes_item(owner, self.span, what))
+            self.refuse(owner, changes_item(owner, self.span, what, record.is_chosen))
         if record.is_merged:
             self.pool_items(owner, ChangesMerged(what, self.span))
             if record.place is not None and any(scope is record.home for scope in self.scopes()):

@@ -97,9 +97,9 @@ def itself(array: Array) -> Array:
     return array
 
 
-def changes_item(owner: object, span: Span | None, what: str = "") -> ChangesItem:
-    """The error of a change of an object of which a list holds a copy."""
-    return ChangesItem(what or f"a {python_name(owner)}", span, is_container(owner))
+def changes_item(owner: object, span: Span | None, what: str = "", is_chosen: bool = False) -> ChangesItem:
+    """The error of a change of an object of which a list holds a copy, or a choice between lists."""
+    return ChangesItem(what or f"a {python_name(owner)}", span, is_container(owner), is_chosen)
 
 
 def learned_of(owner: object, records: Iterable[Record]) -> Iterator[Span | str]:

@@ -28,6 +28,17 @@ class Joining:
     slots: list[Slot] = field(default_factory=list)
     pairs: list[tuple[Value, Value, Value]] = field(default_factory=list)
     around: list[tuple[Value, Value]] = field(default_factory=list)
+    may_differ: bool = False
+    """Whether what is joined may have two lengths."""
+
+    @contextmanager
+    def of_any_lengths(self) -> Iterator[None]:
+        """Join lists, which may have two lengths."""
+        before, self.may_differ = self.may_differ, True
+        try:
+            yield
+        finally:
+            self.may_differ = before
 
     @contextmanager
     def entered(self, one: Value, two: Value) -> Iterator[None]:

@@ -10,7 +10,13 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from anadrome.array_ir.nodes import Check
-from anadrome.errors.frontend import FrontendError, NoAttribute, UnsupportedCall, UnsupportedSyntax
+from anadrome.errors.frontend import (
+    FrontendError,
+    NoAttribute,
+    StaticRequired,
+    UnsupportedCall,
+    UnsupportedSyntax,
+)
 from anadrome.frontend.arrays import atom, describe
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import growing_list, plain_list, row_at
@@ -188,10 +194,16 @@ def _sort_known(context: Context, owner: list[Value], *, key: Value = None, reve
     owner[:] = items
 
 
+def _remove_known(context: Context, owner: list[Value], value: Value) -> None:
+    """`list.remove(value)` of a list of run-time numbers whose length is known, and then is not any more"""
+    context.grows(owner, StaticRequired("what `.remove` takes out", context.span, "take it out by its place"))
+
+
 COMPARING_METHODS: Mapping[str, Callable[..., Value]] = {
     "index": _index,
     "count": _count_of,
     "sort": _sort_known,
+    "remove": _remove_known,
 }
 """Methods that compare the items of a list of known length, where these are known at run time only."""
 

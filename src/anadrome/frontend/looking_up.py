@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from anadrome.array_ir.nodes import FALSE, Atom
+from anadrome.array_ir.nodes import Atom
 from anadrome.errors.frontend import StaticRequired
 from anadrome.frontend.arrays import atom
 from anadrome.frontend.context import Context
@@ -24,9 +24,6 @@ def item_at(context: Context, owner: dict[Any, Value], key: Value) -> Value:
     keys = _candidates(context, owner, key, "the index of a dict")
     _refuse_others(context, keys, key)
     context.may_raise("this index", KeyError)
-    if not keys:
-        require(context, FALSE, "raise", NO_KEY)
-        raise StaticRequired("the index of a dict", context.span, _HELP)
     found = context.call(python_program.item_of, owner, keys[-1])
     return _chosen(context, owner, keys[:-1], key, found)
 
@@ -85,6 +82,8 @@ def _refuse_others(context: Context, keys: Sequence[Any], key: Value) -> None:
     if missing:
         help = f'put the key there first: `d["{missing[0]}"] = …`'
         raise StaticRequired("whether this key is in the dict", context.span, help)
+    if not keys:
+        raise StaticRequired("whether this key is in the dict", context.span, "put every key there first")
     if options is None:
         require(context, _is_any(context, keys, key), "raise", NO_KEY)
 

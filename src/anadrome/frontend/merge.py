@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from anadrome.frontend.heap import (
     with_state,
 )
 from anadrome.frontend.joining import Join, Joining
+from anadrome.frontend.joining_lists import as_rows, is_list, rows_differ
 from anadrome.frontend.joining_texts import chosen_text, left_text
 from anadrome.frontend.overloads import own_method
 from anadrome.frontend.restarts import TRIES_ROOMS, Restage, RestartGrown
@@ -307,10 +308,16 @@ def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
         context.is_made(old) or context.is_made(new) for old, new in zip(pair, (one, two), strict=True)
     ]
     mine, theirs = _members(context, one, two, *are_made), _members(context, two, one, *reversed(are_made))
-    if mine is not None and theirs is not None and is_alike(one, two) and not _rows_differ(one, two):
-        with joining.entered(one, two):
-            joins = [join(joining, what, a, b) for a, b in zip(mine, theirs, strict=True)]
-        return lambda results: _merged(joining, pair, one, [part(results) for part in joins])
+    if mine is not None and theirs is not None and is_alike(one, two) and not rows_differ(one, two):
+        mark = len(joining.slots)
+        try:
+            with joining.entered(one, two):
+                joins = [join(joining, what, a, b) for a, b in zip(mine, theirs, strict=True)]
+            return lambda results: _merged(joining, pair, one, [part(results) for part in joins])
+        except BranchesDiffer:
+            if not is_list(one):
+                raise
+            del joining.slots[mark:]
     is_comparable = (
         type(one) is type(two)
         and not (has_staged(one) or has_staged(two))
@@ -318,19 +325,18 @@ def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
     )
     if is_comparable and bool(one == two):
         return lambda _: one
-    if first.is_over or second.is_over:
+    error = BranchesDiffer(what, describe(one), describe(two), context.span)
+    is_over = first.is_over or second.is_over
+    if not is_over and all(isinstance(value, list | RowList | GrowingList) for value in pair):
+        _grow(context, pair, error)
+    rows = as_rows(joining, pair, one, two) if first.is_over is second.is_over else None
+    if rows is not None:
+        with joining.of_any_lengths():
+            return join(joining, what, *rows)
+    if is_over:
         ways = (describe(one), describe(two))
         return lambda _: Missing(f"{what} is {ways[0]} on one way and {ways[1]} on the other", "", ways)
-    error = BranchesDiffer(what, describe(one), describe(two), context.span)
-    if all(isinstance(value, list | RowList | GrowingList) for value in pair):
-        _grow(context, pair, error)
     raise error
-
-
-def _rows_differ(one: Any, two: Any) -> bool:
-    """Whether two lists of the run have items of two forms."""
-    are_lists = isinstance(one, GrowingList) and isinstance(two, GrowingList)
-    return are_lists and (len(one.columns) != len(two.columns) or one.row != two.row)
 
 
 def _grow(context: Context, lists: Iterable[Value], error: BranchesDiffer) -> None:
@@ -494,8 +500,11 @@ def _join_leaves(joining: Joining, what: str, one: Value, two: Value) -> Join:
         raise BranchesDiffer(what, describe(one), describe(two), context.span)
     room = _room(joining, *(shape[0] for shape in shapes)) if shapes[0] else None
     shape = [] if room is None else [room]
-    for left, right in list(zip(*shapes, strict=True))[len(shape) :]:
-        size = _join_sizes(joining, left, right)
+    for at, (left, right) in list(enumerate(zip(*shapes, strict=True)))[len(shape) :]:
+        is_open = joining.may_differ and at == 0 and not is_same_size(context, left, right)
+        size = _join_sizes(joining, left, right, is_open)
+        if size is None and is_open:
+            raise BranchesDiffer(f"the length of {what}", describe(one), describe(two), context.span)
         shape.append(_common_size(joining, what, one, two, left, right) if size is None else size)
     type_ = ArrayType(dtype, tuple(shape))
     joining.slots.append(Slot(one, two, type_, is_weak, is_padded=room is not None))
@@ -522,13 +531,13 @@ def _common_size(joining: Joining, what: str, one: Value, two: Value, left: Size
     return size
 
 
-def _join_sizes(joining: Joining, left: Size, right: Size) -> Size | None:
+def _join_sizes(joining: Joining, left: Size, right: Size, is_open: bool) -> Size | None:
     """A size where each way has its own; None where one may only have two names, which the run compares."""
     context, first, second = joining.context, joining.first.scope, joining.second.scope
     if not is_outside(first, left) or not is_outside(second, right) or is_same_size(context, left, right):
         return None
     may_be_one = not differ(context, left, right) and not sources(context, left) & sources(context, right)
-    if may_be_one and TRIES_ROOMS not in context.grown:
+    if may_be_one and TRIES_ROOMS not in context.grown and not is_open:
         return None
     size = context.builder.select(joining.condition, left, right)
     assert isinstance(size, Var)

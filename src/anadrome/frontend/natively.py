@@ -241,6 +241,9 @@ def _reached(values: Iterable[Value]) -> Iterable[Any]:
 OPEN_KEY = 'compare it with each key: `if k == "a": …`'
 
 
+OPEN_PLACE = "make the list in the function, of numbers or of like items"
+
+
 def _has_open_key(owner: object, name: str, args: Sequence[Value]) -> bool:
     """Whether a method of a dict or set is given a key that only the run knows."""
     if name in ("update", "fromkeys"):
@@ -262,6 +265,8 @@ def run_on_container(
         return item_or(context, owner, *args)
     if isinstance(owner, dict | set | frozenset) and _has_open_key(owner, name, args):
         raise StaticRequired(f"the key that `.{name}` is given", context.span, OPEN_KEY)
+    if isinstance(owner, list) and name in ("insert", "pop") and has_staged(list(args[:1])):
+        context.grows(owner, StaticRequired(f"the place that `.{name}` changes", context.span, OPEN_PLACE))
     if name in COMPARING_METHODS and isinstance(function.__self__, list):
         return COMPARING_METHODS[name](context, function.__self__, *args, **kwargs)
     if name in ("count", "index", "remove", "sort"):

@@ -20,6 +20,7 @@ _PYTHONS_FOLDERS = tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", "
 PROGRAM_MODULES = frozenset(
     {
         "anadrome.api.sparse.colouring_loops",
+        "anadrome.frontend.library.ordered_program",
         "anadrome.frontend.library.polynomial_program",
         "anadrome.frontend.library.python_program",
         "anadrome.frontend.library.spline_program",

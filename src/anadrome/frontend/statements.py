@@ -404,6 +404,8 @@ def _delete(context: Context, frame: Frame, node: ast.Delete) -> None:
                 error = UnsupportedSyntax("`del` of an element of this", context.span)
                 if isinstance(base, RowList) or (isinstance(base, Array) and base.list_depth):
                     grow(context, base, error)
+                if isinstance(base, list) and has_staged(index):
+                    context.grows(base, error)
                 if not isinstance(base, list | deque | dict) or has_staged(index):
                     raise error
                 context.change(base, f"{indefinite(type(base).__name__)}, by `del`,")

@@ -126,6 +126,13 @@ def a_key_that_is_new(x, n):
     return float(len(rates))
 
 
+def a_number_that_is_new(x, n):
+    counts = {}
+    for v in x:
+        counts[int(v) % 3] = counts.get(int(v) % 3, 0) + 1
+    return float(counts[0])
+
+
 RIGHT = [
     rate_of_a_level,
     sums_of_each_level,
@@ -140,4 +147,11 @@ RIGHT = [
     functions_of_items,
     key_of_another_kind,
 ]
-EITHER = [popped, default_that_is_set, added_to_a_set, updated_by_pairs, a_key_that_is_new]
+EITHER = [
+    popped,
+    default_that_is_set,
+    added_to_a_set,
+    updated_by_pairs,
+    a_key_that_is_new,
+    a_number_that_is_new,
+]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from anadrome.frontend.iterables import unroll
+from anadrome.frontend.library.ordered_program import ORDERED
 
 
 # ---------------------------------------------------------------------------- loops
@@ -327,6 +328,7 @@ def irshift(a: Any, b: Any) -> Any:
 
 
 PROGRAMS: dict[Callable[..., object], Callable[..., Any]] = {
+    **ORDERED,
     operator.add: lambda a, b: a + b,
     operator.sub: lambda a, b: a - b,
     operator.mul: lambda a, b: a * b,
