@@ -45,7 +45,7 @@ docs: $(STAMP) ## run the examples in README, docs and docstrings
 native: $(STAMP) ## compile the stages with mypyc into build/native (README, "Install")
 	@rm -rf build/native; ANADROME_COMPILED=1; export ANADROME_COMPILED; $(INSTALL) --no-deps --upgrade --target build/native .
 
-fuzz: $(STAMP) ## run the slow tests, and the property tests with many examples (most of an hour)
+fuzz: $(STAMP) ## run the slow tests, and the property tests with many examples (hours)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "fuzz or slow or hypothesis" --hypothesis-profile=fuzz --timeout=0 $(FLAGS)
 
 coverage: $(STAMP) ## which lines of ad and passes the tests reach

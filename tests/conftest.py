@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
-from collections import Counter
+import zlib
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -76,20 +76,26 @@ SAMPLED = {
     "kernels/test_public_faults.py::test_right_in_second_order": 4,
     "meaning/test_cases.py::test_thresholds_change_no_meaning": 4,
 }
-"""Tests that take long over a long table: each run takes one row of so many, `make fuzz` takes all."""
+"""Tests that take long over a long table: each run takes one row of so many, `make fuzz` takes all. Of other
+tables it takes as many as `STRIDES` says."""
+
+STRIDES = ((400, 4), (30, 3), (6, 2))
+"""Rows from which on one of so many is taken, if nothing else is said."""
+
+WHOLE = ("errors/test_corpus.py", "errors/test_catalogue.py", "test_docs.py", "meaning/test_page.py")
+"""What pins texts: every row is taken."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as `slow` what the samples leave out; skip `gpu` tests on a machine without an NVIDIA GPU, and
     `interpreted` ones where mypyc has compiled the stages."""
-    seen: Counter[str] = Counter()
+    tables: dict[str, list[pytest.Item]] = {}
     for item in items:
-        name = item.nodeid.partition("[")[0].removeprefix("tests/")
-        if name in SAMPLED:
-            if seen[name] % SAMPLED[name]:
-                item.add_marker(pytest.mark.slow)
-            seen[name] += 1
+        tables.setdefault(item.nodeid.partition("[")[0].removeprefix("tests/"), []).append(item)
+    for name, rows in tables.items():
+        for item in _left_out(name, rows):
+            item.add_marker(pytest.mark.slow)
     gpu_items = [item for item in items if item.get_closest_marker("gpu")]
     if gpu_items and not _has_gpu():
         for item in gpu_items:
@@ -97,6 +103,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items if IS_COMPILED else ():
         if item.get_closest_marker("interpreted"):
             item.add_marker(pytest.mark.skip(reason="looks into stages that are compiled here"))
+
+
+def _left_out(name: str, rows: list[pytest.Item]) -> list[pytest.Item]:
+    """The rows of a table that a run does not take: the same ones in each run, whatever their order."""
+    if name in SAMPLED:
+        return [row for at, row in enumerate(rows) if at % SAMPLED[name]]
+    stride = next((stride for least, stride in STRIDES if len(rows) >= least), 1)
+    if name.startswith(WHOLE) or stride == 1:
+        return []
+    by_chance = sorted(rows, key=lambda row: zlib.crc32(row.nodeid.encode()))
+    return by_chance[-(-len(rows) // stride) :]
 
 
 def _has_gpu() -> bool:
