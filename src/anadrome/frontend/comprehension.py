@@ -51,8 +51,10 @@ from anadrome.frontend.iterators import (
     GeneratorCall,
     known_items,
     source_of,
+    taken,
     unrolled,
 )
+from anadrome.frontend.iterators import Iterator as FrontIterator
 from anadrome.frontend.list_methods import ListMethod, run_time_list
 from anadrome.frontend.lists import new_list, pooled
 from anadrome.frontend.liveness import assigned_names
@@ -138,6 +140,9 @@ def short_items(context: Context, value: Value) -> Iterated | Iterable[Value]:
     """A run-time sequence, or the items where there are few and their number is known."""
     if isinstance(value, Unrolled):
         return known_items(context, source_of(context, value.iterable))
+    whole = value.sequence.static_extent if isinstance(value, FrontIterator) and value.sequence else None
+    if isinstance(value, FrontIterator) and whole is not None and whole <= context.config.unroll_limit:
+        return taken(context, value)  # who leaves them early leaves the iterator where it is
     items = source_of(context, value)
     extent = items.static_extent if isinstance(items, Iterated) else None
     return items if extent is None or extent > context.config.unroll_limit else known_items(context, items)

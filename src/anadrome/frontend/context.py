@@ -325,7 +325,7 @@ class Context:
     # ------------------------------------------------------------------ objects of Python's own
     def made(self, value: Any, home: Scope | None = None) -> None:
         """An object that the program makes itself: it may be changed."""
-        self.records[id(value)] = Record(value, home or self.scope, self.span)
+        self.records[id(value)] = Record(value, home or self.scope, self.span, born=self.tick)
         self.surroundings.made(value)
 
     def grows(self, owner: object, error: FrontendError) -> NoReturn:

@@ -33,10 +33,9 @@ from anadrome.frontend.iterators import (
     LazyGenerator,
     begun,
     by_position,
-    has_item,
     known_items,
-    next_of,
     source_of,
+    taken,
     while_items,
 )
 from anadrome.frontend.liveness import assigned_names, own_nodes, unread_names
@@ -81,15 +80,22 @@ REPEATED_INSTEAD = (
 def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[..., None]) -> Exit:
     """A `for`: over static items it is repeated now, over a run-time sequence it becomes a loop."""
     context.at(frame, node.iter)
+    context.tick = begun_at = context.tick + 1
     iterable = context.evaluate(frame, node.iter)
     iterable = context.evaluators.stepped(context, iterable)
-    if isinstance(iterable, LazyGenerator):
-        iterable = _as_text(context, node, iterable)
+    record = context.records.get(id(iterable))
+    is_new = record is not None and record.born >= begun_at  # so nothing else can go on with it
+    text = _as_text(context, node, iterable, is_new) if isinstance(iterable, LazyGenerator) else None
+    if text is not None:
+        context.make_stale([context.records[id(iterable)]])  # who asks it for an item meanwhile is refused
+        exit_ = run_generator(context, frame, node, text)
+        context.records[id(iterable)].stale = None
+        return exit_
     if isinstance(iterable, GeneratorCall):
         return run_generator(context, frame, node, iterable)
-    if isinstance(iterable, LazyGenerator) and not isinstance(node.iter, ast.GeneratorExp):
+    if isinstance(iterable, LazyGenerator) and not is_new:
         iterable = begun(context, iterable)
-    walked = _shared_iterator(node, iterable)
+    walked = None if is_new else _shared_iterator(iterable)
     if walked is not None:
         return _walk_iterator(context, frame, node, walked, assign)
     if isinstance(iterable, Unrolled):
@@ -106,15 +112,15 @@ def run_for(context: Context, frame: Frame, node: ast.For, assign: Callable[...,
     return exit_
 
 
-def _as_text(context: Context, node: ast.For, generator: LazyGenerator) -> LazyGenerator:
+def _as_text(context: Context, node: ast.For, generator: LazyGenerator, is_new: bool) -> GeneratorCall | None:
     """A generator expression whose items have no index as the text that it is, where the loop goes over all
     of it or nothing else can: each item is then evaluated when it is asked for."""
-    if isinstance(generator, GeneratorCall) or generator.begun is not None or generator.is_spent:
-        return generator
-    is_named = not isinstance(node.iter, ast.GeneratorExp | ast.Call)
+    is_begun = isinstance(generator, GeneratorCall) or generator.begun is not None or generator.is_spent
+    if is_begun or not is_filtered(generator.node):
+        return None
     is_left = any(isinstance(inner, ast.Break | ast.Return) for inner in own_nodes(node.body))
-    if not is_filtered(generator.node) or (is_named and is_left):
-        return generator
+    if is_left and not is_new:
+        return None
     text = spend(context, generator)
     assert text is not None
     made = expression_call(generator, clause_frame(generator.frame, text))
@@ -255,11 +261,9 @@ def _known(context: Context, iterable: Value) -> Iterated | Iterable[Value]:
     return items
 
 
-def _shared_iterator(node: ast.For, iterable: Value) -> Iterator | None:
-    """The iterator over a run-time sequence that a loop goes over, where something else may go on with it."""
-    is_new = isinstance(node.iter, ast.Call | ast.GeneratorExp)
-    is_run_time = isinstance(iterable, Iterator) and iterable.sequence is not None
-    return iterable if is_run_time and not is_new else None  # type: ignore[return-value]
+def _shared_iterator(iterable: Value) -> Iterator | None:
+    """The iterator over a run-time sequence that a loop goes over and something else may go on with."""
+    return iterable if isinstance(iterable, Iterator) and iterable.sequence is not None else None
 
 
 def _walk_iterator(
@@ -273,17 +277,9 @@ def _walk_iterator(
     assert sequence is not None
     extent = sequence.static_extent
     if extent is not None and extent <= context.config.static_repeats and isinstance(iterator.position, int):
-        return _repeat(context, frame, node, by_position(context, None, _taken(context, iterator)), assign)
+        return _repeat(context, frame, node, by_position(context, None, taken(context, iterator)), assign)
     loop = while_items(frame, node, iterator)
     return stage_loop(context, frame, loop, make_plan(context, frame, loop, False), None, lambda index: None)
-
-
-def _taken(context: Context, iterator: Iterator) -> Iterable[Value]:
-    """The items of an iterator, each taken when it is asked for."""
-    while has_item(context, iterator) is True:
-        yield next_of(context, iterator, ())
-    if is_staged(has_item(context, iterator)):
-        raise StaticRequired("how far an iterator has got", context.span, "go over the items by index")
 
 
 Taking = Callable[[int], tuple[Value, ...]]

@@ -34,7 +34,7 @@ from anadrome.frontend.overloads import own_method
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sizes import clamp_size
 from anadrome.frontend.structures import RowList
-from anadrome.frontend.values import Array, Complex, Frame, Key, Missing, Scalar, Value
+from anadrome.frontend.values import Array, Complex, Frame, Key, Missing, Scalar, Value, is_staged
 
 
 class Iterator(Stateful):
@@ -345,6 +345,14 @@ def has_item(context: Context, found: Iterator) -> Value:
         return found.position < extent
     position = atom(context, found.position, I64)
     return Scalar(context.builder.apply("lt", position, found.sequence.extent))
+
+
+def taken(context: Context, iterator: Iterator) -> Pulled:
+    """The items of an iterator, each taken when it is asked for."""
+    while has_item(context, iterator) is True:
+        yield next_of(context, iterator, ())
+    if is_staged(has_item(context, iterator)):
+        raise StaticRequired("how far an iterator has got", context.span, "go over the items by index")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

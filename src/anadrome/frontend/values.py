@@ -245,6 +245,8 @@ class Record:
     items: int = 0
     changed: Span | None = None
     place: Place | None = None
+    born: int = 0
+    """The tick at which it was made."""
     is_chosen: bool = False
     """Whether a copy of it stands for one of two lists that a branch chooses."""
     last_read: int = 0

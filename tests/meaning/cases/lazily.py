@@ -348,7 +348,45 @@ def goes_on_early(x, n):
     return s
 
 
+def asked_in_its_loop(x, n):
+    g, total = (v for v in x if v > 1.5), 0.0
+    for v in g:
+        total += v * next(g, 10.0)
+    return total
+
+
+def asked_by_another_name(x, n):
+    g, total = (v for v in x if v > 1.5), 0.0
+    h = g
+    for v in g:
+        total += v * sum(h)
+    return total
+
+
+def goes_on_after_a_break(x, n):
+    g, total = (v for v in x if v > 1.5), 0.0
+
+    def same():
+        return g
+
+    for v in same():
+        total += v
+        if v > 2.5:
+            break
+    return total, sum(g)
+
+
+def gone_over_twice(x, n):
+    g, total = (v for v in x if v > 1.5), 0.0
+    for v in g:
+        total += v
+    for v in g:
+        total += 100.0 * v
+    return total + sum(g)
+
+
 RIGHT = [
+    gone_over_twice,
     filtered,
     filtered_array,
     two_clauses,
@@ -374,6 +412,9 @@ RIGHT = [
     goes_on_early,
 ]
 EITHER = [
+    asked_in_its_loop,
+    asked_by_another_name,
+    goes_on_after_a_break,
     accumulated,
     accumulated_by_a_function,
     chained,
