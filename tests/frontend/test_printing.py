@@ -134,7 +134,7 @@ REFUSED = {
     "a number of it": lambda x: float(f"{x}"),
     "a method": lambda x: f"{x}".upper(),
     "an argument of a method": lambda x: "abc".replace("a", f"{x}"),
-    "a key": lambda x: {"a": x, "b": -x}["a" if x > 1 else "b"],
+    "a key that is not there": lambda x: {"a": x}["a" if x > 1 else "b"],
     "a keyword of NumPy": lambda x: np.linalg.norm(x * np.eye(2), "fro" if x > 1 else "nuc"),
     "a name": lambda x: getattr(np, "sin" if x > 1 else "cos")(x),
     "repeated": lambda x: print(2 * f"{x}"),

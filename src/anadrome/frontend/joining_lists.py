@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from anadrome.array_ir.nodes import ArrayType, Var, i64
-from anadrome.errors.frontend import UnsupportedType
+from anadrome.errors.frontend import FrontendError, UnsupportedType
 from anadrome.frontend.context import Context
 from anadrome.frontend.growing import as_value, growing_list
 from anadrome.frontend.heap import set_state, state_of
-from anadrome.frontend.joining import Joining
+from anadrome.frontend.joining import Join, Joining
 from anadrome.frontend.run_time_lists import GrowingList
 from anadrome.frontend.sizes import as_size
 from anadrome.frontend.structures import RowList, are_apart, shared
@@ -34,19 +34,47 @@ def rows_differ(one: Any, two: Any) -> bool:
     return are_lists and (len(one.columns) != len(two.columns) or one.row != two.row)
 
 
-def as_rows(
-    joining: Joining, pair: tuple[Value, Value], one: Value, two: Value
-) -> tuple[Value, Value] | None:
-    """Two lists as arrays that Python knows as lists, or as rows of several such; None where they are not
-    lists, or their items differ. `pair` are the lists, `one` and `two` what they hold at the end of the ways.
+def join_lists(
+    joining: Joining,
+    what: str,
+    pair: tuple[Value, Value],
+    ends: tuple[Value, Value],
+    join: Callable[[Joining, str, Value, Value], Join],
+) -> Join | None:
+    """Two lists made one of the run; None where they are not lists, or their items differ. `pair` are the
+    lists, `ends` what they hold at the end of the ways.
 
     A change of one of the lists is refused from now on: what was made of it would not see it.
     """
-    if not (is_list(one) and is_list(two)) or one is two:
+    if joining.may_differ or not all(map(is_list, ends)) or ends[0] is ends[1]:
         return None
+    if any(_grows_in_a_loop(joining.context, one) for one in pair):
+        return None
+    marks = joining.context.marks()
+    try:
+        rows = _as_rows(joining, pair, ends)
+        if rows is not None:
+            with joining.of_any_lengths():
+                return join(joining, what, *rows)
+    except FrontendError:
+        joining.context.take_back(marks)
+        raise
+    joining.context.take_back(marks)
+    return None
+
+
+def _grows_in_a_loop(context: Context, value: Value) -> bool:
+    """Whether an open loop appends to a list, which it then cannot exchange for a choice between lists."""
+    return isinstance(value, GrowingList) and any(value in scope.room for scope in context.scopes())
+
+
+def _as_rows(
+    joining: Joining, pair: tuple[Value, Value], ends: tuple[Value, Value]
+) -> tuple[Value, Value] | None:
+    """Two lists as arrays that Python knows as lists, or as rows of several such."""
     context, found = joining.context, list[Value]()
     try:
-        for way, given, value in zip((joining.first, joining.second), pair, (one, two), strict=True):
+        for way, given, value in zip((joining.first, joining.second), pair, ends, strict=True):
             with _at_the_end(context, way):
                 rows = _rows_of(context, given if context.is_made(given) else value)
             cells = [column.cell for column in _columns(rows)]
@@ -88,7 +116,7 @@ def _rows_of(context: Context, value: Value) -> Array | RowList | None:
         value = growing_list(context, value)
     if isinstance(value, GrowingList):
         length, columns = as_size(context, value.length), value.columns
-        if isinstance(length, Var) and columns:
+        if isinstance(length, Var) and columns and columns[0].shape[0] != length:
             context.most.setdefault(length, (context.builder.affine(columns[0].shape[0]),))
         value = as_value(context, value)
     return value if isinstance(value, Array | RowList) else None

@@ -31,7 +31,7 @@ from anadrome.frontend.heap import (
     with_state,
 )
 from anadrome.frontend.joining import Join, Joining
-from anadrome.frontend.joining_lists import as_rows, is_list, rows_differ
+from anadrome.frontend.joining_lists import is_list, join_lists, rows_differ
 from anadrome.frontend.joining_texts import chosen_text, left_text
 from anadrome.frontend.overloads import own_method
 from anadrome.frontend.restarts import TRIES_ROOMS, Restage, RestartGrown
@@ -329,10 +329,9 @@ def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
     is_over = first.is_over or second.is_over
     if not is_over and all(isinstance(value, list | RowList | GrowingList) for value in pair):
         _grow(context, pair, error)
-    rows = as_rows(joining, pair, one, two) if first.is_over is second.is_over else None
-    if rows is not None:
-        with joining.of_any_lengths():
-            return join(joining, what, *rows)
+    made = join_lists(joining, what, pair, (one, two), join) if first.is_over is second.is_over else None
+    if made is not None:
+        return made
     if is_over:
         ways = (describe(one), describe(two))
         return lambda _: Missing(f"{what} is {ways[0]} on one way and {ways[1]} on the other", "", ways)

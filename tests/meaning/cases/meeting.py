@@ -142,7 +142,18 @@ def of_different_rows(x, n):
     return len(kept)
 
 
+def changed_where_nobody_reads_the_choice(x, n):
+    mine = [1.0, 2.0]
+    chosen = mine
+    if x[0] > 5.0:
+        chosen = [(v, v) for v in x]
+    mine[0] = 9.0
+    chosen = None
+    return sum(mine) + (0.0 if chosen is None else 1.0)
+
+
 RIGHT = [
+    changed_where_nobody_reads_the_choice,
     known_and_of_the_run,
     of_the_run_and_known,
     one_that_grew,
