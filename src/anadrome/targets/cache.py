@@ -22,6 +22,7 @@ import re
 import secrets
 import shlex
 import stat
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -46,6 +47,8 @@ _WRITES = 64
 """After so many writes of a process a folder is looked through again."""
 _FREE: dict[tuple[int, int, int], tuple[int, int]] = {}
 """Of a folder (device, number, bound): how many bytes were free in it, and how often was written since."""
+_COUNTING = threading.Lock()
+"""Held while that is changed: who looks through the folder would else forget what other threads write."""
 _ABANDONED = 3600.0
 """Seconds after which a file that is still unfinished belongs to a process that was killed."""
 
@@ -171,11 +174,12 @@ class ObjectCache:
         entries, but when this process has written as much as was free, or so often that others may have."""
         status = os.fstat(folder)
         key = (status.st_dev, status.st_ino, self.megabytes)
-        free, writes = _FREE.get(key, (0, 0))
-        if written <= free and writes < _WRITES:
-            _FREE[key] = (free - written, writes + 1)
-        else:
-            _FREE[key] = ((self.megabytes << 20) - self._remove_old(folder), 0)
+        with _COUNTING:
+            free, writes = _FREE.get(key, (0, 0))
+            if written <= free and writes < _WRITES:
+                _FREE[key] = (free - written, writes + 1)
+            else:
+                _FREE[key] = ((self.megabytes << 20) - self._remove_old(folder), 0)
 
     def _remove_old(self, folder: int) -> int:
         """Remove what killed processes left, and the oldest entries where the folder is over its bound; the
