@@ -39,7 +39,7 @@ from anadrome.frontend.overloads import (
 )
 from anadrome.frontend.own import is_native
 from anadrome.frontend.run_time_lists import GrowingList
-from anadrome.frontend.structures import RowList, has_staged
+from anadrome.frontend.structures import RowList, has_staged, may_be_number
 from anadrome.frontend.texts import STATES, WAYS, added, percent
 from anadrome.frontend.values import (
     Array,
@@ -324,7 +324,8 @@ def _in_hashed(context: Context, kind: type[ast.cmpop], left: Value, right: Any)
     if not isinstance(left, RunText) and not (isinstance(left, Scalar) and not left.shape):
         return NotImplemented
     context.surroundings.whole(right)
-    keys = [key for key in right if isinstance(key, str) is isinstance(left, RunText)]
+    is_text = isinstance(left, RunText)
+    keys = [key for key in right if (isinstance(key, str) if is_text else may_be_number(key))]
     return _member(context, kind, left, keys) if keys else kind is ast.NotIn
 
 

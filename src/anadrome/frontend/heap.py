@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,6 +50,8 @@ class Stateful:
     """An object of the front end's own with a state that the heap follows: an iterator."""
 
     __slots__ = ()
+    is_rebuilt: ClassVar[bool] = False
+    """Whether its parts say all that it is, so that one may stand for two of its kind."""
 
     def contents(self) -> dict[Key, Value]:
         """The parts of the state, in order."""

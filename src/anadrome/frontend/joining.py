@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 
 from anadrome.array_ir.nodes import Atom, Var
 from anadrome.errors.frontend import UnsupportedType
+from anadrome.frontend.arrays import describe
 from anadrome.frontend.context import Context
+from anadrome.frontend.heap import Stateful
 from anadrome.frontend.structures import children
 from anadrome.frontend.values import Array, RunText, Scalar, TextChoice, TextField, Value
 from anadrome.frontend.ways import Slot, Way
@@ -52,6 +54,15 @@ class Joining:
             yield
         finally:
             self.around.pop()
+
+    def refuse_iterators(self, pair: tuple[Value, Value]) -> None:
+        """Refuse to choose between iterators, which read what they go over when they are asked."""
+        for value in pair:
+            if isinstance(value, Stateful) and not value.is_rebuilt:
+                help = "make a list of it on each way: `list(…)`"
+                raise UnsupportedType(
+                    "what a run-time `if` chooses", describe(value), self.context.span, help
+                )
 
     def settle(self) -> None:
         """Say what the merged containers are: new ones where each way made its own, which nothing else is."""

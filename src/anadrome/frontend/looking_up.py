@@ -11,7 +11,7 @@ from anadrome.frontend.arrays import atom
 from anadrome.frontend.context import Context
 from anadrome.frontend.library import python_program
 from anadrome.frontend.library.common import require
-from anadrome.frontend.structures import has_staged
+from anadrome.frontend.structures import has_staged, may_be_number
 from anadrome.frontend.text_states import options_of
 from anadrome.frontend.values import Array, Complex, RunText, Scalar, Value, is_staged
 
@@ -71,7 +71,7 @@ def _may_equal(key: Value, own: Value) -> bool:
     if isinstance(key, RunText):
         return own in (options_of(key) or ())
     if is_staged(key):
-        return isinstance(own, int | float)
+        return may_be_number(own)
     return bool(key == own)
 
 

@@ -293,6 +293,7 @@ def join(joining: Joining, what: str, one: Value, two: Value) -> Join:
     if isinstance(one, Maybe | None) or isinstance(two, Maybe | None):
         return _join_optional(joining, what, one, two)
     pair = (one, two)
+    joining.refuse_iterators(pair)
     one, two = (_after(context, way, value) for way, value in ((first, one), (second, two)))
     if not (are_apart(one) and are_apart(two)):
         one, two = shared(one), shared(two)

@@ -58,6 +58,7 @@ class GrowingList(Stateful):
 
     __slots__ = ("columns", "count", "last", "length", "row", "tried")
     python_name = "list"
+    is_rebuilt = True
 
     def __init__(self) -> None:
         self.columns: tuple[Array, ...] = ()

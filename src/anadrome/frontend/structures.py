@@ -134,6 +134,11 @@ def is_number(value: Value) -> bool:
     return isinstance(value, bool | int | float | np.generic) and not isinstance(value, np.complexfloating)
 
 
+def may_be_number(value: Value) -> bool:
+    """Whether a key that is known may be equal to a number of the run."""
+    return not isinstance(value, str | bytes | tuple | frozenset | type(None))
+
+
 def is_dataclass_instance(value: Value) -> bool:
     """Whether a value is an instance of a dataclass."""
     is_instance = dataclasses.is_dataclass(value) and not isinstance(value, type)

@@ -98,6 +98,23 @@ def key_of_another_kind(x, n):
     return table.get(level(x[0]), 5.0), table.get(int(x[0]), 5.0), table.get(int(x[1]), 5.0)
 
 
+def keys_of_numpy_and_complex_ones(x, n):
+    table = {np.int64(1): 2.0, np.float64(3.0): 5.0, 2 + 0j: 7.0, True: 11.0, None: 13.0, (1, 2): 17.0}
+    total = 0.0
+    for v in x:
+        total += table.get(int(v), 0.1) + table.get(v, 0.2)
+    return total, int(x[0]) in {np.int64(1), None, "low", (1, 2)}, x[0] in {1 + 0j, (1, 2)}
+
+
+def truths_as_keys(x, n):
+    table = {False: x[1], True: x[2]}
+    return table[x[0] > 0.5], {0: 3.0, 1: 4.0}.get(x[0] > 5.0)
+
+
+def nothing_is_a_key(x, n):
+    return {1.0: 2.0, 2.5: 3.0}.get(x[0] * np.nan, 9.0)
+
+
 def popped(x, n):
     rates = {"low": x[1], "middle": 1.0}
     return rates.pop(level(x[0]), -7.0) + len(rates)
@@ -146,6 +163,9 @@ RIGHT = [
     arrays_by_a_key,
     functions_of_items,
     key_of_another_kind,
+    keys_of_numpy_and_complex_ones,
+    truths_as_keys,
+    nothing_is_a_key,
 ]
 EITHER = [
     popped,

@@ -385,7 +385,31 @@ def gone_over_twice(x, n):
     return total + sum(g)
 
 
+def one_of_two(x, n):
+    def chosen(is_large):
+        if is_large:
+            return (v for v in x if v > 1.5)
+        return (v for v in x if v < 2.5)
+
+    return sum(chosen(x[0] > 0.5))
+
+
+def one_of_two_iterators(x, n):
+    it = iter(x)
+    other = it if x[0] > 0.5 else iter(2.0 * x)
+    return next(other) + sum(it)
+
+
+def named_where_it_was_made(x, n):
+    def doubled(k):
+        large = x * k
+        return (v for v in large if v > 3.0)
+
+    return sum(doubled(2.0)) * sum(doubled(3.0))
+
+
 RIGHT = [
+    named_where_it_was_made,
     gone_over_twice,
     filtered,
     filtered_array,
@@ -412,6 +436,8 @@ RIGHT = [
     goes_on_early,
 ]
 EITHER = [
+    one_of_two,
+    one_of_two_iterators,
     asked_in_its_loop,
     asked_by_another_name,
     goes_on_after_a_break,

@@ -14,14 +14,22 @@ from typing import Any
 
 
 # ---------------------------------------------------------------------------- heaps
+def check(heap: Any) -> None:
+    """Python's heaps are lists alone."""
+    if not isinstance(heap, list):
+        raise TypeError("heap argument must be a list")
+
+
 def push(heap: Any, item: Any) -> None:
     """heapq.heappush"""
+    check(heap)
     heap.append(item)
     move_up(heap, 0, len(heap) - 1)
 
 
 def pop(heap: Any) -> Any:
     """heapq.heappop"""
+    check(heap)
     last = heap.pop()
     if len(heap) == 0:
         return last
@@ -33,6 +41,7 @@ def pop(heap: Any) -> Any:
 
 def replace(heap: Any, item: Any) -> Any:
     """heapq.heapreplace"""
+    check(heap)
     found = heap[0]
     heap[0] = item
     move_down(heap, 0)
@@ -41,6 +50,7 @@ def replace(heap: Any, item: Any) -> Any:
 
 def push_and_pop(heap: Any, item: Any) -> Any:
     """heapq.heappushpop"""
+    check(heap)
     found = item
     if len(heap) > 0 and heap[0] < item:
         found = heap[0]
@@ -51,6 +61,7 @@ def push_and_pop(heap: Any, item: Any) -> Any:
 
 def make_heap(items: Any) -> None:
     """heapq.heapify"""
+    check(items)
     for k in range(len(items) // 2 - 1, -1, -1):
         move_down(items, k)
 
@@ -94,33 +105,28 @@ def greatest(n: Any, iterable: Any, key: Any = None) -> Any:
 # ---------------------------------------------------------------------------- bisection
 def place_before(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
     """bisect.bisect_left"""
-    if lo < 0:
-        raise ValueError("lo must be non-negative")
-    if hi is None:
-        hi = len(a)
-    while lo < hi:
-        middle = (lo + hi) // 2
-        item = a[middle] if key is None else key(a[middle])
-        if item < x:
-            lo = middle + 1
-        else:
-            hi = middle
-    return lo
+    return place_of(a, x, lo, hi, key, False)
 
 
 def place_behind(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
     """bisect.bisect_right"""
-    if lo < 0:
-        raise ValueError("lo must be non-negative")
+    return place_of(a, x, lo, hi, key, True)
+
+
+def place_of(a: Any, x: Any, lo: Any, hi: Any, key: Any, is_behind: Any) -> Any:
+    """The first place from which on items are greater than x, or also those equal to it."""
     if hi is None:
         hi = len(a)
+    if lo < 0 or hi < 0:
+        raise ValueError("lo and hi must be non-negative")
     while lo < hi:
         middle = (lo + hi) // 2
         item = a[middle] if key is None else key(a[middle])
-        if x < item:
-            hi = middle
-        else:
+        is_lower = not x < item if is_behind else item < x
+        if is_lower:
             lo = middle + 1
+        else:
+            hi = middle
     return lo
 
 
