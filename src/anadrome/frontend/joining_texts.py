@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from anadrome.array_ir.nodes import ArrayType, Var
@@ -10,17 +10,31 @@ from anadrome.dtypes import I64
 from anadrome.errors.frontend import RUN_TEXT, BranchesDiffer
 from anadrome.frontend.arrays import describe
 from anadrome.frontend.joining import Join, Joining
+from anadrome.frontend.text_states import number_of, options_of
 from anadrome.frontend.values import Complex, RunText, Scalar, TextChoice, TextField, Value
-from anadrome.frontend.ways import Slot
+from anadrome.frontend.ways import Slot, Way
 
 Text = str | RunText
 
 
 def chosen_text(joining: Joining, what: str, one: Text, two: Text) -> Join:
-    """Another string on either way: which one it is, and the numbers in it, are results of the branch."""
+    """Another string on either way: which one it is, and the numbers in it, are results of the branch. Of
+    known strings it is one of all that either may be, so that a choice of choices is no longer than one."""
+    mine, theirs = options_of(one), options_of(two)
+    if mine is not None and theirs is not None:
+        strings = tuple(dict.fromkeys((*mine, *theirs)))
+        then = _number(joining, joining.first, one, strings)
+        other = _number(joining, joining.second, two, strings)
+        joining.slots.append(Slot(then, other, ArrayType(I64), False))
+        return lambda results: RunText((TextChoice(_scalar(results), strings),))
     joining.slots.append(Slot(0, 1, ArrayType(I64), False))
     options = [left_text(joining, what, text) for text in (one, two)]
     return lambda results: RunText((TextChoice(_scalar(results), tuple(one(results) for one in options)),))  # type: ignore[misc]
+
+
+def _number(joining: Joining, way: Way, text: Text, options: Sequence[str]) -> int | Scalar:
+    with joining.context.reopened(way.scope):
+        return number_of(joining.context, text, options)
 
 
 def _scalar(results: Iterator[Value]) -> Scalar:

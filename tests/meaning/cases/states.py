@@ -160,6 +160,20 @@ def compared_with_each_other(x, n):
     return changes * x[0], changes + (10.0 if state == before else 0.0)
 
 
+def one_choice_after_the_other(x, n):
+    state, total = "a", 0.0
+    for k in range(4):
+        for v in (x[0], x[1], x[2], 2.0 * x[0]):
+            if state == "a" and v > k:
+                state = "b"
+            elif state == "b" and v > 1.5:
+                state = "c"
+            elif v < k:
+                state = "a"
+            total += RATES[state] * v
+    return total
+
+
 def none_at_first(x, n):
     state = None
     for v in x:
@@ -200,5 +214,6 @@ RIGHT = [
     items_of_a_list,
     chosen_before_the_loop,
     compared_with_each_other,
+    one_choice_after_the_other,
 ]
 EITHER = [none_at_first, a_tuple_with_a_state, printed]
